@@ -1,0 +1,29 @@
+// Builds dist: the command, the library, the entries of the child process and of the writer's thread.
+import { cpSync, readdirSync, rmSync } from "node:fs";
+import { build } from "esbuild";
+
+const shared = { bundle: true, platform: "node", target: "node20", logLevel: "warning", legalComments: "none" };
+/** Parts that are native, or a program of their own, stay packages. */
+const external = ["better-sqlite3", "esbuild"];
+/** CommonJS packages inside ES modules find `require` here. */
+const banner = { js: 'import{createRequire as createRequireOfHeadwater}from"node:module";const require=createRequireOfHeadwater(import.meta.url);' };
+
+/** The command's own file stays small, since every start reads it: what a command does is loaded when it runs. */
+const lazyCommands = {
+  name: "lazy-commands",
+  setup({ onResolve }) {
+    onResolve({ filter: /\/commands\/[\w-]+\.ts$/ }, ({ path, kind }) =>
+      kind === "dynamic-import" ? { path: `./${path.replace(/^.*\//, "").replace(/\.ts$/, ".js")}`, external: true } : undefined,
+    );
+  },
+};
+
+rmSync("dist", { recursive: true, force: true });
+const commands = readdirSync("src/cli/commands").map((name) => `src/cli/commands/${name}`);
+await Promise.all([
+  build({ ...shared, entryPoints: ["src/cli/main.ts"], outfile: "dist/pd.cjs", format: "cjs", minify: true, keepNames: true, external, plugins: [lazyCommands] }),
+  build({ ...shared, entryPoints: ["src/sandbox/child/main.ts"], outfile: "dist/child.cjs", format: "cjs", minifyWhitespace: true, minifySyntax: true }),
+  build({ ...shared, entryPoints: ["src/store/sqlite/writer.ts"], outfile: "dist/writer.js", format: "esm", external, banner }),
+  build({ ...shared, entryPoints: ["src/index.ts", ...commands], outdir: "dist", entryNames: "[name]", format: "esm", splitting: true, external, banner }),
+]);
+cpSync("src/store/sqlite/migrations", "dist/migrations", { recursive: true });

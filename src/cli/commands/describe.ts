@@ -1,0 +1,33 @@
+import { type JsonObject, isJsonObject } from "../../domain/json.ts";
+import { type CliContext, connect } from "../context.ts";
+import { fields, printJson, printLine, text } from "../reporter.ts";
+
+/** `pd describe <source>`. */
+export async function describe(cli: CliContext, source: string): Promise<number> {
+  const client = await connect(cli);
+  const record = await client.source(source);
+  if (cli.isJson) {
+    printJson(cli, record);
+    return 0;
+  }
+  const timers = Array.isArray(record["timers"]) ? record["timers"].filter(isJsonObject) : [];
+  const values = isJsonObject(record["configured_props"]) ? Object.entries(record["configured_props"]) : [];
+  printLine(cli, fields([
+    ["id", record["id"]],
+    ["name", record["name"]],
+    ["slug", record["name_slug"]],
+    ["version", record["component_version"]],
+    ["active", record["active"] === true ? "yes" : "no"],
+    ["endpoint", record["endpoint_url"]],
+    ["dedupe", record["dedupe"]],
+    ...timers.map((timer): [string, string] => ["next run", nextRun(timer)]),
+    ...values.map(([name, value]): [string, string] => [`prop ${name}`, JSON.stringify(value)]),
+  ]));
+  return 0;
+}
+
+function nextRun(timer: JsonObject): string {
+  const plan = timer["cron"] === undefined ? `every ${text(timer, "intervalSeconds")} s` : `${text(timer, "cron")} ${text(timer, "timezone")}`;
+  const next = timer["next_at_ms"] === undefined ? "never" : new Date(Number(timer["next_at_ms"])).toISOString();
+  return `${next} (${plan})`;
+}

@@ -1,0 +1,31 @@
+import { openSession } from "../../dev/session.ts";
+import { startRuntime } from "../../runtime.ts";
+import { streamLog } from "../../system/log.ts";
+import { ApiClient } from "../api-client.ts";
+import { type CliContext, findServer, settingsOf } from "../context.ts";
+import { givenEnv, givenProps } from "../prop-flags.ts";
+import { printNote } from "../reporter.ts";
+import type { DeployFlags } from "./deploy.ts";
+
+export interface DevFlags extends DeployFlags {
+  readonly dc?: string;
+  readonly promptAll?: boolean;
+}
+
+/** `pd dev <file>`: every save becomes the running code of one deployed component. Hosts the server itself where none runs. */
+export async function dev(cli: CliContext, path: string, flags: DevFlags): Promise<number> {
+  const [props, env] = [await givenProps(flags), await givenEnv(flags)];
+  const settings = await settingsOf(cli);
+  const running = await findServer(settings);
+  const hosted = running === undefined ? await startRuntime(settings, streamLog(cli.stderr)) : undefined;
+  if (hosted !== undefined) printNote(cli, `Server ${hosted.apiUrl}, ends with this session (pd up keeps one running)`);
+  const client = running ?? new ApiClient(hosted?.apiUrl ?? "", hosted?.apiKey ?? "");
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  try {
+    await openSession(cli, { client, path, flags, props, env, home: settings.home, stop });
+  } finally {
+    await hosted?.[Symbol.asyncDispose]();
+  }
+  return 0;
+}

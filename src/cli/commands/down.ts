@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { PdError } from "../../domain/errors.ts";
+import { readServerRecord } from "../../system/server-record.ts";
+import { type CliContext, findServer, settingsOf } from "../context.ts";
+import { printJson, printNote, withSpinner } from "../reporter.ts";
+
+const STOP_TIMEOUT_MS = 30_000;
+
+/** `pd down`: asks the server to stop, and waits until it has. */
+export async function down(cli: CliContext): Promise<number> {
+  const settings = await settingsOf(cli);
+  const record = await readServerRecord(settings.home);
+  if (record === undefined || (await findServer(settings)) === undefined) {
+    if (cli.isJson) printJson(cli, { stopped: false });
+    else printNote(cli, `No server runs on ${settings.home}`);
+    return 0;
+  }
+  process.kill(record.pid, "SIGTERM");
+  await withSpinner(cli, "Stopping", untilGone(record.pid));
+  if (cli.isJson) printJson(cli, { stopped: true, pid: record.pid });
+  else printNote(cli, "Stopped");
+  return 0;
+}
+
+async function untilGone(pid: number): Promise<void> {
+  for (const started = Date.now(); Date.now() - started < STOP_TIMEOUT_MS; await sleep(30)) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+  }
+  throw new PdError("PD_FAILED", `Cannot stop the server: process ${pid} still runs after ${STOP_TIMEOUT_MS / 1000} s`, { fix: `kill -9 ${pid}; nothing that was acknowledged is lost` });
+}

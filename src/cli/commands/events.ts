@@ -1,0 +1,29 @@
+import { once } from "node:events";
+import { type JsonObject, isJsonObject } from "../../domain/json.ts";
+import { listOf } from "../api-client.ts";
+import { type CliContext, connect } from "../context.ts";
+import { printJson, printLine, text } from "../reporter.ts";
+
+/** `pd events <source>`: payloads, oldest first; `-f` goes on with what comes. Under --json whole records. */
+export async function events(cli: CliContext, source: string, { n, follow }: { n: string; follow?: boolean }): Promise<number> {
+  const client = await connect(cli);
+  const { id } = await client.source(source);
+  const limit = Math.max(0, Number(n));
+  const page = limit === 0 ? [] : listOf(await client.get(`/v1/sources/${String(id)}/event_summaries?expand=event&limit=${limit}`)).toReversed();
+  if (cli.isJson && follow !== true) printJson(cli, [...page]);
+  else for (const record of page) printEvent(cli, record);
+  if (follow !== true) return 0;
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  const last = page.at(-1);
+  const resume = last === undefined ? (limit === 0 ? {} : { lastEventId: "0-0" }) : { lastEventId: text(last, "id") };
+  void client.stream(`/sse/dc/${String(id)}/emits`, { signal: stop.signal, ...resume, onMessage: ({ data }) => printEvent(cli, data) });
+  await once(stop.signal, "abort");
+  return 0;
+}
+
+function printEvent(cli: CliContext, record: JsonObject): void {
+  if (cli.isJson) return printJson(cli, record);
+  const payload = record["event"] ?? null;
+  printLine(cli, JSON.stringify(payload, null, cli.stdout.isTTY === true && isJsonObject(payload) ? 2 : 0));
+}

@@ -1,0 +1,18 @@
+import { dataOf } from "../api-client.ts";
+import { type CliContext, findServer, settingsOf } from "../context.ts";
+import { fields, printJson, printLine, text } from "../reporter.ts";
+
+/** `pd status`: exits 0 when a server runs on this PD_HOME, 1 when none does. */
+export async function status(cli: CliContext): Promise<number> {
+  const settings = await settingsOf(cli);
+  const client = await findServer(settings);
+  if (client === undefined) {
+    if (cli.isJson) printJson(cli, { running: false, home: settings.home });
+    else printLine(cli, `Not running (home ${settings.home})`);
+    return 1;
+  }
+  const found = dataOf(await client.get("/v1/status"));
+  if (cli.isJson) printJson(cli, { running: true, ...found });
+  else printLine(cli, fields([["Running", `process ${text(found, "pid")}, version ${text(found, "version")}`], ["API", found["api_url"]], ["Endpoints", found["endpoint_url"]], ["Sources", found["sources"]], ["Home", found["home"]]]));
+  return 0;
+}

@@ -1,0 +1,27 @@
+import { once } from "node:events";
+import { startRuntime } from "../../runtime.ts";
+import { streamLog } from "../../system/log.ts";
+import { type CliContext, findServer, settingsOf, startInBackground } from "../context.ts";
+import { fields, printJson, printLine, printNote } from "../reporter.ts";
+
+/** `pd up`: the server, in the foreground until it is told to stop, or detached. */
+export async function up(cli: CliContext, { detach }: { detach?: boolean }): Promise<number> {
+  const settings = await settingsOf(cli);
+  if (detach === true) {
+    const running = await findServer(settings);
+    const client = running ?? (await startInBackground(cli, settings));
+    if (cli.isJson) printJson(cli, { api_url: client.baseUrl, home: settings.home, already_running: running !== undefined });
+    else printNote(cli, `${running === undefined ? "Started" : "Already running"} at ${client.baseUrl}; pd down stops it`);
+    return 0;
+  }
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  const runtime = await startRuntime(settings, streamLog(cli.stderr));
+  const shown = { api_url: runtime.apiUrl, endpoint_url: runtime.endpointUrl, home: settings.home };
+  if (cli.isJson) printJson(cli, shown);
+  else printLine(cli, fields([["API", shown.api_url], ["Endpoints", `${shown.endpoint_url}/<key>`], ["Home", shown.home]]));
+  if (!stop.signal.aborted) await once(stop.signal, "abort");
+  printNote(cli, "Stopping: runs in flight may finish");
+  await runtime[Symbol.asyncDispose]();
+  return 0;
+}

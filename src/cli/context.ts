@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process";
+import { openSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import ini from "ini";
+import { type GivenSettings, SETTINGS, type Settings, readSettings } from "../config.ts";
+import { PdError } from "../domain/errors.ts";
+import { isRecord } from "../domain/json.ts";
+import { packageFile } from "../system/program-files.ts";
+import { readServerRecord } from "../system/server-record.ts";
+import { ApiClient } from "./api-client.ts";
+
+/** What every command is given: the streams, the flags that all share, the environment. */
+export interface CliContext {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly isJson: boolean;
+  readonly flags: GivenSettings;
+}
+
+/** How long a server that starts in the background may take. */
+const START_TIMEOUT_MS = 20_000;
+
+/** Settings from flags, variables and the config file, in this order. */
+export async function settingsOf({ flags, environment }: CliContext): Promise<Settings> {
+  const folder = environment["XDG_CONFIG_HOME"] ?? join(homedir(), ".config");
+  const text = await readFile(join(folder, "headwater", "config"), "utf8").catch(() => "");
+  const file: unknown = ini.parse(text);
+  return readSettings({ flags, environment, file: isRecord(file) ? file : {} });
+}
+
+/** A client of the server on this PD_HOME; `undefined` when none answers. */
+export async function findServer(settings: Settings): Promise<ApiClient | undefined> {
+  const record = await readServerRecord(settings.home);
+  if (record === undefined) return undefined;
+  const key = (await readFile(join(settings.home, "api-key"), "utf8").catch(() => "")).trim();
+  const client = new ApiClient(record.api_url, key);
+  return (await client.isAlive()) ? client : undefined;
+}
+
+/** A client of the running server; starts one in the background where there is none, and says so. */
+export async function connect(cli: CliContext): Promise<ApiClient> {
+  const settings = await settingsOf(cli);
+  const running = await findServer(settings);
+  if (running !== undefined) return running;
+  cli.stderr.write("No server is running: starting one in the background (pd down stops it)\n");
+  return startInBackground(cli, settings);
+}
+
+/** Throws PD_SERVER_UNREACHABLE instead of starting a server. */
+export async function connectRunning(cli: CliContext): Promise<ApiClient> {
+  const settings = await settingsOf(cli);
+  const running = await findServer(settings);
+  if (running === undefined) throw new PdError("PD_SERVER_UNREACHABLE", `No server runs on ${settings.home}`);
+  return running;
+}
+
+/** Starts `pd up` with the same settings, its output in server.log of PD_HOME. Throws what kept it from starting. */
+export async function startInBackground(cli: CliContext, settings: Settings): Promise<ApiClient> {
+  await mkdir(settings.home, { recursive: true, mode: 0o700 });
+  const logPath = join(settings.home, "server.log");
+  const output = openSync(logPath, "a", 0o600);
+  const words = Object.entries(cli.flags).flatMap(([name, value]) => flagWords(name, value));
+  const server = spawn(process.execPath, [packageFile("bin/pd.cjs"), "up", ...words], { detached: true, stdio: ["ignore", output, output] });
+  server.unref();
+  let exitCode: number | null | undefined;
+  server.once("exit", (code) => (exitCode = code));
+  const started = Date.now();
+  for (;;) {
+    const client = await findServer(settings);
+    if (client !== undefined) return client;
+    if (exitCode !== undefined || Date.now() - started > START_TIMEOUT_MS) throw await notStarted(logPath);
+    await sleep(30);
+  }
+}
+
+function flagWords(name: string, value: string | undefined): string[] {
+  const row = Object.entries(SETTINGS).find(([setting]) => setting === name)?.[1];
+  return row === undefined || value === undefined ? [] : [`--${row.flag}`, value];
+}
+
+async function notStarted(logPath: string): Promise<PdError> {
+  const lines = (await readFile(logPath, "utf8").catch(() => "")).trim().split("\n");
+  const reason = lines.findLast((line) => line.startsWith("Error ")) ?? lines.at(-1) ?? "";
+  return new PdError("PD_SERVER_UNREACHABLE", `Cannot start a server in the background: ${reason.replace(/^Error /, "")}`, { fix: `Read ${logPath}, or run pd up to see why` });
+}

@@ -1,0 +1,67 @@
+import { readFile } from "node:fs/promises";
+import { PdError, messageOf } from "../domain/errors.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
+
+export interface PropFlags {
+  /** `name=value` each. */
+  readonly prop?: readonly string[];
+  /** Path of a JSON file. */
+  readonly props?: string;
+}
+
+/** Values from `--props file.json`, then `--prop name=value` over them. Throws PD_BAD_INPUT, PD_FILE_NOT_FOUND. */
+export async function givenProps({ prop = [], props }: PropFlags): Promise<JsonObject> {
+  const values: JsonObject = props === undefined ? {} : await readPropsFile(props);
+  for (const pair of prop) {
+    const [name, value] = splitPair(pair, "--prop");
+    values[name] = await readValue(name, value);
+  }
+  return values;
+}
+
+/** `name=value` → both parts. Throws PD_BAD_INPUT. */
+export function splitPair(pair: string, flag: string): [string, string] {
+  const mark = pair.indexOf("=");
+  if (mark < 1) throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} ${JSON.stringify(pair)}: it wants name=value`, { fix: `${flag} name=value` });
+  return [pair.slice(0, mark), pair.slice(mark + 1)];
+}
+
+async function readPropsFile(path: string): Promise<JsonObject> {
+  const value = parseJson(await readText(path));
+  if (!isJsonObject(value)) throw new PdError("PD_BAD_INPUT", `Cannot use ${path}: it wants a JSON object of prop names and values`, { fix: '{ "name": value, … }' });
+  return { ...value };
+}
+
+/** `@file` stands for what the file holds; `\@` for a text that begins with @. */
+async function readValue(name: string, value: string): Promise<string> {
+  if (value.startsWith("\\@")) return value.slice(1);
+  if (!value.startsWith("@")) return value;
+  try {
+    return (await readText(value.slice(1))).trim();
+  } catch (error) {
+    throw new PdError("PD_FILE_NOT_FOUND", `Cannot read the value of ${name}: ${messageOf(error)}`, { fix: `For a text that begins with @ write --prop ${name}='\\${value}'` });
+  }
+}
+
+export async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** Variables from `--env-file` (lines `NAME=value`), then `--env NAME=value` over them. */
+export async function givenEnv({ env = [], envFile }: { env?: readonly string[]; envFile?: string }): Promise<Record<string, string>> {
+  const values: Record<string, string> = {};
+  const lines = envFile === undefined ? [] : (await readText(envFile)).split(/\r?\n/).filter((line) => /^\s*(export\s+)?[A-Za-z_]\w*\s*=/.test(line));
+  for (const line of lines) {
+    const [name, value] = splitPair(line.trim().replace(/^export\s+/, ""), "--env-file");
+    values[name.trim()] = value.trim().replace(/^(["'])(.*)\1$/, "$2");
+  }
+  for (const pair of env) {
+    const [name, value] = splitPair(pair, "--env");
+    values[name] = value;
+  }
+  return values;
+}

@@ -1,0 +1,130 @@
+import { Chalk, type ChalkInstance } from "chalk";
+import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
+import { PdError, messageOf } from "../domain/errors.ts";
+import type { CliContext } from "./context.ts";
+
+/** Colours where the stream is a terminal and NO_COLOR is not set. */
+export function coloursFor(stream: NodeJS.WriteStream, { environment }: CliContext): ChalkInstance {
+  const isWanted = stream.isTTY === true && (environment["NO_COLOR"] ?? "") === "" && environment["TERM"] !== "dumb";
+  return new Chalk({ level: isWanted || (environment["FORCE_COLOR"] ?? "0") !== "0" ? 1 : 0 });
+}
+
+/** One JSON value, the answer of a command under --json. */
+export function printJson({ stdout }: CliContext, value: JsonValue): void {
+  stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+export function printLine({ stdout }: CliContext, text: string): void {
+  stdout.write(`${text}\n`);
+}
+
+/** What is told beside the answer. */
+export function printNote({ stderr }: CliContext, text: string): void {
+  stderr.write(`${text}\n`);
+}
+
+/** `Error [CODE] message` and the next step. */
+export function printError(cli: CliContext, thrown: unknown): void {
+  const colours = coloursFor(cli.stderr, cli);
+  const isKnown = thrown instanceof PdError;
+  const label = colours.red(`Error [${isKnown ? thrown.code : "PD_FAILED"}]`);
+  cli.stderr.write(`${label} ${messageOf(thrown)}\n`);
+  const stack = isKnown ? thrown.details?.["stack"] : undefined;
+  const frames = typeof stack === "string" ? stack.split("\n").filter((line) => /^\s+at /.test(line)) : [];
+  if (frames.length > 0) cli.stderr.write(`${colours.dim(frames.slice(0, 8).join("\n"))}\n`);
+  if (isKnown) cli.stderr.write(`${colours.dim(`Try: ${thrown.fix}`)}\n`);
+  else if (cli.environment["PD_DEBUG"] !== undefined && thrown instanceof Error) cli.stderr.write(`${thrown.stack}\n`);
+}
+
+/** Columns under upper-case headers, as wide as they need to be. */
+export function table(headers: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [headers.map((header) => header.toUpperCase()), ...rows];
+  const widths = headers.map((_header, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
+  return lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd()).join("\n");
+}
+
+/** `label: value` lines with the labels aligned. */
+export function fields(pairs: readonly (readonly [string, JsonValue | undefined])[]): string {
+  const shown = pairs.filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const width = Math.max(...shown.map(([label]) => label.length)) + 1;
+  return shown.map(([label, value]) => `${`${label}:`.padEnd(width)} ${typeof value === "string" ? value : JSON.stringify(value)}`).join("\n");
+}
+
+export function text(record: JsonObject, name: string): string {
+  const value = record[name];
+  return value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** `12:03:01.045` in local time. */
+export function clockTime(at: number): string {
+  const date = new Date(at);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+}
+
+/** Shows that something goes on, when it takes longer than 300 ms and a person looks on. */
+export async function withSpinner<Value>(cli: CliContext, label: string, work: Promise<Value>): Promise<Value> {
+  if (cli.stderr.isTTY !== true || cli.isJson) return work;
+  let stop = (): void => {};
+  const timer = setTimeout(() => {
+    void import("ora").then(({ default: ora }) => {
+      const spinner = ora({ text: label, stream: cli.stderr }).start();
+      stop = () => spinner.stop();
+    });
+  }, 300);
+  try {
+    return await work;
+  } finally {
+    clearTimeout(timer);
+    stop();
+  }
+}
+
+/** One line of the timeline for what an observation stream says; `undefined` for what needs none. */
+export function timelineLine(record: JsonObject, colours: ChalkInstance): string | undefined {
+  const at = colours.dim(clockTime(Number(record["ts"] ?? 0)));
+  const message = text(record, "msg");
+  switch (record["k"]) {
+    case "run.start":
+      return `${at} ${colours.cyan("▶ run  ")} ${message}`;
+    case "run.end":
+      return `${at} ${colours.green("✔ done ")} ${runSummary(record)}`;
+    case "source.update":
+      return `${at} ${colours.magenta("↻ new  ")} ${message}`;
+    case "error":
+      if (record["outcome"] === undefined) return `${at} ${colours.red("✖ error")} ${message}`;
+      return `${at} ${colours.red("✖ fail ")} ${message}${stackOf(record, colours)}`;
+    case "system":
+      return `${at} ${colours.yellow("! note ")} ${message}`;
+    default: {
+      const level = text(record, "k").replace("console.", "");
+      const paint = level === "error" || level === "stderr" ? colours.red : level === "warn" ? colours.yellow : (line: string) => line;
+      const from = text(record, "from");
+      return `${at} ${colours.dim("│ log  ")} ${paint(message)}${from === "" ? "" : colours.dim(`  ${from}`)}`;
+    }
+  }
+}
+
+/** `12 ms, 3 events, 2 dropped (unique: …)`. */
+function runSummary(record: JsonObject): string {
+  const events = Number(record["event_count"] ?? 0);
+  const dropped = isJsonObject(record["dropped"]) ? Object.entries(record["dropped"]) : [];
+  const total = dropped.reduce((sum, [, count]) => sum + Number(count), 0);
+  const reasons = dropped.length === 1 && dropped[0] !== undefined ? ` (${dropped[0][0]})` : "";
+  return [`${text(record, "duration_ms")} ms`, ...(events > 0 ? [`${events} event${events === 1 ? "" : "s"}`] : []), ...(total > 0 ? [`${total} dropped${reasons}`] : [])].join(", ");
+}
+
+function stackOf(record: JsonObject, colours: ChalkInstance): string {
+  const error = isJsonObject(record["err"]) ? record["err"] : {};
+  const frames = text(error, "stack").split("\n").filter((line) => /^\s+at /.test(line));
+  return frames.slice(0, 6).map((line) => `\n${" ".repeat(21)}${colours.dim(line.trim())}`).join("");
+}
+
+/** One line of the timeline for an event. */
+export function eventLine(record: JsonObject, colours: ChalkInstance): string {
+  const metadata = isJsonObject(record["metadata"]) ? record["metadata"] : {};
+  const channel = text(metadata, "name");
+  const body = JSON.stringify(record["event"] ?? null);
+  const shown = text(metadata, "summary") || (body.length > 120 ? `${body.slice(0, 120)}…` : body);
+  return `${colours.dim(clockTime(Number(record["indexed_at_ms"] ?? 0)))} ${colours.green("◆ event")} ${channel === "" ? "" : `[${channel}] `}${shown}`;
+}

@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import { type BuildFailure, type Message, type Metafile, type OnResolveArgs, type OnResolveResult, type Plugin, build } from "esbuild";
+import { isBareImport } from "../domain/package-spec.ts";
+import type { BundleImport, ComponentCode } from "../domain/saved-component.ts";
+import type { BuildProblem, BuildResult, Bundler } from "../ports/bundler.ts";
+import { PackageImports, isBuiltIn } from "./package-imports.ts";
+import { VirtualFiles, loaderOf } from "./virtual-files.ts";
+
+const NAMESPACE = "component";
+/** `defineSource` and its like hand back what they are given: no need to install a package for that. */
+const TYPES_PACKAGE = "@pipedream/types";
+const TYPES_MODULE = `const same = (definition) => definition;
+export { same as defineSource, same as defineAction, same as defineApp };`;
+
+/**
+ * Bundles local files into one ES module and leaves packages outside: bundling those in breaks some of them and
+ * costs most of a reload (registry.md §6, performance.md §0.4).
+ */
+export const esbuildBundler: Bundler = {
+  async bundle(code: ComponentCode): Promise<BuildResult> {
+    const files = new VirtualFiles(code);
+    const packages = new PackageImports(files);
+    try {
+      const result = await build({
+        entryPoints: [code.path],
+        bundle: true,
+        write: false,
+        metafile: true,
+        format: "esm",
+        platform: "node",
+        target: "node20",
+        sourcemap: "external",
+        outfile: "component.mjs",
+        logLevel: "silent",
+        keepNames: true,
+        plugins: [virtualPlugin(files, packages)],
+      });
+      if (packages.problems.length > 0) return { kind: "failed", problems: packages.problems.map(({ text, file, line }) => ({ text, file, line })) };
+      const [map, output] = result.outputFiles;
+      return { kind: "built", hash: hashOf(code), bundle: { code: output?.text ?? "", map: readableMap(map?.text ?? ""), packages: packages.specs, imports: importsOf(result.metafile) } };
+    } catch (error) {
+      if (isBuildFailure(error)) return { kind: "failed", problems: error.errors.map(problemOf) };
+      throw error;
+    }
+  },
+};
+
+function virtualPlugin(files: VirtualFiles, packages: PackageImports): Plugin {
+  return {
+    name: "component-files",
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /.*/ }, (request) => resolveImport(request, files, packages));
+      onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => {
+        if (path === TYPES_PACKAGE) return { contents: TYPES_MODULE, loader: "js" };
+        return { contents: files.text(path) ?? "", loader: loaderOf(path) };
+      });
+    },
+  };
+}
+
+function resolveImport({ path, importer, kind }: OnResolveArgs, files: VirtualFiles, packages: PackageImports): OnResolveResult {
+  if (kind === "entry-point") return { path, namespace: NAMESPACE };
+  if (isBuiltIn(path)) return { path, external: true };
+  if (!isBareImport(path)) return resolveLocal(path, importer, files);
+  if (/^@pipedream\/types(@[^/]+)?$/.test(path)) return { path: TYPES_PACKAGE, namespace: NAMESPACE };
+  const specifier = packages.add(path, importer);
+  if (specifier === undefined) return { errors: [{ text: `"${path}" can be neither a file nor a package` }] };
+  return { path: specifier, external: true };
+}
+
+function resolveLocal(path: string, importer: string, files: VirtualFiles): OnResolveResult {
+  const found = files.resolve(importer, path);
+  if (found !== undefined) return { path: found, namespace: NAMESPACE };
+  return { errors: [{ text: `Cannot find the local file "${path}"` }] };
+}
+
+function hashOf({ text, files }: ComponentCode): string {
+  const hash = createHash("sha256").update(text);
+  for (const [path, content] of Object.entries(files).toSorted(([a], [b]) => (a < b ? -1 : 1))) hash.update(`\0${path}\0${content}`);
+  return hash.digest("hex");
+}
+
+/** What the output still imports from packages, once each. */
+function importsOf(metafile: Metafile): BundleImport[] {
+  const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
+  const found = new Map<string, BundleImport>();
+  for (const { path, kind, external } of imports) {
+    if (external === true && !isBuiltIn(path)) found.set(`${kind} ${path}`, { specifier: path, isRequire: kind === "require-call" });
+  }
+  return [...found.values()];
+}
+
+/** Sources are named as the author names them, without the namespace of the build. */
+function readableMap(map: string): string {
+  return map.replaceAll(`"${NAMESPACE}:`, '"');
+}
+
+function isBuildFailure(error: unknown): error is BuildFailure {
+  return error instanceof Error && "errors" in error && Array.isArray(error.errors);
+}
+
+export function problemOf({ text, location, notes }: Message): BuildProblem {
+  const hints = notes.map((note) => note.text).filter((note) => note !== "");
+  const full = [text, ...hints].join(". ");
+  if (location === null) return { text: full };
+  const { file, line, column, length, lineText } = location;
+  const gutter = `${line} │ `;
+  const mark = " ".repeat(gutter.length + column) + (length > 1 ? "~".repeat(length) : "^");
+  return { text: full, file: file.replace(`${NAMESPACE}:`, ""), line, column: column + 1, frame: `${gutter}${lineText}\n${mark}` };
+}

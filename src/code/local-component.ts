@@ -1,0 +1,109 @@
+import { readFile, stat } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { type BuildContext, type BuildResult as EsbuildResult, type Metafile, context } from "esbuild";
+import { PdError, messageOf } from "../domain/errors.ts";
+import { isJsonObject, parseJson } from "../domain/json.ts";
+import { isBareImport, parsePackageImport } from "../domain/package-spec.ts";
+import type { ComponentCode } from "../domain/saved-component.ts";
+import type { BuildProblem } from "../ports/bundler.ts";
+import { problemOf } from "./esbuild-bundler.ts";
+
+export type ReadResult =
+  | { readonly kind: "read"; readonly code: ComponentCode; readonly files: readonly string[] }
+  /** `files`: what to watch until it compiles again. */
+  | { readonly kind: "failed"; readonly problems: readonly BuildProblem[]; readonly files: readonly string[] };
+
+/** A component on this machine's disk: its entry and every local file that it imports, found by compiling them. */
+export class LocalComponent {
+  readonly entry: string;
+  readonly #context: BuildContext<{ metafile: true; write: false }>;
+  #files: readonly string[];
+
+  /** Throws PD_FILE_NOT_FOUND. */
+  static async open(path: string): Promise<LocalComponent> {
+    const entry = resolve(path);
+    const isFile = await stat(entry).then((found) => found.isFile(), () => false);
+    if (!isFile) throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: there is no such file`, { fix: "Check the path; a source that is deployed is named by its slug or dc_ id" });
+    const build = await context({
+      entryPoints: [entry],
+      absWorkingDir: dirname(entry),
+      bundle: true,
+      write: false,
+      metafile: true,
+      packages: "external",
+      platform: "node",
+      format: "esm",
+      logLevel: "silent",
+      loader: { ".html": "text", ".md": "text", ".graphql": "text" },
+    });
+    return new LocalComponent(entry, build);
+  }
+
+  private constructor(entry: string, build: BuildContext<{ metafile: true; write: false }>) {
+    this.entry = entry;
+    this.#context = build;
+    this.#files = [entry];
+  }
+
+  /** Reads all files as they are now. */
+  async read(): Promise<ReadResult> {
+    let result: EsbuildResult<{ metafile: true; write: false }>;
+    try {
+      result = await this.#context.rebuild();
+    } catch (error) {
+      return { kind: "failed", problems: problemsOf(error), files: this.#files };
+    }
+    const folder = dirname(this.entry);
+    this.#files = Object.keys(result.metafile.inputs).map((path) => resolve(folder, path));
+    return { kind: "read", code: await readCode(this.entry, this.#files, packagesOf(result.metafile)), files: this.#files };
+  }
+
+  async dispose(): Promise<void> {
+    await this.#context.dispose();
+  }
+}
+
+function problemsOf(error: unknown): readonly BuildProblem[] {
+  if (error instanceof Error && "errors" in error && Array.isArray(error.errors)) return error.errors.map(problemOf);
+  return [{ text: messageOf(error) }];
+}
+
+/** Names of the packages that are imported. */
+function packagesOf(metafile: Metafile): ReadonlySet<string> {
+  const imports = Object.values(metafile.inputs).flatMap((input) => input.imports.map(({ path }) => path));
+  return new Set(imports.filter(isBareImport).map((path) => parsePackageImport(path)?.name ?? path));
+}
+
+async function readCode(entry: string, paths: readonly string[], packages: ReadonlySet<string>): Promise<ComponentCode> {
+  const manifest = packages.size > 0 ? await findManifest(dirname(entry), packages) : undefined;
+  const all = manifest === undefined ? paths : [...paths, manifest.path];
+  const root = all.map(dirname).reduce(commonFolder);
+  const name = (path: string): string => relative(root, path).split(sep).join("/");
+  const others = paths.filter((path) => path !== entry);
+  const files = Object.fromEntries(await Promise.all(others.map(async (path): Promise<[string, string]> => [name(path), await readFile(path, "utf8")])));
+  if (manifest !== undefined) files[name(manifest.path)] = manifest.text;
+  return { path: root === "" ? basename(entry) : name(entry), text: await readFile(entry, "utf8"), files };
+}
+
+/** The nearest package.json, cut down to the packages that are imported; `undefined` when it names none of them. */
+async function findManifest(folder: string, packages: ReadonlySet<string>): Promise<{ path: string; text: string } | undefined> {
+  const path = join(folder, "package.json");
+  const manifest = parseJson(await readFile(path, "utf8").catch(() => ""));
+  if (isJsonObject(manifest)) {
+    const declared = { ...asObject(manifest["devDependencies"]), ...asObject(manifest["dependencies"]) };
+    const dependencies = Object.fromEntries(Object.entries(declared).filter(([name]) => packages.has(name)));
+    return Object.keys(dependencies).length === 0 ? undefined : { path, text: JSON.stringify({ dependencies }) };
+  }
+  const above = dirname(folder);
+  return above === folder ? undefined : findManifest(above, packages);
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return isJsonObject(value) ? value : {};
+}
+
+function commonFolder(left: string, right: string): string {
+  const [a, b] = [left.split(sep), right.split(sep)];
+  const shared = a.findIndex((part, index) => part !== b[index]);
+  return shared < 0 ? left : a.slice(0, shared).join(sep);
+}

@@ -1,0 +1,184 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import semver from "semver";
+import { PdError } from "../domain/errors.ts";
+import { isJsonObject, parseJson } from "../domain/json.ts";
+import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { PackageResolver, ResolvedPackages } from "../ports/package-resolver.ts";
+import { runNpm } from "./npm-command.ts";
+
+export interface NpmResolverSettings {
+  /** Folder of all installed packages. */
+  readonly folder: string;
+  readonly allowScripts: boolean;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** An answer of the registry to `latest` or a range is taken for so long. */
+const ANSWER_HOLDS_MS = 5 * 60_000;
+const PARTIAL = ".partial-";
+
+/**
+ * Keeps one folder for each set of exact versions, named by their hash and shared by every component that needs the
+ * same. npm installs into a folder beside it that is renamed when it is whole, so a killed install leaves nothing.
+ */
+export class NpmResolver implements PackageResolver {
+  readonly #settings: NpmResolverSettings;
+  /** `name@range` → version, and when the registry said so. */
+  readonly #answers = new Map<string, { version: string; at: number }>();
+  readonly #installs = new Map<string, Promise<PackageLock>>();
+
+  /** Removes what killed installs left. */
+  static async open(settings: NpmResolverSettings): Promise<NpmResolver> {
+    await mkdir(settings.folder, { recursive: true });
+    for (const name of await readdir(settings.folder)) {
+      if (name.startsWith(PARTIAL)) await rm(join(settings.folder, name), { recursive: true, force: true });
+    }
+    return new NpmResolver(settings);
+  }
+
+  private constructor(settings: NpmResolverSettings) {
+    this.#settings = settings;
+  }
+
+  locate(folder: string): string {
+    return join(this.#settings.folder, folder);
+  }
+
+  async resolve(specs: readonly PackageSpec[], lock: PackageLock): Promise<ResolvedPackages> {
+    if (specs.length === 0) return { lock: {} };
+    const wanted = new Map(specs.map((spec) => [spec.name, this.#known(spec, lock)]));
+    if (isComplete(wanted)) {
+      const exact = Object.fromEntries(wanted);
+      if (await this.#exists(folderName(exact))) return { folder: folderName(exact), lock: exact };
+    }
+    const installed = await this.#installOnce(specs, wanted).catch(async (error: unknown) => {
+      const substitute = isOffline(error) ? await this.#installedSubstitute(specs, lock) : undefined;
+      if (substitute === undefined) throw error;
+      return substitute;
+    });
+    return { folder: folderName(installed), lock: installed };
+  }
+
+  /** The exact version that needs no question to the registry. */
+  #known({ name, range }: PackageSpec, lock: PackageLock): string | undefined {
+    if (range !== undefined && semver.valid(range) !== null) return range;
+    const locked = lock[name];
+    if (range !== "latest" && locked !== undefined && (range === undefined || semver.satisfies(locked, range))) return locked;
+    const answer = this.#answers.get(`${name}@${range ?? ""}`);
+    return answer !== undefined && this.#settings.clock.now() - answer.at < ANSWER_HOLDS_MS ? answer.version : undefined;
+  }
+
+  /** Two components that want the same at once wait for one install. */
+  #installOnce(specs: readonly PackageSpec[], wanted: ReadonlyMap<string, string | undefined>): Promise<PackageLock> {
+    const ranges = Object.fromEntries(specs.map(({ name, range }) => [name, wanted.get(name) ?? range ?? "latest"]));
+    const key = JSON.stringify(ranges);
+    const running = this.#installs.get(key);
+    if (running !== undefined) return running;
+    const install = this.#install(ranges, specs).finally(() => this.#installs.delete(key));
+    this.#installs.set(key, install);
+    return install;
+  }
+
+  async #install(ranges: Readonly<Record<string, string>>, specs: readonly PackageSpec[]): Promise<PackageLock> {
+    const { folder, allowScripts, clock, signal } = this.#settings;
+    const partial = join(folder, PARTIAL + clock.randomText(12));
+    await mkdir(partial);
+    try {
+      await writeFile(join(partial, "package.json"), JSON.stringify({ private: true, dependencies: ranges }));
+      const words = ["install", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error", "--prefer-offline", ...(allowScripts ? [] : ["--ignore-scripts"])];
+      const { code, output } = await runNpm(partial, words, signal);
+      if (code !== 0) throw installError(output, specs);
+      const lock = await this.#installedVersions(partial, specs);
+      await this.#keep(partial, folderName(lock));
+      return lock;
+    } finally {
+      await rm(partial, { recursive: true, force: true });
+    }
+  }
+
+  async #installedVersions(folder: string, specs: readonly PackageSpec[]): Promise<PackageLock> {
+    const lock: Record<string, string> = {};
+    for (const { name, range } of specs) {
+      const manifest = parseJson(await readFile(join(folder, "node_modules", name, "package.json"), "utf8"));
+      const version = isJsonObject(manifest) ? String(manifest["version"]) : "";
+      lock[name] = version;
+      this.#answers.set(`${name}@${range ?? ""}`, { version, at: this.#settings.clock.now() });
+    }
+    return lock;
+  }
+
+  /** The rename is the moment from which the folder exists; a folder that is there already is as good. */
+  async #keep(partial: string, name: string): Promise<void> {
+    await rename(partial, this.locate(name)).catch(async (error: unknown) => {
+      if (!(await this.#exists(name))) throw error;
+    });
+  }
+
+  #exists(name: string): Promise<boolean> {
+    return stat(join(this.locate(name), "node_modules")).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Without a registry: a folder that holds versions which satisfy everything, the newest first. */
+  async #installedSubstitute(specs: readonly PackageSpec[], lock: PackageLock): Promise<PackageLock | undefined> {
+    const found: PackageLock[] = [];
+    for (const name of await readdir(this.#settings.folder)) {
+      const manifest = parseJson(await readFile(join(this.locate(name), "package.json"), "utf8").catch(() => ""));
+      const versions = await this.#installedVersions(this.locate(name), specs).catch(() => undefined);
+      const isSameSet = isJsonObject(manifest) && isJsonObject(manifest["dependencies"]) && Object.keys(manifest["dependencies"]).length === specs.length;
+      if (versions !== undefined && isSameSet && folderName(versions) === name && specs.every((spec) => satisfies(spec, versions, lock))) found.push(versions);
+    }
+    return found.toSorted((a, b) => compareLocks(b, a))[0];
+  }
+}
+
+function satisfies({ name, range }: PackageSpec, versions: PackageLock, lock: PackageLock): boolean {
+  const version = versions[name] ?? "";
+  if (range === undefined) return lock[name] === undefined || lock[name] === version;
+  return range === "latest" || semver.satisfies(version, range);
+}
+
+function compareLocks(left: PackageLock, right: PackageLock): number {
+  for (const [name, version] of Object.entries(left)) {
+    const order = semver.compare(version, right[name] ?? "0.0.0");
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+function isComplete(wanted: ReadonlyMap<string, string | undefined>): wanted is ReadonlyMap<string, string> {
+  return [...wanted.values()].every((version) => version !== undefined);
+}
+
+/** Also keyed by Node's major version, which native packages depend on. */
+function folderName(lock: PackageLock): string {
+  const text = Object.entries(lock).map(([name, version]) => `${name}@${version}`).toSorted().join("\n");
+  return createHash("sha256").update(`node ${process.versions.modules}\n${text}`).digest("hex").slice(0, 24);
+}
+
+function isOffline(error: unknown): boolean {
+  return error instanceof PdError && error.code === "PD_PACKAGES_UNREACHABLE";
+}
+
+/** npm's own words, turned into an error that names the import. */
+function installError(output: string, specs: readonly PackageSpec[]): PdError {
+  const details = { npm: output.slice(-4000) };
+  if (/\b(E404|ETARGET|EINVALIDPACKAGENAME|EINVALIDTAGNAME)\b/.test(output)) {
+    const culprit = specs.find(({ name }) => output.includes(`${name}@`) || output.includes(`/${name.replace("/", "%2f")}`) || output.includes(`'${name}`)) ?? specs[0];
+    const isVersion = output.includes("ETARGET");
+    const wanted = `${culprit?.name}${culprit?.range === undefined ? "" : `@${culprit.range}`}`;
+    const problem = isVersion ? "the registry has no such version" : "the registry has no such package";
+    return new PdError("PD_PACKAGE_NOT_FOUND", `Cannot install "${wanted}", imported at ${culprit?.importedAt}: ${problem}`, { details: { ...details, at: culprit?.importedAt } });
+  }
+  const names = specs.map(({ name }) => name).join(", ");
+  if (/\b(ENOTFOUND|ECONNREFUSED|ECONNRESET|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED|ERR_SOCKET_TIMEOUT)\b/.test(output)) {
+    return new PdError("PD_PACKAGES_UNREACHABLE", `Cannot install ${names}: the package registry does not answer`, { details });
+  }
+  return new PdError("PD_INSTALL_FAILED", `Cannot install ${names}: npm failed`, { details });
+}

@@ -1,0 +1,59 @@
+import { builtinModules } from "node:module";
+import { posix } from "node:path";
+import semver from "semver";
+import { isJsonObject, parseJson } from "../domain/json.ts";
+import { type PackageSpec, parsePackageImport } from "../domain/package-spec.ts";
+import type { VirtualFiles } from "./virtual-files.ts";
+
+const BUILT_INS = new Set(builtinModules);
+
+/** Packages named like built-ins are never meant (registry.md §5). */
+export function isBuiltIn(specifier: string): boolean {
+  return specifier.startsWith("node:") || BUILT_INS.has(specifier);
+}
+
+/** Collects the packages that a build comes across, with the range that its import or its project asks for. */
+export class PackageImports {
+  readonly #files: VirtualFiles;
+  readonly #specs = new Map<string, PackageSpec>();
+  readonly problems: { text: string; file: string; line: number }[] = [];
+
+  constructor(files: VirtualFiles) {
+    this.#files = files;
+  }
+
+  get specs(): readonly PackageSpec[] {
+    return [...this.#specs.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Notes the package and returns the import without its version; `undefined` when it can be no package. */
+  add(specifier: string, importer: string): string | undefined {
+    const parsed = parsePackageImport(specifier);
+    if (parsed === undefined) return undefined;
+    const line = this.#files.lineOfImport(importer, specifier);
+    const range = parsed.range ?? this.#projectRange(importer, parsed.name);
+    const known = this.#specs.get(parsed.name);
+    if (known === undefined || (known.range === undefined && range !== undefined)) {
+      this.#specs.set(parsed.name, { name: parsed.name, ...(range === undefined ? {} : { range }), importedAt: `${importer}:${line}` });
+    } else if (parsed.range !== undefined && known.range !== parsed.range) {
+      this.problems.push({ text: `${parsed.name} is imported in two versions: ${known.range} at ${known.importedAt}, and ${parsed.range} here`, file: importer, line });
+    }
+    return parsed.name + parsed.subpath;
+  }
+
+  /** What the nearest package.json above the file asks for, when it names the package. */
+  #projectRange(importer: string, name: string): string | undefined {
+    for (let folder = posix.dirname(importer); ; folder = posix.dirname(folder)) {
+      const text = this.#files.text(posix.join(folder, "package.json"));
+      const manifest = text === undefined ? undefined : parseJson(text);
+      if (isJsonObject(manifest)) return rangeIn(manifest["dependencies"], name) ?? rangeIn(manifest["devDependencies"], name);
+      if (folder === "." || folder === "/" || folder === "..") return undefined;
+    }
+  }
+}
+
+/** Only ranges that a registry understands: `workspace:` or `file:` mean something on the author's machine alone. */
+function rangeIn(dependencies: unknown, name: string): string | undefined {
+  const range = isJsonObject(dependencies) ? dependencies[name] : undefined;
+  return typeof range === "string" && (semver.validRange(range) !== null || range === "latest") ? range : undefined;
+}

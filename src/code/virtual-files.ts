@@ -1,0 +1,53 @@
+import { posix } from "node:path";
+import type { Loader } from "esbuild";
+import type { ComponentCode } from "../domain/saved-component.ts";
+
+const LOADERS: Readonly<Record<string, Loader>> = {
+  ".ts": "ts",
+  ".mts": "ts",
+  ".cts": "ts",
+  ".tsx": "tsx",
+  ".jsx": "jsx",
+  ".json": "json",
+  ".txt": "text",
+  ".md": "text",
+  ".html": "text",
+  ".graphql": "text",
+};
+
+/** Endings that an import may leave out, in the order in which they are tried (registry.md §5). */
+const ENDINGS = ["", ".ts", ".mts", ".js", ".mjs", ".cjs", ".json", "/index.ts", "/index.js", "/index.mjs"];
+
+/** How a file of this name is read. */
+export function loaderOf(path: string): Loader {
+  return LOADERS[posix.extname(path)] ?? "js";
+}
+
+/** The component's files by path, as an import finds them. */
+export class VirtualFiles {
+  readonly #files: Map<string, string>;
+
+  constructor({ path, text, files }: ComponentCode) {
+    this.#files = new Map(Object.entries(files).map(([name, content]) => [posix.normalize(name), content]));
+    this.#files.set(posix.normalize(path), text);
+  }
+
+  text(path: string): string | undefined {
+    return this.#files.get(path);
+  }
+
+  /** The file that `specifier` means in `importer`; TypeScript lets `./x.js` mean `./x.ts`. */
+  resolve(importer: string, specifier: string): string | undefined {
+    const path = posix.normalize(posix.join(posix.dirname(importer), specifier));
+    const candidates = [...ENDINGS.map((ending) => path + ending), path.replace(/\.(m|c)?js$/, ".$1ts")];
+    return candidates.find((candidate) => this.#files.has(candidate));
+  }
+
+  /** `line` (from 1) of the first import of `specifier` in a file; 1 when it is not found as text. */
+  lineOfImport(path: string, specifier: string): number {
+    const lines = (this.#files.get(path) ?? "").split("\n");
+    const quoted = [`"${specifier}"`, `'${specifier}'`, `\`${specifier}\``];
+    const index = lines.findIndex((line) => quoted.some((text) => line.includes(text)));
+    return index < 0 ? 1 : index + 1;
+  }
+}

@@ -1,0 +1,126 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { PdError } from "./domain/errors.ts";
+import type { CatchUp } from "./domain/schedule.ts";
+
+/** How a server is set up; every member has one name as a flag, a variable and a key of the config file. */
+export interface Settings {
+  /** Folder of everything that the server keeps. */
+  readonly home: string;
+  readonly host: string;
+  readonly port: number;
+  readonly endpointPort: number;
+  /** The address under which endpoints are reached from outside, without a trailing slash; empty: their own. */
+  readonly publicUrl: string;
+  readonly timeoutMs: number;
+  readonly memoryMb: number;
+  readonly idleMs: number;
+  readonly concurrency: number;
+  readonly bodyLimitBytes: number;
+  readonly catchUp: CatchUp;
+  readonly keepEvents: number;
+  readonly keepInvocations: number;
+  readonly keepMs: number;
+  readonly allowScripts: boolean;
+}
+
+type SettingName = keyof Settings;
+
+interface SettingRow {
+  readonly flag: string;
+  readonly variable: string;
+  /** How the value is written, for help. */
+  readonly value: string;
+  readonly default: string;
+  readonly help: string;
+}
+
+const SECOND = 1000;
+const DAY = 24 * 60 * 60 * SECOND;
+
+/** The table: flags > variables > config file (same names as the flags, with `_`) > defaults. */
+export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
+  home: { flag: "home", variable: "PD_HOME", value: "<folder>", default: "", help: "Keep everything in this folder" },
+  host: { flag: "host", variable: "PD_HOST", value: "<address>", default: "127.0.0.1", help: "Listen on this address" },
+  port: { flag: "port", variable: "PD_PORT", value: "<port>", default: "4141", help: "Port of the API (0: any free one)" },
+  endpointPort: { flag: "endpoint-port", variable: "PD_ENDPOINT_PORT", value: "<port>", default: "4142", help: "Port of the components' endpoints (0: any free one)" },
+  publicUrl: { flag: "public-url", variable: "PD_PUBLIC_URL", value: "<url>", default: "", help: "Address under which endpoints are reached from outside, behind a proxy or tunnel" },
+  timeoutMs: { flag: "timeout", variable: "PD_TIMEOUT", value: "<seconds>", default: "300", help: "End a run that takes longer" },
+  memoryMb: { flag: "memory", variable: "PD_MEMORY", value: "<MB>", default: "256", help: "JavaScript memory of a component's process" },
+  idleMs: { flag: "idle", variable: "PD_IDLE", value: "<seconds>", default: "60", help: "End the process of a source that had nothing to do for so long" },
+  concurrency: { flag: "concurrency", variable: "PD_CONCURRENCY", value: "<n>", default: "64", help: "Runs of one source at the same time; more wait" },
+  bodyLimitBytes: { flag: "body-limit", variable: "PD_BODY_LIMIT", value: "<KB>", default: "10240", help: "Largest request body" },
+  catchUp: { flag: "catch-up", variable: "PD_CATCH_UP", value: "<policy>", default: "latest", help: "What to do with timer instants that were missed: latest, skip or all" },
+  keepEvents: { flag: "keep-events", variable: "PD_KEEP_EVENTS", value: "<n>", default: "10000", help: "Events kept of each source" },
+  keepInvocations: { flag: "keep-invocations", variable: "PD_KEEP_INVOCATIONS", value: "<n>", default: "10000", help: "Invocations, with their logs, kept of each source" },
+  keepMs: { flag: "keep-days", variable: "PD_KEEP_DAYS", value: "<days>", default: "30", help: "Age up to which events and invocations are kept" },
+  allowScripts: { flag: "allow-scripts", variable: "PD_ALLOW_SCRIPTS", value: "<true|false>", default: "false", help: "Let packages run their install scripts" },
+};
+
+/** Setting name → text as given by flags. */
+export type GivenSettings = Partial<Readonly<Record<SettingName, string>>>;
+
+export interface SettingSources {
+  readonly flags: GivenSettings;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Top level of the config file. */
+  readonly file: Readonly<Record<string, unknown>>;
+}
+
+/** Reads every setting. Throws PD_BAD_INPUT, naming the flag and its value. */
+export function readSettings({ flags, environment, file }: SettingSources): Settings {
+  const text = (name: SettingName): string => {
+    const row = SETTINGS[name];
+    const fromFile = file[row.flag.replaceAll("-", "_")];
+    return flags[name] ?? environment[row.variable] ?? (fromFile === undefined ? row.default : String(fromFile));
+  };
+  const number = (name: SettingName, unit: number, lowest: number): number => {
+    const value = Number(text(name));
+    if (text(name).trim() === "" || !Number.isFinite(value) || value < lowest) throw badSetting(name, text(name), `a number of at least ${lowest}`);
+    return value * unit;
+  };
+  const port = (name: SettingName): number => {
+    const value = number(name, 1, 0);
+    if (!Number.isInteger(value) || value > 65_535) throw badSetting(name, text(name), "a port from 0 to 65535");
+    return value;
+  };
+  return {
+    home: homeFolder(text("home"), environment),
+    host: text("host"),
+    port: port("port"),
+    endpointPort: port("endpointPort"),
+    publicUrl: publicUrl(text("publicUrl")),
+    timeoutMs: number("timeoutMs", SECOND, 0.01),
+    memoryMb: number("memoryMb", 1, 32),
+    idleMs: number("idleMs", SECOND, 0.1),
+    concurrency: number("concurrency", 1, 1),
+    bodyLimitBytes: number("bodyLimitBytes", 1024, 1),
+    catchUp: catchUp(text("catchUp")),
+    keepEvents: number("keepEvents", 1, 1),
+    keepInvocations: number("keepInvocations", 1, 1),
+    keepMs: number("keepMs", DAY, 0.001),
+    allowScripts: text("allowScripts") === "true" || text("allowScripts") === "1",
+  };
+}
+
+function homeFolder(given: string, environment: Readonly<Record<string, string | undefined>>): string {
+  if (given !== "") return resolve(given);
+  return join(environment["XDG_DATA_HOME"] ?? join(homedir(), ".local", "share"), "headwater");
+}
+
+function publicUrl(given: string): string {
+  if (given === "") return "";
+  if (!/^https?:\/\//.test(given) || !URL.canParse(given)) throw badSetting("publicUrl", given, "an http or https address");
+  return given.replace(/\/+$/, "");
+}
+
+function catchUp(given: string): CatchUp {
+  if (given === "latest" || given === "skip" || given === "all") return given;
+  throw badSetting("catchUp", given, "latest, skip or all");
+}
+
+function badSetting(name: SettingName, value: string, wanted: string): PdError {
+  return new PdError("PD_BAD_INPUT", `Cannot use --${SETTINGS[name].flag} ${JSON.stringify(value)}: it wants ${wanted}`, {
+    fix: `Give --${SETTINGS[name].flag} or ${SETTINGS[name].variable} ${wanted}`,
+  });
+}

@@ -1,0 +1,214 @@
+import { once } from "node:events";
+import { relative } from "node:path";
+import { emitKeypressEvents } from "node:readline";
+import type { ChalkInstance } from "chalk";
+import { type ApiClient, dataOf, listOf } from "../cli/api-client.ts";
+import { askAll, askingForProps, canAsk } from "../cli/ask.ts";
+import type { DevFlags } from "../cli/commands/dev.ts";
+import type { CliContext } from "../cli/context.ts";
+import { readParams } from "../cli/local-code.ts";
+import { coloursFor, eventLine, printError, printJson, printLine, printNote, text, timelineLine } from "../cli/reporter.ts";
+import { LocalComponent } from "../code/local-component.ts";
+import { PdError } from "../domain/errors.ts";
+import { type JsonObject, isJsonObject } from "../domain/json.ts";
+import { Attachments } from "./attachments.ts";
+import { FileWatcher } from "./file-watcher.ts";
+
+export interface SessionSettings {
+  readonly client: ApiClient;
+  readonly path: string;
+  readonly flags: DevFlags;
+  readonly props: JsonObject;
+  readonly env: Record<string, string>;
+  readonly home: string;
+  readonly stop: AbortController;
+}
+
+/** A `pd dev` session: file → code → the same dc_ → timeline, until it is stopped. */
+export async function openSession(cli: CliContext, settings: SessionSettings): Promise<void> {
+  const component = await LocalComponent.open(settings.path);
+  const session = new Session(cli, settings, component);
+  try {
+    await session.run();
+  } finally {
+    await session.close();
+  }
+}
+
+class Session {
+  readonly #cli: CliContext;
+  readonly #settings: SessionSettings;
+  readonly #component: LocalComponent;
+  readonly #watcher: FileWatcher;
+  readonly #colours: ChalkInstance;
+  #source: JsonObject = {};
+  #isAsking = false;
+
+  constructor(cli: CliContext, settings: SessionSettings, component: LocalComponent) {
+    this.#cli = cli;
+    this.#settings = settings;
+    this.#component = component;
+    this.#colours = coloursFor(cli.stdout, cli);
+    this.#watcher = new FileWatcher(() => this.#save());
+  }
+
+  async run(): Promise<void> {
+    const { stop } = this.#settings;
+    while (!stop.signal.aborted && !(await this.#attachOrWait())) printNote(this.#cli, "Waiting for file change (or ^C to quit)...");
+    if (stop.signal.aborted) return;
+    await this.#follow();
+    this.#greet();
+    this.#listenToKeys();
+    if (!stop.signal.aborted) await once(stop.signal, "abort");
+  }
+
+  async close(): Promise<void> {
+    await this.#watcher.close();
+    await this.#component.dispose();
+    if (this.#cli.stdin.isTTY === true) this.#cli.stdin.setRawMode(false);
+    this.#cli.stdin.pause();
+  }
+
+  /** True once attached. A first version that does not compile or deploy is shown, and the next save tried. */
+  async #attachOrWait(): Promise<boolean> {
+    const { stop } = this.#settings;
+    const read = await this.#component.read();
+    await this.#watcher.watch(read.files);
+    try {
+      await this.#attach(readParams(this.#settings.path, read));
+      return true;
+    } catch (error) {
+      if (error instanceof PdError && error.code === "PD_SOURCE_NOT_FOUND") throw error;
+      if (this.#cli.stdin.isTTY !== true && error instanceof PdError && error.code === "PD_BAD_PROPS") throw error;
+      printError(this.#cli, error);
+    }
+    await new Promise<void>((resolve) => {
+      this.#firstSave = resolve;
+      stop.signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    this.#firstSave = undefined;
+    return false;
+  }
+
+  #firstSave: (() => void) | undefined;
+
+  async #attach(code: JsonObject): Promise<void> {
+    const { client, flags, home, env } = this.#settings;
+    const attachments = new Attachments(home);
+    const id = flags.dc ?? (await attachments.find(this.#component.entry));
+    const before = id === undefined ? undefined : await client.source(id).catch((error: unknown) => this.#unknownSource(error));
+    const name = flags.name === undefined ? {} : { name: flags.name };
+    const request = { ...code, ...name, env };
+    this.#source = await this.#sendAsking(flags.promptAll === true ? await this.#askEvery(before, request) : this.#settings.props, (props) =>
+      before === undefined ? client.post("/v1/sources", { ...request, configured_props: props }) : client.put(`/v1/sources/${text(before, "id")}`, { ...request, configured_props: props }),
+    );
+    await attachments.keep(this.#component.entry, text(this.#source, "id"));
+  }
+
+  /** A component that was deleted meanwhile is made anew; one that was named has to exist. */
+  #unknownSource(error: unknown): undefined {
+    if (this.#settings.flags.dc !== undefined) throw error;
+    if (!(error instanceof PdError && error.code === "PD_SOURCE_NOT_FOUND")) throw error;
+  }
+
+  /** Asks for all props of the code as it is on the server, or as it is found when it is deployed. */
+  async #askEvery(before: JsonObject | undefined, request: JsonObject): Promise<JsonObject> {
+    if (!canAsk(this.#cli, this.#settings.flags)) return this.#settings.props;
+    const component = before ?? dataOf(await this.#settings.client.post("/v1/components", request));
+    const declared = Array.isArray(component["configurable_props"]) ? component["configurable_props"].filter(isJsonObject) : [];
+    const asked = declared.filter(({ type }) => type !== "$.interface.http" && type !== "$.service.db");
+    return { ...(await askAll(this.#cli, asked.map((prop) => ({ ...prop, kind: prop["type"] === "app" ? "app" : "user" })))), ...this.#settings.props };
+  }
+
+  async #sendAsking(props: JsonObject, send: (props: JsonObject) => Promise<JsonObject>): Promise<JsonObject> {
+    this.#isAsking = true;
+    try {
+      return dataOf(await askingForProps(this.#cli, this.#settings.flags, { props, send }));
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  /** A save: compile, put, go on. Whatever is wrong is shown, and the old version serves on. */
+  async #save(): Promise<void> {
+    if (this.#firstSave !== undefined) return this.#firstSave();
+    const read = await this.#component.read();
+    try {
+      const code = readParams(this.#settings.path, read);
+      this.#source = await this.#sendAsking({}, (props) => this.#settings.client.put(`/v1/sources/${text(this.#source, "id")}`, { ...code, configured_props: props }));
+    } catch (error) {
+      printError(this.#cli, error);
+      printNote(this.#cli, "The version before goes on");
+    }
+    await this.#watcher.watch(read.files);
+  }
+
+  /** Resolves when both streams are open: nothing that happens from then on is missed. */
+  async #follow(): Promise<void> {
+    const { client, stop } = this.#settings;
+    const path = `/sse/dc/${text(this.#source, "id")}`;
+    const { signal } = stop;
+    await Promise.all([
+      client.stream(`${path}/emits`, { signal, onMessage: ({ data }) => this.#show(data, eventLine(data, this.#colours)) }),
+      client.stream(`${path}/observations`, { signal, onMessage: ({ data }) => this.#show(data, timelineLine(data, this.#colours)) }),
+    ]);
+  }
+
+  #show(record: JsonObject, line: string | undefined): void {
+    if (this.#cli.isJson) printJson(this.#cli, record);
+    else if (line !== undefined) printLine(this.#cli, line);
+  }
+
+  #greet(): void {
+    const { stdin } = this.#cli;
+    const path = relative(process.cwd(), this.#component.entry);
+    if (this.#cli.isJson) return printJson(this.#cli, this.#source);
+    printLine(this.#cli, `Attached to ${text(this.#source, "name_slug")} (${text(this.#source, "id")}), watching ${path}`);
+    if (this.#source["endpoint_url"] !== undefined) printLine(this.#cli, `Endpoint: ${text(this.#source, "endpoint_url")}`);
+    if (stdin.isTTY === true) printLine(this.#cli, this.#colours.dim("r run now · p replay the last trigger · o open the endpoint · q quit"));
+    printLine(this.#cli, "Ready for updates!");
+  }
+
+  #listenToKeys(): void {
+    const { stdin } = this.#cli;
+    if (stdin.isTTY !== true) return;
+    emitKeypressEvents(stdin);
+    stdin.setRawMode(true);
+    stdin.resume();
+    stdin.on("keypress", (_text: string, key: { name?: string; ctrl?: boolean }) => {
+      if (this.#isAsking) return;
+      this.#press(key.ctrl === true && key.name === "c" ? "q" : (key.name ?? "")).catch((error: unknown) => printError(this.#cli, error));
+    });
+  }
+
+  async #press(key: string): Promise<void> {
+    const { client, stop } = this.#settings;
+    const id = text(this.#source, "id");
+    switch (key) {
+      case "q":
+        return stop.abort();
+      case "r":
+        await client.post(`/v1/sources/${id}/run`);
+        return;
+      case "p":
+        return this.#replayLast(id);
+      case "o":
+        return this.#openEndpoint();
+    }
+  }
+
+  async #replayLast(id: string): Promise<void> {
+    const recent = listOf(await this.#settings.client.get(`/v1/sources/${id}/invocations?limit=50`));
+    const last = recent.find((invocation) => isJsonObject(invocation["trigger"]) && invocation["trigger"]["kind"] !== "hook");
+    if (last === undefined) return printNote(this.#cli, "Nothing to replay yet: the source has not been triggered");
+    await this.#settings.client.post(`/v1/invocations/${text(last, "id")}/replay`);
+  }
+
+  async #openEndpoint(): Promise<void> {
+    const url = text(this.#source, "endpoint_url");
+    if (url === "") return printNote(this.#cli, "The source has no endpoint: it has no $.interface.http prop");
+    const { spawn } = await import("node:child_process");
+    const opener = process.platform === "darwin" ? "open" : process.platform === "win32" ? "explorer" : "xdg-open";
+    spawn(opener, [url], { stdio: "ignore", detached: true }).once("error", () => printNote(this.#cli, `Open ${url} in a browser`)).unref();
+  }
+}

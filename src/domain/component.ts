@@ -1,0 +1,69 @@
+import type { DedupeStrategy } from "./dedupe.ts";
+import { isRecord } from "./json.ts";
+import { type PropDeclaration, readProps } from "./prop.ts";
+
+export type HookName = "deploy" | "activate" | "deactivate";
+
+/** What an author exports, as plain data (components.md, Component definition object). */
+export interface ComponentDefinition {
+  readonly name: string;
+  readonly version: string;
+  readonly key?: string;
+  readonly description?: string;
+  readonly type: "source" | "action" | "app";
+  readonly dedupe?: DedupeStrategy;
+  readonly props: readonly PropDeclaration[];
+  readonly hooks: readonly HookName[];
+  /** What is odd but does no harm. */
+  readonly warnings: readonly string[];
+}
+
+export type ReadDefinition = { readonly kind: "valid"; readonly definition: ComponentDefinition } | { readonly kind: "invalid"; readonly problems: readonly string[] };
+
+const HOOKS: readonly HookName[] = ["deploy", "activate", "deactivate"];
+
+/**
+ * Checks the definition that a component's process reports. All problems are told at once.
+ * Unknown top-level keys are ignored (registry.md §1).
+ */
+export function readDefinition(raw: unknown): ReadDefinition {
+  if (!isRecord(raw)) return { kind: "invalid", problems: [`the default export is ${raw === undefined ? "missing" : describe(raw)}, not an object`] };
+  const type = raw["type"] === "action" || raw["type"] === "app" ? raw["type"] : "source";
+  const { props, problems: propProblems, warnings } = readProps(raw["props"]);
+  const dedupe = readDedupe(raw["dedupe"]);
+  const problems = [
+    ...(isText(raw["name"]) ? [] : [`name is ${describe(raw["name"])}; it wants a text`]),
+    ...(isText(raw["version"]) ? [] : [`version is ${describe(raw["version"])}; it wants a text such as "0.0.1"`]),
+    ...(raw["hasRun"] === true ? [] : ["run is missing; it wants a method, called for each event"]),
+    ...(dedupe === "invalid" && type === "source" ? [`dedupe is ${describe(raw["dedupe"])}; it wants "unique", "greatest" or "last"`] : []),
+    ...propProblems,
+  ];
+  if (problems.length > 0) return { kind: "invalid", problems };
+  const hooks = Array.isArray(raw["hooks"]) ? HOOKS.filter((hook) => Array.isArray(raw["hooks"]) && raw["hooks"].includes(hook)) : [];
+  const definition = {
+    name: String(raw["name"]),
+    version: String(raw["version"]),
+    type,
+    props,
+    hooks,
+    warnings,
+    ...(isText(raw["key"]) ? { key: raw["key"] } : {}),
+    ...(isText(raw["description"]) ? { description: raw["description"] } : {}),
+    ...(dedupe === undefined || dedupe === "invalid" ? {} : { dedupe }),
+  } as const;
+  return { kind: "valid", definition };
+}
+
+function readDedupe(raw: unknown): DedupeStrategy | undefined | "invalid" {
+  if (raw === undefined || raw === null) return undefined;
+  return raw === "unique" || raw === "greatest" || raw === "last" ? raw : "invalid";
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function describe(value: unknown): string {
+  if (value === undefined) return "missing";
+  return typeof value === "function" ? "a function" : (JSON.stringify(value) ?? typeof value);
+}

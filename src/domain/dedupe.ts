@@ -1,0 +1,108 @@
+import type { Emit } from "./event.ts";
+
+export type DedupeStrategy = "unique" | "greatest" | "last";
+
+/** What a source remembers of the ids it emitted; each strategy has its own part. */
+export interface DedupeCache {
+  /** Oldest first, at most 100. */
+  readonly unique?: readonly string[];
+  readonly greatest?: string;
+  readonly last?: string;
+}
+
+export interface DroppedEmit {
+  readonly emit: Emit;
+  readonly reason: string;
+}
+
+export interface DedupeResult {
+  readonly kept: readonly Emit[];
+  readonly dropped: readonly DroppedEmit[];
+  /** Emits that the strategy could not judge; they are kept and the run's log says so. */
+  readonly warnings: readonly string[];
+  readonly cache: DedupeCache;
+}
+
+/** Size of the `unique` cache (components.md, Limits). */
+const UNIQUE_IDS = 100;
+
+/** Decides which emits of one run become events. `emits` are already in order (`orderEmits`). */
+export function dedupe(strategy: DedupeStrategy | undefined, cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
+  if (strategy === undefined || emits.length === 0) return { kept: emits, dropped: [], warnings: [], cache };
+  switch (strategy) {
+    case "unique":
+      return unique(cache, emits);
+    case "greatest":
+      return greatest(cache, emits);
+    case "last":
+      return last(cache, emits);
+  }
+}
+
+function unique(cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
+  const ids = new Set(cache.unique);
+  const judged = judgeEach(emits, "unique", (id) => {
+    if (ids.has(id)) return `unique: id ${JSON.stringify(id)} was emitted before`;
+    ids.add(id);
+    if (ids.size > UNIQUE_IDS) for (const oldest of ids) return void ids.delete(oldest);
+    return undefined;
+  });
+  return { ...judged, cache: { ...cache, unique: [...ids] } };
+}
+
+function greatest(cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
+  let largest = cache.greatest;
+  const judged = judgeEach(emits, "greatest", (id) => {
+    if (largest !== undefined && !isGreater(id, largest)) return `greatest: id ${id} is not larger than ${largest}`;
+    largest = id;
+    return undefined;
+  });
+  return { ...judged, cache: largest === undefined ? cache : { ...cache, greatest: largest } };
+}
+
+function last(cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
+  const match = cache.last === undefined ? -1 : emits.findLastIndex((emit) => idText(emit) === cache.last);
+  const judged = judgeEach(emits, "last", (_id, place) =>
+    place <= match ? `last: not after the event with id ${JSON.stringify(cache.last)}` : undefined,
+  );
+  const newest = emits.slice(match + 1).map(idText).findLast((id) => id !== undefined);
+  return { ...judged, cache: newest === undefined ? cache : { ...cache, last: newest } };
+}
+
+type Judge = (id: string, place: number) => string | undefined;
+
+function judgeEach(emits: readonly Emit[], strategy: DedupeStrategy, judge: Judge): Omit<DedupeResult, "cache"> {
+  const kept: Emit[] = [];
+  const dropped: DroppedEmit[] = [];
+  const warnings: string[] = [];
+  emits.forEach((emit, place) => {
+    const id = idText(emit);
+    const obstacle = id === undefined ? missingId(emit) : strategy === "greatest" ? notANumber(id) : undefined;
+    const reason = id === undefined || obstacle !== undefined ? undefined : judge(id, place);
+    if (obstacle !== undefined) warnings.push(`An event was kept without dedupe: strategy "${strategy}" wants ${obstacle}`);
+    if (reason === undefined) kept.push(emit);
+    else dropped.push({ emit, reason });
+  });
+  return { kept, dropped, warnings };
+}
+
+function idText(emit: Emit): string | undefined {
+  return emit.id === undefined || emit.id === "" ? undefined : String(emit.id);
+}
+
+function missingId(emit: Emit): string {
+  return emit.unusableId === undefined
+    ? "an id, and $emit was given none"
+    : `a text or a number as id, not ${emit.unusableId}`;
+}
+
+function notANumber(id: string): string | undefined {
+  return id.trim() !== "" && Number.isFinite(Number(id)) ? undefined : `a number as id, not ${JSON.stringify(id)}`;
+}
+
+/** Whole numbers are compared digit by digit, so that ids beyond 2^53 keep their order. */
+function isGreater(left: string, right: string): boolean {
+  const isWhole = /^-?\d+$/;
+  if (isWhole.test(left) && isWhole.test(right)) return BigInt(left) > BigInt(right);
+  return Number(left) > Number(right);
+}

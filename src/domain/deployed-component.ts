@@ -1,0 +1,35 @@
+import type { DeployedId, SavedId } from "./ids.ts";
+import type { ConfiguredProps } from "./prop.ts";
+
+/** An instance of a saved component (components.md, Deployed component). */
+export interface DeployedComponent {
+  readonly id: DeployedId;
+  readonly componentId: SavedId;
+  readonly name: string;
+  readonly slug: string;
+  /** First part of the endpoint's path; never changes. */
+  readonly endpointKey: string;
+  readonly configured: ConfiguredProps;
+  /** Variables that this source's process gets. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly active: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** `New Issue (Instant)` → `new-issue-instant`. */
+export function slugify(name: string): string {
+  const slug = name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replaceAll(/[^\da-z]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "");
+  return slug === "" ? "source" : slug;
+}
+
+/** The slug itself, or with the lowest number from 2 that is free. */
+export function uniqueSlug(slug: string, isTaken: (slug: string) => boolean): string {
+  let candidate = slug;
+  for (let number = 2; isTaken(candidate); number++) candidate = `${slug}-${number}`;
+  return candidate;
+}

@@ -1,0 +1,113 @@
+/** What every failure that a person can meet looks like: a code, a title, the way out. */
+interface CatalogueEntry {
+  /** HTTP status that the API answers with. */
+  readonly status: number;
+  readonly title: string;
+  /** The default next step; an error may name a better one. */
+  readonly fix: string;
+}
+
+export type ErrorCode =
+  | "PD_BAD_INPUT"
+  | "PD_BAD_JSON"
+  | "PD_UNAUTHORIZED"
+  | "PD_NOT_FOUND"
+  | "PD_SOURCE_NOT_FOUND"
+  | "PD_COMPONENT_NOT_FOUND"
+  | "PD_INVOCATION_NOT_FOUND"
+  | "PD_FILE_NOT_FOUND"
+  | "PD_BUILD_FAILED"
+  | "PD_NOT_A_COMPONENT"
+  | "PD_LOAD_FAILED"
+  | "PD_BAD_PROPS"
+  | "PD_HOOK_FAILED"
+  | "PD_PACKAGE_NOT_FOUND"
+  | "PD_PACKAGES_UNREACHABLE"
+  | "PD_INSTALL_FAILED"
+  | "PD_NPM_MISSING"
+  | "PD_CODE_UNREACHABLE"
+  | "PD_SOURCE_INACTIVE"
+  | "PD_BODY_TOO_LARGE"
+  | "PD_TOO_BUSY"
+  | "PD_NOT_STORED"
+  | "PD_STOPPING"
+  | "PD_DATABASE_UNUSABLE"
+  | "PD_DATABASE_NEWER"
+  | "PD_HOME_IN_USE"
+  | "PD_PORT_TAKEN"
+  | "PD_SERVER_UNREACHABLE"
+  | "PD_FAILED";
+
+const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
+  PD_BAD_INPUT: { status: 400, title: "A given value is not usable", fix: "Correct the value and try again" },
+  PD_BAD_JSON: { status: 400, title: "The request body is not JSON", fix: "Send a JSON object" },
+  PD_UNAUTHORIZED: { status: 401, title: "The API key is missing or wrong", fix: "Send `Authorization: Bearer <key>`; the local key is in the file api-key of PD_HOME" },
+  PD_NOT_FOUND: { status: 404, title: "Nothing is here", fix: "Check the id or the path" },
+  PD_SOURCE_NOT_FOUND: { status: 404, title: "No source has this id or slug", fix: "pd list sources" },
+  PD_COMPONENT_NOT_FOUND: { status: 404, title: "No saved component has this id or key", fix: "pd list components" },
+  PD_INVOCATION_NOT_FOUND: { status: 404, title: "No invocation has this id", fix: "pd logs <source>" },
+  PD_FILE_NOT_FOUND: { status: 400, title: "A file cannot be read", fix: "Check the path" },
+  PD_BUILD_FAILED: { status: 422, title: "The component does not compile", fix: "Correct the code; a version that is already running goes on serving" },
+  PD_NOT_A_COMPONENT: { status: 422, title: "The file does not export a component", fix: "Export an object with name, version and run: `export default { name, version, run() {} }`" },
+  PD_LOAD_FAILED: { status: 422, title: "The component throws while it is loaded", fix: "Correct the code at the position shown" },
+  PD_BAD_PROPS: { status: 422, title: "The given props do not fit the component", fix: "Give them with --prop name=value" },
+  PD_HOOK_FAILED: { status: 422, title: "A hook threw, so nothing was changed", fix: "Correct the hook, or what it calls; `pd delete --force` deletes without it" },
+  PD_PACKAGE_NOT_FOUND: { status: 422, title: "A package that the component imports cannot be had", fix: "Check the spelling and the version in the import" },
+  PD_PACKAGES_UNREACHABLE: { status: 503, title: "Packages cannot be installed now", fix: "Check the connection to the package registry and try again" },
+  PD_INSTALL_FAILED: { status: 500, title: "npm could not install the packages", fix: "Read npm's own words above" },
+  PD_NPM_MISSING: { status: 500, title: "npm is not on the PATH", fix: "Install npm, or make it reachable through PATH" },
+  PD_CODE_UNREACHABLE: { status: 422, title: "The code cannot be fetched", fix: "Check the URL: it must answer with the raw code" },
+  PD_SOURCE_INACTIVE: { status: 409, title: "The source is not active", fix: "pd update <source> --activate" },
+  PD_BODY_TOO_LARGE: { status: 413, title: "The request body is too large", fix: "Send less, or start the server with a larger --body-limit" },
+  PD_TOO_BUSY: { status: 429, title: "Too many requests of this source are waiting", fix: "Try again later" },
+  PD_NOT_STORED: { status: 503, title: "The change could not be written to the database", fix: "Free disk space under PD_HOME, then try again; nothing was acknowledged" },
+  PD_STOPPING: { status: 503, title: "The server is stopping", fix: "Try again when it is up" },
+  PD_DATABASE_UNUSABLE: { status: 500, title: "The database cannot be opened", fix: "Restore the file from a backup, or move it away to start empty; it was not touched" },
+  PD_DATABASE_NEWER: { status: 500, title: "The database was written by a newer version", fix: "Install that version of headwater" },
+  PD_HOME_IN_USE: { status: 409, title: "Another server runs on this PD_HOME", fix: "pd down, or choose another folder with --home" },
+  PD_PORT_TAKEN: { status: 409, title: "A port is taken", fix: "Choose another with --port and --endpoint-port (0 = any free one)" },
+  PD_SERVER_UNREACHABLE: { status: 503, title: "No server answers", fix: "pd up" },
+  PD_FAILED: { status: 500, title: "Something failed", fix: "pd logs, and the server's own log, tell more" },
+};
+
+export interface ErrorExtras {
+  /** A better next step than the catalogue's. */
+  fix?: string;
+  /** Anything a program can use: positions, all problems, names. */
+  details?: Record<string, unknown>;
+  cause?: unknown;
+}
+
+/** An error with a code of the catalogue: what was attempted, what is wrong, what to do. */
+export class PdError extends Error {
+  readonly code: ErrorCode;
+  readonly fix: string;
+  readonly details: Record<string, unknown> | undefined;
+
+  constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
+    this.name = "PdError";
+    this.code = code;
+    this.fix = extras.fix ?? CATALOGUE[code].fix;
+    this.details = extras.details;
+  }
+
+  /** HTTP status that the API answers with. */
+  get status(): number {
+    return CATALOGUE[this.code].status;
+  }
+}
+
+export function isErrorCode(text: unknown): text is ErrorCode {
+  return typeof text === "string" && Object.hasOwn(CATALOGUE, text);
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** Makes a PdError of anything that was thrown; keeps one that already is. */
+export function toPdError(thrown: unknown): PdError {
+  return thrown instanceof PdError ? thrown : new PdError("PD_FAILED", messageOf(thrown), { cause: thrown });
+}

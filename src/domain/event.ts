@@ -1,0 +1,80 @@
+import type { InvocationId } from "./ids.ts";
+
+/** What `$emit(event, meta)` asked for, as it left the component's process. */
+export interface Emit {
+  /** The event as JSON text. */
+  readonly payload: string;
+  readonly id?: string | number;
+  /** An id was given that is neither text nor number; shown in the warning. */
+  readonly unusableId?: string;
+  /** Channel; absent or empty: the default one. */
+  readonly name?: string;
+  readonly summary?: string;
+  /** As the component gave it: epoch ms or s, an ISO string (a Date arrives as one). */
+  readonly ts?: string | number;
+}
+
+/** An emit that survived dedupe, before it has a number. */
+export interface NewEvent {
+  readonly payload: string;
+  /** The `id` that the component gave, as text. */
+  readonly dedupeId?: string;
+  readonly channel: string;
+  readonly summary?: string;
+  /** Epoch ms. */
+  readonly ts?: number;
+}
+
+/** An event as it is kept. */
+export interface Event extends NewEvent {
+  readonly id: string;
+  /** Number within the source: from 1, without gaps. */
+  readonly seq: number;
+  /** When it was stored, epoch ms. */
+  readonly storedAt: number;
+  readonly invocationId: InvocationId;
+}
+
+/** Below this a number of `ts` is seconds: 1e11 s is the year 5138, 1e11 ms is 1973. */
+const SECONDS_BELOW = 1e11;
+
+/** Epoch ms of a `ts` in any of the forms components use; `undefined` when it is none. */
+export function parseTs(ts: string | number | undefined): number | undefined {
+  if (ts === undefined || ts === "") return undefined;
+  const number = typeof ts === "number" ? ts : Number(ts);
+  if (Number.isFinite(number)) return Math.round(Math.abs(number) < SECONDS_BELOW ? number * 1000 : number);
+  const parsed = typeof ts === "string" ? Date.parse(ts) : Number.NaN;
+  return Number.isNaN(parsed) ? undefined : parsed;
+}
+
+/**
+ * Orders the emits of one run from oldest to newest by `ts` (components.md, Emission 1). Emits without
+ * a usable `ts` keep their place; equal ones keep their order.
+ */
+export function orderEmits(emits: readonly Emit[]): readonly Emit[] {
+  if (emits.length < 2) return emits;
+  const dated = emits.flatMap((emit, place) => {
+    const at = parseTs(emit.ts);
+    return at === undefined ? [] : [{ emit, place, at }];
+  });
+  if (dated.length < 2) return emits;
+  const sorted = dated.toSorted((a, b) => a.at - b.at);
+  const ordered = [...emits];
+  dated.forEach(({ place }, index) => {
+    const next = sorted[index];
+    if (next !== undefined) ordered[place] = next.emit;
+  });
+  return ordered;
+}
+
+/** The event that an emit becomes once it is kept. */
+export function eventOf(emit: Emit): NewEvent {
+  const ts = parseTs(emit.ts);
+  return {
+    payload: emit.payload,
+    channel: emit.name ?? "",
+    ...(emit.id === undefined ? {} : { dedupeId: String(emit.id) }),
+    ...(emit.summary === undefined ? {} : { summary: emit.summary }),
+    ...(ts === undefined ? {} : { ts }),
+  };
+}

@@ -1,0 +1,114 @@
+import type { HookName } from "./component.ts";
+import type { Emit } from "./event.ts";
+import type { DeployedId, InvocationId } from "./ids.ts";
+import type { JsonObject } from "./json.ts";
+import type { Trigger } from "./trigger.ts";
+
+/** What a component threw. */
+export interface RunError {
+  readonly name: string;
+  readonly message: string;
+  /** Stack whose frames name the author's files. */
+  readonly stack: string;
+  /** `file:line:column` of the first frame in the author's code. */
+  readonly at?: string;
+}
+
+/** How a call of `run` or of a hook ended. */
+export type Outcome =
+  | { readonly kind: "returned" }
+  | { readonly kind: "threw"; readonly error: RunError }
+  | { readonly kind: "timed-out"; readonly afterMs: number }
+  | { readonly kind: "out-of-memory"; readonly limitMb: number }
+  | { readonly kind: "exited"; readonly code: number | null; readonly signal: string | null }
+  /** The process ended for a reason that lies in another invocation, or the server stopped. */
+  | { readonly kind: "interrupted"; readonly reason: string };
+
+/** Where a line was written: the console level, or the stream that was written to directly. */
+export type LogLevel = "debug" | "info" | "log" | "warn" | "error" | "trace" | "stdout" | "stderr" | "system";
+
+export interface LogLine {
+  /** Epoch ms. */
+  readonly at: number;
+  readonly level: LogLevel;
+  readonly text: string;
+  /** `file:line` in the author's code. */
+  readonly from?: string;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly encoding: "utf8" | "base64";
+}
+
+/** Why a response could not be used; the client gets 500. */
+export interface BadResponse {
+  readonly problem: string;
+}
+
+/** One call, as the component's process reports it: plain data, nothing has happened to the store yet. */
+export interface RunResult {
+  readonly outcome: Outcome;
+  readonly emits: readonly Emit[];
+  /** Changed keys and their current values; `null`… is a value, `undefined` clears the key. */
+  readonly stateChanges: StateChanges;
+  readonly logs: readonly LogLine[];
+  /** What `run` returned, as JSON text; absent when it returned nothing that JSON can carry. */
+  readonly returned?: string;
+}
+
+/** Key → JSON text of the value; `null` clears the key. */
+export type StateChanges = Readonly<Record<string, string | null>>;
+
+/** What is called: `run`, or a hook. */
+export type Method = { readonly kind: "run"; readonly trigger: Trigger } | { readonly kind: "hook"; readonly hook: HookName };
+
+/** One recorded call of `run` or of a hook. */
+export interface Invocation {
+  readonly id: InvocationId;
+  readonly sourceId: DeployedId;
+  readonly trigger: Trigger;
+  readonly startedAt: number;
+  readonly durationMs: number;
+  readonly outcome: Outcome;
+  /** Events that were kept. */
+  readonly eventCount: number;
+  /** Why dedupe dropped emits, with how often. */
+  readonly dropped: Readonly<Record<string, number>>;
+  /** Status of the HTTP response that was sent. */
+  readonly responseStatus?: number;
+  /** The invocation whose trigger this one repeats. */
+  readonly replayOf?: InvocationId;
+  readonly returned?: string;
+}
+
+export function isFailed(outcome: Outcome): boolean {
+  return outcome.kind !== "returned";
+}
+
+/** One line that tells a person how a call ended. */
+export function describeOutcome(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case "returned":
+      return "ok";
+    case "threw":
+      return `${outcome.error.name}: ${outcome.error.message}${outcome.error.at === undefined ? "" : ` (${outcome.error.at})`}`;
+    case "timed-out":
+      return `timed out after ${outcome.afterMs / 1000} s`;
+    case "out-of-memory":
+      return `ran out of memory: the limit is ${outcome.limitMb} MB`;
+    case "exited":
+      return outcome.signal === null ? `ended its process with code ${outcome.code}` : `its process was ended by ${outcome.signal}`;
+    case "interrupted":
+      return `interrupted: ${outcome.reason}`;
+  }
+}
+
+/** The record's shape for programs that need an error with one message. */
+export function outcomeDetails(outcome: Outcome): JsonObject {
+  if (outcome.kind !== "threw") return { outcome: outcome.kind, message: describeOutcome(outcome) };
+  const { error } = outcome;
+  return { outcome: "threw", name: error.name, message: error.message, stack: error.stack, ...(error.at === undefined ? {} : { at: error.at }) };
+}

@@ -1,0 +1,38 @@
+/** A package as an import names it: `axios`, `got@13.0.0/dist`, `@scope/x@^1`. */
+export interface PackageImport {
+  readonly name: string;
+  /** Text after `@`; absent for a plain name. */
+  readonly range?: string;
+  /** Path inside the package with its leading slash, or the empty string. */
+  readonly subpath: string;
+}
+
+/** A package that a component needs, with the places that import it. */
+export interface PackageSpec {
+  readonly name: string;
+  /** Version, range or `latest`; absent: whatever is current, then pinned (components.md, Versioning 3). */
+  readonly range?: string;
+  /** `file:line` of the first import. */
+  readonly importedAt: string;
+}
+
+/** Package name → the exact version that the component runs on. */
+export type PackageLock = Readonly<Record<string, string>>;
+
+const IMPORT = /^(?<name>(?:@[a-z0-9-~][a-z0-9-._~]*\/)?[A-Za-z0-9-~][A-Za-z0-9-._~]*)(?:@(?<range>[^/]+))?(?<subpath>\/.*)?$/;
+
+/** Splits a bare import; `undefined` when it cannot name a package. */
+export function parsePackageImport(text: string): PackageImport | undefined {
+  const groups = IMPORT.exec(text)?.groups;
+  if (groups?.["name"] === undefined) return undefined;
+  return {
+    name: groups["name"],
+    ...(groups["range"] === undefined ? {} : { range: groups["range"] }),
+    subpath: groups["subpath"] ?? "",
+  };
+}
+
+/** Relative, absolute and URL imports are not packages. */
+export function isBareImport(text: string): boolean {
+  return !/^(\.{0,2}\/|\.{1,2}$|[a-z][a-z0-9+.-]*:)/i.test(text);
+}

@@ -1,0 +1,48 @@
+import type { ComponentDefinition } from "./component.ts";
+import type { SavedId } from "./ids.ts";
+import type { PackageLock, PackageSpec } from "./package-spec.ts";
+
+/** Code as it was given: one file, or an entry and the local files it imports. */
+export interface ComponentCode {
+  /** Path of the entry, relative to the root that all files share; shown in errors. */
+  readonly path: string;
+  readonly text: string;
+  /** Path → text of the other files, from the same root. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** Where code came from. */
+export type Origin = { readonly kind: "inline" } | { readonly kind: "url"; readonly url: string };
+
+export interface BundleImport {
+  readonly specifier: string;
+  readonly isRequire: boolean;
+}
+
+/** Code that was built: what a process loads. */
+export interface Bundle {
+  /** ES module text; packages stay external. */
+  readonly code: string;
+  /** Source map, JSON text. */
+  readonly map: string;
+  readonly packages: readonly PackageSpec[];
+  /** What the code imports from packages, to load it beforehand. */
+  readonly imports: readonly BundleImport[];
+}
+
+/** Code saved on the server; cannot be invoked (components.md, Saved component). */
+export interface SavedComponent {
+  readonly id: SavedId;
+  readonly code: ComponentCode;
+  /** SHA-256 of the code and its files, hex. */
+  readonly hash: string;
+  readonly origin: Origin;
+  readonly bundle: Bundle;
+  readonly definition: ComponentDefinition;
+  readonly lock: PackageLock;
+  /** Name of the folder that holds the packages; absent when none are needed. */
+  readonly packagesFolder?: string;
+  /** Made by deploying or updating a source, so it goes when no source uses it any more. */
+  readonly isTransient: boolean;
+  readonly createdAt: number;
+}

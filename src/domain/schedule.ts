@@ -1,0 +1,97 @@
+import { Cron } from "croner";
+import { isRecord } from "./json.ts";
+
+/** What to do with instants that passed while the server was down or the last run still went on. */
+export type CatchUp = "latest" | "skip" | "all";
+
+/** When a timer fires. */
+export type Schedule =
+  | { readonly kind: "interval"; readonly seconds: number }
+  | { readonly kind: "cron"; readonly expression: string; readonly timezone: string };
+
+export interface TimerSettings {
+  readonly schedule: Schedule;
+  readonly catchUp?: CatchUp;
+}
+
+/** Without a configured schedule a timer runs every hour (components.md, Timer interface). */
+export const HOURLY: Schedule = { kind: "interval", seconds: 3600 };
+
+/**
+ * Reads `{ intervalSeconds }` or `{ cron, timezone? }`, in either spelling of the keys.
+ * Returns the reason as text when it is neither.
+ */
+export function parseTimer(value: unknown): TimerSettings | string {
+  if (!isRecord(value)) return `wants { intervalSeconds } or { cron, timezone? }, not ${JSON.stringify(value)}`;
+  const catchUp = parseCatchUp(value["catchUp"] ?? value["catch_up"]);
+  if (catchUp === false) return `catchUp wants "latest", "skip" or "all", not ${JSON.stringify(value["catchUp"])}`;
+  const schedule = parseSchedule(value);
+  if (typeof schedule === "string") return schedule;
+  return catchUp === undefined ? { schedule } : { schedule, catchUp };
+}
+
+function parseSchedule(value: Record<string, unknown>): Schedule | string {
+  const cron = value["cron"];
+  if (cron !== undefined && cron !== null && cron !== "") {
+    const timezone = value["timezone"] ?? "UTC";
+    if (typeof cron !== "string" || typeof timezone !== "string") return `cron and timezone want text, not ${JSON.stringify(cron)}`;
+    return checkCron(cron, timezone);
+  }
+  const given = value["intervalSeconds"] ?? value["interval_seconds"];
+  if (given === undefined || given === null) return HOURLY;
+  const seconds = Number(given);
+  if (!Number.isFinite(seconds) || seconds < 1) return `intervalSeconds wants a number of at least 1, not ${JSON.stringify(given)}`;
+  return { kind: "interval", seconds };
+}
+
+function parseCatchUp(value: unknown): CatchUp | undefined | false {
+  if (value === undefined) return undefined;
+  return value === "latest" || value === "skip" || value === "all" ? value : false;
+}
+
+function checkCron(expression: string, timezone: string): Schedule | string {
+  try {
+    const next = new Cron(expression, { timezone, paused: true }).nextRun(new Date(0));
+    if (next === null) return `cron ${JSON.stringify(expression)} never fires`;
+    return { kind: "cron", expression, timezone };
+  } catch (error) {
+    return `cron ${JSON.stringify(expression)} in timezone ${JSON.stringify(timezone)} is not valid: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/**
+ * The first planned instant after `after` (both epoch ms). Intervals count from `anchorAt`,
+ * never from the last run, so they do not drift. `undefined` when a cron never fires again.
+ */
+export function nextInstant(schedule: Schedule, anchorAt: number, after: number): number | undefined {
+  if (schedule.kind === "interval") {
+    const step = schedule.seconds * 1000;
+    return anchorAt + Math.max(1, Math.floor((after - anchorAt) / step) + 1) * step;
+  }
+  const cron = new Cron(schedule.expression, { timezone: schedule.timezone, paused: true });
+  return cron.nextRun(new Date(after))?.getTime();
+}
+
+export interface MissedInstants {
+  readonly count: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** All planned instants in `[from, until]`, counted; `from` is itself planned. Crons stop being counted at 10,000. */
+export function countInstants(schedule: Schedule, from: number, until: number): MissedInstants {
+  if (schedule.kind === "interval") {
+    const steps = Math.floor((until - from) / (schedule.seconds * 1000));
+    return { count: steps + 1, first: from, last: from + steps * schedule.seconds * 1000 };
+  }
+  const cron = new Cron(schedule.expression, { timezone: schedule.timezone, paused: true });
+  let last = from;
+  let count = 1;
+  for (; count < 10_000; count++) {
+    const next = cron.nextRun(new Date(last))?.getTime();
+    if (next === undefined || next > until) return { count, first: from, last };
+    last = next;
+  }
+  const latest = cron.previousRuns(1, new Date(until + 1))[0]?.getTime();
+  return { count, first: from, last: Math.max(last, latest ?? last) };
+}

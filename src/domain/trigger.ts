@@ -1,0 +1,78 @@
+import type { HookName } from "./component.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isRecord } from "./json.ts";
+import type { Schedule } from "./schedule.ts";
+
+/** An HTTP request to the component's endpoint; the body stays as it came until the component's process parses it. */
+export interface HttpTrigger {
+  readonly kind: "http";
+  readonly method: string;
+  readonly path: string;
+  /** Query text without `?`. */
+  readonly query: string;
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly clientIp: string;
+  /** Text of the body, or its bytes in base64 when they are not UTF-8. */
+  readonly body: string;
+  readonly encoding: "utf8" | "base64";
+}
+
+export interface TimerTrigger {
+  readonly kind: "timer";
+  readonly prop: string;
+  /** Epoch ms. */
+  readonly plannedAt: number;
+  readonly schedule: Schedule;
+}
+
+export interface ManualTrigger {
+  readonly kind: "manual";
+  readonly event: JsonValue;
+}
+
+export interface HookTrigger {
+  readonly kind: "hook";
+  readonly hook: HookName;
+}
+
+/** Why an invocation happens. */
+export type Trigger = HttpTrigger | TimerTrigger | ManualTrigger | HookTrigger;
+
+/** What `run(event)` is called with for a timer (components.md, Timer interface; platform.md §4.6 for cron). */
+export function timerEvent(trigger: TimerTrigger): JsonObject {
+  const timestamp = Math.floor(trigger.plannedAt / 1000);
+  const { schedule } = trigger;
+  return schedule.kind === "interval" ? { timestamp, interval_seconds: schedule.seconds } : { timestamp, cron: schedule.expression, timezone: schedule.timezone };
+}
+
+/** Name of the trigger in lists: `POST /orders`, `timer`, `hook deploy`. */
+export function describeTrigger(trigger: Trigger): string {
+  switch (trigger.kind) {
+    case "http":
+      return `${trigger.method} ${trigger.path}${trigger.query === "" ? "" : `?${trigger.query}`}`;
+    case "timer":
+      return trigger.schedule.kind === "interval" ? `timer every ${trigger.schedule.seconds} s` : `timer ${trigger.schedule.expression}`;
+    case "manual":
+      return "run by hand";
+    case "hook":
+      return `hook ${trigger.hook}`;
+  }
+}
+
+/** Reads a trigger that was stored as JSON by this program. */
+export function isTrigger(value: unknown): value is Trigger {
+  if (!isRecord(value)) return false;
+  switch (value["kind"]) {
+    case "http":
+      return typeof value["method"] === "string" && typeof value["body"] === "string" && isJsonObject(value["headers"]);
+    case "timer":
+      return typeof value["plannedAt"] === "number" && isRecord(value["schedule"]);
+    case "manual":
+      return "event" in value;
+    case "hook":
+      return typeof value["hook"] === "string";
+    default:
+      return false;
+  }
+}

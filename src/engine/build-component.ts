@@ -1,0 +1,87 @@
+import { type ComponentDefinition, readDefinition } from "../domain/component.ts";
+import { PdError } from "../domain/errors.ts";
+import type { PackageLock } from "../domain/package-spec.ts";
+import type { Bundle, ComponentCode, Origin, SavedComponent } from "../domain/saved-component.ts";
+import type { BuildProblem } from "../ports/bundler.ts";
+import type { Unit } from "../ports/runner.ts";
+import type { EnginePorts } from "./ports.ts";
+
+/** Code as a caller gives it. */
+export type CodeInput = { readonly kind: "code"; readonly code: ComponentCode } | { readonly kind: "url"; readonly url: string };
+
+/** Code that is bundled and has its packages, but was not loaded yet. */
+export interface BuiltCode {
+  readonly code: ComponentCode;
+  readonly hash: string;
+  readonly origin: Origin;
+  readonly bundle: Bundle;
+  readonly lock: PackageLock;
+  readonly packagesFolder: string | undefined;
+}
+
+/** Fetches, bundles and installs. Throws PD_CODE_UNREACHABLE, PD_BUILD_FAILED, PD_PACKAGE_NOT_FOUND and its like. */
+export async function buildCode(ports: EnginePorts, input: CodeInput, lock: PackageLock): Promise<BuiltCode> {
+  const code = input.kind === "code" ? input.code : await fetchCode(ports, input.url);
+  const origin: Origin = input.kind === "code" ? { kind: "inline" } : { kind: "url", url: input.url };
+  const result = await ports.bundler.bundle(code);
+  if (result.kind === "failed") throw buildFailed(code.path, result.problems);
+  const { folder, lock: nextLock } = await ports.packages.resolve(result.bundle.packages, lock);
+  return { code, hash: result.hash, origin, bundle: result.bundle, lock: nextLock, packagesFolder: folder };
+}
+
+async function fetchCode({ origin }: EnginePorts, url: string): Promise<ComponentCode> {
+  const text = await origin.fetch(url);
+  const name = new URL(url).pathname.split("/").at(-1) ?? "";
+  return { path: /\.(m|c)?(j|t)s$/.test(name) ? name : "component.mjs", text, files: {} };
+}
+
+/** Reads what a loaded unit says of itself. Throws PD_NOT_A_COMPONENT with every problem. */
+export function definitionOf(unit: Unit, path: string): ComponentDefinition {
+  const read = readDefinition(unit.definition);
+  if (read.kind === "valid") return read.definition;
+  unit.kill("it is no component");
+  const problems = read.problems.map((problem) => `\n  - ${problem}`).join("");
+  throw new PdError("PD_NOT_A_COMPONENT", `Cannot use ${path} as a component:${problems}`, { details: { problems: read.problems } });
+}
+
+export interface SaveSettings {
+  readonly definition: ComponentDefinition;
+  readonly isTransient: boolean;
+}
+
+export function savedComponentOf({ clock }: EnginePorts, built: BuiltCode, { definition, isTransient }: SaveSettings): SavedComponent {
+  const { code, hash, origin, bundle, lock, packagesFolder } = built;
+  return {
+    id: `sc_${clock.randomText(7)}`,
+    code,
+    hash,
+    origin,
+    bundle,
+    definition,
+    lock,
+    ...(packagesFolder === undefined ? {} : { packagesFolder }),
+    isTransient,
+    createdAt: clock.now(),
+  };
+}
+
+/** Saves code without deploying it (platform.md §1.3). */
+export async function saveComponent(ports: EnginePorts, input: CodeInput): Promise<SavedComponent> {
+  const built = await buildCode(ports, input, {});
+  const { bundle, packagesFolder, code } = built;
+  const packagesPath = packagesFolder === undefined ? {} : { packagesPath: ports.packages.locate(packagesFolder) };
+  const unit = await ports.runner.start({ bundle, env: {}, state: {}, ...packagesPath }, { late: () => {}, ended: () => {} });
+  const definition = definitionOf(unit, code.path);
+  unit.kill("only its definition was wanted");
+  const component = savedComponentOf(ports, built, { definition, isTransient: false });
+  await ports.store.saveComponent(component);
+  return component;
+}
+
+function buildFailed(path: string, problems: readonly BuildProblem[]): PdError {
+  const texts = problems.map(({ text, file, line, column, frame }) => {
+    const place = file === undefined ? "" : `${file}:${line ?? 1}${column === undefined ? "" : `:${column}`}: `;
+    return `${place}${text}${frame === undefined ? "" : `\n${frame}`}`;
+  });
+  return new PdError("PD_BUILD_FAILED", `Cannot build ${path}:\n${texts.join("\n")}`, { details: { problems } });
+}

@@ -1,0 +1,107 @@
+import { type DedupeCache, type DedupeStrategy, type DroppedEmit, dedupe } from "../domain/dedupe.ts";
+import { type Emit, type Event, type NewEvent, eventOf, orderEmits, parseTs } from "../domain/event.ts";
+import type { DeployedId } from "../domain/ids.ts";
+import type { Invocation, LogLine, RunResult } from "../domain/invocation.ts";
+import type { LatePart } from "../ports/runner.ts";
+import type { EnginePorts } from "./ports.ts";
+
+/** What one host knows of a source while it is its only writer. */
+export interface Ownership {
+  readonly sourceId: DeployedId;
+  readonly fence: number;
+  /** Changed by each run, before its commit is durable: should that fail, the ownership is given up. */
+  cache: DedupeCache;
+}
+
+export interface Judged {
+  readonly events: readonly NewEvent[];
+  readonly dropped: Readonly<Record<string, number>>;
+  readonly warnings: readonly LogLine[];
+  readonly cache?: DedupeCache;
+}
+
+/** Decides what becomes of the emits of a call, and moves the dedupe cache on. */
+export function judgeEmits(owner: Ownership, strategy: DedupeStrategy | undefined, { emits, now }: { emits: readonly Emit[]; now: number }): Judged {
+  if (emits.length === 0) return { events: [], dropped: {}, warnings: [] };
+  const result = dedupe(strategy, owner.cache, orderEmits(emits));
+  const isChanged = result.cache !== owner.cache;
+  owner.cache = result.cache;
+  const unreadable = result.kept.filter(({ ts }) => ts !== undefined && parseTs(ts) === undefined);
+  const texts = [...result.warnings, ...unreadable.map(({ ts }) => `An event was kept without its ts, which is no time: ${JSON.stringify(ts)}`)];
+  return {
+    events: result.kept.map(eventOf),
+    dropped: countReasons(result.dropped),
+    warnings: texts.map((text) => ({ at: now, level: "system", text })),
+    ...(isChanged ? { cache: result.cache } : {}),
+  };
+}
+
+function countReasons(dropped: readonly DroppedEmit[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { reason } of dropped) counts[reason] = (counts[reason] ?? 0) + 1;
+  return counts;
+}
+
+export interface FinishedRun {
+  readonly owner: Ownership;
+  readonly strategy: DedupeStrategy | undefined;
+  readonly invocation: Omit<Invocation, "durationMs" | "outcome" | "eventCount" | "dropped">;
+  readonly result: RunResult;
+}
+
+export interface CommittedRun {
+  readonly invocation: Invocation;
+  readonly events: readonly Event[];
+}
+
+/** Order, dedupe, commit, announce. Throws PD_NOT_STORED, having written and announced nothing. */
+export async function commitRun(ports: EnginePorts, { owner, strategy, invocation, result }: FinishedRun): Promise<CommittedRun> {
+  const now = ports.clock.now();
+  const judged = judgeEmits(owner, strategy, { emits: result.emits, now });
+  const complete: Invocation = {
+    ...invocation,
+    durationMs: now - invocation.startedAt,
+    outcome: result.outcome,
+    eventCount: judged.events.length,
+    dropped: judged.dropped,
+    ...(result.returned === undefined ? {} : { returned: result.returned }),
+  };
+  const events = await ports.store.commit({
+    fence: owner.fence,
+    invocation: complete,
+    events: judged.events,
+    stateChanges: result.stateChanges,
+    logs: [...result.logs, ...judged.warnings],
+    ...(judged.cache === undefined ? {} : { cache: judged.cache }),
+  });
+  for (const line of judged.warnings) ports.feed.observe(owner.sourceId, { kind: "line", id: complete.id, line });
+  ports.feed.announce(owner.sourceId, events);
+  const { id, durationMs, outcome, eventCount, dropped } = complete;
+  ports.feed.observe(owner.sourceId, { kind: "ended", id, at: now, durationMs, outcome, eventCount, dropped });
+  return { invocation: complete, events };
+}
+
+/** Commits what a call did after it had ended, with a warning in its log. */
+export async function commitLate(ports: EnginePorts, owner: Ownership, { strategy, part }: { strategy: DedupeStrategy | undefined; part: LatePart }): Promise<void> {
+  const { emits, stateChanges, logs, outcome } = part.result;
+  const now = ports.clock.now();
+  const judged = judgeEmits(owner, strategy, { emits, now });
+  const warning: LogLine[] = emits.length > 0 ? [{ at: now, level: "system", text: `${emits.length} emitted after run had ended: await what emits` }] : [];
+  const lines = [...logs, ...warning, ...judged.warnings];
+  const { events, dropped } = judged;
+  const stored = await ports.store.append({
+    fence: owner.fence,
+    sourceId: owner.sourceId,
+    invocationId: part.id,
+    at: now,
+    events,
+    stateChanges,
+    logs: lines,
+    dropped,
+    ...(judged.cache === undefined ? {} : { cache: judged.cache }),
+    ...(outcome === undefined ? {} : { outcome }),
+  });
+  for (const line of lines) ports.feed.observe(owner.sourceId, { kind: "line", id: part.id, line });
+  ports.feed.announce(owner.sourceId, stored);
+  if (outcome !== undefined) ports.feed.observe(owner.sourceId, { kind: "ended", id: part.id, at: now, durationMs: 0, outcome, eventCount: events.length, dropped });
+}

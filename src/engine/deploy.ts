@@ -1,0 +1,97 @@
+import type { HookName } from "../domain/component.ts";
+import { type DeployedComponent, slugify, uniqueSlug } from "../domain/deployed-component.ts";
+import { PdError } from "../domain/errors.ts";
+import { describeOutcome, isFailed, outcomeDetails } from "../domain/invocation.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { SavedComponent } from "../domain/saved-component.ts";
+import type { Unit } from "../ports/runner.ts";
+import { type CodeInput, buildCode, definitionOf, savedComponentOf } from "./build-component.ts";
+import { LiveSource } from "./live-source.ts";
+import type { EnginePorts } from "./ports.ts";
+import type { EngineState } from "./registry.ts";
+import { planTimers, resolveProps } from "./resolve-props.ts";
+
+export interface DeployRequest {
+  readonly code: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent };
+  /** Basis of the slug; absent: the component's name. */
+  readonly name?: string;
+  readonly props: JsonObject;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+interface Loaded {
+  readonly component: SavedComponent;
+  readonly unit: Unit;
+}
+
+/**
+ * Deploys: code → unit → props → record → hooks `deploy`, `activate` → shown. The endpoint is reachable before the
+ * hooks run, since third parties call it while a hook registers it. When anything fails nothing is left.
+ */
+export async function deploy(ports: EnginePorts, state: EngineState, request: DeployRequest): Promise<LiveSource> {
+  const { clock, store } = ports;
+  const now = clock.now();
+  const draft: DeployedComponent = {
+    id: `dc_${clock.randomText(7)}`,
+    componentId: "sc_",
+    name: "",
+    slug: "",
+    endpointKey: clock.randomText(20).toLowerCase(),
+    configured: {},
+    env: request.env,
+    active: true,
+    createdAt: now,
+    updatedAt: now,
+  };
+  const live = new LiveSource(ports, draft, false);
+  const { component, unit } = await load(ports, live, request);
+  try {
+    const { definition } = component;
+    const configured = resolveProps(definition.name, definition.props, request.props);
+    const name = request.name ?? definition.name;
+    const slug = uniqueSlug(slugify(name), (text) => store.isSlugTaken(text));
+    const source: DeployedComponent = { ...draft, componentId: component.id, name, slug, configured };
+    live.switchTo(source, component, unit);
+    await store.beginDeploy(source, component);
+    live.markStored();
+    state.sources.add(live);
+    await callHook(live, "deploy", `deploy ${name}`);
+    await callHook(live, "activate", `deploy ${name}`);
+    const timers = planTimers(ports, definition.props, { sourceId: source.id, configured, before: [] });
+    await store.finishDeploy(source.id, timers);
+    state.timers.replace(source.id, timers);
+    live.prepareNext();
+    return live;
+  } catch (error) {
+    state.sources.remove(live);
+    unit.kill("it could not be deployed");
+    await store.deleteSource(live.source.id);
+    throw error;
+  }
+}
+
+async function load(ports: EnginePorts, live: LiveSource, { code, env }: DeployRequest): Promise<Loaded> {
+  if (code.kind === "saved") {
+    const { bundle, packagesFolder } = code.component;
+    return { component: code.component, unit: await live.startUnit({ bundle, packagesFolder, env }) };
+  }
+  const built = await buildCode(ports, code, {});
+  const unit = await live.startUnit({ bundle: built.bundle, packagesFolder: built.packagesFolder, env });
+  const definition = definitionOf(unit, built.code.path);
+  rejectOthers(definition.type, definition.name, unit);
+  return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };
+}
+
+function rejectOthers(type: string, name: string, unit: Unit): void {
+  if (type === "source") return;
+  unit.kill("it is no source");
+  throw new PdError("PD_NOT_A_COMPONENT", `Cannot deploy ${name}: its type is "${type}", and only sources can be deployed`, { fix: "Deploy a component whose type is source, or absent" });
+}
+
+/** Runs a hook as part of an operation. Throws PD_HOOK_FAILED with the hook's error and log. */
+export async function callHook(live: LiveSource, hook: HookName, attempted: string): Promise<void> {
+  const done = await live.callHook(hook);
+  if (done === undefined || !isFailed(done.invocation.outcome)) return;
+  const { outcome } = done.invocation;
+  throw new PdError("PD_HOOK_FAILED", `Cannot ${attempted}: its hook ${hook} failed: ${describeOutcome(outcome)}`, { details: { hook, ...outcomeDetails(outcome) } });
+}

@@ -1,0 +1,121 @@
+import { PdError } from "../domain/errors.ts";
+import { type InvocationId, isSavedId } from "../domain/ids.ts";
+import type { HttpResponse } from "../domain/invocation.ts";
+import type { JsonObject, JsonValue } from "../domain/json.ts";
+import type { SavedComponent } from "../domain/saved-component.ts";
+import type { HttpTrigger } from "../domain/trigger.ts";
+import type { Store } from "../ports/store.ts";
+import { RequestAcceptor } from "./accept-request.ts";
+import { type CodeInput, saveComponent } from "./build-component.ts";
+import type { CommittedRun } from "./commit-run.ts";
+import { deleteSource } from "./delete.ts";
+import { type DeployRequest, deploy } from "./deploy.ts";
+import type { EventFeed } from "./event-feed.ts";
+import { keepCool, keepPruned } from "./housekeeping.ts";
+import { LiveSource } from "./live-source.ts";
+import type { EnginePorts } from "./ports.ts";
+import { recover } from "./recover.ts";
+import { SourceRegistry } from "./registry.ts";
+import { Scheduler } from "./scheduler.ts";
+import { type UpdateRequest, update } from "./update.ts";
+
+/** The verbs bound to one set of plugs: what every door is handed. */
+export class Engine {
+  readonly #ports: EnginePorts;
+  readonly #sources = new SourceRegistry();
+  readonly #scheduler: Scheduler;
+  readonly #acceptor: RequestAcceptor;
+  #chores: Promise<unknown> = Promise.resolve();
+
+  /** Loads the records of all sources and takes up what an earlier server left. */
+  static async start(ports: EnginePorts): Promise<Engine> {
+    const engine = new Engine(ports);
+    for (const source of ports.store.listSources()) engine.#sources.add(new LiveSource(ports, source, true));
+    await recover(ports, engine.#sources);
+    engine.#scheduler.start(ports.store.listTimers());
+    engine.#chores = Promise.all([keepPruned(ports), keepCool(ports, engine.#sources)]);
+    return engine;
+  }
+
+  private constructor(ports: EnginePorts) {
+    this.#ports = ports;
+    this.#scheduler = new Scheduler(ports, this.#sources);
+    this.#acceptor = new RequestAcceptor(ports);
+  }
+
+  /** Reads of what is stored. */
+  get store(): Store {
+    return this.#ports.store;
+  }
+
+  get feed(): EventFeed {
+    return this.#ports.feed;
+  }
+
+  saveComponent(input: CodeInput): Promise<SavedComponent> {
+    return saveComponent(this.#ports, input);
+  }
+
+  /** By id or key. Throws PD_COMPONENT_NOT_FOUND. */
+  findComponent(idOrKey: string): SavedComponent {
+    const { store } = this.#ports;
+    const found = isSavedId(idOrKey) ? store.getComponent(idOrKey) : store.getComponentByKey(idOrKey);
+    if (found === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot use component "${idOrKey}": none has this id or key`);
+    return found;
+  }
+
+  deploy(request: DeployRequest): Promise<LiveSource> {
+    return deploy(this.#ports, { sources: this.#sources, timers: this.#scheduler }, request);
+  }
+
+  /** By id or slug. Throws PD_SOURCE_NOT_FOUND. */
+  find(idOrSlug: string, attempted = "find source"): LiveSource {
+    return this.#sources.find(idOrSlug, attempted);
+  }
+
+  update(live: LiveSource, request: UpdateRequest): Promise<LiveSource> {
+    return update(this.#ports, { sources: this.#sources, timers: this.#scheduler }, { live, request });
+  }
+
+  delete(live: LiveSource, force: boolean): Promise<void> {
+    return deleteSource(this.#ports, { sources: this.#sources, timers: this.#scheduler }, { live, force });
+  }
+
+  /** Runs now; without an event as its timer would, else with `{ timestamp }`. */
+  run(live: LiveSource, event: JsonValue | undefined): Promise<CommittedRun> {
+    return live.invoke({ kind: "manual", event: event ?? this.#manualEvent(live) });
+  }
+
+  /** The same trigger again, against today's code. Throws PD_INVOCATION_NOT_FOUND, and PD_BAD_INPUT for a hook. */
+  replay(id: InvocationId): Promise<CommittedRun> {
+    const before = this.#ports.store.getInvocation(id);
+    if (before === undefined) throw new PdError("PD_INVOCATION_NOT_FOUND", `Cannot replay "${id}": no invocation has this id`);
+    if (before.trigger.kind === "hook") throw new PdError("PD_BAD_INPUT", `Cannot replay ${id}: it called the hook ${before.trigger.hook}`, { fix: "pd update <source> runs deactivate and activate" });
+    return this.find(before.sourceId).invoke(before.trigger, { replayOf: id });
+  }
+
+  /** `undefined`: no source is reached under this key. */
+  async accept(endpointKey: string, trigger: HttpTrigger): Promise<HttpResponse | undefined> {
+    const live = this.#sources.byEndpoint(endpointKey);
+    return live?.source.active === true ? this.#acceptor.accept(live, trigger) : undefined;
+  }
+
+  /** Calls in flight finish; after `graceMs` they are interrupted. The ports' signal has to be aborted before. */
+  async stop(graceMs: number): Promise<void> {
+    const { clock } = this.#ports;
+    await this.#scheduler[Symbol.asyncDispose]();
+    const grace = new AbortController();
+    const retired = Promise.all([...this.#sources.all()].map((live) => live.retire())).then(() => grace.abort());
+    await clock.sleepUntil(clock.now() + graceMs, grace.signal);
+    for (const live of this.#sources.all()) live.kill("the server stopped");
+    await Promise.all([retired, this.#chores]);
+  }
+
+  #manualEvent(live: LiveSource): JsonObject {
+    const timestamp = Math.floor(this.#ports.clock.now() / 1000);
+    const timer = this.#ports.store.timersOf(live.source.id)[0];
+    if (timer === undefined) return { timestamp };
+    const { schedule } = timer;
+    return schedule.kind === "interval" ? { timestamp, interval_seconds: schedule.seconds } : { timestamp, cron: schedule.expression, timezone: schedule.timezone };
+  }
+}

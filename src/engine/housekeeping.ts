@@ -1,0 +1,28 @@
+import { messageOf } from "../domain/errors.ts";
+import type { EnginePorts } from "./ports.ts";
+import type { SourceRegistry } from "./registry.ts";
+
+const PRUNE_EVERY_MS = 60_000;
+/** Between the steps of one pruning, so that commits get their turn. */
+const PRUNE_PAUSE_MS = 20;
+const COOL_DOWN_EVERY_MS = 2000;
+
+/** Removes what is older or more than the retention allows, in small steps, until the server stops. */
+export async function keepPruned({ store, clock, log, settings, signal }: EnginePorts): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleepUntil(clock.now() + PRUNE_EVERY_MS, signal);
+    try {
+      while (!signal.aborted && (await store.prune(settings.retention, clock.now())) > 0) await clock.sleepUntil(clock.now() + PRUNE_PAUSE_MS, signal);
+    } catch (error) {
+      if (!signal.aborted) log.error("old events and invocations could not be removed", { reason: messageOf(error) });
+    }
+  }
+}
+
+/** Ends the processes of sources that have nothing to do, until the server stops. */
+export async function keepCool({ clock, settings, signal }: EnginePorts, sources: SourceRegistry): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleepUntil(clock.now() + Math.min(COOL_DOWN_EVERY_MS, settings.idleMs), signal);
+    for (const live of sources.all()) if (live.isWarm) live.coolDown(settings.idleMs);
+  }
+}

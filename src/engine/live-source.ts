@@ -1,0 +1,281 @@
+import type { HookName } from "../domain/component.ts";
+import type { DeployedComponent } from "../domain/deployed-component.ts";
+import { PdError, messageOf } from "../domain/errors.ts";
+import { type InvocationId, invocationId } from "../domain/ids.ts";
+import type { BadResponse, HttpResponse, Method, StateChanges } from "../domain/invocation.ts";
+import type { Bundle, SavedComponent } from "../domain/saved-component.ts";
+import type { Trigger } from "../domain/trigger.ts";
+import type { CallReport, LatePart, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
+import { type CommittedRun, type Ownership, commitLate, commitRun } from "./commit-run.ts";
+import type { EnginePorts } from "./ports.ts";
+
+export interface InvokeOptions {
+  readonly id?: InvocationId;
+  readonly replayOf?: InvocationId;
+  /** Told at most once, and before the run ends. */
+  readonly onResponse?: (response: HttpResponse | BadResponse) => void;
+  /** Status that the client got, known when the run has ended. */
+  readonly responseStatus?: () => number | undefined;
+}
+
+export interface UnitSettings {
+  readonly bundle: Bundle;
+  readonly packagesFolder: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What a version of the source runs on. */
+interface Version {
+  readonly component: SavedComponent;
+  unit: Unit | undefined;
+  starting: Promise<Unit> | undefined;
+}
+
+/** Ownership of the stored part, with the state as it is after all runs so far. */
+interface Owned extends Ownership {
+  readonly state: Record<string, string>;
+}
+
+/**
+ * One deployed component as this host runs it. Cold: only the record. Warm: the stored state is owned (see
+ * RunStore.open) and a unit is loaded. During an update two versions are warm: calls in flight finish on the old one
+ * while new ones go to the new one, and each is told what the other writes.
+ */
+export class LiveSource {
+  source: DeployedComponent;
+  readonly #ports: EnginePorts;
+  readonly #units = new Set<Unit>();
+  readonly #queue: (() => void)[] = [];
+  #version: Version | undefined;
+  #owned: Promise<Owned> | undefined;
+  #inFlight = 0;
+  #lastUsedAt: number;
+
+  #isStored: boolean;
+
+  /** `isStored`: false while a source is being deployed and the store does not know it yet. */
+  constructor(ports: EnginePorts, source: DeployedComponent, isStored: boolean) {
+    this.#ports = ports;
+    this.source = source;
+    this.#isStored = isStored;
+    this.#lastUsedAt = ports.clock.now();
+  }
+
+  get endpoint(): string {
+    return this.#ports.settings.endpointUrl(this.source.endpointKey);
+  }
+
+  get isWarm(): boolean {
+    return this.#units.size > 0;
+  }
+
+  /** The code that new calls run on. */
+  get component(): SavedComponent {
+    return this.#current().component;
+  }
+
+  /** Calls `run`. Rejects only when the run could not be started or stored. */
+  async invoke(trigger: Trigger, options: InvokeOptions = {}): Promise<CommittedRun> {
+    await this.#enter();
+    try {
+      return await this.#call({ kind: "run", trigger }, trigger, options);
+    } finally {
+      this.#leave();
+    }
+  }
+
+  /** Calls a hook of the current version; `undefined` when it has none. Throws PD_HOOK_FAILED when the hook does not return. */
+  async callHook(hook: HookName): Promise<CommittedRun | undefined> {
+    if (!this.component.definition.hooks.includes(hook)) return undefined;
+    return this.#call({ kind: "hook", hook }, { kind: "hook", hook }, {});
+  }
+
+  /** Starts a unit with other code beside the current one; it gets every change of the state from now on. */
+  async startUnit({ bundle, packagesFolder, env }: UnitSettings): Promise<Unit> {
+    const state = this.#isStored ? (await this.#own()).state : {};
+    const self: { unit?: Unit; hasEnded: boolean } = { hasEnded: false };
+    const unit = await this.#ports.runner.start(this.#unitCode({ bundle, packagesFolder, env, state }), this.#unitEvents(self));
+    self.unit = unit;
+    if (!self.hasEnded) this.#units.add(unit);
+    return unit;
+  }
+
+  /** The record is in the store from now on. */
+  markStored(): void {
+    this.#isStored = true;
+  }
+
+  /** New calls go to this version from now on. Returns what undoes it. */
+  switchTo(source: DeployedComponent, component: SavedComponent, unit: Unit | undefined): { undo(): void; retireOld(): void } {
+    const before = { source: this.source, version: this.#version };
+    this.source = source;
+    this.#version = { component, unit: unit ?? before.version?.unit, starting: undefined };
+    const isSameUnit = unit === undefined || unit === before.version?.unit;
+    return {
+      undo: () => {
+        this.source = before.source;
+        this.#version = before.version;
+        if (!isSameUnit) void unit.retire();
+      },
+      retireOld: () => {
+        if (!isSameUnit) void before.version?.unit?.retire();
+      },
+    };
+  }
+
+  /** Gets the next version ready before there is one: the same packages, loaded. */
+  prepareNext(): void {
+    const { bundle, packagesFolder } = this.component;
+    this.#ports.runner.prepare(this.#unitCode({ bundle, packagesFolder, env: {}, state: {} }));
+  }
+
+  /** Writes to the state from outside; a warm unit sees it at once. */
+  async writeState(changes: StateChanges): Promise<void> {
+    await this.#ports.store.writeState(this.source.id, changes);
+    const owned = await this.#owned;
+    if (owned !== undefined) this.#spread(owned, changes, undefined);
+  }
+
+  /** Ends the process of a source that had nothing to do for a while. */
+  coolDown(idleMs: number): void {
+    const isIdle = this.#inFlight === 0 && this.#ports.clock.now() - this.#lastUsedAt >= idleMs;
+    if (isIdle) for (const unit of this.#units) void unit.retire();
+  }
+
+  kill(reason: string): void {
+    for (const unit of this.#units) unit.kill(reason);
+  }
+
+  /** Resolves when the units are gone and what they did is committed. */
+  async retire(): Promise<void> {
+    await Promise.all([...this.#units].map((unit) => unit.retire()));
+  }
+
+  async #call(method: Method, trigger: Trigger, options: InvokeOptions): Promise<CommittedRun> {
+    const { clock, feed, settings } = this.#ports;
+    const version = this.#current();
+    const { source } = this;
+    const unit = await this.#warmUnit(version);
+    const owned = await this.#own();
+    const id = options.id ?? invocationId(clock.now(), clock.randomText(8));
+    const startedAt = clock.now();
+    feed.observe(source.id, { kind: "started", id, at: startedAt, trigger });
+    const report: CallReport = {
+      log: (line) => feed.observe(source.id, { kind: "line", id, line }),
+      respond: (response) => options.onResponse?.(response),
+    };
+    const request = { id, method, configured: source.configured, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
+    const result = await unit.call(request, report);
+    this.#spread(owned, result.stateChanges, unit);
+    const status = options.responseStatus?.();
+    const invocation = {
+      id,
+      sourceId: source.id,
+      trigger,
+      startedAt,
+      ...(options.replayOf === undefined ? {} : { replayOf: options.replayOf }),
+      ...(status === undefined ? {} : { responseStatus: status }),
+    };
+    return this.#commit(owned, () => commitRun(this.#ports, { owner: owned, strategy: version.component.definition.dedupe, invocation, result }));
+  }
+
+  /** When a commit fails, the memory of this host is ahead of the disk: it is given up, so that the next call starts from the disk. */
+  async #commit<Value>(owned: Owned, commit: () => Promise<Value>): Promise<Value> {
+    try {
+      return await commit();
+    } catch (error) {
+      const current = await this.#owned?.catch(() => undefined);
+      if (current === owned) this.#disown(messageOf(error));
+      throw error;
+    }
+  }
+
+  #disown(reason: string): void {
+    this.#owned = undefined;
+    if (this.#version !== undefined) this.#version.unit = undefined;
+    for (const unit of this.#units) unit.kill(`its run could not be stored: ${reason}`);
+  }
+
+  #current(): Version {
+    if (this.#version !== undefined) return this.#version;
+    const component = this.#ports.store.getComponent(this.source.componentId);
+    if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run ${this.source.slug}: its code ${this.source.componentId} is gone`);
+    this.#version = { component, unit: undefined, starting: undefined };
+    return this.#version;
+  }
+
+  async #warmUnit(version: Version): Promise<Unit> {
+    if (version.unit?.isUsable === true) return version.unit;
+    const { bundle, packagesFolder } = version.component;
+    version.starting ??= this.startUnit({ bundle, packagesFolder, env: this.source.env }).finally(() => (version.starting = undefined));
+    version.unit = await version.starting;
+    return version.unit;
+  }
+
+  #own(): Promise<Owned> {
+    if (this.#owned !== undefined) return this.#owned;
+    const opened = this.#ports.store.open(this.source.id).then(({ state, cache, fence }) => ({ sourceId: this.source.id, state: { ...state }, cache, fence }));
+    this.#owned = opened;
+    opened.catch(() => {
+      if (this.#owned === opened) this.#owned = undefined;
+    });
+    return opened;
+  }
+
+  /** Every unit but the one that wrote it learns of a change. */
+  #spread({ state }: Owned, changes: StateChanges, writer: Unit | undefined): void {
+    for (const [key, value] of Object.entries(changes)) {
+      if (value === null) delete state[key];
+      else state[key] = value;
+    }
+    for (const unit of this.#units) if (unit !== writer && Object.keys(changes).length > 0) unit.patchState(changes);
+  }
+
+  #unitEvents(self: { unit?: Unit; hasEnded: boolean }): UnitEvents {
+    return {
+      late: (part) => void this.#commitLate(part, self.unit),
+      ended: () => {
+        self.hasEnded = true;
+        if (self.unit !== undefined) this.#units.delete(self.unit);
+        if (this.#version !== undefined && this.#version.unit === self.unit) this.#version.unit = undefined;
+        if (this.#units.size === 0 && this.#inFlight === 0) this.#goCold();
+      },
+    };
+  }
+
+  async #commitLate(part: LatePart, unit: Unit | undefined): Promise<void> {
+    try {
+      const owned = await this.#own();
+      this.#spread(owned, part.result.stateChanges, unit);
+      await this.#commit(owned, () => commitLate(this.#ports, owned, { strategy: this.component.definition.dedupe, part }));
+    } catch (error) {
+      this.#ports.log.warn("what a component did after its run could not be stored", { source: this.source.slug, reason: messageOf(error) });
+    }
+  }
+
+  /** An idle source keeps its record alone in memory. */
+  #goCold(): void {
+    this.#owned = undefined;
+    this.#version = undefined;
+  }
+
+  #unitCode({ bundle, packagesFolder, env, state }: UnitSettings & { readonly state: Record<string, string> }): UnitCode {
+    const packagesPath = packagesFolder === undefined ? undefined : this.#ports.packages.locate(packagesFolder);
+    return { bundle, env: { ...env, PD_COMPONENT: this.source.id }, state, ...(packagesPath === undefined ? {} : { packagesPath }) };
+  }
+
+  async #enter(): Promise<void> {
+    const { maxConcurrency, maxWaiting } = this.#ports.settings;
+    if (this.#inFlight >= maxConcurrency) {
+      if (this.#queue.length >= maxWaiting) throw new PdError("PD_TOO_BUSY", `Cannot run ${this.source.slug} now: ${this.#queue.length} calls are waiting`);
+      await new Promise<void>((resolve) => this.#queue.push(resolve));
+    }
+    this.#inFlight++;
+  }
+
+  #leave(): void {
+    this.#inFlight--;
+    this.#lastUsedAt = this.#ports.clock.now();
+    this.#queue.shift()?.();
+  }
+}

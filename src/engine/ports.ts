@@ -1,0 +1,43 @@
+import type { Bundler } from "../ports/bundler.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { CodeOrigin } from "../ports/code-origin.ts";
+import type { Log } from "../ports/log.ts";
+import type { PackageResolver } from "../ports/package-resolver.ts";
+import type { Runner } from "../ports/runner.ts";
+import type { Retention, Store } from "../ports/store.ts";
+import type { CatchUp } from "../domain/schedule.ts";
+import type { EventFeed } from "./event-feed.ts";
+
+export interface EngineSettings {
+  /** How long one call of `run` or a hook may take. */
+  readonly deadlineMs: number;
+  /** A process that had nothing to do for so long ends. */
+  readonly idleMs: number;
+  /** A request whose run takes longer is stored and answered before it ends. */
+  readonly acceptMs: number;
+  /** A component that answers by itself has so long to do it. */
+  readonly responseMs: number;
+  /** Calls of one source that run at the same time; more wait. */
+  readonly maxConcurrency: number;
+  /** Calls of one source that may wait. */
+  readonly maxWaiting: number;
+  readonly catchUp: CatchUp;
+  readonly retention: Retention;
+  /** The address under which a source's endpoint is reached from outside, without a trailing slash. */
+  endpointUrl(key: string): string;
+}
+
+/** Everything the verbs need. */
+export interface EnginePorts {
+  readonly store: Store;
+  readonly runner: Runner;
+  readonly bundler: Bundler;
+  readonly packages: PackageResolver;
+  readonly origin: CodeOrigin;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly feed: EventFeed;
+  readonly settings: EngineSettings;
+  /** Aborts when the server stops. */
+  readonly signal: AbortSignal;
+}

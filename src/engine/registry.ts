@@ -1,0 +1,66 @@
+import { PdError } from "../domain/errors.ts";
+import type { DeployedId } from "../domain/ids.ts";
+import type { Timer } from "../ports/timer-store.ts";
+import type { LiveSource } from "./live-source.ts";
+
+/** The deployed components of this host, found by what requests name them by. */
+export class SourceRegistry {
+  readonly #byId = new Map<string, LiveSource>();
+  readonly #byEndpoint = new Map<string, LiveSource>();
+  readonly #changing = new Map<DeployedId, Promise<unknown>>();
+
+  add(live: LiveSource): void {
+    this.#byId.set(live.source.id, live);
+    this.#byEndpoint.set(live.source.endpointKey, live);
+  }
+
+  remove(live: LiveSource): void {
+    this.#byId.delete(live.source.id);
+    this.#byEndpoint.delete(live.source.endpointKey);
+  }
+
+  all(): IterableIterator<LiveSource> {
+    return this.#byId.values();
+  }
+
+  byEndpoint(key: string): LiveSource | undefined {
+    return this.#byEndpoint.get(key);
+  }
+
+  byId(id: DeployedId): LiveSource | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** By id or slug. Throws PD_SOURCE_NOT_FOUND, saying what was attempted. */
+  find(idOrSlug: string, attempted: string): LiveSource {
+    const found = this.#byId.get(idOrSlug) ?? [...this.#byId.values()].find(({ source }) => source.slug === idOrSlug);
+    if (found === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot ${attempted} "${idOrSlug}": no source has this id or slug`);
+    return found;
+  }
+
+  /** Changes of one source happen one after the other. */
+  async inTurn<Value>(live: LiveSource, change: () => Promise<Value>): Promise<Value> {
+    const before = this.#changing.get(live.source.id);
+    const mine = (async () => {
+      await before?.catch(() => {});
+      return change();
+    })();
+    this.#changing.set(live.source.id, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#changing.get(live.source.id) === mine) this.#changing.delete(live.source.id);
+    }
+  }
+}
+
+/** Who fires timers; told when they change. */
+export interface TimerPlan {
+  replace(sourceId: DeployedId, timers: readonly Timer[]): void;
+}
+
+/** What verbs that change sources work on. */
+export interface EngineState {
+  readonly sources: SourceRegistry;
+  readonly timers: TimerPlan;
+}

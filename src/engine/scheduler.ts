@@ -1,0 +1,147 @@
+import { messageOf } from "../domain/errors.ts";
+import { type DeployedId, type InvocationId, invocationId } from "../domain/ids.ts";
+import { countInstants, nextInstant } from "../domain/schedule.ts";
+import type { Timer, TimerInstant } from "../ports/timer-store.ts";
+import { DueQueue } from "./due-queue.ts";
+import type { EnginePorts } from "./ports.ts";
+import type { SourceRegistry, TimerPlan } from "./registry.ts";
+
+/** Under `skip` an instant that is due for no longer than this is not missed. */
+const ON_TIME_MS = 5000;
+/** The wall clock may be set while the scheduler sleeps. */
+const LONGEST_SLEEP_MS = 60_000;
+
+/**
+ * Fires timers. Each planned instant is written to the ledger before its run starts and ends there as fired,
+ * coalesced or skipped. A timer is planned from its schedule, never from its last run, and never overlaps itself.
+ */
+export class Scheduler implements TimerPlan {
+  readonly #ports: EnginePorts;
+  readonly #sources: SourceRegistry;
+  readonly #timers = new Map<string, Timer>();
+  readonly #running = new Set<string>();
+  #queue = new DueQueue<Timer>();
+  #nudge = new AbortController();
+  #loop: Promise<void> | undefined;
+
+  constructor(ports: EnginePorts, sources: SourceRegistry) {
+    this.#ports = ports;
+    this.#sources = sources;
+  }
+
+  start(timers: readonly Timer[]): void {
+    for (const timer of timers) this.#plan(timer);
+    this.#loop = this.#run();
+  }
+
+  replace(sourceId: DeployedId, timers: readonly Timer[]): void {
+    for (const [key, timer] of this.#timers) if (timer.sourceId === sourceId) this.#timers.delete(key);
+    for (const timer of timers) this.#plan(timer);
+    this.#nudge.abort();
+  }
+
+  /** Resolves when the loop has ended, which it does when the server's signal aborts. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#nudge.abort();
+    await this.#loop;
+  }
+
+  #plan(timer: Timer): void {
+    this.#timers.set(keyOf(timer), timer);
+    if (timer.nextAt !== undefined) this.#queue.add(timer.nextAt, timer);
+  }
+
+  async #run(): Promise<void> {
+    const { clock, signal } = this.#ports;
+    const stop = (): void => this.#nudge.abort();
+    signal.addEventListener("abort", stop);
+    while (!signal.aborted) {
+      const next = this.#queue.next;
+      const now = clock.now();
+      if (next !== undefined && next.at <= now) {
+        const timer = this.#queue.take();
+        if (timer !== undefined && this.#timers.get(keyOf(timer)) === timer) await this.#due(timer, now);
+        continue;
+      }
+      this.#nudge = new AbortController();
+      await clock.sleepUntil(Math.min(next?.at ?? Number.POSITIVE_INFINITY, now + LONGEST_SLEEP_MS), this.#nudge.signal);
+    }
+  }
+
+  /** A timer that still runs is looked at again when its run has ended. */
+  async #due(timer: Timer, now: number): Promise<void> {
+    if (this.#running.has(keyOf(timer)) || timer.nextAt === undefined) return;
+    const { clock, store, log } = this.#ports;
+    const id = invocationId(now, clock.randomText(8));
+    const { instants, fires, handledUntil } = settle(timer, now, id);
+    const nextAt = nextInstant(timer.schedule, timer.anchorAt, handledUntil);
+    const { nextAt: _before, ...rest } = timer;
+    const moved: Timer = nextAt === undefined ? rest : { ...rest, nextAt };
+    try {
+      await store.advance(moved, instants);
+    } catch (error) {
+      // Without the ledger nothing is fired; the instant stays due.
+      log.error("a timer could not be moved on", { source: timer.sourceId, reason: messageOf(error) });
+      await clock.sleepUntil(now + 1000, this.#ports.signal);
+      return this.#queue.add(timer.nextAt, timer);
+    }
+    if (this.#timers.get(keyOf(timer)) !== timer) return;
+    this.#timers.set(keyOf(timer), moved);
+    if (fires === undefined) return this.#plan(moved);
+    this.#running.add(keyOf(timer));
+    void this.#fire(moved, fires, id);
+  }
+
+  async #fire(timer: Timer, instant: TimerInstant, id: InvocationId): Promise<void> {
+    const { log, store } = this.#ports;
+    try {
+      const live = this.#sources.byId(timer.sourceId);
+      await live?.invoke({ kind: "timer", prop: timer.prop, plannedAt: instant.plannedAt, schedule: timer.schedule }, { id });
+    } catch (error) {
+      log.error("a timer's run could not be made", { source: timer.sourceId, reason: messageOf(error) });
+      const { invocationId: _id, ...rest } = instant;
+      await store.settleInstant({ ...rest, state: "skipped", reason: messageOf(error) }).catch(() => {});
+    } finally {
+      this.#running.delete(keyOf(timer));
+      const current = this.#timers.get(keyOf(timer));
+      if (current?.nextAt !== undefined) this.#queue.add(current.nextAt, current);
+      this.#nudge.abort();
+    }
+  }
+}
+
+function keyOf({ sourceId, prop }: Timer): string {
+  return `${sourceId} ${prop}`;
+}
+
+interface Settlement {
+  readonly instants: readonly TimerInstant[];
+  /** The one that is run now. */
+  readonly fires: TimerInstant | undefined;
+  /** The last instant that this decides about. */
+  readonly handledUntil: number;
+}
+
+/** Decides about all instants that are due, by the timer's catch-up policy. */
+export function settle(timer: Timer, now: number, id: InvocationId): Settlement {
+  const { sourceId, prop, schedule, catchUp, nextAt = now } = timer;
+  const missed = countInstants(schedule, nextAt, now);
+  const of = (plannedAt: number): Omit<TimerInstant, "state"> => ({ sourceId, prop, plannedAt, lastPlannedAt: plannedAt, count: 1 });
+  const running = (plannedAt: number): TimerInstant => ({ ...of(plannedAt), state: "running", invocationId: id });
+  if (missed.count === 1 && (catchUp !== "skip" || now - nextAt <= ON_TIME_MS)) return { instants: [running(nextAt)], fires: running(nextAt), handledUntil: nextAt };
+  if (catchUp === "all") return { instants: [running(nextAt)], fires: running(nextAt), handledUntil: nextAt };
+  const firesLast = catchUp === "latest" || now - missed.last <= ON_TIME_MS;
+  const passed = firesLast ? missed.count - 1 : missed.count;
+  const earlier: TimerInstant = {
+    ...of(missed.first),
+    lastPlannedAt: firesLast ? beforeLast(timer, missed.first, missed.last) : missed.last,
+    count: passed,
+    state: catchUp === "latest" ? "coalesced" : "skipped",
+    reason: catchUp === "latest" ? "the server was down or the run before went on: one run stands for all" : "the server was down or the run before went on",
+  };
+  return firesLast ? { instants: [earlier, running(missed.last)], fires: running(missed.last), handledUntil: missed.last } : { instants: [earlier], fires: undefined, handledUntil: missed.last };
+}
+
+function beforeLast({ schedule }: Timer, first: number, last: number): number {
+  return countInstants(schedule, first, last - 1).last;
+}

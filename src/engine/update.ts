@@ -1,0 +1,127 @@
+import type { DeployedComponent } from "../domain/deployed-component.ts";
+import { slugify, uniqueSlug } from "../domain/deployed-component.ts";
+import { PdError, messageOf } from "../domain/errors.ts";
+import { isSameJson, type JsonObject } from "../domain/json.ts";
+import type { SavedComponent } from "../domain/saved-component.ts";
+import type { Unit } from "../ports/runner.ts";
+import { type CodeInput, buildCode, definitionOf, savedComponentOf } from "./build-component.ts";
+import { callHook } from "./deploy.ts";
+import type { LiveSource } from "./live-source.ts";
+import type { EnginePorts } from "./ports.ts";
+import type { EngineState } from "./registry.ts";
+import { carriedProps, planTimers, resolveProps } from "./resolve-props.ts";
+
+export interface UpdateRequest {
+  readonly code?: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent };
+  readonly name?: string;
+  /** Given values; the others stay. `null` takes a value away. */
+  readonly props?: JsonObject;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly active?: boolean;
+}
+
+interface NextVersion {
+  readonly source: DeployedComponent;
+  readonly component: SavedComponent;
+  /** Absent: the current process serves on. */
+  readonly unit: Unit | undefined;
+}
+
+/**
+ * The same dc_ with other code, values or state: `deactivate` of the old version, swap, `activate` of the new one,
+ * never `deploy` (components.md, States and transitions). When anything fails the old version goes on, activated.
+ */
+export function update(ports: EnginePorts, state: EngineState, { live, request }: { live: LiveSource; request: UpdateRequest }): Promise<LiveSource> {
+  return state.sources.inTurn(live, async () => {
+    const next = await prepare(ports, live, request);
+    try {
+      await replace(ports, state, { live, next });
+    } catch (error) {
+      next.unit?.kill("the update failed");
+      throw error;
+    }
+    live.prepareNext();
+    ports.feed.observe(live.source.id, { kind: "updated", at: ports.clock.now(), version: next.component.definition.version });
+    return live;
+  });
+}
+
+/** Everything that can go wrong without touching the running version. */
+async function prepare(ports: EnginePorts, live: LiveSource, request: UpdateRequest): Promise<NextVersion> {
+  const { source } = live;
+  const env = request.env === undefined ? source.env : { ...source.env, ...request.env };
+  const { component, unit } = await nextCode(ports, live, { request, env });
+  try {
+    const { definition } = component;
+    const given = { ...carriedProps(definition.props, source.configured), ...request.props };
+    const configured = resolveProps(source.name, definition.props, withoutNulls(given));
+    const name = request.name ?? source.name;
+    const slug = name === source.name ? source.slug : uniqueSlug(slugify(name), (text) => text !== source.slug && ports.store.isSlugTaken(text));
+    const active = request.active ?? source.active;
+    return { component, unit, source: { ...source, componentId: component.id, name, slug, configured, env, active, updatedAt: ports.clock.now() } };
+  } catch (error) {
+    unit?.kill("the update failed");
+    throw error;
+  }
+}
+
+async function nextCode(
+  ports: EnginePorts,
+  live: LiveSource,
+  { request, env }: { request: UpdateRequest; env: Readonly<Record<string, string>> },
+): Promise<{ component: SavedComponent; unit: Unit | undefined }> {
+  const { code } = request;
+  const current = live.component;
+  if (code === undefined || code.kind === "saved") {
+    const component = code?.component ?? current;
+    const isSame = component.id === current.id && isSameJson({ ...env }, { ...live.source.env });
+    const { bundle, packagesFolder } = component;
+    return { component, unit: isSame ? undefined : await live.startUnit({ bundle, packagesFolder, env }) };
+  }
+  const built = await buildCode(ports, code, current.lock);
+  const unit = await live.startUnit({ bundle: built.bundle, packagesFolder: built.packagesFolder, env });
+  const definition = definitionOf(unit, built.code.path);
+  if (definition.type !== "source") {
+    unit.kill("it is no source");
+    throw new PdError("PD_NOT_A_COMPONENT", `Cannot update ${live.source.slug}: the new code is of type "${definition.type}"`, { fix: "Give code of a source" });
+  }
+  return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };
+}
+
+async function replace(ports: EnginePorts, state: EngineState, { live, next }: { live: LiveSource; next: NextVersion }): Promise<void> {
+  const { store } = ports;
+  const { source, component, unit } = next;
+  const attempted = `update ${live.source.slug}`;
+  const wasActive = live.source.active;
+  const hasDeactivate = wasActive && live.component.definition.hooks.includes("deactivate");
+  if (hasDeactivate) await store.beginChange(source.id);
+  let swap: ReturnType<LiveSource["switchTo"]> | undefined;
+  try {
+    if (wasActive) await callHook(live, "deactivate", attempted);
+    swap = live.switchTo(source, component, unit);
+    if (source.active) await callHook(live, "activate", attempted);
+    const timers = source.active ? planTimers(ports, component.definition.props, { sourceId: source.id, configured: source.configured, before: store.timersOf(source.id) }) : [];
+    await store.swap(source, component, timers);
+    state.timers.replace(source.id, timers);
+    swap.retireOld();
+  } catch (error) {
+    // When `deactivate` itself threw, nothing was given up that `activate` would have to take up again.
+    swap?.undo();
+    if (hasDeactivate) await (swap === undefined ? store.endChange(source.id) : reactivate(ports, live));
+    throw error;
+  }
+}
+
+/** The old version takes up again what `deactivate` gave up. */
+async function reactivate(ports: EnginePorts, live: LiveSource): Promise<void> {
+  try {
+    await callHook(live, "activate", `go back to the old version of ${live.source.slug}`);
+  } catch (error) {
+    ports.log.error("the old version could not be activated again", { source: live.source.slug, reason: messageOf(error) });
+  }
+  await ports.store.endChange(live.source.id);
+}
+
+function withoutNulls(given: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,10 @@
+export { SETTINGS, type GivenSettings, type Settings, type SettingSources, readSettings } from "./config.ts";
+export { PdError, type ErrorCode } from "./domain/errors.ts";
+export type { ComponentDefinition } from "./domain/component.ts";
+export type { DeployedComponent } from "./domain/deployed-component.ts";
+export type { Event } from "./domain/event.ts";
+export type { Invocation, LogLine, Outcome } from "./domain/invocation.ts";
+export type { SavedComponent } from "./domain/saved-component.ts";
+export type { Trigger } from "./domain/trigger.ts";
+export { type Runtime, startRuntime } from "./runtime.ts";
+export { silentLog, streamLog } from "./system/log.ts";

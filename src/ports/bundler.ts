@@ -1,0 +1,22 @@
+import type { Bundle, ComponentCode } from "../domain/saved-component.ts";
+
+/** A place in the author's code. */
+export interface BuildProblem {
+  readonly text: string;
+  readonly file?: string;
+  /** From 1. */
+  readonly line?: number;
+  /** From 1. */
+  readonly column?: number;
+  /** The line with the place marked below it. */
+  readonly frame?: string;
+}
+
+/** `hash`: SHA-256, hex, of the code; for a single file of its text alone, so that anyone can check it. */
+export type BuildResult = { readonly kind: "built"; readonly bundle: Bundle; readonly hash: string } | { readonly kind: "failed"; readonly problems: readonly BuildProblem[] };
+
+/** Makes one module of a component's code; packages stay outside. */
+export interface Bundler {
+  /** Never rejects for what the code contains: that is a `failed` result with every problem. */
+  bundle(code: ComponentCode): Promise<BuildResult>;
+}

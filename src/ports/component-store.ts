@@ -1,0 +1,30 @@
+import type { DeployedComponent } from "../domain/deployed-component.ts";
+import type { DeployedId, SavedId } from "../domain/ids.ts";
+import type { SavedComponent } from "../domain/saved-component.ts";
+import type { Timer } from "./timer-store.ts";
+
+/** One place for both kinds of component. Reads are quick and see every finished write. */
+export interface ComponentStore {
+  saveComponent(component: SavedComponent): Promise<void>;
+  getComponent(id: SavedId): SavedComponent | undefined;
+  /** The newest one with this key. */
+  getComponentByKey(key: string): SavedComponent | undefined;
+  listComponents(): readonly SavedComponent[];
+
+  /** Writes a source that is not there for anyone yet: `finishDeploy` shows it, a restart removes it. */
+  beginDeploy(source: DeployedComponent, component: SavedComponent): Promise<void>;
+  finishDeploy(id: DeployedId, timers: readonly Timer[]): Promise<void>;
+  /** Notes that `deactivate` is about to run: should the server end before `swap` or `endChange`, activate is due. */
+  beginChange(id: DeployedId): Promise<void>;
+  endChange(id: DeployedId): Promise<void>;
+  /** Puts new code, values and timers in the place of the old; a transient component that nobody uses any more goes. */
+  swap(source: DeployedComponent, component: SavedComponent, timers: readonly Timer[]): Promise<void>;
+  /** Removes the source and all that belongs to it. */
+  deleteSource(id: DeployedId): Promise<void>;
+  getSource(idOrSlug: string): DeployedComponent | undefined;
+  listSources(): readonly DeployedComponent[];
+  /** Sources whose change was cut off after `deactivate` had run. */
+  listActivateDue(): readonly DeployedId[];
+  /** True also for sources that are still being deployed. */
+  isSlugTaken(slug: string): boolean;
+}

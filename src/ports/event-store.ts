@@ -1,0 +1,30 @@
+import type { Event } from "../domain/event.ts";
+import type { DeployedId } from "../domain/ids.ts";
+
+export interface EventPage {
+  readonly limit: number;
+  /** Only older ones than this number. */
+  readonly beforeSeq?: number;
+  /** Only newer ones than this number. */
+  readonly afterSeq?: number;
+  readonly channel?: string;
+}
+
+export interface EventRange {
+  readonly fromSeq?: number;
+  readonly toSeq?: number;
+  readonly channel?: string;
+}
+
+/** Kept events of sources, in the order of their numbers. */
+export interface EventStore {
+  /** Newest first. */
+  listEvents(sourceId: DeployedId, page: EventPage): readonly Event[];
+  /** Oldest first: what a reader that has seen `afterSeq` misses, at most `limit`. */
+  listEventsSince(sourceId: DeployedId, afterSeq: number, limit: number): readonly Event[];
+  /** The number that the newest event ever had; 0 before the first. */
+  lastSeq(sourceId: DeployedId): number;
+  countEvents(sourceId: DeployedId): number;
+  /** Both ends belong to the range; an open end reaches as far as there are events. */
+  deleteEvents(sourceId: DeployedId, range: EventRange): Promise<number>;
+}

@@ -1,0 +1,85 @@
+import type { DedupeCache } from "../domain/dedupe.ts";
+import type { Event, NewEvent } from "../domain/event.ts";
+import type { DeployedId, InvocationId } from "../domain/ids.ts";
+import type { Invocation, LogLine, Outcome, StateChanges } from "../domain/invocation.ts";
+import type { Trigger } from "../domain/trigger.ts";
+
+/** What a source remembers, handed to the one host that may write it. */
+export interface OpenedSource {
+  /** Key → JSON text. */
+  readonly state: Readonly<Record<string, string>>;
+  readonly cache: DedupeCache;
+  readonly fence: number;
+}
+
+/** All that one call did. */
+export interface RunCommit {
+  readonly fence: number;
+  readonly invocation: Invocation;
+  readonly events: readonly NewEvent[];
+  readonly stateChanges: StateChanges;
+  /** Absent: unchanged. */
+  readonly cache?: DedupeCache;
+  readonly logs: readonly LogLine[];
+}
+
+/** What a call did after it had been committed. */
+export interface Addendum {
+  readonly fence: number;
+  readonly sourceId: DeployedId;
+  readonly invocationId: InvocationId;
+  readonly at: number;
+  readonly events: readonly NewEvent[];
+  readonly stateChanges: StateChanges;
+  readonly cache?: DedupeCache;
+  readonly logs: readonly LogLine[];
+  readonly dropped: Readonly<Record<string, number>>;
+  /** The call failed after all. */
+  readonly outcome?: Outcome;
+}
+
+/** A trigger that was acknowledged before its run ended. */
+export interface PendingRequest {
+  readonly id: InvocationId;
+  readonly sourceId: DeployedId;
+  readonly trigger: Trigger;
+  readonly receivedAt: number;
+}
+
+export interface InvocationPage {
+  readonly limit: number;
+  /** Only older ones than this. */
+  readonly before?: InvocationId;
+}
+
+export interface StoredLog extends LogLine {
+  readonly invocationId: InvocationId;
+}
+
+/** Runs, and what they leave behind. */
+export interface RunStore {
+  /** Each call makes every earlier fence of this source stale. */
+  open(id: DeployedId): Promise<OpenedSource>;
+  /**
+   * Events, cache, state, invocation and logs in one transaction, and the pending request of the same id goes
+   * with it. Durable when it resolves. Commits that wait at the same time share a transaction.
+   * Throws PD_NOT_STORED, having written nothing: when the fence is stale, when the disk is full.
+   */
+  commit(run: RunCommit): Promise<readonly Event[]>;
+  append(addendum: Addendum): Promise<readonly Event[]>;
+  /** Keeps an acknowledged trigger until its run is committed. */
+  storePending(request: PendingRequest): Promise<void>;
+  listPending(): readonly PendingRequest[];
+
+  getInvocation(id: InvocationId): Invocation | undefined;
+  /** Newest first. */
+  listInvocations(sourceId: DeployedId, page: InvocationPage): readonly Invocation[];
+  /** Oldest first; the newest `limit` lines. */
+  listLogs(sourceId: DeployedId, limit: number): readonly StoredLog[];
+  invocationLogs(id: InvocationId): readonly LogLine[];
+
+  /** Key → JSON text. */
+  readState(id: DeployedId): Readonly<Record<string, string>>;
+  /** Writes past the component; a warm unit has to be told. */
+  writeState(id: DeployedId, changes: StateChanges): Promise<void>;
+}

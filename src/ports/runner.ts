@@ -1,0 +1,66 @@
+import type { InvocationId } from "../domain/ids.ts";
+import type { BadResponse, HttpResponse, LogLine, Method, Outcome, RunResult, StateChanges } from "../domain/invocation.ts";
+import type { ConfiguredProps } from "../domain/prop.ts";
+import type { Bundle } from "../domain/saved-component.ts";
+
+/** What a unit is started with; afterwards it is the only writer of `state`. */
+export interface UnitCode {
+  readonly bundle: Bundle;
+  /** Folder whose `node_modules` the bundle's imports resolve in. */
+  readonly packagesPath?: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Key → JSON text. */
+  readonly state: Readonly<Record<string, string>>;
+}
+
+export interface CallRequest {
+  readonly id: InvocationId;
+  readonly method: Method;
+  readonly configured: ConfiguredProps;
+  /** What `this.<http>.endpoint` shows. */
+  readonly endpoint: string;
+  readonly deadlineMs: number;
+}
+
+/** What leaves a call before it ends. */
+export interface CallReport {
+  log(line: LogLine): void;
+  /** At most once. */
+  respond(response: HttpResponse | BadResponse): void;
+}
+
+/** What a call did after it was reported as ended; `outcome` only when it failed after all. */
+export interface LatePart {
+  readonly id: InvocationId;
+  readonly result: Pick<RunResult, "emits" | "stateChanges" | "logs"> & { readonly outcome?: Outcome };
+}
+
+export interface UnitEvents {
+  late(part: LatePart): void;
+  /** The unit is gone, for whatever reason; calls in flight were settled before. */
+  ended(): void;
+}
+
+/** Loaded code that can be called, isolated from the host. */
+export interface Unit {
+  /** The definition as plain, unchecked data; `readDefinition` judges it. */
+  readonly definition: unknown;
+  /** False once it ended or was retired: start another. */
+  readonly isUsable: boolean;
+  /** Never rejects: what goes wrong is the result's outcome. Calls may overlap. */
+  call(request: CallRequest, report: CallReport): Promise<RunResult>;
+  /** Tells the unit what others wrote. */
+  patchState(changes: StateChanges): void;
+  /** Takes no more calls, lets those in flight finish, then ends. */
+  retire(): Promise<void>;
+  /** Ends at once; calls in flight are interrupted. */
+  kill(reason: string): void;
+}
+
+/** Starts units; one plug runs them in child processes. */
+export interface Runner {
+  /** Throws PD_LOAD_FAILED when the code throws or hangs while it is loaded. */
+  start(code: UnitCode, events: UnitEvents): Promise<Unit>;
+  /** Gets a unit ready that has these packages loaded: the next `start` of such code will be quick. */
+  prepare(code: UnitCode): void;
+}

@@ -1,0 +1,21 @@
+import type { ComponentStore } from "./component-store.ts";
+import type { EventStore } from "./event-store.ts";
+import type { RunStore } from "./run-store.ts";
+import type { TimerStore } from "./timer-store.ts";
+
+/** How much of each source is kept. */
+export interface Retention {
+  readonly maxEvents: number;
+  readonly maxInvocations: number;
+  readonly maxAgeMs: number;
+}
+
+/** Everything that is kept, behind one port. */
+export interface Store extends ComponentStore, RunStore, EventStore, TimerStore {
+  /**
+   * Removes a small step of what is older or more than `retention` allows and gives its space back to the disk.
+   * Pending requests and running instants stay. Resolves to the number of rows that went; 0: nothing is left to do.
+   */
+  prune(retention: Retention, now: number): Promise<number>;
+  close(): Promise<void>;
+}

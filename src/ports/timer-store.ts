@@ -1,0 +1,41 @@
+import type { DeployedId, InvocationId } from "../domain/ids.ts";
+import type { CatchUp, Schedule } from "../domain/schedule.ts";
+
+/** A timer prop of a deployed source and where it stands. */
+export interface Timer {
+  readonly sourceId: DeployedId;
+  readonly prop: string;
+  readonly schedule: Schedule;
+  readonly catchUp: CatchUp;
+  /** Intervals count from here, epoch ms. */
+  readonly anchorAt: number;
+  /** The next planned instant; absent when there is none any more. */
+  readonly nextAt?: number;
+}
+
+/** What became of a planned instant, or of `count` of them in a row. */
+export interface TimerInstant {
+  readonly sourceId: DeployedId;
+  readonly prop: string;
+  readonly plannedAt: number;
+  /** Last of the row; equals `plannedAt` for a single one. */
+  readonly lastPlannedAt: number;
+  readonly count: number;
+  readonly state: "running" | "fired" | "coalesced" | "skipped";
+  readonly invocationId?: InvocationId;
+  readonly reason?: string;
+}
+
+/** The plan of all timers, and the ledger of their instants. */
+export interface TimerStore {
+  listTimers(): readonly Timer[];
+  timersOf(sourceId: DeployedId): readonly Timer[];
+  /** Writes what became of instants and moves the timer on, in one transaction. A `running` one becomes `fired` with the commit of its run. */
+  advance(timer: Timer, instants: readonly TimerInstant[]): Promise<void>;
+  /** A `running` instant ended without a run that could be stored. */
+  settleInstant(instant: TimerInstant): Promise<void>;
+  /** Instants that were running when the server ended. */
+  listRunning(): readonly TimerInstant[];
+  /** Newest first. */
+  listInstants(sourceId: DeployedId, limit: number): readonly TimerInstant[];
+}

@@ -1,0 +1,140 @@
+import { mkdir, readFile, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { esbuildBundler } from "./code/esbuild-bundler.ts";
+import { NpmResolver } from "./code/npm-resolver.ts";
+import { urlOrigin } from "./code/url-origin.ts";
+import type { Settings } from "./config.ts";
+import { PdError } from "./domain/errors.ts";
+import { Engine } from "./engine/engine.ts";
+import { EventFeed } from "./engine/event-feed.ts";
+import type { Log } from "./ports/log.ts";
+import { ProcessRunner } from "./sandbox/process-runner.ts";
+import { apiRouter } from "./server/api/router.ts";
+import { endpointListener } from "./server/endpoint.ts";
+import { Listener, apiListener } from "./server/listen.ts";
+import { holdLock } from "./store/sqlite/open.ts";
+import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
+import { systemClock } from "./system/clock.ts";
+import { packageVersion, programFile } from "./system/program-files.ts";
+import { readServerRecord, removeServerRecord, writeServerRecord, writeWhole } from "./system/server-record.ts";
+
+/** A server that runs. Disposing stops it: calls in flight finish, what was acknowledged is on disk. */
+export interface Runtime extends AsyncDisposable {
+  readonly apiUrl: string;
+  readonly endpointUrl: string;
+  readonly apiKey: string;
+  readonly engine: Engine;
+}
+
+/** Calls in flight have so long to finish when the server stops. */
+const STOP_GRACE_MS = 10_000;
+
+/**
+ * Starts a server on one PD_HOME: picks every plug and starts them in order.
+ * Throws PD_HOME_IN_USE, PD_PORT_TAKEN, PD_DATABASE_UNUSABLE.
+ */
+export async function startRuntime(settings: Settings, log: Log): Promise<Runtime> {
+  await mkdir(settings.home, { recursive: true, mode: 0o700 });
+  const home = await realpath(settings.home);
+  const lock = holdLock(join(home, "server.lock"));
+  if (lock === undefined) throw await homeInUse(home);
+  const stop = new AbortController();
+  const undo: (() => unknown)[] = [() => lock.release()];
+  try {
+    return await startInOrder(settings, { home, log, stop, undo });
+  } catch (error) {
+    stop.abort();
+    for (const step of undo.toReversed()) await step();
+    throw error;
+  }
+}
+
+interface Starting {
+  readonly home: string;
+  readonly log: Log;
+  readonly stop: AbortController;
+  /** Steps that undo what was started, in the order of starting. */
+  readonly undo: (() => unknown)[];
+}
+
+async function startInOrder(settings: Settings, { home, log, stop, undo }: Starting): Promise<Runtime> {
+  const { signal } = stop;
+  const apiKey = await readOrMakeKey(join(home, "api-key"));
+  const packagesFolder = join(home, "packages");
+  const store = await openSqliteStore({ path: join(home, "headwater.db"), migrations: programFile("migrations"), entry: programFile("writer.js") });
+  undo.push(() => store.close());
+  const packages = await NpmResolver.open({ folder: packagesFolder, allowScripts: settings.allowScripts, clock: systemClock, signal });
+  const runner = await ProcessRunner.start({ entry: programFile("child.cjs"), runFolder: join(home, "run"), packagesFolder, memoryMb: settings.memoryMb, clock: systemClock, log });
+  undo.push(() => runner[Symbol.asyncDispose]());
+
+  // Endpoints get their address before the engine starts: hooks that recover want to know it.
+  let handler: Parameters<typeof Listener.open>[0] = (_request, response) => response.writeHead(503).end();
+  const endpoints = await Listener.open((request, response) => handler(request, response), { host: settings.host, port: settings.endpointPort, purpose: "endpoints" });
+  undo.push(() => endpoints.close(0));
+  const endpointUrl = (key: string): string => `${settings.publicUrl === "" ? endpoints.url : settings.publicUrl}/${key}`;
+  const engine = await Engine.start({
+    store,
+    runner,
+    packages,
+    bundler: esbuildBundler,
+    origin: urlOrigin,
+    clock: systemClock,
+    log,
+    feed: new EventFeed(store),
+    settings: { ...engineSettings(settings), endpointUrl },
+    signal,
+  });
+  undo.push(() => engine.stop(0));
+  handler = endpointListener(engine, { log, bodyLimitBytes: settings.bodyLimitBytes, isBehindProxy: settings.publicUrl !== "", endpointUrl });
+  const version = await packageVersion();
+  const startedAt = systemClock.now();
+  const status = () => ({ version, pid: process.pid, home, api_url: api.url, endpoint_url: endpoints.url, started_at_ms: startedAt, sources: store.listSources().length });
+  const router = apiRouter(engine, { apiKey, log, status });
+  const api: Listener = await Listener.open(apiListener(router, isLoopback(settings.host)), { host: settings.host, port: settings.port, purpose: "the API" });
+  await writeServerRecord(home, { pid: process.pid, api_url: api.url, endpoint_url: endpoints.url, started_at_ms: startedAt, version });
+  return {
+    apiUrl: api.url,
+    endpointUrl: endpoints.url,
+    apiKey,
+    engine,
+    async [Symbol.asyncDispose]() {
+      await removeServerRecord(home);
+      const closed = Promise.all([endpoints.close(STOP_GRACE_MS), api.close(0)]);
+      stop.abort();
+      await Promise.all([closed, engine.stop(STOP_GRACE_MS)]);
+      for (const step of [() => runner[Symbol.asyncDispose](), () => store.close(), () => undo[0]?.()]) await step();
+    },
+  };
+}
+
+function engineSettings(settings: Settings) {
+  return {
+    deadlineMs: settings.timeoutMs,
+    idleMs: settings.idleMs,
+    acceptMs: 100,
+    responseMs: 30_000,
+    maxConcurrency: settings.concurrency,
+    maxWaiting: 10_000,
+    catchUp: settings.catchUp,
+    retention: { maxEvents: settings.keepEvents, maxInvocations: settings.keepInvocations, maxAgeMs: settings.keepMs },
+  };
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
+async function homeInUse(home: string): Promise<PdError> {
+  const running = await readServerRecord(home);
+  const who = running === undefined ? "" : `: process ${running.pid} at ${running.api_url}`;
+  return new PdError("PD_HOME_IN_USE", `Cannot start on ${home}: another server runs on it${who}`);
+}
+
+/** 32 letters and digits, for the owner of the folder alone. */
+async function readOrMakeKey(path: string): Promise<string> {
+  const known = (await readFile(path, "utf8").catch(() => "")).trim();
+  if (known !== "") return known;
+  const key = systemClock.randomText(32).toLowerCase();
+  await writeWhole(path, `${key}\n`);
+  return key;
+}

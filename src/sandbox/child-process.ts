@@ -1,0 +1,134 @@
+import { type ChildProcess as NodeChild, fork } from "node:child_process";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { PROTOCOL, type ToChild, type ToHost } from "./protocol.ts";
+
+export interface ChildSettings {
+  /** The built child entry. */
+  readonly entry: string;
+  /** Folder of all children's own folders. */
+  readonly runFolder: string;
+  /** Folder of all installed packages. */
+  readonly packagesFolder: string;
+  readonly memoryMb: number;
+}
+
+export interface ChildExit {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** The end of what the process itself wrote to stderr, such as V8's last words. */
+  readonly lastWords: string;
+}
+
+/** What is inherited: nothing that could hold a secret, nothing that slows the start (performance.md §0.1). */
+const INHERITED = ["TZ", "LANG", "LC_ALL"];
+
+/** The permission model, by the name that this Node knows it under. */
+function permissionFlags(settings: ChildSettings, folder: string): string[] {
+  const known = process.allowedNodeEnvironmentFlags;
+  const flags = [known.has("--permission") ? "--permission" : "--experimental-permission", "--no-warnings"];
+  if (known.has("--allow-net")) flags.push("--allow-net");
+  const readable = [settings.entry, join(folder, "*"), join(settings.packagesFolder, "*")];
+  return [...flags, ...readable.map((path) => `--allow-fs-read=${path}`), `--allow-fs-write=${join(folder, "*")}`];
+}
+
+/** One child process in a folder of its own, before and after it knows what it runs. */
+export class ChildProcess {
+  readonly folder: string;
+  /** Rejects when the process ends before it is ready. */
+  readonly ready: Promise<void>;
+  readonly exited: Promise<ChildExit>;
+  readonly #node: NodeChild;
+  #lastWords = "";
+  #listener: (message: ToHost) => void = () => {};
+  #outputListener: (stream: "stdout" | "stderr", text: string) => void = () => {};
+
+  /** Makes the folder and starts the process in it. */
+  static async start(settings: ChildSettings, name: string): Promise<ChildProcess> {
+    const folder = join(settings.runFolder, name);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const child = new ChildProcess(settings, folder);
+    // A server that was killed leaves children that cannot notice it: the next one finds them by this file.
+    await writeFile(join(folder, "pid"), String(child.#node.pid ?? ""));
+    return child;
+  }
+
+  private constructor(settings: ChildSettings, folder: string) {
+    this.folder = folder;
+    const inherited = Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+    this.#node = fork(settings.entry, [], {
+      cwd: folder,
+      env: { ...inherited, HOME: folder, TMPDIR: folder },
+      execArgv: [...permissionFlags(settings, folder), `--max-old-space-size=${settings.memoryMb}`],
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    this.#node.on("message", (message: ToHost) => this.#listener(message));
+    this.#node.stdout?.setEncoding("utf8").on("data", (text: string) => this.#outputListener("stdout", text));
+    this.#node.stderr?.setEncoding("utf8").on("data", (text: string) => this.#readStderr(text));
+    this.exited = this.#untilExit();
+    this.ready = this.#untilReady();
+    this.ready.catch(() => {});
+  }
+
+  get pid(): number | undefined {
+    return this.#node.pid;
+  }
+
+  /** Takes over everything that the process says from now on. */
+  listen(onMessage: (message: ToHost) => void, onOutput: (stream: "stdout" | "stderr", text: string) => void): void {
+    this.#listener = onMessage;
+    this.#outputListener = onOutput;
+  }
+
+  send(message: ToChild): void {
+    if (this.#node.connected) this.#node.send(message, () => {});
+  }
+
+  kill(): void {
+    this.#node.kill("SIGKILL");
+  }
+
+  /** Writes a module into the folder and returns its URL. */
+  async writeModule(name: string, text: string): Promise<string> {
+    const path = join(this.folder, name);
+    await writeFile(path, text);
+    return pathToFileURL(path).href;
+  }
+
+  /** Makes packages resolvable from modules in the folder. */
+  async linkPackages(packagesPath: string): Promise<void> {
+    await symlink(join(packagesPath, "node_modules"), join(this.folder, "node_modules"));
+  }
+
+  #readStderr(text: string): void {
+    this.#lastWords = (this.#lastWords + text).slice(-4000);
+    this.#outputListener("stderr", text);
+  }
+
+  async #untilExit(): Promise<ChildExit> {
+    const closed = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+      this.#node.once("close", (code, signal) => resolve({ code, signal }));
+      this.#node.once("error", () => resolve({ code: null, signal: null }));
+    });
+    // Messages can still be on their way when the process is gone.
+    const drained = new Promise<void>((resolve) => {
+      this.#node.once("disconnect", () => resolve());
+      this.#node.once("error", () => resolve());
+    });
+    const [exit] = await Promise.all([closed, drained]);
+    await rm(this.folder, { recursive: true, force: true }).catch(() => {});
+    return { ...exit, lastWords: this.#lastWords };
+  }
+
+  #untilReady(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#listener = (message) => {
+        if (message.type !== "child:ready") return;
+        if (message.protocol === PROTOCOL) resolve();
+        else reject(new Error(`the sandbox speaks protocol ${message.protocol}, not ${PROTOCOL}: build again`));
+      };
+      void this.exited.then((exit) => reject(new Error(`the sandbox process ended at its start (${exit.signal ?? exit.code}): ${exit.lastWords}`)));
+    });
+  }
+}

@@ -1,0 +1,101 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Emit } from "../../domain/event.ts";
+import type { InvocationId } from "../../domain/ids.ts";
+import type { BadResponse, HttpResponse, Outcome } from "../../domain/invocation.ts";
+import { isRecord } from "../../domain/json.ts";
+import type { CallPart } from "../protocol.ts";
+import { type State, jsonText } from "./state.ts";
+
+/** What the calls of this process need of it. */
+export interface CallHost {
+  readonly state: State;
+  respond(id: InvocationId, response: HttpResponse | BadResponse): void;
+  late(id: InvocationId, part: CallPart, outcome?: Outcome): void;
+}
+
+/** The call that the running code belongs to, also after an await. */
+export const currentCall: AsyncLocalStorage<Call> = new AsyncLocalStorage();
+
+/**
+ * Collects what one call emits and changes. Until `finish` it waits for the report; afterwards each turn's worth
+ * goes to the host as a late part, since components go on after `run` has returned (registry.md §2).
+ */
+export class Call {
+  readonly id: InvocationId;
+  readonly #host: CallHost;
+  #emits: Emit[] = [];
+  #changed = new Set<string>();
+  #isFinished = false;
+  #isLatePartDue = false;
+  #hasResponded = false;
+  /** An error that nobody caught while the call went on. */
+  failure: { readonly thrown: unknown } | undefined;
+
+  constructor(id: InvocationId, host: CallHost) {
+    this.id = id;
+    this.#host = host;
+  }
+
+  emit(event: unknown, meta: unknown): void {
+    this.#emits.push(emitOf(event, meta));
+    this.#reportLate();
+  }
+
+  get(key: unknown): unknown {
+    return this.#host.state.get(key);
+  }
+
+  set(key: unknown, value: unknown): void {
+    this.#host.state.set(key, value);
+    this.#changed.add(String(key));
+    this.#reportLate();
+  }
+
+  /** The first response wins; a second must not throw (registry.md §2). */
+  respond(response: HttpResponse): void {
+    if (this.#hasResponded) return;
+    this.#hasResponded = true;
+    this.#host.respond(this.id, response);
+  }
+
+  /** What there is to report now. */
+  takePart(): CallPart {
+    const part = { emits: this.#emits, stateChanges: this.#host.state.changesOf(this.#changed) };
+    this.#emits = [];
+    this.#changed = new Set();
+    return part;
+  }
+
+  finish(): void {
+    this.#isFinished = true;
+  }
+
+  /** An error that nobody caught: it fails the call, also one that was already reported. */
+  fail(thrown: unknown, outcome: Outcome): void {
+    if (this.#isFinished) this.#host.late(this.id, this.takePart(), outcome);
+    else this.failure ??= { thrown };
+  }
+
+  #reportLate(): void {
+    if (!this.#isFinished || this.#isLatePartDue) return;
+    this.#isLatePartDue = true;
+    setImmediate(() => {
+      this.#isLatePartDue = false;
+      this.#host.late(this.id, this.takePart());
+    });
+  }
+}
+
+function emitOf(event: unknown, meta: unknown): Emit {
+  const payload = jsonText(event, "$emit") ?? "null";
+  const given = isRecord(meta) ? meta : {};
+  const { id, name, summary } = given;
+  const ts = given["ts"] instanceof Date ? given["ts"].getTime() : given["ts"];
+  return {
+    payload,
+    ...(typeof id === "string" || (typeof id === "number" && Number.isFinite(id)) ? { id } : id === undefined || id === null ? {} : { unusableId: String(id) }),
+    ...(typeof name === "string" && name !== "" ? { name } : {}),
+    ...(summary === undefined || summary === null ? {} : { summary: String(summary) }),
+    ...(typeof ts === "string" || (typeof ts === "number" && Number.isFinite(ts)) ? { ts } : {}),
+  };
+}

@@ -1,0 +1,61 @@
+import { format } from "node:util";
+import type { LogLevel } from "../../domain/invocation.ts";
+
+/** Called for each line; `rawFrom` is the stack line of the console call. */
+export type LineSink = (level: LogLevel, text: string, rawFrom?: string) => void;
+
+const LEVELS = ["debug", "info", "log", "warn", "error"] as const;
+
+/** Sends what the component prints to the sink: console levels with their position, direct writes as they are. */
+export function captureOutput(sink: LineSink): void {
+  let indent = "";
+  const print = (level: LogLevel, values: readonly unknown[]): void => {
+    const text = format(...values);
+    sink(level, indent === "" ? text : indent + text.replaceAll("\n", `\n${indent}`), callerLine());
+  };
+  for (const level of LEVELS) console[level] = (...values: unknown[]) => print(level, values);
+  console.trace = (...values: unknown[]) => {
+    const stack = new Error(format(...values)).stack ?? "";
+    print("trace", [stack.replace(/^Error/, "Trace").split("\n").filter((_line, index) => index !== 1).join("\n")]);
+  };
+  console.group = (...values: unknown[]) => {
+    if (values.length > 0) print("log", values);
+    indent += "  ";
+  };
+  console.groupCollapsed = console.group;
+  console.groupEnd = () => {
+    indent = indent.slice(2);
+  };
+  captureStream("stdout", sink);
+  captureStream("stderr", sink);
+}
+
+/** The frame that called console.x: two above this function. */
+function callerLine(): string | undefined {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 4;
+  const lines = (new Error("position").stack ?? "").split("\n");
+  Error.stackTraceLimit = limit;
+  return lines[4]?.trim();
+}
+
+/** Patched when it is first asked for: opening the stream costs time that most components never need. */
+function captureStream(name: "stdout" | "stderr", sink: LineSink): void {
+  const original = Object.getOwnPropertyDescriptor(process, name);
+  Object.defineProperty(process, name, {
+    configurable: true,
+    enumerable: true,
+    get() {
+      if (original !== undefined) Object.defineProperty(process, name, original);
+      const stream = process[name];
+      stream.write = (chunk: unknown, ...rest: unknown[]): boolean => {
+        const text = typeof chunk === "string" ? chunk : chunk instanceof Uint8Array ? Buffer.from(chunk).toString("utf8") : String(chunk);
+        sink(name, text.endsWith("\n") ? text.slice(0, -1) : text);
+        const done = rest.find((value) => typeof value === "function");
+        if (typeof done === "function") queueMicrotask(() => done());
+        return true;
+      };
+      return stream;
+    },
+  });
+}

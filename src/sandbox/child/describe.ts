@@ -1,0 +1,49 @@
+import { isRecord } from "../../domain/json.ts";
+
+/** Attributes of a prop that the host wants to know. */
+const ATTRIBUTES = ["type", "app", "label", "description", "optional", "secret", "default", "min", "max", "customResponse", "static"];
+
+/** The exported object as plain data: functions become facts, propDefinitions are resolved. */
+export function describeComponent(component: unknown): unknown {
+  if (!isRecord(component)) return component === undefined ? undefined : typeof component === "function" ? "[function]" : component;
+  const hooks = isRecord(component["hooks"]) ? component["hooks"] : {};
+  return {
+    name: component["name"],
+    version: component["version"],
+    key: component["key"],
+    description: component["description"],
+    type: component["type"],
+    dedupe: component["dedupe"],
+    hasRun: typeof component["run"] === "function",
+    hooks: Object.keys(hooks).filter((hook) => typeof hooks[hook] === "function"),
+    props: isRecord(component["props"]) ? describeProps(component["props"]) : component["props"],
+  };
+}
+
+function describeProps(props: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(props).map(([name, prop]) => [name, isRecord(prop) ? describeProp(prop) : prop]));
+}
+
+function describeProp(declared: Record<string, unknown>): Record<string, unknown> {
+  const prop = resolveDefinition(declared);
+  const known = Object.fromEntries(ATTRIBUTES.map((attribute) => [attribute, plain(prop[attribute])]));
+  const { options } = prop;
+  return { ...known, problem: prop["problem"], ...(typeof options === "function" ? { remoteOptions: true } : { options: plain(options) }) };
+}
+
+/** Functions cannot be told; a Date becomes text, as JSON has it. */
+function plain(value: unknown): unknown {
+  return typeof value === "function" ? undefined : value;
+}
+
+/** A reused definition with what this prop overrides (components.md, Prop definitions). */
+export function resolveDefinition(declared: Record<string, unknown>): Record<string, unknown> {
+  const { propDefinition, ...own } = declared;
+  if (propDefinition === undefined) return own;
+  if (!Array.isArray(propDefinition)) return { ...own, problem: "propDefinition wants [app, name, values?]" };
+  const [app, name]: unknown[] = propDefinition;
+  const definitions = isRecord(app) && isRecord(app["propDefinitions"]) ? app["propDefinitions"] : {};
+  const definition = definitions[String(name)];
+  if (!isRecord(definition)) return { ...own, problem: `propDefinition names ${JSON.stringify(name)}, which the app does not define` };
+  return { ...resolveDefinition(definition), ...own };
+}

@@ -1,0 +1,87 @@
+import { type HttpTrigger, type Trigger, timerEvent } from "../../domain/trigger.ts";
+
+/** What `run(event)` is called with. */
+export async function eventFor(trigger: Trigger): Promise<unknown> {
+  switch (trigger.kind) {
+    case "http":
+      return httpEvent(trigger);
+    case "timer":
+      return timerEvent(trigger);
+    case "manual":
+      return trigger.event ?? {};
+    case "hook":
+      return {};
+  }
+}
+
+/** components.md, HTTP interface; `rawBody`, `url` and `client_ip` as platform.md §4.6 has them. */
+async function httpEvent(trigger: HttpTrigger): Promise<Record<string, unknown>> {
+  const bytes = trigger.encoding === "base64" ? Buffer.from(trigger.body, "base64") : undefined;
+  // Bytes that are not text travel as latin1, one character a byte, so that nothing is lost in a string.
+  const bodyRaw = bytes === undefined ? trigger.body : bytes.toString("latin1");
+  return {
+    method: trigger.method,
+    path: trigger.path,
+    query: queryObject(trigger.query),
+    headers: { ...trigger.headers },
+    url: trigger.url,
+    client_ip: trigger.clientIp,
+    bodyRaw,
+    rawBody: bodyRaw,
+    ...(trigger.body === "" ? {} : { body: await parseBody(trigger, bytes) }),
+  };
+}
+
+function queryObject(query: string): Record<string, string | string[]> {
+  return grouped(new URLSearchParams(query));
+}
+
+/** A name given several times becomes a list. */
+function grouped<Value>(entries: Iterable<[string, Value]>): Record<string, Value | Value[]> {
+  const result: Record<string, Value | Value[]> = {};
+  const lists = new Map<string, Value[]>();
+  for (const [name, value] of entries) {
+    const list = lists.get(name) ?? [];
+    list.push(value);
+    lists.set(name, list);
+    result[name] = list.length === 1 ? value : list;
+  }
+  return result;
+}
+
+/** Parsed by its real content type alone; what does not parse stays text. */
+async function parseBody(trigger: HttpTrigger, bytes: Buffer | undefined): Promise<unknown> {
+  const contentType = trigger.headers["content-type"] ?? "";
+  const type = (contentType.split(";")[0] ?? "").trim().toLowerCase();
+  if (type === "multipart/form-data") return parseMultipart(contentType, bytes ?? Buffer.from(trigger.body));
+  if (bytes !== undefined) return bytes;
+  if (type === "application/json" || type === "text/json" || type.endsWith("+json")) return parseJsonText(trigger.body);
+  if (type === "application/x-www-form-urlencoded") return grouped(new URLSearchParams(trigger.body));
+  return trigger.body;
+}
+
+function parseJsonText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Fields become texts, a file `{ filename, mimetype, url }` with its bytes in a data URL. */
+async function parseMultipart(contentType: string, bytes: Buffer): Promise<unknown> {
+  try {
+    const form = await new Response(new Uint8Array(bytes), { headers: { "content-type": contentType } }).formData();
+    const fields: [string, unknown][] = [];
+    for (const [name, value] of form) fields.push([name, typeof value === "string" ? value : await fileField(value)]);
+    return grouped(fields);
+  } catch {
+    return bytes.toString("utf8");
+  }
+}
+
+async function fileField(file: File): Promise<unknown> {
+  const content = Buffer.from(await file.arrayBuffer()).toString("base64");
+  return { filename: file.name, mimetype: file.type, url: `data:${file.type};base64,${content}` };
+}
+

@@ -1,0 +1,163 @@
+/**
+ * The other process: loads one bundle, runs its calls, reports each once. It starts before anyone knows what it
+ * will run, so it must start fast: nothing heavy is imported here.
+ */
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { InvocationId } from "../../domain/ids.ts";
+import type { LogLevel, Method } from "../../domain/invocation.ts";
+import { isRecord } from "../../domain/json.ts";
+import { PROTOCOL, type ToChild, type ToHost } from "../protocol.ts";
+import { Call, type CallHost, currentCall } from "./call.ts";
+import { captureOutput } from "./console.ts";
+import { describeComponent } from "./describe.ts";
+import { eventFor } from "./event.ts";
+import { threw } from "./failure.ts";
+import { buildInstance, methodOf } from "./instance.ts";
+import { State } from "./state.ts";
+
+type CallMessage = Extract<ToChild, { type: "host:call" }>;
+
+const sendToHost = process.send?.bind(process);
+const exit = process.exit.bind(process);
+const lastCalls = new Set<Call>();
+let component: Record<string, unknown> = {};
+let state = new State({});
+
+function tell(message: ToHost): void {
+  if (process.connected) sendToHost?.(message);
+}
+
+const host: CallHost = {
+  get state() {
+    return state;
+  },
+  respond: (id, response) => tell({ type: "child:respond", id, response }),
+  late: (id, part, outcome) => tell({ type: "child:late", id, part, ...(outcome === undefined ? {} : { outcome }) }),
+};
+
+process.on("message", (message: ToChild) => void receive(message));
+process.on("disconnect", () => exit(0));
+process.on("unhandledRejection", failUncaught);
+process.on("uncaughtException", failUncaught);
+shutDoors();
+captureOutput(log);
+tell({ type: "child:ready", protocol: PROTOCOL });
+
+async function receive(message: ToChild): Promise<void> {
+  switch (message.type) {
+    case "host:load":
+      return load(message);
+    case "host:preload":
+      await import(message.url).catch(() => undefined);
+      return tell({ type: "child:preloaded" });
+    case "host:call":
+      return run(message);
+    case "host:state":
+      return state.patch(message.changes);
+    case "host:stop":
+      // What the component still does may end by itself; the host waits a little, then ends the process.
+      return process.channel?.unref();
+  }
+}
+
+async function load(message: Extract<ToChild, { type: "host:load" }>): Promise<void> {
+  Object.assign(process.env, message.env);
+  state = new State(message.state);
+  defineModuleGlobals(message.url);
+  try {
+    const module: unknown = await import(message.url);
+    component = exportedComponent(module);
+    tell({ type: "child:loaded", definition: describeComponent(isRecord(module) && "default" in module ? component : undefined) });
+  } catch (error) {
+    tell({ type: "child:load-failed", outcome: threw(error) });
+  }
+}
+
+/** CommonJS parts of the bundle find `require` and its companions as globals. */
+function defineModuleGlobals(url: string): void {
+  const path = fileURLToPath(url);
+  const globals = { require: createRequire(url), __filename: path, __dirname: dirname(path) };
+  for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+}
+
+/** The default export; TypeScript compiled to CommonJS wraps it once more. */
+function exportedComponent(module: unknown): Record<string, unknown> {
+  const exported = isRecord(module) ? module["default"] : undefined;
+  if (isRecord(exported) && exported["__esModule"] === true && isRecord(exported["default"])) return exported["default"];
+  return isRecord(exported) ? exported : {};
+}
+
+async function run(message: CallMessage): Promise<void> {
+  const call = new Call(message.id, host);
+  lastCalls.add(call);
+  const outcome = await currentCall.run(call, () => callMethod(message, call));
+  // One turn of the loop: a rejection that nobody caught is reported by then, and belongs to this call.
+  await new Promise((resolve) => setImmediate(resolve));
+  const part = call.takePart();
+  call.finish();
+  lastCalls.delete(call);
+  const end = call.failure === undefined || outcome.kind === "threw" ? outcome : threw(call.failure.thrown);
+  if (end.kind === "returned-value") tell({ type: "child:done", id: message.id, outcome: { kind: "returned" }, part, ...(end.text === undefined ? {} : { returned: end.text }) });
+  else tell({ type: "child:done", id: message.id, outcome: end, part });
+}
+
+type CallEnd = { readonly kind: "returned-value"; readonly text: string | undefined } | ReturnType<typeof threw>;
+
+async function callMethod(message: CallMessage, call: Call): Promise<CallEnd> {
+  try {
+    const { method, configured, endpoint } = message;
+    const event = method.kind === "run" ? await eventFor(method.trigger) : undefined;
+    const instance = buildInstance(component, call, { configured, endpoint });
+    const implementation = methodOf(component, methodName(method), method.kind === "hook");
+    const returned: unknown = event === undefined ? await implementation?.call(instance) : await implementation?.call(instance, event);
+    return { kind: "returned-value", text: returnedText(returned) };
+  } catch (error) {
+    return threw(error);
+  }
+}
+
+function methodName(method: Method): string {
+  return method.kind === "run" ? "run" : method.hook;
+}
+
+/** What `run` returned, when JSON can carry it. */
+function returnedText(returned: unknown): string | undefined {
+  try {
+    return JSON.stringify(returned);
+  } catch {
+    return undefined;
+  }
+}
+
+function failUncaught(error: unknown): void {
+  const outcome = threw(error);
+  const call = currentCall.getStore() ?? onlyCall();
+  if (call === undefined) log("error", outcome.kind === "threw" ? outcome.error.stack : "");
+  else call.fail(error, outcome);
+}
+
+function onlyCall(): Call | undefined {
+  const [first, second] = lastCalls;
+  return second === undefined ? first : undefined;
+}
+
+function log(level: LogLevel, text: string, rawFrom?: string): void {
+  const id: InvocationId | null = (currentCall.getStore() ?? onlyCall())?.id ?? null;
+  tell({ type: "child:log", id, line: { at: Date.now(), level, text, ...(rawFrom === undefined ? {} : { rawFrom }) } });
+}
+
+/** The permission model lets signals through, and the channel to the host is not the component's. */
+function shutDoors(): void {
+  const refuse = (): never => {
+    throw new Error("process.kill is not available to components");
+  };
+  Object.defineProperties(process, {
+    kill: { value: refuse },
+    _kill: { value: refuse },
+    send: { value: undefined },
+    disconnect: { value: undefined },
+  });
+  Object.defineProperty(globalThis, "defineComponent", { value: (definition: unknown) => definition, configurable: true, writable: true });
+}

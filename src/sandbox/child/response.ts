@@ -1,0 +1,43 @@
+import type { HttpResponse } from "../../domain/invocation.ts";
+import { isRecord } from "../../domain/json.ts";
+import { jsonText } from "./state.ts";
+
+/** The connection is the server's business. */
+const NOT_FOR_COMPONENTS = new Set(["connection", "content-length", "keep-alive", "transfer-encoding", "upgrade"]);
+
+/**
+ * What `respond(response)` asks for (components.md, HTTP interface; leniency as platform.md §4.6: a status as text,
+ * no body, `statusCode` by mistake). Throws RangeError for a status outside 100 to 599.
+ */
+export function responseOf(given: unknown): HttpResponse {
+  const response = isRecord(given) ? given : {};
+  const body = bodyOf(response["body"]);
+  const headers: Record<string, string> = body.type === undefined ? {} : { "content-type": body.type };
+  for (const [name, value] of Object.entries(isRecord(response["headers"]) ? response["headers"] : {})) {
+    const lower = name.toLowerCase();
+    if (!NOT_FOR_COMPONENTS.has(lower) && value !== undefined && value !== null) headers[lower] = String(value);
+  }
+  return { status: statusOf(response["status"]), headers, body: body.text, encoding: body.encoding };
+}
+
+function statusOf(given: unknown): number {
+  if (given === undefined || given === null) return 200;
+  const status = Number(given);
+  if (!Number.isInteger(status) || status < 100 || status > 599) {
+    throw new RangeError(`http.respond: status must be a whole number from 100 to 599, not ${JSON.stringify(given)}`);
+  }
+  return status;
+}
+
+interface Body {
+  readonly text: string;
+  readonly encoding: "utf8" | "base64";
+  readonly type?: string;
+}
+
+function bodyOf(body: unknown): Body {
+  if (body === undefined || body === null) return { text: "", encoding: "utf8" };
+  if (typeof body === "string") return { text: body, encoding: "utf8", type: "text/html; charset=utf-8" };
+  if (body instanceof Uint8Array) return { text: Buffer.from(body).toString("base64"), encoding: "base64", type: "application/octet-stream" };
+  return { text: jsonText(body, "http.respond: body") ?? "", encoding: "utf8", type: "application/json; charset=utf-8" };
+}

@@ -1,0 +1,164 @@
+import { mkdir, readFile, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { PdError, messageOf } from "../domain/errors.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
+import { ChildProcess, type ChildSettings } from "./child-process.ts";
+import { ProcessUnit } from "./process-unit.ts";
+
+export interface ProcessRunnerSettings extends ChildSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface Prepared {
+  readonly child: Promise<ChildProcess>;
+  readonly expiresAt: number;
+}
+
+/** A new spare waits a little, so that it does not compete with the start that took the last one. */
+const SPARE_DELAY_MS = 40;
+const MAX_PREPARED = 2;
+const PREPARED_FOR_MS = 10 * 60_000;
+const LOAD_DEADLINE_MS = 30_000;
+
+/**
+ * Runs units in child processes. One spare process is always started beforehand; a few more hold the packages of
+ * sources that were changed lately, since loading those takes most of a reload (performance.md §2).
+ */
+export class ProcessRunner implements Runner {
+  readonly #settings: ProcessRunnerSettings;
+  readonly #stop = new AbortController();
+  readonly #children = new Set<ChildProcess>();
+  readonly #prepared = new Map<string, Prepared>();
+  #spare: Promise<ChildProcess> | undefined;
+
+  /** Ends what a killed server left behind, then starts the first spare. */
+  static async start(settings: ProcessRunnerSettings): Promise<ProcessRunner> {
+    await mkdir(settings.runFolder, { recursive: true, mode: 0o700 });
+    await sweep(settings);
+    const runner = new ProcessRunner(settings);
+    runner.#refill();
+    return runner;
+  }
+
+  private constructor(settings: ProcessRunnerSettings) {
+    this.#settings = settings;
+  }
+
+  async start(code: UnitCode, events: UnitEvents): Promise<Unit> {
+    const { clock, memoryMb } = this.#settings;
+    const child = await this.#takeChild(code).catch((error: unknown) => {
+      throw new PdError("PD_FAILED", `Cannot start a process for the component: ${messageOf(error)}`, { cause: error });
+    });
+    return ProcessUnit.load(child, code, { events, settings: { clock, memoryMb, loadDeadlineMs: LOAD_DEADLINE_MS } });
+  }
+
+  prepare(code: UnitCode): void {
+    const key = preparedKey(code);
+    if (key === undefined || this.#prepared.has(key) || this.#stop.signal.aborted) return;
+    const now = this.#settings.clock.now();
+    for (const [other, { expiresAt }] of this.#prepared) {
+      if (expiresAt < now || this.#prepared.size >= MAX_PREPARED) this.#dropPrepared(other);
+    }
+    const child = this.#preload(code);
+    child.catch(() => this.#prepared.delete(key));
+    this.#prepared.set(key, { child, expiresAt: now + PREPARED_FOR_MS });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    const children = [...this.#children];
+    for (const child of children) child.kill();
+    await Promise.all(children.map((child) => child.exited));
+  }
+
+  async #takeChild(code: UnitCode): Promise<ChildProcess> {
+    const key = preparedKey(code);
+    const prepared = key === undefined ? undefined : this.#prepared.get(key);
+    if (key !== undefined) this.#prepared.delete(key);
+    const child = await (prepared?.child.catch(() => undefined) ?? undefined);
+    if (child !== undefined) return child;
+    const spare = await this.#takeSpare();
+    if (code.packagesPath !== undefined) await spare.linkPackages(code.packagesPath);
+    return spare;
+  }
+
+  async #takeSpare(): Promise<ChildProcess> {
+    const spare = this.#spare ?? this.#startChild();
+    this.#spare = undefined;
+    this.#refill();
+    // A spare that has died meanwhile is no reason to fail: start one now.
+    const child = await spare.then(ready).catch(async () => ready(await this.#startChild()));
+    return child;
+  }
+
+  #refill(): void {
+    const { clock, log } = this.#settings;
+    void clock.sleepUntil(clock.now() + SPARE_DELAY_MS, this.#stop.signal).then(() => {
+      if (this.#spare !== undefined || this.#stop.signal.aborted) return;
+      this.#spare = this.#startChild();
+      this.#spare.then(ready).catch((error: unknown) => {
+        this.#spare = undefined;
+        log.error("a spare process did not start", { reason: messageOf(error) });
+      });
+    });
+  }
+
+  async #preload(code: UnitCode): Promise<ChildProcess> {
+    const { clock } = this.#settings;
+    await clock.sleepUntil(clock.now() + SPARE_DELAY_MS, this.#stop.signal);
+    const child = await ready(await this.#startChild());
+    if (code.packagesPath !== undefined) await child.linkPackages(code.packagesPath);
+    const loads = code.bundle.imports.map(({ specifier, isRequire }) =>
+      isRequire ? `try { require(${JSON.stringify(specifier)}); } catch {}` : `await import(${JSON.stringify(specifier)}).catch(() => {});`,
+    );
+    const url = await child.writeModule("preload.mjs", `import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);\n${loads.join("\n")}\n`);
+    const preloaded = new Promise<void>((resolve) => child.listen((message) => (message.type === "child:preloaded" ? resolve() : undefined), () => {}));
+    child.send({ type: "host:preload", url });
+    await Promise.race([preloaded, child.exited.then(() => Promise.reject(new Error("the process ended while packages were loaded")))]);
+    return child;
+  }
+
+  async #startChild(): Promise<ChildProcess> {
+    const child = await ChildProcess.start(this.#settings, this.#settings.clock.randomText(10));
+    this.#children.add(child);
+    void child.exited.then(() => this.#children.delete(child));
+    if (this.#stop.signal.aborted) child.kill();
+    return child;
+  }
+
+  #dropPrepared(key: string): void {
+    const prepared = this.#prepared.get(key);
+    this.#prepared.delete(key);
+    void prepared?.child.then(
+      (child) => child.kill(),
+      () => {},
+    );
+  }
+}
+
+async function ready(child: ChildProcess): Promise<ChildProcess> {
+  await child.ready;
+  return child;
+}
+
+/** Processes with the same packages loaded are worth the same. */
+function preparedKey({ packagesPath, bundle }: UnitCode): string | undefined {
+  if (packagesPath === undefined || bundle.imports.length === 0) return undefined;
+  return JSON.stringify([packagesPath, bundle.imports.map(({ specifier, isRequire }) => `${specifier} ${isRequire}`).toSorted()]);
+}
+
+/** Ends processes whose server was killed, if they still run this program's child, and removes their folders. */
+async function sweep({ runFolder, entry, log }: ProcessRunnerSettings): Promise<void> {
+  for (const name of await readdir(runFolder)) {
+    const pid = Number(await readFile(join(runFolder, name, "pid"), "utf8").catch(() => ""));
+    const command = pid > 0 ? await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "") : "";
+    if (command.includes(entry)) {
+      process.kill(pid, "SIGKILL");
+      log.warn("ended a process that an earlier server left behind", { pid });
+    }
+    await rm(join(runFolder, name), { recursive: true, force: true });
+  }
+}

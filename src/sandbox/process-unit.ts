@@ -1,0 +1,232 @@
+import { PdError } from "../domain/errors.ts";
+import type { InvocationId } from "../domain/ids.ts";
+import { type LogLevel, type LogLine, type Outcome, type RunResult, type StateChanges, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { CallReport, CallRequest, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
+import type { ChildExit, ChildProcess } from "./child-process.ts";
+import type { RawLogLine, ToHost } from "./protocol.ts";
+import { StackMapper } from "./stack-mapper.ts";
+
+interface Settings {
+  readonly clock: Clock;
+  readonly memoryMb: number;
+  /** How long loading may take. */
+  readonly loadDeadlineMs: number;
+}
+
+interface CallInFlight {
+  readonly deadlineAt: number;
+  readonly deadlineMs: number;
+  readonly report: CallReport;
+  readonly logs: LogLine[];
+  logSize: number;
+  readonly settle: (result: RunResult) => void;
+}
+
+/** Output beyond this is dropped, with a line that says so. */
+const MAX_LOG_LINES = 10_000;
+const MAX_LOG_SIZE = 1_000_000;
+/** A retired process may finish what it left floating. */
+const RETIRE_GRACE_MS = 2000;
+
+/**
+ * One child process with loaded code. States: loading → usable → retired (no new calls, those in flight finish)
+ * → gone. A call that passes its deadline settles at once and retires the process, since its code cannot be stopped.
+ */
+export class ProcessUnit implements Unit {
+  definition: unknown;
+  readonly #child: ChildProcess;
+  readonly #events: UnitEvents;
+  readonly #settings: Settings;
+  readonly #mapper: StackMapper;
+  readonly #inFlight = new Map<InvocationId, CallInFlight>();
+  readonly #stop = new AbortController();
+  #isRetired = false;
+  #isWatching = false;
+  #isStopping = false;
+  #killReason: string | undefined;
+  #lastCall: InvocationId | undefined;
+
+  /** Loads the code in a process that is ready. Throws PD_LOAD_FAILED. */
+  static async load(child: ChildProcess, code: UnitCode, { events, settings }: { events: UnitEvents; settings: Settings }): Promise<ProcessUnit> {
+    const url = await child.writeModule("component.mjs", code.bundle.code);
+    const unit = new ProcessUnit(child, { events, settings, mapper: new StackMapper(url, code.bundle.map) });
+    await unit.#load(url, code);
+    return unit;
+  }
+
+  private constructor(child: ChildProcess, { events, settings, mapper }: { events: UnitEvents; settings: Settings; mapper: StackMapper }) {
+    this.#child = child;
+    this.#events = events;
+    this.#settings = settings;
+    this.#mapper = mapper;
+  }
+
+  get isUsable(): boolean {
+    return !this.#isRetired;
+  }
+
+  call(request: CallRequest, report: CallReport): Promise<RunResult> {
+    const { id, method, configured, endpoint, deadlineMs } = request;
+    if (this.#isRetired) return Promise.resolve(endedWithout({ kind: "interrupted", reason: "its process has ended" }, []));
+    return new Promise((settle) => {
+      const deadlineAt = this.#settings.clock.now() + deadlineMs;
+      this.#inFlight.set(id, { deadlineAt, deadlineMs, report, logs: [], logSize: 0, settle });
+      this.#lastCall = id;
+      this.#child.send({ type: "host:call", id, method, configured, endpoint });
+      void this.#watchDeadlines();
+    });
+  }
+
+  patchState(changes: StateChanges): void {
+    this.#child.send({ type: "host:state", changes });
+  }
+
+  async retire(): Promise<void> {
+    this.#isRetired = true;
+    this.#endWhenIdle();
+    await this.#child.exited;
+  }
+
+  kill(reason: string): void {
+    this.#isRetired = true;
+    this.#killReason ??= reason;
+    this.#child.kill();
+  }
+
+  async #load(url: string, { env, state }: UnitCode): Promise<void> {
+    const timer = new AbortController();
+    const loaded = new Promise<Outcome | undefined>((resolve) => {
+      this.#child.listen(
+        (message) => {
+          if (message.type === "child:loaded") this.definition = message.definition;
+          if (message.type === "child:loaded") resolve(undefined);
+          if (message.type === "child:load-failed") resolve(this.#mapper.mapOutcome(message.outcome));
+        },
+        () => {},
+      );
+      void this.#child.exited.then((exit) => resolve(this.#outcomeOfExit(exit)));
+      const deadline = this.#settings.loadDeadlineMs;
+      void this.#settings.clock.sleepUntil(this.#settings.clock.now() + deadline, timer.signal).then(() => resolve({ kind: "timed-out", afterMs: deadline }));
+    });
+    this.#child.send({ type: "host:load", url, env, state });
+    const failure = await loaded;
+    timer.abort();
+    if (failure === undefined) return this.#begin();
+    this.#child.kill();
+    throw new PdError("PD_LOAD_FAILED", `Cannot load the component: ${describeOutcome(failure)}`, { details: outcomeDetails(failure) });
+  }
+
+  #begin(): void {
+    this.#child.listen(
+      (message) => this.#receive(message),
+      (stream, text) => this.#receiveOutput(stream, text),
+    );
+    void this.#child.exited.then((exit) => this.#end(exit));
+  }
+
+  #receive(message: ToHost): void {
+    switch (message.type) {
+      case "child:log":
+        return this.#log(message.id, message.line);
+      case "child:respond":
+        return this.#inFlight.get(message.id)?.report.respond(message.response);
+      case "child:done": {
+        const { part, returned } = message;
+        return this.#settle(message.id, { outcome: this.#mapper.mapOutcome(message.outcome), ...part, ...(returned === undefined ? {} : { returned }) });
+      }
+      case "child:late": {
+        const { id, part, outcome } = message;
+        return this.#events.late({ id, result: { ...part, logs: [], ...(outcome === undefined ? {} : { outcome: this.#mapper.mapOutcome(outcome) }) } });
+      }
+      case "child:ready":
+      case "child:preloaded":
+      case "child:loaded":
+      case "child:load-failed":
+        return;
+    }
+  }
+
+  /** What was written past the console, by native code or straight to the file descriptor. */
+  #receiveOutput(stream: "stdout" | "stderr", text: string): void {
+    const line = text.endsWith("\n") ? text.slice(0, -1) : text;
+    this.#log(this.#inFlight.keys().next().value ?? null, { at: this.#settings.clock.now(), level: stream, text: line });
+  }
+
+  #log(id: InvocationId | null, raw: RawLogLine): void {
+    const from = raw.rawFrom === undefined ? undefined : this.#mapper.firstPosition(raw.rawFrom)?.replace(/:\d+$/, "");
+    const line: LogLine = { at: raw.at, level: raw.level, text: this.#mapper.mapText(raw.text), ...(from === undefined ? {} : { from }) };
+    const target = id ?? this.#lastCall;
+    const call = target === undefined ? undefined : this.#inFlight.get(target);
+    if (call !== undefined) return keepLine(call, line);
+    if (target !== undefined) this.#events.late({ id: target, result: { emits: [], stateChanges: {}, logs: [line] } });
+  }
+
+  #settle(id: InvocationId, result: Omit<RunResult, "logs">): void {
+    const call = this.#inFlight.get(id);
+    if (call === undefined) return;
+    this.#inFlight.delete(id);
+    call.settle({ ...result, logs: call.logs });
+    if (this.#isRetired) this.#endWhenIdle();
+  }
+
+  /** One timer for all calls: they are in the order of their deadlines. */
+  async #watchDeadlines(): Promise<void> {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    const { clock } = this.#settings;
+    for (;;) {
+      const [oldest] = this.#inFlight.values();
+      if (oldest === undefined || this.#stop.signal.aborted) break;
+      if (oldest.deadlineAt <= clock.now()) this.#expire();
+      else await clock.sleepUntil(oldest.deadlineAt, this.#stop.signal);
+    }
+    this.#isWatching = false;
+  }
+
+  #expire(): void {
+    const now = this.#settings.clock.now();
+    this.#isRetired = true;
+    for (const [id, call] of this.#inFlight) {
+      if (call.deadlineAt > now) break;
+      this.#settle(id, { outcome: { kind: "timed-out", afterMs: call.deadlineMs }, emits: [], stateChanges: {} });
+    }
+    if (this.#inFlight.size === 0) this.kill("a call passed its deadline");
+  }
+
+  #endWhenIdle(): void {
+    if (this.#inFlight.size > 0 || this.#isStopping) return;
+    this.#isStopping = true;
+    this.#child.send({ type: "host:stop" });
+    const { clock } = this.#settings;
+    void clock.sleepUntil(clock.now() + RETIRE_GRACE_MS, this.#stop.signal).then(() => this.#child.kill());
+  }
+
+  #end(exit: ChildExit): void {
+    this.#isRetired = true;
+    this.#stop.abort();
+    const outcome = this.#outcomeOfExit(exit);
+    for (const id of this.#inFlight.keys()) this.#settle(id, { outcome, emits: [], stateChanges: {} });
+    this.#events.ended();
+  }
+
+  #outcomeOfExit({ code, signal, lastWords }: ChildExit): Outcome {
+    if (this.#killReason !== undefined) return { kind: "interrupted", reason: this.#killReason };
+    if (lastWords.includes("heap out of memory")) return { kind: "out-of-memory", limitMb: this.#settings.memoryMb };
+    return { kind: "exited", code, signal };
+  }
+}
+
+function keepLine(call: CallInFlight, line: LogLine): void {
+  if (call.logs.length > MAX_LOG_LINES || call.logSize > MAX_LOG_SIZE) return;
+  call.logSize += line.text.length;
+  const isLast = call.logs.length === MAX_LOG_LINES || call.logSize > MAX_LOG_SIZE;
+  const level: LogLevel = "system";
+  const kept = isLast ? { at: line.at, level, text: "Further output of this call is dropped: it printed too much" } : line;
+  call.logs.push(kept);
+  call.report.log(kept);
+}
+
+function endedWithout(outcome: Outcome, logs: readonly LogLine[]): RunResult {
+  return { outcome, emits: [], stateChanges: {}, logs };
+}

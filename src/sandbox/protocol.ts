@@ -1,0 +1,44 @@
+import type { Emit } from "../domain/event.ts";
+import type { InvocationId } from "../domain/ids.ts";
+import type { BadResponse, HttpResponse, LogLine, Method, Outcome, StateChanges } from "../domain/invocation.ts";
+import type { ConfiguredProps } from "../domain/prop.ts";
+
+/** Changes when a message changes; a child of another version is refused. */
+export const PROTOCOL = 1;
+
+/** Position in a bundle that the host turns into the author's file and line. */
+export interface RawLogLine extends LogLine {
+  /** Stack line of the console call. */
+  readonly rawFrom?: string;
+}
+
+/** What the host says. All messages travel as JSON. */
+export type ToChild =
+  | {
+      readonly type: "host:load";
+      /** URL of the bundle's file. */
+      readonly url: string;
+      readonly env: Readonly<Record<string, string>>;
+      readonly state: Readonly<Record<string, string>>;
+    }
+  | { readonly type: "host:preload"; readonly url: string }
+  | { readonly type: "host:call"; readonly id: InvocationId; readonly method: Method; readonly configured: ConfiguredProps; readonly endpoint: string }
+  | { readonly type: "host:state"; readonly changes: StateChanges }
+  | { readonly type: "host:stop" };
+
+/** What a call did since it was last reported. */
+export interface CallPart {
+  readonly emits: readonly Emit[];
+  readonly stateChanges: StateChanges;
+}
+
+/** What the child says. */
+export type ToHost =
+  | { readonly type: "child:ready"; readonly protocol: number }
+  | { readonly type: "child:preloaded" }
+  | { readonly type: "child:loaded"; readonly definition: unknown }
+  | { readonly type: "child:load-failed"; readonly outcome: Outcome }
+  | { readonly type: "child:log"; readonly id: InvocationId | null; readonly line: RawLogLine }
+  | { readonly type: "child:respond"; readonly id: InvocationId; readonly response: HttpResponse | BadResponse }
+  | { readonly type: "child:done"; readonly id: InvocationId; readonly outcome: Outcome; readonly part: CallPart; readonly returned?: string }
+  | { readonly type: "child:late"; readonly id: InvocationId; readonly part: CallPart; readonly outcome?: Outcome };

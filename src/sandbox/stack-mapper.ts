@@ -1,0 +1,57 @@
+import { TraceMap, originalPositionFor } from "@jridgewell/trace-mapping";
+import type { Outcome } from "../domain/invocation.ts";
+
+/** Turns positions in a bundle into the author's file and line. The map is decoded when it is first needed. */
+export class StackMapper {
+  readonly #url: string;
+  readonly #mapText: string;
+  #map: TraceMap | undefined;
+
+  constructor(bundleUrl: string, mapText: string) {
+    this.#url = bundleUrl;
+    this.#mapText = mapText;
+  }
+
+  /** Text in which every position of the bundle names the author's file; frames of the sandbox itself are left out. */
+  mapText(text: string): string {
+    if (!text.includes(this.#url) && !text.includes("child.cjs") && !text.includes("node:internal")) return text;
+    return text
+      .split("\n")
+      .filter((line) => !/^\s+at .*(child\.cjs:\d|node:internal\/)/.test(line))
+      .map((line) => this.#mapLine(line))
+      .join("\n");
+  }
+
+  /** `file:line:column` of the first frame in the author's code. */
+  firstPosition(stack: string): string | undefined {
+    for (const line of stack.split("\n")) {
+      const mapped = this.#positionIn(line);
+      if (mapped !== undefined) return mapped.position;
+    }
+    return undefined;
+  }
+
+  mapOutcome(outcome: Outcome): Outcome {
+    if (outcome.kind !== "threw") return outcome;
+    const at = this.firstPosition(outcome.error.stack);
+    return { kind: "threw", error: { ...outcome.error, stack: this.mapText(outcome.error.stack), ...(at === undefined ? {} : { at }) } };
+  }
+
+  #mapLine(line: string): string {
+    const mapped = this.#positionIn(line);
+    return mapped === undefined ? line : line.replace(mapped.raw, mapped.position);
+  }
+
+  #positionIn(line: string): { raw: string; position: string } | undefined {
+    const start = line.indexOf(this.#url);
+    if (start < 0) return undefined;
+    const match = /^:(\d+)(?::(\d+))?/.exec(line.slice(start + this.#url.length));
+    if (match === null) return undefined;
+    this.#map ??= new TraceMap(this.#mapText);
+    const column = match[2] === undefined ? 0 : Number(match[2]) - 1;
+    const original = originalPositionFor(this.#map, { line: Number(match[1]), column });
+    if (original.source === null) return undefined;
+    const position = `${original.source}:${original.line}${match[2] === undefined ? "" : `:${original.column + 1}`}`;
+    return { raw: this.#url + match[0], position };
+  }
+}

@@ -1,0 +1,58 @@
+import { type Context, Hono } from "hono";
+import { streamSSE } from "hono/streaming";
+import { seqOfEventId } from "../../domain/ids.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { eventRecord, observationRecord } from "./records.ts";
+
+/** Tells proxies and clients that the stream lives (platform.md §2). */
+const KEEP_ALIVE_MS = 15_000;
+
+interface Message {
+  readonly data: string;
+  readonly id?: string;
+}
+
+/** /sse/dc/{id}/emits and /observations (platform.md §2). */
+export function streamRoutes(engine: Engine): Hono {
+  const app = new Hono();
+  app.get("/dc/:id/emits", (context) => {
+    const { id } = engine.find(context.req.param("id"), "stream events of").source;
+    const last = context.req.header("last-event-id") ?? context.req.query("last_event_id");
+    const after = last === undefined ? undefined : seqOfEventId(last);
+    return stream(context, (signal) => emits(engine, id, { after, signal }));
+  });
+  app.get("/dc/:id/observations", (context) => {
+    const { id } = engine.find(context.req.param("id"), "stream logs of").source;
+    return stream(context, (signal) => observations(engine, id, signal));
+  });
+  return app;
+}
+
+type SourceId = Parameters<Engine["store"]["lastSeq"]>[0];
+
+/** Without `Last-Event-ID` the stream begins with the next event. */
+async function* emits(engine: Engine, id: SourceId, { after, signal }: { after: number | undefined; signal: AbortSignal }): AsyncGenerator<Message> {
+  const from = after ?? engine.store.lastSeq(id);
+  for await (const event of engine.feed.eventsSince(id, from, signal)) yield { id: event.id, data: JSON.stringify(eventRecord(id, event, true)) };
+}
+
+async function* observations(engine: Engine, id: SourceId, signal: AbortSignal): AsyncGenerator<Message> {
+  for await (const observation of engine.feed.observations(id, signal)) yield { data: JSON.stringify(observationRecord(observation)) };
+}
+
+function stream(context: Context, open: (signal: AbortSignal) => AsyncGenerator<Message>): Response {
+  const over = new AbortController();
+  return streamSSE(context, async (sse) => {
+    sse.onAbort(() => over.abort());
+    const messages = open(over.signal);
+    // Readers can count on being in line once this comment has come.
+    await sse.write(":sse-handshake\n\n");
+    const beat = setInterval(() => void sse.write(":sse-handshake\n\n"), KEEP_ALIVE_MS);
+    try {
+      for await (const message of messages) await sse.writeSSE(message);
+    } finally {
+      clearInterval(beat);
+      over.abort();
+    }
+  });
+}

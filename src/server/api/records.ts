@@ -1,0 +1,215 @@
+/** Domain values as the wire has them: snake_case, times in the documented units (platform.md §1). */
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import type { Event } from "../../domain/event.ts";
+import { type Invocation, type LogLine, describeOutcome } from "../../domain/invocation.ts";
+import { type JsonObject, type JsonValue, isJsonValue, isRecord, parseJson } from "../../domain/json.ts";
+import type { PropDeclaration } from "../../domain/prop.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { Schedule } from "../../domain/schedule.ts";
+import { describeTrigger } from "../../domain/trigger.ts";
+import type { Observation } from "../../engine/event-feed.ts";
+import type { StoredLog } from "../../ports/run-store.ts";
+import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
+
+function seconds(at: number): number {
+  return Math.floor(at / 1000);
+}
+
+/** Members whose value is undefined are left out of JSON; this says so to the types. */
+function record(members: Record<string, unknown>): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter((entry): entry is [string, JsonValue] => isJsonValue(entry[1])));
+}
+
+export function componentRecord(component: SavedComponent): JsonObject {
+  const { id, code, hash, definition, origin, lock, createdAt } = component;
+  return record({
+    id,
+    code: code.text,
+    code_hash: hash,
+    component_path: code.path,
+    component_files: Object.keys(code.files).length > 0 ? { ...code.files } : undefined,
+    component_url: origin.kind === "url" ? origin.url : undefined,
+    name: definition.name,
+    version: definition.version,
+    key: definition.key,
+    description: definition.description,
+    component_type: definition.type,
+    dedupe: definition.dedupe,
+    hooks: [...definition.hooks],
+    warnings: [...definition.warnings],
+    packages: { ...lock },
+    configurable_props: definition.props.map(propRecord),
+    created_at: seconds(createdAt),
+    updated_at: seconds(createdAt),
+  });
+}
+
+/** One entry of `configurable_props`: type always explicit, functions told as facts. */
+export function propRecord(prop: PropDeclaration): JsonObject {
+  switch (prop.kind) {
+    case "http":
+      return { name: prop.name, type: "$.interface.http", ...(prop.customResponse ? { customResponse: true } : {}) };
+    case "timer":
+      return { name: prop.name, type: "$.interface.timer", [prop.isStatic ? "static" : "default"]: scheduleInput(prop.default) };
+    case "db":
+      return { name: prop.name, type: "$.service.db" };
+    case "app":
+      return record({ name: prop.name, type: "app", app: prop.app, label: prop.label, description: prop.description, optional: prop.optional || undefined });
+    case "user": {
+      const { name, type, label, description, min, max, options } = prop;
+      const facts = { optional: prop.optional || undefined, secret: prop.secret || undefined, remoteOptions: prop.remoteOptions || undefined };
+      return record({ name, type, label, description, min, max, default: prop.default, options: options?.map((option) => ({ ...option })), ...facts });
+    }
+  }
+}
+
+function scheduleInput(schedule: Schedule): JsonObject {
+  return schedule.kind === "interval" ? { intervalSeconds: schedule.seconds } : { cron: schedule.expression, timezone: schedule.timezone };
+}
+
+export interface SourceContext {
+  readonly component: SavedComponent;
+  readonly endpoint: string;
+  readonly timers: readonly Timer[];
+}
+
+export function sourceRecord(source: DeployedComponent, { component, endpoint, timers }: SourceContext): JsonObject {
+  const { definition } = component;
+  const hasHttp = definition.props.some((prop) => prop.kind === "http");
+  return record({
+    id: source.id,
+    component_id: source.componentId,
+    component_key: definition.key,
+    component_version: definition.version,
+    configured_props: configuredRecord(source, definition.props, endpoint),
+    configurable_props: definition.props.map(propRecord),
+    active: source.active,
+    created_at: seconds(source.createdAt),
+    updated_at: seconds(source.updatedAt),
+    name: source.name,
+    name_slug: source.slug,
+    type: "DeployedComponent",
+    dedupe: definition.dedupe,
+    env: Object.keys(source.env),
+    warnings: definition.warnings.length > 0 ? [...definition.warnings] : undefined,
+    endpoint_url: hasHttp ? endpoint : undefined,
+    timers: timers.length > 0 ? timers.map(timerRecord) : undefined,
+  });
+}
+
+/** Secrets and credentials are never shown. */
+function configuredRecord({ configured }: DeployedComponent, props: readonly PropDeclaration[], endpoint: string): JsonObject {
+  return Object.fromEntries(props.flatMap((prop) => {
+    const value = configuredValue(prop, configured[prop.name], endpoint);
+    return value === undefined ? [] : [[prop.name, value]];
+  }));
+}
+
+function configuredValue(prop: PropDeclaration, value: JsonValue | undefined, endpoint: string): JsonValue | undefined {
+  switch (prop.kind) {
+    case "http":
+      return { endpoint_url: endpoint };
+    case "db":
+      return { type: "$.service.db" };
+    case "app":
+      return isRecord(value) ? Object.fromEntries(Object.keys(value).map((field) => [field, "********"])) : undefined;
+    case "timer":
+      return isRecord(value) ? timerOutput(value) : undefined;
+    case "user":
+      return prop.secret && value !== undefined ? "********" : value;
+  }
+}
+
+/** Output of a timer has both members (platform.md §1.4). */
+function timerOutput(value: Record<string, unknown>): JsonObject {
+  return record({ cron: value["cron"] ?? null, interval_seconds: value["intervalSeconds"] ?? null, timezone: value["timezone"], catch_up: value["catchUp"] });
+}
+
+function timerRecord({ prop, schedule, catchUp, nextAt }: Timer): JsonObject {
+  return record({ prop, ...scheduleInput(schedule), catch_up: catchUp, next_at_ms: nextAt });
+}
+
+export function instantRecord(instant: TimerInstant): JsonObject {
+  const { prop, plannedAt, lastPlannedAt, count, state, invocationId, reason } = instant;
+  return record({ prop, planned_at_ms: plannedAt, last_planned_at_ms: lastPlannedAt, count, state, invocation_id: invocationId, reason });
+}
+
+/** Bodies over this may be cut unless `expand=event` (platform.md §1.5). */
+const SUMMARY_BODY = 1024;
+
+/** One event summary (platform.md §5). */
+export function eventRecord(sourceId: string, event: Event, isExpanded: boolean): JsonObject {
+  const isCut = !isExpanded && event.payload.length > SUMMARY_BODY;
+  return {
+    id: event.id,
+    indexed_at_ms: event.storedAt,
+    event: isCut ? `${event.payload.slice(0, SUMMARY_BODY)}…` : (parseJson(event.payload) ?? null),
+    ...(isCut ? { truncated: true } : {}),
+    metadata: record({
+      emitter_id: sourceId,
+      name: event.channel,
+      id: event.dedupeId,
+      summary: event.summary,
+      ts: event.ts,
+      invocation_id: event.invocationId,
+    }),
+  };
+}
+
+export function invocationRecord(invocation: Invocation, logs?: readonly LogLine[]): JsonObject {
+  const { outcome, trigger } = invocation;
+  return record({
+    id: invocation.id,
+    source_id: invocation.sourceId,
+    trigger: isJsonValue(trigger) ? trigger : undefined,
+    trigger_summary: describeTrigger(trigger),
+    started_at_ms: invocation.startedAt,
+    duration_ms: invocation.durationMs,
+    outcome: outcome.kind,
+    message: describeOutcome(outcome),
+    error: outcome.kind === "threw" ? { ...outcome.error } : undefined,
+    event_count: invocation.eventCount,
+    dropped: { ...invocation.dropped },
+    response_status: invocation.responseStatus,
+    replay_of: invocation.replayOf,
+    returned: invocation.returned === undefined ? undefined : parseJson(invocation.returned),
+    logs: logs?.map((line) => lineRecord(line)),
+  });
+}
+
+/** A log line (platform.md §5, observation), with where it was written. */
+export function lineRecord({ at, level, text, from }: LogLine): JsonObject {
+  return record({ k: level === "error" || level === "system" ? level : `console.${level}`, msg: text, ts: at, from });
+}
+
+export function logRecord(line: StoredLog): JsonObject {
+  return { ...lineRecord(line), invocation_id: line.invocationId };
+}
+
+export function observationRecord(observation: Observation): JsonObject {
+  switch (observation.kind) {
+    case "started": {
+      const { id, at, trigger } = observation;
+      return { k: "run.start", ts: at, invocation_id: id, msg: describeTrigger(trigger), trigger: trigger.kind };
+    }
+    case "line":
+      return { ...lineRecord(observation.line), invocation_id: observation.id };
+    case "updated":
+      return { k: "source.update", ts: observation.at, msg: `now runs version ${observation.version}` };
+    case "ended": {
+      const { id, at, durationMs, outcome, eventCount, dropped } = observation;
+      const err = outcome.kind === "threw" ? { err: { ...outcome.error } } : {};
+      return { k: outcome.kind === "returned" ? "run.end" : "error", ts: at, invocation_id: id, msg: describeOutcome(outcome), outcome: outcome.kind, duration_ms: durationMs, event_count: eventCount, dropped: { ...dropped }, ...err };
+    }
+  }
+}
+
+/** The page envelope (platform.md §1.1). */
+export function page(records: readonly JsonObject[], cursors: { total: number; cursorOf: (record: JsonObject) => string }): JsonObject {
+  const [first] = records;
+  const last = records.at(-1);
+  return {
+    page_info: record({ total_count: cursors.total, count: records.length, start_cursor: first && cursors.cursorOf(first), end_cursor: last && cursors.cursorOf(last) }),
+    data: [...records],
+  };
+}

@@ -1,0 +1,118 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { toPdError } from "../domain/errors.ts";
+import type { HttpResponse } from "../domain/invocation.ts";
+import type { HttpTrigger } from "../domain/trigger.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Log } from "../ports/log.ts";
+
+export interface EndpointSettings {
+  readonly log: Log;
+  readonly bodyLimitBytes: number;
+  /** Behind a proxy or tunnel the client is the first of `X-Forwarded-For`. */
+  readonly isBehindProxy: boolean;
+  endpointUrl(key: string): string;
+}
+
+interface Address {
+  readonly key: string;
+  readonly path: string;
+  readonly query: string;
+}
+
+/** Answers requests to components' own URLs: `/<key>/…`, or any path under `<key>.localhost`. */
+export function endpointListener(engine: Engine, settings: EndpointSettings): RequestListener {
+  return (request, response) => {
+    answer(engine, settings, { request, response }).catch((error: unknown) => {
+      const { status, message, code, fix } = toPdError(error);
+      if (code === "PD_FAILED") settings.log.error("a request to an endpoint failed", { url: request.url ?? "", reason: message });
+      if (!response.headersSent) send(response, status, { error: message, code, details: { fix } });
+      else response.destroy();
+    });
+  };
+}
+
+async function answer(engine: Engine, settings: EndpointSettings, { request, response }: { request: IncomingMessage; response: ServerResponse }): Promise<void> {
+  const address = addressOf(request);
+  if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) return preflight(response);
+  const body = await readBody(request, settings.bodyLimitBytes);
+  if (body === undefined) {
+    response.setHeader("connection", "close");
+    return send(response, 413, { error: `The body has more than ${settings.bodyLimitBytes} bytes`, code: "PD_BODY_TOO_LARGE" });
+  }
+  const result = await engine.accept(address.key, triggerOf(request, address, { body, settings }));
+  if (result === undefined) return send(response, 404, { error: "No active source has this endpoint", code: "PD_NOT_FOUND" });
+  write(response, result);
+}
+
+function addressOf({ url = "/", headers }: IncomingMessage): Address {
+  const mark = url.indexOf("?");
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const query = mark < 0 ? "" : url.slice(mark + 1);
+  const byHost = /^([0-9a-z]{10,})\.localhost(?::\d+)?$/i.exec(headers.host ?? "");
+  if (byHost?.[1] !== undefined) return { key: byHost[1].toLowerCase(), path: path === "" ? "/" : path, query };
+  const end = path.indexOf("/", 1);
+  return end < 0 ? { key: path.slice(1), path: "/", query } : { key: path.slice(1, end), path: path.slice(end), query };
+}
+
+function triggerOf(request: IncomingMessage, { key, path, query }: Address, { body, settings }: { body: Buffer; settings: EndpointSettings }): HttpTrigger {
+  const isText = isUtf8(body);
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) if (value !== undefined) headers[name] = typeof value === "string" ? value : value.join(", ");
+  const forwarded = settings.isBehindProxy ? headers["x-forwarded-for"]?.split(",")[0]?.trim() : undefined;
+  return {
+    kind: "http",
+    method: request.method ?? "GET",
+    path,
+    query,
+    url: `${settings.endpointUrl(key)}${path}${query === "" ? "" : `?${query}`}`,
+    headers,
+    clientIp: forwarded ?? request.socket.remoteAddress ?? "",
+    body: body.toString(isText ? "utf8" : "base64"),
+    encoding: isText ? "utf8" : "base64",
+  };
+}
+
+/** `undefined`: the body is larger than the limit. */
+function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+      else resolve(undefined);
+    });
+    request.once("end", () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
+    request.once("error", reject);
+  });
+}
+
+function preflight(response: ServerResponse): void {
+  response.writeHead(204, {
+    "access-control-allow-origin": "*",
+    "access-control-allow-methods": "GET,HEAD,PUT,PATCH,POST,DELETE",
+    "access-control-allow-headers": "*",
+    "access-control-max-age": "600",
+  });
+  response.end();
+}
+
+function write(response: ServerResponse, { status, headers, body, encoding }: HttpResponse): void {
+  for (const [name, value] of Object.entries(headers)) {
+    // A component may name a header that HTTP does not allow; the rest of its answer still counts.
+    try {
+      response.setHeader(name, value);
+    } catch {
+      response.setHeader("x-pd-dropped-header", "1");
+    }
+  }
+  response.statusCode = status;
+  if (status < 200) response.setHeader("connection", "close");
+  response.end(Buffer.from(body, encoding === "base64" ? "base64" : "utf8"));
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,70 @@
+import { type RequestListener, type Server, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import type { Hono } from "hono";
+import { PdError, messageOf } from "../domain/errors.ts";
+
+export interface ListenSettings {
+  readonly host: string;
+  readonly port: number;
+  /** What this listener is for, in errors. */
+  readonly purpose: string;
+}
+
+/** One listening socket, and the way to close it. */
+export class Listener {
+  readonly url: string;
+  readonly #server: Server;
+
+  /** Throws PD_PORT_TAKEN, naming the port. */
+  static open(handler: RequestListener, { host, port, purpose }: ListenSettings): Promise<Listener> {
+    const server = createServer({ keepAliveTimeout: 65_000 }, handler);
+    return new Promise((resolve, reject) => {
+      server.once("error", (error) => reject(listenError(error, { host, port, purpose })));
+      server.listen(port, host, () => {
+        const address = server.address();
+        resolve(new Listener(server, host, isAddressInfo(address) ? address.port : port));
+      });
+    });
+  }
+
+  private constructor(server: Server, host: string, port: number) {
+    this.#server = server;
+    this.url = `http://${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host}:${port}`;
+    server.on("clientError", (_error, socket) => {
+      if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
+    });
+  }
+
+  /** Takes no new connections and resolves when those that are busy have been answered, or cut off after `graceMs`. */
+  async close(graceMs: number): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeIdleConnections();
+    const cutOff = setTimeout(() => this.#server.closeAllConnections(), graceMs);
+    await closed;
+    clearTimeout(cutOff);
+  }
+}
+
+function isAddressInfo(address: AddressInfo | string | null): address is AddressInfo {
+  return typeof address === "object" && address !== null;
+}
+
+function listenError(error: Error, { host, port, purpose }: ListenSettings): PdError {
+  const code = "code" in error ? String(error.code) : "";
+  if (code === "EADDRINUSE") return new PdError("PD_PORT_TAKEN", `Cannot listen on ${host}:${port} for ${purpose}: the port is taken`, { cause: error });
+  return new PdError("PD_BAD_INPUT", `Cannot listen on ${host}:${port} for ${purpose}: ${messageOf(error)}`, { cause: error });
+}
+
+/** The API as Node's server calls it; requests that name a foreign host are refused, as a page of another site would send them. */
+export function apiListener(app: Hono, isLoopback: boolean): RequestListener {
+  const listener = getRequestListener(app.fetch);
+  return (request, response) => {
+    if (isLoopback && !/^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i.test(request.headers.host ?? "")) {
+      response.writeHead(421, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: `This server does not answer for the host ${JSON.stringify(request.headers.host ?? "")}`, code: "PD_BAD_INPUT" }));
+      return;
+    }
+    void listener(request, response);
+  };
+}

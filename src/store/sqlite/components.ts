@@ -1,0 +1,115 @@
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import type { DeployedId, SavedId } from "../../domain/ids.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { Timer } from "../../ports/timer-store.ts";
+import type { Database } from "./open.ts";
+import { deployedComponentOf, row, rows, savedComponentOf } from "./rows.ts";
+import { timerReplacer } from "./timers.ts";
+
+export interface ComponentWrites {
+  saveComponent(component: SavedComponent): void;
+  beginDeploy(source: DeployedComponent, component: SavedComponent): void;
+  finishDeploy(id: DeployedId, timers: readonly Timer[]): void;
+  beginChange(id: DeployedId): void;
+  endChange(id: DeployedId): void;
+  swap(source: DeployedComponent, component: SavedComponent, timers: readonly Timer[]): void;
+  deleteSource(id: DeployedId): void;
+  /** Sources whose deploy was cut off by a stop. */
+  dropUnfinished(): void;
+}
+
+const INSERT_COMPONENT = `insert into saved_components
+  (id, key, hash, code, origin, bundle, definition, lock, packages_folder, is_transient, created_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`;
+const INSERT_SOURCE = `insert into deployed_components
+  (id, component_id, name, slug, endpoint_key, configured, env, active, is_ready, created_at, updated_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`;
+const UPDATE_SOURCE = `update deployed_components
+  set component_id = ?, name = ?, slug = ?, configured = ?, env = ?, active = ?, updated_at = ?, activate_due = 0 where id = ?`;
+const DROP_UNUSED_COMPONENTS = `delete from saved_components
+  where is_transient = 1 and id not in (select component_id from deployed_components)`;
+
+export function componentWrites(db: Database): ComponentWrites {
+  const insertComponent = db.prepare(INSERT_COMPONENT);
+  const insertSource = db.prepare(INSERT_SOURCE);
+  const insertProgress = db.prepare("insert into source_progress (source_id) values (?)");
+  const finish = db.prepare("update deployed_components set is_ready = 1 where id = ?");
+  const setActivateDue = db.prepare("update deployed_components set activate_due = ? where id = ?");
+  const replaceTimers = timerReplacer(db);
+  const updateSource = db.prepare(UPDATE_SOURCE);
+  const deleteSource = db.prepare("delete from deployed_components where id = ?");
+  const deleteUnfinished = db.prepare("delete from deployed_components where is_ready = 0");
+  const dropUnused = db.prepare(DROP_UNUSED_COMPONENTS);
+
+  const saveComponent = (component: SavedComponent): void => {
+    const { id, definition, hash, code, origin, bundle, lock, packagesFolder, isTransient, createdAt } = component;
+    const texts = [code, origin, bundle, definition, lock].map((part) => JSON.stringify(part));
+    insertComponent.run(id, definition.key ?? null, hash, ...texts, packagesFolder ?? null, isTransient ? 1 : 0, createdAt);
+  };
+  return {
+    saveComponent,
+    beginDeploy(source, component) {
+      saveComponent(component);
+      const { id, componentId, name, slug, endpointKey, configured, env, active, createdAt, updatedAt } = source;
+      insertSource.run(id, componentId, name, slug, endpointKey, JSON.stringify(configured), JSON.stringify(env), active ? 1 : 0, createdAt, updatedAt);
+      insertProgress.run(id);
+    },
+    finishDeploy(id, timers) {
+      replaceTimers(id, timers);
+      finish.run(id);
+    },
+    beginChange: (id) => void setActivateDue.run(1, id),
+    endChange: (id) => void setActivateDue.run(0, id),
+    swap(source, component, timers) {
+      saveComponent(component);
+      const { id, componentId, name, slug, configured, env, active, updatedAt } = source;
+      updateSource.run(componentId, name, slug, JSON.stringify(configured), JSON.stringify(env), active ? 1 : 0, updatedAt, id);
+      replaceTimers(id, timers);
+      dropUnused.run();
+    },
+    deleteSource(id) {
+      deleteSource.run(id);
+      dropUnused.run();
+    },
+    dropUnfinished() {
+      deleteUnfinished.run();
+      dropUnused.run();
+    },
+  };
+}
+
+export interface ComponentReads {
+  getComponent(id: SavedId): SavedComponent | undefined;
+  getComponentByKey(key: string): SavedComponent | undefined;
+  listComponents(): readonly SavedComponent[];
+  getSource(idOrSlug: string): DeployedComponent | undefined;
+  listSources(): readonly DeployedComponent[];
+  listActivateDue(): readonly DeployedId[];
+  isSlugTaken(slug: string): boolean;
+}
+
+export function componentReads(db: Database): ComponentReads {
+  const byId = db.prepare("select * from saved_components where id = ?");
+  const byKey = db.prepare("select * from saved_components where key = ? order by created_at desc limit 1");
+  const kept = db.prepare("select * from saved_components where is_transient = 0 order by created_at desc, id");
+  const source = db.prepare("select * from deployed_components where (id = ? or slug = ?) and is_ready = 1");
+  const sources = db.prepare("select * from deployed_components where is_ready = 1 order by created_at desc, id");
+  const activateDue = db.prepare("select * from deployed_components where activate_due = 1 and is_ready = 1");
+  const slug = db.prepare("select 1 from deployed_components where slug = ?");
+  const componentFrom = (value: unknown): SavedComponent | undefined => {
+    const found = row(value);
+    return found === undefined ? undefined : savedComponentOf(found);
+  };
+  return {
+    getComponent: (id) => componentFrom(byId.get(id)),
+    getComponentByKey: (key) => componentFrom(byKey.get(key)),
+    listComponents: () => rows(kept.all()).map(savedComponentOf),
+    getSource(idOrSlug) {
+      const found = row(source.get(idOrSlug, idOrSlug));
+      return found === undefined ? undefined : deployedComponentOf(found);
+    },
+    listSources: () => rows(sources.all()).map(deployedComponentOf),
+    listActivateDue: () => rows(activateDue.all()).map((found) => deployedComponentOf(found).id),
+    isSlugTaken: (text) => slug.get(text) !== undefined,
+  };
+}

@@ -1,0 +1,42 @@
+import type { Event } from "../../domain/event.ts";
+import type { DeployedId } from "../../domain/ids.ts";
+import type { EventPage, EventRange } from "../../ports/event-store.ts";
+import type { Database } from "./open.ts";
+import { eventOfRow, row, rows } from "./rows.ts";
+
+export interface EventWrites {
+  deleteEvents(sourceId: DeployedId, range: EventRange): number;
+}
+
+const DELETE_EVENTS = "delete from events where source_id = ? and seq between ? and ? and (? is null or channel = ?)";
+
+export function eventWrites(db: Database): EventWrites {
+  const remove = db.prepare(DELETE_EVENTS);
+  return {
+    deleteEvents: (sourceId, { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER, channel }) =>
+      remove.run(sourceId, fromSeq, toSeq, channel ?? null, channel ?? null).changes,
+  };
+}
+
+export interface EventReads {
+  listEvents(sourceId: DeployedId, page: EventPage): readonly Event[];
+  listEventsSince(sourceId: DeployedId, afterSeq: number, limit: number): readonly Event[];
+  lastSeq(sourceId: DeployedId): number;
+  countEvents(sourceId: DeployedId): number;
+}
+
+const LIST = "select * from events where source_id = ? and seq < ? and seq > ? and (? is null or channel = ?) order by seq desc limit ?";
+
+export function eventReads(db: Database): EventReads {
+  const list = db.prepare(LIST);
+  const since = db.prepare("select * from events where source_id = ? and seq > ? order by seq limit ?");
+  const last = db.prepare("select last_seq from source_progress where source_id = ?");
+  const count = db.prepare("select count(*) as count from events where source_id = ?");
+  return {
+    listEvents: (sourceId, { limit, beforeSeq = Number.MAX_SAFE_INTEGER, afterSeq = 0, channel }) =>
+      rows(list.all(sourceId, beforeSeq, afterSeq, channel ?? null, channel ?? null, limit)).map(eventOfRow),
+    listEventsSince: (sourceId, afterSeq, limit) => rows(since.all(sourceId, afterSeq, limit)).map(eventOfRow),
+    lastSeq: (sourceId) => Number(row(last.get(sourceId))?.["last_seq"] ?? 0),
+    countEvents: (sourceId) => Number(row(count.get(sourceId))?.["count"] ?? 0),
+  };
+}

@@ -1,0 +1,88 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { PdError, messageOf } from "../../domain/errors.ts";
+
+export type Database = Sqlite.Database;
+
+/** Larger files are not read whole at every start. */
+const FULL_CHECK_BELOW_PAGES = 16_000;
+
+/** Opens the database for writing and brings it to the newest schema. Never overwrites a file that it cannot read. */
+export function openForWriting(path: string, migrationsFolder: string): Database {
+  const db = open(path);
+  try {
+    // Only a file without tables takes this: it lets pruning give space back to the disk.
+    db.pragma("auto_vacuum = incremental");
+    db.pragma("journal_mode = wal");
+    db.pragma("synchronous = full");
+    db.pragma("foreign_keys = on");
+    // Checkpoints are made when nobody waits for a commit.
+    db.pragma("wal_autocheckpoint = 0");
+    check(db, path);
+    migrate(db, migrationsFolder);
+    return db;
+  } catch (error) {
+    db.close();
+    throw unusable(path, error);
+  }
+}
+
+/** A second connection that reads while the writer writes. */
+export function openForReading(path: string): Database {
+  const db = open(path);
+  db.pragma("query_only = on");
+  return db;
+}
+
+function open(path: string): Database {
+  try {
+    return new Sqlite(path, { timeout: 5000 });
+  } catch (error) {
+    throw unusable(path, error);
+  }
+}
+
+function unusable(path: string, error: unknown): PdError {
+  if (error instanceof PdError) return error;
+  return new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: ${messageOf(error)}`, { cause: error });
+}
+
+function check(db: Database, path: string): void {
+  const pages = Number(db.pragma("page_count", { simple: true }));
+  if (pages > FULL_CHECK_BELOW_PAGES) return;
+  const verdict = String(db.pragma("quick_check(1)", { simple: true }));
+  if (verdict !== "ok") throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: it is damaged: ${verdict}`);
+}
+
+/** Numbered files of SQL, each applied once, in one transaction. */
+function migrate(db: Database, folder: string): void {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".sql")).toSorted();
+  const applied = Number(db.pragma("user_version", { simple: true }));
+  if (applied > files.length) {
+    throw new PdError("PD_DATABASE_NEWER", `Cannot open the database ${db.name}: its schema has revision ${applied}, this version knows ${files.length}`);
+  }
+  files.slice(applied).forEach((name, index) => {
+    db.transaction(() => {
+      db.exec(readFileSync(join(folder, name), "utf8"));
+      db.pragma(`user_version = ${applied + index + 1}`);
+    })();
+  });
+}
+
+/**
+ * Holds a lock file for as long as the process lives; the operating system lets go of it however the process ends.
+ * `undefined` when another process holds it.
+ */
+export function holdLock(path: string): { release(): void } | undefined {
+  const db = new Sqlite(path, { timeout: 0 });
+  try {
+    db.pragma("locking_mode = exclusive");
+    db.exec("begin exclusive");
+    return { release: () => db.close() };
+  } catch (error) {
+    db.close();
+    if (error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY")) return undefined;
+    throw new PdError("PD_FAILED", `Cannot lock ${path}: ${messageOf(error)}`, { cause: error });
+  }
+}

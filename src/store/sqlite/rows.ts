@@ -1,0 +1,131 @@
+/** Where rows become records: SQLite's values are unknown here, and known beyond. What is stored was written by this program. */
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import type { Event } from "../../domain/event.ts";
+import { eventId } from "../../domain/ids.ts";
+import type { Invocation, LogLine } from "../../domain/invocation.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { Trigger } from "../../domain/trigger.ts";
+import type { PendingRequest } from "../../ports/run-store.ts";
+import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
+
+type Row = Record<string, unknown>;
+
+export function row(value: unknown): Row | undefined {
+  return value as Row | undefined;
+}
+
+export function rows(values: unknown[]): Row[] {
+  return values as Row[];
+}
+
+export function json<Value>(text: unknown): Value {
+  return JSON.parse(String(text)) as Value;
+}
+
+/** Leaves out members that are null in the row. */
+function present<Value extends object>(members: { [Key in keyof Value]: Value[Key] | null | undefined }): Value {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined)) as Value;
+}
+
+export function savedComponentOf(row: Row): SavedComponent {
+  return present<SavedComponent>({
+    id: row["id"] as SavedComponent["id"],
+    code: json(row["code"]),
+    hash: String(row["hash"]),
+    origin: json(row["origin"]),
+    bundle: json(row["bundle"]),
+    definition: json(row["definition"]),
+    lock: json(row["lock"]),
+    packagesFolder: row["packages_folder"] as string | null,
+    isTransient: row["is_transient"] === 1,
+    createdAt: Number(row["created_at"]),
+  } as never);
+}
+
+export function deployedComponentOf(row: Row): DeployedComponent {
+  return {
+    id: row["id"] as DeployedComponent["id"],
+    componentId: row["component_id"] as DeployedComponent["componentId"],
+    name: String(row["name"]),
+    slug: String(row["slug"]),
+    endpointKey: String(row["endpoint_key"]),
+    configured: json(row["configured"]),
+    env: json(row["env"]),
+    active: row["active"] === 1,
+    createdAt: Number(row["created_at"]),
+    updatedAt: Number(row["updated_at"]),
+  };
+}
+
+export function eventOfRow(row: Row): Event {
+  const seq = Number(row["seq"]);
+  const storedAt = Number(row["stored_at"]);
+  return present<Event>({
+    id: eventId(storedAt, seq),
+    seq,
+    storedAt,
+    channel: String(row["channel"]),
+    dedupeId: row["dedupe_id"] as string | null,
+    summary: row["summary"] as string | null,
+    ts: row["ts"] as number | null,
+    invocationId: row["invocation_id"] as Event["invocationId"],
+    payload: String(row["payload"]),
+  } as never);
+}
+
+export function invocationOf(row: Row): Invocation {
+  return present<Invocation>({
+    id: row["id"] as Invocation["id"],
+    sourceId: row["source_id"] as Invocation["sourceId"],
+    trigger: json<Trigger>(row["trigger"]),
+    startedAt: Number(row["started_at"]),
+    durationMs: Number(row["duration_ms"]),
+    outcome: json(row["outcome"]),
+    eventCount: Number(row["event_count"]),
+    dropped: json(row["dropped"]),
+    responseStatus: row["response_status"] as number | null,
+    replayOf: row["replay_of"] as Invocation["id"] | null,
+    returned: row["returned"] as string | null,
+  } as never);
+}
+
+export function invocationIdOf(row: Row): Invocation["id"] {
+  return row["invocation_id"] as Invocation["id"];
+}
+
+export function logLinesOf(row: Row): readonly LogLine[] {
+  return json(row["lines"]);
+}
+
+export function pendingRequestOf(row: Row): PendingRequest {
+  return {
+    id: row["id"] as PendingRequest["id"],
+    sourceId: row["source_id"] as PendingRequest["sourceId"],
+    trigger: json(row["trigger"]),
+    receivedAt: Number(row["received_at"]),
+  };
+}
+
+export function timerOf(row: Row): Timer {
+  return present<Timer>({
+    sourceId: row["source_id"] as Timer["sourceId"],
+    prop: String(row["prop"]),
+    schedule: json(row["schedule"]),
+    catchUp: row["catch_up"] as Timer["catchUp"],
+    anchorAt: Number(row["anchor_at"]),
+    nextAt: row["next_at"] as number | null,
+  } as never);
+}
+
+export function timerInstantOf(row: Row): TimerInstant {
+  return present<TimerInstant>({
+    sourceId: row["source_id"] as TimerInstant["sourceId"],
+    prop: String(row["prop"]),
+    plannedAt: Number(row["planned_at"]),
+    lastPlannedAt: Number(row["last_planned_at"]),
+    count: Number(row["count"]),
+    state: row["state"] as TimerInstant["state"],
+    invocationId: row["invocation_id"] as TimerInstant["invocationId"] | null,
+    reason: row["reason"] as string | null,
+  } as never);
+}

@@ -1,0 +1,145 @@
+import { PdError } from "../../domain/errors.ts";
+import type { DedupeCache } from "../../domain/dedupe.ts";
+import type { Event, NewEvent } from "../../domain/event.ts";
+import { type DeployedId, type InvocationId, eventId } from "../../domain/ids.ts";
+import type { Invocation, LogLine, StateChanges } from "../../domain/invocation.ts";
+import type { Addendum, InvocationPage, OpenedSource, PendingRequest, RunCommit, StoredLog } from "../../ports/run-store.ts";
+import type { Database } from "./open.ts";
+import { invocationIdOf, invocationOf, json, logLinesOf, pendingRequestOf, row, rows } from "./rows.ts";
+
+export interface RunWrites {
+  open(id: DeployedId): OpenedSource;
+  commit(run: RunCommit): readonly Event[];
+  append(addendum: Addendum): readonly Event[];
+  storePending(request: PendingRequest): void;
+  writeState(id: DeployedId, changes: StateChanges): void;
+}
+
+const OPEN = "update source_progress set fence = fence + 1 where source_id = ? returning fence, cache";
+const ADVANCE = "update source_progress set last_seq = last_seq + ?, cache = coalesce(?, cache) where source_id = ? and fence = ? returning last_seq";
+const INSERT_EVENT = `insert into events (source_id, seq, stored_at, channel, dedupe_id, summary, ts, invocation_id, payload)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_INVOCATION = `insert into invocations
+  (id, source_id, trigger, started_at, duration_ms, outcome, event_count, dropped, response_status, replay_of, returned)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const AMEND_INVOCATION = `update invocations
+  set event_count = event_count + ?, dropped = ?, outcome = coalesce(?, outcome) where id = ?`;
+const FIRE_INSTANT = `update timer_instants set state = 'fired'
+  where source_id = ? and prop = ? and planned_at = ? and invocation_id = ? and state = 'running'`;
+const SET_STATE = "insert into state (source_id, key, value) values (?, ?, ?) on conflict do update set value = excluded.value";
+
+interface Progress {
+  readonly id: DeployedId;
+  readonly fence: number;
+  readonly cache: DedupeCache | undefined;
+}
+
+export function runWrites(db: Database): RunWrites {
+  const open = db.prepare(OPEN);
+  const advance = db.prepare(ADVANCE);
+  const insertEvent = db.prepare(INSERT_EVENT);
+  const insertInvocation = db.prepare(INSERT_INVOCATION);
+  const amendInvocation = db.prepare(AMEND_INVOCATION);
+  const readDropped = db.prepare("select dropped from invocations where id = ?");
+  const insertLogs = db.prepare("insert into log_chunks (source_id, invocation_id, lines) values (?, ?, ?)");
+  const insertPending = db.prepare("insert into pending_requests (id, source_id, trigger, received_at) values (?, ?, ?, ?)");
+  const deletePending = db.prepare("delete from pending_requests where id = ?");
+  const fireInstant = db.prepare(FIRE_INSTANT);
+  const setState = db.prepare(SET_STATE);
+  const clearState = db.prepare("delete from state where source_id = ? and key = ?");
+  const readState = stateReader(db);
+
+  const writeState = (id: DeployedId, changes: StateChanges): void => {
+    for (const [key, value] of Object.entries(changes)) {
+      if (value === null) clearState.run(id, key);
+      else setState.run(id, key, value);
+    }
+  };
+  /** Numbers the events after the newest; throws when the fence is stale. */
+  const writeEvents = (progress: Progress, events: readonly NewEvent[], { invocationId, at }: { invocationId: InvocationId; at: number }): Event[] => {
+    const cache = progress.cache === undefined ? null : JSON.stringify(progress.cache);
+    const advanced = row(advance.get(events.length, cache, progress.id, progress.fence));
+    if (advanced === undefined) {
+      throw new PdError("PD_NOT_STORED", `Cannot store a run of ${progress.id}: it is gone, or another process has taken it over`);
+    }
+    const first = Number(advanced["last_seq"]) - events.length + 1;
+    return events.map((event, index) => {
+      const seq = first + index;
+      insertEvent.run(progress.id, seq, at, event.channel, event.dedupeId ?? null, event.summary ?? null, event.ts ?? null, invocationId, event.payload);
+      return { ...event, seq, storedAt: at, invocationId, id: eventId(at, seq) };
+    });
+  };
+  const writeLogs = (id: DeployedId, invocationId: InvocationId, lines: readonly LogLine[]): void => {
+    if (lines.length > 0) insertLogs.run(id, invocationId, JSON.stringify(lines));
+  };
+  return {
+    open(id) {
+      const opened = row(open.get(id));
+      if (opened === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot open ${id}: no source has this id`);
+      return { fence: Number(opened["fence"]), cache: json(opened["cache"]), state: readState(id) };
+    },
+    commit({ fence, invocation, events, stateChanges, cache, logs }) {
+      const { id, sourceId, trigger, startedAt, durationMs, outcome, eventCount, dropped } = invocation;
+      const stored = writeEvents({ id: sourceId, fence, cache }, events, { invocationId: id, at: Math.round(startedAt + durationMs) });
+      const texts = { trigger: JSON.stringify(trigger), outcome: JSON.stringify(outcome), dropped: JSON.stringify(dropped) };
+      insertInvocation.run(id, sourceId, texts.trigger, startedAt, durationMs, texts.outcome, eventCount, texts.dropped, invocation.responseStatus ?? null, invocation.replayOf ?? null, invocation.returned ?? null);
+      writeState(sourceId, stateChanges);
+      writeLogs(sourceId, id, logs);
+      deletePending.run(id);
+      if (trigger.kind === "timer") fireInstant.run(sourceId, trigger.prop, trigger.plannedAt, id);
+      return stored;
+    },
+    append({ fence, sourceId, invocationId, at, events, stateChanges, cache, logs, dropped, outcome }) {
+      const stored = writeEvents({ id: sourceId, fence, cache }, events, { invocationId, at });
+      const before: Record<string, number> = json(row(readDropped.get(invocationId))?.["dropped"] ?? "{}");
+      for (const [reason, count] of Object.entries(dropped)) before[reason] = (before[reason] ?? 0) + count;
+      amendInvocation.run(events.length, JSON.stringify(before), outcome === undefined ? null : JSON.stringify(outcome), invocationId);
+      writeState(sourceId, stateChanges);
+      writeLogs(sourceId, invocationId, logs);
+      return stored;
+    },
+    storePending: ({ id, sourceId, trigger, receivedAt }) => void insertPending.run(id, sourceId, JSON.stringify(trigger), receivedAt),
+    writeState,
+  };
+}
+
+function stateReader(db: Database): (id: DeployedId) => Record<string, string> {
+  const select = db.prepare("select key, value from state where source_id = ? order by key");
+  return (id) => Object.fromEntries(rows(select.all(id)).map((entry) => [String(entry["key"]), String(entry["value"])]));
+}
+
+export interface RunReads {
+  listPending(): readonly PendingRequest[];
+  getInvocation(id: InvocationId): Invocation | undefined;
+  listInvocations(sourceId: DeployedId, page: InvocationPage): readonly Invocation[];
+  listLogs(sourceId: DeployedId, limit: number): readonly StoredLog[];
+  invocationLogs(id: InvocationId): readonly LogLine[];
+  readState(id: DeployedId): Readonly<Record<string, string>>;
+}
+
+const LIST_INVOCATIONS = `select * from invocations
+  where source_id = ? and seq < coalesce((select seq from invocations where id = ?), 9e18) order by seq desc limit ?`;
+
+export function runReads(db: Database): RunReads {
+  const pending = db.prepare("select * from pending_requests order by received_at, id");
+  const invocation = db.prepare("select * from invocations where id = ?");
+  const invocations = db.prepare(LIST_INVOCATIONS);
+  const chunks = db.prepare("select invocation_id, lines from log_chunks where source_id = ? order by seq desc limit ?");
+  const chunksOf = db.prepare("select lines from log_chunks where invocation_id = ? order by seq");
+  return {
+    listPending: () => rows(pending.all()).map(pendingRequestOf),
+    getInvocation(id) {
+      const found = row(invocation.get(id));
+      return found === undefined ? undefined : invocationOf(found);
+    },
+    listInvocations: (sourceId, { limit, before }) => rows(invocations.all(sourceId, before ?? null, limit)).map(invocationOf),
+    listLogs(sourceId, limit) {
+      const lines = rows(chunks.all(sourceId, limit))
+        .toReversed()
+        .flatMap((chunk) => logLinesOf(chunk).map((line) => ({ ...line, invocationId: invocationIdOf(chunk) })));
+      return lines.slice(-limit);
+    },
+    invocationLogs: (id) => rows(chunksOf.all(id)).flatMap(logLinesOf),
+    readState: stateReader(db),
+  };
+}

@@ -1,0 +1,78 @@
+import { Worker } from "node:worker_threads";
+import { PdError, isErrorCode } from "../../domain/errors.ts";
+import type { WriteReply, WriteRequest, Writes } from "./writer.ts";
+
+export interface WriterSettings {
+  readonly path: string;
+  readonly migrations: string;
+  /** The built entry of the writer's thread. */
+  readonly entry: string;
+}
+
+interface Waiting {
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Sends writes to the writer's thread. */
+export class WriterClient {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  #lastId = 0;
+  #isClosed = false;
+
+  /** Throws PD_DATABASE_UNUSABLE or PD_DATABASE_NEWER. */
+  static async start({ entry, path, migrations }: WriterSettings): Promise<WriterClient> {
+    const worker = new Worker(entry, { workerData: { path, migrations } });
+    await new Promise<void>((resolve, reject) => {
+      worker.once("error", reject);
+      worker.once("message", (reply: WriteReply) => {
+        worker.off("error", reject);
+        if (reply.error === undefined) resolve();
+        else reject(errorOf(reply.error));
+      });
+    });
+    return new WriterClient(worker);
+  }
+
+  private constructor(worker: Worker) {
+    this.#worker = worker;
+    worker.on("message", (replies: readonly WriteReply[]) => replies.forEach((reply) => this.#settle(reply)));
+    worker.on("error", (error) => this.#failAll(error));
+    worker.on("exit", () => this.#failAll(new Error("the database writer has ended")));
+  }
+
+  write<Verb extends keyof Writes>(verb: Verb, ...values: Parameters<Writes[Verb]>): Promise<ReturnType<Writes[Verb]>> {
+    return this.#send({ verb, values });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#send<undefined>({ verb: "close", values: [] });
+  }
+
+  #send<Value>(request: Omit<WriteRequest, "id">): Promise<Value> {
+    return new Promise<Value>((resolve, reject) => {
+      const id = ++this.#lastId;
+      this.#waiting.set(id, { resolve: resolve as Waiting["resolve"], reject });
+      this.#worker.postMessage({ id, ...request });
+    });
+  }
+
+  #settle({ id, value, error }: WriteReply): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (error === undefined) waiting?.resolve(value as never);
+    else waiting?.reject(errorOf(error));
+  }
+
+  #failAll(error: Error): void {
+    for (const { reject } of this.#waiting.values()) reject(new PdError("PD_NOT_STORED", `Cannot write to the database: ${error.message}`, { cause: error }));
+    this.#waiting.clear();
+  }
+}
+
+function errorOf({ code, message }: { code: string; message: string }): PdError {
+  return new PdError(isErrorCode(code) ? code : "PD_FAILED", message);
+}

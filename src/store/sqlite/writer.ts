@@ -1,0 +1,126 @@
+/**
+ * The writer's thread: it alone writes to the database, so a slow disk holds up no one but those who wait for a
+ * commit. All requests that have arrived share one transaction, and so one fsync; each has a savepoint of its own,
+ * so that one that fails undoes only itself.
+ */
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { PdError, messageOf } from "../../domain/errors.ts";
+import { type ComponentWrites, componentWrites } from "./components.ts";
+import { type EventWrites, eventWrites } from "./events.ts";
+import { type Database, openForWriting } from "./open.ts";
+import { type RetentionWrites, retentionWrites } from "./retention.ts";
+import { type RunWrites, runWrites } from "./runs.ts";
+import { type TimerWrites, timerWrites } from "./timers.ts";
+
+/** Everything that writes, by name. */
+export type Writes = ComponentWrites & RunWrites & EventWrites & TimerWrites & RetentionWrites;
+
+export interface WriteRequest {
+  readonly id: number;
+  readonly verb: keyof Writes | "close";
+  readonly values: readonly unknown[];
+}
+
+export interface WriteReply {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+const MAX_BATCH = 256;
+/** Checkpoints wait for this much quiet, but not beyond so many transactions. */
+const QUIET_MS = 50;
+const CHECKPOINT_AFTER = 100;
+const CHECKPOINT_AT_LATEST = 4000;
+
+function serve(port: NonNullable<typeof parentPort>): void {
+  const { path, migrations }: { path: string; migrations: string } = workerData;
+  let writer: Writer;
+  try {
+    writer = new Writer(openForWriting(path, migrations));
+  } catch (error) {
+    port.postMessage({ id: 0, error: errorText(error) } satisfies WriteReply);
+    return;
+  }
+  port.postMessage({ id: 0 } satisfies WriteReply);
+  port.on("message", (first: WriteRequest) => {
+    const batch = [first];
+    while (batch.length < MAX_BATCH) {
+      const next: { message: WriteRequest } | undefined = receiveMessageOnPort(port);
+      if (next === undefined) break;
+      batch.push(next.message);
+    }
+    const replies = writer.perform(batch.filter(({ verb }) => verb !== "close"));
+    const closing = batch.find(({ verb }) => verb === "close");
+    if (closing !== undefined) writer.close();
+    port.postMessage(closing === undefined ? replies : [...replies, { id: closing.id }]);
+    if (closing !== undefined) port.close();
+  });
+}
+
+class Writer {
+  readonly #db: Database;
+  readonly #verbs: Writes;
+  #sinceCheckpoint = 0;
+  #quiet: NodeJS.Timeout | undefined;
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#verbs = { ...componentWrites(db), ...runWrites(db), ...eventWrites(db), ...timerWrites(db), ...retentionWrites(db) };
+    this.#verbs.dropUnfinished();
+  }
+
+  perform(batch: readonly WriteRequest[]): WriteReply[] {
+    if (batch.length === 0) return [];
+    try {
+      const replies = this.#db.transaction(() => batch.map((request) => this.#performOne(request)))();
+      this.#checkpointLater();
+      return replies;
+    } catch (error) {
+      // The transaction as a whole failed, as on a full disk: nothing of it is there, so nobody is told it is.
+      const failure = errorText(error);
+      return batch.map(({ id }) => ({ id, error: failure }));
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#quiet);
+    this.#db.pragma("wal_checkpoint(truncate)");
+    this.#db.close();
+  }
+
+  #performOne({ id, verb, values }: WriteRequest): WriteReply {
+    if (verb === "close") return { id };
+    try {
+      const value: unknown = this.#db.transaction(() => Reflect.apply(this.#verbs[verb], this.#verbs, values))();
+      return { id, value };
+    } catch (error) {
+      if (!this.#db.inTransaction) throw error;
+      return { id, error: errorText(error) };
+    }
+  }
+
+  #checkpointLater(): void {
+    this.#sinceCheckpoint++;
+    if (this.#sinceCheckpoint >= CHECKPOINT_AT_LATEST) return this.#checkpoint();
+    if (this.#sinceCheckpoint < CHECKPOINT_AFTER) return;
+    if (this.#quiet === undefined) this.#quiet = setTimeout(() => this.#checkpoint(), QUIET_MS);
+    else this.#quiet.refresh();
+  }
+
+  #checkpoint(): void {
+    clearTimeout(this.#quiet);
+    this.#quiet = undefined;
+    this.#sinceCheckpoint = 0;
+    this.#db.pragma("wal_checkpoint(passive)");
+  }
+}
+
+function errorText(error: unknown): { code: string; message: string } {
+  if (error instanceof PdError) return { code: error.code, message: error.message };
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const isDisk = code.startsWith("SQLITE_FULL") || code.startsWith("SQLITE_IOERR");
+  return { code: isDisk ? "PD_NOT_STORED" : "PD_FAILED", message: isDisk ? `Cannot write to the database: ${messageOf(error)} (${code})` : messageOf(error) };
+}
+
+if (parentPort !== null) serve(parentPort);

@@ -1,0 +1,21 @@
+import { readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isRecord, parseJson } from "../domain/json.ts";
+
+const here = dirname(fileURLToPath(import.meta.url));
+
+/** Path of a built file beside the program: the child's entry, the writer thread's. Works from `dist` and from `src`. */
+export function programFile(name: string): string {
+  return basename(here) === "dist" ? join(here, name) : join(here, "..", "..", "dist", name);
+}
+
+/** Path of a file or folder at the top of the package. */
+export function packageFile(name: string): string {
+  return basename(here) === "dist" ? join(here, "..", name) : join(here, "..", "..", name);
+}
+
+export async function packageVersion(): Promise<string> {
+  const manifest = parseJson(await readFile(packageFile("package.json"), "utf8"));
+  return isRecord(manifest) ? String(manifest["version"]) : "";
+}
