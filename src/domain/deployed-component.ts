@@ -21,6 +21,7 @@ export interface DeployedComponent {
 export function slugify(name: string): string {
   const slug = name
     .normalize("NFKD")
+    .replaceAll(/\p{Mark}/gu, "")
     .toLowerCase()
     .replaceAll(/[^\da-z]+/g, "-")
     .replaceAll(/^-+|-+$/g, "");

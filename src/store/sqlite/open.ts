@@ -12,14 +12,15 @@ const FULL_CHECK_BELOW_PAGES = 16_000;
 export function openForWriting(path: string, migrationsFolder: string): Database {
   const db = open(path);
   try {
-    // Only a file without tables takes this: it lets pruning give space back to the disk.
-    db.pragma("auto_vacuum = incremental");
+    const pages = Number(db.pragma("page_count", { simple: true }));
+    check(db, { path, pages });
+    // Lets pruning give space back to the disk; has to be said before the first table is made.
+    if (pages === 0) db.pragma("auto_vacuum = incremental");
     db.pragma("journal_mode = wal");
     db.pragma("synchronous = full");
     db.pragma("foreign_keys = on");
     // Checkpoints are made when nobody waits for a commit.
     db.pragma("wal_autocheckpoint = 0");
-    check(db, path);
     migrate(db, migrationsFolder);
     return db;
   } catch (error) {
@@ -48,8 +49,8 @@ function unusable(path: string, error: unknown): PdError {
   return new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: ${messageOf(error)}`, { cause: error });
 }
 
-function check(db: Database, path: string): void {
-  const pages = Number(db.pragma("page_count", { simple: true }));
+/** Reads only: a file that turns out to be damaged is left as it was found. */
+function check(db: Database, { path, pages }: { path: string; pages: number }): void {
   if (pages > FULL_CHECK_BELOW_PAGES) return;
   const verdict = String(db.pragma("quick_check(1)", { simple: true }));
   if (verdict !== "ok") throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: it is damaged: ${verdict}`);

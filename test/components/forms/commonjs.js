@@ -1,0 +1,1 @@
+module.exports = { name: "Form", version: "1", run() { this.$emit("commonjs"); } };

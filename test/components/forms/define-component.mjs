@@ -1,0 +1,1 @@
+export default defineComponent({ name: "Form", version: "1", run() { this.$emit("define-component"); } });

@@ -1,0 +1,1 @@
+export default { name: "Form", version: "1", run() { this.$emit("esm"); } };

@@ -1,0 +1,3 @@
+const nothing = undefined;
+export const broken = nothing.field;
+export default { name: "Throws", version: "1", run() {} };

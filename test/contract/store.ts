@@ -1,0 +1,240 @@
+import { describe, expect, it } from "vitest";
+import type { DeployedComponent } from "../../src/domain/deployed-component.ts";
+import type { DeployedId, InvocationId } from "../../src/domain/ids.ts";
+import type { Invocation } from "../../src/domain/invocation.ts";
+import type { SavedComponent } from "../../src/domain/saved-component.ts";
+import type { RunCommit } from "../../src/ports/run-store.ts";
+import type { Store } from "../../src/ports/store.ts";
+import type { Timer } from "../../src/ports/timer-store.ts";
+
+const now = Date.parse("2026-01-01T00:00:00Z");
+
+export function component(id: SavedComponent["id"], isTransient = false): SavedComponent {
+  return {
+    id,
+    code: { path: "a.mjs", text: "code", files: { "b.mjs": "b" } },
+    hash: "h",
+    origin: { kind: "inline" },
+    bundle: { code: "built", map: "{}", packages: [], imports: [] },
+    definition: { name: "N", version: "1", key: "k", type: "source", props: [], hooks: [], warnings: [] },
+    lock: { axios: "1.0.0" },
+    packagesFolder: "abc",
+    isTransient,
+    createdAt: now,
+  };
+}
+
+export function source(id: DeployedId, componentId: SavedComponent["id"]): DeployedComponent {
+  return { id, componentId, name: "N", slug: `slug-${id}`, endpointKey: `key${id}`, configured: { a: 1 }, env: { E: "v" }, active: true, createdAt: now, updatedAt: now };
+}
+
+function invocation(id: InvocationId, sourceId: DeployedId): Invocation {
+  return { id, sourceId, trigger: { kind: "manual", event: { a: 1 } }, startedAt: now, durationMs: 5, outcome: { kind: "returned" }, eventCount: 0, dropped: {} };
+}
+
+function run(fence: number, sourceId: DeployedId, id: InvocationId, parts: Partial<RunCommit> = {}): RunCommit {
+  return { fence, invocation: invocation(id, sourceId), events: [], stateChanges: {}, logs: [], ...parts };
+}
+
+const event = (payload: string, channel = "") => ({ payload, channel });
+
+/** What every store promises; `open` gives one on a place of its own, `reopen` another on the same place. */
+export function storeContract(open: () => Promise<{ store: Store; reopen: () => Promise<Store> }>): void {
+  async function withSource(): Promise<{ store: Store; reopen: () => Promise<Store>; id: DeployedId; fence: number }> {
+    const { store, reopen } = await open();
+    await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
+    await store.finishDeploy("dc_a", []);
+    const { fence } = await store.open("dc_a");
+    return { store, reopen, id: "dc_a", fence };
+  }
+
+  describe("components", () => {
+    it("come back as they were saved", async () => {
+      const { store } = await open();
+      await store.saveComponent(component("sc_x"));
+      expect(store.getComponent("sc_x")).toEqual(component("sc_x"));
+      expect(store.getComponentByKey("k")?.id).toBe("sc_x");
+    });
+
+    it("are not seen while they are being deployed, though their slug is taken, and a restart removes them", async () => {
+      const { store, reopen } = await open();
+      await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a", true));
+      expect(store.listSources()).toEqual([]);
+      expect(store.isSlugTaken("slug-dc_a")).toBe(true);
+      await store.close();
+      const again = await reopen();
+      expect(again.isSlugTaken("slug-dc_a")).toBe(false);
+      expect(again.getComponent("sc_a")).toBeUndefined();
+    });
+
+    it("are found by id and by slug once deployed", async () => {
+      const { store, id } = await withSource();
+      expect(store.getSource(id)).toEqual(source("dc_a", "sc_a"));
+      expect(store.getSource("slug-dc_a")?.id).toBe(id);
+    });
+
+    it("swap code, values and timers in one step, and drop transient code that nobody uses", async () => {
+      const { store, id } = await withSource();
+      await store.swap({ ...source(id, "sc_b"), name: "new", active: false }, component("sc_b", true), []);
+      await store.swap({ ...source(id, "sc_c"), name: "newer" }, component("sc_c", true), []);
+      expect(store.getSource(id)).toMatchObject({ componentId: "sc_c", name: "newer" });
+      expect(store.getComponent("sc_b")).toBeUndefined();
+      expect(store.getComponent("sc_a")).toBeDefined();
+    });
+
+    it("remember that activate is due until the change has ended", async () => {
+      const { store, id } = await withSource();
+      await store.beginChange(id);
+      expect(store.listActivateDue()).toEqual([id]);
+      await store.endChange(id);
+      expect(store.listActivateDue()).toEqual([]);
+    });
+
+    it("go with all that belongs to them", async () => {
+      const { store, id, fence } = await withSource();
+      await store.commit(run(fence, id, "inv_1", { events: [event("1")], stateChanges: { k: "1" }, logs: [{ at: now, level: "log", text: "t" }] }));
+      await store.deleteSource(id);
+      expect([store.getSource(id), store.listEvents(id, { limit: 9 }), store.readState(id), store.getInvocation("inv_1"), store.listLogs(id, 9)]).toEqual([undefined, [], {}, undefined, []]);
+    });
+  });
+
+  describe("commit", () => {
+    it("writes events, state, cache, invocation and logs together, and they are there after a restart", async () => {
+      const { store, reopen, id, fence } = await withSource();
+      const logs = [{ at: now, level: "log" as const, text: "hello", from: "a.mjs:1" }];
+      await store.commit(run(fence, id, "inv_1", { events: [event('{"a":1}')], stateChanges: { k: "1" }, cache: { unique: ["x"] }, logs }));
+      await store.close();
+      const again = await reopen();
+      expect(again.getInvocation("inv_1")).toEqual(invocation("inv_1", id));
+      expect(again.invocationLogs("inv_1")).toEqual(logs);
+      expect(again.listEvents(id, { limit: 9 })).toMatchObject([{ seq: 1, payload: '{"a":1}', invocationId: "inv_1" }]);
+      expect(await again.open(id)).toEqual({ fence: fence + 1, cache: { unique: ["x"] }, state: { k: "1" } });
+    });
+
+    it("writes nothing when the fence is stale", async () => {
+      const { store, id, fence } = await withSource();
+      await store.open(id);
+      const stale = store.commit(run(fence, id, "inv_1", { events: [event("1")], stateChanges: { k: "1" } }));
+      await expect(stale).rejects.toMatchObject({ code: "PD_NOT_STORED" });
+      expect([store.getInvocation("inv_1"), store.listEvents(id, { limit: 9 }), store.readState(id)]).toEqual([undefined, [], {}]);
+    });
+
+    it("lets others that wait with a failing one through", async () => {
+      const { store, id, fence } = await withSource();
+      const results = await Promise.allSettled([store.commit(run(fence, id, "inv_1")), store.commit(run(fence - 1, id, "inv_2")), store.commit(run(fence, id, "inv_3"))]);
+      expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    });
+
+    it("numbers events of a source from 1 without gaps, however many commits wait", async () => {
+      const { store, id, fence } = await withSource();
+      await Promise.all(Array.from({ length: 50 }, (_none, n) => store.commit(run(fence, id, `inv_${n}`, { events: [event(String(n)), event(String(n))] }))));
+      expect(store.listEventsSince(id, 0, 1000).map(({ seq }) => seq)).toEqual(Array.from({ length: 100 }, (_none, n) => n + 1));
+    });
+
+    it("clears a key whose value is null", async () => {
+      const { store, id, fence } = await withSource();
+      await store.commit(run(fence, id, "inv_1", { stateChanges: { a: "1", b: "null" } }));
+      await store.commit(run(fence, id, "inv_2", { stateChanges: { a: null } }));
+      expect(store.readState(id)).toEqual({ b: "null" });
+    });
+
+    it("takes the pending request of the same id away", async () => {
+      const { store, id, fence } = await withSource();
+      const pending = { id: "inv_1" as const, sourceId: id, trigger: { kind: "manual" as const, event: 1 }, receivedAt: now };
+      await store.storePending(pending);
+      expect(store.listPending()).toEqual([pending]);
+      await store.commit(run(fence, id, "inv_1"));
+      expect(store.listPending()).toEqual([]);
+    });
+
+    it("marks the timer instant that it ran for as fired", async () => {
+      const { store, id, fence } = await withSource();
+      const timer: Timer = { sourceId: id, prop: "t", schedule: { kind: "interval", seconds: 60 }, catchUp: "latest", anchorAt: now, nextAt: now + 60_000 };
+      const instant = { sourceId: id, prop: "t", plannedAt: now, lastPlannedAt: now, count: 1, state: "running" as const, invocationId: "inv_1" as const };
+      await store.swap(source(id, "sc_a"), component("sc_a"), [timer]);
+      await store.advance({ ...timer, nextAt: now + 120_000 }, [instant]);
+      expect(store.listRunning()).toEqual([instant]);
+      await store.commit({ ...run(fence, id, "inv_1"), invocation: { ...invocation("inv_1", id), trigger: { kind: "timer", prop: "t", plannedAt: now, schedule: timer.schedule } } });
+      expect(store.listInstants(id, 9)).toEqual([{ ...instant, state: "fired" }]);
+      expect(store.timersOf(id)).toEqual([{ ...timer, nextAt: now + 120_000 }]);
+    });
+  });
+
+  describe("an addendum", () => {
+    it("adds to what the call did", async () => {
+      const { store, id, fence } = await withSource();
+      await store.commit(run(fence, id, "inv_1", { logs: [{ at: now, level: "log", text: "one" }] }));
+      const rest = { dropped: { "unique: x": 1 }, outcome: { kind: "threw" as const, error: { name: "E", message: "m", stack: "s" } } };
+      await store.append({ fence, sourceId: id, invocationId: "inv_1", at: now, events: [event("late")], stateChanges: { k: "2" }, logs: [{ at: now, level: "system", text: "two" }], ...rest });
+      expect(store.getInvocation("inv_1")).toMatchObject({ eventCount: 1, ...rest });
+      expect(store.invocationLogs("inv_1").map(({ text }) => text)).toEqual(["one", "two"]);
+      expect(store.listEvents(id, { limit: 1 })).toMatchObject([{ payload: "late" }]);
+    });
+  });
+
+  describe("events", () => {
+    async function withEvents(): Promise<{ store: Store; id: DeployedId }> {
+      const { store, id, fence } = await withSource();
+      await store.commit(run(fence, id, "inv_1", { events: [event("1"), event("2", "x"), event("3"), event("4", "x"), event("5")] }));
+      return { store, id };
+    }
+    const seqs = (events: readonly { seq: number }[]): number[] => events.map(({ seq }) => seq);
+
+    it("are listed newest first, between two numbers, by channel", async () => {
+      const { store, id } = await withEvents();
+      expect(seqs(store.listEvents(id, { limit: 2 }))).toEqual([5, 4]);
+      expect(seqs(store.listEvents(id, { limit: 9, beforeSeq: 4, afterSeq: 1 }))).toEqual([3, 2]);
+      expect(seqs(store.listEvents(id, { limit: 9, channel: "x" }))).toEqual([4, 2]);
+    });
+
+    it("are deleted by a range that holds both ends, and their numbers are not used again", async () => {
+      const { store, id } = await withEvents();
+      expect(await store.deleteEvents(id, { fromSeq: 2, toSeq: 3 })).toBe(2);
+      expect(await store.deleteEvents(id, { channel: "x" })).toBe(1);
+      expect(await store.deleteEvents(id, {})).toBe(2);
+      expect([store.countEvents(id), store.lastSeq(id)]).toEqual([0, 5]);
+    });
+  });
+
+  describe("invocations", () => {
+    it("are listed newest first, and before one", async () => {
+      const { store, id, fence } = await withSource();
+      for (const n of [1, 2, 3]) await store.commit(run(fence, id, `inv_${n}`));
+      expect(store.listInvocations(id, { limit: 2 }).map((found) => found.id)).toEqual(["inv_3", "inv_2"]);
+      expect(store.listInvocations(id, { limit: 2, before: "inv_2" }).map((found) => found.id)).toEqual(["inv_1"]);
+    });
+  });
+
+  describe("pruning", () => {
+    const all = { maxEvents: 1e9, maxInvocations: 1e9, maxAgeMs: 1e12 };
+
+    async function pruned(store: Store, retention: Partial<typeof all>, at = now): Promise<void> {
+      while ((await store.prune({ ...all, ...retention }, at)) > 0);
+    }
+
+    it("keeps the newest by count", async () => {
+      const { store, id, fence } = await withSource();
+      for (let n = 1; n <= 20; n++) await store.commit(run(fence, id, `inv_${n}`, { events: [event(String(n))], logs: [{ at: now, level: "log", text: "x" }] }));
+      await pruned(store, { maxEvents: 5, maxInvocations: 3 });
+      expect(store.listEventsSince(id, 0, 99).map(({ payload }) => payload)).toEqual(["16", "17", "18", "19", "20"]);
+      expect(store.listInvocations(id, { limit: 99 }).map((found) => found.id)).toEqual(["inv_20", "inv_19", "inv_18"]);
+      expect(store.listLogs(id, 99)).toHaveLength(3);
+    });
+
+    it("removes what is too old", async () => {
+      const { store, id, fence } = await withSource();
+      await store.commit(run(fence, id, "inv_1", { events: [event("old")] }));
+      await pruned(store, { maxAgeMs: 1000 }, now + 10_000);
+      expect([store.countEvents(id), store.getInvocation("inv_1")]).toEqual([0, undefined]);
+    });
+
+    it("never touches pending requests and running instants", async () => {
+      const { store, id } = await withSource();
+      await store.storePending({ id: "inv_1", sourceId: id, trigger: { kind: "manual", event: 1 }, receivedAt: now });
+      const timer: Timer = { sourceId: id, prop: "t", schedule: { kind: "interval", seconds: 60 }, catchUp: "latest", anchorAt: now };
+      await store.advance(timer, [{ sourceId: id, prop: "t", plannedAt: now, lastPlannedAt: now, count: 1, state: "running", invocationId: "inv_2" }]);
+      await pruned(store, { maxAgeMs: 1, maxInvocations: 1, maxEvents: 1 }, now + 1e9);
+      expect([store.listPending().length, store.listRunning().length]).toEqual([1, 1]);
+    });
+  });
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { HOURLY, type Schedule, countInstants, nextInstant, parseTimer } from "../../src/domain/schedule.ts";
+
+const at = (text: string): number => Date.parse(text);
+const cron = (expression: string, timezone: string): Schedule => ({ kind: "cron", expression, timezone });
+
+/** The next instants after a time, as ISO texts. */
+function nextOnes(schedule: Schedule, after: string, count: number): string[] {
+  const found: string[] = [];
+  for (let time = at(after); found.length < count; ) {
+    time = nextInstant(schedule, at(after), time) ?? Number.NaN;
+    found.push(new Date(time).toISOString());
+  }
+  return found;
+}
+
+describe("a timer's value", () => {
+  it.each([
+    ["an interval", { intervalSeconds: 60 }, { schedule: { kind: "interval", seconds: 60 } }],
+    ["an interval as the API shows it", { cron: null, interval_seconds: 60 }, { schedule: { kind: "interval", seconds: 60 } }],
+    ["a cron in UTC", { cron: "0 * * * *" }, { schedule: { kind: "cron", expression: "0 * * * *", timezone: "UTC" } }],
+    ["a cron with a timezone", { cron: "0 9 * * 1", timezone: "Europe/Berlin" }, { schedule: { kind: "cron", expression: "0 9 * * 1", timezone: "Europe/Berlin" } }],
+    ["a catch-up policy", { intervalSeconds: 5, catchUp: "all" }, { schedule: { kind: "interval", seconds: 5 }, catchUp: "all" }],
+    ["nothing, which is hourly", {}, { schedule: HOURLY }],
+  ])("can be %s", (_title, given, wanted) => {
+    expect(parseTimer(given)).toEqual(wanted);
+  });
+
+  it.each([
+    [{ intervalSeconds: 0 }, "intervalSeconds wants a number of at least 1, not 0"],
+    [{ cron: "61 * * * *" }, 'cron "61 * * * *" in timezone "UTC" is not valid'],
+    [{ cron: "* * * * *", timezone: "Mars/Base" }, 'in timezone "Mars/Base" is not valid'],
+    [{ intervalSeconds: 5, catchUp: "some" }, 'catchUp wants "latest", "skip" or "all", not "some"'],
+    ["hourly", 'wants { intervalSeconds } or { cron, timezone? }, not "hourly"'],
+  ])("is refused when it is %j", (given, problem) => {
+    expect(parseTimer(given)).toContain(problem);
+  });
+});
+
+describe("an interval", () => {
+  it("counts from its anchor, whenever it is asked", () => {
+    const schedule: Schedule = { kind: "interval", seconds: 60 };
+    expect(nextInstant(schedule, 1000, 1000)).toBe(61_000);
+    expect(nextInstant(schedule, 1000, 60_999)).toBe(61_000);
+    expect(nextInstant(schedule, 1000, 61_000)).toBe(121_000);
+  });
+
+  it("may be longer than Node's timers", () => {
+    expect(nextInstant({ kind: "interval", seconds: 86_400_000 }, 0, 0)).toBe(86_400_000_000);
+  });
+});
+
+describe("a cron", () => {
+  it("keeps to the clock on the wall over the start of summer time", () => {
+    expect(nextOnes(cron("0 9 * * *", "Europe/Berlin"), "2026-03-28T00:00:00Z", 3)).toEqual(["2026-03-28T08:00:00.000Z", "2026-03-29T07:00:00.000Z", "2026-03-30T07:00:00.000Z"]);
+  });
+
+  it("fires once for a time that does not exist, as soon as there is time again", () => {
+    expect(nextOnes(cron("30 2 * * *", "Europe/Berlin"), "2026-03-28T12:00:00Z", 2)).toEqual(["2026-03-29T01:00:00.000Z", "2026-03-30T00:30:00.000Z"]);
+  });
+
+  it("fires once at a time that comes twice", () => {
+    const found = nextOnes(cron("30 2 * * *", "Europe/Berlin"), "2026-10-24T12:00:00Z", 2);
+    expect(found.map((text) => text.slice(0, 10))).toEqual(["2026-10-25", "2026-10-26"]);
+  });
+});
+
+describe("instants that were missed", () => {
+  it("are counted for intervals", () => {
+    expect(countInstants({ kind: "interval", seconds: 60 }, 60_000, 300_000)).toEqual({ count: 5, first: 60_000, last: 300_000 });
+  });
+
+  it("are counted for crons", () => {
+    const [from, until] = [at("2026-01-01T00:00:00Z"), at("2026-01-01T03:30:00Z")];
+    expect(countInstants(cron("0 * * * *", "UTC"), from, until)).toEqual({ count: 4, first: from, last: at("2026-01-01T03:00:00Z") });
+  });
+});

@@ -1,0 +1,64 @@
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { holdLock } from "../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { programFile } from "../../src/system/program-files.ts";
+import { component, source, storeContract } from "../contract/store.ts";
+import { temporaryFolder } from "../support/home.ts";
+
+async function openAt(path: string): Promise<Store> {
+  const store = await openSqliteStore({ path, migrations: programFile("migrations"), entry: programFile("writer.js") });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+describe("the SQLite store", () => {
+  storeContract(async () => {
+    const path = join(await temporaryFolder(), "test.db");
+    return { store: await openAt(path), reopen: () => openAt(path) };
+  });
+
+  it("refuses a file that is no database, names it and leaves it as it is", async () => {
+    const path = join(await temporaryFolder(), "test.db");
+    await writeFile(path, "this is no database, but somebody may want it back".repeat(100));
+    await expect(openAt(path)).rejects.toMatchObject({ code: "PD_DATABASE_UNUSABLE", message: expect.stringContaining(path) });
+    expect(await readFile(path, "utf8")).toContain("somebody may want it back");
+  });
+
+  it("refuses a damaged database", async () => {
+    const path = join(await temporaryFolder(), "test.db");
+    const store = await openAt(path);
+    await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
+    await store.close();
+    const bytes = await readFile(path);
+    bytes.fill(0xff, 4096 * 3, 4096 * 8);
+    await writeFile(path, bytes);
+    await expect(openAt(path)).rejects.toMatchObject({ code: "PD_DATABASE_UNUSABLE", message: expect.stringContaining(path) });
+    expect(await readFile(path)).toEqual(bytes);
+  });
+
+  it("gives the space of pruned events back to the disk", async () => {
+    const path = join(await temporaryFolder(), "test.db");
+    const store = await openAt(path);
+    await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
+    const { fence } = await store.open("dc_a");
+    const events = Array.from({ length: 2000 }, () => ({ payload: JSON.stringify("x".repeat(1000)), channel: "" }));
+    const invocation = { id: "inv_1", sourceId: "dc_a", trigger: { kind: "manual", event: {} }, startedAt: 1, durationMs: 1, outcome: { kind: "returned" }, eventCount: 1, dropped: {} } as const;
+    await store.commit({ fence, invocation, events, stateChanges: {}, logs: [] });
+    while ((await store.prune({ maxEvents: 10, maxInvocations: 10, maxAgeMs: 1e15 }, 2)) > 0);
+    await store.close();
+    expect((await stat(path)).size).toBeLessThan(500_000);
+  });
+
+  it("can be locked by one holder at a time", async () => {
+    const path = join(await temporaryFolder(), "lock");
+    const first = holdLock(path);
+    expect(holdLock(path)).toBeUndefined();
+    first?.release();
+    const second = holdLock(path);
+    expect(second).toBeDefined();
+    second?.release();
+  });
+});

@@ -1,0 +1,62 @@
+import type { Clock } from "../../src/ports/clock.ts";
+
+interface Sleeper {
+  readonly at: number;
+  readonly wake: () => void;
+}
+
+/** Time that moves only when a test says so. */
+export class FakeClock implements Clock {
+  #now: number;
+  #sleepers: Sleeper[] = [];
+  #count = 0;
+
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  randomText(length: number): string {
+    return String(++this.#count).padStart(length, "0");
+  }
+
+  sleepUntil(at: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted || at <= this.#now) return Promise.resolve();
+    return new Promise((resolve) => {
+      const sleeper = { at, wake: resolve };
+      this.#sleepers.push(sleeper);
+      signal.addEventListener("abort", () => {
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
+        resolve();
+      });
+    });
+  }
+
+  /** Moves on to `at`, waking everyone on the way in order and letting them work. */
+  async setTo(at: number): Promise<void> {
+    await settled();
+    for (;;) {
+      const next = this.#sleepers.toSorted((a, b) => a.at - b.at)[0];
+      if (next === undefined || next.at > at) break;
+      this.#sleepers = this.#sleepers.filter((other) => other !== next);
+      this.#now = Math.max(this.#now, next.at);
+      next.wake();
+      await settled();
+    }
+    this.#now = at;
+    await settled();
+  }
+
+  /** The wall clock is set: nobody is woken by that alone. */
+  jumpTo(at: number): void {
+    this.#now = at;
+  }
+}
+
+/** Everything that waits for nothing but other code has run. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { ApiClient } from "../../src/cli/api-client.ts";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { temporaryFolder } from "./home.ts";
+
+const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
+
+export interface Result {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A PD_HOME of the test's own, and the real `pd` on it. Whatever still runs is ended when the test has finished. */
+export class PdHome {
+  readonly folder: string;
+  readonly #running = new Set<ChildProcess>();
+
+  static async make(): Promise<PdHome> {
+    const home = new PdHome(await temporaryFolder());
+    onTestFinished(() => home.#end());
+    return home;
+  }
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  get home(): string {
+    return join(this.folder, "home");
+  }
+
+  /** Writes a file beside the home and returns its path. */
+  async file(name: string, text: string): Promise<string> {
+    const path = join(this.folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+    return path;
+  }
+
+  /** Runs one command to its end. */
+  async pd(...words: string[]): Promise<Result> {
+    const process = this.spawn(words);
+    const [stdout, stderr] = [collect(process, "stdout"), collect(process, "stderr")];
+    const [code] = await once(process, "close");
+    return { code, stdout: stdout(), stderr: stderr() };
+  }
+
+  /** Runs a command that answers with one JSON value. */
+  async json(...words: string[]): Promise<JsonObject> {
+    const { stdout, stderr } = await this.pd(...words, "--json");
+    if (stdout === "") throw new Error(`pd ${words.join(" ")} answered nothing: ${stderr}`);
+    return JSON.parse(stdout);
+  }
+
+  /** Starts a command that goes on. */
+  spawn(words: readonly string[], { shell }: { shell?: string } = {}): ChildProcess {
+    const env = { ...process.env, PD_HOME: this.home, PD_PORT: "0", PD_ENDPOINT_PORT: "0", XDG_CONFIG_HOME: join(this.folder, "config"), NO_COLOR: "1" };
+    const options = { env, cwd: this.folder, stdio: ["pipe", "pipe", "pipe"] as ["pipe", "pipe", "pipe"] };
+    const child = shell === undefined ? spawn(process.execPath, [PD, ...words], options) : spawn("bash", ["-c", `${shell}; exec ${process.execPath} ${PD} ${words.join(" ")}`], options);
+    this.#running.add(child);
+    child.once("close", () => this.#running.delete(child));
+    return child;
+  }
+
+  /** Starts the server in the foreground and waits until it listens. */
+  async up(words: readonly string[] = [], options: { shell?: string } = {}): Promise<Server> {
+    const child = this.spawn(["up", "--json", ...words], options);
+    const stderr = collect(child, "stderr");
+    const stdout = collect(child, "stdout");
+    const started = untilOutput(child, (text) => text.includes("\n"));
+    await Promise.race([started, once(child, "close").then(() => Promise.reject(new Error(`pd up ended: ${stderr()}`)))]);
+    const { api_url, endpoint_url } = JSON.parse(stdout());
+    const key = (await readFile(join(this.home, "api-key"), "utf8")).trim();
+    return { child, stderr, endpointUrl: endpoint_url, api: new ApiClient(api_url, key), apiKey: key, apiUrl: api_url };
+  }
+
+  async #end(): Promise<void> {
+    await this.pd("down").catch(() => {});
+    for (const child of this.#running) {
+      child.kill("SIGKILL");
+      await once(child, "close");
+    }
+  }
+}
+
+export interface Server {
+  readonly child: ChildProcess;
+  readonly stderr: () => string;
+  readonly api: ApiClient;
+  readonly apiUrl: string;
+  readonly apiKey: string;
+  readonly endpointUrl: string;
+}
+
+/** What a stream has said so far. */
+export function collect(child: ChildProcess, stream: "stdout" | "stderr"): () => string {
+  let text = "";
+  child[stream]?.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  return () => text;
+}
+
+/** Resolves when what stdout has said since this call satisfies a condition. */
+export function untilOutput(child: ChildProcess, isEnough: (text: string) => boolean): Promise<string> {
+  let text = "";
+  return new Promise((resolve) => {
+    const read = (chunk: string): void => {
+      text += chunk;
+      if (!isEnough(text)) return;
+      child.stdout?.off("data", read);
+      resolve(text);
+    };
+    child.stdout?.setEncoding("utf8").on("data", read);
+  });
+}
+
+/** Ends a process as a power cut would. */
+export async function killHard(child: ChildProcess): Promise<void> {
+  const closed = once(child, "close");
+  child.kill("SIGKILL");
+  await closed;
+}

@@ -1,0 +1,121 @@
+import { onTestFinished } from "vitest";
+import { ApiClient, dataOf, listOf } from "../../src/cli/api-client.ts";
+import { type GivenSettings, readSettings } from "../../src/config.ts";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { type Runtime, startRuntime } from "../../src/runtime.ts";
+import { silentLog } from "../../src/system/log.ts";
+import { temporaryFolder } from "./home.ts";
+
+/** A server of the test's own inside the test's process, with real child processes and a real database. */
+export class TestServer {
+  readonly home: string;
+  readonly api: ApiClient;
+  readonly #runtime: Runtime;
+  #isStopped = false;
+
+  static async start(flags: GivenSettings = {}): Promise<TestServer> {
+    const home = flags.home ?? (await temporaryFolder());
+    const settings = readSettings({ flags: { port: "0", endpointPort: "0", ...flags, home }, environment: {}, file: {} });
+    const server = new TestServer(home, await startRuntime(settings, silentLog));
+    onTestFinished(() => server.stop());
+    return server;
+  }
+
+  private constructor(home: string, runtime: Runtime) {
+    this.home = home;
+    this.#runtime = runtime;
+    this.api = new ApiClient(runtime.apiUrl, runtime.apiKey);
+  }
+
+  get apiUrl(): string {
+    return this.#runtime.apiUrl;
+  }
+
+  get endpointUrl(): string {
+    return this.#runtime.endpointUrl;
+  }
+
+  get apiKey(): string {
+    return this.#runtime.apiKey;
+  }
+
+  async stop(): Promise<void> {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    await this.#runtime[Symbol.asyncDispose]();
+  }
+
+  /** Deploys code given as text. */
+  async deploy(code: string, { props = {}, path = "source.mjs", files = {}, env = {} }: { props?: JsonObject; path?: string; files?: Record<string, string>; env?: Record<string, string> } = {}): Promise<DeployedSource> {
+    const record = dataOf(await this.api.post("/v1/sources", { component_code: code, component_path: path, component_files: files, configured_props: props, env }));
+    return new DeployedSource(this, record);
+  }
+}
+
+/** One deployed source, as a test drives it. */
+export class DeployedSource {
+  readonly server: TestServer;
+  readonly record: JsonObject;
+
+  constructor(server: TestServer, record: JsonObject) {
+    this.server = server;
+    this.record = record;
+  }
+
+  get id(): string {
+    return String(this.record["id"]);
+  }
+
+  get path(): string {
+    return `/v1/sources/${this.id}`;
+  }
+
+  get endpoint(): string {
+    return String(this.record["endpoint_url"]);
+  }
+
+  /** Runs now; the invocation's record, logs included. */
+  async run(event?: JsonObject): Promise<JsonObject> {
+    return dataOf(await this.server.api.post(`${this.path}/run`, event === undefined ? {} : { event }));
+  }
+
+  async update(change: JsonObject): Promise<JsonObject> {
+    return dataOf(await this.server.api.put(this.path, change));
+  }
+
+  /** Event payloads, oldest first. */
+  async payloads(): Promise<unknown[]> {
+    return (await this.events()).map((event) => event["event"]);
+  }
+
+  /** Event records, oldest first. */
+  async events(): Promise<JsonObject[]> {
+    return listOf(await this.server.api.get(`${this.path}/event_summaries?limit=1000&expand=event`)).toReversed();
+  }
+
+  /** Newest first. */
+  async invocations(): Promise<readonly JsonObject[]> {
+    return listOf(await this.server.api.get(`${this.path}/invocations?limit=1000`));
+  }
+
+  async state(): Promise<JsonObject> {
+    return dataOf(await this.server.api.get(`${this.path}/state`));
+  }
+
+  /** Log texts of an invocation. */
+  async logs(invocation: JsonObject): Promise<string[]> {
+    const { logs } = dataOf(await this.server.api.get(`/v1/invocations/${String(invocation["id"])}`));
+    return Array.isArray(logs) ? logs.map((line) => (typeof line === "object" && line !== null && "msg" in line ? String(line["msg"]) : "")) : [];
+  }
+}
+
+/** Polls a condition that another process brings about; fails after 20 s. */
+export async function eventually<Value>(look: () => Promise<Value | undefined | false>): Promise<Value> {
+  const started = performance.now();
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (performance.now() - started > 20_000) throw new Error("it did not happen within 20 s");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
