@@ -90,7 +90,7 @@ function emitOf(event: unknown, meta: unknown): Emit {
   const payload = jsonText(event, "$emit") ?? "null";
   const given = isRecord(meta) ? meta : {};
   const { id, name, summary } = given;
-  const ts = given["ts"] instanceof Date ? given["ts"].getTime() : given["ts"];
+  const ts = given["ts"] instanceof Date ? dateText(given["ts"]) : given["ts"];
   return {
     payload,
     ...(typeof id === "string" || (typeof id === "number" && Number.isFinite(id)) ? { id } : id === undefined || id === null ? {} : { unusableId: String(id) }),
@@ -98,4 +98,9 @@ function emitOf(event: unknown, meta: unknown): Emit {
     ...(summary === undefined || summary === null ? {} : { summary: String(summary) }),
     ...(typeof ts === "string" || (typeof ts === "number" && Number.isFinite(ts)) ? { ts } : {}),
   };
+}
+
+/** As text, so that nobody has to guess whether its number is ms or s. */
+function dateText(date: Date): string {
+  return Number.isNaN(date.getTime()) ? String(date) : date.toISOString();
 }

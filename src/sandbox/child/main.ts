@@ -67,9 +67,9 @@ async function load(message: Extract<ToChild, { type: "host:load" }>): Promise<v
   state = new State(message.state);
   defineModuleGlobals(message.url);
   try {
-    const module: unknown = await import(message.url);
-    component = exportedComponent(module);
-    tell({ type: "child:loaded", definition: describeComponent(isRecord(module) && "default" in module ? component : undefined) });
+    const exported = exportedValue(await import(message.url));
+    component = isRecord(exported) ? exported : {};
+    tell({ type: "child:loaded", definition: describeComponent(exported) });
   } catch (error) {
     tell({ type: "child:load-failed", outcome: threw(error) });
   }
@@ -83,10 +83,9 @@ function defineModuleGlobals(url: string): void {
 }
 
 /** The default export; TypeScript compiled to CommonJS wraps it once more. */
-function exportedComponent(module: unknown): Record<string, unknown> {
+function exportedValue(module: unknown): unknown {
   const exported = isRecord(module) ? module["default"] : undefined;
-  if (isRecord(exported) && exported["__esModule"] === true && isRecord(exported["default"])) return exported["default"];
-  return isRecord(exported) ? exported : {};
+  return isRecord(exported) && exported["__esModule"] === true ? exported["default"] : exported;
 }
 
 async function run(message: CallMessage): Promise<void> {

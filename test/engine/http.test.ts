@@ -1,0 +1,278 @@
+import { createHmac } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { deployFile } from "../support/components.ts";
+import { type DeployedSource, TestServer, eventually } from "../support/runtime.ts";
+
+const custom = (run: string): string => `export default { name: "t", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, async run(event) { ${run} } };`;
+const plain = (run: string, rest = ""): string => `export default { name: "t", version: "1", ${rest} props: { http: "$.interface.http", db: "$.service.db" }, async run(event) { ${run} } };`;
+
+async function deployed(code: string): Promise<DeployedSource> {
+  const server = await TestServer.start();
+  return server.deploy(code);
+}
+
+/** What run was called with for a request. */
+async function eventOf(request: RequestInit, path = ""): Promise<Record<string, unknown>> {
+  const source = await deployed(plain("const isBuffer = Buffer.isBuffer(event.body); this.$emit({ ...event, isBuffer, hex: isBuffer ? event.body.toString('hex') : undefined, rawHex: Buffer.from(event.bodyRaw, 'latin1').toString('hex') });"));
+  await fetch(source.endpoint + path, request);
+  const [event] = await source.payloads();
+  return typeof event === "object" && event !== null ? { ...event } : {};
+}
+
+describe("a request", () => {
+  it("is handed over with method, path, query, headers in lower case, and both names of the raw body", async () => {
+    const event = await eventOf({ method: "PUT", headers: { "X-Test": "Yes", "content-type": "application/json" }, body: '{"a": [1]}' }, "/a/b%20c?x=1&y=2&y=3");
+    expect(event).toMatchObject({ method: "PUT", path: "/a/b%20c", query: { x: "1", y: ["2", "3"] }, headers: { "x-test": "Yes" }, bodyRaw: '{"a": [1]}', rawBody: '{"a": [1]}', body: { a: [1] }, client_ip: "127.0.0.1", url: expect.stringMatching(/\/a\/b%20c\?x=1&y=2&y=3$/) });
+  });
+
+  it("has path / when nothing follows the key", async () => {
+    expect(await eventOf({})).toMatchObject({ method: "GET", path: "/", query: {}, bodyRaw: "" });
+  });
+
+  it("has a body only when there is one", async () => {
+    expect(await eventOf({})).not.toHaveProperty("body");
+  });
+
+  it.each([
+    ["form fields", "application/x-www-form-urlencoded", "a=1&b=x+y&b=z", { a: "1", b: ["x y", "z"] }],
+    ["vendor JSON", "application/vnd.api+json; charset=utf-8", '{"a":1}', { a: 1 }],
+    ["JSON that is none, as text", "application/json", "{a", "{a"],
+    ["text", "text/plain", "hello", "hello"],
+    ["text that looks like JSON, as text", "text/plain", '{"a":1}', '{"a":1}'],
+  ])("has %s parsed by its real type", async (_title, type, body, wanted) => {
+    expect((await eventOf({ method: "POST", headers: { "content-type": type }, body }))["body"]).toEqual(wanted);
+  });
+
+  it("has multipart fields and files", async () => {
+    const form = new FormData();
+    form.set("a", "1");
+    form.set("f", new File([new Uint8Array([0, 255])], "f.bin", { type: "application/x-f" }));
+    expect((await eventOf({ method: "POST", body: form }))["body"]).toEqual({ a: "1", f: { filename: "f.bin", mimetype: "application/x-f", url: "data:application/x-f;base64,AP8=" } });
+  });
+
+  it("keeps binary bytes intact, in bodyRaw and as a Buffer", async () => {
+    const event = await eventOf({ method: "POST", headers: { "content-type": "application/octet-stream" }, body: new Uint8Array([0, 0x80, 0xff, 0xc3, 0x28]) });
+    expect(event).toMatchObject({ isBuffer: true, hex: "0080ffc328", rawHex: "0080ffc328" });
+  });
+
+  it("has a raw body that signatures can be checked on", async () => {
+    const body = '{ "text":  "grüße ✓" }';
+    const signature = createHmac("sha256", "k").update(body).digest("hex");
+    const source = await deployed(custom('const { createHmac } = await import("node:crypto"); this.http.respond({ body: createHmac("sha256", "k").update(event.bodyRaw).digest("hex") });'));
+    expect(await (await fetch(source.endpoint, { method: "POST", body })).text()).toBe(signature);
+  });
+
+  it("can name the source by host", async () => {
+    const source = await deployed(custom("this.http.respond({ body: event.path });"));
+    const { request } = await import("node:http");
+    const { port, pathname } = new URL(source.endpoint);
+    const body = await new Promise((resolve) => {
+      request({ port, path: "/x/y", headers: { host: `${pathname.slice(1)}.localhost:${port}` } }, (response) => response.setEncoding("utf8").on("data", resolve)).end();
+    });
+    expect(body).toBe("/x/y");
+  });
+});
+
+describe("a response", () => {
+  it.each([
+    ["an object as JSON", "{ status: 202, body: { a: 1 } }", 202, "application/json; charset=utf-8", '{"a":1}'],
+    ["a text", '{ status: 200, body: "hi" }', 200, "text/html; charset=utf-8", "hi"],
+    ["a status as text", '{ status: "404", body: "no" }', 404, "text/html; charset=utf-8", "no"],
+    ["no status", '{ statusCode: 500, body: "x" }', 200, "text/html; charset=utf-8", "x"],
+    ["own headers", '{ headers: { "Content-Type": "text/csv", "X-N": 5 }, body: "a,b" }', 200, "text/csv", "a,b"],
+    ["nothing", "undefined", 200, null, ""],
+  ])("can be %s", async (_title, response, status, type, body) => {
+    const source = await deployed(custom(`this.http.respond(${response});`));
+    const answer = await fetch(source.endpoint);
+    expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([status, type, body]);
+  });
+
+  it("can be a Buffer", async () => {
+    const source = await deployed(custom("this.http.respond({ body: Buffer.from([0, 255]) });"));
+    expect(new Uint8Array(await (await fetch(source.endpoint)).arrayBuffer())).toEqual(new Uint8Array([0, 255]));
+  });
+
+  it.each(["99", "600", '"abc"', "200.5"])("with status %s is an error that names the value", async (status) => {
+    const source = await deployed(custom(`this.http.respond({ status: ${status} });`));
+    expect((await fetch(source.endpoint)).status).toBe(500);
+    expect((await source.invocations())[0]).toMatchObject({ error: { name: "RangeError", message: `http.respond: status must be a whole number from 100 to 599, not ${status}` } });
+  });
+
+  it("comes before run has ended, and a second one is ignored", async () => {
+    const source = await deployed(custom('this.http.respond({ body: "first" }); this.http.respond({ body: "second" }); await new Promise((done) => setTimeout(done, 300)); this.$emit("done");'));
+    const started = performance.now();
+    expect(await (await fetch(source.endpoint)).text()).toBe("first");
+    expect(performance.now() - started).toBeLessThan(280);
+    expect(await source.payloads()).toEqual([]);
+    await eventually(async () => (await source.payloads()).length === 1);
+    expect(await source.invocations()).toMatchObject([{ outcome: "returned", response_status: 200 }]);
+  });
+
+  it("is the default when run ends without one", async () => {
+    const source = await deployed(custom("this.$emit(1);"));
+    const answer = await fetch(source.endpoint);
+    expect([answer.status, await answer.json()]).toEqual([200, { status: "ok", invocation_id: expect.stringMatching(/^inv_/) }]);
+  });
+
+  it("is 500 when run threw before it", async () => {
+    const source = await deployed(custom('throw new Error("x");'));
+    expect((await fetch(source.endpoint)).status).toBe(500);
+  });
+
+  it("is what respond said when run threw after it", async () => {
+    const source = await deployed(custom('this.http.respond({ status: 202 }); throw new Error("x");'));
+    expect((await fetch(source.endpoint)).status).toBe(202);
+    expect(await source.invocations()).toMatchObject([{ outcome: "threw", response_status: 202 }]);
+  });
+
+  it("without customResponse is 200 once the run is stored, also of one that threw, and respond is ignored", async () => {
+    const source = await deployed(plain('this.http.respond({ status: 404 }); this.$emit(1); throw new Error("x");'));
+    expect((await fetch(source.endpoint)).status).toBe(200);
+    expect(await source.payloads()).toEqual([1]);
+  });
+
+  it("without customResponse does not wait for a long run", async () => {
+    const source = await deployed(plain('await new Promise((done) => setTimeout(done, 600)); this.$emit("done");'));
+    const started = performance.now();
+    expect((await fetch(source.endpoint)).status).toBe(200);
+    expect(performance.now() - started).toBeLessThan(550);
+    await eventually(async () => (await source.payloads()).length === 1);
+  });
+});
+
+describe("an endpoint", () => {
+  it("of nobody is 404, and so is that of an inactive source and of one without an HTTP interface", async () => {
+    const source = await deployed(plain(""));
+    const { origin } = new URL(source.endpoint);
+    await source.update({ active: false });
+    const other = await source.server.deploy('export default { name: "t", version: "1", run() {} };');
+    const statuses = [];
+    for (const url of [origin, `${origin}/`, `${origin}/nobody-here`, source.endpoint, `${origin}/${String(other.record["id"])}`]) statuses.push((await fetch(url)).status);
+    expect(statuses).toEqual([404, 404, 404, 404, 404]);
+  });
+
+  it("answers a browser's preflight by itself", async () => {
+    const source = await deployed(plain("this.$emit(1);"));
+    const answer = await fetch(source.endpoint, { method: "OPTIONS", headers: { origin: "http://x", "access-control-request-method": "POST" } });
+    expect([answer.status, answer.headers.get("access-control-allow-origin"), answer.headers.get("access-control-allow-methods")]).toEqual([204, "*", "GET,HEAD,PUT,PATCH,POST,DELETE"]);
+    expect(await source.payloads()).toEqual([]);
+  });
+
+  it("refuses a body beyond the limit", async () => {
+    const server = await TestServer.start({ bodyLimitBytes: "1" });
+    const source = await server.deploy(plain("this.$emit(event.bodyRaw.length);"));
+    const send = (size: number): Promise<Response> => fetch(source.endpoint, { method: "POST", body: "x".repeat(size) });
+    expect([(await send(1024)).status, (await send(1025)).status]).toEqual([200, 413]);
+    expect(await source.payloads()).toEqual([1024]);
+  });
+
+  it("keeps its address over updates and restarts", async () => {
+    const server = await TestServer.start();
+    const source = await deployFile(server, "http-echo.mjs");
+    await source.update({ name: "another" });
+    await server.stop();
+    const again = await TestServer.start({ home: server.home });
+    const path = new URL(source.endpoint).pathname;
+    expect((await fetch(again.endpointUrl + path)).status).toBe(201);
+  });
+
+  it("stores every request that it answers, whatever many come at once", async () => {
+    const server = await TestServer.start();
+    const source = await deployFile(server, "http-plain.mjs");
+    const ids = Array.from({ length: 300 }, (_none, id) => id);
+    const answers = await Promise.all(ids.map((id) => fetch(source.endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ id }) })));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const stored = (await source.payloads()).map((payload) => (typeof payload === "object" && payload !== null && "id" in payload ? payload.id : undefined));
+    expect(stored.toSorted((a, b) => Number(a) - Number(b))).toEqual(ids);
+    expect(await source.invocations()).toHaveLength(300);
+  });
+});
+
+describe("the API", () => {
+  it.each([
+    ["no key", {}, 401],
+    ["a wrong key", { authorization: "Bearer x" }, 401],
+  ])("refuses %s", async (_title, headers, status) => {
+    const server = await TestServer.start();
+    expect((await fetch(`${server.apiUrl}/v1/users/me/sources`, { headers })).status).toBe(status);
+    expect((await fetch(`${server.apiUrl}/sse/dc/dc_x/emits`, { headers })).status).toBe(status);
+  });
+
+  it("refuses a request that names another host", async () => {
+    const server = await TestServer.start();
+    const { request } = await import("node:http");
+    const status = await new Promise((resolve) => {
+      request(`${server.apiUrl}/v1/status`, { headers: { host: "evil.example", authorization: `Bearer ${server.apiKey}` } }, (response) => resolve(response.statusCode)).end();
+    });
+    expect(status).toBe(421);
+  });
+
+  it.each([
+    ["JSON that is none", "POST", "/v1/sources", "{", 400, "PD_BAD_JSON"],
+    ["nothing to deploy", "POST", "/v1/sources", "{}", 400, "PD_BAD_INPUT"],
+    ["a path outside the component", "POST", "/v1/sources", '{"component_code":"","component_path":"../x"}', 400, "PD_BAD_INPUT"],
+    ["an unknown source", "GET", "/v1/sources/dc_none", undefined, 404, "PD_SOURCE_NOT_FOUND"],
+    ["an unknown path", "GET", "/v1/nothing", undefined, 404, "PD_NOT_FOUND"],
+    ["an unknown invocation", "POST", "/v1/invocations/inv_0/replay", "{}", 404, "PD_INVOCATION_NOT_FOUND"],
+  ])("answers %s with an error that has a code", async (_title, method, path, body, status, code) => {
+    const server = await TestServer.start();
+    const answer = await fetch(server.apiUrl + path, { method, headers: { authorization: `Bearer ${server.apiKey}` }, ...(body === undefined ? {} : { body }) });
+    expect([answer.status, await answer.json()]).toMatchObject([status, { code, error: expect.any(String), details: { fix: expect.any(String) } }]);
+  });
+
+  it("replays an invocation against today's code", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(plain("this.$emit({ v: 1, got: event.body });"));
+    await fetch(source.endpoint, { method: "POST", body: "payload" });
+    await source.update({ component_code: plain("this.$emit({ v: 2, got: event.body });") });
+    const [first] = await source.invocations();
+    await server.api.post(`/v1/invocations/${String(first?.["id"])}/replay`);
+    expect(await source.payloads()).toEqual([{ v: 1, got: "payload" }, { v: 2, got: "payload" }]);
+    expect((await source.invocations())[0]).toMatchObject({ replay_of: first?.["id"] });
+  });
+
+  it("lists events between two, and deletes a range", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy('export default { name: "t", version: "1", run() { for (const n of [1, 2, 3, 4, 5]) this.$emit(n); } };');
+    await source.run();
+    const events = await source.events();
+    const id = (n: number): string => String(events[n - 1]?.["id"]);
+    const page = await server.api.get(`${source.path}/event_summaries?limit=2&before=${id(4)}`);
+    expect(page).toMatchObject({ page_info: { total_count: 5, count: 2, start_cursor: id(3), end_cursor: id(2) }, data: [{ event: 3 }, { event: 2 }] });
+    const answer = await fetch(`${server.apiUrl}${source.path}/events?start_id=${id(2)}&end_id=${id(4)}`, { method: "DELETE", headers: { authorization: `Bearer ${server.apiKey}` } });
+    expect(answer.status).toBe(202);
+    expect(await source.payloads()).toEqual([1, 5]);
+  });
+});
+
+describe("a stream of events", () => {
+  it("resumes after Last-Event-ID with no gap and no double, while events keep coming", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy('export default { name: "t", version: "1", run({ n }) { this.$emit(n); } };');
+    const seen: unknown[] = [];
+    let lastEventId = "0-0";
+    const emitting = (async () => {
+      for (let n = 1; n <= 60; n++) await source.run({ n });
+    })();
+    while (seen.length < 60) {
+      const stop = new AbortController();
+      const enough = new Promise<void>((resolve) => {
+        let here = 0;
+        void server.api.stream(`/sse/dc/${source.id}/emits`, {
+          signal: stop.signal,
+          lastEventId,
+          onMessage: ({ id, data }) => {
+            if (stop.signal.aborted) return;
+            seen.push(data["event"]);
+            lastEventId = id;
+            if (++here === 20) resolve();
+          },
+        });
+      });
+      await enough;
+      stop.abort();
+    }
+    await emitting;
+    expect(seen).toEqual(Array.from({ length: 60 }, (_none, n) => n + 1));
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { TestServer, eventually } from "../support/runtime.ts";
+
+const version = (v: number, rest = "", body = ""): string => `export default { name: "t", version: "${v}", props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db" }, ${rest} async run(event) { ${body} this.http.respond({ body: "v${v}" }); } };`;
+
+async function answer(url: string): Promise<string> {
+  return (await fetch(url)).text();
+}
+
+describe("an update", () => {
+  it("serves the new code under the same id and address", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(version(1));
+    expect(await answer(source.endpoint)).toBe("v1");
+    const record = await source.update({ component_code: version(2) });
+    expect(await answer(source.endpoint)).toBe("v2");
+    expect(record).toMatchObject({ id: source.id, component_version: "2", endpoint_url: source.endpoint });
+  });
+
+  it("lets runs in flight finish on the code they started with, and sees what they write", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(version(1, "", 'await new Promise((done) => setTimeout(done, 400)); this.db.set("by", 1);'));
+    const slow = answer(source.endpoint);
+    await new Promise((done) => setTimeout(done, 100));
+    await source.update({ component_code: version(2, "", 'this.db.set("seen", this.db.get("by") ?? null);') });
+    expect(await answer(source.endpoint)).toBe("v2");
+    expect(await source.state()).toEqual({ seen: null });
+    expect(await slow).toBe("v1");
+    await answer(source.endpoint);
+    expect(await source.state()).toEqual({ by: 1, seen: 1 });
+  });
+
+  it("drops no request while it happens, time and again", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(version(0));
+    let isOver = false;
+    const answers: string[] = [];
+    const clients = [1, 2, 3].map(async () => {
+      while (!isOver) answers.push(await answer(source.endpoint));
+    });
+    for (let v = 1; v <= 8; v++) await source.update({ component_code: version(v) });
+    isOver = true;
+    await Promise.all(clients);
+    expect(answers.filter((text) => !/^v\d$/.test(text))).toEqual([]);
+    expect(await answer(source.endpoint)).toBe("v8");
+  });
+
+  it.each([
+    ["does not compile", "export default {", "PD_BUILD_FAILED"],
+    ["throws while it is loaded", "throw new Error('x')", "PD_LOAD_FAILED"],
+    ["is no component", "export default {}", "PD_NOT_A_COMPONENT"],
+    ["wants a prop that nobody gave", version(2).replace("props: {", 'props: { more: "string",'), "PD_BAD_PROPS"],
+  ])("to code that %s changes nothing", async (_title, code, errorCode) => {
+    const server = await TestServer.start();
+    const source = await server.deploy(version(1));
+    await expect(source.update({ component_code: code })).rejects.toMatchObject({ code: errorCode });
+    expect(await answer(source.endpoint)).toBe("v1");
+    expect(await server.api.get(source.path)).toMatchObject({ data: { component_id: source.record["component_id"] } });
+  });
+
+  it("whose activate throws goes back to the old version, activated again", async () => {
+    const server = await TestServer.start();
+    const hooks = `hooks: { activate() { this.db.set("log", [...(this.db.get("log") ?? []), "+1"]); }, deactivate() { this.db.set("log", [...this.db.get("log"), "-1"]); } },`;
+    const source = await server.deploy(version(1, hooks));
+    const failing = version(2, 'hooks: { activate() { throw new Error("not today"); } },');
+    await expect(source.update({ component_code: failing })).rejects.toMatchObject({ code: "PD_HOOK_FAILED", message: expect.stringContaining("not today") });
+    expect(await answer(source.endpoint)).toBe("v1");
+    expect(await source.state()).toEqual({ log: ["+1", "-1", "+1"] });
+  });
+
+  it("serves requests of third parties while activate waits for them", async () => {
+    const server = await TestServer.start();
+    const handshake = `hooks: { async activate() { this.db.set("handshake", await (await fetch(this.http.endpoint)).text()); } },`;
+    const source = await server.deploy(version(1, handshake));
+    expect((await source.state())["handshake"]).toBe("v1");
+    await source.update({ component_code: version(2, handshake) });
+    expect((await source.state())["handshake"]).toBe("v2");
+  });
+
+  it("keeps values whose prop is still there, and lets the others go", async () => {
+    const server = await TestServer.start();
+    const code = (props: string): string => `export default { name: "t", version: "1", props: { ${props} }, run() {} };`;
+    const source = await server.deploy(code('a: "string", b: "string"'), { props: { a: "1", b: "2" } });
+    const record = await source.update({ component_code: code('a: "string", c: { type: "integer", default: 3 }') });
+    expect(record["configured_props"]).toEqual({ a: "1", c: 3 });
+  });
+
+  it("leaves no code behind that nobody uses", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(version(1));
+    await source.update({ component_code: version(2) });
+    await expect(server.api.get(`/v1/components/${String(source.record["component_id"])}`)).rejects.toMatchObject({ code: "PD_COMPONENT_NOT_FOUND" });
+  });
+
+  it("does not keep more processes than it needs, over many", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(version(0));
+    for (let v = 1; v <= 30; v++) await source.update({ component_code: version(v) });
+    const { readdir } = await import("node:fs/promises");
+    await eventually(async () => (await readdir(`${server.home}/run`)).length <= 2);
+  });
+});
