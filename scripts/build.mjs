@@ -2,7 +2,7 @@
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import { build } from "esbuild";
 
-const shared = { bundle: true, platform: "node", target: "node20", logLevel: "warning", legalComments: "none" };
+const shared = { bundle: true, platform: "node", target: "node20.19", logLevel: "warning", legalComments: "none" };
 /** Parts that are native, or a program of their own, stay packages. */
 const external = ["better-sqlite3", "esbuild"];
 /** CommonJS packages inside ES modules find `require` here. */

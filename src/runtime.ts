@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { mkdir, readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { esbuildBundler } from "./code/esbuild-bundler.ts";
@@ -39,6 +40,8 @@ export async function startRuntime(settings: Settings, log: Log): Promise<Runtim
   const lock = holdLock(join(home, "server.lock"));
   if (lock === undefined) throw await homeInUse(home);
   const stop = new AbortController();
+  // Every sleeper of the server listens to this one signal.
+  setMaxListeners(0, stop.signal);
   const undo: (() => unknown)[] = [() => lock.release()];
   try {
     return await startInOrder(settings, { home, log, stop, undo });

@@ -28,7 +28,7 @@ export const esbuildBundler: Bundler = {
         metafile: true,
         format: "esm",
         platform: "node",
-        target: "node20",
+        target: "node20.19",
         sourcemap: "external",
         outfile: "component.mjs",
         logLevel: "silent",

@@ -39,7 +39,7 @@ export class Engine {
 
   private constructor(ports: EnginePorts) {
     this.#ports = ports;
-    this.#scheduler = new Scheduler(ports, this.#sources);
+    this.#scheduler = new Scheduler(ports, { invoke: async (sourceId, trigger, id) => this.#sources.byId(sourceId)?.invoke(trigger, { id }) });
     this.#acceptor = new RequestAcceptor(ports);
   }
 

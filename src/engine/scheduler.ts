@@ -1,10 +1,21 @@
 import { messageOf } from "../domain/errors.ts";
 import { type DeployedId, type InvocationId, invocationId } from "../domain/ids.ts";
 import { countInstants, nextInstant } from "../domain/schedule.ts";
-import type { Timer, TimerInstant } from "../ports/timer-store.ts";
+import type { Timer, TimerInstant, TimerStore } from "../ports/timer-store.ts";
 import { DueQueue } from "./due-queue.ts";
+import type { Trigger } from "../domain/trigger.ts";
 import type { EnginePorts } from "./ports.ts";
-import type { SourceRegistry, TimerPlan } from "./registry.ts";
+import type { TimerPlan } from "./registry.ts";
+
+/** The part of the engine's ports that timers need. */
+export interface SchedulerPorts extends Pick<EnginePorts, "clock" | "log" | "signal"> {
+  readonly store: Pick<TimerStore, "advance" | "settleInstant">;
+}
+
+/** Runs a source; resolves when its run is stored. */
+export interface TimerTarget {
+  invoke(sourceId: DeployedId, trigger: Trigger, id: InvocationId): Promise<unknown>;
+}
 
 /** Under `skip` an instant that is due for no longer than this is not missed. */
 const ON_TIME_MS = 5000;
@@ -16,17 +27,17 @@ const LONGEST_SLEEP_MS = 60_000;
  * coalesced or skipped. A timer is planned from its schedule, never from its last run, and never overlaps itself.
  */
 export class Scheduler implements TimerPlan {
-  readonly #ports: EnginePorts;
-  readonly #sources: SourceRegistry;
+  readonly #ports: SchedulerPorts;
+  readonly #target: TimerTarget;
   readonly #timers = new Map<string, Timer>();
   readonly #running = new Set<string>();
   #queue = new DueQueue<Timer>();
   #nudge = new AbortController();
   #loop: Promise<void> | undefined;
 
-  constructor(ports: EnginePorts, sources: SourceRegistry) {
+  constructor(ports: SchedulerPorts, target: TimerTarget) {
     this.#ports = ports;
-    this.#sources = sources;
+    this.#target = target;
   }
 
   start(timers: readonly Timer[]): void {
@@ -95,8 +106,8 @@ export class Scheduler implements TimerPlan {
   async #fire(timer: Timer, instant: TimerInstant, id: InvocationId): Promise<void> {
     const { log, store } = this.#ports;
     try {
-      const live = this.#sources.byId(timer.sourceId);
-      await live?.invoke({ kind: "timer", prop: timer.prop, plannedAt: instant.plannedAt, schedule: timer.schedule }, { id });
+      const trigger: Trigger = { kind: "timer", prop: timer.prop, plannedAt: instant.plannedAt, schedule: timer.schedule };
+      await this.#target.invoke(timer.sourceId, trigger, id);
     } catch (error) {
       log.error("a timer's run could not be made", { source: timer.sourceId, reason: messageOf(error) });
       const { invocationId: _id, ...rest } = instant;

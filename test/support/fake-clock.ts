@@ -26,12 +26,14 @@ export class FakeClock implements Clock {
   sleepUntil(at: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted || at <= this.#now) return Promise.resolve();
     return new Promise((resolve) => {
-      const sleeper = { at, wake: resolve };
-      this.#sleepers.push(sleeper);
-      signal.addEventListener("abort", () => {
+      const wake = (): void => {
+        signal.removeEventListener("abort", wake);
         this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
         resolve();
-      });
+      };
+      const sleeper = { at, wake };
+      this.#sleepers.push(sleeper);
+      signal.addEventListener("abort", wake);
     });
   }
 
@@ -41,7 +43,6 @@ export class FakeClock implements Clock {
     for (;;) {
       const next = this.#sleepers.toSorted((a, b) => a.at - b.at)[0];
       if (next === undefined || next.at > at) break;
-      this.#sleepers = this.#sleepers.filter((other) => other !== next);
       this.#now = Math.max(this.#now, next.at);
       next.wake();
       await settled();

@@ -1,0 +1,112 @@
+import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { NpmResolver } from "../../src/code/npm-resolver.ts";
+import { systemClock } from "../../src/system/clock.ts";
+import { deployFile } from "../support/components.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { TestServer } from "../support/runtime.ts";
+
+const using = (name: string, rest = ""): string => `import m from "${name}/package.json" with { type: "json" }; export default { name: "t", version: "1", run() { return m.version; }, ${rest} };`;
+
+async function resolver(folder: string): Promise<NpmResolver> {
+  return NpmResolver.open({ folder, allowScripts: false, clock: systemClock, signal: new AbortController().signal });
+}
+
+/** Puts an `npm` first on the PATH that stands for one without a network. */
+async function withNpm(script: string): Promise<void> {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "npm"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const before = process.env["PATH"];
+  process.env["PATH"] = `${folder}:${before}`;
+  onTestFinished(() => {
+    process.env["PATH"] = before;
+  });
+}
+
+describe("packages", () => {
+  it("are installed from the import alone, at the versions that it asks for", async () => {
+    const server = await TestServer.start();
+    const source = await deployFile(server, "pinned-packages.js");
+    await source.run();
+    expect(await source.payloads()).toEqual([{ exact: "2.1.2", range: "6.0.0", tilde: "3.0.1", latest: expect.stringMatching(/^\d/), plain: "1.3.0" }]);
+  });
+
+  it("stay at their version through updates, but for @latest", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(using("ms@2.0.0"));
+    expect((await source.run())["returned"]).toBe("2.0.0");
+    await source.update({ component_code: using("ms") });
+    expect((await source.run())["returned"]).toBe("2.0.0");
+    await source.update({ component_code: using("ms@^2") });
+    expect((await source.run())["returned"]).toBe("2.0.0");
+    await source.update({ component_code: using("ms@latest") });
+    expect((await source.run())["returned"]).not.toBe("2.0.0");
+  });
+
+  it("take the range of the project's package.json", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(using("ms"), { path: "src/a.mjs", files: { "package.json": JSON.stringify({ dependencies: { ms: "2.1.1" } }) } });
+    expect((await source.run())["returned"]).toBe("2.1.1");
+  });
+
+  it("of sources that need the same are shared, also when they are deployed at once", async () => {
+    const server = await TestServer.start();
+    const sources = await Promise.all([1, 2, 3].map(() => server.deploy(using("ms@2.1.3"))));
+    expect(await readdir(join(server.home, "packages"))).toHaveLength(1);
+    expect((await sources[2]?.run())?.["returned"]).toBe("2.1.3");
+  });
+
+  it.each([
+    ["that nobody has published", "headwater-no-such-package-x1", 'Cannot install "headwater-no-such-package-x1", imported at source.mjs:2: the registry has no such package'],
+    ["in a version that was never published", "ms@99.0.0", 'Cannot install "ms@99.0.0", imported at source.mjs:2: the registry has no such version'],
+  ])("%s give an error that names the import's line", async (_title, name, message) => {
+    const server = await TestServer.start();
+    const failed = server.deploy(`// first line\nimport x from "${name}"; export default { name: "t", version: "1", run() { x(); } };`);
+    await expect(failed).rejects.toMatchObject({ code: "PD_PACKAGE_NOT_FOUND", message });
+    expect(await readdir(join(server.home, "packages"))).toEqual([]);
+  });
+
+  it("that are already there need no registry", async () => {
+    const server = await TestServer.start();
+    await server.deploy(using("ms"));
+    await server.stop();
+    await withNpm('echo "npm error code ENOTFOUND" >&2; exit 1');
+    const again = await TestServer.start({ home: server.home });
+    const source = await again.deploy(using("ms"));
+    expect((await source.run())["outcome"]).toBe("returned");
+    await expect(again.deploy(using("is-number"))).rejects.toMatchObject({ code: "PD_PACKAGES_UNREACHABLE" });
+  });
+
+  it("whose install was killed leave nothing half done", async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, ".partial-killed", "node_modules", "ms"), { recursive: true });
+    const packages = await resolver(folder);
+    expect(await readdir(folder)).toEqual([]);
+    const { folder: name } = await packages.resolve([{ name: "ms", range: "2.1.3", importedAt: "a:1" }], {});
+    expect(await readdir(folder)).toEqual([name]);
+  });
+
+  it("run no install scripts", async () => {
+    const folder = await temporaryFolder();
+    const words = join(folder, "words");
+    await withNpm(`echo "$@" > ${words}; exit 1`);
+    const packages = await resolver(join(folder, "packages"));
+    await expect(packages.resolve([{ name: "ms", importedAt: "a:1" }], {})).rejects.toMatchObject({ code: "PD_INSTALL_FAILED" });
+    const { readFile } = await import("node:fs/promises");
+    expect(await readFile(words, "utf8")).toContain("--ignore-scripts");
+  });
+
+  it("cannot be installed without npm, and the error says so", async () => {
+    const before = process.env["PATH"];
+    const folder = await temporaryFolder();
+    await symlink(process.execPath, join(folder, "node"));
+    process.env["PATH"] = folder;
+    onTestFinished(() => {
+      process.env["PATH"] = before;
+    });
+    const packages = await resolver(join(folder, "packages"));
+    await expect(packages.resolve([{ name: "ms", importedAt: "a:1" }], {})).rejects.toMatchObject({ code: "PD_NPM_MISSING" });
+    await rm(join(folder, "node"));
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { CatchUp, Schedule } from "../../src/domain/schedule.ts";
+import type { TimerTrigger, Trigger } from "../../src/domain/trigger.ts";
+import { Scheduler, type SchedulerPorts } from "../../src/engine/scheduler.ts";
+import { silentLog } from "../../src/system/log.ts";
+import type { Timer, TimerInstant } from "../../src/ports/timer-store.ts";
+import { FakeClock, settled } from "../support/fake-clock.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const nineOClock = Date.parse("2026-03-28T09:00:00Z");
+
+/** A scheduler on a clock that stands still, with one source whose runs the test ends. */
+class World {
+  readonly clock = new FakeClock(nineOClock);
+  readonly fired: TimerTrigger[] = [];
+  readonly ledger = new Map<number, TimerInstant>();
+  readonly scheduler: Scheduler;
+  /** How long a run takes; 0: no time. */
+  runMs = 0;
+  readonly #stop = new AbortController();
+
+  constructor() {
+    const ports: SchedulerPorts = {
+      clock: this.clock,
+      log: silentLog,
+      signal: this.#stop.signal,
+      store: {
+        advance: async (_timer, instants) => {
+          for (const instant of instants) this.ledger.set(instant.plannedAt, instant);
+        },
+        settleInstant: async (instant) => void this.ledger.set(instant.plannedAt, instant),
+      },
+    };
+    this.scheduler = new Scheduler(ports, { invoke: async (_id, trigger) => this.#run(trigger) });
+    onTestFinished(async () => {
+      this.#stop.abort();
+      await this.scheduler[Symbol.asyncDispose]();
+    });
+  }
+
+  async #run(trigger: Trigger): Promise<void> {
+    if (trigger.kind !== "timer") return;
+    this.fired.push(trigger);
+    if (this.runMs > 0) await this.clock.sleepUntil(this.clock.now() + this.runMs, this.#stop.signal);
+    const running = this.ledger.get(trigger.plannedAt);
+    if (running !== undefined) this.ledger.set(trigger.plannedAt, { ...running, state: "fired" });
+  }
+
+  /** Minutes after nine at which runs were planned. */
+  get minutes(): number[] {
+    return this.fired.map(({ plannedAt }) => (plannedAt - nineOClock) / MINUTE);
+  }
+
+  get states(): string[] {
+    return [...this.ledger.values()].map(({ state, count }) => `${state} ${count}`);
+  }
+}
+
+function timer(schedule: Schedule, nextAt: number, catchUp: CatchUp = "latest"): Timer {
+  return { sourceId: "dc_a", prop: "timer", schedule, catchUp, anchorAt: nineOClock, nextAt };
+}
+
+const everyMinute: Schedule = { kind: "interval", seconds: 60 };
+
+describe("a timer", () => {
+  it("fires at its planned instants, not before", async () => {
+    const world = new World();
+    world.scheduler.start([timer(everyMinute, nineOClock + MINUTE)]);
+    await world.clock.setTo(nineOClock + MINUTE - 1);
+    expect(world.minutes).toEqual([]);
+    await world.clock.setTo(nineOClock + MINUTE);
+    expect(world.minutes).toEqual([1]);
+  });
+
+  it("does not drift over a day, though each run takes 7 seconds", async () => {
+    const world = new World();
+    world.runMs = 7000;
+    world.scheduler.start([timer(everyMinute, nineOClock + MINUTE)]);
+    await world.clock.setTo(nineOClock + 24 * HOUR + 30_000);
+    expect(world.minutes).toEqual(Array.from({ length: 24 * 60 }, (_none, n) => n + 1));
+    expect(new Set(world.states)).toEqual(new Set(["fired 1"]));
+  });
+
+  it("keeps to the wall clock of its zone over a change of summer time", async () => {
+    const world = new World();
+    world.scheduler.start([timer({ kind: "cron", expression: "0 12 * * *", timezone: "Europe/Berlin" }, Date.parse("2026-03-28T11:00:00Z"))]);
+    await world.clock.setTo(Date.parse("2026-03-30T12:00:00Z"));
+    expect(world.fired.map(({ plannedAt }) => new Date(plannedAt).toISOString())).toEqual(["2026-03-28T11:00:00.000Z", "2026-03-29T10:00:00.000Z", "2026-03-30T10:00:00.000Z"]);
+  });
+
+  it("of more than 24.8 days waits", async () => {
+    const world = new World();
+    const seconds = 86_400_000;
+    world.scheduler.start([timer({ kind: "interval", seconds }, nineOClock + seconds * 1000)]);
+    await settled();
+    expect(world.minutes).toEqual([]);
+  });
+
+  it("never overlaps itself: what comes due meanwhile becomes one run", async () => {
+    const world = new World();
+    world.runMs = 3.5 * MINUTE;
+    world.scheduler.start([timer(everyMinute, nineOClock + MINUTE)]);
+    await world.clock.setTo(nineOClock + 9 * MINUTE);
+    expect(world.minutes).toEqual([1, 4, 8]);
+    expect(world.states).toEqual(["fired 1", "coalesced 2", "fired 1", "coalesced 3", "running 1"]);
+  });
+
+  it("stops when it is taken away, and follows a new schedule", async () => {
+    const world = new World();
+    world.scheduler.start([timer(everyMinute, nineOClock + MINUTE)]);
+    await world.clock.setTo(nineOClock + 2 * MINUTE);
+    world.scheduler.replace("dc_a", [timer({ kind: "interval", seconds: 300 }, nineOClock + 5 * MINUTE)]);
+    await world.clock.setTo(nineOClock + 10 * MINUTE);
+    world.scheduler.replace("dc_a", []);
+    await world.clock.setTo(nineOClock + 20 * MINUTE);
+    expect(world.minutes).toEqual([1, 2, 5, 10]);
+  });
+
+  it("goes on when the clock is set back", async () => {
+    const world = new World();
+    world.scheduler.start([timer(everyMinute, nineOClock + MINUTE)]);
+    await world.clock.setTo(nineOClock + 3 * MINUTE);
+    world.clock.jumpTo(nineOClock);
+    await world.clock.setTo(nineOClock + 6 * MINUTE);
+    expect(world.minutes).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+});
+
+describe("after three hours of downtime", () => {
+  it.each<[CatchUp, number[], string[]]>([
+    ["latest", [180], ["coalesced 179", "fired 1"]],
+    ["skip", [180], ["skipped 179", "fired 1"]],
+    ["all", Array.from({ length: 180 }, (_none, n) => n + 1), Array(180).fill("fired 1")],
+  ])("the policy %s settles every instant", async (policy, minutes, states) => {
+    const world = new World();
+    world.clock.jumpTo(nineOClock + 3 * HOUR + 1000);
+    world.scheduler.start([timer(everyMinute, nineOClock + MINUTE, policy)]);
+    await settled();
+    await world.clock.setTo(nineOClock + 3 * HOUR + 2000);
+    expect(world.minutes).toEqual(minutes);
+    expect(world.states).toEqual(states);
+  });
+
+  it("the policy skip runs nothing that is late, and says why", async () => {
+    const world = new World();
+    world.clock.jumpTo(nineOClock + 3 * HOUR + 30_000);
+    world.scheduler.start([timer(everyMinute, nineOClock + MINUTE, "skip")]);
+    await settled();
+    expect([...world.ledger.values()]).toMatchObject([{ state: "skipped", count: 180, reason: expect.stringContaining("the server was down") }]);
+    await world.clock.setTo(nineOClock + 3 * HOUR + MINUTE);
+    expect(world.minutes).toEqual([181]);
+  });
+});
+
