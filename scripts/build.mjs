@@ -12,14 +12,14 @@ const banner = { js: 'import{createRequire as createRequireOfHeadwater}from"node
 const lazyCommands = {
   name: "lazy-commands",
   setup({ onResolve }) {
-    onResolve({ filter: /\/commands\/[\w-]+\.ts$/ }, ({ path, kind }) =>
+    onResolve({ filter: /^\.\/(commands\/[\w-]+|reporter)\.ts$/ }, ({ path, kind }) =>
       kind === "dynamic-import" ? { path: `./${path.replace(/^.*\//, "").replace(/\.ts$/, ".js")}`, external: true } : undefined,
     );
   },
 };
 
 rmSync("dist", { recursive: true, force: true });
-const commands = readdirSync("src/cli/commands").map((name) => `src/cli/commands/${name}`);
+const commands = ["src/cli/reporter.ts", ...readdirSync("src/cli/commands").map((name) => `src/cli/commands/${name}`)];
 await Promise.all([
   build({ ...shared, entryPoints: ["src/cli/main.ts"], outfile: "dist/pd.cjs", format: "cjs", minify: true, keepNames: true, external, plugins: [lazyCommands] }),
   build({ ...shared, entryPoints: ["src/sandbox/child/main.ts"], outfile: "dist/child.cjs", format: "cjs", minifyWhitespace: true, minifySyntax: true }),

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { posix } from "node:path";
 import { type BuildFailure, type Message, type Metafile, type OnResolveArgs, type OnResolveResult, type Plugin, build } from "esbuild";
 import { isBareImport } from "../domain/package-spec.ts";
 import type { BundleImport, ComponentCode } from "../domain/saved-component.ts";
@@ -7,6 +8,8 @@ import { PackageImports, isBuiltIn } from "./package-imports.ts";
 import { VirtualFiles, loaderOf } from "./virtual-files.ts";
 
 const NAMESPACE = "component";
+/** Stands for the entry, whose own name may be that of a file in the working folder, which esbuild would prefer. */
+const ENTRY = "component:entry";
 /** `defineSource` and its like hand back what they are given: no need to install a package for that. */
 const TYPES_PACKAGE = "@pipedream/types";
 const TYPES_MODULE = `const same = (definition) => definition;
@@ -22,7 +25,7 @@ export const esbuildBundler: Bundler = {
     const packages = new PackageImports(files);
     try {
       const result = await build({
-        entryPoints: [code.path],
+        entryPoints: [ENTRY],
         bundle: true,
         write: false,
         metafile: true,
@@ -33,7 +36,7 @@ export const esbuildBundler: Bundler = {
         outfile: "component.mjs",
         logLevel: "silent",
         keepNames: true,
-        plugins: [virtualPlugin(files, packages)],
+        plugins: [virtualPlugin(code.path, files, packages)],
       });
       if (packages.problems.length > 0) return { kind: "failed", problems: packages.problems.map(({ text, file, line }) => ({ text, file, line })) };
       const [map, output] = result.outputFiles;
@@ -45,11 +48,11 @@ export const esbuildBundler: Bundler = {
   },
 };
 
-function virtualPlugin(files: VirtualFiles, packages: PackageImports): Plugin {
+function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImports): Plugin {
   return {
     name: "component-files",
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /.*/ }, (request) => resolveImport(request, files, packages));
+      onResolve({ filter: /.*/ }, (request) => (request.kind === "entry-point" ? { path: posix.normalize(entry), namespace: NAMESPACE } : resolveImport(request, files, packages)));
       onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => {
         if (path === TYPES_PACKAGE) return { contents: TYPES_MODULE, loader: "js" };
         return { contents: files.text(path) ?? "", loader: loaderOf(path) };
@@ -58,8 +61,7 @@ function virtualPlugin(files: VirtualFiles, packages: PackageImports): Plugin {
   };
 }
 
-function resolveImport({ path, importer, kind }: OnResolveArgs, files: VirtualFiles, packages: PackageImports): OnResolveResult {
-  if (kind === "entry-point") return { path, namespace: NAMESPACE };
+function resolveImport({ path, importer }: OnResolveArgs, files: VirtualFiles, packages: PackageImports): OnResolveResult {
   if (isBuiltIn(path)) return { path, external: true };
   if (!isBareImport(path)) return resolveLocal(path, importer, files);
   if (/^@pipedream\/types(@[^/]+)?$/.test(path)) return { path: TYPES_PACKAGE, namespace: NAMESPACE };

@@ -4,6 +4,8 @@ import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { PdError, messageOf } from "../domain/errors.ts";
 
+const CLOSE_IDLE_EVERY_MS = 20;
+
 export interface ListenSettings {
   readonly host: string;
   readonly port: number;
@@ -39,9 +41,11 @@ export class Listener {
   /** Takes no new connections and resolves when those that are busy have been answered, or cut off after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    this.#server.closeIdleConnections();
+    // A connection that is busy now becomes idle when it has been answered, and would stay open for the next request.
+    const closeIdle = setInterval(() => this.#server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
     const cutOff = setTimeout(() => this.#server.closeAllConnections(), graceMs);
     await closed;
+    clearInterval(closeIdle);
     clearTimeout(cutOff);
   }
 }

@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PdError } from "../../domain/errors.ts";
+import { holdLock } from "../../store/sqlite/open.ts";
 import { readServerRecord } from "../../system/server-record.ts";
 import { type CliContext, findServer, settingsOf } from "../context.ts";
 import { printJson, printNote, withSpinner } from "../reporter.ts";
@@ -16,19 +18,19 @@ export async function down(cli: CliContext): Promise<number> {
     return 0;
   }
   process.kill(record.pid, "SIGTERM");
-  await withSpinner(cli, "Stopping", untilGone(record.pid));
+  await withSpinner(cli, "Stopping", untilGone(settings.home, record.pid));
   if (cli.isJson) printJson(cli, { stopped: true, pid: record.pid });
   else printNote(cli, "Stopped");
   return 0;
 }
 
-async function untilGone(pid: number): Promise<void> {
-  for (const started = Date.now(); Date.now() - started < STOP_TIMEOUT_MS; await sleep(30)) {
-    try {
-      process.kill(pid, 0);
-    } catch {
-      return;
-    }
+/** Resolves when the home is free again: the process may linger as a zombie until its parent has noticed its end. */
+async function untilGone(home: string, pid: number): Promise<void> {
+  for (const started = Date.now(); Date.now() - started < STOP_TIMEOUT_MS; await sleep(20)) {
+    const lock = holdLock(join(home, "server.lock"));
+    lock?.release();
+    const next = await readServerRecord(home);
+    if (lock !== undefined || (next !== undefined && next.pid !== pid)) return;
   }
   throw new PdError("PD_FAILED", `Cannot stop the server: process ${pid} still runs after ${STOP_TIMEOUT_MS / 1000} s`, { fix: `kill -9 ${pid}; nothing that was acknowledged is lost` });
 }

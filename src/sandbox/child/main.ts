@@ -147,7 +147,7 @@ function log(level: LogLevel, text: string, rawFrom?: string): void {
   tell({ type: "child:log", id, line: { at: Date.now(), level, text, ...(rawFrom === undefined ? {} : { rawFrom }) } });
 }
 
-/** The permission model lets signals through, and the channel to the host is not the component's. */
+/** The permission model lets signals through, and messages to the host are not the component's to send. */
 function shutDoors(): void {
   const refuse = (): never => {
     throw new Error("process.kill is not available to components");
@@ -156,7 +156,6 @@ function shutDoors(): void {
     kill: { value: refuse },
     _kill: { value: refuse },
     send: { value: undefined },
-    disconnect: { value: undefined },
   });
   Object.defineProperty(globalThis, "defineComponent", { value: (definition: unknown) => definition, configurable: true, writable: true });
 }

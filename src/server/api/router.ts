@@ -23,7 +23,7 @@ export function apiRouter(engine: Engine, { apiKey, log, status }: ApiSettings):
   app.onError((error, context) => answerError(context, error, log));
   app.notFound((context) => answerError(context, new PdError("PD_NOT_FOUND", `Cannot ${context.req.method} ${context.req.path}: the API has no such path`), log));
   app.use(async (context, next) => {
-    if (!isSameKey(context.req.header("authorization") ?? "", `Bearer ${apiKey}`)) {
+    if (!isSameKey((context.req.header("authorization") ?? "").replace(/^bearer /i, ""), apiKey)) {
       throw new PdError("PD_UNAUTHORIZED", `Cannot ${context.req.method} ${context.req.path}: the API key is missing or wrong`);
     }
     await next();

@@ -1,0 +1,223 @@
+import { once } from "node:events";
+import { readFile, stat } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { componentPath } from "../support/components.ts";
+import { PdHome, collect, untilOutput } from "../support/pd.ts";
+import { eventually } from "../support/runtime.ts";
+
+describe("pd", () => {
+  it("shows its version and its help, and tells wrong usage with exit code 2", async () => {
+    const home = await PdHome.make();
+    const { version } = JSON.parse(await readFile(join(import.meta.dirname, "..", "..", "package.json"), "utf8"));
+    expect(await home.pd("--version")).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+    const help = await home.pd("help");
+    expect([help.code, help.stdout]).toEqual([0, expect.stringContaining("Usage: pd [options] [command]")]);
+    for (const command of ["up", "down", "status", "dev", "deploy", "update", "delete", "init", "list", "describe", "events", "logs", "run", "replay", "db", "completion"]) {
+      expect(help.stdout).toContain(`\n  ${command} `);
+    }
+    expect((await home.pd("help", "deploy")).stdout).toContain("--prop <name=value>");
+    expect(await home.pd("frobnicate")).toMatchObject({ code: 2, stderr: expect.stringContaining("unknown command 'frobnicate'") });
+    expect((await home.pd("deploy")).code).toBe(2);
+    expect((await home.pd("up", "--port", "http")).code).toBe(1);
+  });
+
+  it("goes the whole way: deploy, request, events, logs, run, replay, db, update, delete", async () => {
+    const home = await PdHome.make();
+    const deployed = await home.pd("deploy", componentPath("http-echo.mjs"), "--name", "My Echo");
+    expect(deployed).toMatchObject({ code: 0, stderr: expect.stringContaining("No server is running: starting one in the background (pd down stops it)") });
+    expect(deployed.stdout).toMatch(/^Deployed my-echo \(dc_\w+\)\nEndpoint: http:\/\/127\.0\.0\.1:\d+\/\w+\n$/);
+    const source = await home.json("describe", "my-echo");
+    const answer = await fetch(`${String(source["endpoint_url"])}/hello?x=1`, { method: "POST", headers: { "content-type": "application/json" }, body: '{"n":1}' });
+    expect([answer.status, answer.headers.get("x-echo"), await answer.json()]).toEqual([201, "yes", { method: "POST", path: "/hello", query: { x: "1" }, body: { n: 1 } }]);
+    expect((await home.pd("events", "my-echo")).stdout).toBe('{"n":1}\n');
+    expect(await home.json("events", "my-echo", "-n", "5")).toMatchObject([{ event: { n: 1 }, metadata: { summary: "POST /hello" } }]);
+    expect((await home.pd("list")).stdout).toMatch(/^NAME +ID +ACTIVE +VERSION +ENDPOINT\nmy-echo +dc_\w+ +yes +0\.0\.1 +http/);
+    expect((await home.pd("list", "st")).stdout).toMatch(/^NAME +TYPE +VISIBILITY +SSE\nmy-echo +source +private +http:\/\/127\.0\.0\.1:\d+\/sse\/dc\/dc_\w+\/emits\n$/);
+
+    const event = await home.file("event.json", '{"method":"RUN","path":"/by-hand","body":{"n":2}}');
+    const run = await home.json("run", "my-echo", "--event", event);
+    expect(run).toMatchObject({ outcome: "returned", event_count: 1, trigger_summary: "run by hand" });
+    const replay = await home.json("replay", "my-echo", String(run["id"]));
+    expect(replay).toMatchObject({ replay_of: run["id"], event_count: 1 });
+    expect((await home.pd("events", "my-echo", "-n", "2")).stdout).toBe('{"n":2}\n{"n":2}\n');
+
+    expect(await home.pd("db", "set", "my-echo", "key", '{"a":1}')).toMatchObject({ code: 0 });
+    expect((await home.pd("db", "get", "my-echo", "key")).stdout).toBe('{"a":1}\n');
+    expect((await home.pd("db", "list", "my-echo")).stdout).toBe('key  {"a":1}\n');
+    expect((await home.pd("db", "delete", "my-echo", "key")).code).toBe(0);
+    expect(await home.pd("db", "get", "my-echo", "key")).toMatchObject({ code: 1, stderr: expect.stringContaining('Error [PD_NOT_FOUND] Cannot read "key" of my-echo: its db has no such key') });
+
+    expect(await home.json("update", "my-echo", "--deactivate")).toMatchObject({ id: source["id"], active: false });
+    expect((await fetch(String(source["endpoint_url"]))).status).toBe(404);
+    expect(await home.json("update", "my-echo", "--activate", "--name", "Echo")).toMatchObject({ active: true, name_slug: "echo" });
+    expect(await home.json("delete", "echo")).toEqual({ id: source["id"], deleted: true });
+    expect(await home.pd("events", "echo")).toEqual({ code: 1, stdout: "", stderr: 'Error [PD_SOURCE_NOT_FOUND] Cannot find source "echo": no source has this id or slug\nTry: pd list sources\n' });
+    expect(await home.pd("down")).toMatchObject({ code: 0, stderr: "Stopped\n" });
+    expect(await home.pd("status")).toMatchObject({ code: 1, stdout: expect.stringContaining("Not running") });
+  });
+
+  it("answers with one JSON value under --json, and one a line while it follows", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    const deployed = await home.json("deploy", componentPath("http-plain.mjs"));
+    expect(deployed).toMatchObject({ id: expect.stringMatching(/^dc_/), name_slug: "http-plain", active: true, type: "DeployedComponent" });
+    const follower = home.spawn(["events", "http-plain", "-n", "100", "-f", "--json"]);
+    const shown = untilOutput(follower, (text) => text.split("\n").length > 3);
+    const send = (id: number): Promise<Response> => fetch(String(deployed["endpoint_url"]), { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ id }) });
+    for (const id of [1, 2, 3]) await send(id);
+    const lines = (await shown).trim().split("\n").map((line) => JSON.parse(line)["event"]["id"]);
+    expect(lines.slice(0, 3)).toEqual([1, 2, 3]);
+    follower.kill("SIGINT");
+    await once(follower, "close");
+  });
+
+  it("follows logs", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    const file = await home.file("talks.mjs", 'export default { name: "Talks", version: "1", run() { console.log("said", 1); } };');
+    await home.pd("deploy", file);
+    await home.pd("run", "talks");
+    const follower = home.spawn(["logs", "talks"]);
+    const recent = await untilOutput(follower, (text) => text.includes("said 1"));
+    expect(recent).toMatch(/│ log {3}said 1 {2}talks\.mjs:1\n/);
+    const more = untilOutput(follower, (text) => text.includes("✔ done"));
+    await eventually(async () => {
+      await home.pd("run", "talks");
+      return Promise.race([more, new Promise<false>((resolve) => setTimeout(() => resolve(false), 200))]);
+    });
+    expect(await more).toMatch(/▶ run {3}run by hand\n.*│ log {3}said 1 {2}talks\.mjs:1\n.*✔ done {2}\d+ ms\n/);
+  });
+
+  it("deploys raw code from a URL, and says why it cannot", async () => {
+    const server = createServer((request, response) => {
+      response.statusCode = request.url === "/good.mjs" ? 200 : 404;
+      response.end('export default { name: "From URL", version: "1", run() {} };');
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const address = server.address();
+    const base = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+    const home = await PdHome.make();
+    expect(await home.json("deploy", `${base}/good.mjs`)).toMatchObject({ name_slug: "from-url" });
+    expect(await home.pd("deploy", `${base}/bad.mjs`)).toMatchObject({ code: 1, stderr: expect.stringContaining(`Error [PD_CODE_UNREACHABLE] Cannot fetch ${base}/bad.mjs: it answered with status 404`) });
+  });
+
+  it("never asks without a terminal, and says what is missing", async () => {
+    const home = await PdHome.make();
+    const result = await home.pd("deploy", componentPath("app/watch-project.mjs"));
+    expect(result).toMatchObject({ code: 1, stdout: "" });
+    expect(result.stderr).toContain("Error [PD_BAD_PROPS] Cannot configure Watch project:\n  - demo needs the credentials of demo as JSON");
+    expect(result.stderr).toContain("\n  - project is required\nTry: Give them with --prop name=value\n");
+    const account = await home.file("account.json", '{ "api_key": "k" }');
+    const props = await home.file("props.json", '{ "project": "p", "limit": 3 }');
+    expect(await home.json("deploy", componentPath("app/watch-project.mjs"), "--props", props, "--prop", `demo=@${account}`)).toMatchObject({ configured_props: { project: "p", limit: 3, demo: { api_key: "********" } } });
+  });
+
+  it("asks on a terminal for what is missing", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    const file = await home.file("asks.mjs", 'export default { name: "Asks", version: "1", props: { who: { type: "string", label: "Who" } }, run() { this.$emit(this.who); } };');
+    const terminal = home.spawn([], { shell: `exec script -qec "${process.execPath} ${join(import.meta.dirname, "..", "..", "bin", "pd.cjs")} deploy ${file}" /dev/null; exit` });
+    const shown = collect(terminal, "stdout");
+    await eventually(async () => shown().includes("Who"));
+    terminal.stdin?.write("me\r");
+    await once(terminal, "close");
+    expect(shown()).toContain("Deployed asks");
+    await home.pd("run", "asks");
+    expect((await home.pd("events", "asks")).stdout).toBe('"me"\n');
+  });
+
+  it("gives a source the variables that it was given", async () => {
+    const home = await PdHome.make();
+    const file = await home.file("env.mjs", 'export default { name: "Env", version: "1", run() { return [process.env.A, process.env.B]; } };');
+    const env = await home.file(".env", "# comment\nA=one\nexport B=\"two words\"\n");
+    await home.pd("deploy", file, "--env-file", env, "--env", "A=over");
+    expect(await home.json("run", "env")).toMatchObject({ returned: ["over", "two words"] });
+  });
+
+  it("writes components to begin with, which deploy and run", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    for (const flags of [[], ["--http"], ["--db", "--timer"], ["--db", "--http", "--timer"]]) {
+      const name = `my source ${flags.join("")}`;
+      const { path } = await home.json("init", "source", name, ...flags);
+      const source = await home.json("deploy", join(home.folder, String(path)));
+      expect(await home.json("run", String(source["id"]))).toMatchObject({ outcome: "returned", event_count: 1 });
+    }
+    expect(await home.json("init", "action", "greet")).toEqual({ path: "greet/greet.mjs" });
+    expect(await home.json("init", "app", "my app")).toEqual({ path: "my-app/my-app.app.mjs" });
+    expect(await readFile(join(home.folder, "my-app", "my-app.app.mjs"), "utf8")).toContain('app: "my_app"');
+    expect(await home.pd("init", "action", "greet")).toMatchObject({ code: 1, stderr: expect.stringContaining("Cannot write greet/greet.mjs: it exists") });
+  });
+
+  it("completes in three shells", async () => {
+    const home = await PdHome.make();
+    expect((await home.pd("completion", "bash")).stdout).toContain("complete -o filenames -F _pd pd");
+    expect((await home.pd("completion", "zsh")).stdout).toContain("bashcompinit");
+    expect((await home.pd("completion", "fish")).stdout).toContain("complete -c pd -n __fish_use_subcommand -a deploy");
+    expect((await home.pd("completion", "tcsh")).code).toBe(1);
+  });
+
+  it.each([
+    ["a file that is not there", ["deploy", "nowhere.mjs"], "Error [PD_FILE_NOT_FOUND] Cannot read nowhere.mjs: there is no such file"],
+    ["a pair that is none", ["deploy", "x.mjs", "--prop", "name"], 'Error [PD_BAD_INPUT] Cannot use --prop "name": it wants name=value'],
+    ["a value's file that is not there", ["deploy", "x.mjs", "--prop", "a=@nowhere"], "Error [PD_FILE_NOT_FOUND] Cannot read the value of a"],
+    ["a kind that there is none of", ["list", "things"], 'Error [PD_BAD_INPUT] Cannot list "things": there are sources, components and streams'],
+    ["a port that is none", ["up", "--port", "x"], 'Error [PD_BAD_INPUT] Cannot use --port "x": it wants a number of at least 0'],
+  ])("tells what is wrong with %s", async (_title, words, message) => {
+    const home = await PdHome.make();
+    const result = await home.pd(...words);
+    expect([result.code, result.stdout]).toEqual([1, ""]);
+    expect(result.stderr).toContain(message);
+    expect(result.stderr).toMatch(/\nTry: .+\n$/);
+  });
+});
+
+describe("the server", () => {
+  it("keeps the key for its owner alone", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    expect((await stat(join(home.home, "api-key"))).mode & 0o777).toBe(0o600);
+    expect(((await stat(home.home)).mode & 0o077).toString(8)).toBe("0");
+  });
+
+  it("refuses a second one on the same home, naming the first", async () => {
+    const home = await PdHome.make();
+    const first = await home.up();
+    const second = await home.pd("up");
+    expect(second.code).toBe(1);
+    expect(second.stderr).toContain(`Error [PD_HOME_IN_USE] Cannot start on ${home.home}: another server runs on it: process ${first.child.pid} at ${first.apiUrl}`);
+  });
+
+  it("says which port is taken", async () => {
+    const home = await PdHome.make();
+    const other = await PdHome.make();
+    const first = await home.up();
+    const { port } = new URL(first.apiUrl);
+    const result = await other.pd("up", "--port", port);
+    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining(`Error [PD_PORT_TAKEN] Cannot listen on 127.0.0.1:${port} for the API: the port is taken\nTry: Choose another with --port`) });
+  });
+
+  it("detaches, and tells when it already runs", async () => {
+    const home = await PdHome.make();
+    expect(await home.pd("up", "--detach")).toMatchObject({ code: 0, stderr: expect.stringContaining("Started at http://127.0.0.1:") });
+    expect(await home.pd("up", "--detach")).toMatchObject({ code: 0, stderr: expect.stringContaining("Already running at") });
+    expect(await home.json("status")).toMatchObject({ running: true, sources: 0 });
+  });
+
+  it("lets runs in flight finish when it is stopped", async () => {
+    const home = await PdHome.make();
+    const server = await home.up();
+    const file = await home.file("slow.mjs", 'export default { name: "Slow", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, async run() { await new Promise((done) => setTimeout(done, 700)); this.http.respond({ body: "finished" }); this.$emit("done"); } };');
+    const source = await home.json("deploy", file);
+    const answer = fetch(String(source["endpoint_url"]));
+    await new Promise((done) => setTimeout(done, 200));
+    server.child.kill("SIGTERM");
+    expect(await (await answer).text()).toBe("finished");
+    await once(server.child, "close");
+    await home.up();
+    expect((await home.pd("events", "slow")).stdout).toBe('"done"\n');
+  });
+});

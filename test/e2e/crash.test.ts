@@ -1,0 +1,186 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { componentPath } from "../support/components.ts";
+import { PdHome, type Server, killHard } from "../support/pd.ts";
+import { eventually } from "../support/runtime.ts";
+
+/** Numbers between 0 and 1, the same in every run of the test. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state / 2 ** 31;
+  };
+}
+
+/** Ids of the events of a source. */
+async function storedIds(home: PdHome, source: string): Promise<number[]> {
+  const events: unknown = await home.json("events", source, "-n", "1000");
+  return Array.isArray(events) ? events.map((event) => Number(event.event.id)) : [];
+}
+
+/** Sends requests one after the other until the server is gone; the ids that were acknowledged. */
+async function sendUntilGone(url: string, firstId: number): Promise<number[]> {
+  const acknowledged: number[] = [];
+  for (let id = firstId; ; id++) {
+    const answer = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ id }) }).catch(() => undefined);
+    if (answer?.status !== 200) return acknowledged;
+    acknowledged.push(id);
+  }
+}
+
+function endpointOf(server: Server, source: Record<string, unknown>): string {
+  return server.endpointUrl + new URL(String(source["endpoint_url"])).pathname;
+}
+
+describe("a server that is killed", () => {
+  it("has lost nothing that it acknowledged, and doubled nothing, kill after kill", async () => {
+    const home = await PdHome.make();
+    const random = seeded(7);
+    let server = await home.up();
+    const source = await home.json("deploy", componentPath("http-plain.mjs"));
+    const acknowledged: number[] = [];
+    for (let round = 0; round < 6; round++) {
+      const url = endpointOf(server, source);
+      const clients = [0, 1, 2, 3].map((client) => sendUntilGone(url, round * 100_000 + client * 10_000));
+      await new Promise((done) => setTimeout(done, 20 + random() * 150));
+      await killHard(server.child);
+      acknowledged.push(...(await Promise.all(clients)).flat());
+      server = await home.up();
+    }
+    const ids = await storedIds(home, "http-plain");
+    expect(acknowledged.length).toBeGreaterThan(50);
+    expect(acknowledged.slice(-900).filter((id) => !ids.includes(id))).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it("runs again what it had acknowledged while the run went on", async () => {
+    const home = await PdHome.make();
+    const first = await home.up();
+    const file = await home.file("slow.mjs", 'export default { name: "Slow", version: "1", props: { http: "$.interface.http" }, async run(event) { await new Promise((done) => setTimeout(done, 900)); this.$emit({ id: Number(event.body) }); } };');
+    const source = await home.json("deploy", file);
+    expect((await fetch(endpointOf(first, source), { method: "POST", body: "5" })).status).toBe(200);
+    await killHard(first.child);
+    await home.up();
+    await eventually(async () => (await storedIds(home, "slow")).length === 1);
+    expect(await storedIds(home, "slow")).toEqual([5]);
+  });
+
+  it("records a timer's run that it cut off, and does not fire its instant again", async () => {
+    const home = await PdHome.make();
+    const first = await home.up();
+    const file = await home.file("tick.mjs", 'export default { name: "Tick", version: "1", props: { db: "$.service.db", timer: { type: "$.interface.timer", default: { intervalSeconds: 1 } } }, async run(event) { this.$emit({ id: event.timestamp }); await new Promise((done) => setTimeout(done, 60000)); } };');
+    const { id } = await home.json("deploy", file);
+    await eventually(async () => instants(first, String(id)).then((found) => found.some(({ state }) => state === "running")));
+    const [running] = await instants(first, String(id));
+    await killHard(first.child);
+    const second = await home.up();
+    const after = await instants(second, String(id));
+    expect(after.find(({ planned_at_ms }) => planned_at_ms === running?.planned_at_ms)).toMatchObject({ state: "fired", invocation_id: running?.invocation_id });
+    expect(await second.api.get(`/v1/invocations/${String(running?.invocation_id)}`)).toMatchObject({ data: { outcome: "interrupted", message: "interrupted: the server ended while it ran" } });
+  });
+
+  it.each(["deploy", "update", "delete"])("in the middle of %s has changed all or nothing", async (verb) => {
+    const home = await PdHome.make();
+    const first = await home.up();
+    const slow = (v: number): string => `export default { name: "Verb", version: "${v}", props: { db: "$.service.db", slow: "boolean" }, hooks: { async activate() { this.db.set("activated", ${v}); if (this.slow) await new Promise((done) => setTimeout(done, 60000)); }, async deactivate() { this.db.set("activated", null); if (this.slow) await new Promise((done) => setTimeout(done, 60000)); } }, run() { return ${v}; } };`;
+    const file = await home.file("verb.mjs", slow(1));
+    if (verb !== "deploy") await home.pd("deploy", file, "--prop", "slow=false");
+    await writeFile(file, slow(2));
+    const words = { deploy: ["deploy", file, "--prop", "slow=true"], update: ["update", "verb", "--code", file, "--prop", "slow=true"], delete: ["delete", "verb"] }[verb] ?? [];
+    const command = verb === "delete" ? (await home.pd("update", "verb", "--prop", "slow=false"), home.spawn(words)) : home.spawn(words);
+    await new Promise((done) => setTimeout(done, 500));
+    await killHard(first.child);
+    command.kill("SIGKILL");
+    await home.up();
+    const sources: unknown = await home.json("list");
+    if (verb === "deploy") expect(sources).toEqual([]);
+    if (verb === "update") {
+      expect(await home.json("run", "verb")).toMatchObject({ returned: 1 });
+      expect(await home.json("db", "list", "verb")).toEqual({ activated: 1 });
+    }
+    if (verb === "delete") expect(sources).toEqual([]);
+  });
+
+  it("takes the processes of its components with it", async () => {
+    const home = await PdHome.make();
+    const server = await home.up();
+    await home.pd("deploy", componentPath("http-plain.mjs"));
+    await eventually(async () => childrenOf(home).length === 2);
+    await killHard(server.child);
+    await eventually(async () => childrenOf(home).length === 0);
+  });
+
+  it("leaves no process of a component behind, not even one that loops", async () => {
+    const home = await PdHome.make();
+    const first = await home.up();
+    await home.pd("deploy", componentPath("endless-loop.mjs"));
+    const event = await home.file("event.json", '{ "loop": true }');
+    home.spawn(["run", "endless-loop", "--event", event]);
+    await new Promise((done) => setTimeout(done, 700));
+    await killHard(first.child);
+    await home.up();
+    await eventually(async () => childrenOf(home).length === 1);
+  });
+});
+
+interface Instant {
+  readonly planned_at_ms: number;
+  readonly state: string;
+  readonly invocation_id?: string;
+}
+
+async function instants({ api }: Server, id: string): Promise<Instant[]> {
+  const { data } = await api.get(`/v1/sources/${id}/timer_instants`);
+  return JSON.parse(JSON.stringify(data));
+}
+
+/** Processes of components that belong to this home. */
+function childrenOf(home: PdHome): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(join(home.home, "run"));
+    } catch {
+      return false;
+    }
+  });
+}
+
+describe("a full disk", () => {
+  it("costs no acknowledged event: what cannot be stored is refused, and the server lives on", async () => {
+    const home = await PdHome.make();
+    // The shell's limit on the size of files stands for a disk that is full.
+    const server = await home.up([], { shell: "ulimit -f 1500" });
+    const source = await home.json("deploy", await home.file("big.mjs", 'export default { name: "Big", version: "1", props: { http: "$.interface.http" }, run(event) { this.$emit({ id: Number(event.query.id), text: "x".repeat(20000) }); } };'));
+    const [acknowledged, refused]: [number[], number[]] = [[], []];
+    for (let id = 1; id <= 120; id++) {
+      const answer = await fetch(`${endpointOf(server, source)}?id=${id}`, { method: "POST" });
+      (answer.status === 200 ? acknowledged : refused).push(id);
+      if (answer.status !== 200) expect(await answer.json()).toMatchObject({ code: "PD_NOT_STORED" });
+    }
+    expect(acknowledged.length).toBeGreaterThan(5);
+    expect(refused.length).toBeGreaterThan(5);
+    expect(server.child.exitCode).toBeNull();
+    await killHard(server.child);
+    const again = await home.up();
+    expect(new Set(await storedIds(home, "big"))).toEqual(new Set(acknowledged));
+    expect((await fetch(`${endpointOf(again, source)}?id=121`, { method: "POST" })).status).toBe(200);
+  });
+});
+
+describe("a damaged database", () => {
+  it("is refused by name and left alone", async () => {
+    const home = await PdHome.make();
+    await home.pd("up", "--detach");
+    await home.pd("down");
+    const path = join(home.home, "headwater.db");
+    await writeFile(path, "not a database at all, but mine".repeat(200));
+    const result = await home.pd("up");
+    expect(result).toMatchObject({ code: 1, stdout: "" });
+    expect(result.stderr).toContain(`Error [PD_DATABASE_UNUSABLE] Cannot open the database ${path}`);
+    expect(readFileSync(path, "utf8")).toContain("but mine");
+  });
+});

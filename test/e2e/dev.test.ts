@@ -1,0 +1,169 @@
+import { type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { PdHome, collect } from "../support/pd.ts";
+import { eventually } from "../support/runtime.ts";
+
+const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
+const version = (text: string, props = ""): string => `import { end } from "./lib.ts";
+export default {
+  name: "Dev source",
+  version: "0.0.1",
+  props: { http: { type: "$.interface.http", customResponse: true }, ${props} },
+  run() {
+    console.log("running ${text}");
+    this.http.respond({ body: "${text}" + end });
+    this.$emit({ text: "${text}" }, { summary: "an event of ${text}" });
+  },
+};
+`;
+
+interface Session {
+  readonly child: ChildProcess;
+  /** Everything that was shown so far. */
+  readonly shown: () => string;
+  readonly endpoint: string;
+  readonly id: string;
+}
+
+async function startDev(home: PdHome, words: readonly string[]): Promise<Session> {
+  const child = home.spawn(["dev", ...words]);
+  const [stdout, stderr] = [collect(child, "stdout"), collect(child, "stderr")];
+  const shown = (): string => stdout() + stderr();
+  await eventually(async () => shown().includes("Ready for updates!"));
+  return { child, shown, endpoint: /Endpoint: (\S+)/.exec(shown())?.[1] ?? "", id: /\((dc_\w+)\)/.exec(shown())?.[1] ?? "" };
+}
+
+async function stop({ child }: Session): Promise<void> {
+  const closed = once(child, "close");
+  child.kill("SIGINT");
+  await closed;
+}
+
+async function answer(url: string): Promise<string> {
+  return (await fetch(url)).text();
+}
+
+async function until(endpoint: string, text: string): Promise<void> {
+  await eventually(async () => (await answer(endpoint)) === text);
+}
+
+async function files(home: PdHome): Promise<{ source: string; lib: string }> {
+  return { source: await home.file("src/dev.ts", version("one")), lib: await home.file("src/lib.ts", 'export const end: string = "!";') };
+}
+
+describe("pd dev", () => {
+  it("serves what is saved, also in files that it imports, and shows runs, logs and events", async () => {
+    const home = await PdHome.make();
+    const { source, lib } = await files(home);
+    const session = await startDev(home, [source]);
+    expect(await answer(session.endpoint)).toBe("one!");
+    await writeFile(source, version("two"));
+    await until(session.endpoint, "two!");
+    await writeFile(lib, 'export const end = "?";');
+    await until(session.endpoint, "two?");
+    await eventually(async () => session.shown().includes("◆ event an event of two"));
+    expect(session.shown()).toMatch(/▶ run {3}GET \/\n.*│ log {3}running one {2}dev\.ts:7\n.*✔ done {2}\d+ ms, 1 event\n/);
+    expect(session.shown()).toContain("↻ new   now runs version 0.0.1");
+    await stop(session);
+  });
+
+  it("shows what does not compile with its place, and the version before goes on", async () => {
+    const home = await PdHome.make();
+    const { source } = await files(home);
+    const session = await startDev(home, [source]);
+    await writeFile(source, "export default {\n  name: 'x'\n  version: '1' };\n");
+    await eventually(async () => session.shown().includes("The version before goes on"));
+    expect(session.shown()).toMatch(/Error \[PD_BUILD_FAILED\] Cannot build .*\ndev\.ts:3:3: Expected "}" but found "version"\n3 │ {3}version: '1' };\n {6}~~~~~~~\n/);
+    expect(await answer(session.endpoint)).toBe("one!");
+    await writeFile(source, "throw new Error('while loading');\nexport default {};\n");
+    await eventually(async () => session.shown().includes("Error [PD_LOAD_FAILED] Cannot load the component: Error: while loading (dev.ts:1:7)"));
+    expect(await answer(session.endpoint)).toBe("one!");
+    await writeFile(source, version("three"));
+    await until(session.endpoint, "three!");
+    await stop(session);
+  });
+
+  it("never serves an empty file, and loses no save, however a file is written", async () => {
+    const home = await PdHome.make();
+    const { source } = await files(home);
+    const session = await startDev(home, [source]);
+    for (let n = 1; n <= 15; n++) {
+      await writeFile(source, "");
+      if (n % 2 === 0) await new Promise((done) => setTimeout(done, n));
+      await writeFile(source, version(`save ${n}`));
+      await until(session.endpoint, `save ${n}!`);
+    }
+    expect(session.shown()).not.toContain("Error");
+    await stop(session);
+  });
+
+  it("attaches to its component again when it is restarted, and to another that is named", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    const { source } = await files(home);
+    const first = await startDev(home, [source]);
+    await stop(first);
+    const second = await startDev(home, [source]);
+    expect([second.id, second.endpoint]).toEqual([first.id, first.endpoint]);
+    await stop(second);
+    const other = await home.json("deploy", await home.file("other.mjs", 'export default { name: "Other", version: "1", run() {} };'));
+    const third = await startDev(home, [source, "--dc", String(other["id"])]);
+    expect(third.id).toBe(other["id"]);
+    expect(await answer(third.endpoint)).toBe("one!");
+    await stop(third);
+    expect(await home.json("list")).toHaveLength(2);
+  });
+
+  it("hosts the server while none runs, and the source is still there for the next", async () => {
+    const home = await PdHome.make();
+    const { source } = await files(home);
+    const session = await startDev(home, [source]);
+    expect(await home.json("status")).toMatchObject({ running: true, sources: 1 });
+    await stop(session);
+    expect(await home.json("status")).toMatchObject({ running: false });
+    expect(await home.json("list")).toMatchObject([{ id: session.id }]);
+  });
+
+  it("waits for a first version that compiles", async () => {
+    const home = await PdHome.make();
+    const { source } = await files(home);
+    await writeFile(source, "export default {");
+    const child = home.spawn(["dev", source]);
+    const [stdout, stderr] = [collect(child, "stdout"), collect(child, "stderr")];
+    await eventually(async () => stderr().includes("Waiting for file change (or ^C to quit)..."));
+    await writeFile(source, version("at last"));
+    await eventually(async () => stdout().includes("Ready for updates!"));
+  });
+
+  it("says without a terminal what is missing", async () => {
+    const home = await PdHome.make();
+    const { source } = await files(home);
+    await writeFile(source, version("x", 'who: "string"'));
+    expect(await home.pd("dev", source)).toMatchObject({ code: 1, stderr: expect.stringContaining("who is required") });
+    expect(await home.pd("dev", "nowhere.ts")).toMatchObject({ code: 1, stderr: expect.stringContaining("Error [PD_FILE_NOT_FOUND] Cannot read nowhere.ts") });
+  });
+
+  it("asks on a terminal for props that appear, and takes keys: run, replay, quit", async () => {
+    const home = await PdHome.make();
+    const { source } = await files(home);
+    const terminal = home.spawn([], { shell: `exec script -qec "${process.execPath} ${PD} dev ${source}" /dev/null; exit` });
+    const shown = collect(terminal, "stdout");
+    const press = (text: string): boolean | undefined => terminal.stdin?.write(text);
+    await eventually(async () => shown().includes("Ready for updates!"));
+    expect(shown()).toContain("r run now · p replay the last trigger · o open the endpoint · q quit");
+    press("r");
+    await eventually(async () => shown().includes("run by hand"));
+    await writeFile(source, version("asked", 'who: { type: "string", label: "Whom to greet" }'));
+    await eventually(async () => shown().includes("Whom to greet"));
+    press("you\r");
+    await eventually(async () => shown().split("now runs version").length > 1);
+    press("p");
+    await eventually(async () => shown().includes("an event of asked"));
+    press("q");
+    await once(terminal, "close");
+    expect(await home.json("list")).toMatchObject([{ configured_props: { who: "you" } }]);
+  });
+});
