@@ -13,6 +13,8 @@ export type ReadResult =
   /** `files`: what to watch until it compiles again. */
   | { readonly kind: "failed"; readonly problems: readonly BuildProblem[]; readonly files: readonly string[] };
 
+const MOST_TRIES = 5;
+
 /** A component on this machine's disk: its entry and every local file that it imports, found by compiling them. */
 export class LocalComponent {
   readonly entry: string;
@@ -47,15 +49,25 @@ export class LocalComponent {
 
   /** Reads all files as they are now. */
   async read(): Promise<ReadResult> {
-    let result: EsbuildResult<{ metafile: true; write: false }>;
+    for (let tries = 1; ; tries++) {
+      const compiled = await this.#compile();
+      if (!("metafile" in compiled)) return compiled;
+      const { inputs } = compiled.metafile;
+      const folder = dirname(this.entry);
+      this.#files = Object.keys(inputs).map((path) => resolve(folder, path));
+      const code = await readCode(this.entry, this.#files, packagesOf(compiled.metafile));
+      // A file that is being written may have been compiled in another state than it was read in.
+      const isSame = inputs[basename(this.entry)]?.bytes === Buffer.byteLength(code.text);
+      if (isSame || tries === MOST_TRIES) return { kind: "read", code, files: this.#files };
+    }
+  }
+
+  async #compile(): Promise<EsbuildResult<{ metafile: true; write: false }> | Extract<ReadResult, { kind: "failed" }>> {
     try {
-      result = await this.#context.rebuild();
+      return await this.#context.rebuild();
     } catch (error) {
       return { kind: "failed", problems: problemsOf(error), files: this.#files };
     }
-    const folder = dirname(this.entry);
-    this.#files = Object.keys(result.metafile.inputs).map((path) => resolve(folder, path));
-    return { kind: "read", code: await readCode(this.entry, this.#files, packagesOf(result.metafile)), files: this.#files };
   }
 
   async dispose(): Promise<void> {

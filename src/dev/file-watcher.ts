@@ -1,35 +1,43 @@
-import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FSWatcher, watch } from "chokidar";
 
-/** Editors truncate a file, then write it: what is read in between is looked at again after this time. */
-const SETTLE_MS = 20;
+/** A save is a truncation and a write, and the event of the second may be lost: so there is a second look. */
+const SECOND_LOOK_MS = 20;
+/** A file may be saved while its watch is being set up; this is when a watch that was just added is looked at. */
+const AFTER_ADDING_MS = [30, 150, 500];
 
 /**
- * Watches single files and calls back when their contents have changed. A save is a truncation and a write, and the
- * second event may be lost: so after each change the contents are compared once more, and an empty file is not
- * taken for a save until it stays empty.
+ * Watches single files and asks for a look whenever one may have changed. Asks rather too often than too seldom:
+ * whoever looks compares with what was seen before.
  */
 export class FileWatcher {
   readonly #watcher: FSWatcher;
-  readonly #onChange: () => Promise<void>;
+  readonly #look: () => Promise<void>;
   #files: readonly string[] = [];
-  #contents = "";
   #isBusy = false;
   #isDirty = false;
 
-  constructor(onChange: () => Promise<void>) {
-    this.#onChange = onChange;
+  /** `look` is never called again before it has resolved. */
+  constructor(look: () => Promise<void>) {
+    this.#look = look;
     this.#watcher = watch([], { ignoreInitial: true });
     this.#watcher.on("all", () => void this.#changed());
   }
 
-  /** Watches exactly these files from now on; they count as seen as they are. */
-  async watch(files: readonly string[]): Promise<void> {
-    this.#watcher.unwatch(this.#files.filter((file) => !files.includes(file)));
-    this.#watcher.add(files.filter((file) => !this.#files.includes(file)));
+  /** Watches exactly these files from now on. */
+  watch(files: readonly string[]): void {
+    const gone = this.#files.filter((file) => !files.includes(file));
+    const added = files.filter((file) => !this.#files.includes(file));
     this.#files = files;
-    this.#contents = await this.#read();
+    if (gone.length > 0) this.#watcher.unwatch([...gone]);
+    if (added.length === 0) return;
+    this.#watcher.add([...added]);
+    for (const after of AFTER_ADDING_MS) this.lookAgain(after);
+  }
+
+  /** Looks once more after this time, whatever the disk says. */
+  lookAgain(afterMs: number): void {
+    setTimeout(() => void this.#changed(), afterMs).unref();
   }
 
   async close(): Promise<void> {
@@ -38,31 +46,14 @@ export class FileWatcher {
 
   async #changed(): Promise<void> {
     this.#isDirty = true;
-    if (this.#isBusy) return;
+    if (this.#isBusy || this.#watcher.closed) return;
     this.#isBusy = true;
-    while (this.#isDirty) {
+    while (this.#isDirty && !this.#watcher.closed) {
       this.#isDirty = false;
       await this.#look();
-      await sleep(SETTLE_MS);
-      if (!this.#isDirty) await this.#look();
+      await sleep(SECOND_LOOK_MS);
+      if (!this.#isDirty && !this.#watcher.closed) await this.#look();
     }
     this.#isBusy = false;
-  }
-
-  async #look(): Promise<void> {
-    let contents = await this.#read();
-    for (let tries = 0; contents.includes("\0\0") && tries < 10; tries++) {
-      await sleep(SETTLE_MS / 4);
-      contents = await this.#read();
-    }
-    if (contents === this.#contents) return;
-    this.#contents = contents;
-    await this.#onChange();
-  }
-
-  /** All contents in one text; an empty or missing file shows as two marks in a row. */
-  async #read(): Promise<string> {
-    const texts = await Promise.all(this.#files.map((file) => readFile(file, "utf8").catch(() => "")));
-    return `\0${texts.join("\0")}\0`;
   }
 }

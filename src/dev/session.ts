@@ -8,7 +8,7 @@ import type { DevFlags } from "../cli/commands/dev.ts";
 import type { CliContext } from "../cli/context.ts";
 import { readParams } from "../cli/local-code.ts";
 import { coloursFor, eventLine, printError, printJson, printLine, printNote, text, timelineLine } from "../cli/reporter.ts";
-import { LocalComponent } from "../code/local-component.ts";
+import { LocalComponent, type ReadResult } from "../code/local-component.ts";
 import { PdError } from "../domain/errors.ts";
 import { type JsonObject, isJsonObject } from "../domain/json.ts";
 import { Attachments } from "./attachments.ts";
@@ -23,6 +23,10 @@ export interface SessionSettings {
   readonly home: string;
   readonly stop: AbortController;
 }
+
+/** What does not compile may be half a save; an empty file surely is one, unless it stays empty. */
+const DOUBT_MS = 20;
+const EMPTY_DOUBT_MS = 300;
 
 /** A `pd dev` session: file → code → the same dc_ → timeline, until it is stopped. */
 export async function openSession(cli: CliContext, settings: SessionSettings): Promise<void> {
@@ -42,19 +46,26 @@ class Session {
   readonly #watcher: FileWatcher;
   readonly #colours: ChalkInstance;
   #source: JsonObject = {};
+  /** What the files held when they were last taken up, as text to compare. */
+  #seen = "";
+  /** Something that may be half a save; taken up when it stays the same for a while. */
+  #doubtful: { readonly text: string; readonly since: number } | undefined;
+  /** Set while nothing is deployed yet. */
+  #firstSave: (() => void) | undefined;
   #isAsking = false;
+  #takesKeys = false;
 
   constructor(cli: CliContext, settings: SessionSettings, component: LocalComponent) {
     this.#cli = cli;
     this.#settings = settings;
     this.#component = component;
     this.#colours = coloursFor(cli.stdout, cli);
-    this.#watcher = new FileWatcher(() => this.#save());
+    this.#watcher = new FileWatcher(() => this.#look());
   }
 
   async run(): Promise<void> {
     const { stop } = this.#settings;
-    while (!stop.signal.aborted && !(await this.#attachOrWait())) printNote(this.#cli, "Waiting for file change (or ^C to quit)...");
+    while (!stop.signal.aborted && !(await this.#attachOrWait()));
     if (stop.signal.aborted) return;
     await this.#follow();
     this.#greet();
@@ -71,16 +82,18 @@ class Session {
 
   /** True once attached. A first version that does not compile or deploy is shown, and the next save tried. */
   async #attachOrWait(): Promise<boolean> {
-    const { stop } = this.#settings;
+    const { stop, flags, path } = this.#settings;
     const read = await this.#component.read();
-    await this.#watcher.watch(read.files);
+    this.#seen = JSON.stringify(read);
+    this.#watcher.watch(read.files);
     try {
-      await this.#attach(readParams(this.#settings.path, read));
+      await this.#attach(readParams(path, read));
       return true;
     } catch (error) {
-      if (error instanceof PdError && error.code === "PD_SOURCE_NOT_FOUND") throw error;
-      if (this.#cli.stdin.isTTY !== true && error instanceof PdError && error.code === "PD_BAD_PROPS") throw error;
+      const isHopeless = error instanceof PdError && (error.code === "PD_SOURCE_NOT_FOUND" || (error.code === "PD_BAD_PROPS" && !canAsk(this.#cli, flags)));
+      if (isHopeless) throw error;
       printError(this.#cli, error);
+      printNote(this.#cli, "Waiting for file change (or ^C to quit)...");
     }
     await new Promise<void>((resolve) => {
       this.#firstSave = resolve;
@@ -89,8 +102,6 @@ class Session {
     this.#firstSave = undefined;
     return false;
   }
-
-  #firstSave: (() => void) | undefined;
 
   async #attach(code: JsonObject): Promise<void> {
     const { client, flags, home, env } = this.#settings;
@@ -126,13 +137,28 @@ class Session {
       return dataOf(await askingForProps(this.#cli, this.#settings.flags, { props, send }));
     } finally {
       this.#isAsking = false;
+      // Questions leave the terminal as they want it.
+      if (this.#takesKeys) this.#cli.stdin.setRawMode(true).resume();
     }
   }
 
-  /** A save: compile, put, go on. Whatever is wrong is shown, and the old version serves on. */
-  async #save(): Promise<void> {
-    if (this.#firstSave !== undefined) return this.#firstSave();
+  /** Looks whether something was saved. An editor may be half-way through it. */
+  async #look(): Promise<void> {
     const read = await this.#component.read();
+    const now = JSON.stringify(read);
+    if (now === this.#seen) return;
+    const doubtMs = read.kind === "failed" ? DOUBT_MS : read.code.text.trim() === "" ? EMPTY_DOUBT_MS : 0;
+    if (this.#doubtful?.text !== now) this.#doubtful = { text: now, since: Date.now() };
+    if (Date.now() - this.#doubtful.since < doubtMs) return this.#watcher.lookAgain(doubtMs);
+    this.#doubtful = undefined;
+    this.#seen = now;
+    if (this.#firstSave !== undefined) return this.#firstSave();
+    this.#watcher.watch(read.files);
+    await this.#save(read);
+  }
+
+  /** A save becomes the running code. Whatever is wrong is shown, and the old version serves on. */
+  async #save(read: ReadResult): Promise<void> {
     try {
       const code = readParams(this.#settings.path, read);
       this.#source = await this.#sendAsking({}, (props) => this.#settings.client.put(`/v1/sources/${text(this.#source, "id")}`, { ...code, configured_props: props }));
@@ -140,7 +166,6 @@ class Session {
       printError(this.#cli, error);
       printNote(this.#cli, "The version before goes on");
     }
-    await this.#watcher.watch(read.files);
   }
 
   /** Resolves when both streams are open: nothing that happens from then on is missed. */
@@ -172,9 +197,9 @@ class Session {
   #listenToKeys(): void {
     const { stdin } = this.#cli;
     if (stdin.isTTY !== true) return;
+    this.#takesKeys = true;
     emitKeypressEvents(stdin);
-    stdin.setRawMode(true);
-    stdin.resume();
+    stdin.setRawMode(true).resume();
     stdin.on("keypress", (_text: string, key: { name?: string; ctrl?: boolean }) => {
       if (this.#isAsking) return;
       this.#press(key.ctrl === true && key.name === "c" ? "q" : (key.name ?? "")).catch((error: unknown) => printError(this.#cli, error));
