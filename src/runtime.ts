@@ -42,7 +42,9 @@ export async function startRuntime(settings: Settings, log: Log): Promise<Runtim
   const stop = new AbortController();
   // Every sleeper of the server listens to this one signal.
   setMaxListeners(0, stop.signal);
-  const undo: (() => unknown)[] = [() => lock.release()];
+  // Without a listener this signal opens the debugger of this process to whoever can send it.
+  process.on("SIGUSR1", ignoreSignal);
+  const undo: (() => unknown)[] = [() => lock.release(), () => process.off("SIGUSR1", ignoreSignal)];
   try {
     return await startInOrder(settings, { home, log, stop, undo });
   } catch (error) {
@@ -51,6 +53,8 @@ export async function startRuntime(settings: Settings, log: Log): Promise<Runtim
     throw error;
   }
 }
+
+function ignoreSignal(): void {}
 
 interface Starting {
   readonly home: string;
@@ -105,7 +109,7 @@ async function startInOrder(settings: Settings, { home, log, stop, undo }: Start
       const closed = Promise.all([endpoints.close(STOP_GRACE_MS), api.close(0)]);
       stop.abort();
       await Promise.all([closed, engine.stop(STOP_GRACE_MS)]);
-      for (const step of [() => runner[Symbol.asyncDispose](), () => store.close(), () => undo[0]?.()]) await step();
+      for (const step of [() => runner[Symbol.asyncDispose](), () => store.close(), () => undo[1]?.(), () => undo[0]?.()]) await step();
     },
   };
 }

@@ -92,23 +92,13 @@ export class NpmResolver implements PackageResolver {
       const words = ["install", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error", "--prefer-offline", ...(allowScripts ? [] : ["--ignore-scripts"])];
       const { code, output } = await runNpm(partial, words, signal);
       if (code !== 0) throw installError(output, specs);
-      const lock = await this.#installedVersions(partial, specs);
+      const lock = await installedVersions(partial, specs);
+      for (const { name, range } of specs) this.#answers.set(`${name}@${range ?? ""}`, { version: lock[name] ?? "", at: clock.now() });
       await this.#keep(partial, folderName(lock));
       return lock;
     } finally {
       await rm(partial, { recursive: true, force: true });
     }
-  }
-
-  async #installedVersions(folder: string, specs: readonly PackageSpec[]): Promise<PackageLock> {
-    const lock: Record<string, string> = {};
-    for (const { name, range } of specs) {
-      const manifest = parseJson(await readFile(join(folder, "node_modules", name, "package.json"), "utf8"));
-      const version = isJsonObject(manifest) ? String(manifest["version"]) : "";
-      lock[name] = version;
-      this.#answers.set(`${name}@${range ?? ""}`, { version, at: this.#settings.clock.now() });
-    }
-    return lock;
   }
 
   /** The rename is the moment from which the folder exists; a folder that is there already is as good. */
@@ -130,12 +120,21 @@ export class NpmResolver implements PackageResolver {
     const found: PackageLock[] = [];
     for (const name of await readdir(this.#settings.folder)) {
       const manifest = parseJson(await readFile(join(this.locate(name), "package.json"), "utf8").catch(() => ""));
-      const versions = await this.#installedVersions(this.locate(name), specs).catch(() => undefined);
+      const versions = await installedVersions(this.locate(name), specs).catch(() => undefined);
       const isSameSet = isJsonObject(manifest) && isJsonObject(manifest["dependencies"]) && Object.keys(manifest["dependencies"]).length === specs.length;
       if (versions !== undefined && isSameSet && folderName(versions) === name && specs.every((spec) => satisfies(spec, versions, lock))) found.push(versions);
     }
     return found.toSorted((a, b) => compareLocks(b, a))[0];
   }
+}
+
+async function installedVersions(folder: string, specs: readonly PackageSpec[]): Promise<PackageLock> {
+  const lock: Record<string, string> = {};
+  for (const { name } of specs) {
+    const manifest = parseJson(await readFile(join(folder, "node_modules", name, "package.json"), "utf8"));
+    lock[name] = isJsonObject(manifest) ? String(manifest["version"]) : "";
+  }
+  return lock;
 }
 
 function satisfies({ name, range }: PackageSpec, versions: PackageLock, lock: PackageLock): boolean {

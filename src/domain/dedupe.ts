@@ -1,4 +1,4 @@
-import type { Emit } from "./event.ts";
+import { type Emit, parseTs } from "./event.ts";
 
 export type DedupeStrategy = "unique" | "greatest" | "last";
 
@@ -23,6 +23,7 @@ export interface DedupeResult {
   readonly cache: DedupeCache;
 }
 
+const NO_EMIT: Emit = { payload: "" };
 /** Size of the `unique` cache (components.md, Limits). */
 const UNIQUE_IDS = 100;
 
@@ -65,7 +66,9 @@ function last(cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
   const judged = judgeEach(emits, "last", (_id, place) =>
     place <= match ? `last: not after the event with id ${JSON.stringify(cache.last)}` : undefined,
   );
-  const newest = emits.slice(match + 1).map(idText).findLast((id) => id !== undefined);
+  const after = emits.slice(match + 1).filter((emit) => idText(emit) !== undefined);
+  // With timestamps the newest counts (components.md, Emission 2); emits are in the order of theirs.
+  const newest = idText(after.findLast(({ ts }) => parseTs(ts) !== undefined) ?? after.at(-1) ?? NO_EMIT);
   return { ...judged, cache: newest === undefined ? cache : { ...cache, last: newest } };
 }
 

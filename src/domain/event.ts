@@ -37,12 +37,17 @@ export interface Event extends NewEvent {
 
 /** Below this a number of `ts` is seconds: 1e11 s is the year 5138, 1e11 ms is 1973. */
 const SECONDS_BELOW = 1e11;
+/** The farthest that a Date reaches. */
+const LATEST_TIME = 8.64e15;
 
 /** Epoch ms of a `ts` in any of the forms components use; `undefined` when it is none. */
 export function parseTs(ts: string | number | undefined): number | undefined {
   if (ts === undefined || ts === "") return undefined;
   const number = typeof ts === "number" ? ts : Number(ts);
-  if (Number.isFinite(number)) return Math.round(Math.abs(number) < SECONDS_BELOW ? number * 1000 : number);
+  if (Number.isFinite(number)) {
+    const ms = Math.round(Math.abs(number) < SECONDS_BELOW ? number * 1000 : number);
+    return Math.abs(ms) <= LATEST_TIME ? ms : undefined;
+  }
   const parsed = typeof ts === "string" ? Date.parse(ts) : Number.NaN;
   return Number.isNaN(parsed) ? undefined : parsed;
 }

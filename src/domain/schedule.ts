@@ -14,6 +14,9 @@ export interface TimerSettings {
   readonly catchUp?: CatchUp;
 }
 
+/** Three hundred years, in seconds. */
+const LONGEST_INTERVAL = 1e10;
+
 /** Without a configured schedule a timer runs every hour (components.md, Timer interface). */
 export const HOURLY: Schedule = { kind: "interval", seconds: 3600 };
 
@@ -41,7 +44,8 @@ function parseSchedule(value: Record<string, unknown>): Schedule | string {
   if (given === undefined || given === null) return HOURLY;
   const seconds = Number(given);
   if (!Number.isFinite(seconds) || seconds < 1) return `intervalSeconds wants a number of at least 1, not ${JSON.stringify(given)}`;
-  return { kind: "interval", seconds };
+  if (seconds > LONGEST_INTERVAL) return `intervalSeconds wants at most ${LONGEST_INTERVAL}, not ${JSON.stringify(given)}`;
+  return { kind: "interval", seconds: Math.round(seconds * 1000) / 1000 };
 }
 
 function parseCatchUp(value: unknown): CatchUp | undefined | false {
@@ -65,7 +69,7 @@ function checkCron(expression: string, timezone: string): Schedule | string {
  */
 export function nextInstant(schedule: Schedule, anchorAt: number, after: number): number | undefined {
   if (schedule.kind === "interval") {
-    const step = schedule.seconds * 1000;
+    const step = Math.round(schedule.seconds * 1000);
     return anchorAt + Math.max(1, Math.floor((after - anchorAt) / step) + 1) * step;
   }
   const cron = new Cron(schedule.expression, { timezone: schedule.timezone, paused: true });
@@ -81,8 +85,9 @@ export interface MissedInstants {
 /** All planned instants in `[from, until]`, counted; `from` is itself planned. Crons stop being counted at 10,000. */
 export function countInstants(schedule: Schedule, from: number, until: number): MissedInstants {
   if (schedule.kind === "interval") {
-    const steps = Math.floor((until - from) / (schedule.seconds * 1000));
-    return { count: steps + 1, first: from, last: from + steps * schedule.seconds * 1000 };
+    const step = Math.round(schedule.seconds * 1000);
+    const steps = Math.floor((until - from) / step);
+    return { count: steps + 1, first: from, last: from + steps * step };
   }
   const cron = new Cron(schedule.expression, { timezone: schedule.timezone, paused: true });
   let last = from;

@@ -1,12 +1,12 @@
-import { PdError, messageOf } from "../domain/errors.ts";
+import { PdError } from "../domain/errors.ts";
 import { type InvocationId, invocationId } from "../domain/ids.ts";
-import type { BadResponse, HttpResponse } from "../domain/invocation.ts";
-import { type JsonValue, isRecord } from "../domain/json.ts";
+import { type BadResponse, type HttpResponse, isFailed } from "../domain/invocation.ts";
+import type { JsonObject } from "../domain/json.ts";
 import type { HttpTrigger } from "../domain/trigger.ts";
-import { isFailed } from "../domain/invocation.ts";
 import type { CommittedRun } from "./commit-run.ts";
-import { DeadlineQueue } from "./deadline-queue.ts";
-import type { LiveSource } from "./live-source.ts";
+import { type Cancel, DeadlineQueue } from "./deadline-queue.ts";
+import type { InvokeOptions, LiveSource } from "./live-source.ts";
+import { runUntilStored } from "./pending.ts";
 import type { EnginePorts } from "./ports.ts";
 
 /** A component's answer waits so long for its run to end, so that both need one commit. */
@@ -37,70 +37,91 @@ export class RequestAcceptor {
     if (http === undefined) throw new PdError("PD_NOT_FOUND", `${live.source.slug} has no HTTP interface`);
     const { clock } = this.#ports;
     const id = invocationId(clock.now(), clock.randomText(8));
-    return http.customResponse ? this.#answerCustom(live, trigger, id) : this.#answerDefault(live, trigger, id);
+    const request = new StoredRequest(this.#ports, live, { trigger, id });
+    return http.customResponse ? this.#answerCustom(request) : this.#answerDefault(request);
   }
 
   /** 200 as soon as the run or its request is stored. */
-  #answerDefault(live: LiveSource, trigger: HttpTrigger, id: InvocationId): Promise<HttpResponse> {
-    return new Promise((resolve, reject) => {
-      let isStoring = false;
-      const cancel = this.#slow.add(() => {
-        isStoring = true;
-        this.#storePending(live, trigger, id).then(() => resolve(accepted(id)), reject);
-      });
-      live.invoke(trigger, { id, responseStatus: () => 200 }).then(
-        () => resolve(accepted(id)),
-        (error: unknown) => {
-          if (isStoring) this.#ports.log.error("a stored request could not be run", { source: live.source.slug, id, reason: messageOf(error) });
-          reject(error);
-        },
-      ).finally(cancel);
+  #answerDefault(request: StoredRequest): Promise<HttpResponse> {
+    const stored = new Promise<HttpResponse>((resolve, reject) => {
+      request.cancels.push(this.#slow.add(() => request.store().then(() => resolve(accepted(request.id)), reject)));
     });
+    const finished = request.run({ responseStatus: () => 200 }).then((run) => (isInterrupted(run) ? unavailable(request.id) : accepted(request.id)));
+    return Promise.race([stored, finished]);
   }
 
   /** What `respond` said; 200 when `run` ended without it, 500 when it threw before, 504 when neither comes in time. */
-  #answerCustom(live: LiveSource, trigger: HttpTrigger, id: InvocationId): Promise<HttpResponse> {
-    return new Promise((resolve, reject) => {
-      let status: number | undefined;
-      const answer = (response: HttpResponse): void => {
-        status ??= response.status;
-        resolve(response);
+  #answerCustom(request: StoredRequest): Promise<HttpResponse> {
+    let answer: HttpResponse | undefined;
+    let onResponse = (_response: HttpResponse | BadResponse): void => {};
+    const stored = new Promise<HttpResponse>((resolve, reject) => {
+      const answerOnceStored = (response: HttpResponse): void => {
+        answer ??= response;
+        request.store().then(() => resolve(response), reject);
       };
-      let pending: Promise<void> | undefined;
-      const store = (): Promise<void> => (pending ??= this.#storePending(live, trigger, id));
-      const cancels = [
-        this.#unanswered.add(() => {
-          status = 504;
-          store().then(() => answer(late(id)), reject);
-        }),
-      ];
-      const onResponse = (response: HttpResponse | BadResponse): void => {
-        if (status !== undefined) return;
-        const usable = "problem" in response ? failed(id) : response;
-        status = usable.status;
-        cancels.push(this.#held.add(() => store().then(() => answer(usable), reject)));
-        held = usable;
+      request.cancels.push(this.#unanswered.add(() => answerOnceStored(late(request.id))));
+      onResponse = (response) => {
+        if (answer !== undefined) return;
+        const usable = "problem" in response ? failed(request.id) : response;
+        answer = usable;
+        request.cancels.push(this.#held.add(() => answerOnceStored(usable)));
       };
-      let held: HttpResponse | undefined;
-      live.invoke(trigger, { id, onResponse, responseStatus: () => status }).then(
-        (run) => answer(held ?? answerWithoutRespond(run)),
-        (error: unknown) => reject(error),
-      ).finally(() => cancels.forEach((cancel) => cancel()));
     });
-  }
-
-  #storePending({ source }: LiveSource, trigger: HttpTrigger, id: InvocationId): Promise<void> {
-    return this.#ports.store.storePending({ id, sourceId: source.id, trigger, receivedAt: this.#ports.clock.now() });
+    const finished = request.run({ onResponse: (response) => onResponse(response), responseStatus: () => answer?.status }).then((run) => answer ?? answerWithoutRespond(run));
+    return Promise.race([stored, finished]);
   }
 }
 
-function answerWithoutRespond({ invocation }: CommittedRun): HttpResponse {
-  return isFailed(invocation.outcome) ? failed(invocation.id) : accepted(invocation.id);
+/** One request and its run; once its trigger is stored, it is run until that is stored as well. */
+class StoredRequest {
+  readonly id: InvocationId;
+  /** Deadlines that end with the run. */
+  readonly cancels: Cancel[] = [];
+  readonly #ports: EnginePorts;
+  readonly #live: LiveSource;
+  readonly #trigger: HttpTrigger;
+  #storing: Promise<void> | undefined;
+
+  constructor(ports: EnginePorts, live: LiveSource, { trigger, id }: { trigger: HttpTrigger; id: InvocationId }) {
+    this.id = id;
+    this.#ports = ports;
+    this.#live = live;
+    this.#trigger = trigger;
+  }
+
+  store(): Promise<void> {
+    const { store, clock } = this.#ports;
+    this.#storing ??= store.storePending({ id: this.id, sourceId: this.#live.source.id, trigger: this.#trigger, receivedAt: clock.now() });
+    return this.#storing;
+  }
+
+  /** Rejects only while the trigger is not stored: then the client can send it again. */
+  async run(options: InvokeOptions): Promise<CommittedRun> {
+    const cancel = (): void => this.cancels.forEach((cancelOne) => cancelOne());
+    try {
+      return await this.#live.invoke(this.#trigger, { ...options, id: this.id, onEnded: cancel, isPending: () => this.#storing !== undefined });
+    } catch (error) {
+      cancel();
+      if (this.#storing === undefined) throw error;
+      await this.#storing;
+      return runUntilStored(this.#ports, this.#live, { id: this.id, trigger: this.#trigger });
+    }
+  }
 }
 
-function json(status: number, id: InvocationId, body: JsonValue): HttpResponse {
+function answerWithoutRespond(run: CommittedRun): HttpResponse {
+  const { id, outcome } = run.invocation;
+  if (isInterrupted(run)) return unavailable(id);
+  return isFailed(outcome) ? failed(id) : accepted(id);
+}
+
+function isInterrupted({ invocation }: CommittedRun): boolean {
+  return invocation.outcome.kind === "interrupted";
+}
+
+function json(status: number, id: InvocationId, body: JsonObject): HttpResponse {
   const headers = { "content-type": "application/json; charset=utf-8", "access-control-allow-origin": "*", "x-pd-invocation-id": id };
-  return { status, headers, body: JSON.stringify(isRecord(body) ? { ...body, invocation_id: id } : body), encoding: "utf8" };
+  return { status, headers, body: JSON.stringify({ ...body, invocation_id: id }), encoding: "utf8" };
 }
 
 function accepted(id: InvocationId): HttpResponse {
@@ -109,6 +130,11 @@ function accepted(id: InvocationId): HttpResponse {
 
 function failed(id: InvocationId): HttpResponse {
   return json(500, id, { error: "The component failed before it answered" });
+}
+
+/** The run was cut off for a reason that lies outside of it, before anything was promised. */
+function unavailable(id: InvocationId): HttpResponse {
+  return json(503, id, { error: "The run was interrupted; send the request again" });
 }
 
 function late(id: InvocationId): HttpResponse {

@@ -44,6 +44,24 @@ export function definitionOf(unit: Unit, path: string): ComponentDefinition {
   throw new PdError("PD_NOT_A_COMPONENT", `Cannot use ${path} as a component:${problems}`, { details: { problems: read.problems } });
 }
 
+/** Like `definitionOf`, for what is going to be deployed. */
+export function sourceDefinitionOf(unit: Unit, path: string): ComponentDefinition {
+  const definition = definitionOf(unit, path);
+  try {
+    requireSource(definition);
+    return definition;
+  } catch (error) {
+    unit.kill("it is no source");
+    throw error;
+  }
+}
+
+/** Throws PD_NOT_A_COMPONENT for an action or an app. */
+export function requireSource({ name, type }: ComponentDefinition): void {
+  if (type === "source") return;
+  throw new PdError("PD_NOT_A_COMPONENT", `Cannot deploy ${name}: its type is "${type}", and only sources can be deployed`, { fix: "Deploy a component whose type is source, or absent" });
+}
+
 export interface SaveSettings {
   readonly definition: ComponentDefinition;
   readonly isTransient: boolean;

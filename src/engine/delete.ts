@@ -3,15 +3,22 @@ import type { LiveSource } from "./live-source.ts";
 import { messageOf } from "../domain/errors.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { EngineState } from "./registry.ts";
+import { reactivate } from "./update.ts";
 
 /** `deactivate`, then gone with all that belongs to it. `force` deletes although the hook throws. */
 export function deleteSource(ports: EnginePorts, state: EngineState, { live, force }: { live: LiveSource; force: boolean }): Promise<void> {
   return state.sources.inTurn(live, async () => {
     const { id, slug, active } = live.source;
-    if (active) await deactivate(ports, live, force);
+    const hasDeactivate = active && live.component.definition.hooks.includes("deactivate");
+    if (hasDeactivate) await deactivate(ports, live, force);
+    try {
+      await ports.store.deleteSource(id);
+    } catch (error) {
+      if (hasDeactivate) await reactivate(ports, live);
+      throw error;
+    }
     state.sources.remove(live);
     state.timers.replace(id, []);
-    await ports.store.deleteSource(id);
     live.kill(`${slug} was deleted`);
   });
 }
@@ -19,7 +26,6 @@ export function deleteSource(ports: EnginePorts, state: EngineState, { live, for
 async function deactivate(ports: EnginePorts, live: LiveSource, force: boolean): Promise<void> {
   const { slug, id } = live.source;
   try {
-    if (!live.component.definition.hooks.includes("deactivate")) return;
     await ports.store.beginChange(id);
     await callHook(live, "deactivate", `delete ${slug}`);
   } catch (error) {

@@ -5,7 +5,7 @@ import { describeOutcome, isFailed, outcomeDetails } from "../domain/invocation.
 import type { JsonObject } from "../domain/json.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Unit } from "../ports/runner.ts";
-import { type CodeInput, buildCode, definitionOf, savedComponentOf } from "./build-component.ts";
+import { type CodeInput, buildCode, requireSource, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
 import { LiveSource } from "./live-source.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { EngineState } from "./registry.ts";
@@ -29,7 +29,7 @@ interface Loaded {
  * hooks run, since third parties call it while a hook registers it. When anything fails nothing is left.
  */
 export async function deploy(ports: EnginePorts, state: EngineState, request: DeployRequest): Promise<LiveSource> {
-  const { clock, store } = ports;
+  const { clock } = ports;
   const now = clock.now();
   const draft: DeployedComponent = {
     id: `dc_${clock.randomText(7)}`,
@@ -45,16 +45,28 @@ export async function deploy(ports: EnginePorts, state: EngineState, request: De
   };
   const live = new LiveSource(ports, draft, false);
   const { component, unit } = await load(ports, live, request);
+  return state.sources.inTurn(live, () => install(ports, state, { live, component, unit, request }));
+}
+
+interface Installing extends Loaded {
+  readonly live: LiveSource;
+  readonly request: DeployRequest;
+}
+
+/** In turn: nobody else changes the source while its hooks run, though requests already reach it. */
+async function install(ports: EnginePorts, state: EngineState, { live, component, unit, request }: Installing): Promise<LiveSource> {
+  const { store } = ports;
+  const draft = live.source;
   try {
     const { definition } = component;
     const configured = resolveProps(definition.name, definition.props, request.props);
     const name = request.name ?? definition.name;
-    const slug = uniqueSlug(slugify(name), (text) => store.isSlugTaken(text));
+    const slug = uniqueSlug(slugify(name), (text) => state.sources.hasSlug(text) || store.isSlugTaken(text));
     const source: DeployedComponent = { ...draft, componentId: component.id, name, slug, configured };
     live.switchTo(source, component, unit);
+    state.sources.add(live);
     await store.beginDeploy(source, component);
     live.markStored();
-    state.sources.add(live);
     await callHook(live, "deploy", `deploy ${name}`);
     await callHook(live, "activate", `deploy ${name}`);
     const timers = planTimers(ports, definition.props, { sourceId: source.id, configured, before: [] });
@@ -64,7 +76,7 @@ export async function deploy(ports: EnginePorts, state: EngineState, request: De
     return live;
   } catch (error) {
     state.sources.remove(live);
-    unit.kill("it could not be deployed");
+    live.kill("it could not be deployed");
     await store.deleteSource(live.source.id);
     throw error;
   }
@@ -72,20 +84,14 @@ export async function deploy(ports: EnginePorts, state: EngineState, request: De
 
 async function load(ports: EnginePorts, live: LiveSource, { code, env }: DeployRequest): Promise<Loaded> {
   if (code.kind === "saved") {
+    requireSource(code.component.definition);
     const { bundle, packagesFolder } = code.component;
     return { component: code.component, unit: await live.startUnit({ bundle, packagesFolder, env }) };
   }
   const built = await buildCode(ports, code, {});
   const unit = await live.startUnit({ bundle: built.bundle, packagesFolder: built.packagesFolder, env });
-  const definition = definitionOf(unit, built.code.path);
-  rejectOthers(definition.type, definition.name, unit);
+  const definition = sourceDefinitionOf(unit, built.code.path);
   return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };
-}
-
-function rejectOthers(type: string, name: string, unit: Unit): void {
-  if (type === "source") return;
-  unit.kill("it is no source");
-  throw new PdError("PD_NOT_A_COMPONENT", `Cannot deploy ${name}: its type is "${type}", and only sources can be deployed`, { fix: "Deploy a component whose type is source, or absent" });
 }
 
 /** Runs a hook as part of an operation. Throws PD_HOOK_FAILED with the hook's error and log. */

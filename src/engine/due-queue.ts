@@ -7,6 +7,10 @@ interface Entry<Item> {
 export class DueQueue<Item> {
   readonly #heap: Entry<Item>[] = [];
 
+  get size(): number {
+    return this.#heap.length;
+  }
+
   get next(): Entry<Item> | undefined {
     return this.#heap[0];
   }

@@ -14,6 +14,10 @@ export interface InvokeOptions {
   readonly replayOf?: InvocationId;
   /** Told at most once, and before the run ends. */
   readonly onResponse?: (response: HttpResponse | BadResponse) => void;
+  /** Told when the run has ended, before it is stored. */
+  readonly onEnded?: () => void;
+  /** The trigger is stored, so a run that is interrupted is not recorded but left to be run again. */
+  readonly isPending?: () => boolean;
   /** Status that the client got, known when the run has ended. */
   readonly responseStatus?: () => number | undefined;
 }
@@ -31,6 +35,13 @@ interface Version {
   starting: Promise<Unit> | undefined;
 }
 
+/** A unit that is being loaded, with what others wrote since its copy of the state was made. */
+interface StartingUnit {
+  unit: Unit | undefined;
+  hasEnded: boolean;
+  readonly missed: StateChanges[];
+}
+
 /** Ownership of the stored part, with the state as it is after all runs so far. */
 interface Owned extends Ownership {
   readonly state: Record<string, string>;
@@ -45,6 +56,7 @@ export class LiveSource {
   source: DeployedComponent;
   readonly #ports: EnginePorts;
   readonly #units = new Set<Unit>();
+  readonly #starting = new Set<StartingUnit>();
   readonly #queue: (() => void)[] = [];
   #version: Version | undefined;
   #owned: Promise<Owned> | undefined;
@@ -92,12 +104,18 @@ export class LiveSource {
 
   /** Starts a unit with other code beside the current one; it gets every change of the state from now on. */
   async startUnit({ bundle, packagesFolder, env }: UnitSettings): Promise<Unit> {
-    const state = this.#isStored ? (await this.#own()).state : {};
-    const self: { unit?: Unit; hasEnded: boolean } = { hasEnded: false };
-    const unit = await this.#ports.runner.start(this.#unitCode({ bundle, packagesFolder, env, state }), this.#unitEvents(self));
-    self.unit = unit;
-    if (!self.hasEnded) this.#units.add(unit);
-    return unit;
+    const state = this.#isStored ? { ...(await this.#own()).state } : {};
+    const self: StartingUnit = { unit: undefined, hasEnded: false, missed: [] };
+    this.#starting.add(self);
+    try {
+      const unit = await this.#ports.runner.start(this.#unitCode({ bundle, packagesFolder, env, state }), this.#unitEvents(self));
+      self.unit = unit;
+      for (const changes of self.missed) unit.patchState(changes);
+      if (!self.hasEnded) this.#units.add(unit);
+      return unit;
+    } finally {
+      this.#starting.delete(self);
+    }
   }
 
   /** The record is in the store from now on. */
@@ -118,7 +136,12 @@ export class LiveSource {
         if (!isSameUnit) void unit.retire();
       },
       retireOld: () => {
-        if (!isSameUnit) void before.version?.unit?.retire();
+        if (isSameUnit) return;
+        void before.version?.unit?.retire();
+        before.version?.starting?.then(
+          (late) => void late.retire(),
+          () => {},
+        );
       },
     };
   }
@@ -131,9 +154,11 @@ export class LiveSource {
 
   /** Writes to the state from outside; a warm unit sees it at once. */
   async writeState(changes: StateChanges): Promise<void> {
-    await this.#ports.store.writeState(this.source.id, changes);
     const owned = await this.#owned;
+    // In memory first: a run that writes the same key after this is also stored after it.
     if (owned !== undefined) this.#spread(owned, changes, undefined);
+    const write = (): Promise<void> => this.#ports.store.writeState(this.source.id, changes);
+    await (owned === undefined ? write() : this.#commit(owned, write));
   }
 
   /** Ends the process of a source that had nothing to do for a while. */
@@ -153,10 +178,8 @@ export class LiveSource {
 
   async #call(method: Method, trigger: Trigger, options: InvokeOptions): Promise<CommittedRun> {
     const { clock, feed, settings } = this.#ports;
-    const version = this.#current();
+    const { version, unit, owned } = await this.#warm();
     const { source } = this;
-    const unit = await this.#warmUnit(version);
-    const owned = await this.#own();
     const id = options.id ?? invocationId(clock.now(), clock.randomText(8));
     const startedAt = clock.now();
     feed.observe(source.id, { kind: "started", id, at: startedAt, trigger });
@@ -166,6 +189,10 @@ export class LiveSource {
     };
     const request = { id, method, configured: source.configured, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
     const result = await unit.call(request, report);
+    options.onEnded?.();
+    if (result.outcome.kind === "interrupted" && options.isPending?.() === true) {
+      throw new PdError("PD_STOPPING", `A stored request of ${source.slug} was interrupted, and will be run again: ${result.outcome.reason}`);
+    }
     this.#spread(owned, result.stateChanges, unit);
     const status = options.responseStatus?.();
     const invocation = {
@@ -204,12 +231,16 @@ export class LiveSource {
     return this.#version;
   }
 
-  async #warmUnit(version: Version): Promise<Unit> {
-    if (version.unit?.isUsable === true) return version.unit;
-    const { bundle, packagesFolder } = version.component;
-    version.starting ??= this.startUnit({ bundle, packagesFolder, env: this.source.env }).finally(() => (version.starting = undefined));
-    version.unit = await version.starting;
-    return version.unit;
+  /** A unit of the current version that takes calls. It may be retired while this waits, so it is looked at last. */
+  async #warm(): Promise<{ version: Version; unit: Unit; owned: Owned }> {
+    for (;;) {
+      const owned = await this.#own();
+      const version = this.#current();
+      if (version.unit?.isUsable === true) return { version, unit: version.unit, owned };
+      const { bundle, packagesFolder } = version.component;
+      version.starting ??= this.startUnit({ bundle, packagesFolder, env: this.source.env }).finally(() => (version.starting = undefined));
+      version.unit = await version.starting;
+    }
   }
 
   #own(): Promise<Owned> {
@@ -228,10 +259,12 @@ export class LiveSource {
       if (value === null) delete state[key];
       else state[key] = value;
     }
-    for (const unit of this.#units) if (unit !== writer && Object.keys(changes).length > 0) unit.patchState(changes);
+    if (Object.keys(changes).length === 0) return;
+    for (const unit of this.#units) if (unit !== writer) unit.patchState(changes);
+    for (const { missed } of this.#starting) missed.push(changes);
   }
 
-  #unitEvents(self: { unit?: Unit; hasEnded: boolean }): UnitEvents {
+  #unitEvents(self: StartingUnit): UnitEvents {
     return {
       late: (part) => void this.#commitLate(part, self.unit),
       ended: () => {

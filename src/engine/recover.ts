@@ -2,13 +2,14 @@ import { messageOf } from "../domain/errors.ts";
 import { invocationId } from "../domain/ids.ts";
 import { callHook } from "./deploy.ts";
 import type { EnginePorts } from "./ports.ts";
+import { runUntilStored } from "./pending.ts";
 import type { SourceRegistry } from "./registry.ts";
 
 /** Takes up what an earlier server left unfinished: acknowledged requests, timers that were running, changes that were cut off. */
 export async function recover(ports: EnginePorts, sources: SourceRegistry): Promise<void> {
   await settleRunningInstants(ports);
   await activateCutOff(ports, sources);
-  void runPending(ports, sources);
+  runPending(ports, sources);
 }
 
 /** Each fired at most once: what was running is recorded as interrupted, not run again. */
@@ -50,14 +51,10 @@ async function activateCutOff({ store, log }: EnginePorts, sources: SourceRegist
   }
 }
 
-/** Requests that were acknowledged, in the order in which they came. */
-async function runPending({ store, log, signal }: EnginePorts, sources: SourceRegistry): Promise<void> {
-  for (const { id, sourceId, trigger } of store.listPending()) {
-    if (signal.aborted) return;
-    try {
-      await sources.byId(sourceId)?.invoke(trigger, { id, responseStatus: () => 200 });
-    } catch (error) {
-      log.error("an acknowledged request could not be run; it stays stored", { source: sourceId, id, reason: messageOf(error) });
-    }
+/** Requests that were acknowledged begin in the order in which they came. */
+function runPending(ports: EnginePorts, sources: SourceRegistry): void {
+  for (const request of ports.store.listPending()) {
+    const live = sources.byId(request.sourceId);
+    if (live !== undefined) runUntilStored(ports, live, request).catch((error: unknown) => ports.log.warn("a stored request waits", { id: request.id, reason: messageOf(error) }));
   }
 }

@@ -31,6 +31,11 @@ export class SourceRegistry {
     return this.#byId.get(id);
   }
 
+  /** Also of sources that are still being deployed. */
+  hasSlug(slug: string): boolean {
+    return [...this.#byId.values()].some(({ source }) => source.slug === slug);
+  }
+
   /** By id or slug. Throws PD_SOURCE_NOT_FOUND, saying what was attempted. */
   find(idOrSlug: string, attempted: string): LiveSource {
     const found = this.#byId.get(idOrSlug) ?? [...this.#byId.values()].find(({ source }) => source.slug === idOrSlug);
@@ -43,6 +48,9 @@ export class SourceRegistry {
     const before = this.#changing.get(live.source.id);
     const mine = (async () => {
       await before?.catch(() => {});
+      // One that waited behind a delete finds nothing to change any more.
+      const isGone = before !== undefined && !this.#byId.has(live.source.id);
+      if (isGone) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot change ${live.source.slug}: it was deleted`);
       return change();
     })();
     this.#changing.set(live.source.id, mine);

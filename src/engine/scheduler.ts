@@ -1,5 +1,6 @@
 import { messageOf } from "../domain/errors.ts";
 import { type DeployedId, type InvocationId, invocationId } from "../domain/ids.ts";
+import { isSameJson } from "../domain/json.ts";
 import { countInstants, nextInstant } from "../domain/schedule.ts";
 import type { Timer, TimerInstant, TimerStore } from "../ports/timer-store.ts";
 import { DueQueue } from "./due-queue.ts";
@@ -46,8 +47,10 @@ export class Scheduler implements TimerPlan {
   }
 
   replace(sourceId: DeployedId, timers: readonly Timer[]): void {
-    for (const [key, timer] of this.#timers) if (timer.sourceId === sourceId) this.#timers.delete(key);
-    for (const timer of timers) this.#plan(timer);
+    const before = [...this.#timers.values()].filter((timer) => timer.sourceId === sourceId);
+    for (const timer of before) if (!timers.some((next) => isSamePlan(timer, next))) this.#timers.delete(keyOf(timer));
+    for (const timer of timers) if (!before.some((known) => isSamePlan(known, timer))) this.#plan(timer);
+    if (this.#queue.size > 2 * this.#timers.size + 100) this.#forgetReplaced();
     this.#nudge.abort();
   }
 
@@ -55,6 +58,12 @@ export class Scheduler implements TimerPlan {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#nudge.abort();
     await this.#loop;
+  }
+
+  /** Replaced timers stay in the queue until they would be due; too many of them are thrown out together. */
+  #forgetReplaced(): void {
+    this.#queue = new DueQueue();
+    for (const timer of this.#timers.values()) if (timer.nextAt !== undefined && !this.#running.has(keyOf(timer))) this.#queue.add(timer.nextAt, timer);
   }
 
   #plan(timer: Timer): void {
@@ -96,11 +105,16 @@ export class Scheduler implements TimerPlan {
       await clock.sleepUntil(now + 1000, this.#ports.signal);
       return this.#queue.add(timer.nextAt, timer);
     }
-    if (this.#timers.get(keyOf(timer)) !== timer) return;
+    if (this.#timers.get(keyOf(timer)) !== timer) return this.#giveUp(fires);
     this.#timers.set(keyOf(timer), moved);
     if (fires === undefined) return this.#plan(moved);
     this.#running.add(keyOf(timer));
     void this.#fire(moved, fires, id);
+  }
+
+  /** The timer was replaced while its instant was written down. */
+  async #giveUp(fires: TimerInstant | undefined): Promise<void> {
+    if (fires !== undefined) await this.#ports.store.settleInstant({ ...fires, state: "skipped", reason: "the schedule was changed" }).catch(() => {});
   }
 
   async #fire(timer: Timer, instant: TimerInstant, id: InvocationId): Promise<void> {
@@ -110,8 +124,7 @@ export class Scheduler implements TimerPlan {
       await this.#target.invoke(timer.sourceId, trigger, id);
     } catch (error) {
       log.error("a timer's run could not be made", { source: timer.sourceId, reason: messageOf(error) });
-      const { invocationId: _id, ...rest } = instant;
-      await store.settleInstant({ ...rest, state: "skipped", reason: messageOf(error) }).catch(() => {});
+      await store.settleInstant({ ...instant, state: "skipped", reason: messageOf(error) }).catch(() => {});
     } finally {
       this.#running.delete(keyOf(timer));
       const current = this.#timers.get(keyOf(timer));
@@ -119,6 +132,11 @@ export class Scheduler implements TimerPlan {
       this.#nudge.abort();
     }
   }
+}
+
+function isSamePlan(left: Timer, right: Timer): boolean {
+  const isSame = left.sourceId === right.sourceId && left.prop === right.prop && left.catchUp === right.catchUp && left.anchorAt === right.anchorAt;
+  return isSame && isSameJson({ ...left.schedule }, { ...right.schedule });
 }
 
 function keyOf({ sourceId, prop }: Timer): string {

@@ -1,10 +1,10 @@
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { slugify, uniqueSlug } from "../domain/deployed-component.ts";
-import { PdError, messageOf } from "../domain/errors.ts";
+import { messageOf } from "../domain/errors.ts";
 import { isSameJson, type JsonObject } from "../domain/json.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Unit } from "../ports/runner.ts";
-import { type CodeInput, buildCode, definitionOf, savedComponentOf } from "./build-component.ts";
+import { type CodeInput, buildCode, requireSource, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
 import { callHook } from "./deploy.ts";
 import type { LiveSource } from "./live-source.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -33,13 +33,8 @@ interface NextVersion {
  */
 export function update(ports: EnginePorts, state: EngineState, { live, request }: { live: LiveSource; request: UpdateRequest }): Promise<LiveSource> {
   return state.sources.inTurn(live, async () => {
-    const next = await prepare(ports, live, request);
-    try {
-      await replace(ports, state, { live, next });
-    } catch (error) {
-      next.unit?.kill("the update failed");
-      throw error;
-    }
+    const next = await prepare(ports, state, { live, request });
+    await replace(ports, state, { live, next });
     live.prepareNext();
     ports.feed.observe(live.source.id, { kind: "updated", at: ports.clock.now(), version: next.component.definition.version });
     return live;
@@ -47,7 +42,7 @@ export function update(ports: EnginePorts, state: EngineState, { live, request }
 }
 
 /** Everything that can go wrong without touching the running version. */
-async function prepare(ports: EnginePorts, live: LiveSource, request: UpdateRequest): Promise<NextVersion> {
+async function prepare(ports: EnginePorts, state: EngineState, { live, request }: { live: LiveSource; request: UpdateRequest }): Promise<NextVersion> {
   const { source } = live;
   const env = request.env === undefined ? source.env : { ...source.env, ...request.env };
   const { component, unit } = await nextCode(ports, live, { request, env });
@@ -56,7 +51,7 @@ async function prepare(ports: EnginePorts, live: LiveSource, request: UpdateRequ
     const given = { ...carriedProps(definition.props, source.configured), ...request.props };
     const configured = resolveProps(source.name, definition.props, withoutNulls(given));
     const name = request.name ?? source.name;
-    const slug = name === source.name ? source.slug : uniqueSlug(slugify(name), (text) => text !== source.slug && ports.store.isSlugTaken(text));
+    const slug = name === source.name ? source.slug : uniqueSlug(slugify(name), (text) => text !== source.slug && (state.sources.hasSlug(text) || ports.store.isSlugTaken(text)));
     const active = request.active ?? source.active;
     return { component, unit, source: { ...source, componentId: component.id, name, slug, configured, env, active, updatedAt: ports.clock.now() } };
   } catch (error) {
@@ -74,17 +69,14 @@ async function nextCode(
   const current = live.component;
   if (code === undefined || code.kind === "saved") {
     const component = code?.component ?? current;
+    requireSource(component.definition);
     const isSame = component.id === current.id && isSameJson({ ...env }, { ...live.source.env });
     const { bundle, packagesFolder } = component;
     return { component, unit: isSame ? undefined : await live.startUnit({ bundle, packagesFolder, env }) };
   }
   const built = await buildCode(ports, code, current.lock);
   const unit = await live.startUnit({ bundle: built.bundle, packagesFolder: built.packagesFolder, env });
-  const definition = definitionOf(unit, built.code.path);
-  if (definition.type !== "source") {
-    unit.kill("it is no source");
-    throw new PdError("PD_NOT_A_COMPONENT", `Cannot update ${live.source.slug}: the new code is of type "${definition.type}"`, { fix: "Give code of a source" });
-  }
+  const definition = sourceDefinitionOf(unit, built.code.path);
   return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };
 }
 
@@ -106,6 +98,7 @@ async function replace(ports: EnginePorts, state: EngineState, { live, next }: {
     swap.retireOld();
   } catch (error) {
     // When `deactivate` itself threw, nothing was given up that `activate` would have to take up again.
+    if (swap === undefined) unit?.kill("the update failed");
     swap?.undo();
     if (hasDeactivate) await (swap === undefined ? store.endChange(source.id) : reactivate(ports, live));
     throw error;
@@ -113,7 +106,7 @@ async function replace(ports: EnginePorts, state: EngineState, { live, next }: {
 }
 
 /** The old version takes up again what `deactivate` gave up. */
-async function reactivate(ports: EnginePorts, live: LiveSource): Promise<void> {
+export async function reactivate(ports: EnginePorts, live: LiveSource): Promise<void> {
   try {
     await callHook(live, "activate", `go back to the old version of ${live.source.slug}`);
   } catch (error) {

@@ -1,7 +1,9 @@
-import { type ChildProcess as NodeChild, fork } from "node:child_process";
+import { type ChildProcess as NodeChild, spawn } from "node:child_process";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Duplex } from "node:stream";
 import { pathToFileURL } from "node:url";
+import { MessagePipe } from "./message-pipe.ts";
 import { PROTOCOL, type ToChild, type ToHost } from "./protocol.ts";
 
 export interface ChildSettings {
@@ -40,6 +42,7 @@ export class ChildProcess {
   readonly ready: Promise<void>;
   readonly exited: Promise<ChildExit>;
   readonly #node: NodeChild;
+  readonly #pipe: MessagePipe<ToHost, ToChild>;
   #lastWords = "";
   #listener: (message: ToHost) => void = () => {};
   #outputListener: (stream: "stdout" | "stderr", text: string) => void = () => {};
@@ -49,30 +52,35 @@ export class ChildProcess {
     const folder = join(settings.runFolder, name);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const child = new ChildProcess(settings, folder);
-    // A server that was killed leaves children that cannot notice it: the next one finds them by this file.
-    await writeFile(join(folder, "pid"), String(child.#node.pid ?? ""));
+    try {
+      // A server that was killed leaves children that cannot notice it: the next one finds them by this file.
+      await writeFile(join(folder, "pid"), String(child.#node.pid ?? ""));
+    } catch (error) {
+      child.kill();
+      throw error;
+    }
     return child;
   }
 
   private constructor(settings: ChildSettings, folder: string) {
     this.folder = folder;
     const inherited = Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
-    this.#node = fork(settings.entry, [], {
+    const flags = [...permissionFlags(settings, folder), `--max-old-space-size=${settings.memoryMb}`];
+    this.#node = spawn(process.execPath, [...flags, settings.entry], {
       cwd: folder,
       env: { ...inherited, HOME: folder, TMPDIR: folder },
-      execArgv: [...permissionFlags(settings, folder), `--max-old-space-size=${settings.memoryMb}`],
-      stdio: ["ignore", "pipe", "pipe", "ipc"],
+      stdio: ["ignore", "pipe", "pipe", "pipe"],
     });
-    this.#node.on("message", (message: ToHost) => this.#listener(message));
+    const stream = this.#node.stdio[3];
+    this.#pipe = new MessagePipe(stream instanceof Duplex ? stream : new Duplex(), {
+      message: (message) => this.#listener(message),
+      broken: () => this.kill(),
+    });
     this.#node.stdout?.setEncoding("utf8").on("data", (text: string) => this.#outputListener("stdout", text));
     this.#node.stderr?.setEncoding("utf8").on("data", (text: string) => this.#readStderr(text));
     this.exited = this.#untilExit();
     this.ready = this.#untilReady();
     this.ready.catch(() => {});
-  }
-
-  get pid(): number | undefined {
-    return this.#node.pid;
   }
 
   /** Takes over everything that the process says from now on. */
@@ -82,7 +90,7 @@ export class ChildProcess {
   }
 
   send(message: ToChild): void {
-    if (this.#node.connected) this.#node.send(message, () => {});
+    this.#pipe.send(message);
   }
 
   kill(): void {
@@ -106,17 +114,12 @@ export class ChildProcess {
     this.#outputListener("stderr", text);
   }
 
+  /** `close` comes when the process has ended and all that it said has been read. */
   async #untilExit(): Promise<ChildExit> {
-    const closed = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+    const exit = await new Promise<{ code: number | null; signal: string | null }>((resolve) => {
       this.#node.once("close", (code, signal) => resolve({ code, signal }));
       this.#node.once("error", () => resolve({ code: null, signal: null }));
     });
-    // Messages can still be on their way when the process is gone.
-    const drained = new Promise<void>((resolve) => {
-      this.#node.once("disconnect", () => resolve());
-      this.#node.once("error", () => resolve());
-    });
-    const [exit] = await Promise.all([closed, drained]);
     await rm(this.folder, { recursive: true, force: true }).catch(() => {});
     return { ...exit, lastWords: this.#lastWords };
   }

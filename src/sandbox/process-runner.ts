@@ -80,9 +80,9 @@ export class ProcessRunner implements Runner {
     if (key !== undefined) this.#prepared.delete(key);
     const child = await (prepared?.child.catch(() => undefined) ?? undefined);
     if (child !== undefined) return child;
-    const spare = await this.#takeSpare();
-    if (code.packagesPath !== undefined) await spare.linkPackages(code.packagesPath);
-    return spare;
+    return orKilled(await this.#takeSpare(), async (spare) => {
+      if (code.packagesPath !== undefined) await spare.linkPackages(code.packagesPath);
+    });
   }
 
   async #takeSpare(): Promise<ChildProcess> {
@@ -109,16 +109,7 @@ export class ProcessRunner implements Runner {
   async #preload(code: UnitCode): Promise<ChildProcess> {
     const { clock } = this.#settings;
     await clock.sleepUntil(clock.now() + SPARE_DELAY_MS, this.#stop.signal);
-    const child = await ready(await this.#startChild());
-    if (code.packagesPath !== undefined) await child.linkPackages(code.packagesPath);
-    const loads = code.bundle.imports.map(({ specifier, isRequire }) =>
-      isRequire ? `try { require(${JSON.stringify(specifier)}); } catch {}` : `await import(${JSON.stringify(specifier)}).catch(() => {});`,
-    );
-    const url = await child.writeModule("preload.mjs", `import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);\n${loads.join("\n")}\n`);
-    const preloaded = new Promise<void>((resolve) => child.listen((message) => (message.type === "child:preloaded" ? resolve() : undefined), () => {}));
-    child.send({ type: "host:preload", url });
-    await Promise.race([preloaded, child.exited.then(() => Promise.reject(new Error("the process ended while packages were loaded")))]);
-    return child;
+    return orKilled(await ready(await this.#startChild()), (child) => preload(child, code));
   }
 
   async #startChild(): Promise<ChildProcess> {
@@ -136,6 +127,29 @@ export class ProcessRunner implements Runner {
       (child) => child.kill(),
       () => {},
     );
+  }
+}
+
+/** Imports what the code imports, in a process that is ready for it. */
+async function preload(child: ChildProcess, { packagesPath, bundle }: UnitCode): Promise<void> {
+  if (packagesPath !== undefined) await child.linkPackages(packagesPath);
+  const loads = bundle.imports.map(({ specifier, isRequire }) =>
+    isRequire ? `try { require(${JSON.stringify(specifier)}); } catch {}` : `await import(${JSON.stringify(specifier)}).catch(() => {});`,
+  );
+  const url = await child.writeModule("preload.mjs", `import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);\n${loads.join("\n")}\n`);
+  const preloaded = new Promise<void>((resolve) => child.listen((message) => (message.type === "child:preloaded" ? resolve() : undefined), () => {}));
+  child.send({ type: "host:preload", url });
+  await Promise.race([preloaded, child.exited.then(() => Promise.reject(new Error("the process ended while packages were loaded")))]);
+}
+
+/** A process that cannot be made ready is ended: nobody would. */
+async function orKilled(child: ChildProcess, makeReady: (child: ChildProcess) => Promise<void>): Promise<ChildProcess> {
+  try {
+    await makeReady(child);
+    return child;
+  } catch (error) {
+    child.kill();
+    throw error;
   }
 }
 

@@ -14,12 +14,21 @@ interface Settings {
   readonly loadDeadlineMs: number;
 }
 
-interface CallInFlight {
+interface CallLog {
+  readonly logs: LogLine[];
+  logSize: number;
+}
+
+interface LateLog extends CallLog {
+  readonly id: InvocationId;
+  /** How many lines were handed on. */
+  sent: number;
+}
+
+interface CallInFlight extends CallLog {
   readonly deadlineAt: number;
   readonly deadlineMs: number;
   readonly report: CallReport;
-  readonly logs: LogLine[];
-  logSize: number;
   readonly settle: (result: RunResult) => void;
 }
 
@@ -28,6 +37,8 @@ const MAX_LOG_LINES = 10_000;
 const MAX_LOG_SIZE = 1_000_000;
 /** A retired process may finish what it left floating. */
 const RETIRE_GRACE_MS = 2000;
+/** Lines that come after a call has ended are stored together. */
+const LATE_LINES_WAIT_MS = 100;
 
 /**
  * One child process with loaded code. States: loading → usable → retired (no new calls, those in flight finish)
@@ -46,10 +57,14 @@ export class ProcessUnit implements Unit {
   #isStopping = false;
   #killReason: string | undefined;
   #lastCall: InvocationId | undefined;
+  #late: LateLog | undefined;
 
   /** Loads the code in a process that is ready. Throws PD_LOAD_FAILED. */
   static async load(child: ChildProcess, code: UnitCode, { events, settings }: { events: UnitEvents; settings: Settings }): Promise<ProcessUnit> {
-    const url = await child.writeModule("component.mjs", code.bundle.code);
+    const url = await child.writeModule("component.mjs", code.bundle.code).catch((error: unknown) => {
+      child.kill();
+      throw error;
+    });
     const unit = new ProcessUnit(child, { events, settings, mapper: new StackMapper(url, code.bundle.map) });
     await unit.#load(url, code);
     return unit;
@@ -158,8 +173,36 @@ export class ProcessUnit implements Unit {
     const line: LogLine = { at: raw.at, level: raw.level, text: this.#mapper.mapText(raw.text), ...(from === undefined ? {} : { from }) };
     const target = id ?? this.#lastCall;
     const call = target === undefined ? undefined : this.#inFlight.get(target);
-    if (call !== undefined) return keepLine(call, line);
-    if (target !== undefined) this.#events.late({ id: target, result: { emits: [], stateChanges: {}, logs: [line] } });
+    if (call !== undefined) {
+      const kept = keepLine(call, line);
+      if (kept !== undefined) call.report.log(kept);
+      return;
+    }
+    if (target !== undefined) this.#logLate(target, line);
+  }
+
+  /** Lines after a call has ended are gathered, and count against the same limits. */
+  #logLate(id: InvocationId, line: LogLine): void {
+    if (this.#late?.id !== id) {
+      this.#flushLate();
+      this.#late = { id, logs: [], logSize: 0, sent: 0 };
+    }
+    const late = this.#late;
+    if (keepLine(late, line) === undefined) return;
+    if (late.logs.length - late.sent === 1) this.#flushLateSoon();
+  }
+
+  #flushLateSoon(): void {
+    const { clock } = this.#settings;
+    void clock.sleepUntil(clock.now() + LATE_LINES_WAIT_MS, this.#stop.signal).then(() => this.#flushLate());
+  }
+
+  #flushLate(): void {
+    const late = this.#late;
+    const logs = late?.logs.slice(late.sent) ?? [];
+    if (late === undefined || logs.length === 0) return;
+    late.sent = late.logs.length;
+    this.#events.late({ id: late.id, result: { emits: [], stateChanges: {}, logs } });
   }
 
   #settle(id: InvocationId, result: Omit<RunResult, "logs">): void {
@@ -205,6 +248,7 @@ export class ProcessUnit implements Unit {
   #end(exit: ChildExit): void {
     this.#isRetired = true;
     this.#stop.abort();
+    this.#flushLate();
     const outcome = this.#outcomeOfExit(exit);
     for (const id of this.#inFlight.keys()) this.#settle(id, { outcome, emits: [], stateChanges: {} });
     this.#events.ended();
@@ -217,14 +261,15 @@ export class ProcessUnit implements Unit {
   }
 }
 
-function keepLine(call: CallInFlight, line: LogLine): void {
-  if (call.logs.length > MAX_LOG_LINES || call.logSize > MAX_LOG_SIZE) return;
-  call.logSize += line.text.length;
-  const isLast = call.logs.length === MAX_LOG_LINES || call.logSize > MAX_LOG_SIZE;
+/** The line as it is kept; `undefined` when it is too much. The last one that is kept says so. */
+function keepLine(log: CallLog, line: LogLine): LogLine | undefined {
+  if (log.logs.length > MAX_LOG_LINES || log.logSize > MAX_LOG_SIZE) return undefined;
+  log.logSize += line.text.length;
+  const isLast = log.logs.length === MAX_LOG_LINES || log.logSize > MAX_LOG_SIZE;
   const level: LogLevel = "system";
   const kept = isLast ? { at: line.at, level, text: "Further output of this call is dropped: it printed too much" } : line;
-  call.logs.push(kept);
-  call.report.log(kept);
+  log.logs.push(kept);
+  return kept;
 }
 
 function endedWithout(outcome: Outcome, logs: readonly LogLine[]): RunResult {

@@ -47,9 +47,11 @@ export class StackMapper {
     if (start < 0) return undefined;
     const match = /^:(\d+)(?::(\d+))?/.exec(line.slice(start + this.#url.length));
     if (match === null) return undefined;
+    const [line1, column] = [Number(match[1]), match[2] === undefined ? 0 : Number(match[2]) - 1];
+    // What is printed may look like a position and be none.
+    if (line1 < 1 || column < 0) return undefined;
     this.#map ??= new TraceMap(this.#mapText);
-    const column = match[2] === undefined ? 0 : Number(match[2]) - 1;
-    const original = originalPositionFor(this.#map, { line: Number(match[1]), column });
+    const original = originalPositionFor(this.#map, { line: line1, column });
     if (original.source === null) return undefined;
     const position = `${original.source}:${original.line}${match[2] === undefined ? "" : `:${original.column + 1}`}`;
     return { raw: this.#url + match[0], position };

@@ -2,12 +2,15 @@
  * The other process: loads one bundle, runs its calls, reports each once. It starts before anyone knows what it
  * will run, so it must start fast: nothing heavy is imported here.
  */
+import { writeSync } from "node:fs";
 import { createRequire } from "node:module";
+import { Socket } from "node:net";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { InvocationId } from "../../domain/ids.ts";
 import type { LogLevel, Method } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
+import { MessagePipe } from "../message-pipe.ts";
 import { PROTOCOL, type ToChild, type ToHost } from "../protocol.ts";
 import { Call, type CallHost, currentCall } from "./call.ts";
 import { captureOutput } from "./console.ts";
@@ -19,26 +22,30 @@ import { State } from "./state.ts";
 
 type CallMessage = Extract<ToChild, { type: "host:call" }>;
 
-const sendToHost = process.send?.bind(process);
+/** The stream to the host, set up by it as the fourth after stdin, stdout and stderr. */
+const HOST_FD = 3;
+
 const exit = process.exit.bind(process);
+const hostStream = new Socket({ fd: HOST_FD });
+const pipe = new MessagePipe<ToChild, ToHost>(hostStream, { message: (message) => void receive(message), broken: () => exit(1) });
 const lastCalls = new Set<Call>();
 let component: Record<string, unknown> = {};
 let state = new State({});
 
 function tell(message: ToHost): void {
-  if (process.connected) sendToHost?.(message);
+  pipe.send(message);
 }
 
 const host: CallHost = {
   get state() {
     return state;
   },
-  respond: (id, response) => tell({ type: "child:respond", id, response }),
+  respond: (id, response) => pipe.sendNow({ type: "child:respond", id, response }),
   late: (id, part, outcome) => tell({ type: "child:late", id, part, ...(outcome === undefined ? {} : { outcome }) }),
 };
 
-process.on("message", (message: ToChild) => void receive(message));
-process.on("disconnect", () => exit(0));
+hostStream.on("close", () => exit(0));
+process.on("exit", sendTheRest);
 process.on("unhandledRejection", failUncaught);
 process.on("uncaughtException", failUncaught);
 shutDoors();
@@ -58,7 +65,8 @@ async function receive(message: ToChild): Promise<void> {
       return state.patch(message.changes);
     case "host:stop":
       // What the component still does may end by itself; the host waits a little, then ends the process.
-      return process.channel?.unref();
+      hostStream.unref();
+      return;
   }
 }
 
@@ -144,18 +152,25 @@ function onlyCall(): Call | undefined {
 
 function log(level: LogLevel, text: string, rawFrom?: string): void {
   const id: InvocationId | null = (currentCall.getStore() ?? onlyCall())?.id ?? null;
-  tell({ type: "child:log", id, line: { at: Date.now(), level, text, ...(rawFrom === undefined ? {} : { rawFrom }) } });
+  pipe.sendNow({ type: "child:log", id, line: { at: Date.now(), level, text, ...(rawFrom === undefined ? {} : { rawFrom }) } });
 }
 
-/** The permission model lets signals through, and messages to the host are not the component's to send. */
+/** Messages of a turn leave at its end; a process that exits within it sends them now. */
+function sendTheRest(): void {
+  try {
+    writeSync(HOST_FD, pipe.takeUnsent());
+  } catch {
+    // The host is gone, or reads too slowly: it sees the exit all the same.
+  }
+}
+
+/** The permission model lets signals through, also the one that opens a process's debugger. */
 function shutDoors(): void {
-  const refuse = (): never => {
-    throw new Error("process.kill is not available to components");
-  };
-  Object.defineProperties(process, {
-    kill: { value: refuse },
-    _kill: { value: refuse },
-    send: { value: undefined },
-  });
+  for (const name of ["kill", "_kill", "_debugProcess", "_debugEnd"]) {
+    const refuse = (): never => {
+      throw new Error(`process.${name} is not available to components`);
+    };
+    Object.defineProperty(process, name, { value: refuse });
+  }
   Object.defineProperty(globalThis, "defineComponent", { value: (definition: unknown) => definition, configurable: true, writable: true });
 }

@@ -12,6 +12,8 @@ export interface RunWrites {
   commit(run: RunCommit): readonly Event[];
   append(addendum: Addendum): readonly Event[];
   storePending(request: PendingRequest): void;
+  /** Requests whose run is stored. */
+  dropDonePending(): void;
   writeState(id: DeployedId, changes: StateChanges): void;
 }
 
@@ -24,6 +26,9 @@ const INSERT_INVOCATION = `insert into invocations
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const AMEND_INVOCATION = `update invocations
   set event_count = event_count + ?, dropped = ?, outcome = coalesce(?, outcome) where id = ?`;
+/** A run that is stored already needs no request any more: its commit may have overtaken this. */
+const INSERT_PENDING = `insert into pending_requests (id, source_id, trigger, received_at)
+  select :id, :source, :trigger, :at where not exists (select 1 from invocations where id = :id) on conflict do nothing`;
 const FIRE_INSTANT = `update timer_instants set state = 'fired'
   where source_id = ? and prop = ? and planned_at = ? and invocation_id = ? and state = 'running'`;
 const SET_STATE = "insert into state (source_id, key, value) values (?, ?, ?) on conflict do update set value = excluded.value";
@@ -41,8 +46,9 @@ export function runWrites(db: Database): RunWrites {
   const insertInvocation = db.prepare(INSERT_INVOCATION);
   const amendInvocation = db.prepare(AMEND_INVOCATION);
   const readDropped = db.prepare("select dropped from invocations where id = ?");
-  const insertLogs = db.prepare("insert into log_chunks (source_id, invocation_id, lines) values (?, ?, ?)");
-  const insertPending = db.prepare("insert into pending_requests (id, source_id, trigger, received_at) values (?, ?, ?, ?)");
+  const insertLogs = db.prepare("insert into log_chunks (source_id, invocation_id, lines) select ?, id, ? from invocations where id = ?");
+  const insertPending = db.prepare(INSERT_PENDING);
+  const dropDone = db.prepare("delete from pending_requests where id in (select id from invocations)");
   const deletePending = db.prepare("delete from pending_requests where id = ?");
   const fireInstant = db.prepare(FIRE_INSTANT);
   const setState = db.prepare(SET_STATE);
@@ -70,7 +76,7 @@ export function runWrites(db: Database): RunWrites {
     });
   };
   const writeLogs = (id: DeployedId, invocationId: InvocationId, lines: readonly LogLine[]): void => {
-    if (lines.length > 0) insertLogs.run(id, invocationId, JSON.stringify(lines));
+    if (lines.length > 0) insertLogs.run(id, JSON.stringify(lines), invocationId);
   };
   return {
     open(id) {
@@ -98,7 +104,8 @@ export function runWrites(db: Database): RunWrites {
       writeLogs(sourceId, invocationId, logs);
       return stored;
     },
-    storePending: ({ id, sourceId, trigger, receivedAt }) => void insertPending.run(id, sourceId, JSON.stringify(trigger), receivedAt),
+    storePending: ({ id, sourceId, trigger, receivedAt }) => void insertPending.run({ id, source: sourceId, trigger: JSON.stringify(trigger), at: receivedAt }),
+    dropDonePending: () => void dropDone.run(),
     writeState,
   };
 }

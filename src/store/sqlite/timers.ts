@@ -8,18 +8,21 @@ export interface TimerWrites {
   settleInstant(instant: TimerInstant): void;
 }
 
-const INSERT_TIMER = "insert into timers (source_id, prop, schedule, catch_up, anchor_at, next_at) values (?, ?, ?, ?, ?, ?)";
+/** A timer whose plan is the same goes on where it stands, which may be further than the caller knows. */
+const INSERT_TIMER = `insert into timers (source_id, prop, schedule, catch_up, anchor_at, next_at) values (?, ?, ?, ?, ?, ?)
+  on conflict do update set schedule = excluded.schedule, catch_up = excluded.catch_up, anchor_at = excluded.anchor_at, next_at = excluded.next_at
+  where schedule <> excluded.schedule or catch_up <> excluded.catch_up or anchor_at <> excluded.anchor_at`;
 const INSERT_INSTANT = `insert into timer_instants (source_id, prop, planned_at, last_planned_at, count, state, invocation_id, reason)
   values (?, ?, ?, ?, ?, ?, ?, ?)
-  on conflict do update set last_planned_at = excluded.last_planned_at, count = excluded.count, state = excluded.state,
-    invocation_id = excluded.invocation_id, reason = excluded.reason`;
+  on conflict do nothing`;
+const SETTLE_INSTANT = "update timer_instants set state = ?, reason = ?, invocation_id = null where source_id = ? and prop = ? and planned_at = ? and state = 'running'";
 
 /** Replaces the timers of one source. */
 export function timerReplacer(db: Database): (sourceId: DeployedId, timers: readonly Timer[]) => void {
-  const clear = db.prepare("delete from timers where source_id = ?");
+  const clear = db.prepare("delete from timers where source_id = ? and prop not in (select value from json_each(?))");
   const insert = db.prepare(INSERT_TIMER);
   return (sourceId, timers) => {
-    clear.run(sourceId);
+    clear.run(sourceId, JSON.stringify(timers.map(({ prop }) => prop)));
     for (const { prop, schedule, catchUp, anchorAt, nextAt } of timers) insert.run(sourceId, prop, JSON.stringify(schedule), catchUp, anchorAt, nextAt ?? null);
   };
 }
@@ -27,6 +30,7 @@ export function timerReplacer(db: Database): (sourceId: DeployedId, timers: read
 export function timerWrites(db: Database): TimerWrites {
   const move = db.prepare("update timers set next_at = ? where source_id = ? and prop = ?");
   const instant = db.prepare(INSERT_INSTANT);
+  const settle = db.prepare(SETTLE_INSTANT);
   const writeInstant = ({ sourceId, prop, plannedAt, lastPlannedAt, count, state, invocationId, reason }: TimerInstant): void => {
     instant.run(sourceId, prop, plannedAt, lastPlannedAt, count, state, invocationId ?? null, reason ?? null);
   };
@@ -35,7 +39,7 @@ export function timerWrites(db: Database): TimerWrites {
       instants.forEach(writeInstant);
       move.run(timer.nextAt ?? null, timer.sourceId, timer.prop);
     },
-    settleInstant: writeInstant,
+    settleInstant: ({ state, reason, sourceId, prop, plannedAt }) => void settle.run(state, reason ?? null, sourceId, prop, plannedAt),
   };
 }
 

@@ -20,6 +20,7 @@ export class WriterClient {
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
   #isClosed = false;
+  #hasEnded = false;
 
   /** Throws PD_DATABASE_UNUSABLE or PD_DATABASE_NEWER. */
   static async start({ entry, path, migrations }: WriterSettings): Promise<WriterClient> {
@@ -39,7 +40,10 @@ export class WriterClient {
     this.#worker = worker;
     worker.on("message", (replies: readonly WriteReply[]) => replies.forEach((reply) => this.#settle(reply)));
     worker.on("error", (error) => this.#failAll(error));
-    worker.on("exit", () => this.#failAll(new Error("the database writer has ended")));
+    worker.on("exit", () => {
+      this.#hasEnded = true;
+      this.#failAll(new Error("the database writer has ended"));
+    });
   }
 
   write<Verb extends keyof Writes>(verb: Verb, ...values: Parameters<Writes[Verb]>): Promise<ReturnType<Writes[Verb]>> {
@@ -53,6 +57,7 @@ export class WriterClient {
   }
 
   #send<Value>(request: Omit<WriteRequest, "id">): Promise<Value> {
+    if (this.#hasEnded) return Promise.reject(new PdError("PD_NOT_STORED", "Cannot write to the database: its writer has ended", { fix: "Start the server again" }));
     return new Promise<Value>((resolve, reject) => {
       const id = ++this.#lastId;
       this.#waiting.set(id, { resolve: resolve as Waiting["resolve"], reject });

@@ -5,6 +5,7 @@
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { PdError, messageOf } from "../../domain/errors.ts";
+import type { Addendum, RunCommit } from "../../ports/run-store.ts";
 import { type ComponentWrites, componentWrites } from "./components.ts";
 import { type EventWrites, eventWrites } from "./events.ts";
 import { type Database, openForWriting } from "./open.ts";
@@ -61,6 +62,8 @@ function serve(port: NonNullable<typeof parentPort>): void {
 class Writer {
   readonly #db: Database;
   readonly #verbs: Writes;
+  /** Source → the fence under which a commit failed. */
+  readonly #disowned = new Map<string, number>();
   #sinceCheckpoint = 0;
   #quiet: NodeJS.Timeout | undefined;
 
@@ -68,18 +71,20 @@ class Writer {
     this.#db = db;
     this.#verbs = { ...componentWrites(db), ...runWrites(db), ...eventWrites(db), ...timerWrites(db), ...retentionWrites(db) };
     this.#verbs.dropUnfinished();
+    this.#verbs.dropDonePending();
   }
 
   perform(batch: readonly WriteRequest[]): WriteReply[] {
     if (batch.length === 0) return [];
     try {
-      const replies = this.#db.transaction(() => batch.map((request) => this.#performOne(request)))();
-      this.#checkpointLater();
-      return replies;
+      return this.#db.transaction(() => batch.map((request) => this.#performOne(request)))();
     } catch (error) {
       // The transaction as a whole failed, as on a full disk: nothing of it is there, so nobody is told it is.
       const failure = errorText(error);
+      for (const request of batch) this.#disown(request);
       return batch.map(({ id }) => ({ id, error: failure }));
+    } finally {
+      this.#checkpointLater();
     }
   }
 
@@ -92,12 +97,28 @@ class Writer {
   #performOne({ id, verb, values }: WriteRequest): WriteReply {
     if (verb === "close") return { id };
     try {
+      this.#refuseDisowned(values[0]);
       const value: unknown = this.#db.transaction(() => Reflect.apply(this.#verbs[verb], this.#verbs, values))();
       return { id, value };
     } catch (error) {
       if (!this.#db.inTransaction) throw error;
+      this.#disown({ id, verb, values });
       return { id, error: errorText(error) };
     }
+  }
+
+  /**
+   * A host whose commit failed remembers dedupe ids and values that are not stored. Commits that it sent before it
+   * learns of that must not store them as a part of other runs: its fence counts no more.
+   */
+  #disown({ values }: WriteRequest): void {
+    const [write] = values;
+    if (isFenced(write)) this.#disowned.set(sourceOf(write), write.fence);
+  }
+
+  #refuseDisowned(write: unknown): void {
+    if (!isFenced(write) || this.#disowned.get(sourceOf(write)) !== write.fence) return;
+    throw new PdError("PD_NOT_STORED", `Cannot store a run of ${sourceOf(write)}: one before it could not be stored`);
   }
 
   #checkpointLater(): void {
@@ -112,8 +133,22 @@ class Writer {
     clearTimeout(this.#quiet);
     this.#quiet = undefined;
     this.#sinceCheckpoint = 0;
-    this.#db.pragma("wal_checkpoint(passive)");
+    try {
+      this.#db.pragma("wal_checkpoint(passive)");
+    } catch {
+      // A full disk: what was committed is safe in the log, and the next checkpoint tries again.
+    }
   }
+}
+
+type Fenced = RunCommit | Addendum;
+
+function isFenced(write: unknown): write is Fenced {
+  return typeof write === "object" && write !== null && "fence" in write;
+}
+
+function sourceOf(write: Fenced): string {
+  return "invocation" in write ? write.invocation.sourceId : write.sourceId;
 }
 
 function errorText(error: unknown): { code: string; message: string } {

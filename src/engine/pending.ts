@@ -1,0 +1,26 @@
+import { PdError, messageOf } from "../domain/errors.ts";
+import type { PendingRequest } from "../ports/run-store.ts";
+import type { CommittedRun } from "./commit-run.ts";
+import type { LiveSource } from "./live-source.ts";
+import type { EnginePorts } from "./ports.ts";
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 60_000;
+
+/**
+ * Runs a stored trigger until its run is stored, with growing pauses. Rejects with PD_STOPPING when the server stops
+ * (the trigger stays stored) and with PD_SOURCE_NOT_FOUND when the source is gone, and the trigger with it.
+ */
+export async function runUntilStored(ports: EnginePorts, live: LiveSource, { id, trigger }: Pick<PendingRequest, "id" | "trigger">): Promise<CommittedRun> {
+  const { clock, log, signal, store } = ports;
+  for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    if (store.getSource(live.source.id) === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run a stored request: its source ${live.source.id} is gone`);
+    try {
+      return await live.invoke(trigger, { id, isPending: () => true, responseStatus: () => 200 });
+    } catch (error) {
+      log.warn("a stored request could not be run yet", { source: live.source.slug, id, reason: messageOf(error) });
+      await clock.sleepUntil(clock.now() + pauseMs, signal);
+    }
+  }
+  throw new PdError("PD_STOPPING", `A stored request of ${live.source.slug} waits for the next start of the server`);
+}

@@ -1,0 +1,69 @@
+import type { Duplex } from "node:stream";
+
+export interface PipeEvents<Incoming> {
+  message(message: Incoming): void;
+  /** The other side sent what cannot be used; nothing more is read. */
+  broken(error: unknown): void;
+}
+
+/**
+ * JSON messages over a stream, one a line; all that are sent in one turn leave in one write. Node's own channel is
+ * not used: it would throw in the host, where nobody can catch it, when a component writes garbage into it.
+ */
+export class MessagePipe<Incoming, Outgoing> {
+  readonly #stream: Duplex;
+  readonly #events: PipeEvents<Incoming>;
+  #unsent: string[] = [];
+  #partial: string[] = [];
+  #isBroken = false;
+
+  constructor(stream: Duplex, events: PipeEvents<Incoming>) {
+    this.#stream = stream;
+    this.#events = events;
+    stream.setEncoding("utf8");
+    stream.on("data", (chunk: string) => this.#read(chunk));
+    // What cannot be written any more is told by the end of the process.
+    stream.on("error", () => {});
+  }
+
+  send(message: Outgoing): void {
+    this.#unsent.push(JSON.stringify(message));
+    if (this.#unsent.length === 1) process.nextTick(() => this.#flush());
+  }
+
+  /** Sends it, and what waits before it, at once: the code that runs now may never give way. */
+  sendNow(message: Outgoing): void {
+    this.#unsent.push(JSON.stringify(message));
+    this.#flush();
+  }
+
+  /** What has not left yet, for a process that ends within this turn. */
+  takeUnsent(): string {
+    const text = this.#unsent.map((line) => `${line}\n`).join("");
+    this.#unsent = [];
+    return text;
+  }
+
+  #flush(): void {
+    const text = this.takeUnsent();
+    if (text !== "" && this.#stream.writable) this.#stream.write(text);
+  }
+
+  #read(chunk: string): void {
+    if (this.#isBroken) return;
+    const lines = chunk.split("\n");
+    const rest = lines.pop() ?? "";
+    try {
+      for (const line of lines) {
+        const text = this.#partial.length === 0 ? line : [...this.#partial, line].join("");
+        this.#partial = [];
+        const message: Incoming = JSON.parse(text);
+        this.#events.message(message);
+      }
+    } catch (error) {
+      this.#isBroken = true;
+      this.#events.broken(error);
+    }
+    if (rest !== "") this.#partial.push(rest);
+  }
+}
