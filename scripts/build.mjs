@@ -21,7 +21,16 @@ const lazyCommands = {
 rmSync("dist", { recursive: true, force: true });
 const commands = ["src/cli/reporter.ts", ...readdirSync("src/cli/commands").map((name) => `src/cli/commands/${name}`)];
 await Promise.all([
-  build({ ...shared, entryPoints: ["src/cli/main.ts"], outfile: "dist/pd.cjs", format: "cjs", minify: true, keepNames: true, external, plugins: [lazyCommands] }),
+  build({
+    ...shared,
+    entryPoints: ["src/cli/main.ts"],
+    outfile: "dist/pd.cjs",
+    format: "cjs",
+    minify: true,
+    keepNames: true,
+    external,
+    plugins: [lazyCommands],
+  }),
   build({ ...shared, entryPoints: ["src/sandbox/child/main.ts"], outfile: "dist/child.cjs", format: "cjs", minifyWhitespace: true, minifySyntax: true }),
   build({ ...shared, entryPoints: ["src/store/sqlite/writer.ts"], outfile: "dist/writer.js", format: "esm", external, banner }),
   build({ ...shared, entryPoints: ["src/index.ts", ...commands], outdir: "dist", entryNames: "[name]", format: "esm", splitting: true, external, banner }),

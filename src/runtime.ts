@@ -67,16 +67,15 @@ interface Starting {
 async function startInOrder(settings: Settings, { home, log, stop, undo }: Starting): Promise<Runtime> {
   const { signal } = stop;
   const apiKey = await readOrMakeKey(join(home, "api-key"));
-  const packagesFolder = join(home, "packages");
-  const store = await openSqliteStore({ path: join(home, "headwater.db"), migrations: programFile("migrations"), entry: programFile("writer.js") });
-  undo.push(() => store.close());
-  const packages = await NpmResolver.open({ folder: packagesFolder, allowScripts: settings.allowScripts, clock: systemClock, signal });
-  const runner = await ProcessRunner.start({ entry: programFile("child.cjs"), runFolder: join(home, "run"), packagesFolder, memoryMb: settings.memoryMb, clock: systemClock, log });
-  undo.push(() => runner[Symbol.asyncDispose]());
+  const { store, packages, runner } = await startPlugs(settings, { home, log, stop, undo });
 
   // Endpoints get their address before the engine starts: hooks that recover want to know it.
   let handler: Parameters<typeof Listener.open>[0] = (_request, response) => response.writeHead(503).end();
-  const endpoints = await Listener.open((request, response) => handler(request, response), { host: settings.host, port: settings.endpointPort, purpose: "endpoints" });
+  const endpoints = await Listener.open((request, response) => handler(request, response), {
+    host: settings.host,
+    port: settings.endpointPort,
+    purpose: "endpoints",
+  });
   undo.push(() => endpoints.close(0));
   const endpointUrl = (key: string): string => `${settings.publicUrl === "" ? endpoints.url : settings.publicUrl}/${key}`;
   const engine = await Engine.start({
@@ -95,7 +94,15 @@ async function startInOrder(settings: Settings, { home, log, stop, undo }: Start
   handler = endpointListener(engine, { log, bodyLimitBytes: settings.bodyLimitBytes, isBehindProxy: settings.publicUrl !== "", endpointUrl });
   const version = await packageVersion();
   const startedAt = systemClock.now();
-  const status = () => ({ version, pid: process.pid, home, api_url: api.url, endpoint_url: endpoints.url, started_at_ms: startedAt, sources: store.listSources().length });
+  const status = () => ({
+    version,
+    pid: process.pid,
+    home,
+    api_url: api.url,
+    endpoint_url: endpoints.url,
+    started_at_ms: startedAt,
+    sources: store.listSources().length,
+  });
   const router = apiRouter(engine, { apiKey, log, status });
   const api: Listener = await Listener.open(apiListener(router, isLoopback(settings.host)), { host: settings.host, port: settings.port, purpose: "the API" });
   await writeServerRecord(home, { pid: process.pid, api_url: api.url, endpoint_url: endpoints.url, started_at_ms: startedAt, version });
@@ -112,6 +119,23 @@ async function startInOrder(settings: Settings, { home, log, stop, undo }: Start
       for (const step of [() => runner[Symbol.asyncDispose](), () => store.close(), () => undo[1]?.(), () => undo[0]?.()]) await step();
     },
   };
+}
+
+async function startPlugs(settings: Settings, { home, log, stop, undo }: Starting) {
+  const packagesFolder = join(home, "packages");
+  const store = await openSqliteStore({ path: join(home, "headwater.db"), migrations: programFile("migrations"), entry: programFile("writer.js") });
+  undo.push(() => store.close());
+  const packages = await NpmResolver.open({ folder: packagesFolder, allowScripts: settings.allowScripts, clock: systemClock, signal: stop.signal });
+  const runner = await ProcessRunner.start({
+    entry: programFile("child.cjs"),
+    runFolder: join(home, "run"),
+    packagesFolder,
+    memoryMb: settings.memoryMb,
+    clock: systemClock,
+    log,
+  });
+  undo.push(() => runner[Symbol.asyncDispose]());
+  return { store, packages, runner };
 }
 
 function engineSettings(settings: Settings) {

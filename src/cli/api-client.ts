@@ -56,11 +56,15 @@ export class ApiClient {
   }
 
   /** Messages of an event stream, until the signal aborts; reconnects and resumes by itself. Resolves `opened` when the server listens. */
-  stream(path: string, { onMessage, signal, lastEventId }: { onMessage: (message: StreamMessage) => void; signal: AbortSignal; lastEventId?: string }): Promise<void> {
+  stream(
+    path: string,
+    { onMessage, signal, lastEventId }: { onMessage: (message: StreamMessage) => void; signal: AbortSignal; lastEventId?: string },
+  ): Promise<void> {
     const authorization = `Bearer ${this.#key}`;
     const first = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
     const source = new EventSource(this.baseUrl + path, {
-      fetch: (url, init) => send(url, { dispatcher: patient, signal: init.signal ?? null, redirect: "error", headers: { ...first, ...init.headers, authorization } }),
+      fetch: (url, init) =>
+        send(url, { dispatcher: patient, signal: init.signal ?? null, redirect: "error", headers: { ...first, ...init.headers, authorization } }),
     });
     signal.addEventListener("abort", () => source.close());
     source.addEventListener("message", (message) => {

@@ -13,7 +13,11 @@ export function canAsk(cli: CliContext, flags: { prompt?: boolean }): boolean {
  * Sends a request; when props are missing, asks for them and sends it again. Without a person at the terminal the
  * error, which says what is missing, stands.
  */
-export async function askingForProps<Value>(cli: CliContext, flags: { prompt?: boolean }, { props, send }: { props: JsonObject; send: (props: JsonObject) => Promise<Value> }): Promise<Value> {
+export async function askingForProps<Value>(
+  cli: CliContext,
+  flags: { prompt?: boolean },
+  { props, send }: { props: JsonObject; send: (props: JsonObject) => Promise<Value> },
+): Promise<Value> {
   try {
     return await send(props);
   } catch (error) {
@@ -53,12 +57,19 @@ function isJsonLike(value: unknown): value is JsonValue {
 
 function messageOf(prop: JsonObject): string {
   const label = String(prop["label"] ?? prop["name"]);
-  const hint = prop["kind"] === "app" ? ` credentials of ${String(prop["app"])} as JSON` : prop["description"] === undefined ? "" : ` (${String(prop["description"])})`;
+  const hint =
+    prop["kind"] === "app" ? ` credentials of ${String(prop["app"])} as JSON` : prop["description"] === undefined ? "" : ` (${String(prop["description"])})`;
   return `${label}${hint}`;
 }
 
 /** The kind of question that fits the declared type. */
-function questionOf(prop: JsonObject): { type: "password"; mask: string } | { type: "select" | "checkbox"; choices: { name: string; value: string }[] } | { type: "confirm" } | { type: "input"; default?: string } {
+function questionOf(
+  prop: JsonObject,
+):
+  | { type: "password"; mask: string }
+  | { type: "select" | "checkbox"; choices: { name: string; value: string }[] }
+  | { type: "confirm" }
+  | { type: "input"; default?: string } {
   const options = Array.isArray(prop["options"]) ? prop["options"].filter(isJsonObject) : [];
   const choices = options.map((option) => ({ name: String(option["label"]), value: String(option["value"]) }));
   if (choices.length > 0) return { type: prop["isArray"] === true ? "checkbox" : "select", choices };

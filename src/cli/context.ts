@@ -51,14 +51,6 @@ export async function connect(cli: CliContext): Promise<ApiClient> {
   return startInBackground(cli, settings);
 }
 
-/** Throws PD_SERVER_UNREACHABLE instead of starting a server. */
-export async function connectRunning(cli: CliContext): Promise<ApiClient> {
-  const settings = await settingsOf(cli);
-  const running = await findServer(settings);
-  if (running === undefined) throw new PdError("PD_SERVER_UNREACHABLE", `No server runs on ${settings.home}`);
-  return running;
-}
-
 /** Starts `pd up` with the same settings, its output in server.log of PD_HOME. Throws what kept it from starting. */
 export async function startInBackground(cli: CliContext, settings: Settings): Promise<ApiClient> {
   await mkdir(settings.home, { recursive: true, mode: 0o700 });
@@ -86,5 +78,7 @@ function flagWords(name: string, value: string | undefined): string[] {
 async function notStarted(logPath: string): Promise<PdError> {
   const lines = (await readFile(logPath, "utf8").catch(() => "")).trim().split("\n");
   const reason = lines.findLast((line) => line.startsWith("Error ")) ?? lines.at(-1) ?? "";
-  return new PdError("PD_SERVER_UNREACHABLE", `Cannot start a server in the background: ${reason.replace(/^Error /, "")}`, { fix: `Read ${logPath}, or run pd up to see why` });
+  return new PdError("PD_SERVER_UNREACHABLE", `Cannot start a server in the background: ${reason.replace(/^Error /, "")}`, {
+    fix: `Read ${logPath}, or run pd up to see why`,
+  });
 }

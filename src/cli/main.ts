@@ -81,7 +81,8 @@ const list = (value: string, before: readonly string[] = []): readonly string[] 
 /** Flags of commands that may start a server. */
 function serverFlags(command: Command): Command {
   for (const [name, row] of Object.entries(SETTINGS)) {
-    if (name !== "home") command.addOption(new Option(`--${row.flag} ${row.value}`, `${row.help} (${row.variable}, default ${row.default === "" ? "none" : row.default})`));
+    if (name !== "home")
+      command.addOption(new Option(`--${row.flag} ${row.value}`, `${row.help} (${row.variable}, default ${row.default === "" ? "none" : row.default})`));
   }
   return command;
 }
@@ -100,8 +101,14 @@ function serverCommands(program: Command, bind: Bind): void {
   serverFlags(program.command("up").description("Start the server"))
     .option("--detach", "Start it in the background")
     .action(bind(async (cli, { flags }) => (await import("./commands/up.ts")).up(cli, flags)));
-  program.command("down").description("Stop the server").action(bind(async (cli) => (await import("./commands/down.ts")).down(cli)));
-  program.command("status").description("Tell whether a server runs").action(bind(async (cli) => (await import("./commands/status.ts")).status(cli)));
+  program
+    .command("down")
+    .description("Stop the server")
+    .action(bind(async (cli) => (await import("./commands/down.ts")).down(cli)));
+  program
+    .command("status")
+    .description("Tell whether a server runs")
+    .action(bind(async (cli) => (await import("./commands/status.ts")).status(cli)));
 }
 
 function deployCommands(program: Command, bind: Bind): void {
@@ -138,7 +145,10 @@ function readCommands(program: Command, bind: Bind): void {
     .command("list [kind]")
     .description("List sources (so), components or streams (st)")
     .action(bind(async (cli, { words }) => (await import("./commands/list.ts")).list(cli, word(words[0] ?? "sources"))));
-  program.command("describe <source>").description("Show a source").action(bind(async (cli, { words }) => (await import("./commands/describe.ts")).describe(cli, word(words[0]))));
+  program
+    .command("describe <source>")
+    .description("Show a source")
+    .action(bind(async (cli, { words }) => (await import("./commands/describe.ts")).describe(cli, word(words[0]))));
   program
     .command("events <source>")
     .description("Show the newest events of a source")
@@ -170,7 +180,12 @@ function runCommands(program: Command, bind: Bind): void {
       bind(async (cli, { words }) => {
         const [verb, source, key, value] = words;
         const { db } = await import("./commands/db.ts");
-        return db(cli, { verb: word(verb), source: word(source), key: key === undefined ? undefined : word(key), value: value === undefined ? undefined : word(value) });
+        return db(cli, {
+          verb: word(verb),
+          source: word(source),
+          key: key === undefined ? undefined : word(key),
+          value: value === undefined ? undefined : word(value),
+        });
       }),
     );
   program

@@ -28,7 +28,8 @@ export function splitPair(pair: string, flag: string): [string, string] {
 
 async function readPropsFile(path: string): Promise<JsonObject> {
   const value = parseJson(await readText(path));
-  if (!isJsonObject(value)) throw new PdError("PD_BAD_INPUT", `Cannot use ${path}: it wants a JSON object of prop names and values`, { fix: '{ "name": value, … }' });
+  if (!isJsonObject(value))
+    throw new PdError("PD_BAD_INPUT", `Cannot use ${path}: it wants a JSON object of prop names and values`, { fix: '{ "name": value, … }' });
   return { ...value };
 }
 
@@ -39,7 +40,9 @@ async function readValue(name: string, value: string): Promise<string> {
   try {
     return (await readText(value.slice(1))).trim();
   } catch (error) {
-    throw new PdError("PD_FILE_NOT_FOUND", `Cannot read the value of ${name}: ${messageOf(error)}`, { fix: `For a text that begins with @ write --prop ${name}='\\${value}'` });
+    throw new PdError("PD_FILE_NOT_FOUND", `Cannot read the value of ${name}: ${messageOf(error)}`, {
+      fix: `For a text that begins with @ write --prop ${name}='\\${value}'`,
+    });
   }
 }
 

@@ -40,7 +40,14 @@ export function printError(cli: CliContext, thrown: unknown): void {
 export function table(headers: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headers.map((header) => header.toUpperCase()), ...rows];
   const widths = headers.map((_header, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
-  return lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd()).join("\n");
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
 }
 
 /** `label: value` lines with the labels aligned. */
@@ -111,13 +118,22 @@ function runSummary(record: JsonObject): string {
   const dropped = isJsonObject(record["dropped"]) ? Object.entries(record["dropped"]) : [];
   const total = dropped.reduce((sum, [, count]) => sum + Number(count), 0);
   const reasons = dropped.length === 1 && dropped[0] !== undefined ? ` (${dropped[0][0]})` : "";
-  return [`${text(record, "duration_ms")} ms`, ...(events > 0 ? [`${events} event${events === 1 ? "" : "s"}`] : []), ...(total > 0 ? [`${total} dropped${reasons}`] : [])].join(", ");
+  return [
+    `${text(record, "duration_ms")} ms`,
+    ...(events > 0 ? [`${events} event${events === 1 ? "" : "s"}`] : []),
+    ...(total > 0 ? [`${total} dropped${reasons}`] : []),
+  ].join(", ");
 }
 
 function stackOf(record: JsonObject, colours: ChalkInstance): string {
   const error = isJsonObject(record["err"]) ? record["err"] : {};
-  const frames = text(error, "stack").split("\n").filter((line) => /^\s+at /.test(line));
-  return frames.slice(0, 6).map((line) => `\n${" ".repeat(21)}${colours.dim(line.trim())}`).join("");
+  const frames = text(error, "stack")
+    .split("\n")
+    .filter((line) => /^\s+at /.test(line));
+  return frames
+    .slice(0, 6)
+    .map((line) => `\n${" ".repeat(21)}${colours.dim(line.trim())}`)
+    .join("");
 }
 
 /** One line of the timeline for an event. */

@@ -40,7 +40,11 @@ export const esbuildBundler: Bundler = {
       });
       if (packages.problems.length > 0) return { kind: "failed", problems: packages.problems.map(({ text, file, line }) => ({ text, file, line })) };
       const [map, output] = result.outputFiles;
-      return { kind: "built", hash: hashOf(code), bundle: { code: output?.text ?? "", map: readableMap(map?.text ?? ""), packages: packages.specs, imports: importsOf(result.metafile) } };
+      return {
+        kind: "built",
+        hash: hashOf(code),
+        bundle: { code: output?.text ?? "", map: readableMap(map?.text ?? ""), packages: packages.specs, imports: importsOf(result.metafile) },
+      };
     } catch (error) {
       if (isBuildFailure(error)) return { kind: "failed", problems: error.errors.map(problemOf) };
       throw error;
@@ -51,9 +55,11 @@ export const esbuildBundler: Bundler = {
 function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImports): Plugin {
   return {
     name: "component-files",
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /.*/ }, (request) => (request.kind === "entry-point" ? { path: posix.normalize(entry), namespace: NAMESPACE } : resolveImport(request, files, packages)));
-      onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => {
+    setup(bundling) {
+      bundling.onResolve({ filter: /.*/ }, (request) =>
+        request.kind === "entry-point" ? { path: posix.normalize(entry), namespace: NAMESPACE } : resolveImport(request, files, packages),
+      );
+      bundling.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => {
         if (path === TYPES_PACKAGE) return { contents: TYPES_MODULE, loader: "js" };
         return { contents: files.text(path) ?? "", loader: loaderOf(path) };
       });

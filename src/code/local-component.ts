@@ -24,8 +24,14 @@ export class LocalComponent {
   /** Throws PD_FILE_NOT_FOUND. */
   static async open(path: string): Promise<LocalComponent> {
     const entry = resolve(path);
-    const isFile = await stat(entry).then((found) => found.isFile(), () => false);
-    if (!isFile) throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: there is no such file`, { fix: "Check the path; a source that is deployed is named by its slug or dc_ id" });
+    const isFile = await stat(entry).then(
+      (found) => found.isFile(),
+      () => false,
+    );
+    if (!isFile)
+      throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: there is no such file`, {
+        fix: "Check the path; a source that is deployed is named by its slug or dc_ id",
+      });
     const build = await context({
       entryPoints: [entry],
       absWorkingDir: dirname(entry),

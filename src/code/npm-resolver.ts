@@ -157,7 +157,10 @@ function isComplete(wanted: ReadonlyMap<string, string | undefined>): wanted is 
 
 /** Also keyed by Node's major version, which native packages depend on. */
 function folderName(lock: PackageLock): string {
-  const text = Object.entries(lock).map(([name, version]) => `${name}@${version}`).toSorted().join("\n");
+  const text = Object.entries(lock)
+    .map(([name, version]) => `${name}@${version}`)
+    .toSorted()
+    .join("\n");
   return createHash("sha256").update(`node ${process.versions.modules}\n${text}`).digest("hex").slice(0, 24);
 }
 
@@ -169,11 +172,14 @@ function isOffline(error: unknown): boolean {
 function installError(output: string, specs: readonly PackageSpec[]): PdError {
   const details = { npm: output.slice(-4000) };
   if (/\b(E404|ETARGET|EINVALIDPACKAGENAME|EINVALIDTAGNAME)\b/.test(output)) {
-    const culprit = specs.find(({ name }) => output.includes(`${name}@`) || output.includes(`/${name.replace("/", "%2f")}`) || output.includes(`'${name}`)) ?? specs[0];
+    const culprit =
+      specs.find(({ name }) => output.includes(`${name}@`) || output.includes(`/${name.replace("/", "%2f")}`) || output.includes(`'${name}`)) ?? specs[0];
     const isVersion = output.includes("ETARGET");
     const wanted = `${culprit?.name}${culprit?.range === undefined ? "" : `@${culprit.range}`}`;
     const problem = isVersion ? "the registry has no such version" : "the registry has no such package";
-    return new PdError("PD_PACKAGE_NOT_FOUND", `Cannot install "${wanted}", imported at ${culprit?.importedAt}: ${problem}`, { details: { ...details, at: culprit?.importedAt } });
+    return new PdError("PD_PACKAGE_NOT_FOUND", `Cannot install "${wanted}", imported at ${culprit?.importedAt}: ${problem}`, {
+      details: { ...details, at: culprit?.importedAt },
+    });
   }
   const names = specs.map(({ name }) => name).join(", ");
   if (/\b(ENOTFOUND|ECONNREFUSED|ECONNRESET|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED|ERR_SOCKET_TIMEOUT)\b/.test(output)) {

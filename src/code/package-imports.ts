@@ -36,7 +36,11 @@ export class PackageImports {
     if (known === undefined || (known.range === undefined && range !== undefined)) {
       this.#specs.set(parsed.name, { name: parsed.name, ...(range === undefined ? {} : { range }), importedAt: `${importer}:${line}` });
     } else if (parsed.range !== undefined && known.range !== parsed.range) {
-      this.problems.push({ text: `${parsed.name} is imported in two versions: ${known.range} at ${known.importedAt}, and ${parsed.range} here`, file: importer, line });
+      this.problems.push({
+        text: `${parsed.name} is imported in two versions: ${known.range} at ${known.importedAt}, and ${parsed.range} here`,
+        file: importer,
+        line,
+      });
     }
     return parsed.name + parsed.subpath;
   }

@@ -4,7 +4,6 @@ import { emitKeypressEvents } from "node:readline";
 import type { ChalkInstance } from "chalk";
 import { type ApiClient, dataOf, listOf } from "../cli/api-client.ts";
 import { askAll, askingForProps, canAsk } from "../cli/ask.ts";
-import type { DevFlags } from "../cli/commands/dev.ts";
 import type { CliContext } from "../cli/context.ts";
 import { readParams } from "../cli/local-code.ts";
 import { coloursFor, eventLine, printError, printJson, printLine, printNote, text, timelineLine } from "../cli/reporter.ts";
@@ -13,6 +12,17 @@ import { PdError } from "../domain/errors.ts";
 import { type JsonObject, isJsonObject } from "../domain/json.ts";
 import { Attachments } from "./attachments.ts";
 import { FileWatcher } from "./file-watcher.ts";
+
+export interface DevFlags {
+  readonly dc?: string;
+  readonly name?: string;
+  readonly prompt?: boolean;
+  readonly promptAll?: boolean;
+  readonly prop?: readonly string[];
+  readonly props?: string;
+  readonly env?: readonly string[];
+  readonly envFile?: string;
+}
 
 export interface SessionSettings {
   readonly client: ApiClient;
@@ -111,7 +121,9 @@ class Session {
     const name = flags.name === undefined ? {} : { name: flags.name };
     const request = { ...code, ...name, env };
     this.#source = await this.#sendAsking(flags.promptAll === true ? await this.#askEvery(before, request) : this.#settings.props, (props) =>
-      before === undefined ? client.post("/v1/sources", { ...request, configured_props: props }) : client.put(`/v1/sources/${text(before, "id")}`, { ...request, configured_props: props }),
+      before === undefined
+        ? client.post("/v1/sources", { ...request, configured_props: props })
+        : client.put(`/v1/sources/${text(before, "id")}`, { ...request, configured_props: props }),
     );
     await attachments.keep(this.#component.entry, text(this.#source, "id"));
   }
@@ -128,7 +140,13 @@ class Session {
     const component = before ?? dataOf(await this.#settings.client.post("/v1/components", request));
     const declared = Array.isArray(component["configurable_props"]) ? component["configurable_props"].filter(isJsonObject) : [];
     const asked = declared.filter(({ type }) => type !== "$.interface.http" && type !== "$.service.db");
-    return { ...(await askAll(this.#cli, asked.map((prop) => ({ ...prop, kind: prop["type"] === "app" ? "app" : "user" })))), ...this.#settings.props };
+    return {
+      ...(await askAll(
+        this.#cli,
+        asked.map((prop) => ({ ...prop, kind: prop["type"] === "app" ? "app" : "user" })),
+      )),
+      ...this.#settings.props,
+    };
   }
 
   async #sendAsking(props: JsonObject, send: (props: JsonObject) => Promise<JsonObject>): Promise<JsonObject> {
@@ -161,7 +179,9 @@ class Session {
   async #save(read: ReadResult): Promise<void> {
     try {
       const code = readParams(this.#settings.path, read);
-      this.#source = await this.#sendAsking({}, (props) => this.#settings.client.put(`/v1/sources/${text(this.#source, "id")}`, { ...code, configured_props: props }));
+      this.#source = await this.#sendAsking({}, (props) =>
+        this.#settings.client.put(`/v1/sources/${text(this.#source, "id")}`, { ...code, configured_props: props }),
+      );
     } catch (error) {
       printError(this.#cli, error);
       printNote(this.#cli, "The version before goes on");
@@ -234,6 +254,8 @@ class Session {
     if (url === "") return printNote(this.#cli, "The source has no endpoint: it has no $.interface.http prop");
     const { spawn } = await import("node:child_process");
     const opener = process.platform === "darwin" ? "open" : process.platform === "win32" ? "explorer" : "xdg-open";
-    spawn(opener, [url], { stdio: "ignore", detached: true }).once("error", () => printNote(this.#cli, `Open ${url} in a browser`)).unref();
+    spawn(opener, [url], { stdio: "ignore", detached: true })
+      .once("error", () => printNote(this.#cli, `Open ${url} in a browser`))
+      .unref();
   }
 }

@@ -18,7 +18,9 @@ export interface ComponentDefinition {
   readonly warnings: readonly string[];
 }
 
-export type ReadDefinition = { readonly kind: "valid"; readonly definition: ComponentDefinition } | { readonly kind: "invalid"; readonly problems: readonly string[] };
+export type ReadDefinition =
+  | { readonly kind: "valid"; readonly definition: ComponentDefinition }
+  | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
 const HOOKS: readonly HookName[] = ["deploy", "activate", "deactivate"];
 

@@ -63,9 +63,7 @@ function greatest(cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
 
 function last(cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
   const match = cache.last === undefined ? -1 : emits.findLastIndex((emit) => idText(emit) === cache.last);
-  const judged = judgeEach(emits, "last", (_id, place) =>
-    place <= match ? `last: not after the event with id ${JSON.stringify(cache.last)}` : undefined,
-  );
+  const judged = judgeEach(emits, "last", (_id, place) => (place <= match ? `last: not after the event with id ${JSON.stringify(cache.last)}` : undefined));
   const after = emits.slice(match + 1).filter((emit) => idText(emit) !== undefined);
   // With timestamps the newest counts (components.md, Emission 2); emits are in the order of theirs.
   const newest = idText(after.findLast(({ ts }) => parseTs(ts) !== undefined) ?? after.at(-1) ?? NO_EMIT);
@@ -94,9 +92,7 @@ function idText(emit: Emit): string | undefined {
 }
 
 function missingId(emit: Emit): string {
-  return emit.unusableId === undefined
-    ? "an id, and $emit was given none"
-    : `a text or a number as id, not ${emit.unusableId}`;
+  return emit.unusableId === undefined ? "an id, and $emit was given none" : `a text or a number as id, not ${emit.unusableId}`;
 }
 
 function notANumber(id: string): string | undefined {

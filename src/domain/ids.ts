@@ -11,10 +11,6 @@ export function isSavedId(text: unknown): text is SavedId {
   return typeof text === "string" && /^sc_[0-9A-Za-z]+$/.test(text);
 }
 
-export function isDeployedId(text: unknown): text is DeployedId {
-  return typeof text === "string" && /^dc_[0-9A-Za-z]+$/.test(text);
-}
-
 export function isInvocationId(text: unknown): text is InvocationId {
   return typeof text === "string" && /^inv_[0-9A-Za-z]+$/.test(text);
 }

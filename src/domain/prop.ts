@@ -86,12 +86,12 @@ export function readProps(raw: unknown): ReadProps {
     if (declared === undefined || declared === null) continue;
     if (!isRecord(declared)) problems.push(`prop ${name} wants an object or a type, not ${JSON.stringify(declared)}`);
     else if (typeof declared["problem"] === "string") problems.push(`prop ${name}: ${declared["problem"]}`);
-    else props.push(readProp(name, declared, warnings, problems));
+    else props.push(readProp(name, declared, { warnings, problems }));
   }
   return { props, problems, warnings };
 }
 
-function readProp(name: string, raw: Record<string, unknown>, warnings: string[], problems: string[]): PropDeclaration {
+function readProp(name: string, raw: Record<string, unknown>, { warnings, problems }: { warnings: string[]; problems: string[] }): PropDeclaration {
   const type = typeof raw["type"] === "string" ? raw["type"] : "";
   switch (type) {
     case "$.interface.http":
@@ -237,7 +237,8 @@ function checkUserProp(prop: UserProp, given: JsonValue | undefined): CheckedPro
 
 function checkScalar(prop: UserProp, given: JsonValue): CheckedProp {
   const value = asScalar(prop.scalar, given);
-  if (value === undefined) return { problem: `wants ${prop.scalar === "object" ? "an object" : `a value of type ${prop.scalar}`}, not ${JSON.stringify(given)}` };
+  if (value === undefined)
+    return { problem: `wants ${prop.scalar === "object" ? "an object" : `a value of type ${prop.scalar}`}, not ${JSON.stringify(given)}` };
   if (typeof value === "number" && prop.min !== undefined && value < prop.min) return { problem: `must be at least ${prop.min}, not ${value}` };
   if (typeof value === "number" && prop.max !== undefined && value > prop.max) return { problem: `must be at most ${prop.max}, not ${value}` };
   if (prop.options !== undefined && prop.options.length > 0 && !prop.options.some((option) => String(option.value) === String(value))) {
@@ -286,12 +287,19 @@ function textAsJson(text: string): JsonValue {
 
 function textAsList(text: string): JsonValue {
   const value = text.trimStart().startsWith("[") ? textAsJson(text) : text;
-  return typeof value === "string" ? value.split(",").map((item) => item.trim()).filter((item) => item !== "") : value;
+  return typeof value === "string"
+    ? value
+        .split(",")
+        .map((item) => item.trim())
+        .filter((item) => item !== "")
+    : value;
 }
 
 /** ` (did you mean x?)` when a known name is close to the given one. */
 function didYouMean(name: string, known: Iterable<string>): string {
-  const close = [...known].map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) })).toSorted((a, b) => a.distance - b.distance)[0];
+  const close = [...known]
+    .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
+    .toSorted((a, b) => a.distance - b.distance)[0];
   return close !== undefined && close.distance <= Math.max(1, name.length / 3) ? ` (did you mean ${close.candidate}?)` : "";
 }
 

@@ -1,5 +1,5 @@
 import type { HookName } from "./component.ts";
-import { type JsonObject, type JsonValue, isJsonObject, isRecord } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** An HTTP request to the component's endpoint; the body stays as it came until the component's process parses it. */
@@ -43,7 +43,9 @@ export type Trigger = HttpTrigger | TimerTrigger | ManualTrigger | HookTrigger;
 export function timerEvent(trigger: TimerTrigger): JsonObject {
   const timestamp = Math.floor(trigger.plannedAt / 1000);
   const { schedule } = trigger;
-  return schedule.kind === "interval" ? { timestamp, interval_seconds: schedule.seconds } : { timestamp, cron: schedule.expression, timezone: schedule.timezone };
+  return schedule.kind === "interval"
+    ? { timestamp, interval_seconds: schedule.seconds }
+    : { timestamp, cron: schedule.expression, timezone: schedule.timezone };
 }
 
 /** Name of the trigger in lists: `POST /orders`, `timer`, `hook deploy`. */
@@ -57,22 +59,5 @@ export function describeTrigger(trigger: Trigger): string {
       return "run by hand";
     case "hook":
       return `hook ${trigger.hook}`;
-  }
-}
-
-/** Reads a trigger that was stored as JSON by this program. */
-export function isTrigger(value: unknown): value is Trigger {
-  if (!isRecord(value)) return false;
-  switch (value["kind"]) {
-    case "http":
-      return typeof value["method"] === "string" && typeof value["body"] === "string" && isJsonObject(value["headers"]);
-    case "timer":
-      return typeof value["plannedAt"] === "number" && isRecord(value["schedule"]);
-    case "manual":
-      return "event" in value;
-    case "hook":
-      return typeof value["hook"] === "string";
-    default:
-      return false;
   }
 }

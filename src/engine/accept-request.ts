@@ -67,7 +67,9 @@ export class RequestAcceptor {
         request.cancels.push(this.#held.add(() => answerOnceStored(usable)));
       };
     });
-    const finished = request.run({ onResponse: (response) => onResponse(response), responseStatus: () => answer?.status }).then((run) => answer ?? answerWithoutRespond(run));
+    const finished = request
+      .run({ onResponse: (response) => onResponse(response), responseStatus: () => answer?.status })
+      .then((run) => answer ?? answerWithoutRespond(run));
     return Promise.race([stored, finished]);
   }
 }

@@ -59,7 +59,9 @@ export function sourceDefinitionOf(unit: Unit, path: string): ComponentDefinitio
 /** Throws PD_NOT_A_COMPONENT for an action or an app. */
 export function requireSource({ name, type }: ComponentDefinition): void {
   if (type === "source") return;
-  throw new PdError("PD_NOT_A_COMPONENT", `Cannot deploy ${name}: its type is "${type}", and only sources can be deployed`, { fix: "Deploy a component whose type is source, or absent" });
+  throw new PdError("PD_NOT_A_COMPONENT", `Cannot deploy ${name}: its type is "${type}", and only sources can be deployed`, {
+    fix: "Deploy a component whose type is source, or absent",
+  });
 }
 
 export interface SaveSettings {

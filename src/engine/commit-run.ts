@@ -82,7 +82,11 @@ export async function commitRun(ports: EnginePorts, { owner, strategy, invocatio
 }
 
 /** Commits what a call did after it had ended, with a warning in its log. */
-export async function commitLate(ports: EnginePorts, owner: Ownership, { strategy, part }: { strategy: DedupeStrategy | undefined; part: LatePart }): Promise<void> {
+export async function commitLate(
+  ports: EnginePorts,
+  owner: Ownership,
+  { strategy, part }: { strategy: DedupeStrategy | undefined; part: LatePart },
+): Promise<void> {
   const { emits, stateChanges, logs, outcome } = part.result;
   const now = ports.clock.now();
   const judged = judgeEmits(owner, strategy, { emits, now });
@@ -103,5 +107,6 @@ export async function commitLate(ports: EnginePorts, owner: Ownership, { strateg
   });
   for (const line of lines) ports.feed.observe(owner.sourceId, { kind: "line", id: part.id, line });
   ports.feed.announce(owner.sourceId, stored);
-  if (outcome !== undefined) ports.feed.observe(owner.sourceId, { kind: "ended", id: part.id, at: now, durationMs: 0, outcome, eventCount: events.length, dropped });
+  if (outcome !== undefined)
+    ports.feed.observe(owner.sourceId, { kind: "ended", id: part.id, at: now, durationMs: 0, outcome, eventCount: events.length, dropped });
 }

@@ -99,5 +99,7 @@ export async function callHook(live: LiveSource, hook: HookName, attempted: stri
   const done = await live.callHook(hook);
   if (done === undefined || !isFailed(done.invocation.outcome)) return;
   const { outcome } = done.invocation;
-  throw new PdError("PD_HOOK_FAILED", `Cannot ${attempted}: its hook ${hook} failed: ${describeOutcome(outcome)}`, { details: { hook, ...outcomeDetails(outcome) } });
+  throw new PdError("PD_HOOK_FAILED", `Cannot ${attempted}: its hook ${hook} failed: ${describeOutcome(outcome)}`, {
+    details: { hook, ...outcomeDetails(outcome) },
+  });
 }

@@ -30,7 +30,7 @@ export class DueQueue<Item> {
     const last = this.#heap.pop();
     if (last === undefined || this.#heap.length === 0) return first?.item;
     this.#heap[0] = last;
-    for (let place = 0; ; ) {
+    for (let place = 0; ;) {
       const left = 2 * place + 1;
       const earliest = this.#isBefore(left + 1, left) ? left + 1 : left;
       if (!this.#isBefore(earliest, place)) return first?.item;

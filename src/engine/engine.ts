@@ -90,7 +90,10 @@ export class Engine {
   replay(id: InvocationId): Promise<CommittedRun> {
     const before = this.#ports.store.getInvocation(id);
     if (before === undefined) throw new PdError("PD_INVOCATION_NOT_FOUND", `Cannot replay "${id}": no invocation has this id`);
-    if (before.trigger.kind === "hook") throw new PdError("PD_BAD_INPUT", `Cannot replay ${id}: it called the hook ${before.trigger.hook}`, { fix: "pd update <source> runs deactivate and activate" });
+    if (before.trigger.kind === "hook")
+      throw new PdError("PD_BAD_INPUT", `Cannot replay ${id}: it called the hook ${before.trigger.hook}`, {
+        fix: "pd update <source> runs deactivate and activate",
+      });
     return this.find(before.sourceId).invoke(before.trigger, { replayOf: id });
   }
 
@@ -116,6 +119,8 @@ export class Engine {
     const timer = this.#ports.store.timersOf(live.source.id)[0];
     if (timer === undefined) return { timestamp };
     const { schedule } = timer;
-    return schedule.kind === "interval" ? { timestamp, interval_seconds: schedule.seconds } : { timestamp, cron: schedule.expression, timezone: schedule.timezone };
+    return schedule.kind === "interval"
+      ? { timestamp, interval_seconds: schedule.seconds }
+      : { timestamp, cron: schedule.expression, timezone: schedule.timezone };
   }
 }

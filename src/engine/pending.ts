@@ -14,7 +14,8 @@ const LONGEST_PAUSE_MS = 60_000;
 export async function runUntilStored(ports: EnginePorts, live: LiveSource, { id, trigger }: Pick<PendingRequest, "id" | "trigger">): Promise<CommittedRun> {
   const { clock, log, signal, store } = ports;
   for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    if (store.getSource(live.source.id) === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run a stored request: its source ${live.source.id} is gone`);
+    if (store.getSource(live.source.id) === undefined)
+      throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run a stored request: its source ${live.source.id} is gone`);
     try {
       return await live.invoke(trigger, { id, isPending: () => true, responseStatus: () => 200 });
     } catch (error) {

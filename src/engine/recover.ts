@@ -55,6 +55,7 @@ async function activateCutOff({ store, log }: EnginePorts, sources: SourceRegist
 function runPending(ports: EnginePorts, sources: SourceRegistry): void {
   for (const request of ports.store.listPending()) {
     const live = sources.byId(request.sourceId);
-    if (live !== undefined) runUntilStored(ports, live, request).catch((error: unknown) => ports.log.warn("a stored request waits", { id: request.id, reason: messageOf(error) }));
+    if (live !== undefined)
+      runUntilStored(ports, live, request).catch((error: unknown) => ports.log.warn("a stored request waits", { id: request.id, reason: messageOf(error) }));
   }
 }

@@ -157,7 +157,8 @@ export function settle(timer: Timer, now: number, id: InvocationId): Settlement 
   const missed = countInstants(schedule, nextAt, now);
   const of = (plannedAt: number): Omit<TimerInstant, "state"> => ({ sourceId, prop, plannedAt, lastPlannedAt: plannedAt, count: 1 });
   const running = (plannedAt: number): TimerInstant => ({ ...of(plannedAt), state: "running", invocationId: id });
-  if (missed.count === 1 && (catchUp !== "skip" || now - nextAt <= ON_TIME_MS)) return { instants: [running(nextAt)], fires: running(nextAt), handledUntil: nextAt };
+  if (missed.count === 1 && (catchUp !== "skip" || now - nextAt <= ON_TIME_MS))
+    return { instants: [running(nextAt)], fires: running(nextAt), handledUntil: nextAt };
   if (catchUp === "all") return { instants: [running(nextAt)], fires: running(nextAt), handledUntil: nextAt };
   const firesLast = catchUp === "latest" || now - missed.last <= ON_TIME_MS;
   const passed = firesLast ? missed.count - 1 : missed.count;
@@ -168,7 +169,9 @@ export function settle(timer: Timer, now: number, id: InvocationId): Settlement 
     state: catchUp === "latest" ? "coalesced" : "skipped",
     reason: catchUp === "latest" ? "the server was down or the run before went on: one run stands for all" : "the server was down or the run before went on",
   };
-  return firesLast ? { instants: [earlier, running(missed.last)], fires: running(missed.last), handledUntil: missed.last } : { instants: [earlier], fires: undefined, handledUntil: missed.last };
+  return firesLast
+    ? { instants: [earlier, running(missed.last)], fires: running(missed.last), handledUntil: missed.last }
+    : { instants: [earlier], fires: undefined, handledUntil: missed.last };
 }
 
 function beforeLast({ schedule }: Timer, first: number, last: number): number {

@@ -51,7 +51,10 @@ async function prepare(ports: EnginePorts, state: EngineState, { live, request }
     const given = { ...carriedProps(definition.props, source.configured), ...request.props };
     const configured = resolveProps(source.name, definition.props, withoutNulls(given));
     const name = request.name ?? source.name;
-    const slug = name === source.name ? source.slug : uniqueSlug(slugify(name), (text) => text !== source.slug && (state.sources.hasSlug(text) || ports.store.isSlugTaken(text)));
+    const slug =
+      name === source.name
+        ? source.slug
+        : uniqueSlug(slugify(name), (text) => text !== source.slug && (state.sources.hasSlug(text) || ports.store.isSlugTaken(text)));
     const active = request.active ?? source.active;
     return { component, unit, source: { ...source, componentId: component.id, name, slug, configured, env, active, updatedAt: ports.clock.now() } };
   } catch (error) {
@@ -92,7 +95,9 @@ async function replace(ports: EnginePorts, state: EngineState, { live, next }: {
     if (wasActive) await callHook(live, "deactivate", attempted);
     swap = live.switchTo(source, component, unit);
     if (source.active) await callHook(live, "activate", attempted);
-    const timers = source.active ? planTimers(ports, component.definition.props, { sourceId: source.id, configured: source.configured, before: store.timersOf(source.id) }) : [];
+    const timers = source.active
+      ? planTimers(ports, component.definition.props, { sourceId: source.id, configured: source.configured, before: store.timersOf(source.id) })
+      : [];
     await store.swap(source, component, timers);
     state.timers.replace(source.id, timers);
     swap.retireOld();

@@ -13,7 +13,9 @@ export interface BuildProblem {
 }
 
 /** `hash`: SHA-256, hex, of the code; for a single file of its text alone, so that anyone can check it. */
-export type BuildResult = { readonly kind: "built"; readonly bundle: Bundle; readonly hash: string } | { readonly kind: "failed"; readonly problems: readonly BuildProblem[] };
+export type BuildResult =
+  | { readonly kind: "built"; readonly bundle: Bundle; readonly hash: string }
+  | { readonly kind: "failed"; readonly problems: readonly BuildProblem[] };
 
 /** Makes one module of a component's code; packages stay outside. */
 export interface Bundler {

@@ -136,8 +136,16 @@ async function preload(child: ChildProcess, { packagesPath, bundle }: UnitCode):
   const loads = bundle.imports.map(({ specifier, isRequire }) =>
     isRequire ? `try { require(${JSON.stringify(specifier)}); } catch {}` : `await import(${JSON.stringify(specifier)}).catch(() => {});`,
   );
-  const url = await child.writeModule("preload.mjs", `import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);\n${loads.join("\n")}\n`);
-  const preloaded = new Promise<void>((resolve) => child.listen((message) => (message.type === "child:preloaded" ? resolve() : undefined), () => {}));
+  const url = await child.writeModule(
+    "preload.mjs",
+    `import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);\n${loads.join("\n")}\n`,
+  );
+  const preloaded = new Promise<void>((resolve) =>
+    child.listen(
+      (message) => (message.type === "child:preloaded" ? resolve() : undefined),
+      () => {},
+    ),
+  );
   child.send({ type: "host:preload", url });
   await Promise.race([preloaded, child.exited.then(() => Promise.reject(new Error("the process ended while packages were loaded")))]);
 }

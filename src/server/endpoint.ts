@@ -32,7 +32,11 @@ export function endpointListener(engine: Engine, settings: EndpointSettings): Re
   };
 }
 
-async function answer(engine: Engine, settings: EndpointSettings, { request, response }: { request: IncomingMessage; response: ServerResponse }): Promise<void> {
+async function answer(
+  engine: Engine,
+  settings: EndpointSettings,
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+): Promise<void> {
   const address = addressOf(request);
   if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) return preflight(response);
   const body = await readBody(request, settings.bodyLimitBytes);

@@ -25,11 +25,31 @@ export function component(id: SavedComponent["id"], isTransient = false): SavedC
 }
 
 export function source(id: DeployedId, componentId: SavedComponent["id"]): DeployedComponent {
-  return { id, componentId, name: "N", slug: `slug-${id}`, endpointKey: `key${id}`, configured: { a: 1 }, env: { E: "v" }, active: true, createdAt: now, updatedAt: now };
+  return {
+    id,
+    componentId,
+    name: "N",
+    slug: `slug-${id}`,
+    endpointKey: `key${id}`,
+    configured: { a: 1 },
+    env: { E: "v" },
+    active: true,
+    createdAt: now,
+    updatedAt: now,
+  };
 }
 
 function invocation(id: InvocationId, sourceId: DeployedId): Invocation {
-  return { id, sourceId, trigger: { kind: "manual", event: { a: 1 } }, startedAt: now, durationMs: 5, outcome: { kind: "returned" }, eventCount: 0, dropped: {} };
+  return {
+    id,
+    sourceId,
+    trigger: { kind: "manual", event: { a: 1 } },
+    startedAt: now,
+    durationMs: 5,
+    outcome: { kind: "returned" },
+    eventCount: 0,
+    dropped: {},
+  };
 }
 
 function run(fence: number, sourceId: DeployedId, id: InvocationId, parts: Partial<RunCommit> = {}): RunCommit {
@@ -94,7 +114,13 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const { store, id, fence } = await withSource();
       await store.commit(run(fence, id, "inv_1", { events: [event("1")], stateChanges: { k: "1" }, logs: [{ at: now, level: "log", text: "t" }] }));
       await store.deleteSource(id);
-      expect([store.getSource(id), store.listEvents(id, { limit: 9 }), store.readState(id), store.getInvocation("inv_1"), store.listLogs(id, 9)]).toEqual([undefined, [], {}, undefined, []]);
+      expect([store.getSource(id), store.listEvents(id, { limit: 9 }), store.readState(id), store.getInvocation("inv_1"), store.listLogs(id, 9)]).toEqual([
+        undefined,
+        [],
+        {},
+        undefined,
+        [],
+      ]);
     });
   });
 
@@ -121,7 +147,11 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
 
     it("lets others that wait with a failing one through", async () => {
       const { store, id, fence } = await withSource();
-      const results = await Promise.allSettled([store.commit(run(fence, id, "inv_1")), store.commit(run(fence - 1, id, "inv_2")), store.commit(run(fence, id, "inv_3"))]);
+      const results = await Promise.allSettled([
+        store.commit(run(fence, id, "inv_1")),
+        store.commit(run(fence - 1, id, "inv_2")),
+        store.commit(run(fence, id, "inv_3")),
+      ]);
       expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     });
 
@@ -154,7 +184,10 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       await store.swap(source(id, "sc_a"), component("sc_a"), [timer]);
       await store.advance({ ...timer, nextAt: now + 120_000 }, [instant]);
       expect(store.listRunning()).toEqual([instant]);
-      await store.commit({ ...run(fence, id, "inv_1"), invocation: { ...invocation("inv_1", id), trigger: { kind: "timer", prop: "t", plannedAt: now, schedule: timer.schedule } } });
+      await store.commit({
+        ...run(fence, id, "inv_1"),
+        invocation: { ...invocation("inv_1", id), trigger: { kind: "timer", prop: "t", plannedAt: now, schedule: timer.schedule } },
+      });
       expect(store.listInstants(id, 9)).toEqual([{ ...instant, state: "fired" }]);
       expect(store.timersOf(id)).toEqual([{ ...timer, nextAt: now + 120_000 }]);
     });
@@ -165,7 +198,16 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const { store, id, fence } = await withSource();
       await store.commit(run(fence, id, "inv_1", { logs: [{ at: now, level: "log", text: "one" }] }));
       const rest = { dropped: { "unique: x": 1 }, outcome: { kind: "threw" as const, error: { name: "E", message: "m", stack: "s" } } };
-      await store.append({ fence, sourceId: id, invocationId: "inv_1", at: now, events: [event("late")], stateChanges: { k: "2" }, logs: [{ at: now, level: "system", text: "two" }], ...rest });
+      await store.append({
+        fence,
+        sourceId: id,
+        invocationId: "inv_1",
+        at: now,
+        events: [event("late")],
+        stateChanges: { k: "2" },
+        logs: [{ at: now, level: "system", text: "two" }],
+        ...rest,
+      });
       expect(store.getInvocation("inv_1")).toMatchObject({ eventCount: 1, ...rest });
       expect(store.invocationLogs("inv_1").map(({ text }) => text)).toEqual(["one", "two"]);
       expect(store.listEvents(id, { limit: 1 })).toMatchObject([{ payload: "late" }]);
@@ -214,7 +256,8 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
 
     it("keeps the newest by count", async () => {
       const { store, id, fence } = await withSource();
-      for (let n = 1; n <= 20; n++) await store.commit(run(fence, id, `inv_${n}`, { events: [event(String(n))], logs: [{ at: now, level: "log", text: "x" }] }));
+      for (let n = 1; n <= 20; n++)
+        await store.commit(run(fence, id, `inv_${n}`, { events: [event(String(n))], logs: [{ at: now, level: "log", text: "x" }] }));
       await pruned(store, { maxEvents: 5, maxInvocations: 3 });
       expect(store.listEventsSince(id, 0, 99).map(({ payload }) => payload)).toEqual(["16", "17", "18", "19", "20"]);
       expect(store.listInvocations(id, { limit: 99 }).map((found) => found.id)).toEqual(["inv_20", "inv_19", "inv_18"]);

@@ -9,7 +9,11 @@ describe("a definition", () => {
   it("needs a name, a version and run, and all that lacks is told", () => {
     expect(readDefinition({ name: "", props: {} })).toEqual({
       kind: "invalid",
-      problems: ['name is ""; it wants a text', 'version is missing; it wants a text such as "0.0.1"', "run is missing; it wants a method, called for each event"],
+      problems: [
+        'name is ""; it wants a text',
+        'version is missing; it wants a text such as "0.0.1"',
+        "run is missing; it wants a method, called for each event",
+      ],
     });
   });
 

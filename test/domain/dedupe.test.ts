@@ -2,7 +2,11 @@ import { describe, expect, it } from "vitest";
 import { type DedupeCache, type DedupeStrategy, dedupe } from "../../src/domain/dedupe.ts";
 import { type Emit, orderEmits } from "../../src/domain/event.ts";
 
-const emit = (id?: string | number, ts?: string | number): Emit => ({ payload: JSON.stringify({ id, ts }), ...(id === undefined ? {} : { id }), ...(ts === undefined ? {} : { ts }) });
+const emit = (id?: string | number, ts?: string | number): Emit => ({
+  payload: JSON.stringify({ id, ts }),
+  ...(id === undefined ? {} : { id }),
+  ...(ts === undefined ? {} : { ts }),
+});
 
 /** Ids kept of several runs after one another. */
 function keep(strategy: DedupeStrategy | undefined, ...runs: Emit[][]): { kept: unknown[][]; cache: DedupeCache; warnings: string[] } {
@@ -28,7 +32,11 @@ describe("unique", () => {
     ["keeps an id once in a run", [[emit("a"), emit("a"), emit("b")]], [["a", "b"]]],
     ["keeps an id once over runs", [[emit("a")], [emit("a"), emit("c")]], [["a"], ["c"]]],
     ["takes the number 1 and the text 1 for the same id", [[emit(1), emit("1")]], [[1]]],
-    ["tells long ids apart that share their first 64 characters", [[emit(`${"x".repeat(64)}1`), emit(`${"x".repeat(64)}2`)]], [[`${"x".repeat(64)}1`, `${"x".repeat(64)}2`]]],
+    [
+      "tells long ids apart that share their first 64 characters",
+      [[emit(`${"x".repeat(64)}1`), emit(`${"x".repeat(64)}2`)]],
+      [[`${"x".repeat(64)}1`, `${"x".repeat(64)}2`]],
+    ],
   ])("%s", (_title, runs, kept) => {
     expect(keep("unique", ...runs).kept).toEqual(kept);
   });
@@ -82,10 +90,27 @@ describe("greatest", () => {
 describe("last", () => {
   it.each([
     ["keeps all of a first run", [[emit("a"), emit("b")]], [["a", "b"]]],
-    ["keeps what comes after the match", [[emit("a"), emit("b")], [emit("a"), emit("b"), emit("c"), emit("d")]], [["a", "b"], ["c", "d"]]],
+    [
+      "keeps what comes after the match",
+      [
+        [emit("a"), emit("b")],
+        [emit("a"), emit("b"), emit("c"), emit("d")],
+      ],
+      [
+        ["a", "b"],
+        ["c", "d"],
+      ],
+    ],
     ["keeps all when nothing matches", [[emit("a")], [emit("x"), emit("y")]], [["a"], ["x", "y"]]],
     ["keeps none when the match is the last", [[emit("a")], [emit("a")], [emit("b"), emit("a")]], [["a"], [], []]],
-    ["remembers the newest by ts", [[emit("new", 2000), emit("old", 1000)], [emit("old", 1000), emit("new", 2000), emit("newer", 3000)]], [["old", "new"], ["newer"]]],
+    [
+      "remembers the newest by ts",
+      [
+        [emit("new", 2000), emit("old", 1000)],
+        [emit("old", 1000), emit("new", 2000), emit("newer", 3000)],
+      ],
+      [["old", "new"], ["newer"]],
+    ],
   ])("%s", (_title, runs, kept) => {
     expect(keep("last", ...runs).kept).toEqual(kept);
   });

@@ -33,6 +33,12 @@ describe("order", () => {
 
 describe("an event", () => {
   it("keeps its id as text, its channel and its time in ms", () => {
-    expect(eventOf({ payload: "1", id: 7, name: "$errors", summary: "s", ts: 1_700_000_000 })).toEqual({ payload: "1", dedupeId: "7", channel: "$errors", summary: "s", ts: 1_700_000_000_000 });
+    expect(eventOf({ payload: "1", id: 7, name: "$errors", summary: "s", ts: 1_700_000_000 })).toEqual({
+      payload: "1",
+      dedupeId: "7",
+      channel: "$errors",
+      summary: "s",
+      ts: 1_700_000_000_000,
+    });
   });
 });

@@ -20,10 +20,25 @@ describe("values", () => {
     ["a default stands for nothing, also on a required prop", { a: { type: "integer", default: 7 } }, {}, { a: 7 }],
     ["an optional prop may be left out", { a: { type: "string", optional: true } }, {}, {}],
     ["a labelled choice is kept", { a: "string" }, { a: { __lv: { label: "L", value: "v" } } }, { a: { __lv: { label: "L", value: "v" } } }],
-    ["a timer without a value runs by its default", { t: { type: "$.interface.timer", default: { intervalSeconds: 900 } } }, {}, { t: { intervalSeconds: 900 } }],
+    [
+      "a timer without a value runs by its default",
+      { t: { type: "$.interface.timer", default: { intervalSeconds: 900 } } },
+      {},
+      { t: { intervalSeconds: 900 } },
+    ],
     ["a timer without anything runs every hour", { t: "$.interface.timer" }, {}, { t: { intervalSeconds: 3600 } }],
-    ["a timer takes a cron as text", { t: "$.interface.timer" }, { t: '{"cron":"0 9 * * *","timezone":"Europe/Paris"}' }, { t: { cron: "0 9 * * *", timezone: "Europe/Paris" } }],
-    ["a static timer is not changed", { t: { type: "$.interface.timer", static: { intervalSeconds: 5 } } }, { t: { intervalSeconds: 1 } }, { t: { intervalSeconds: 5 } }],
+    [
+      "a timer takes a cron as text",
+      { t: "$.interface.timer" },
+      { t: '{"cron":"0 9 * * *","timezone":"Europe/Paris"}' },
+      { t: { cron: "0 9 * * *", timezone: "Europe/Paris" } },
+    ],
+    [
+      "a static timer is not changed",
+      { t: { type: "$.interface.timer", static: { intervalSeconds: 5 } } },
+      { t: { intervalSeconds: 1 } },
+      { t: { intervalSeconds: 5 } },
+    ],
     ["an app takes its credentials as text", { app: { type: "app", app: "rss" } }, { app: '{"api_key":"k"}' }, { app: { api_key: "k" } }],
     ["an unknown type takes any value", { a: { type: "$.discord.channel" } }, { a: { any: [1] } }, { a: { any: [1] } }],
   ])("%s", (_title, declared, given, wanted) => {

@@ -7,7 +7,7 @@ const cron = (expression: string, timezone: string): Schedule => ({ kind: "cron"
 /** The next instants after a time, as ISO texts. */
 function nextOnes(schedule: Schedule, after: string, count: number): string[] {
   const found: string[] = [];
-  for (let time = at(after); found.length < count; ) {
+  for (let time = at(after); found.length < count;) {
     time = nextInstant(schedule, at(after), time) ?? Number.NaN;
     found.push(new Date(time).toISOString());
   }
@@ -19,7 +19,11 @@ describe("a timer's value", () => {
     ["an interval", { intervalSeconds: 60 }, { schedule: { kind: "interval", seconds: 60 } }],
     ["an interval as the API shows it", { cron: null, interval_seconds: 60 }, { schedule: { kind: "interval", seconds: 60 } }],
     ["a cron in UTC", { cron: "0 * * * *" }, { schedule: { kind: "cron", expression: "0 * * * *", timezone: "UTC" } }],
-    ["a cron with a timezone", { cron: "0 9 * * 1", timezone: "Europe/Berlin" }, { schedule: { kind: "cron", expression: "0 9 * * 1", timezone: "Europe/Berlin" } }],
+    [
+      "a cron with a timezone",
+      { cron: "0 9 * * 1", timezone: "Europe/Berlin" },
+      { schedule: { kind: "cron", expression: "0 9 * * 1", timezone: "Europe/Berlin" } },
+    ],
     ["a catch-up policy", { intervalSeconds: 5, catchUp: "all" }, { schedule: { kind: "interval", seconds: 5 }, catchUp: "all" }],
     ["nothing, which is hourly", {}, { schedule: HOURLY }],
   ])("can be %s", (_title, given, wanted) => {
@@ -52,7 +56,11 @@ describe("an interval", () => {
 
 describe("a cron", () => {
   it("keeps to the clock on the wall over the start of summer time", () => {
-    expect(nextOnes(cron("0 9 * * *", "Europe/Berlin"), "2026-03-28T00:00:00Z", 3)).toEqual(["2026-03-28T08:00:00.000Z", "2026-03-29T07:00:00.000Z", "2026-03-30T07:00:00.000Z"]);
+    expect(nextOnes(cron("0 9 * * *", "Europe/Berlin"), "2026-03-28T00:00:00Z", 3)).toEqual([
+      "2026-03-28T08:00:00.000Z",
+      "2026-03-29T07:00:00.000Z",
+      "2026-03-30T07:00:00.000Z",
+    ]);
   });
 
   it("fires once for a time that does not exist, as soon as there is time again", () => {

@@ -14,7 +14,24 @@ describe("pd", () => {
     expect(await home.pd("--version")).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
     const help = await home.pd("help");
     expect([help.code, help.stdout]).toEqual([0, expect.stringContaining("Usage: pd [options] [command]")]);
-    for (const command of ["up", "down", "status", "dev", "deploy", "update", "delete", "init", "list", "describe", "events", "logs", "run", "replay", "db", "completion"]) {
+    for (const command of [
+      "up",
+      "down",
+      "status",
+      "dev",
+      "deploy",
+      "update",
+      "delete",
+      "init",
+      "list",
+      "describe",
+      "events",
+      "logs",
+      "run",
+      "replay",
+      "db",
+      "completion",
+    ]) {
       expect(help.stdout).toContain(`\n  ${command} `);
     }
     expect((await home.pd("help", "deploy")).stdout).toContain("--prop <name=value>");
@@ -29,12 +46,22 @@ describe("pd", () => {
     expect(deployed).toMatchObject({ code: 0, stderr: expect.stringContaining("No server is running: starting one in the background (pd down stops it)") });
     expect(deployed.stdout).toMatch(/^Deployed my-echo \(dc_\w+\)\nEndpoint: http:\/\/127\.0\.0\.1:\d+\/\w+\n$/);
     const source = await home.json("describe", "my-echo");
-    const answer = await fetch(`${String(source["endpoint_url"])}/hello?x=1`, { method: "POST", headers: { "content-type": "application/json" }, body: '{"n":1}' });
-    expect([answer.status, answer.headers.get("x-echo"), await answer.json()]).toEqual([201, "yes", { method: "POST", path: "/hello", query: { x: "1" }, body: { n: 1 } }]);
+    const answer = await fetch(`${String(source["endpoint_url"])}/hello?x=1`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"n":1}',
+    });
+    expect([answer.status, answer.headers.get("x-echo"), await answer.json()]).toEqual([
+      201,
+      "yes",
+      { method: "POST", path: "/hello", query: { x: "1" }, body: { n: 1 } },
+    ]);
     expect((await home.pd("events", "my-echo")).stdout).toBe('{"n":1}\n');
     expect(await home.json("events", "my-echo", "-n", "5")).toMatchObject([{ event: { n: 1 }, metadata: { summary: "POST /hello" } }]);
     expect((await home.pd("list")).stdout).toMatch(/^NAME +ID +ACTIVE +VERSION +ENDPOINT\nmy-echo +dc_\w+ +yes +0\.0\.1 +http/);
-    expect((await home.pd("list", "st")).stdout).toMatch(/^NAME +TYPE +VISIBILITY +SSE\nmy-echo +source +private +http:\/\/127\.0\.0\.1:\d+\/sse\/dc\/dc_\w+\/emits\n$/);
+    expect((await home.pd("list", "st")).stdout).toMatch(
+      /^NAME +TYPE +VISIBILITY +SSE\nmy-echo +source +private +http:\/\/127\.0\.0\.1:\d+\/sse\/dc\/dc_\w+\/emits\n$/,
+    );
 
     const event = await home.file("event.json", '{"method":"RUN","path":"/by-hand","body":{"n":2}}');
     const run = await home.json("run", "my-echo", "--event", event);
@@ -47,13 +74,20 @@ describe("pd", () => {
     expect((await home.pd("db", "get", "my-echo", "key")).stdout).toBe('{"a":1}\n');
     expect((await home.pd("db", "list", "my-echo")).stdout).toBe('key  {"a":1}\n');
     expect((await home.pd("db", "delete", "my-echo", "key")).code).toBe(0);
-    expect(await home.pd("db", "get", "my-echo", "key")).toMatchObject({ code: 1, stderr: expect.stringContaining('Error [PD_NOT_FOUND] Cannot read "key" of my-echo: its db has no such key') });
+    expect(await home.pd("db", "get", "my-echo", "key")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Error [PD_NOT_FOUND] Cannot read "key" of my-echo: its db has no such key'),
+    });
 
     expect(await home.json("update", "my-echo", "--deactivate")).toMatchObject({ id: source["id"], active: false });
     expect((await fetch(String(source["endpoint_url"]))).status).toBe(404);
     expect(await home.json("update", "my-echo", "--activate", "--name", "Echo")).toMatchObject({ active: true, name_slug: "echo" });
     expect(await home.json("delete", "echo")).toEqual({ id: source["id"], deleted: true });
-    expect(await home.pd("events", "echo")).toEqual({ code: 1, stdout: "", stderr: 'Error [PD_SOURCE_NOT_FOUND] Cannot find source "echo": no source has this id or slug\nTry: pd list sources\n' });
+    expect(await home.pd("events", "echo")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: 'Error [PD_SOURCE_NOT_FOUND] Cannot find source "echo": no source has this id or slug\nTry: pd list sources\n',
+    });
     expect(await home.pd("down")).toMatchObject({ code: 0, stderr: "Stopped\n" });
     expect(await home.pd("status")).toMatchObject({ code: 1, stdout: expect.stringContaining("Not running") });
   });
@@ -65,9 +99,13 @@ describe("pd", () => {
     expect(deployed).toMatchObject({ id: expect.stringMatching(/^dc_/), name_slug: "http-plain", active: true, type: "DeployedComponent" });
     const follower = home.spawn(["events", "http-plain", "-n", "100", "-f", "--json"]);
     const shown = untilOutput(follower, (text) => text.split("\n").length > 3);
-    const send = (id: number): Promise<Response> => fetch(String(deployed["endpoint_url"]), { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ id }) });
+    const send = (id: number): Promise<Response> =>
+      fetch(String(deployed["endpoint_url"]), { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ id }) });
     for (const id of [1, 2, 3]) await send(id);
-    const lines = (await shown).trim().split("\n").map((line) => JSON.parse(line)["event"]["id"]);
+    const lines = (await shown)
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line)["event"]["id"]);
     expect(lines.slice(0, 3)).toEqual([1, 2, 3]);
     follower.kill("SIGINT");
     await once(follower, "close");
@@ -101,7 +139,10 @@ describe("pd", () => {
     const base = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
     const home = await PdHome.make();
     expect(await home.json("deploy", `${base}/good.mjs`)).toMatchObject({ name_slug: "from-url" });
-    expect(await home.pd("deploy", `${base}/bad.mjs`)).toMatchObject({ code: 1, stderr: expect.stringContaining(`Error [PD_CODE_UNREACHABLE] Cannot fetch ${base}/bad.mjs: it answered with status 404`) });
+    expect(await home.pd("deploy", `${base}/bad.mjs`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`Error [PD_CODE_UNREACHABLE] Cannot fetch ${base}/bad.mjs: it answered with status 404`),
+    });
   });
 
   it("never asks without a terminal, and says what is missing", async () => {
@@ -112,14 +153,21 @@ describe("pd", () => {
     expect(result.stderr).toContain("\n  - project is required\nTry: Give them with --prop name=value\n");
     const account = await home.file("account.json", '{ "api_key": "k" }');
     const props = await home.file("props.json", '{ "project": "p", "limit": 3 }');
-    expect(await home.json("deploy", componentPath("app/watch-project.mjs"), "--props", props, "--prop", `demo=@${account}`)).toMatchObject({ configured_props: { project: "p", limit: 3, demo: { api_key: "********" } } });
+    expect(await home.json("deploy", componentPath("app/watch-project.mjs"), "--props", props, "--prop", `demo=@${account}`)).toMatchObject({
+      configured_props: { project: "p", limit: 3, demo: { api_key: "********" } },
+    });
   });
 
   it("asks on a terminal for what is missing", async () => {
     const home = await PdHome.make();
     await home.up();
-    const file = await home.file("asks.mjs", 'export default { name: "Asks", version: "1", props: { who: { type: "string", label: "Who" } }, run() { this.$emit(this.who); } };');
-    const terminal = home.spawn([], { shell: `exec script -qec "${process.execPath} ${join(import.meta.dirname, "..", "..", "bin", "pd.cjs")} deploy ${file}" /dev/null; exit` });
+    const file = await home.file(
+      "asks.mjs",
+      'export default { name: "Asks", version: "1", props: { who: { type: "string", label: "Who" } }, run() { this.$emit(this.who); } };',
+    );
+    const terminal = home.spawn([], {
+      shell: `exec script -qec "${process.execPath} ${join(import.meta.dirname, "..", "..", "bin", "pd.cjs")} deploy ${file}" /dev/null; exit`,
+    });
     const shown = collect(terminal, "stdout");
     await eventually(async () => shown().includes("Who"));
     terminal.stdin?.write("me\r");
@@ -132,7 +180,7 @@ describe("pd", () => {
   it("gives a source the variables that it was given", async () => {
     const home = await PdHome.make();
     const file = await home.file("env.mjs", 'export default { name: "Env", version: "1", run() { return [process.env.A, process.env.B]; } };');
-    const env = await home.file(".env", "# comment\nA=one\nexport B=\"two words\"\n");
+    const env = await home.file(".env", '# comment\nA=one\nexport B="two words"\n');
     await home.pd("deploy", file, "--env-file", env, "--env", "A=over");
     expect(await home.json("run", "env")).toMatchObject({ returned: ["over", "two words"] });
   });
@@ -188,7 +236,9 @@ describe("the server", () => {
     const first = await home.up();
     const second = await home.pd("up");
     expect(second.code).toBe(1);
-    expect(second.stderr).toContain(`Error [PD_HOME_IN_USE] Cannot start on ${home.home}: another server runs on it: process ${first.child.pid} at ${first.apiUrl}`);
+    expect(second.stderr).toContain(
+      `Error [PD_HOME_IN_USE] Cannot start on ${home.home}: another server runs on it: process ${first.child.pid} at ${first.apiUrl}`,
+    );
   });
 
   it("says which port is taken", async () => {
@@ -197,7 +247,12 @@ describe("the server", () => {
     const first = await home.up();
     const { port } = new URL(first.apiUrl);
     const result = await other.pd("up", "--port", port);
-    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining(`Error [PD_PORT_TAKEN] Cannot listen on 127.0.0.1:${port} for the API: the port is taken\nTry: Choose another with --port`) });
+    expect(result).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        `Error [PD_PORT_TAKEN] Cannot listen on 127.0.0.1:${port} for the API: the port is taken\nTry: Choose another with --port`,
+      ),
+    });
   });
 
   it("detaches, and tells when it already runs", async () => {
@@ -210,7 +265,10 @@ describe("the server", () => {
   it("lets runs in flight finish when it is stopped", async () => {
     const home = await PdHome.make();
     const server = await home.up();
-    const file = await home.file("slow.mjs", 'export default { name: "Slow", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, async run() { await new Promise((done) => setTimeout(done, 700)); this.http.respond({ body: "finished" }); this.$emit("done"); } };');
+    const file = await home.file(
+      "slow.mjs",
+      'export default { name: "Slow", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, async run() { await new Promise((done) => setTimeout(done, 700)); this.http.respond({ body: "finished" }); this.$emit("done"); } };',
+    );
     const source = await home.json("deploy", file);
     const answer = fetch(String(source["endpoint_url"]));
     await new Promise((done) => setTimeout(done, 200));

@@ -59,7 +59,10 @@ describe("a server that is killed", () => {
   it("runs again what it had acknowledged while the run went on", async () => {
     const home = await PdHome.make();
     const first = await home.up();
-    const file = await home.file("slow.mjs", 'export default { name: "Slow", version: "1", props: { http: "$.interface.http" }, async run(event) { await new Promise((done) => setTimeout(done, 900)); this.$emit({ id: Number(event.body) }); } };');
+    const file = await home.file(
+      "slow.mjs",
+      'export default { name: "Slow", version: "1", props: { http: "$.interface.http" }, async run(event) { await new Promise((done) => setTimeout(done, 900)); this.$emit({ id: Number(event.body) }); } };',
+    );
     const source = await home.json("deploy", file);
     expect((await fetch(endpointOf(first, source), { method: "POST", body: "5" })).status).toBe(200);
     await killHard(first.child);
@@ -71,25 +74,37 @@ describe("a server that is killed", () => {
   it("records a timer's run that it cut off, and does not fire its instant again", async () => {
     const home = await PdHome.make();
     const first = await home.up();
-    const file = await home.file("tick.mjs", 'export default { name: "Tick", version: "1", props: { db: "$.service.db", timer: { type: "$.interface.timer", default: { intervalSeconds: 1 } } }, async run(event) { this.$emit({ id: event.timestamp }); await new Promise((done) => setTimeout(done, 60000)); } };');
+    const file = await home.file(
+      "tick.mjs",
+      'export default { name: "Tick", version: "1", props: { db: "$.service.db", timer: { type: "$.interface.timer", default: { intervalSeconds: 1 } } }, async run(event) { this.$emit({ id: event.timestamp }); await new Promise((done) => setTimeout(done, 60000)); } };',
+    );
     const { id } = await home.json("deploy", file);
     await eventually(async () => instants(first, String(id)).then((found) => found.some(({ state }) => state === "running")));
     const [running] = await instants(first, String(id));
     await killHard(first.child);
     const second = await home.up();
     const after = await instants(second, String(id));
-    expect(after.find(({ planned_at_ms }) => planned_at_ms === running?.planned_at_ms)).toMatchObject({ state: "fired", invocation_id: running?.invocation_id });
-    expect(await second.api.get(`/v1/invocations/${String(running?.invocation_id)}`)).toMatchObject({ data: { outcome: "interrupted", message: "interrupted: the server ended while it ran" } });
+    expect(after.find(({ planned_at_ms }) => planned_at_ms === running?.planned_at_ms)).toMatchObject({
+      state: "fired",
+      invocation_id: running?.invocation_id,
+    });
+    expect(await second.api.get(`/v1/invocations/${String(running?.invocation_id)}`)).toMatchObject({
+      data: { outcome: "interrupted", message: "interrupted: the server ended while it ran" },
+    });
   });
 
   it.each(["deploy", "update", "delete"])("in the middle of %s has changed all or nothing", async (verb) => {
     const home = await PdHome.make();
     const first = await home.up();
-    const slow = (v: number): string => `export default { name: "Verb", version: "${v}", props: { db: "$.service.db", slow: "boolean" }, hooks: { async activate() { this.db.set("activated", ${v}); if (this.slow) await new Promise((done) => setTimeout(done, 60000)); }, async deactivate() { this.db.set("activated", null); if (this.slow) await new Promise((done) => setTimeout(done, 60000)); } }, run() { return ${v}; } };`;
+    const slow = (v: number): string =>
+      `export default { name: "Verb", version: "${v}", props: { db: "$.service.db", slow: "boolean" }, hooks: { async activate() { this.db.set("activated", ${v}); if (this.slow) await new Promise((done) => setTimeout(done, 60000)); }, async deactivate() { this.db.set("activated", null); if (this.slow) await new Promise((done) => setTimeout(done, 60000)); } }, run() { return ${v}; } };`;
     const file = await home.file("verb.mjs", slow(1));
     if (verb !== "deploy") await home.pd("deploy", file, "--prop", "slow=false");
     await writeFile(file, slow(2));
-    const words = { deploy: ["deploy", file, "--prop", "slow=true"], update: ["update", "verb", "--code", file, "--prop", "slow=true"], delete: ["delete", "verb"] }[verb] ?? [];
+    const words =
+      { deploy: ["deploy", file, "--prop", "slow=true"], update: ["update", "verb", "--code", file, "--prop", "slow=true"], delete: ["delete", "verb"] }[
+        verb
+      ] ?? [];
     const command = verb === "delete" ? (await home.pd("update", "verb", "--prop", "slow=false"), home.spawn(words)) : home.spawn(words);
     await new Promise((done) => setTimeout(done, 500));
     await killHard(first.child);
@@ -154,7 +169,13 @@ describe("a full disk", () => {
     const home = await PdHome.make();
     // The shell's limit on the size of files stands for a disk that is full.
     const server = await home.up([], { shell: "ulimit -f 1500" });
-    const source = await home.json("deploy", await home.file("big.mjs", 'export default { name: "Big", version: "1", props: { http: "$.interface.http" }, run(event) { this.$emit({ id: Number(event.query.id), text: "x".repeat(20000) }); } };'));
+    const source = await home.json(
+      "deploy",
+      await home.file(
+        "big.mjs",
+        'export default { name: "Big", version: "1", props: { http: "$.interface.http" }, run(event) { this.$emit({ id: Number(event.query.id), text: "x".repeat(20000) }); } };',
+      ),
+    );
     const [acknowledged, refused]: [number[], number[]] = [[], []];
     for (let id = 1; id <= 120; id++) {
       const answer = await fetch(`${endpointOf(server, source)}?id=${id}`, { method: "POST" });

@@ -76,7 +76,9 @@ describe("pd dev", () => {
     const session = await startDev(home, [source]);
     await writeFile(source, "export default {\n  name: 'x'\n  version: '1' };\n");
     await eventually(async () => session.shown().includes("The version before goes on"));
-    expect(session.shown()).toMatch(/Error \[PD_BUILD_FAILED\] Cannot build .*\ndev\.ts:3:3: Expected "}" but found "version"\n3 │ {3}version: '1' };\n {6}~~~~~~~\n/);
+    expect(session.shown()).toMatch(
+      /Error \[PD_BUILD_FAILED\] Cannot build .*\ndev\.ts:3:3: Expected "}" but found "version"\n3 │ {3}version: '1' };\n {6}~~~~~~~\n/,
+    );
     expect(await answer(session.endpoint)).toBe("one!");
     await writeFile(source, "throw new Error('while loading');\nexport default {};\n");
     await eventually(async () => session.shown().includes("Error [PD_LOAD_FAILED] Cannot load the component: Error: while loading (dev.ts:1:7)"));

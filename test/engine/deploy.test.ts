@@ -56,7 +56,9 @@ describe("a deploy", () => {
     const failed = deployFile(server, "app/watch-project.mjs", { limit: 51, projct: "x" });
     await expect(failed).rejects.toMatchObject({
       code: "PD_BAD_PROPS",
-      message: expect.stringMatching(/demo needs the credentials of demo[^]*project is required[^]*limit must be at most 50, not 51[^]*projct the component has no such prop \(did you mean project\?\)/),
+      message: expect.stringMatching(
+        /demo needs the credentials of demo[^]*project is required[^]*limit must be at most 50, not 51[^]*projct the component has no such prop \(did you mean project\?\)/,
+      ),
     });
     expect(await server.api.get("/v1/users/me/sources")).toMatchObject({ data: [] });
   });
@@ -65,7 +67,10 @@ describe("a deploy", () => {
 describe("what throws", () => {
   it("while it is loaded fails the deploy with its position", async () => {
     const server = await TestServer.start();
-    await expect(deployFile(server, "throws/in-load.mjs")).rejects.toMatchObject({ code: "PD_LOAD_FAILED", message: expect.stringContaining("(in-load.mjs:2:") });
+    await expect(deployFile(server, "throws/in-load.mjs")).rejects.toMatchObject({
+      code: "PD_LOAD_FAILED",
+      message: expect.stringContaining("(in-load.mjs:2:"),
+    });
   });
 
   it.each(["deploy", "activate"])("in the hook %s fails the deploy with its position, and leaves nothing", async (hook) => {
@@ -105,11 +110,19 @@ describe("code that cannot be used", () => {
     ["no default export", "export const x = 1", "PD_NOT_A_COMPONENT", "the default export is missing, not an object"],
     ["two problems at once", "export default { version: '1', props: {} }", "PD_NOT_A_COMPONENT", /name is missing[^]*run is missing/],
     ["an action", "export default { name: 'a', version: '1', type: 'action', run() {} }", "PD_NOT_A_COMPONENT", "only sources can be deployed"],
-    ["a syntax error", "export default {\n  name: 'a'\n  version: '1' }", "PD_BUILD_FAILED", /source\.mjs:3:3: Expected "}" but found "version"\n3 │ {3}version: '1' }\n {6}~~~~~~~/],
+    [
+      "a syntax error",
+      "export default {\n  name: 'a'\n  version: '1' }",
+      "PD_BUILD_FAILED",
+      /source\.mjs:3:3: Expected "}" but found "version"\n3 │ {3}version: '1' }\n {6}~~~~~~~/,
+    ],
     ["a local file that is not there", "import './x.mjs'; export default {}", "PD_BUILD_FAILED", 'Cannot find the local file "./x.mjs"'],
   ])("because it is %s gets a clear error", async (_title, code, errorCode, message) => {
     const server = await TestServer.start();
-    await expect(server.deploy(code)).rejects.toMatchObject({ code: errorCode, message: typeof message === "string" ? expect.stringContaining(message) : expect.stringMatching(message) });
+    await expect(server.deploy(code)).rejects.toMatchObject({
+      code: errorCode,
+      message: typeof message === "string" ? expect.stringContaining(message) : expect.stringMatching(message),
+    });
   });
 
   it("is deployed with a warning when only a prop's type is unknown", async () => {

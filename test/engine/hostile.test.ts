@@ -9,7 +9,10 @@ const component = (run: string, rest = ""): string => `export default { name: "t
 describe("a component cannot harm the server", () => {
   it.each([
     ["garbage in its channel", 'require("node:fs").writeSync(3, "garbage\\n"); await new Promise(() => {});'],
-    ["a message that is none", 'require("node:fs").writeSync(3, JSON.stringify({ type: "child:log", id: null, line: null }) + "\\n"); await new Promise(() => {});'],
+    [
+      "a message that is none",
+      'require("node:fs").writeSync(3, JSON.stringify({ type: "child:log", id: null, line: null }) + "\\n"); await new Promise(() => {});',
+    ],
     ["a null for a message", 'require("node:fs").writeSync(3, "null\\n"); await new Promise(() => {});'],
   ])("with %s", async (_title, run) => {
     const server = await TestServer.start();
@@ -20,20 +23,30 @@ describe("a component cannot harm the server", () => {
 
   it("with text that looks like a position in its bundle", async () => {
     const server = await TestServer.start();
-    const source = await server.deploy(component('for (const end of [":1:0", ":0:1", ":99999:99999", ":1"]) console.log(import.meta.url + end); return "fine";'));
+    const source = await server.deploy(
+      component('for (const end of [":1:0", ":0:1", ":99999:99999", ":1"]) console.log(import.meta.url + end); return "fine";'),
+    );
     expect(await source.run()).toMatchObject({ returned: "fine" });
   });
 
   it("by opening its debugger", async () => {
     const server = await TestServer.start();
-    const source = await server.deploy(component("const refused = []; for (const name of ['_debugProcess', '_debugEnd', 'kill', '_kill']) try { process[name](process.ppid, 'SIGUSR1'); } catch (error) { refused.push(name); } return refused;"));
+    const source = await server.deploy(
+      component(
+        "const refused = []; for (const name of ['_debugProcess', '_debugEnd', 'kill', '_kill']) try { process[name](process.ppid, 'SIGUSR1'); } catch (error) { refused.push(name); } return refused;",
+      ),
+    );
     expect((await source.run())["returned"]).toEqual(["_debugProcess", "_debugEnd", "kill", "_kill"]);
     expect(process.listenerCount("SIGUSR1")).toBeGreaterThan(0);
   });
 
   it("by printing for ever after its run", async () => {
     const server = await TestServer.start({ idleMs: "1" });
-    const source = await server.deploy(component('const timer = setInterval(() => { for (let i = 0; i < 500; i++) console.log("x".repeat(50)); }, 2); setTimeout(() => clearInterval(timer), 400);'));
+    const source = await server.deploy(
+      component(
+        'const timer = setInterval(() => { for (let i = 0; i < 500; i++) console.log("x".repeat(50)); }, 2); setTimeout(() => clearInterval(timer), 400);',
+      ),
+    );
     const invocation = await source.run();
     await eventually(async () => (await readdir(join(server.home, "run"))).length === 1);
     expect((await source.logs(invocation)).length).toBeLessThanOrEqual(10_001);
@@ -44,12 +57,16 @@ describe("a component cannot harm the server", () => {
     const source = await server.deploy(component('this.$emit(1, { ts: 1e20 }); this.$emit(2, { ts: "soon" });'));
     const invocation = await source.run();
     expect(await source.payloads()).toEqual([1, 2]);
-    expect(await source.logs(invocation)).toEqual(["An event was kept without its ts, which is no time: 100000000000000000000", 'An event was kept without its ts, which is no time: "soon"']);
+    expect(await source.logs(invocation)).toEqual([
+      "An event was kept without its ts, which is no time: 100000000000000000000",
+      'An event was kept without its ts, which is no time: "soon"',
+    ]);
   });
 });
 
 describe("requests", () => {
-  const slow = (ms: number): string => component(`await new Promise((done) => setTimeout(done, ${ms})); this.$emit(event.query.n);`, 'props: { http: "$.interface.http" },');
+  const slow = (ms: number): string =>
+    component(`await new Promise((done) => setTimeout(done, ${ms})); this.$emit(event.query.n);`, 'props: { http: "$.interface.http" },');
 
   it("that take about as long as it takes to store them are run once, also after a restart", async () => {
     const server = await TestServer.start();
@@ -65,7 +82,8 @@ describe("requests", () => {
 
   it("that were let in by an update that fails are answered by their run", async () => {
     const server = await TestServer.start();
-    const code = (v: number, activate: string): string => component(`this.$emit(${v});`, `props: { http: "$.interface.http" }, hooks: { async activate() { ${activate} } },`);
+    const code = (v: number, activate: string): string =>
+      component(`this.$emit(${v});`, `props: { http: "$.interface.http" }, hooks: { async activate() { ${activate} } },`);
     const source = await server.deploy(code(1, ""));
     const failing = source.update({ component_code: code(2, 'await new Promise((done) => setTimeout(done, 500)); throw new Error("no");') });
     await new Promise((done) => setTimeout(done, 250));
@@ -101,8 +119,13 @@ describe("deploys at the same time", () => {
 describe("a timer", () => {
   it("fires each instant once, whatever is updated beside it", async () => {
     const server = await TestServer.start();
-    const source = await server.deploy(component("this.$emit(event.timestamp);", 'props: { note: { type: "string", optional: true }, timer: { type: "$.interface.timer", default: { intervalSeconds: 1 } } },'));
-    for (const started = performance.now(); performance.now() - started < 3500; ) await source.update({ configured_props: { note: String(performance.now()) } });
+    const source = await server.deploy(
+      component(
+        "this.$emit(event.timestamp);",
+        'props: { note: { type: "string", optional: true }, timer: { type: "$.interface.timer", default: { intervalSeconds: 1 } } },',
+      ),
+    );
+    for (const started = performance.now(); performance.now() - started < 3500;) await source.update({ configured_props: { note: String(performance.now()) } });
     const timestamps = await source.payloads();
     expect(timestamps.length).toBeGreaterThanOrEqual(3);
     expect(new Set(timestamps).size).toBe(timestamps.length);
@@ -120,7 +143,10 @@ describe("a timer", () => {
     const server = await TestServer.start();
     const byInterval = await deployFile(server, "poller.ts", { url });
     const byCron = await deployFile(server, "poller.ts", { url, timer: { cron: "* * * * * *" } });
-    for (const [source, by] of [[byInterval, 1], [byCron, "* * * * * *"]] as const) {
+    for (const [source, by] of [
+      [byInterval, 1],
+      [byCron, "* * * * * *"],
+    ] as const) {
       await eventually(async () => (await source.payloads()).length === 7);
       expect(await source.payloads()).toEqual([1, 2, 3, 4, 5, 6, 7].map((id) => ({ id, title: `item ${id}`, by })));
       expect(await source.state()).toEqual({ cursor: 7 });
@@ -128,4 +154,3 @@ describe("a timer", () => {
     api.close();
   });
 });
-

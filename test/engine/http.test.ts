@@ -3,8 +3,10 @@ import { describe, expect, it } from "vitest";
 import { deployFile } from "../support/components.ts";
 import { type DeployedSource, TestServer, eventually } from "../support/runtime.ts";
 
-const custom = (run: string): string => `export default { name: "t", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, async run(event) { ${run} } };`;
-const plain = (run: string, rest = ""): string => `export default { name: "t", version: "1", ${rest} props: { http: "$.interface.http", db: "$.service.db" }, async run(event) { ${run} } };`;
+const custom = (run: string): string =>
+  `export default { name: "t", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, async run(event) { ${run} } };`;
+const plain = (run: string, rest = ""): string =>
+  `export default { name: "t", version: "1", ${rest} props: { http: "$.interface.http", db: "$.service.db" }, async run(event) { ${run} } };`;
 
 async function deployed(code: string): Promise<DeployedSource> {
   const server = await TestServer.start();
@@ -13,7 +15,11 @@ async function deployed(code: string): Promise<DeployedSource> {
 
 /** What run was called with for a request. */
 async function eventOf(request: RequestInit, path = ""): Promise<Record<string, unknown>> {
-  const source = await deployed(plain("const isBuffer = Buffer.isBuffer(event.body); this.$emit({ ...event, isBuffer, hex: isBuffer ? event.body.toString('hex') : undefined, rawHex: Buffer.from(event.bodyRaw, 'latin1').toString('hex') });"));
+  const source = await deployed(
+    plain(
+      "const isBuffer = Buffer.isBuffer(event.body); this.$emit({ ...event, isBuffer, hex: isBuffer ? event.body.toString('hex') : undefined, rawHex: Buffer.from(event.bodyRaw, 'latin1').toString('hex') });",
+    ),
+  );
   await fetch(source.endpoint + path, request);
   const [event] = await source.payloads();
   return typeof event === "object" && event !== null ? { ...event } : {};
@@ -21,8 +27,21 @@ async function eventOf(request: RequestInit, path = ""): Promise<Record<string, 
 
 describe("a request", () => {
   it("is handed over with method, path, query, headers in lower case, and both names of the raw body", async () => {
-    const event = await eventOf({ method: "PUT", headers: { "X-Test": "Yes", "content-type": "application/json" }, body: '{"a": [1]}' }, "/a/b%20c?x=1&y=2&y=3");
-    expect(event).toMatchObject({ method: "PUT", path: "/a/b%20c", query: { x: "1", y: ["2", "3"] }, headers: { "x-test": "Yes" }, bodyRaw: '{"a": [1]}', rawBody: '{"a": [1]}', body: { a: [1] }, client_ip: "127.0.0.1", url: expect.stringMatching(/\/a\/b%20c\?x=1&y=2&y=3$/) });
+    const event = await eventOf(
+      { method: "PUT", headers: { "X-Test": "Yes", "content-type": "application/json" }, body: '{"a": [1]}' },
+      "/a/b%20c?x=1&y=2&y=3",
+    );
+    expect(event).toMatchObject({
+      method: "PUT",
+      path: "/a/b%20c",
+      query: { x: "1", y: ["2", "3"] },
+      headers: { "x-test": "Yes" },
+      bodyRaw: '{"a": [1]}',
+      rawBody: '{"a": [1]}',
+      body: { a: [1] },
+      client_ip: "127.0.0.1",
+      url: expect.stringMatching(/\/a\/b%20c\?x=1&y=2&y=3$/),
+    });
   });
 
   it("has path / when nothing follows the key", async () => {
@@ -47,7 +66,10 @@ describe("a request", () => {
     const form = new FormData();
     form.set("a", "1");
     form.set("f", new File([new Uint8Array([0, 255])], "f.bin", { type: "application/x-f" }));
-    expect((await eventOf({ method: "POST", body: form }))["body"]).toEqual({ a: "1", f: { filename: "f.bin", mimetype: "application/x-f", url: "data:application/x-f;base64,AP8=" } });
+    expect((await eventOf({ method: "POST", body: form }))["body"]).toEqual({
+      a: "1",
+      f: { filename: "f.bin", mimetype: "application/x-f", url: "data:application/x-f;base64,AP8=" },
+    });
   });
 
   it("keeps binary bytes intact, in bodyRaw and as a Buffer", async () => {
@@ -58,7 +80,9 @@ describe("a request", () => {
   it("has a raw body that signatures can be checked on", async () => {
     const body = '{ "text":  "grüße ✓" }';
     const signature = createHmac("sha256", "k").update(body).digest("hex");
-    const source = await deployed(custom('const { createHmac } = await import("node:crypto"); this.http.respond({ body: createHmac("sha256", "k").update(event.bodyRaw).digest("hex") });'));
+    const source = await deployed(
+      custom('const { createHmac } = await import("node:crypto"); this.http.respond({ body: createHmac("sha256", "k").update(event.bodyRaw).digest("hex") });'),
+    );
     expect(await (await fetch(source.endpoint, { method: "POST", body })).text()).toBe(signature);
   });
 
@@ -67,7 +91,9 @@ describe("a request", () => {
     const { request } = await import("node:http");
     const { port, pathname } = new URL(source.endpoint);
     const body = await new Promise((resolve) => {
-      request({ port, path: "/x/y", headers: { host: `${pathname.slice(1)}.localhost:${port}` } }, (response) => response.setEncoding("utf8").on("data", resolve)).end();
+      request({ port, path: "/x/y", headers: { host: `${pathname.slice(1)}.localhost:${port}` } }, (response) =>
+        response.setEncoding("utf8").on("data", resolve),
+      ).end();
     });
     expect(body).toBe("/x/y");
   });
@@ -95,11 +121,17 @@ describe("a response", () => {
   it.each(["99", "600", '"abc"', "200.5"])("with status %s is an error that names the value", async (status) => {
     const source = await deployed(custom(`this.http.respond({ status: ${status} });`));
     expect((await fetch(source.endpoint)).status).toBe(500);
-    expect((await source.invocations())[0]).toMatchObject({ error: { name: "RangeError", message: `http.respond: status must be a whole number from 100 to 599, not ${status}` } });
+    expect((await source.invocations())[0]).toMatchObject({
+      error: { name: "RangeError", message: `http.respond: status must be a whole number from 100 to 599, not ${status}` },
+    });
   });
 
   it("comes before run has ended, and a second one is ignored", async () => {
-    const source = await deployed(custom('this.http.respond({ body: "first" }); this.http.respond({ body: "second" }); await new Promise((done) => setTimeout(done, 300)); this.$emit("done");'));
+    const source = await deployed(
+      custom(
+        'this.http.respond({ body: "first" }); this.http.respond({ body: "second" }); await new Promise((done) => setTimeout(done, 300)); this.$emit("done");',
+      ),
+    );
     const started = performance.now();
     expect(await (await fetch(source.endpoint)).text()).toBe("first");
     expect(performance.now() - started).toBeLessThan(280);
@@ -147,14 +179,19 @@ describe("an endpoint", () => {
     await source.update({ active: false });
     const other = await source.server.deploy('export default { name: "t", version: "1", run() {} };');
     const statuses = [];
-    for (const url of [origin, `${origin}/`, `${origin}/nobody-here`, source.endpoint, `${origin}/${String(other.record["id"])}`]) statuses.push((await fetch(url)).status);
+    for (const url of [origin, `${origin}/`, `${origin}/nobody-here`, source.endpoint, `${origin}/${String(other.record["id"])}`])
+      statuses.push((await fetch(url)).status);
     expect(statuses).toEqual([404, 404, 404, 404, 404]);
   });
 
   it("answers a browser's preflight by itself", async () => {
     const source = await deployed(plain("this.$emit(1);"));
     const answer = await fetch(source.endpoint, { method: "OPTIONS", headers: { origin: "http://x", "access-control-request-method": "POST" } });
-    expect([answer.status, answer.headers.get("access-control-allow-origin"), answer.headers.get("access-control-allow-methods")]).toEqual([204, "*", "GET,HEAD,PUT,PATCH,POST,DELETE"]);
+    expect([answer.status, answer.headers.get("access-control-allow-origin"), answer.headers.get("access-control-allow-methods")]).toEqual([
+      204,
+      "*",
+      "GET,HEAD,PUT,PATCH,POST,DELETE",
+    ]);
     expect(await source.payloads()).toEqual([]);
   });
 
@@ -180,7 +217,9 @@ describe("an endpoint", () => {
     const server = await TestServer.start();
     const source = await deployFile(server, "http-plain.mjs");
     const ids = Array.from({ length: 300 }, (_none, id) => id);
-    const answers = await Promise.all(ids.map((id) => fetch(source.endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ id }) })));
+    const answers = await Promise.all(
+      ids.map((id) => fetch(source.endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ id }) })),
+    );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     const stored = (await source.payloads()).map((payload) => (typeof payload === "object" && payload !== null && "id" in payload ? payload.id : undefined));
     expect(stored.toSorted((a, b) => Number(a) - Number(b))).toEqual(ids);
@@ -202,7 +241,9 @@ describe("the API", () => {
     const server = await TestServer.start();
     const { request } = await import("node:http");
     const status = await new Promise((resolve) => {
-      request(`${server.apiUrl}/v1/status`, { headers: { host: "evil.example", authorization: `Bearer ${server.apiKey}` } }, (response) => resolve(response.statusCode)).end();
+      request(`${server.apiUrl}/v1/status`, { headers: { host: "evil.example", authorization: `Bearer ${server.apiKey}` } }, (response) =>
+        resolve(response.statusCode),
+      ).end();
     });
     expect(status).toBe(421);
   });
@@ -216,7 +257,11 @@ describe("the API", () => {
     ["an unknown invocation", "POST", "/v1/invocations/inv_0/replay", "{}", 404, "PD_INVOCATION_NOT_FOUND"],
   ])("answers %s with an error that has a code", async (_title, method, path, body, status, code) => {
     const server = await TestServer.start();
-    const answer = await fetch(server.apiUrl + path, { method, headers: { authorization: `Bearer ${server.apiKey}` }, ...(body === undefined ? {} : { body }) });
+    const answer = await fetch(server.apiUrl + path, {
+      method,
+      headers: { authorization: `Bearer ${server.apiKey}` },
+      ...(body === undefined ? {} : { body }),
+    });
     expect([answer.status, await answer.json()]).toMatchObject([status, { code, error: expect.any(String), details: { fix: expect.any(String) } }]);
   });
 
@@ -227,7 +272,10 @@ describe("the API", () => {
     await source.update({ component_code: plain("this.$emit({ v: 2, got: event.body });") });
     const [first] = await source.invocations();
     await server.api.post(`/v1/invocations/${String(first?.["id"])}/replay`);
-    expect(await source.payloads()).toEqual([{ v: 1, got: "payload" }, { v: 2, got: "payload" }]);
+    expect(await source.payloads()).toEqual([
+      { v: 1, got: "payload" },
+      { v: 2, got: "payload" },
+    ]);
     expect((await source.invocations())[0]).toMatchObject({ replay_of: first?.["id"] });
   });
 
@@ -239,7 +287,10 @@ describe("the API", () => {
     const id = (n: number): string => String(events[n - 1]?.["id"]);
     const page = await server.api.get(`${source.path}/event_summaries?limit=2&before=${id(4)}`);
     expect(page).toMatchObject({ page_info: { total_count: 5, count: 2, start_cursor: id(3), end_cursor: id(2) }, data: [{ event: 3 }, { event: 2 }] });
-    const answer = await fetch(`${server.apiUrl}${source.path}/events?start_id=${id(2)}&end_id=${id(4)}`, { method: "DELETE", headers: { authorization: `Bearer ${server.apiKey}` } });
+    const answer = await fetch(`${server.apiUrl}${source.path}/events?start_id=${id(2)}&end_id=${id(4)}`, {
+      method: "DELETE",
+      headers: { authorization: `Bearer ${server.apiKey}` },
+    });
     expect(answer.status).toBe(202);
     expect(await source.payloads()).toEqual([1, 5]);
   });

@@ -18,12 +18,16 @@ describe("this", () => {
 
   it("has methods that are bound, on the component and on apps, so that they can be passed and destructured", async () => {
     const rest = `props: { app: { type: "app", app: "x", methods: { key() { return this.$auth.k }, twice() { return this.key() + this.key() } } } }, methods: { one() { return 1 }, two() { return this.one() + 1 } },`;
-    expect(await returned("const { two } = this; const { twice } = this.app; return [1, 2].map(two).concat(twice())", rest, { props: { app: { k: "s" } } })).toEqual([2, 2, "ss"]);
+    expect(
+      await returned("const { two } = this; const { twice } = this.app; return [1, 2].map(two).concat(twice())", rest, { props: { app: { k: "s" } } }),
+    ).toEqual([2, 2, "ss"]);
   });
 
   it("has an $emit that can be detached", async () => {
     const server = await TestServer.start();
-    const source = await server.deploy('export default { name: "t", version: "1", async run() { const { $emit: emit } = this; await emit(1); [2, 3].forEach((n) => emit(n)); } };');
+    const source = await server.deploy(
+      'export default { name: "t", version: "1", async run() { const { $emit: emit } = this; await emit(1); [2, 3].forEach((n) => emit(n)); } };',
+    );
     await source.run();
     expect(await source.payloads()).toEqual([1, 2, 3]);
   });
@@ -34,7 +38,11 @@ describe("this", () => {
   });
 
   it("shows a timer's configuration", async () => {
-    expect(await returned("return this.timer", `props: { timer: { type: "$.interface.timer", default: { cron: "0 * * * *" } } },`)).toEqual({ type: "$.interface.timer", cron: "0 * * * *", timezone: "UTC" });
+    expect(await returned("return this.timer", `props: { timer: { type: "$.interface.timer", default: { cron: "0 * * * *" } } },`)).toEqual({
+      type: "$.interface.timer",
+      cron: "0 * * * *",
+      timezone: "UTC",
+    });
   });
 
   it("is never given null, nor nothing, as the event", async () => {
@@ -43,7 +51,9 @@ describe("this", () => {
 
   it("can run itself from a hook", async () => {
     const server = await TestServer.start();
-    const source = await server.deploy('export default { name: "t", version: "1", hooks: { async deploy() { await this.run({ from: "deploy" }); } }, run(event) { this.$emit(event); } };');
+    const source = await server.deploy(
+      'export default { name: "t", version: "1", hooks: { async deploy() { await this.run({ from: "deploy" }); } }, run(event) { this.$emit(event); } };',
+    );
     expect(await source.payloads()).toEqual([{ from: "deploy" }]);
   });
 });
@@ -52,19 +62,31 @@ describe("db", () => {
   const db = `props: { db: "$.service.db" },`;
 
   it("answers at once, and undefined for a key that is not there", async () => {
-    expect(await returned('const before = this.db.get("k"); this.db.set("k", { a: [1] }); return [before === undefined, this.db.get("k")]', db)).toEqual([true, { a: [1] }]);
+    expect(await returned('const before = this.db.get("k"); this.db.set("k", { a: [1] }); return [before === undefined, this.db.get("k")]', db)).toEqual([
+      true,
+      { a: [1] },
+    ]);
   });
 
   it("keeps what was set, not what was changed afterwards", async () => {
-    expect(await returned('const value = { n: 1 }; this.db.set("k", value); value.n = 2; this.db.get("k").n = 3; return this.db.get("k")', db)).toEqual({ n: 1 });
+    expect(await returned('const value = { n: 1 }; this.db.set("k", value); value.n = 2; this.db.get("k").n = 3; return this.db.get("k")', db)).toEqual({
+      n: 1,
+    });
   });
 
   it("stores null, clears with undefined, and keeps a Date as text", async () => {
-    expect(await returned('this.db.set("n", null); this.db.set("u", 1); this.db.set("u", undefined); this.db.set("d", new Date(0)); return [this.db.get("n"), this.db.get("u") === undefined, this.db.get("d")]', db)).toEqual([null, true, "1970-01-01T00:00:00.000Z"]);
+    expect(
+      await returned(
+        'this.db.set("n", null); this.db.set("u", 1); this.db.set("u", undefined); this.db.set("d", new Date(0)); return [this.db.get("n"), this.db.get("u") === undefined, this.db.get("d")]',
+        db,
+      ),
+    ).toEqual([null, true, "1970-01-01T00:00:00.000Z"]);
   });
 
   it("refuses what JSON cannot carry, naming the key", async () => {
-    expect(await returned('try { this.db.set("big", 1n) } catch (error) { return error.message }', db)).toContain('db.set("big"): the value is not JSON serializable');
+    expect(await returned('try { this.db.set("big", 1n) } catch (error) { return error.message }', db)).toContain(
+      'db.set("big"): the value is not JSON serializable',
+    );
   });
 
   it("is shared by concurrent runs, and lasts over a restart", async () => {
@@ -90,7 +112,9 @@ describe("db", () => {
 describe("$emit", () => {
   it("takes what JSON takes, at the time of the call", async () => {
     const server = await TestServer.start();
-    const source = await server.deploy('export default { name: "t", version: "1", run() { const event = { n: 1, at: new Date(0) }; this.$emit(event); event.n = 2; this.$emit(); } };');
+    const source = await server.deploy(
+      'export default { name: "t", version: "1", run() { const event = { n: 1, at: new Date(0) }; this.$emit(event); event.n = 2; this.$emit(); } };',
+    );
     await source.run();
     expect(await source.payloads()).toEqual([{ n: 1, at: "1970-01-01T00:00:00.000Z" }, null]);
   });
@@ -101,14 +125,18 @@ describe("$emit", () => {
 
   it("keeps id, channel, summary and ts", async () => {
     const server = await TestServer.start();
-    const source = await server.deploy('export default { name: "t", version: "1", run() { this.$emit(1, { id: 7, name: "c", summary: "s", ts: new Date(5000000000) }); } };');
+    const source = await server.deploy(
+      'export default { name: "t", version: "1", run() { this.$emit(1, { id: 7, name: "c", summary: "s", ts: new Date(5000000000) }); } };',
+    );
     await source.run();
     expect(await source.events()).toMatchObject([{ event: 1, metadata: { id: "7", name: "c", summary: "s", ts: 5_000_000_000 } }]);
   });
 
   it("keeps what the strategy cannot judge, and the run's log says so", async () => {
     const server = await TestServer.start();
-    const source = await server.deploy('export default { name: "t", version: "1", dedupe: "unique", run() { this.$emit(1); this.$emit(2, { id: "a" }); this.$emit(3, { id: "a" }); } };');
+    const source = await server.deploy(
+      'export default { name: "t", version: "1", dedupe: "unique", run() { this.$emit(1); this.$emit(2, { id: "a" }); this.$emit(3, { id: "a" }); } };',
+    );
     const invocation = await source.run();
     expect(await source.payloads()).toEqual([1, 2]);
     expect(invocation["dropped"]).toEqual({ 'unique: id "a" was emitted before': 1 });
@@ -117,7 +145,15 @@ describe("$emit", () => {
 
   it.each([
     ["unique", [{ id: 1 }, { id: 2 }], [{ id: 2 }, { id: 3 }], [1, 2, 3]],
-    ["greatest", [{ id: 5, ts: 2000 }, { id: 4, ts: 1000 }], [{ id: 5 }, { id: 9 }], [4, 5, 9]],
+    [
+      "greatest",
+      [
+        { id: 5, ts: 2000 },
+        { id: 4, ts: 1000 },
+      ],
+      [{ id: 5 }, { id: 9 }],
+      [4, 5, 9],
+    ],
     ["last", [{ id: "a" }, { id: "b" }], [{ id: "b" }, { id: "c" }], ["a", "b", "c"]],
   ])("is deduplicated by %s over runs and restarts", async (strategy, first, second, kept) => {
     const code = `export default { name: "t", version: "1", dedupe: "${strategy}", run({ emits }) { for (const { id, ts } of emits) this.$emit(id, { id, ts }); } };`;
@@ -159,7 +195,9 @@ describe("what is printed", () => {
 
   it("belongs to the run that printed it, also when runs overlap", async () => {
     const server = await TestServer.start();
-    const source = await server.deploy('export default { name: "t", version: "1", async run({ n }) { for (let i = 0; i < 5; i++) { await new Promise((done) => setTimeout(done, 3)); console.log(n); } } };');
+    const source = await server.deploy(
+      'export default { name: "t", version: "1", async run({ n }) { for (let i = 0; i < 5; i++) { await new Promise((done) => setTimeout(done, 3)); console.log(n); } } };',
+    );
     const runs = await Promise.all([1, 2, 3].map((n) => source.run({ n })));
     for (const [index, run] of runs.entries()) expect(new Set(await source.logs(run))).toEqual(new Set([String(index + 1)]));
   });

@@ -31,7 +31,9 @@ describe("a run that", () => {
 
   it("waits for ever is ended at its deadline, and others of the source that run beside it finish", async () => {
     const server = await TestServer.start({ timeoutMs: "1" });
-    const source = await server.deploy(component('await new Promise((done) => { if (event.ms) setTimeout(done, event.ms); else setInterval(() => {}, 1000); }); return event.ms;'));
+    const source = await server.deploy(
+      component("await new Promise((done) => { if (event.ms) setTimeout(done, event.ms); else setInterval(() => {}, 1000); }); return event.ms;"),
+    );
     const [hung, late] = await Promise.all([source.run({}), new Promise((done) => setTimeout(done, 500)).then(() => source.run({ ms: 800 }))]);
     expect(hung).toMatchObject({ outcome: "timed-out" });
     expect(late).toMatchObject({ outcome: "returned", returned: 800 });
@@ -53,29 +55,40 @@ describe("a run that", () => {
 
   it("leaves a rejection long after it has returned fails after all, and the next one works", async () => {
     const server = await TestServer.start();
-    const source = await server.deploy(component('if (event.ok) return "fine"; (async () => { await new Promise((done) => setTimeout(done, 50)); throw new Error("late"); })();'));
+    const source = await server.deploy(
+      component('if (event.ok) return "fine"; (async () => { await new Promise((done) => setTimeout(done, 50)); throw new Error("late"); })();'),
+    );
     const { id } = await source.run({});
-    const failed = await eventually(async () => (await source.invocations()).find((invocation) => invocation["id"] === id && invocation["outcome"] === "threw"));
+    const failed = await eventually(async () =>
+      (await source.invocations()).find((invocation) => invocation["id"] === id && invocation["outcome"] === "threw"),
+    );
     expect(failed).toMatchObject({ error: { message: "late" } });
     await stillWorks(source);
   });
 
   it("throws in a callback fails, and the next one works", async () => {
     const server = await TestServer.start();
-    const source = await server.deploy(component('if (event.ok) return "fine"; setTimeout(() => { throw new Error("callback"); }, 5); await new Promise((done) => setTimeout(done, 50));'));
+    const source = await server.deploy(
+      component('if (event.ok) return "fine"; setTimeout(() => { throw new Error("callback"); }, 5); await new Promise((done) => setTimeout(done, 50));'),
+    );
     expect(await source.run({})).toMatchObject({ outcome: "threw", error: { message: "callback" } });
     await stillWorks(source);
   });
 
   it("throws what is no error is recorded with it", async () => {
     const server = await TestServer.start();
-    const source = await server.deploy(component('throw { code: 42 };'));
+    const source = await server.deploy(component("throw { code: 42 };"));
     expect(await source.run({})).toMatchObject({ outcome: "threw", error: { message: "{ code: 42 }" } });
   });
 
   it("emits after it has returned has its events taken, with a warning", async () => {
     const server = await TestServer.start();
-    const source = await server.deploy(component('[1, 2].forEach(async (n) => { await new Promise((done) => setTimeout(done, 30 * n)); this.db.set("n", n); this.$emit(n, { id: n }); });', 'dedupe: "unique", props: { db: "$.service.db" },'));
+    const source = await server.deploy(
+      component(
+        '[1, 2].forEach(async (n) => { await new Promise((done) => setTimeout(done, 30 * n)); this.db.set("n", n); this.$emit(n, { id: n }); });',
+        'dedupe: "unique", props: { db: "$.service.db" },',
+      ),
+    );
     const invocation = await source.run({});
     await eventually(async () => (await source.payloads()).length === 2);
     expect(await source.payloads()).toEqual([1, 2]);

@@ -7,7 +7,8 @@ import { deployFile } from "../support/components.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { TestServer } from "../support/runtime.ts";
 
-const using = (name: string, rest = ""): string => `import m from "${name}/package.json" with { type: "json" }; export default { name: "t", version: "1", run() { return m.version; }, ${rest} };`;
+const using = (name: string, rest = ""): string =>
+  `import m from "${name}/package.json" with { type: "json" }; export default { name: "t", version: "1", run() { return m.version; }, ${rest} };`;
 
 async function resolver(folder: string): Promise<NpmResolver> {
   return NpmResolver.open({ folder, allowScripts: false, clock: systemClock, signal: new AbortController().signal });
@@ -58,7 +59,11 @@ describe("packages", () => {
   });
 
   it.each([
-    ["that nobody has published", "headwater-no-such-package-x1", 'Cannot install "headwater-no-such-package-x1", imported at source.mjs:2: the registry has no such package'],
+    [
+      "that nobody has published",
+      "headwater-no-such-package-x1",
+      'Cannot install "headwater-no-such-package-x1", imported at source.mjs:2: the registry has no such package',
+    ],
     ["in a version that was never published", "ms@99.0.0", 'Cannot install "ms@99.0.0", imported at source.mjs:2: the registry has no such version'],
   ])("%s give an error that names the import's line", async (_title, name, message) => {
     const server = await TestServer.start();

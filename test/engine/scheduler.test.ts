@@ -86,7 +86,11 @@ describe("a timer", () => {
     const world = new World();
     world.scheduler.start([timer({ kind: "cron", expression: "0 12 * * *", timezone: "Europe/Berlin" }, Date.parse("2026-03-28T11:00:00Z"))]);
     await world.clock.setTo(Date.parse("2026-03-30T12:00:00Z"));
-    expect(world.fired.map(({ plannedAt }) => new Date(plannedAt).toISOString())).toEqual(["2026-03-28T11:00:00.000Z", "2026-03-29T10:00:00.000Z", "2026-03-30T10:00:00.000Z"]);
+    expect(world.fired.map(({ plannedAt }) => new Date(plannedAt).toISOString())).toEqual([
+      "2026-03-28T11:00:00.000Z",
+      "2026-03-29T10:00:00.000Z",
+      "2026-03-30T10:00:00.000Z",
+    ]);
   });
 
   it("of more than 24.8 days waits", async () => {
@@ -152,4 +156,3 @@ describe("after three hours of downtime", () => {
     expect(world.minutes).toEqual([181]);
   });
 });
-

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { TestServer, eventually } from "../support/runtime.ts";
 
-const version = (v: number, rest = "", body = ""): string => `export default { name: "t", version: "${v}", props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db" }, ${rest} async run(event) { ${body} this.http.respond({ body: "v${v}" }); } };`;
+const version = (v: number, rest = "", body = ""): string =>
+  `export default { name: "t", version: "${v}", props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db" }, ${rest} async run(event) { ${body} this.http.respond({ body: "v${v}" }); } };`;
 
 async function answer(url: string): Promise<string> {
   return (await fetch(url)).text();

@@ -45,7 +45,16 @@ describe("the SQLite store", () => {
     await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
     const { fence } = await store.open("dc_a");
     const events = Array.from({ length: 2000 }, () => ({ payload: JSON.stringify("x".repeat(1000)), channel: "" }));
-    const invocation = { id: "inv_1", sourceId: "dc_a", trigger: { kind: "manual", event: {} }, startedAt: 1, durationMs: 1, outcome: { kind: "returned" }, eventCount: 1, dropped: {} } as const;
+    const invocation = {
+      id: "inv_1",
+      sourceId: "dc_a",
+      trigger: { kind: "manual", event: {} },
+      startedAt: 1,
+      durationMs: 1,
+      outcome: { kind: "returned" },
+      eventCount: 1,
+      dropped: {},
+    } as const;
     await store.commit({ fence, invocation, events, stateChanges: {}, logs: [] });
     while ((await store.prune({ maxEvents: 10, maxInvocations: 10, maxAgeMs: 1e15 }, 2)) > 0);
     await store.close();

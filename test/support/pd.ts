@@ -61,7 +61,10 @@ export class PdHome {
   spawn(words: readonly string[], { shell }: { shell?: string } = {}): ChildProcess {
     const env = { ...process.env, PD_HOME: this.home, PD_PORT: "0", PD_ENDPOINT_PORT: "0", XDG_CONFIG_HOME: join(this.folder, "config"), NO_COLOR: "1" };
     const options = { env, cwd: this.folder, stdio: ["pipe", "pipe", "pipe"] as ["pipe", "pipe", "pipe"] };
-    const child = shell === undefined ? spawn(process.execPath, [PD, ...words], options) : spawn("bash", ["-c", `${shell}; exec ${process.execPath} ${PD} ${words.join(" ")}`], options);
+    const child =
+      shell === undefined
+        ? spawn(process.execPath, [PD, ...words], options)
+        : spawn("bash", ["-c", `${shell}; exec ${process.execPath} ${PD} ${words.join(" ")}`], options);
     this.#running.add(child);
     child.once("close", () => this.#running.delete(child));
     return child;

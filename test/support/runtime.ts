@@ -46,8 +46,18 @@ export class TestServer {
   }
 
   /** Deploys code given as text. */
-  async deploy(code: string, { props = {}, path = "source.mjs", files = {}, env = {} }: { props?: JsonObject; path?: string; files?: Record<string, string>; env?: Record<string, string> } = {}): Promise<DeployedSource> {
-    const record = dataOf(await this.api.post("/v1/sources", { component_code: code, component_path: path, component_files: files, configured_props: props, env }));
+  async deploy(
+    code: string,
+    {
+      props = {},
+      path = "source.mjs",
+      files = {},
+      env = {},
+    }: { props?: JsonObject; path?: string; files?: Record<string, string>; env?: Record<string, string> } = {},
+  ): Promise<DeployedSource> {
+    const record = dataOf(
+      await this.api.post("/v1/sources", { component_code: code, component_path: path, component_files: files, configured_props: props, env }),
+    );
     return new DeployedSource(this, record);
   }
 }

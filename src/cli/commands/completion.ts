@@ -10,9 +10,14 @@ export function completion(cli: CliContext, shell: string, program: Command): Pr
     about: command.description(),
     flags: command.options.flatMap((option) => (option.long === undefined || option.long === null ? [] : [option.long])),
   }));
-  const scripts: Readonly<Record<string, () => string>> = { bash: () => bash(commands), zsh: () => `autoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`, fish: () => fish(commands) };
+  const scripts: Readonly<Record<string, () => string>> = {
+    bash: () => bash(commands),
+    zsh: () => `autoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`,
+    fish: () => fish(commands),
+  };
   const script = scripts[shell];
-  if (script === undefined) throw new PdError("PD_BAD_INPUT", `Cannot complete for ${JSON.stringify(shell)}: there are bash, zsh and fish`, { fix: "pd completion bash" });
+  if (script === undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot complete for ${JSON.stringify(shell)}: there are bash, zsh and fish`, { fix: "pd completion bash" });
   printLine(cli, script());
   return Promise.resolve(0);
 }

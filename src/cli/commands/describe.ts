@@ -12,17 +12,20 @@ export async function describe(cli: CliContext, source: string): Promise<number>
   }
   const timers = Array.isArray(record["timers"]) ? record["timers"].filter(isJsonObject) : [];
   const values = isJsonObject(record["configured_props"]) ? Object.entries(record["configured_props"]) : [];
-  printLine(cli, fields([
-    ["id", record["id"]],
-    ["name", record["name"]],
-    ["slug", record["name_slug"]],
-    ["version", record["component_version"]],
-    ["active", record["active"] === true ? "yes" : "no"],
-    ["endpoint", record["endpoint_url"]],
-    ["dedupe", record["dedupe"]],
-    ...timers.map((timer): [string, string] => ["next run", nextRun(timer)]),
-    ...values.map(([name, value]): [string, string] => [`prop ${name}`, JSON.stringify(value)]),
-  ]));
+  printLine(
+    cli,
+    fields([
+      ["id", record["id"]],
+      ["name", record["name"]],
+      ["slug", record["name_slug"]],
+      ["version", record["component_version"]],
+      ["active", record["active"] === true ? "yes" : "no"],
+      ["endpoint", record["endpoint_url"]],
+      ["dedupe", record["dedupe"]],
+      ...timers.map((timer): [string, string] => ["next run", nextRun(timer)]),
+      ...values.map(([name, value]): [string, string] => [`prop ${name}`, JSON.stringify(value)]),
+    ]),
+  );
   return 0;
 }
 

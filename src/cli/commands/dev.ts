@@ -1,16 +1,10 @@
-import { openSession } from "../../dev/session.ts";
+import { type DevFlags, openSession } from "../../dev/session.ts";
 import { startRuntime } from "../../runtime.ts";
 import { streamLog } from "../../system/log.ts";
 import { ApiClient } from "../api-client.ts";
 import { type CliContext, findServer, settingsOf } from "../context.ts";
 import { givenEnv, givenProps } from "../prop-flags.ts";
 import { printNote } from "../reporter.ts";
-import type { DeployFlags } from "./deploy.ts";
-
-export interface DevFlags extends DeployFlags {
-  readonly dc?: string;
-  readonly promptAll?: boolean;
-}
 
 /** `pd dev <file>`: every save becomes the running code of one deployed component. Hosts the server itself where none runs. */
 export async function dev(cli: CliContext, path: string, flags: DevFlags): Promise<number> {

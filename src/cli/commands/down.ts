@@ -32,5 +32,7 @@ async function untilGone(home: string, pid: number): Promise<void> {
     const next = await readServerRecord(home);
     if (lock !== undefined || (next !== undefined && next.pid !== pid)) return;
   }
-  throw new PdError("PD_FAILED", `Cannot stop the server: process ${pid} still runs after ${STOP_TIMEOUT_MS / 1000} s`, { fix: `kill -9 ${pid}; nothing that was acknowledged is lost` });
+  throw new PdError("PD_FAILED", `Cannot stop the server: process ${pid} still runs after ${STOP_TIMEOUT_MS / 1000} s`, {
+    fix: `kill -9 ${pid}; nothing that was acknowledged is lost`,
+  });
 }

@@ -16,10 +16,17 @@ const KINDS = ["source", "action", "app"];
 
 /** `pd init source|action|app <name>`: a folder with a component to begin with. */
 export async function init(cli: CliContext, { kind, name }: { kind: string; name: string }, flags: InitFlags): Promise<number> {
-  if (!KINDS.includes(kind)) throw new PdError("PD_BAD_INPUT", `Cannot make a ${JSON.stringify(kind)}: there are source, action and app`, { fix: "pd init source my-source --timer" });
+  if (!KINDS.includes(kind))
+    throw new PdError("PD_BAD_INPUT", `Cannot make a ${JSON.stringify(kind)}: there are source, action and app`, { fix: "pd init source my-source --timer" });
   const slug = slugify(name);
   const path = join(slug, kind === "app" ? `${slug}.app.mjs` : `${slug}.mjs`);
-  if (await stat(path).then(() => true, () => false)) throw new PdError("PD_BAD_INPUT", `Cannot write ${path}: it exists`, { fix: "Choose another name" });
+  if (
+    await stat(path).then(
+      () => true,
+      () => false,
+    )
+  )
+    throw new PdError("PD_BAD_INPUT", `Cannot write ${path}: it exists`, { fix: "Choose another name" });
   const template = await readFile(join(packageFile("templates"), `${kind}.mjs`), "utf8");
   await mkdir(slug, { recursive: true });
   await writeFile(path, fill(template, { name, slug, parts: chosenParts(kind, flags) }));
@@ -30,7 +37,9 @@ export async function init(cli: CliContext, { kind, name }: { kind: string; name
 
 /** A source without a choice gets a timer, so that it does something. */
 function chosenParts(kind: string, { db, http, timer }: InitFlags): ReadonlySet<string> {
-  const chosen = Object.entries({ db, http, timer }).filter(([, isChosen]) => isChosen === true).map(([part]) => part);
+  const chosen = Object.entries({ db, http, timer })
+    .filter(([, isChosen]) => isChosen === true)
+    .map(([part]) => part);
   return new Set(chosen.length === 0 && kind === "source" ? ["timer"] : chosen);
 }
 

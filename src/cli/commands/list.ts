@@ -23,7 +23,20 @@ async function listSources(cli: CliContext): Promise<number> {
   const client = await connect(cli);
   const sources = listOf(await client.get("/v1/users/me/sources"));
   if (cli.isJson) printJson(cli, [...sources]);
-  else printLine(cli, table(["name", "id", "active", "version", "endpoint"], sources.map((source) => [text(source, "name_slug"), text(source, "id"), source["active"] === true ? "yes" : "no", text(source, "component_version"), text(source, "endpoint_url")])));
+  else
+    printLine(
+      cli,
+      table(
+        ["name", "id", "active", "version", "endpoint"],
+        sources.map((source) => [
+          text(source, "name_slug"),
+          text(source, "id"),
+          source["active"] === true ? "yes" : "no",
+          text(source, "component_version"),
+          text(source, "endpoint_url"),
+        ]),
+      ),
+    );
   return 0;
 }
 
@@ -31,15 +44,34 @@ async function listComponents(cli: CliContext): Promise<number> {
   const client = await connect(cli);
   const components = listOf(await client.get("/v1/components"));
   if (cli.isJson) printJson(cli, [...components]);
-  else printLine(cli, table(["name", "id", "version", "key"], components.map((component) => [text(component, "name"), text(component, "id"), text(component, "version"), text(component, "key")])));
+  else
+    printLine(
+      cli,
+      table(
+        ["name", "id", "version", "key"],
+        components.map((component) => [text(component, "name"), text(component, "id"), text(component, "version"), text(component, "key")]),
+      ),
+    );
   return 0;
 }
 
 async function listStreams(cli: CliContext): Promise<number> {
   const client = await connect(cli);
   const sources = listOf(await client.get("/v1/users/me/sources"));
-  const streams = sources.map((source) => ({ name: text(source, "name_slug"), type: "source", visibility: "private", sse: `${client.baseUrl}/sse/dc/${text(source, "id")}/emits` }));
+  const streams = sources.map((source) => ({
+    name: text(source, "name_slug"),
+    type: "source",
+    visibility: "private",
+    sse: `${client.baseUrl}/sse/dc/${text(source, "id")}/emits`,
+  }));
   if (cli.isJson) printJson(cli, streams);
-  else printLine(cli, table(["name", "type", "visibility", "sse"], streams.map(({ name, type, visibility, sse }) => [name, type, visibility, sse])));
+  else
+    printLine(
+      cli,
+      table(
+        ["name", "type", "visibility", "sse"],
+        streams.map(({ name, type, visibility, sse }) => [name, type, visibility, sse]),
+      ),
+    );
   return 0;
 }

@@ -26,7 +26,8 @@ export async function replay(cli: CliContext, source: string, id: string): Promi
 
 async function readEvent(path: string): Promise<JsonValue> {
   const value = parseJson(await readText(path));
-  if (value === undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${path} as the event: it is not JSON`, { fix: "Give a file that holds one JSON value" });
+  if (value === undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot use ${path} as the event: it is not JSON`, { fix: "Give a file that holds one JSON value" });
   return value;
 }
 
@@ -39,7 +40,12 @@ function printInvocation(cli: CliContext, invocation: JsonObject): number {
   const colours = coloursFor(cli.stdout, cli);
   const logs = Array.isArray(invocation["logs"]) ? invocation["logs"] : [];
   for (const line of logs) if (typeof line === "object" && line !== null && !Array.isArray(line)) printLine(cli, timelineLine(line, colours) ?? "");
-  const ended = { ...invocation, k: isOk ? "run.end" : "error", ts: Number(invocation["started_at_ms"]) + Number(invocation["duration_ms"]), msg: text(invocation, "message") };
+  const ended = {
+    ...invocation,
+    k: isOk ? "run.end" : "error",
+    ts: Number(invocation["started_at_ms"]) + Number(invocation["duration_ms"]),
+    msg: text(invocation, "message"),
+  };
   printLine(cli, timelineLine(invocation["error"] === undefined ? ended : { ...ended, err: invocation["error"] }, colours) ?? "");
   printLine(cli, colours.dim(`${text(invocation, "id")}`));
   return isOk ? 0 : 1;

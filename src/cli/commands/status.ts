@@ -13,6 +13,16 @@ export async function status(cli: CliContext): Promise<number> {
   }
   const found = dataOf(await client.get("/v1/status"));
   if (cli.isJson) printJson(cli, { running: true, ...found });
-  else printLine(cli, fields([["Running", `process ${text(found, "pid")}, version ${text(found, "version")}`], ["API", found["api_url"]], ["Endpoints", found["endpoint_url"]], ["Sources", found["sources"]], ["Home", found["home"]]]));
+  else
+    printLine(
+      cli,
+      fields([
+        ["Running", `process ${text(found, "pid")}, version ${text(found, "version")}`],
+        ["API", found["api_url"]],
+        ["Endpoints", found["endpoint_url"]],
+        ["Sources", found["sources"]],
+        ["Home", found["home"]],
+      ]),
+    );
   return 0;
 }

@@ -19,7 +19,15 @@ export async function up(cli: CliContext, { detach }: { detach?: boolean }): Pro
   const runtime = await startRuntime(settings, streamLog(cli.stderr));
   const shown = { api_url: runtime.apiUrl, endpoint_url: runtime.endpointUrl, home: settings.home };
   if (cli.isJson) printJson(cli, shown);
-  else printLine(cli, fields([["API", shown.api_url], ["Endpoints", `${shown.endpoint_url}/<key>`], ["Home", shown.home]]));
+  else
+    printLine(
+      cli,
+      fields([
+        ["API", shown.api_url],
+        ["Endpoints", `${shown.endpoint_url}/<key>`],
+        ["Home", shown.home],
+      ]),
+    );
   if (!stop.signal.aborted) await once(stop.signal, "abort");
   printNote(cli, "Stopping: runs in flight may finish");
   await runtime[Symbol.asyncDispose]();

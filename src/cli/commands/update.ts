@@ -18,7 +18,9 @@ export async function update(cli: CliContext, source: string, flags: UpdateFlags
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   const change = await changeOf(flags, env);
   if (Object.keys(change).length === 0 && Object.keys(props).length === 0) {
-    throw new PdError("PD_BAD_INPUT", `Cannot update ${source}: nothing to change is given`, { fix: "Give --code, --name, --prop, --env, --activate or --deactivate" });
+    throw new PdError("PD_BAD_INPUT", `Cannot update ${source}: nothing to change is given`, {
+      fix: "Give --code, --name, --prop, --env, --activate or --deactivate",
+    });
   }
   const client = await connect(cli);
   const { id } = await client.source(source);
@@ -33,7 +35,8 @@ export async function update(cli: CliContext, source: string, flags: UpdateFlags
 }
 
 async function changeOf({ code, name, activate, deactivate }: UpdateFlags, env: Record<string, string>): Promise<JsonObject> {
-  if (activate === true && deactivate === true) throw new PdError("PD_BAD_INPUT", "Cannot both activate and deactivate", { fix: "Give one of --activate and --deactivate" });
+  if (activate === true && deactivate === true)
+    throw new PdError("PD_BAD_INPUT", "Cannot both activate and deactivate", { fix: "Give one of --activate and --deactivate" });
   return {
     ...(code === undefined ? {} : await codeOf(code)),
     ...(name === undefined ? {} : { name }),

@@ -16,7 +16,13 @@ export function captureOutput(sink: LineSink): void {
   for (const level of LEVELS) console[level] = (...values: unknown[]) => print(level, values);
   console.trace = (...values: unknown[]) => {
     const stack = new Error(format(...values)).stack ?? "";
-    print("trace", [stack.replace(/^Error/, "Trace").split("\n").filter((_line, index) => index !== 1).join("\n")]);
+    print("trace", [
+      stack
+        .replace(/^Error/, "Trace")
+        .split("\n")
+        .filter((_line, index) => index !== 1)
+        .join("\n"),
+    ]);
   };
   console.group = (...values: unknown[]) => {
     if (values.length > 0) print("log", values);

@@ -84,4 +84,3 @@ async function fileField(file: File): Promise<unknown> {
   const content = Buffer.from(await file.arrayBuffer()).toString("base64");
   return { filename: file.name, mimetype: file.type, url: `data:${file.type};base64,${content}` };
 }
-

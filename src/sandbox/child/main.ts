@@ -106,7 +106,8 @@ async function run(message: CallMessage): Promise<void> {
   call.finish();
   lastCalls.delete(call);
   const end = call.failure === undefined || outcome.kind === "threw" ? outcome : threw(call.failure.thrown);
-  if (end.kind === "returned-value") tell({ type: "child:done", id: message.id, outcome: { kind: "returned" }, part, ...(end.text === undefined ? {} : { returned: end.text }) });
+  if (end.kind === "returned-value")
+    tell({ type: "child:done", id: message.id, outcome: { kind: "returned" }, part, ...(end.text === undefined ? {} : { returned: end.text }) });
   else tell({ type: "child:done", id: message.id, outcome: end, part });
 }
 

@@ -11,7 +11,9 @@ const jsonObject = z.custom<JsonObject>(isJsonObject, "wants a JSON object");
 const texts = z.record(z.string(), z.string());
 
 /** Anything that says yes or no in a query or a body. */
-const flag = z.union([z.boolean(), z.enum(["true", "false", "1", "0", ""])]).transform((value) => value === true || value === "true" || value === "1" || value === "");
+const flag = z
+  .union([z.boolean(), z.enum(["true", "false", "1", "0", ""])])
+  .transform((value) => value === true || value === "true" || value === "1" || value === "");
 
 export const codeParams = z.object({
   component_id: text.optional(),
@@ -53,7 +55,8 @@ export async function readParams<Schema extends z.ZodType>(context: Context, sch
 
 async function readBody(context: Context): Promise<JsonObject> {
   if (context.req.method === "GET" || context.req.method === "HEAD") return {};
-  if (Number(context.req.header("content-length") ?? 0) > MAX_BODY) throw new PdError("PD_BODY_TOO_LARGE", `Cannot read the body: it has more than ${MAX_BODY} bytes`);
+  if (Number(context.req.header("content-length") ?? 0) > MAX_BODY)
+    throw new PdError("PD_BODY_TOO_LARGE", `Cannot read the body: it has more than ${MAX_BODY} bytes`);
   const body = await context.req.text();
   if (body === "") return {};
   try {

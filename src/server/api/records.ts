@@ -99,10 +99,12 @@ export function sourceRecord(source: DeployedComponent, { component, endpoint, t
 
 /** Secrets and credentials are never shown. */
 function configuredRecord({ configured }: DeployedComponent, props: readonly PropDeclaration[], endpoint: string): JsonObject {
-  return Object.fromEntries(props.flatMap((prop) => {
-    const value = configuredValue(prop, configured[prop.name], endpoint);
-    return value === undefined ? [] : [[prop.name, value]];
-  }));
+  return Object.fromEntries(
+    props.flatMap((prop) => {
+      const value = configuredValue(prop, configured[prop.name], endpoint);
+      return value === undefined ? [] : [[prop.name, value]];
+    }),
+  );
 }
 
 function configuredValue(prop: PropDeclaration, value: JsonValue | undefined, endpoint: string): JsonValue | undefined {
@@ -199,7 +201,17 @@ export function observationRecord(observation: Observation): JsonObject {
     case "ended": {
       const { id, at, durationMs, outcome, eventCount, dropped } = observation;
       const err = outcome.kind === "threw" ? { err: { ...outcome.error } } : {};
-      return { k: outcome.kind === "returned" ? "run.end" : "error", ts: at, invocation_id: id, msg: describeOutcome(outcome), outcome: outcome.kind, duration_ms: durationMs, event_count: eventCount, dropped: { ...dropped }, ...err };
+      return {
+        k: outcome.kind === "returned" ? "run.end" : "error",
+        ts: at,
+        invocation_id: id,
+        msg: describeOutcome(outcome),
+        outcome: outcome.kind,
+        duration_ms: durationMs,
+        event_count: eventCount,
+        dropped: { ...dropped },
+        ...err,
+      };
     }
   }
 }
@@ -209,7 +221,12 @@ export function page(records: readonly JsonObject[], cursors: { total: number; c
   const [first] = records;
   const last = records.at(-1);
   return {
-    page_info: record({ total_count: cursors.total, count: records.length, start_cursor: first && cursors.cursorOf(first), end_cursor: last && cursors.cursorOf(last) }),
+    page_info: record({
+      total_count: cursors.total,
+      count: records.length,
+      start_cursor: first && cursors.cursorOf(first),
+      end_cursor: last && cursors.cursorOf(last),
+    }),
     data: [...records],
   };
 }

@@ -21,7 +21,9 @@ export interface ApiSettings {
 export function apiRouter(engine: Engine, { apiKey, log, status }: ApiSettings): Hono {
   const app = new Hono();
   app.onError((error, context) => answerError(context, error, log));
-  app.notFound((context) => answerError(context, new PdError("PD_NOT_FOUND", `Cannot ${context.req.method} ${context.req.path}: the API has no such path`), log));
+  app.notFound((context) =>
+    answerError(context, new PdError("PD_NOT_FOUND", `Cannot ${context.req.method} ${context.req.path}: the API has no such path`), log),
+  );
   app.use(async (context, next) => {
     if (!isSameKey((context.req.header("authorization") ?? "").replace(/^bearer /i, ""), apiKey)) {
       throw new PdError("PD_UNAUTHORIZED", `Cannot ${context.req.method} ${context.req.path}: the API key is missing or wrong`);
@@ -60,7 +62,8 @@ function isSameKey(given: string, wanted: string): boolean {
 /** `{ error, code, details? }`, never a stack of the server. */
 function answerError(context: Context, thrown: unknown, log: Log): Response {
   const error = toPdError(thrown);
-  if (error.code === "PD_FAILED") log.error("a request failed", { path: context.req.path, reason: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) });
+  if (error.code === "PD_FAILED")
+    log.error("a request failed", { path: context.req.path, reason: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) });
   const status = error.status;
   const details = { ...error.details, fix: error.fix };
   return new Response(JSON.stringify({ error: error.message, code: error.code, details }), { status, headers: { "content-type": "application/json" } });

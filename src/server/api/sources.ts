@@ -61,7 +61,11 @@ function eventRoutes(app: Hono, engine: Engine, find: Find): void {
   app.delete("/:id/events", async (context) => {
     const { id } = find(context, "delete events of").source;
     const { start_id: start, end_id: end, event_name: channel } = await readParams(context, rangeParams);
-    await engine.store.deleteEvents(id, { ...(start && { fromSeq: seqOf(start) }), ...(end && { toSeq: seqOf(end) }), ...(channel === undefined ? {} : { channel }) });
+    await engine.store.deleteEvents(id, {
+      ...(start && { fromSeq: seqOf(start) }),
+      ...(end && { toSeq: seqOf(end) }),
+      ...(channel === undefined ? {} : { channel }),
+    });
     return context.body(null, 202);
   });
 }
@@ -95,7 +99,10 @@ function stateRoutes(app: Hono, engine: Engine, find: Find): void {
   app.get("/:id/state/:key", (context) => {
     const live = find(context, "read state of");
     const text = engine.store.readState(live.source.id)[keyOf(context)];
-    if (text === undefined) throw new PdError("PD_NOT_FOUND", `Cannot read "${keyOf(context)}" of ${live.source.slug}: its db has no such key`, { fix: `pd db list ${live.source.slug}` });
+    if (text === undefined)
+      throw new PdError("PD_NOT_FOUND", `Cannot read "${keyOf(context)}" of ${live.source.slug}: its db has no such key`, {
+        fix: `pd db list ${live.source.slug}`,
+      });
     const value: JsonValue = JSON.parse(text);
     return context.json({ data: { key: keyOf(context), value } });
   });
@@ -133,7 +140,10 @@ function requiredCode(engine: Engine, params: SourceParams): DeployRequest["code
 
 function seqOf(eventId: string): number {
   const seq = seqOfEventId(eventId);
-  if (seq === undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(eventId)} as an event id`, { fix: "Give an id as event_summaries shows it, such as 1606511826306-1" });
+  if (seq === undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(eventId)} as an event id`, {
+      fix: "Give an id as event_summaries shows it, such as 1606511826306-1",
+    });
   return seq;
 }
 

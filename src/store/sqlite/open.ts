@@ -58,7 +58,9 @@ function check(db: Database, { path, pages }: { path: string; pages: number }): 
 
 /** Numbered files of SQL, each applied once, in one transaction. */
 function migrate(db: Database, folder: string): void {
-  const files = readdirSync(folder).filter((name) => name.endsWith(".sql")).toSorted();
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith(".sql"))
+    .toSorted();
   const applied = Number(db.pragma("user_version", { simple: true }));
   if (applied > files.length) {
     throw new PdError("PD_DATABASE_NEWER", `Cannot open the database ${db.name}: its schema has revision ${applied}, this version knows ${files.length}`);

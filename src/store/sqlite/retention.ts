@@ -37,7 +37,9 @@ export function retentionWrites(db: Database): RetentionWrites {
   };
   const pruneInvocations = (id: string, { maxInvocations, cutoff }: { maxInvocations: number; cutoff: number }): number => {
     const boundary = Number(row(nthNewest.get(id, maxInvocations))?.["seq"] ?? 0);
-    const goes = rows(oldestInvocations.all(id, STEP)).filter((invocation) => Number(invocation["seq"]) <= boundary || Number(invocation["started_at"]) < cutoff);
+    const goes = rows(oldestInvocations.all(id, STEP)).filter(
+      (invocation) => Number(invocation["seq"]) <= boundary || Number(invocation["started_at"]) < cutoff,
+    );
     const last = goes.at(-1);
     if (last === undefined) return 0;
     for (const invocation of goes) dropLogs.run(invocation["id"]);

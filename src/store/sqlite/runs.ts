@@ -3,17 +3,14 @@ import type { DedupeCache } from "../../domain/dedupe.ts";
 import type { Event, NewEvent } from "../../domain/event.ts";
 import { type DeployedId, type InvocationId, eventId } from "../../domain/ids.ts";
 import type { Invocation, LogLine, StateChanges } from "../../domain/invocation.ts";
-import type { Addendum, InvocationPage, OpenedSource, PendingRequest, RunCommit, StoredLog } from "../../ports/run-store.ts";
+import type { Addendum, InvocationPage, OpenedSource, RunCommit, StoredLog } from "../../ports/run-store.ts";
 import type { Database } from "./open.ts";
-import { invocationIdOf, invocationOf, json, logLinesOf, pendingRequestOf, row, rows } from "./rows.ts";
+import { invocationIdOf, invocationOf, json, logLinesOf, row, rows } from "./rows.ts";
 
 export interface RunWrites {
   open(id: DeployedId): OpenedSource;
   commit(run: RunCommit): readonly Event[];
   append(addendum: Addendum): readonly Event[];
-  storePending(request: PendingRequest): void;
-  /** Requests whose run is stored. */
-  dropDonePending(): void;
   writeState(id: DeployedId, changes: StateChanges): void;
 }
 
@@ -26,9 +23,6 @@ const INSERT_INVOCATION = `insert into invocations
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const AMEND_INVOCATION = `update invocations
   set event_count = event_count + ?, dropped = ?, outcome = coalesce(?, outcome) where id = ?`;
-/** A run that is stored already needs no request any more: its commit may have overtaken this. */
-const INSERT_PENDING = `insert into pending_requests (id, source_id, trigger, received_at)
-  select :id, :source, :trigger, :at where not exists (select 1 from invocations where id = :id) on conflict do nothing`;
 const FIRE_INSTANT = `update timer_instants set state = 'fired'
   where source_id = ? and prop = ? and planned_at = ? and invocation_id = ? and state = 'running'`;
 const SET_STATE = "insert into state (source_id, key, value) values (?, ?, ?) on conflict do update set value = excluded.value";
@@ -41,43 +35,15 @@ interface Progress {
 
 export function runWrites(db: Database): RunWrites {
   const open = db.prepare(OPEN);
-  const advance = db.prepare(ADVANCE);
-  const insertEvent = db.prepare(INSERT_EVENT);
-  const insertInvocation = db.prepare(INSERT_INVOCATION);
   const amendInvocation = db.prepare(AMEND_INVOCATION);
   const readDropped = db.prepare("select dropped from invocations where id = ?");
-  const insertLogs = db.prepare("insert into log_chunks (source_id, invocation_id, lines) select ?, id, ? from invocations where id = ?");
-  const insertPending = db.prepare(INSERT_PENDING);
-  const dropDone = db.prepare("delete from pending_requests where id in (select id from invocations)");
   const deletePending = db.prepare("delete from pending_requests where id = ?");
   const fireInstant = db.prepare(FIRE_INSTANT);
-  const setState = db.prepare(SET_STATE);
-  const clearState = db.prepare("delete from state where source_id = ? and key = ?");
   const readState = stateReader(db);
-
-  const writeState = (id: DeployedId, changes: StateChanges): void => {
-    for (const [key, value] of Object.entries(changes)) {
-      if (value === null) clearState.run(id, key);
-      else setState.run(id, key, value);
-    }
-  };
-  /** Numbers the events after the newest; throws when the fence is stale. */
-  const writeEvents = (progress: Progress, events: readonly NewEvent[], { invocationId, at }: { invocationId: InvocationId; at: number }): Event[] => {
-    const cache = progress.cache === undefined ? null : JSON.stringify(progress.cache);
-    const advanced = row(advance.get(events.length, cache, progress.id, progress.fence));
-    if (advanced === undefined) {
-      throw new PdError("PD_NOT_STORED", `Cannot store a run of ${progress.id}: it is gone, or another process has taken it over`);
-    }
-    const first = Number(advanced["last_seq"]) - events.length + 1;
-    return events.map((event, index) => {
-      const seq = first + index;
-      insertEvent.run(progress.id, seq, at, event.channel, event.dedupeId ?? null, event.summary ?? null, event.ts ?? null, invocationId, event.payload);
-      return { ...event, seq, storedAt: at, invocationId, id: eventId(at, seq) };
-    });
-  };
-  const writeLogs = (id: DeployedId, invocationId: InvocationId, lines: readonly LogLine[]): void => {
-    if (lines.length > 0) insertLogs.run(id, JSON.stringify(lines), invocationId);
-  };
+  const writeState = stateWriter(db);
+  const writeEvents = eventWriter(db);
+  const writeInvocation = invocationWriter(db);
+  const writeLogs = logWriter(db);
   return {
     open(id) {
       const opened = row(open.get(id));
@@ -85,10 +51,9 @@ export function runWrites(db: Database): RunWrites {
       return { fence: Number(opened["fence"]), cache: json(opened["cache"]), state: readState(id) };
     },
     commit({ fence, invocation, events, stateChanges, cache, logs }) {
-      const { id, sourceId, trigger, startedAt, durationMs, outcome, eventCount, dropped } = invocation;
+      const { id, sourceId, trigger, startedAt, durationMs } = invocation;
       const stored = writeEvents({ id: sourceId, fence, cache }, events, { invocationId: id, at: Math.round(startedAt + durationMs) });
-      const texts = { trigger: JSON.stringify(trigger), outcome: JSON.stringify(outcome), dropped: JSON.stringify(dropped) };
-      insertInvocation.run(id, sourceId, texts.trigger, startedAt, durationMs, texts.outcome, eventCount, texts.dropped, invocation.responseStatus ?? null, invocation.replayOf ?? null, invocation.returned ?? null);
+      writeInvocation(invocation);
       writeState(sourceId, stateChanges);
       writeLogs(sourceId, id, logs);
       deletePending.run(id);
@@ -104,9 +69,55 @@ export function runWrites(db: Database): RunWrites {
       writeLogs(sourceId, invocationId, logs);
       return stored;
     },
-    storePending: ({ id, sourceId, trigger, receivedAt }) => void insertPending.run({ id, source: sourceId, trigger: JSON.stringify(trigger), at: receivedAt }),
-    dropDonePending: () => void dropDone.run(),
     writeState,
+  };
+}
+
+/** Numbers the events after the newest; throws when the fence is stale. */
+function eventWriter(db: Database) {
+  const advance = db.prepare(ADVANCE);
+  const insert = db.prepare(INSERT_EVENT);
+  return (progress: Progress, events: readonly NewEvent[], { invocationId, at }: { invocationId: InvocationId; at: number }): Event[] => {
+    const cache = progress.cache === undefined ? null : JSON.stringify(progress.cache);
+    const advanced = row(advance.get(events.length, cache, progress.id, progress.fence));
+    if (advanced === undefined) {
+      throw new PdError("PD_NOT_STORED", `Cannot store a run of ${progress.id}: it is gone, or another process has taken it over`);
+    }
+    const first = Number(advanced["last_seq"]) - events.length + 1;
+    return events.map((event, index) => {
+      const seq = first + index;
+      const { channel, dedupeId = null, summary = null, ts = null, payload } = event;
+      insert.run(progress.id, seq, at, channel, dedupeId, summary, ts, invocationId, payload);
+      return { ...event, seq, storedAt: at, invocationId, id: eventId(at, seq) };
+    });
+  };
+}
+
+function invocationWriter(db: Database) {
+  const insert = db.prepare(INSERT_INVOCATION);
+  return (invocation: Invocation): void => {
+    const { id, sourceId, startedAt, durationMs, eventCount } = invocation;
+    const [trigger, outcome, dropped] = [invocation.trigger, invocation.outcome, invocation.dropped].map((part) => JSON.stringify(part));
+    const { responseStatus = null, replayOf = null, returned = null } = invocation;
+    insert.run(id, sourceId, trigger, startedAt, durationMs, outcome, eventCount, dropped, responseStatus, replayOf, returned);
+  };
+}
+
+function logWriter(db: Database) {
+  const insert = db.prepare("insert into log_chunks (source_id, invocation_id, lines) select ?, id, ? from invocations where id = ?");
+  return (id: DeployedId, invocationId: InvocationId, lines: readonly LogLine[]): void => {
+    if (lines.length > 0) insert.run(id, JSON.stringify(lines), invocationId);
+  };
+}
+
+function stateWriter(db: Database) {
+  const set = db.prepare(SET_STATE);
+  const clear = db.prepare("delete from state where source_id = ? and key = ?");
+  return (id: DeployedId, changes: StateChanges): void => {
+    for (const [key, value] of Object.entries(changes)) {
+      if (value === null) clear.run(id, key);
+      else set.run(id, key, value);
+    }
   };
 }
 
@@ -116,7 +127,6 @@ function stateReader(db: Database): (id: DeployedId) => Record<string, string> {
 }
 
 export interface RunReads {
-  listPending(): readonly PendingRequest[];
   getInvocation(id: InvocationId): Invocation | undefined;
   listInvocations(sourceId: DeployedId, page: InvocationPage): readonly Invocation[];
   listLogs(sourceId: DeployedId, limit: number): readonly StoredLog[];
@@ -128,13 +138,11 @@ const LIST_INVOCATIONS = `select * from invocations
   where source_id = ? and seq < coalesce((select seq from invocations where id = ?), 9e18) order by seq desc limit ?`;
 
 export function runReads(db: Database): RunReads {
-  const pending = db.prepare("select * from pending_requests order by received_at, id");
   const invocation = db.prepare("select * from invocations where id = ?");
   const invocations = db.prepare(LIST_INVOCATIONS);
   const chunks = db.prepare("select invocation_id, lines from log_chunks where source_id = ? order by seq desc limit ?");
   const chunksOf = db.prepare("select lines from log_chunks where invocation_id = ? order by seq");
   return {
-    listPending: () => rows(pending.all()).map(pendingRequestOf),
     getInvocation(id) {
       const found = row(invocation.get(id));
       return found === undefined ? undefined : invocationOf(found);

@@ -2,6 +2,7 @@ import type { Store } from "../../ports/store.ts";
 import { componentReads } from "./components.ts";
 import { eventReads } from "./events.ts";
 import { openForReading } from "./open.ts";
+import { pendingReads } from "./pending.ts";
 import { runReads } from "./runs.ts";
 import { timerReads } from "./timers.ts";
 import { WriterClient, type WriterSettings } from "./writer-client.ts";
@@ -13,6 +14,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
   return {
     ...componentReads(db),
     ...runReads(db),
+    ...pendingReads(db),
     ...eventReads(db),
     ...timerReads(db),
     saveComponent: (component) => writer.write("saveComponent", component),

@@ -15,7 +15,8 @@ const INSERT_TIMER = `insert into timers (source_id, prop, schedule, catch_up, a
 const INSERT_INSTANT = `insert into timer_instants (source_id, prop, planned_at, last_planned_at, count, state, invocation_id, reason)
   values (?, ?, ?, ?, ?, ?, ?, ?)
   on conflict do nothing`;
-const SETTLE_INSTANT = "update timer_instants set state = ?, reason = ?, invocation_id = null where source_id = ? and prop = ? and planned_at = ? and state = 'running'";
+const SETTLE_INSTANT =
+  "update timer_instants set state = ?, reason = ?, invocation_id = null where source_id = ? and prop = ? and planned_at = ? and state = 'running'";
 
 /** Replaces the timers of one source. */
 export function timerReplacer(db: Database): (sourceId: DeployedId, timers: readonly Timer[]) => void {

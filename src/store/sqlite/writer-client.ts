@@ -57,7 +57,8 @@ export class WriterClient {
   }
 
   #send<Value>(request: Omit<WriteRequest, "id">): Promise<Value> {
-    if (this.#hasEnded) return Promise.reject(new PdError("PD_NOT_STORED", "Cannot write to the database: its writer has ended", { fix: "Start the server again" }));
+    if (this.#hasEnded)
+      return Promise.reject(new PdError("PD_NOT_STORED", "Cannot write to the database: its writer has ended", { fix: "Start the server again" }));
     return new Promise<Value>((resolve, reject) => {
       const id = ++this.#lastId;
       this.#waiting.set(id, { resolve: resolve as Waiting["resolve"], reject });

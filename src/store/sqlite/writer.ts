@@ -9,12 +9,13 @@ import type { Addendum, RunCommit } from "../../ports/run-store.ts";
 import { type ComponentWrites, componentWrites } from "./components.ts";
 import { type EventWrites, eventWrites } from "./events.ts";
 import { type Database, openForWriting } from "./open.ts";
+import { type PendingWrites, pendingWrites } from "./pending.ts";
 import { type RetentionWrites, retentionWrites } from "./retention.ts";
 import { type RunWrites, runWrites } from "./runs.ts";
 import { type TimerWrites, timerWrites } from "./timers.ts";
 
 /** Everything that writes, by name. */
-export type Writes = ComponentWrites & RunWrites & EventWrites & TimerWrites & RetentionWrites;
+export type Writes = ComponentWrites & RunWrites & PendingWrites & EventWrites & TimerWrites & RetentionWrites;
 
 export interface WriteRequest {
   readonly id: number;
@@ -69,7 +70,7 @@ class Writer {
 
   constructor(db: Database) {
     this.#db = db;
-    this.#verbs = { ...componentWrites(db), ...runWrites(db), ...eventWrites(db), ...timerWrites(db), ...retentionWrites(db) };
+    this.#verbs = { ...componentWrites(db), ...runWrites(db), ...pendingWrites(db), ...eventWrites(db), ...timerWrites(db), ...retentionWrites(db) };
     this.#verbs.dropUnfinished();
     this.#verbs.dropDonePending();
   }
