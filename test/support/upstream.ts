@@ -1,0 +1,86 @@
+import { once } from "node:events";
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import type { Duplex } from "node:stream";
+import { onTestFinished } from "vitest";
+import { temporaryFolder } from "./home.ts";
+
+export interface UpstreamCall {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: Record<string, unknown>;
+}
+
+export interface UpstreamAnswer {
+  readonly status?: number;
+  readonly body?: unknown;
+}
+
+async function selfSigned(): Promise<{ key: Buffer; cert: Buffer }> {
+  const folder = await temporaryFolder();
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=127.0.0.1", "-keyout", key, "-out", cert];
+  execFileSync("openssl", words, { stdio: "ignore" });
+  return { key: readFileSync(key), cert: readFileSync(cert) };
+}
+
+/** A third party's API, as a small server on this machine. */
+export class Upstream {
+  readonly calls: UpstreamCall[] = [];
+  readonly #server: Server;
+
+  /** Over HTTPS with a certificate that nobody trusts. */
+  static async overTls(answer: (call: UpstreamCall) => UpstreamAnswer): Promise<Upstream> {
+    const server = createTlsServer(await selfSigned());
+    const upstream = new Upstream(server);
+    server.on("request", (request: IncomingMessage, response: ServerResponse) => void upstream.#serve(request, response, answer));
+    return upstream.#listen();
+  }
+
+  /** Behind a proxy that leads every HTTPS connection here, for APIs whose address is written into the component. */
+  static async asProxy(answer: (call: UpstreamCall) => UpstreamAnswer): Promise<Upstream> {
+    const target = createTlsServer(await selfSigned());
+    const server = createServer();
+    const upstream = new Upstream(server);
+    target.on("request", (request: IncomingMessage, response: ServerResponse) => void upstream.#serve(request, response, answer));
+    server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
+      socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      target.emit("connection", socket);
+    });
+    return upstream.#listen();
+  }
+
+  async #listen(): Promise<Upstream> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+    onTestFinished(() => {
+      this.#server.closeAllConnections();
+      this.#server.close();
+    });
+    return this;
+  }
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** `127.0.0.1:<port>` */
+  get host(): string {
+    const address = this.#server.address();
+    return `127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse, answer: (call: UpstreamCall) => UpstreamAnswer): Promise<void> {
+    let text = "";
+    for await (const chunk of request.setEncoding("utf8")) text += chunk;
+    const call = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body: text === "" ? {} : JSON.parse(text) };
+    this.calls.push(call);
+    const { status = 200, body = {} } = answer(call);
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(JSON.stringify(body));
+  }
+}
