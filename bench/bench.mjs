@@ -1,0 +1,155 @@
+// npm run bench [start] [reload] [requests] [memory]: figures as ratios to a yardstick measured beside them.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const pd = join(root, "bin", "pd.cjs");
+const folder = mkdtempSync(join(tmpdir(), "headwater-bench-"));
+const env = { ...process.env, PD_HOME: join(folder, "home"), PD_PORT: "0", PD_ENDPOINT_PORT: "0", NO_COLOR: "1" };
+// It costs each start of Node tens of milliseconds, and says nothing about this program.
+delete env.NODE_EXTRA_CA_CERTS;
+const wanted = process.argv.slice(2);
+const isWanted = (name) => wanted.length === 0 || wanted.includes(name);
+
+const sorted = (values) => values.toSorted((a, b) => a - b);
+const quantile = (values, share) => sorted(values)[Math.min(values.length - 1, Math.floor(values.length * share))];
+const median = (values) => quantile(values, 0.5);
+const round = (value, digits = 2) => Number(value.toFixed(digits));
+const spread = (values) => `${round(Math.min(...values))}–${round(Math.max(...values))}`;
+
+function timeOf(words) {
+  const started = performance.now();
+  spawnSync(process.execPath, words, { env, stdio: "ignore" });
+  return performance.now() - started;
+}
+
+/** `pd --version` ÷ `node -e 0`: whole processes, in turn, 25 pairs after 3 that do not count. */
+function start() {
+  const pairs = Array.from({ length: 28 }, () => ({ bare: timeOf(["-e", "0"]), version: timeOf([pd, "--version"]) })).slice(3);
+  const ratios = pairs.map(({ bare, version }) => version / bare);
+  console.log(`pd --version ÷ node -e 0: ${round(median(ratios))} (${spread(ratios)}); ${round(median(pairs.map((pair) => pair.version)), 1)} ms ÷ ${round(median(pairs.map((pair) => pair.bare)), 1)} ms, 25 pairs`);
+}
+
+function run(...words) {
+  const { stdout, stderr, status } = spawnSync(process.execPath, [pd, ...words], { env, encoding: "utf8" });
+  if (status !== 0) throw new Error(`pd ${words.join(" ")}: ${stderr}`);
+  return stdout;
+}
+
+/** `pd dev` on a file: the session, once it is ready, and its endpoint. */
+async function dev(path) {
+  const session = spawn(process.execPath, [pd, "dev", path], { env, stdio: ["ignore", "pipe", "inherit"] });
+  let shown = "";
+  await new Promise((resolve) => session.stdout.setEncoding("utf8").on("data", (text) => (shown += text).includes("Ready for updates!") && resolve()));
+  return { session, endpoint: /Endpoint: (\S+)/.exec(shown)[1] };
+}
+
+/** write() → first answer by the new code, asked for every millisecond, 30 saves after 3 that do not count, with a second between. */
+async function reload(name, imports) {
+  const path = join(folder, `${name}.mjs`);
+  const code = (version) => `${imports}\nexport default { name: "${name}", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, run() { this.http.respond({ body: "${version}" }); } };\n`;
+  writeFileSync(path, code(0));
+  const { session, endpoint } = await dev(path);
+  const times = [];
+  for (let version = 1; version <= 33; version++) {
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const started = performance.now();
+    writeFileSync(path, code(version));
+    while ((await (await fetch(endpoint)).text()) !== String(version)) await new Promise((resolve) => setTimeout(resolve, 1));
+    times.push(performance.now() - started);
+  }
+  session.kill("SIGINT");
+  await once(session, "close");
+  const counted = times.slice(3);
+  const bare = median(Array.from({ length: 9 }, () => timeOf(["-e", "0"])));
+  console.log(`save → new code, ${name}: p50 ${round(quantile(counted, 0.5), 1)} ms, p95 ${round(quantile(counted, 0.95), 1)} ms (${spread(counted)}); p50 ÷ node -e 0: ${round(quantile(counted, 0.5) / bare)}; 30 saves`);
+}
+
+async function load(url) {
+  const client = spawn(process.execPath, [join(import.meta.dirname, "load.mjs"), url, "50", "4"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  let text = "";
+  client.stdout.setEncoding("utf8").on("data", (chunk) => (text += chunk));
+  await once(client, "close");
+  const result = JSON.parse(text);
+  return { ...result, rate: result.requests / result.seconds };
+}
+
+/** A server in a process of its own that answers each POST with a little JSON. */
+async function bareServer() {
+  const code = "require('node:http').createServer((q,r)=>{q.resume();q.on('end',()=>{r.setHeader('content-type','application/json');r.end('{\"ok\":true}')})}).listen(0,'127.0.0.1',function(){console.log(this.address().port)})";
+  const server = spawn(process.execPath, ["-e", code], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const [port] = await once(server.stdout.setEncoding("utf8"), "data");
+  return { server, url: `http://127.0.0.1:${String(port).trim()}/` };
+}
+
+/** 50 connections, 1 KB of JSON each, 4 s, in turn with bare node:http, 3 rounds; every answer means that run, event and log are on disk. */
+async function requests() {
+  const path = join(folder, "emits.mjs");
+  writeFileSync(path, 'export default { name: "Emits", version: "1", dedupe: "unique", props: { http: "$.interface.http" }, run(event) { globalThis.n = (globalThis.n ?? 0) + 1; this.$emit(event.body, { id: globalThis.n }); } };');
+  const source = JSON.parse(run("deploy", path, "--json"));
+  const bare = await bareServer();
+  const rounds = [];
+  for (let round = 0; round < 3; round++) rounds.push({ bare: await load(bare.url), ours: await load(source.endpoint_url) });
+  bare.server.kill();
+  const ratios = rounds.map(({ bare: yardstick, ours }) => ours.rate / yardstick.rate);
+  const middle = (pick) => median(rounds.map(({ ours }) => pick(ours)));
+  console.log(`endpoint requests, each stored: ${Math.round(middle(({ rate }) => rate))}/s, p50 ${round(middle(({ p50 }) => p50))} ms, p99 ${round(middle(({ p99 }) => p99))} ms; ÷ bare node:http: ${round(median(ratios))} (${spread(ratios)}); answers ${JSON.stringify(rounds.map(({ ours }) => ours.statuses))}`);
+  run("delete", source.id);
+  run("down");
+}
+
+/** Proportional memory of the server and its children, MB; resident memory where the system does not tell it. */
+function memoryOf(pid) {
+  const pids = [pid, ...readdirSync("/proc").filter((name) => /^\d+$/.test(name) && parentOf(name) === String(pid))];
+  const kilobytes = pids.map((one) => Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${one}/smaps_rollup`, "utf8"))?.[1] ?? 0));
+  return { processes: pids.length, megabytes: kilobytes.reduce((sum, value) => sum + value, 0) / 1024 };
+}
+
+function parentOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8").replace(/.*\) /, "").split(" ")[1];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of a server that was just started, with no source, then restarted with 200 deployed ones that are idle. */
+async function memory() {
+  const measure = async () => {
+    run("up", "--detach");
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    const { pid } = JSON.parse(run("status", "--json"));
+    return memoryOf(pid);
+  };
+  const empty = await measure();
+  const path = join(folder, "idle.mjs");
+  writeFileSync(path, 'export default { name: "Idle", version: "1", props: { http: "$.interface.http", db: "$.service.db" }, run() {} };');
+  const { api_url: api } = JSON.parse(run("status", "--json"));
+  const key = readFileSync(join(env.PD_HOME, "api-key"), "utf8").trim();
+  for (let n = 0; n < 200; n++) {
+    const answer = await fetch(`${api}/v1/sources`, { method: "POST", headers: { authorization: `Bearer ${key}`, "content-type": "application/json" }, body: JSON.stringify({ component_code: readFileSync(path, "utf8") }) });
+    if (!answer.ok) throw new Error(await answer.text());
+    await answer.text();
+  }
+  run("down");
+  const full = await measure();
+  run("down");
+  const each = ((full.megabytes - empty.megabytes) / 200) * 1024;
+  console.log(`memory, server and its processes: ${round(empty.megabytes, 1)} MB with 0 sources (${empty.processes} processes), ${round(full.megabytes, 1)} MB with 200 idle ones (${full.processes} processes): ${round(each, 1)} KB each; ratio ${round(full.megabytes / empty.megabytes)}`);
+}
+
+try {
+  console.log(`node ${process.version}, ${process.platform} ${process.arch}`);
+  if (isWanted("start")) start();
+  if (isWanted("reload")) {
+    await reload("small", "");
+    await reload("with axios", 'import axios from "axios"; if (typeof axios.get !== "function") throw new Error("no axios");');
+  }
+  if (isWanted("requests")) await requests();
+  if (isWanted("memory")) await memory();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
