@@ -30,7 +30,9 @@ function timeOf(words) {
 function start() {
   const pairs = Array.from({ length: 28 }, () => ({ bare: timeOf(["-e", "0"]), version: timeOf([pd, "--version"]) })).slice(3);
   const ratios = pairs.map(({ bare, version }) => version / bare);
-  console.log(`pd --version ÷ node -e 0: ${round(median(ratios))} (${spread(ratios)}); ${round(median(pairs.map((pair) => pair.version)), 1)} ms ÷ ${round(median(pairs.map((pair) => pair.bare)), 1)} ms, 25 pairs`);
+  console.log(
+    `pd --version ÷ node -e 0: ${round(median(ratios))} (${spread(ratios)}); ${round(median(pairs.map((pair) => pair.version)), 1)} ms ÷ ${round(median(pairs.map((pair) => pair.bare)), 1)} ms, 25 pairs`,
+  );
 }
 
 function run(...words) {
@@ -50,7 +52,8 @@ async function dev(path) {
 /** write() → first answer by the new code, asked for every millisecond, 30 saves after 3 that do not count, with a second between. */
 async function reload(name, imports) {
   const path = join(folder, `${name}.mjs`);
-  const code = (version) => `${imports}\nexport default { name: "${name}", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, run() { this.http.respond({ body: "${version}" }); } };\n`;
+  const code = (version) =>
+    `${imports}\nexport default { name: "${name}", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, run() { this.http.respond({ body: "${version}" }); } };\n`;
   writeFileSync(path, code(0));
   const { session, endpoint } = await dev(path);
   const times = [];
@@ -65,7 +68,9 @@ async function reload(name, imports) {
   await once(session, "close");
   const counted = times.slice(3);
   const bare = median(Array.from({ length: 9 }, () => timeOf(["-e", "0"])));
-  console.log(`save → new code, ${name}: p50 ${round(quantile(counted, 0.5), 1)} ms, p95 ${round(quantile(counted, 0.95), 1)} ms (${spread(counted)}); p50 ÷ node -e 0: ${round(quantile(counted, 0.5) / bare)}; 30 saves`);
+  console.log(
+    `save → new code, ${name}: p50 ${round(quantile(counted, 0.5), 1)} ms, p95 ${round(quantile(counted, 0.95), 1)} ms (${spread(counted)}); p50 ÷ node -e 0: ${round(quantile(counted, 0.5) / bare)}; 30 saves`,
+  );
 }
 
 async function load(url) {
@@ -79,7 +84,8 @@ async function load(url) {
 
 /** A server in a process of its own that answers each POST with a little JSON. */
 async function bareServer() {
-  const code = "require('node:http').createServer((q,r)=>{q.resume();q.on('end',()=>{r.setHeader('content-type','application/json');r.end('{\"ok\":true}')})}).listen(0,'127.0.0.1',function(){console.log(this.address().port)})";
+  const code =
+    "require('node:http').createServer((q,r)=>{q.resume();q.on('end',()=>{r.setHeader('content-type','application/json');r.end('{\"ok\":true}')})}).listen(0,'127.0.0.1',function(){console.log(this.address().port)})";
   const server = spawn(process.execPath, ["-e", code], { env, stdio: ["ignore", "pipe", "inherit"] });
   const [port] = await once(server.stdout.setEncoding("utf8"), "data");
   return { server, url: `http://127.0.0.1:${String(port).trim()}/` };
@@ -88,7 +94,10 @@ async function bareServer() {
 /** 50 connections, 1 KB of JSON each, 4 s, in turn with bare node:http, 3 rounds; every answer means that run, event and log are on disk. */
 async function requests() {
   const path = join(folder, "emits.mjs");
-  writeFileSync(path, 'export default { name: "Emits", version: "1", dedupe: "unique", props: { http: "$.interface.http" }, run(event) { globalThis.n = (globalThis.n ?? 0) + 1; this.$emit(event.body, { id: globalThis.n }); } };');
+  writeFileSync(
+    path,
+    'export default { name: "Emits", version: "1", dedupe: "unique", props: { http: "$.interface.http" }, run(event) { globalThis.n = (globalThis.n ?? 0) + 1; this.$emit(event.body, { id: globalThis.n }); } };',
+  );
   const source = JSON.parse(run("deploy", path, "--json"));
   const bare = await bareServer();
   const rounds = [];
@@ -96,7 +105,9 @@ async function requests() {
   bare.server.kill();
   const ratios = rounds.map(({ bare: yardstick, ours }) => ours.rate / yardstick.rate);
   const middle = (pick) => median(rounds.map(({ ours }) => pick(ours)));
-  console.log(`endpoint requests, each stored: ${Math.round(middle(({ rate }) => rate))}/s, p50 ${round(middle(({ p50 }) => p50))} ms, p99 ${round(middle(({ p99 }) => p99))} ms; ÷ bare node:http: ${round(median(ratios))} (${spread(ratios)}); answers ${JSON.stringify(rounds.map(({ ours }) => ours.statuses))}`);
+  console.log(
+    `endpoint requests, each stored: ${Math.round(middle(({ rate }) => rate))}/s, p50 ${round(middle(({ p50 }) => p50))} ms, p99 ${round(middle(({ p99 }) => p99))} ms; ÷ bare node:http: ${round(median(ratios))} (${spread(ratios)}); answers ${JSON.stringify(rounds.map(({ ours }) => ours.statuses))}`,
+  );
   run("delete", source.id);
   run("down");
 }
@@ -130,7 +141,11 @@ async function memory() {
   const { api_url: api } = JSON.parse(run("status", "--json"));
   const key = readFileSync(join(env.PD_HOME, "api-key"), "utf8").trim();
   for (let n = 0; n < 200; n++) {
-    const answer = await fetch(`${api}/v1/sources`, { method: "POST", headers: { authorization: `Bearer ${key}`, "content-type": "application/json" }, body: JSON.stringify({ component_code: readFileSync(path, "utf8") }) });
+    const answer = await fetch(`${api}/v1/sources`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ component_code: readFileSync(path, "utf8") }),
+    });
     if (!answer.ok) throw new Error(await answer.text());
     await answer.text();
   }
@@ -138,7 +153,9 @@ async function memory() {
   const full = await measure();
   run("down");
   const each = ((full.megabytes - empty.megabytes) / 200) * 1024;
-  console.log(`memory, server and its processes: ${round(empty.megabytes, 1)} MB with 0 sources (${empty.processes} processes), ${round(full.megabytes, 1)} MB with 200 idle ones (${full.processes} processes): ${round(each, 1)} KB each; ratio ${round(full.megabytes / empty.megabytes)}`);
+  console.log(
+    `memory, server and its processes: ${round(empty.megabytes, 1)} MB with 0 sources (${empty.processes} processes), ${round(full.megabytes, 1)} MB with 200 idle ones (${full.processes} processes): ${round(each, 1)} KB each; ratio ${round(full.megabytes / empty.megabytes)}`,
+  );
 }
 
 try {

@@ -16,6 +16,7 @@ export class FileWatcher {
   #files: readonly string[] = [];
   #isBusy = false;
   #isDirty = false;
+  #wake: () => void = () => {};
 
   /** `look` is never called again before it has resolved. */
   constructor(look: () => Promise<void>) {
@@ -46,14 +47,22 @@ export class FileWatcher {
 
   async #changed(): Promise<void> {
     this.#isDirty = true;
+    this.#wake();
     if (this.#isBusy || this.#watcher.closed) return;
     this.#isBusy = true;
     while (this.#isDirty && !this.#watcher.closed) {
       this.#isDirty = false;
       await this.#look();
-      await sleep(SECOND_LOOK_MS);
+      await this.#untilNextOr(SECOND_LOOK_MS);
       if (!this.#isDirty && !this.#watcher.closed) await this.#look();
     }
     this.#isBusy = false;
+  }
+
+  /** Until something has changed again, and at most so long. */
+  async #untilNextOr(ms: number): Promise<void> {
+    if (this.#isDirty) return;
+    const changed = new Promise<void>((resolve) => (this.#wake = resolve));
+    await Promise.race([changed, sleep(ms)]);
   }
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Duplex } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { MessagePipe } from "./message-pipe.ts";
-import { PROTOCOL, type ToChild, type ToHost } from "./protocol.ts";
+import { PROTOCOL, WARM_UP_FILE, type ToChild, type ToHost } from "./protocol.ts";
 
 export interface ChildSettings {
   /** The built child entry. */
@@ -22,6 +22,8 @@ export interface ChildExit {
   /** The end of what the process itself wrote to stderr, such as V8's last words. */
   readonly lastWords: string;
 }
+
+const WARM_UP_COMPONENT = 'export default { name: "warm-up", methods: { method() {} }, props: { http: "$.interface.http" } };';
 
 /** What is inherited: nothing that could hold a secret, nothing that slows the start (performance.md §0.1). */
 const INHERITED = ["TZ", "LANG", "LC_ALL"];
@@ -51,6 +53,7 @@ export class ChildProcess {
   static async start(settings: ChildSettings, name: string): Promise<ChildProcess> {
     const folder = join(settings.runFolder, name);
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(join(folder, WARM_UP_FILE), WARM_UP_COMPONENT);
     const child = new ChildProcess(settings, folder);
     try {
       // A server that was killed leaves children that cannot notice it: the next one finds them by this file.

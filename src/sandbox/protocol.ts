@@ -6,6 +6,9 @@ import type { ConfiguredProps } from "../domain/prop.ts";
 /** Changes when a message changes; a child of another version is refused. */
 export const PROTOCOL = 1;
 
+/** A component that does nothing, in the child's folder: the child tries itself out on it. */
+export const WARM_UP_FILE = "warm-up.mjs";
+
 /** Position in a bundle that the host turns into the author's file and line. */
 export interface RawLogLine extends LogLine {
   /** Stack line of the console call. */

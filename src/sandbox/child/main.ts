@@ -6,12 +6,13 @@ import { writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { format } from "node:util";
 import type { InvocationId } from "../../domain/ids.ts";
 import type { LogLevel, Method } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
 import { MessagePipe } from "../message-pipe.ts";
-import { PROTOCOL, type ToChild, type ToHost } from "../protocol.ts";
+import { PROTOCOL, WARM_UP_FILE, type ToChild, type ToHost } from "../protocol.ts";
 import { Call, type CallHost, currentCall } from "./call.ts";
 import { captureOutput } from "./console.ts";
 import { describeComponent } from "./describe.ts";
@@ -51,6 +52,24 @@ process.on("uncaughtException", failUncaught);
 shutDoors();
 captureOutput(log);
 tell({ type: "child:ready", protocol: PROTOCOL });
+void warmUp();
+
+/**
+ * The first module, the first call and the first text that is printed cost ten times what the next ones do: a process
+ * that waits to be used has that behind it.
+ */
+async function warmUp(): Promise<void> {
+  const exported = exportedValue(await import(pathToFileURL(WARM_UP_FILE).href));
+  const warm = new Call("inv_0", { state, respond: () => {}, late: () => {} });
+  describeComponent(exported);
+  await currentCall.run(warm, async () => {
+    const instance = buildInstance(isRecord(exported) ? exported : {}, warm, { configured: {}, endpoint: "" });
+    warm.emit({}, {});
+    warm.takePart();
+    format("%s", instance);
+    await Promise.resolve();
+  });
+}
 
 async function receive(message: ToChild): Promise<void> {
   switch (message.type) {
