@@ -52,10 +52,6 @@ export interface InvocationPage {
   readonly before?: InvocationId;
 }
 
-export interface StoredLog extends LogLine {
-  readonly invocationId: InvocationId;
-}
-
 /** Runs, and what they leave behind. */
 export interface RunStore {
   /** Each call makes every earlier fence of this source stale. */
@@ -74,8 +70,6 @@ export interface RunStore {
   getInvocation(id: InvocationId): Invocation | undefined;
   /** Newest first. */
   listInvocations(sourceId: DeployedId, page: InvocationPage): readonly Invocation[];
-  /** Oldest first; the newest `limit` lines. */
-  listLogs(sourceId: DeployedId, limit: number): readonly StoredLog[];
   invocationLogs(id: InvocationId): readonly LogLine[];
 
   /** Key → JSON text. */

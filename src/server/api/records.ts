@@ -8,7 +8,6 @@ import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { Schedule } from "../../domain/schedule.ts";
 import { describeTrigger } from "../../domain/trigger.ts";
 import type { Observation } from "../../engine/event-feed.ts";
-import type { StoredLog } from "../../ports/run-store.ts";
 import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
 
 function seconds(at: number): number {
@@ -180,12 +179,8 @@ export function invocationRecord(invocation: Invocation, logs?: readonly LogLine
 }
 
 /** A log line (platform.md §5, observation), with where it was written. */
-export function lineRecord({ at, level, text, from }: LogLine): JsonObject {
+function lineRecord({ at, level, text, from }: LogLine): JsonObject {
   return record({ k: level === "error" || level === "system" ? level : `console.${level}`, msg: text, ts: at, from });
-}
-
-export function logRecord(line: StoredLog): JsonObject {
-  return { ...lineRecord(line), invocation_id: line.invocationId };
 }
 
 export function observationRecord(observation: Observation): JsonObject {

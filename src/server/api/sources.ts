@@ -6,9 +6,10 @@ import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import type { DeployRequest } from "../../engine/deploy.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LiveSource } from "../../engine/live-source.ts";
+import { recentObservations } from "../../engine/recent-observations.ts";
 import { codeInput } from "./components.ts";
 import { deleteParams, pageParams, rangeParams, readParams, runParams, sourceParams, stateParams } from "./params.ts";
-import { eventRecord, instantRecord, invocationRecord, logRecord, page, sourceRecord } from "./records.ts";
+import { eventRecord, instantRecord, invocationRecord, observationRecord, page, sourceRecord } from "./records.ts";
 
 /** /sources (platform.md §1.4, §1.5), and beside them invocations, logs and state of a source. */
 export function sourceRoutes(engine: Engine): Hono {
@@ -80,7 +81,7 @@ function recordRoutes(app: Hono, engine: Engine, find: Find): void {
   app.get("/:id/logs", async (context) => {
     const { id } = find(context, "read logs of").source;
     const { limit } = await readParams(context, pageParams);
-    return context.json({ data: engine.store.listLogs(id, limit).map(logRecord) });
+    return context.json({ data: recentObservations(engine.store, id, limit).map(observationRecord) });
   });
   app.get("/:id/timer_instants", async (context) => {
     const { id } = find(context, "read timers of").source;

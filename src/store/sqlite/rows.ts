@@ -89,10 +89,6 @@ export function invocationOf(row: Row): Invocation {
   } as never);
 }
 
-export function invocationIdOf(row: Row): Invocation["id"] {
-  return row["invocation_id"] as Invocation["id"];
-}
-
 export function logLinesOf(row: Row): readonly LogLine[] {
   return json(row["lines"]);
 }

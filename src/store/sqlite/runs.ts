@@ -3,9 +3,9 @@ import type { DedupeCache } from "../../domain/dedupe.ts";
 import type { Event, NewEvent } from "../../domain/event.ts";
 import { type DeployedId, type InvocationId, eventId } from "../../domain/ids.ts";
 import type { Invocation, LogLine, StateChanges } from "../../domain/invocation.ts";
-import type { Addendum, InvocationPage, OpenedSource, RunCommit, StoredLog } from "../../ports/run-store.ts";
+import type { Addendum, InvocationPage, OpenedSource, RunCommit } from "../../ports/run-store.ts";
 import type { Database } from "./open.ts";
-import { invocationIdOf, invocationOf, json, logLinesOf, row, rows } from "./rows.ts";
+import { invocationOf, json, logLinesOf, row, rows } from "./rows.ts";
 
 export interface RunWrites {
   open(id: DeployedId): OpenedSource;
@@ -129,7 +129,6 @@ function stateReader(db: Database): (id: DeployedId) => Record<string, string> {
 export interface RunReads {
   getInvocation(id: InvocationId): Invocation | undefined;
   listInvocations(sourceId: DeployedId, page: InvocationPage): readonly Invocation[];
-  listLogs(sourceId: DeployedId, limit: number): readonly StoredLog[];
   invocationLogs(id: InvocationId): readonly LogLine[];
   readState(id: DeployedId): Readonly<Record<string, string>>;
 }
@@ -140,7 +139,6 @@ const LIST_INVOCATIONS = `select * from invocations
 export function runReads(db: Database): RunReads {
   const invocation = db.prepare("select * from invocations where id = ?");
   const invocations = db.prepare(LIST_INVOCATIONS);
-  const chunks = db.prepare("select invocation_id, lines from log_chunks where source_id = ? order by seq desc limit ?");
   const chunksOf = db.prepare("select lines from log_chunks where invocation_id = ? order by seq");
   return {
     getInvocation(id) {
@@ -148,12 +146,6 @@ export function runReads(db: Database): RunReads {
       return found === undefined ? undefined : invocationOf(found);
     },
     listInvocations: (sourceId, { limit, before }) => rows(invocations.all(sourceId, before ?? null, limit)).map(invocationOf),
-    listLogs(sourceId, limit) {
-      const lines = rows(chunks.all(sourceId, limit))
-        .toReversed()
-        .flatMap((chunk) => logLinesOf(chunk).map((line) => ({ ...line, invocationId: invocationIdOf(chunk) })));
-      return lines.slice(-limit);
-    },
     invocationLogs: (id) => rows(chunksOf.all(id)).flatMap(logLinesOf),
     readState: stateReader(db),
   };

@@ -82,7 +82,7 @@ create table log_chunks (
   invocation_id text not null,
   lines         text not null                  -- JSON
 ) strict;
-create index log_chunks_by_source on log_chunks (source_id, seq);
+create index log_chunks_by_source on log_chunks (source_id);
 create index log_chunks_by_invocation on log_chunks (invocation_id);
 
 -- Triggers that were acknowledged before their run ended.
