@@ -78,6 +78,7 @@ describe("published components run unchanged:", () => {
     expect((await post(endpoint, issue(1), token)).status).toBe(200);
     expect((await post(endpoint, issue(1), token)).status).toBe(200);
     expect((await post(endpoint, { ...issue(2), changes: { updated_at: { previous: "x" } } }, token)).status).toBe(200);
+    await eventually(async () => (await payloads(home, "new-issue-instant")).length > 0);
     expect(await payloads(home, "new-issue-instant")).toMatchObject([
       { event: issue(1), metadata: { id: "1", summary: "New issue by Ada (ada): #1 issue 1", ts: Date.parse("2026-02-03T04:05:06Z") } },
     ]);
@@ -132,6 +133,7 @@ describe("published components run unchanged:", () => {
     const taken = await post(url, task, { "x-pd-secret": "s3cret" });
     const answer = JSON.parse(await taken.text());
     expect([taken.status, answer]).toEqual([200, { msg: "Successfully scheduled task", id: expect.any(String) }]);
+    await eventually(async () => (await payloads(home, "new-scheduled-tasks")).length > 0);
     expect(await payloads(home, "new-scheduled-tasks")).toMatchObject([
       { event: { ...task, $channel: "self", $id: answer.id }, metadata: { name: "self", id: answer.id } },
     ]);

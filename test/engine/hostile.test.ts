@@ -90,8 +90,9 @@ describe("requests", () => {
     const answer = fetch(source.endpoint);
     await expect(failing).rejects.toMatchObject({ code: "PD_HOOK_FAILED" });
     expect((await answer).status).toBe(200);
+    await source.payloadsOnce(1);
     await fetch(source.endpoint);
-    expect(await source.payloads()).toEqual([2, 1]);
+    expect(await source.payloadsOnce(2)).toEqual([2, 1]);
   });
 });
 

@@ -21,7 +21,7 @@ async function eventOf(request: RequestInit, path = ""): Promise<Record<string, 
     ),
   );
   await fetch(source.endpoint + path, request);
-  const [event] = await source.payloads();
+  const [event] = await source.payloadsOnce(1);
   return typeof event === "object" && event !== null ? { ...event } : {};
 }
 
@@ -160,7 +160,7 @@ describe("a response", () => {
   it("without customResponse is 200 once the run is stored, also of one that threw, and respond is ignored", async () => {
     const source = await deployed(plain('this.http.respond({ status: 404 }); this.$emit(1); throw new Error("x");'));
     expect((await fetch(source.endpoint)).status).toBe(200);
-    expect(await source.payloads()).toEqual([1]);
+    expect(await source.payloadsOnce(1)).toEqual([1]);
   });
 
   it("without customResponse does not wait for a long run", async () => {
@@ -200,7 +200,7 @@ describe("an endpoint", () => {
     const source = await server.deploy(plain("this.$emit(event.bodyRaw.length);"));
     const send = (size: number): Promise<Response> => fetch(source.endpoint, { method: "POST", body: "x".repeat(size) });
     expect([(await send(1024)).status, (await send(1025)).status]).toEqual([200, 413]);
-    expect(await source.payloads()).toEqual([1024]);
+    expect(await source.payloadsOnce(1)).toEqual([1024]);
   });
 
   it("keeps its address over updates and restarts", async () => {
@@ -221,7 +221,9 @@ describe("an endpoint", () => {
       ids.map((id) => fetch(source.endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ id }) })),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    const stored = (await source.payloads()).map((payload) => (typeof payload === "object" && payload !== null && "id" in payload ? payload.id : undefined));
+    const stored = (await source.payloadsOnce(300)).map((payload) =>
+      typeof payload === "object" && payload !== null && "id" in payload ? payload.id : undefined,
+    );
     expect(stored.toSorted((a, b) => Number(a) - Number(b))).toEqual(ids);
     expect(await source.invocations()).toHaveLength(300);
   });
@@ -269,6 +271,7 @@ describe("the API", () => {
     const server = await TestServer.start();
     const source = await server.deploy(plain("this.$emit({ v: 1, got: event.body });"));
     await fetch(source.endpoint, { method: "POST", body: "payload" });
+    await source.payloadsOnce(1);
     await source.update({ component_code: plain("this.$emit({ v: 2, got: event.body });") });
     const [first] = await source.invocations();
     await server.api.post(`/v1/invocations/${String(first?.["id"])}/replay`);

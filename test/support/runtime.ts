@@ -98,6 +98,14 @@ export class DeployedSource {
     return (await this.events()).map((event) => event["event"]);
   }
 
+  /** Event payloads, once there are so many: a request that takes long is answered before its run ends. */
+  async payloadsOnce(count: number): Promise<unknown[]> {
+    return eventually(async () => {
+      const payloads = await this.payloads();
+      return payloads.length >= count && payloads;
+    });
+  }
+
   /** Event records, oldest first. */
   async events(): Promise<JsonObject[]> {
     return listOf(await this.server.api.get(`${this.path}/event_summaries?limit=1000&expand=event`)).toReversed();
