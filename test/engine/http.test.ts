@@ -129,12 +129,10 @@ describe("a response", () => {
   it("comes before run has ended, and a second one is ignored", async () => {
     const source = await deployed(
       custom(
-        'this.http.respond({ body: "first" }); this.http.respond({ body: "second" }); await new Promise((done) => setTimeout(done, 300)); this.$emit("done");',
+        'this.http.respond({ body: "first" }); this.http.respond({ body: "second" }); await new Promise((done) => setTimeout(done, 1500)); this.$emit("done");',
       ),
     );
-    const started = performance.now();
     expect(await (await fetch(source.endpoint)).text()).toBe("first");
-    expect(performance.now() - started).toBeLessThan(280);
     expect(await source.payloads()).toEqual([]);
     await eventually(async () => (await source.payloads()).length === 1);
     expect(await source.invocations()).toMatchObject([{ outcome: "returned", response_status: 200 }]);
@@ -164,10 +162,9 @@ describe("a response", () => {
   });
 
   it("without customResponse does not wait for a long run", async () => {
-    const source = await deployed(plain('await new Promise((done) => setTimeout(done, 600)); this.$emit("done");'));
-    const started = performance.now();
+    const source = await deployed(plain('await new Promise((done) => setTimeout(done, 1500)); this.$emit("done");'));
     expect((await fetch(source.endpoint)).status).toBe(200);
-    expect(performance.now() - started).toBeLessThan(550);
+    expect(await source.payloads()).toEqual([]);
     await eventually(async () => (await source.payloads()).length === 1);
   });
 });
