@@ -41,14 +41,14 @@ export function dedupe(strategy: DedupeStrategy | undefined, cache: DedupeCache,
 }
 
 function unique(cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
-  const ids = new Set(cache.unique);
+  const ids = [...(cache.unique ?? [])];
   const judged = judgeEach(emits, "unique", (id) => {
-    if (ids.has(id)) return `unique: id ${JSON.stringify(id)} was emitted before`;
-    ids.add(id);
-    if (ids.size > UNIQUE_IDS) for (const oldest of ids) return void ids.delete(oldest);
+    if (ids.includes(id)) return `unique: id ${JSON.stringify(id)} was emitted before`;
+    ids.push(id);
+    if (ids.length > UNIQUE_IDS) ids.shift();
     return undefined;
   });
-  return { ...judged, cache: { ...cache, unique: [...ids] } };
+  return { ...judged, cache: { ...cache, unique: ids } };
 }
 
 function greatest(cache: DedupeCache, emits: readonly Emit[]): DedupeResult {

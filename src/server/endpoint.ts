@@ -113,7 +113,9 @@ function write(response: ServerResponse, { status, headers, body, encoding }: Ht
   }
   response.statusCode = status;
   if (status < 200) response.setHeader("connection", "close");
-  response.end(Buffer.from(body, encoding === "base64" ? "base64" : "utf8"));
+  // A text leaves in one write with the headers.
+  if (encoding === "base64") response.end(Buffer.from(body, "base64"));
+  else response.end(body);
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

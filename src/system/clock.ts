@@ -5,9 +5,23 @@ import type { Clock } from "../ports/clock.ts";
 /** Node's timers overflow beyond 24.8 days and then fire at once; longer sleeps are taken in parts. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+/** Asking the system for a few random bytes costs as much as asking for many. */
+const POOL_SIZE = 4096;
+let pool = new Uint8Array();
+let used = 0;
+
+function takeRandom(length: number): Uint8Array {
+  if (used + length > pool.length) {
+    pool = randomBytes(Math.max(POOL_SIZE, length));
+    used = 0;
+  }
+  used += length;
+  return pool.subarray(used - length, used);
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
-  randomText: (length) => randomText(randomBytes(length)),
+  randomText: (length) => randomText(takeRandom(length)),
   async sleepUntil(at, signal) {
     while (!signal.aborted) {
       const left = at - Date.now();

@@ -9,8 +9,8 @@ import { invocationOf, json, logLinesOf, row, rows } from "./rows.ts";
 
 export interface RunWrites {
   open(id: DeployedId): OpenedSource;
-  commit(run: RunCommit): readonly Event[];
-  append(addendum: Addendum): readonly Event[];
+  commit(run: Travelling<RunCommit>): readonly Event[];
+  append(addendum: Travelling<Addendum>): readonly Event[];
   writeState(id: DeployedId, changes: StateChanges): void;
 }
 
@@ -30,7 +30,15 @@ const SET_STATE = "insert into state (source_id, key, value) values (?, ?, ?) on
 interface Progress {
   readonly id: DeployedId;
   readonly fence: number;
-  readonly cache: DedupeCache | undefined;
+  /** JSON text. */
+  readonly cache: string | undefined;
+}
+
+/** As it travels to the writer: the cache, which may be long, as JSON text. */
+export type Travelling<Write extends { readonly cache?: DedupeCache }> = Omit<Write, "cache"> & { readonly cache?: string };
+
+export function travelling<Write extends { readonly cache?: DedupeCache }>({ cache, ...rest }: Write): Travelling<Write> {
+  return cache === undefined ? rest : { ...rest, cache: JSON.stringify(cache) };
 }
 
 export function runWrites(db: Database): RunWrites {
@@ -78,8 +86,7 @@ function eventWriter(db: Database) {
   const advance = db.prepare(ADVANCE);
   const insert = db.prepare(INSERT_EVENT);
   return (progress: Progress, events: readonly NewEvent[], { invocationId, at }: { invocationId: InvocationId; at: number }): Event[] => {
-    const cache = progress.cache === undefined ? null : JSON.stringify(progress.cache);
-    const advanced = row(advance.get(events.length, cache, progress.id, progress.fence));
+    const advanced = row(advance.get(events.length, progress.cache ?? null, progress.id, progress.fence));
     if (advanced === undefined) {
       throw new PdError("PD_NOT_STORED", `Cannot store a run of ${progress.id}: it is gone, or another process has taken it over`);
     }

@@ -3,7 +3,7 @@ import { componentReads } from "./components.ts";
 import { eventReads } from "./events.ts";
 import { openForReading } from "./open.ts";
 import { pendingReads } from "./pending.ts";
-import { runReads } from "./runs.ts";
+import { runReads, travelling } from "./runs.ts";
 import { timerReads } from "./timers.ts";
 import { WriterClient, type WriterSettings } from "./writer-client.ts";
 
@@ -25,8 +25,8 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     swap: (source, component, timers) => writer.write("swap", source, component, timers),
     deleteSource: (id) => writer.write("deleteSource", id),
     open: (id) => writer.write("open", id),
-    commit: (run) => writer.write("commit", run),
-    append: (addendum) => writer.write("append", addendum),
+    commit: (run) => writer.write("commit", travelling(run)),
+    append: (addendum) => writer.write("append", travelling(addendum)),
     storePending: (request) => writer.write("storePending", request),
     writeState: (id, changes) => writer.write("writeState", id, changes),
     deleteEvents: (sourceId, range) => writer.write("deleteEvents", sourceId, range),

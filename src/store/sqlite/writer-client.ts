@@ -18,6 +18,7 @@ interface Waiting {
 export class WriterClient {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
+  #unsent: WriteRequest[] = [];
   #lastId = 0;
   #isClosed = false;
   #hasEnded = false;
@@ -62,8 +63,16 @@ export class WriterClient {
     return new Promise<Value>((resolve, reject) => {
       const id = ++this.#lastId;
       this.#waiting.set(id, { resolve: resolve as Waiting["resolve"], reject });
-      this.#worker.postMessage({ id, ...request });
+      this.#unsent.push({ id, ...request });
+      if (this.#unsent.length === 1) setImmediate(() => this.#flush());
     });
+  }
+
+  /** What was asked for in one turn travels together, and will mostly share a transaction. */
+  #flush(): void {
+    const batch = this.#unsent;
+    this.#unsent = [];
+    if (!this.#hasEnded) this.#worker.postMessage(batch);
   }
 
   #settle({ id, value, error }: WriteReply): void {

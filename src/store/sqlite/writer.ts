@@ -45,12 +45,12 @@ function serve(port: NonNullable<typeof parentPort>): void {
     return;
   }
   port.postMessage({ id: 0 } satisfies WriteReply);
-  port.on("message", (first: WriteRequest) => {
-    const batch = [first];
+  port.on("message", (first: readonly WriteRequest[]) => {
+    const batch = [...first];
     while (batch.length < MAX_BATCH) {
-      const next: { message: WriteRequest } | undefined = receiveMessageOnPort(port);
+      const next: { message: readonly WriteRequest[] } | undefined = receiveMessageOnPort(port);
       if (next === undefined) break;
-      batch.push(next.message);
+      batch.push(...next.message);
     }
     const replies = writer.perform(batch.filter(({ verb }) => verb !== "close"));
     const closing = batch.find(({ verb }) => verb === "close");
