@@ -101,7 +101,7 @@ export class ProcessRunner implements Runner {
       this.#spare = this.#startChild();
       this.#spare.then(ready).catch((error: unknown) => {
         this.#spare = undefined;
-        log.error("a spare process did not start", { reason: messageOf(error) });
+        if (!this.#stop.signal.aborted) log.error("a spare process did not start", { reason: messageOf(error) });
       });
     });
   }

@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import type { InvocationId } from "../../src/domain/ids.ts";
+import type { CallReport, CallRequest, LatePart, Runner, UnitCode } from "../../src/ports/runner.ts";
+
+const quiet: CallReport = { log: () => {}, respond: () => {} };
+
+/** A promise and what settles it; Node 20 has no Promise.withResolvers. */
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((settle) => (resolve = settle));
+  return { promise, resolve };
+}
+
+/** Code as the bundler makes it, with this for its run. */
+function unitCode(run: string, rest = ""): UnitCode {
+  const code = `export default { name: "t", version: "1", props: { db: "$.service.db", http: "$.interface.http" }, ${rest} async run(event) { ${run} } };`;
+  return {
+    bundle: { code, map: '{"version":3,"sources":[],"mappings":""}', packages: [], imports: [] },
+    env: { NAME: "value" },
+    state: { before: '"stored"' },
+  };
+}
+
+function request(id: InvocationId, event: { [key: string]: string | number } = {}): CallRequest {
+  return { id, method: { kind: "run", trigger: { kind: "manual", event } }, configured: {}, endpoint: "http://x/key", deadlineMs: 5000 };
+}
+
+/** What every runner promises. */
+export function runnerContract(open: () => Promise<Runner>): void {
+  const noEvents = { late: () => {}, ended: () => {} };
+
+  describe("start", () => {
+    it("gives a unit that tells its definition and takes calls", async () => {
+      const unit = await (await open()).start(unitCode("return process.env.NAME;"), noEvents);
+      expect(unit.definition).toMatchObject({ name: "t", hasRun: true, props: { db: "$.service.db" } });
+      expect(unit.isUsable).toBe(true);
+      expect(await unit.call(request("inv_1"), quiet)).toMatchObject({ outcome: { kind: "returned" }, returned: '"value"' });
+    });
+
+    it("throws when the code throws while it is loaded", async () => {
+      const runner = await open();
+      const bad = { ...unitCode(""), bundle: { ...unitCode("").bundle, code: "throw new Error('no')" } };
+      await expect(runner.start(bad, noEvents)).rejects.toMatchObject({ code: "PD_LOAD_FAILED" });
+    });
+
+    it("is as good after prepare", async () => {
+      const runner = await open();
+      runner.prepare(unitCode("return 1;"));
+      const unit = await runner.start(unitCode("return 1;"), noEvents);
+      expect(await unit.call(request("inv_1"), quiet)).toMatchObject({ returned: "1" });
+    });
+  });
+
+  describe("a call", () => {
+    it("reports lines and the response while it goes on, and the rest at its end", async () => {
+      const unit = await (
+        await open()
+      ).start(unitCode('console.log("line"); this.http.respond({ status: 201 }); this.db.set("k", 1); this.$emit("e", { id: 1 });'), noEvents);
+      const [lines, responses]: [string[], number[]] = [[], []];
+      const report = {
+        log: ({ text }: { text: string }) => void lines.push(text),
+        respond: (response: object) => void responses.push("status" in response ? Number(response.status) : 0),
+      };
+      const result = await unit.call(request("inv_1"), report);
+      expect([lines, responses]).toEqual([["line"], [201]]);
+      expect(result).toMatchObject({ emits: [{ payload: '"e"', id: 1 }], stateChanges: { k: "1" }, logs: [{ text: "line" }] });
+    });
+
+    it("never rejects: what is thrown is its outcome", async () => {
+      const unit = await (await open()).start(unitCode('throw new TypeError("x");'), noEvents);
+      expect(await unit.call(request("inv_1"), quiet)).toMatchObject({ outcome: { kind: "threw", error: { name: "TypeError", message: "x" } } });
+    });
+
+    it("may overlap another", async () => {
+      const unit = await (await open()).start(unitCode("await new Promise((done) => setTimeout(done, event.ms)); return event.ms;"), noEvents);
+      const order: string[] = [];
+      const calls = [40, 1].map((ms, n) => unit.call(request(`inv_${n}`, { ms }), quiet).then(({ returned }) => order.push(returned ?? "")));
+      await Promise.all(calls);
+      expect(order).toEqual(["1", "40"]);
+    });
+
+    it("sees the state that it was started with and what others wrote since", async () => {
+      const unit = await (await open()).start(unitCode('return [this.db.get("before"), this.db.get("patched")];'), noEvents);
+      unit.patchState({ before: null, patched: "2" });
+      expect(await unit.call(request("inv_1"), quiet)).toMatchObject({ returned: "[null,2]" });
+    });
+
+    it("goes on after its end: that comes as a late part", async () => {
+      const late: LatePart[] = [];
+      const arrived = deferred();
+      const unit = await (
+        await open()
+      ).start(unitCode("setTimeout(() => this.$emit(2), 10);"), {
+        late: (part) => {
+          late.push(part);
+          arrived.resolve();
+        },
+        ended: () => {},
+      });
+      await unit.call(request("inv_1"), quiet);
+      await arrived.promise;
+      expect(late).toMatchObject([{ id: "inv_1", result: { emits: [{ payload: "2" }] } }]);
+    });
+  });
+
+  describe("the end of a unit", () => {
+    it("by retiring lets calls in flight finish, and takes no more", async () => {
+      const unit = await (await open()).start(unitCode('await new Promise((done) => setTimeout(done, 50)); return "finished";'), noEvents);
+      const call = unit.call(request("inv_1"), quiet);
+      const retired = unit.retire();
+      expect(unit.isUsable).toBe(false);
+      expect(await unit.call(request("inv_2"), quiet)).toMatchObject({ outcome: { kind: "interrupted" } });
+      expect(await call).toMatchObject({ returned: '"finished"' });
+      await retired;
+    });
+
+    it("by killing interrupts calls in flight, then is told", async () => {
+      const ended = deferred();
+      const unit = await (await open()).start(unitCode("await new Promise(() => setTimeout(() => {}, 60000));"), { late: () => {}, ended: ended.resolve });
+      const call = unit.call(request("inv_1"), quiet);
+      unit.kill("the test says so");
+      expect(await call).toMatchObject({ outcome: { kind: "interrupted", reason: "the test says so" } });
+      await ended.promise;
+    });
+  });
+}
