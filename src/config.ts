@@ -13,6 +13,7 @@ export interface Settings {
   /** The address under which endpoints are reached from outside, without a trailing slash; empty: their own. */
   readonly publicUrl: string;
   readonly timeoutMs: number;
+  readonly responseMs: number;
   readonly memoryMb: number;
   readonly idleMs: number;
   readonly concurrency: number;
@@ -58,6 +59,13 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     help: "Address under which endpoints are reached from outside, behind a proxy or tunnel",
   },
   timeoutMs: { flag: "timeout", variable: "PD_TIMEOUT", value: "<seconds>", default: "300", help: "End a run that takes longer" },
+  responseMs: {
+    flag: "response-timeout",
+    variable: "PD_RESPONSE_TIMEOUT",
+    value: "<seconds>",
+    default: "30",
+    help: "Answer 504 when a component that answers by itself takes longer",
+  },
   memoryMb: { flag: "memory", variable: "PD_MEMORY", value: "<MB>", default: "256", help: "JavaScript memory of a component's process" },
   idleMs: { flag: "idle", variable: "PD_IDLE", value: "<seconds>", default: "60", help: "End the process of a source that had nothing to do for so long" },
   concurrency: { flag: "concurrency", variable: "PD_CONCURRENCY", value: "<n>", default: "64", help: "Runs of one source at the same time; more wait" },
@@ -121,6 +129,7 @@ export function readSettings({ flags, environment, file }: SettingSources): Sett
     endpointPort: port("endpointPort"),
     publicUrl: publicUrl(text("publicUrl")),
     timeoutMs: number("timeoutMs", SECOND, 0.01),
+    responseMs: number("responseMs", SECOND, 0.01),
     memoryMb: number("memoryMb", 1, 32),
     idleMs: number("idleMs", SECOND, 0.1),
     concurrency: number("concurrency", 1, 1),

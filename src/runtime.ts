@@ -143,7 +143,7 @@ function engineSettings(settings: Settings) {
     deadlineMs: settings.timeoutMs,
     idleMs: settings.idleMs,
     acceptMs: 100,
-    responseMs: 30_000,
+    responseMs: settings.responseMs,
     maxConcurrency: settings.concurrency,
     maxWaiting: 10_000,
     catchUp: settings.catchUp,

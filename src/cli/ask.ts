@@ -1,5 +1,5 @@
 import inquirer from "inquirer";
-import { type JsonObject, type JsonValue, isJsonObject, isRecord } from "../domain/json.ts";
+import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
 import { PdError } from "../domain/errors.ts";
 import type { CliContext } from "./context.ts";
 import { printNote } from "./reporter.ts";
@@ -9,39 +9,48 @@ export function canAsk(cli: CliContext, flags: { prompt?: boolean }): boolean {
   return flags.prompt !== false && !cli.isJson && cli.stdin.isTTY === true && cli.stderr.isTTY === true;
 }
 
+interface Asking<Value> {
+  readonly props: JsonObject;
+  readonly send: (props: JsonObject) => Promise<Value>;
+}
+
 /**
- * Sends a request; when props are missing, asks for them and sends it again. Without a person at the terminal the
- * error, which says what is missing, stands.
+ * Sends a request; when props are missing, asks for them and sends it again; an answer that does not fit is asked
+ * for once more. Without a person at the terminal the error, which says what is missing, stands.
  */
-export async function askingForProps<Value>(
-  cli: CliContext,
-  flags: { prompt?: boolean },
-  { props, send }: { props: JsonObject; send: (props: JsonObject) => Promise<Value> },
-): Promise<Value> {
-  try {
-    return await send(props);
-  } catch (error) {
-    const missing = canAsk(cli, flags) ? missingProps(error) : [];
-    if (missing.length === 0) throw error;
-    printNote(cli, "Configuring props...");
-    return await askingForProps(cli, flags, { send, props: { ...props, ...(await askAll(cli, missing)) } });
+export async function askingForProps<Value>(cli: CliContext, flags: { prompt?: boolean }, { props, send }: Asking<Value>): Promise<Value> {
+  let answers: JsonObject = {};
+  for (;;) {
+    try {
+      return await send({ ...props, ...answers });
+    } catch (error) {
+      const wanted = canAsk(cli, flags) ? askableProps(error, answers) : [];
+      if (wanted.length === 0) throw error;
+      printNote(cli, Object.keys(answers).length === 0 ? "Configuring props..." : messageOfError(error));
+      answers = { ...answers, ...(await askAll(cli, wanted)) };
+    }
   }
 }
 
 /** Declarations of the props that a PD_BAD_PROPS error wants; empty when asking would not help. */
-function missingProps(error: unknown): readonly JsonObject[] {
+function askableProps(error: unknown, answers: JsonObject): readonly JsonObject[] {
   if (!(error instanceof PdError) || error.code !== "PD_BAD_PROPS") return [];
   const { problems, props } = error.details ?? {};
   if (!Array.isArray(problems) || !Array.isArray(props)) return [];
-  const isFixable = problems.every((problem) => isRecord(problem) && problem["isMissing"] === true);
-  const names = new Set(problems.map((problem) => (isRecord(problem) ? problem["prop"] : undefined)));
+  const records = problems.filter(isJsonObject);
+  const isFixable = records.every((problem) => problem["isMissing"] === true || String(problem["prop"]) in answers);
+  const names = new Set(records.map((problem) => problem["prop"]));
   return isFixable ? props.filter(isJsonObject).filter((prop) => names.has(prop["name"])) : [];
 }
 
-/** Asks for a value of each prop. */
+/** Asks for a value of each prop; nothing given for an optional one means no value. */
 export async function askAll(cli: CliContext, props: readonly JsonObject[]): Promise<JsonObject> {
   const answers: JsonObject = {};
-  for (const prop of props) answers[String(prop["name"])] = await askOne(cli, prop);
+  for (const prop of props) {
+    const answer = await askOne(cli, prop);
+    const isNothing = answer === "" && prop["optional"] === true;
+    answers[String(prop["name"])] = isNothing ? null : answer;
+  }
   return answers;
 }
 
@@ -53,6 +62,10 @@ async function askOne(cli: CliContext, prop: JsonObject): Promise<JsonValue> {
 
 function isJsonLike(value: unknown): value is JsonValue {
   return typeof value === "string" || typeof value === "boolean" || typeof value === "number" || Array.isArray(value);
+}
+
+function messageOfError(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function messageOf(prop: JsonObject): string {
@@ -68,12 +81,14 @@ function questionOf(
 ):
   | { type: "password"; mask: string }
   | { type: "select" | "checkbox"; choices: { name: string; value: string }[] }
-  | { type: "confirm" }
+  | { type: "confirm"; default?: boolean }
   | { type: "input"; default?: string } {
   const options = Array.isArray(prop["options"]) ? prop["options"].filter(isJsonObject) : [];
   const choices = options.map((option) => ({ name: String(option["label"]), value: String(option["value"]) }));
   if (choices.length > 0) return { type: prop["isArray"] === true ? "checkbox" : "select", choices };
   if (prop["secret"] === true || prop["kind"] === "app") return { type: "password", mask: "*" };
-  if (prop["type"] === "boolean") return { type: "confirm" };
-  return { type: "input", ...(prop["default"] === undefined ? {} : { default: String(prop["default"]) }) };
+  const given = prop["default"];
+  if (prop["type"] === "boolean") return { type: "confirm", ...(typeof given === "boolean" ? { default: given } : {}) };
+  const shown = given === undefined || given === null ? undefined : typeof given === "string" ? given : JSON.stringify(given);
+  return { type: "input", ...(shown === undefined ? {} : { default: shown }) };
 }

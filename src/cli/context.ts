@@ -11,6 +11,7 @@ import { isRecord } from "../domain/json.ts";
 import { packageFile } from "../system/program-files.ts";
 import { readServerRecord } from "../system/server-record.ts";
 import { ApiClient } from "./api-client.ts";
+import { withSpinner } from "./spinner.ts";
 
 /** What every command is given: the streams, the flags that all share, the environment. */
 export interface CliContext {
@@ -48,7 +49,7 @@ export async function connect(cli: CliContext): Promise<ApiClient> {
   const running = await findServer(settings);
   if (running !== undefined) return running;
   cli.stderr.write("No server is running: starting one in the background (pd down stops it)\n");
-  return startInBackground(cli, settings);
+  return withSpinner(cli, "Starting", startInBackground(cli, settings));
 }
 
 /** Starts `pd up` with the same settings, its output in server.log of PD_HOME. Throws what kept it from starting. */
@@ -65,7 +66,8 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
   for (;;) {
     const client = await findServer(settings);
     if (client !== undefined) return client;
-    if (exitCode !== undefined || Date.now() - started > START_TIMEOUT_MS) throw await notStarted(logPath);
+    const isTooLate = Date.now() - started > START_TIMEOUT_MS;
+    if (isTooLate || (exitCode !== undefined && !(await hasLostRace(logPath)))) throw await notStarted(logPath);
     await sleep(30);
   }
 }
@@ -73,6 +75,12 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
 function flagWords(name: string, value: string | undefined): string[] {
   const row = Object.entries(SETTINGS).find(([setting]) => setting === name)?.[1];
   return row === undefined || value === undefined ? [] : [`--${row.flag}`, value];
+}
+
+/** Another command started a server at the same time: that one will answer. */
+async function hasLostRace(logPath: string): Promise<boolean> {
+  const lines = (await readFile(logPath, "utf8").catch(() => "")).trim().split("\n");
+  return lines.findLast((line) => line.startsWith("Error "))?.startsWith("Error [PD_HOME_IN_USE]") === true;
 }
 
 async function notStarted(logPath: string): Promise<PdError> {

@@ -20,9 +20,9 @@ export async function main(argv: readonly string[], streams: CliStreams = proces
     if (!(command instanceof Command)) return;
     const cli = contextOf(command, streams);
     exitCode = await work(cli, { words: command.processedArgs, flags: command.opts(), program }).catch(async (error: unknown) => {
-      const { printError } = await import("./reporter.ts");
+      const { isWrongUsage, printError } = await import("./reporter.ts");
       printError(cli, error);
-      return 1;
+      return isWrongUsage(error) ? WRONG_USAGE : 1;
     });
   });
   program.exitOverride().configureOutput({ writeOut: (text) => streams.stdout.write(text), writeErr: (text) => streams.stderr.write(text) });

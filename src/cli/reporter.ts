@@ -6,7 +6,7 @@ import type { CliContext } from "./context.ts";
 /** Colours where the stream is a terminal and NO_COLOR is not set. */
 export function coloursFor(stream: NodeJS.WriteStream, { environment }: CliContext): ChalkInstance {
   const isWanted = stream.isTTY === true && (environment["NO_COLOR"] ?? "") === "" && environment["TERM"] !== "dumb";
-  return new Chalk({ level: isWanted || (environment["FORCE_COLOR"] ?? "0") !== "0" ? 1 : 0 });
+  return new Chalk({ level: isWanted || ((environment["NO_COLOR"] ?? "") === "" && (environment["FORCE_COLOR"] ?? "0") !== "0") ? 1 : 0 });
 }
 
 /** One JSON value, the answer of a command under --json. */
@@ -32,8 +32,15 @@ export function printError(cli: CliContext, thrown: unknown): void {
   const stack = isKnown ? thrown.details?.["stack"] : undefined;
   const frames = typeof stack === "string" ? stack.split("\n").filter((line) => /^\s+at /.test(line)) : [];
   if (frames.length > 0) cli.stderr.write(`${colours.dim(frames.slice(0, 8).join("\n"))}\n`);
+  const logs = isKnown && Array.isArray(thrown.details?.["logs"]) ? thrown.details["logs"] : [];
+  for (const line of logs) cli.stderr.write(`${colours.dim(`│ ${String(line)}`)}\n`);
   if (isKnown) cli.stderr.write(`${colours.dim(`Try: ${thrown.fix}`)}\n`);
   else if (cli.environment["PD_DEBUG"] !== undefined && thrown instanceof Error) cli.stderr.write(`${thrown.stack}\n`);
+}
+
+/** The command itself refused what it was given; what a server refuses comes with details. */
+export function isWrongUsage(thrown: unknown): boolean {
+  return thrown instanceof PdError && thrown.code === "PD_BAD_INPUT" && thrown.details === undefined;
 }
 
 /** Columns under upper-case headers, as wide as they need to be. */
@@ -69,24 +76,6 @@ export function clockTime(at: number): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, "0")}`;
 }
 
-/** Shows that something goes on, when it takes longer than 300 ms and a person looks on. */
-export async function withSpinner<Value>(cli: CliContext, label: string, work: Promise<Value>): Promise<Value> {
-  if (cli.stderr.isTTY !== true || cli.isJson) return work;
-  let stop = (): void => {};
-  const timer = setTimeout(() => {
-    void import("ora").then(({ default: ora }) => {
-      const spinner = ora({ text: label, stream: cli.stderr }).start();
-      stop = () => spinner.stop();
-    });
-  }, 300);
-  try {
-    return await work;
-  } finally {
-    clearTimeout(timer);
-    stop();
-  }
-}
-
 /** One line of the timeline for what an observation stream says; `undefined` for what needs none. */
 export function timelineLine(record: JsonObject, colours: ChalkInstance): string | undefined {
   const at = colours.dim(clockTime(Number(record["ts"] ?? 0)));
@@ -95,12 +84,12 @@ export function timelineLine(record: JsonObject, colours: ChalkInstance): string
     case "run.start":
       return `${at} ${colours.cyan("▶ run  ")} ${message}`;
     case "run.end":
-      return `${at} ${colours.green("✔ done ")} ${runSummary(record)}`;
+      return `${at} ${colours.green("✔ done ")} ${runSummary(record)}${colours.dim(`  ${text(record, "invocation_id") || text(record, "id")}`)}`;
     case "source.update":
       return `${at} ${colours.magenta("↻ new  ")} ${message}`;
     case "error":
       if (record["outcome"] === undefined) return `${at} ${colours.red("✖ error")} ${message}`;
-      return `${at} ${colours.red("✖ fail ")} ${message}${stackOf(record, colours)}`;
+      return `${at} ${colours.red("✖ fail ")} ${message}${colours.dim(`  ${text(record, "invocation_id") || text(record, "id")}`)}${stackOf(record, colours)}`;
     case "system":
       return `${at} ${colours.yellow("! note ")} ${message}`;
     default: {

@@ -61,7 +61,10 @@ export class LocalComponent {
       const { inputs } = compiled.metafile;
       const folder = dirname(this.entry);
       this.#files = Object.keys(inputs).map((path) => resolve(folder, path));
-      const code = await readCode(this.entry, this.#files, packagesOf(compiled.metafile));
+      const code = await readCode(this.entry, this.#files, packagesOf(compiled.metafile)).catch((error: unknown) => messageOf(error));
+      // A file was replaced between being compiled and being read.
+      if (typeof code === "string" && tries < MOST_TRIES) continue;
+      if (typeof code === "string") return { kind: "failed", problems: [{ text: code }], files: this.#files };
       // A file that is being written may have been compiled in another state than it was read in.
       const isSame = inputs[basename(this.entry)]?.bytes === Buffer.byteLength(code.text);
       if (isSame || tries === MOST_TRIES) return { kind: "read", code, files: this.#files };

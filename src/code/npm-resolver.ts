@@ -17,8 +17,8 @@ export interface NpmResolverSettings {
   readonly signal: AbortSignal;
 }
 
-/** An answer of the registry to `latest` or a range is taken for so long. */
-const ANSWER_HOLDS_MS = 5 * 60_000;
+/** The registry is asked once for what several sources want at about the same time; `latest` is always asked for. */
+const ANSWER_HOLDS_MS = 60_000;
 const PARTIAL = ".partial-";
 
 /**
@@ -49,27 +49,39 @@ export class NpmResolver implements PackageResolver {
   }
 
   async resolve(specs: readonly PackageSpec[], lock: PackageLock): Promise<ResolvedPackages> {
-    if (specs.length === 0) return { lock: {} };
+    if (specs.length === 0) return { lock };
     const wanted = new Map(specs.map((spec) => [spec.name, this.#known(spec, lock)]));
     if (isComplete(wanted)) {
       const exact = Object.fromEntries(wanted);
-      if (await this.#exists(folderName(exact))) return { folder: folderName(exact), lock: exact };
+      if (await this.#exists(this.#folderName(exact))) return { folder: this.#folderName(exact), lock: { ...lock, ...exact } };
     }
     const installed = await this.#installOnce(specs, wanted).catch(async (error: unknown) => {
       const substitute = isOffline(error) ? await this.#installedSubstitute(specs, lock) : undefined;
       if (substitute === undefined) throw error;
       return substitute;
     });
-    return { folder: folderName(installed), lock: installed };
+    // A pin stays although its import is away for a while.
+    return { folder: this.#folderName(installed), lock: { ...lock, ...installed } };
   }
 
   /** The exact version that needs no question to the registry. */
   #known({ name, range }: PackageSpec, lock: PackageLock): string | undefined {
     if (range !== undefined && semver.valid(range) !== null) return range;
     const locked = lock[name];
-    if (range !== "latest" && locked !== undefined && (range === undefined || semver.satisfies(locked, range))) return locked;
+    if (range === "latest") return undefined;
+    if (locked !== undefined && (range === undefined || semver.satisfies(locked, range))) return locked;
     const answer = this.#answers.get(`${name}@${range ?? ""}`);
     return answer !== undefined && this.#settings.clock.now() - answer.at < ANSWER_HOLDS_MS ? answer.version : undefined;
+  }
+
+  /** Named by what the packages resolve to, by Node's binary interface, and by whether their scripts were run. */
+  #folderName(lock: PackageLock): string {
+    const text = Object.entries(lock)
+      .map(([name, version]) => `${name}@${version}`)
+      .toSorted()
+      .join("\n");
+    const scripts = this.#settings.allowScripts ? "with scripts" : "no scripts";
+    return createHash("sha256").update(`node ${process.versions.modules} ${scripts}\n${text}`).digest("hex").slice(0, 24);
   }
 
   /** Two components that want the same at once wait for one install. */
@@ -89,12 +101,12 @@ export class NpmResolver implements PackageResolver {
     await mkdir(partial);
     try {
       await writeFile(join(partial, "package.json"), JSON.stringify({ private: true, dependencies: ranges }));
-      const words = ["install", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error", "--prefer-offline", ...(allowScripts ? [] : ["--ignore-scripts"])];
+      const words = ["install", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error", ...(allowScripts ? [] : ["--ignore-scripts"])];
       const { code, output } = await runNpm(partial, words, signal);
       if (code !== 0) throw installError(output, specs);
       const lock = await installedVersions(partial, specs);
       for (const { name, range } of specs) this.#answers.set(`${name}@${range ?? ""}`, { version: lock[name] ?? "", at: clock.now() });
-      await this.#keep(partial, folderName(lock));
+      await this.#keep(partial, this.#folderName(lock));
       return lock;
     } finally {
       await rm(partial, { recursive: true, force: true });
@@ -122,7 +134,8 @@ export class NpmResolver implements PackageResolver {
       const manifest = parseJson(await readFile(join(this.locate(name), "package.json"), "utf8").catch(() => ""));
       const versions = await installedVersions(this.locate(name), specs).catch(() => undefined);
       const isSameSet = isJsonObject(manifest) && isJsonObject(manifest["dependencies"]) && Object.keys(manifest["dependencies"]).length === specs.length;
-      if (versions !== undefined && isSameSet && folderName(versions) === name && specs.every((spec) => satisfies(spec, versions, lock))) found.push(versions);
+      if (versions !== undefined && isSameSet && this.#folderName(versions) === name && specs.every((spec) => satisfies(spec, versions, lock)))
+        found.push(versions);
     }
     return found.toSorted((a, b) => compareLocks(b, a))[0];
   }
@@ -153,15 +166,6 @@ function compareLocks(left: PackageLock, right: PackageLock): number {
 
 function isComplete(wanted: ReadonlyMap<string, string | undefined>): wanted is ReadonlyMap<string, string> {
   return [...wanted.values()].every((version) => version !== undefined);
-}
-
-/** Also keyed by Node's major version, which native packages depend on. */
-function folderName(lock: PackageLock): string {
-  const text = Object.entries(lock)
-    .map(([name, version]) => `${name}@${version}`)
-    .toSorted()
-    .join("\n");
-  return createHash("sha256").update(`node ${process.versions.modules}\n${text}`).digest("hex").slice(0, 24);
 }
 
 function isOffline(error: unknown): boolean {

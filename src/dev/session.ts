@@ -7,9 +7,10 @@ import { askAll, askingForProps, canAsk } from "../cli/ask.ts";
 import type { CliContext } from "../cli/context.ts";
 import { readParams } from "../cli/local-code.ts";
 import { coloursFor, eventLine, printError, printJson, printLine, printNote, text, timelineLine } from "../cli/reporter.ts";
+import { withSpinner } from "../cli/spinner.ts";
 import { LocalComponent, type ReadResult } from "../code/local-component.ts";
 import { PdError } from "../domain/errors.ts";
-import { type JsonObject, isJsonObject } from "../domain/json.ts";
+import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
 import { Attachments } from "./attachments.ts";
 import { FileWatcher } from "./file-watcher.ts";
 
@@ -33,6 +34,9 @@ export interface SessionSettings {
   readonly home: string;
   readonly stop: AbortController;
 }
+
+/** What is asked for under --prompt-all: not interfaces, services and credentials. */
+const ASKED_BY_DEV = new Set(["string", "string[]", "integer", "integer[]", "boolean", "boolean[]", "object", "any", "$.interface.timer"]);
 
 /** What does not compile may be half a save; an empty file surely is one, unless it stays empty. */
 const DOUBT_MS = 20;
@@ -120,11 +124,12 @@ class Session {
     const before = id === undefined ? undefined : await client.source(id).catch((error: unknown) => this.#unknownSource(error));
     const name = flags.name === undefined ? {} : { name: flags.name };
     const request = { ...code, ...name, env };
-    this.#source = await this.#sendAsking(flags.promptAll === true ? await this.#askEvery(before, request) : this.#settings.props, (props) =>
+    this.#source = await this.#sendAsking(this.#settings.props, (props) =>
       before === undefined
         ? client.post("/v1/sources", { ...request, configured_props: props })
         : client.put(`/v1/sources/${text(before, "id")}`, { ...request, configured_props: props }),
     );
+    if (flags.promptAll === true && canAsk(this.#cli, flags)) await this.#askEvery();
     await attachments.keep(this.#component.entry, text(this.#source, "id"));
   }
 
@@ -134,25 +139,25 @@ class Session {
     if (!(error instanceof PdError && error.code === "PD_SOURCE_NOT_FOUND")) throw error;
   }
 
-  /** Asks for all props of the code as it is on the server, or as it is found when it is deployed. */
-  async #askEvery(before: JsonObject | undefined, request: JsonObject): Promise<JsonObject> {
-    if (!canAsk(this.#cli, this.#settings.flags)) return this.#settings.props;
-    const component = before ?? dataOf(await this.#settings.client.post("/v1/components", request));
-    const declared = Array.isArray(component["configurable_props"]) ? component["configurable_props"].filter(isJsonObject) : [];
-    const asked = declared.filter(({ type }) => type !== "$.interface.http" && type !== "$.service.db");
-    return {
-      ...(await askAll(
-        this.#cli,
-        asked.map((prop) => ({ ...prop, kind: prop["type"] === "app" ? "app" : "user" })),
-      )),
-      ...this.#settings.props,
-    };
+  /** Asks for all props of the code as it was just deployed, with the values that they have. */
+  async #askEvery(): Promise<void> {
+    const values = isJsonObject(this.#source["configured_props"]) ? this.#source["configured_props"] : {};
+    const declared = Array.isArray(this.#source["configurable_props"]) ? this.#source["configurable_props"].filter(isJsonObject) : [];
+    const asked = declared.filter((prop) => ASKED_BY_DEV.has(String(prop["type"])) && prop["static"] === undefined);
+    const questions = asked.map((prop) => ({ ...prop, default: withoutNulls(values[String(prop["name"])] ?? prop["default"]) ?? "" }));
+    const answers = await askAll(this.#cli, questions);
+    this.#source = await this.#sendAsking(answers, (props) => this.#put({ configured_props: props }));
+  }
+
+  #put(change: JsonObject): Promise<JsonObject> {
+    return this.#settings.client.put(`/v1/sources/${text(this.#source, "id")}`, change);
   }
 
   async #sendAsking(props: JsonObject, send: (props: JsonObject) => Promise<JsonObject>): Promise<JsonObject> {
     this.#isAsking = true;
     try {
-      return dataOf(await askingForProps(this.#cli, this.#settings.flags, { props, send }));
+      const spinning = (values: JsonObject): Promise<JsonObject> => withSpinner(this.#cli, "Deploying", send(values));
+      return dataOf(await askingForProps(this.#cli, this.#settings.flags, { props, send: spinning }));
     } finally {
       this.#isAsking = false;
       // Questions leave the terminal as they want it.
@@ -179,9 +184,7 @@ class Session {
   async #save(read: ReadResult): Promise<void> {
     try {
       const code = readParams(this.#settings.path, read);
-      this.#source = await this.#sendAsking({}, (props) =>
-        this.#settings.client.put(`/v1/sources/${text(this.#source, "id")}`, { ...code, configured_props: props }),
-      );
+      this.#source = await this.#sendAsking({}, (props) => this.#put({ ...code, configured_props: props }));
     } catch (error) {
       printError(this.#cli, error);
       printNote(this.#cli, "The version before goes on");
@@ -258,4 +261,9 @@ class Session {
       .once("error", () => printNote(this.#cli, `Open ${url} in a browser`))
       .unref();
   }
+}
+
+/** A timer as the API shows it has both `cron` and `interval_seconds`, one of them null. */
+function withoutNulls(value: JsonValue | undefined): JsonValue | undefined {
+  return isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)) : value;
 }

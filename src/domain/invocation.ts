@@ -62,8 +62,22 @@ export interface RunResult {
 /** Key → JSON text of the value; `null` clears the key. */
 export type StateChanges = Readonly<Record<string, string | null>>;
 
-/** What is called: `run`, or a hook. */
-export type Method = { readonly kind: "run"; readonly trigger: Trigger } | { readonly kind: "hook"; readonly hook: HookName };
+/** One page of a prop's choices is asked for (components.md, Async options). */
+export interface OptionsRequest {
+  readonly prop: string;
+  /** From 0. */
+  readonly page: number;
+  /** What the page before returned as context; at first an empty object (registry.md §3). */
+  readonly prevContext: JsonObject;
+  /** Typed text, for props that search. */
+  readonly query?: string;
+}
+
+/** What is called: `run`, a hook, or the `options` method of a prop. */
+export type Method =
+  | { readonly kind: "run"; readonly trigger: Trigger }
+  | { readonly kind: "hook"; readonly hook: HookName }
+  | ({ readonly kind: "options" } & OptionsRequest);
 
 /** One recorded call of `run` or of a hook. */
 export interface Invocation {

@@ -118,7 +118,8 @@ function readTimer(name: string, raw: Record<string, unknown>, problems: string[
 
 function readUserProp(name: string, type: string, { raw, warnings }: { raw: Record<string, unknown>; warnings: string[] }): UserProp {
   const base = type.endsWith("[]") ? type.slice(0, -2) : type;
-  if (!isScalar(base)) warnings.push(`prop ${name} has the type ${JSON.stringify(type)}, which is not known here; any JSON value is taken for it`);
+  if (!isScalar(base) && type !== "alert")
+    warnings.push(`prop ${name} has the type ${JSON.stringify(type)}, which is not known here; any JSON value is taken for it`);
   const options = readOptions(raw["options"]);
   return {
     kind: "user",
@@ -126,7 +127,8 @@ function readUserProp(name: string, type: string, { raw, warnings }: { raw: Reco
     type: type === "" ? "any" : type,
     scalar: isScalar(base) ? base : "any",
     isArray: type.endsWith("[]"),
-    optional: raw["optional"] === true,
+    // An alert is shown and has no value (platform.md §4.2).
+    optional: raw["optional"] === true || type === "alert",
     secret: raw["secret"] === true,
     remoteOptions: raw["remoteOptions"] === true,
     ...readTexts(raw),
@@ -144,7 +146,8 @@ function readTexts(raw: Record<string, unknown>): { label?: string; description?
   };
 }
 
-function readOptions(raw: unknown): readonly PropOption[] | undefined {
+/** Choices, each a value or `{ label, value }`; `undefined` when it is no list. */
+export function readOptions(raw: unknown): readonly PropOption[] | undefined {
   if (!Array.isArray(raw)) return undefined;
   return raw.filter(isJsonValue).map((option) => {
     const value = isRecord(option) && "value" in option && isJsonValue(option["value"]) ? option["value"] : option;
@@ -223,7 +226,7 @@ function checkApp(prop: AppProp, given: JsonValue | undefined): CheckedProp {
 }
 
 function checkUserProp(prop: UserProp, given: JsonValue | undefined): CheckedProp {
-  const isEmpty = given === undefined || given === null || (given === "" && prop.scalar !== "string");
+  const isEmpty = given === undefined || given === null || (given === "" && (prop.scalar !== "string" || prop.default !== undefined));
   if (isEmpty && prop.default !== undefined) return { value: prop.default };
   if (isEmpty) return prop.optional ? {} : { problem: "is required", isMissing: true };
   if (given === "" && !prop.optional) return { problem: "is required", isMissing: true };
@@ -241,7 +244,7 @@ function checkScalar(prop: UserProp, given: JsonValue): CheckedProp {
     return { problem: `wants ${prop.scalar === "object" ? "an object" : `a value of type ${prop.scalar}`}, not ${JSON.stringify(given)}` };
   if (typeof value === "number" && prop.min !== undefined && value < prop.min) return { problem: `must be at least ${prop.min}, not ${value}` };
   if (typeof value === "number" && prop.max !== undefined && value > prop.max) return { problem: `must be at most ${prop.max}, not ${value}` };
-  if (prop.options !== undefined && prop.options.length > 0 && !prop.options.some((option) => String(option.value) === String(value))) {
+  if (prop.options !== undefined && prop.options.length > 0 && !prop.options.some((option) => String(option.value) === String(plainValue(value)))) {
     const choices = prop.options.map((option) => JSON.stringify(option.value)).join(", ");
     return { problem: `must be one of ${choices}, not ${JSON.stringify(value)}` };
   }
@@ -252,7 +255,7 @@ function checkScalar(prop: UserProp, given: JsonValue): CheckedProp {
 function asScalar(scalar: ScalarType, given: JsonValue): JsonValue | undefined {
   switch (scalar) {
     case "any":
-      return given;
+      return typeof given === "string" ? textAsJson(given) : given;
     case "string":
       if (isLabelled(given)) return given;
       return typeof given === "string" ? given : typeof given === "number" || typeof given === "boolean" ? String(given) : undefined;
@@ -269,6 +272,12 @@ function asScalar(scalar: ScalarType, given: JsonValue): JsonValue | undefined {
       return isRecord(readable) ? readable : undefined;
     }
   }
+}
+
+/** The value of a choice, with or without its label. */
+function plainValue(value: JsonValue): JsonValue | undefined {
+  const labelled = isRecord(value) ? value["__lv"] : undefined;
+  return isRecord(labelled) && isJsonValue(labelled["value"]) ? labelled["value"] : value;
 }
 
 /** A choice kept with its label, `{ __lv: { label, value } }` (platform.md §4.3 withLabel). */

@@ -51,6 +51,7 @@ export interface FinishedRun {
 
 export interface CommittedRun {
   readonly invocation: Invocation;
+  readonly logs: readonly LogLine[];
   readonly events: readonly Event[];
 }
 
@@ -66,19 +67,20 @@ export async function commitRun(ports: EnginePorts, { owner, strategy, invocatio
     dropped: judged.dropped,
     ...(result.returned === undefined ? {} : { returned: result.returned }),
   };
+  const logs = [...result.logs, ...judged.warnings];
   const events = await ports.store.commit({
     fence: owner.fence,
     invocation: complete,
     events: judged.events,
     stateChanges: result.stateChanges,
-    logs: [...result.logs, ...judged.warnings],
+    logs,
     ...(judged.cache === undefined ? {} : { cache: judged.cache }),
   });
   for (const line of judged.warnings) ports.feed.observe(owner.sourceId, { kind: "line", id: complete.id, line });
   ports.feed.announce(owner.sourceId, events);
   const { id, durationMs, outcome, eventCount, dropped } = complete;
   ports.feed.observe(owner.sourceId, { kind: "ended", id, at: now, durationMs, outcome, eventCount, dropped });
-  return { invocation: complete, events };
+  return { invocation: complete, events, logs };
 }
 
 /** Commits what a call did after it had ended, with a warning in its log. */

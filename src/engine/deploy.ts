@@ -100,6 +100,6 @@ export async function callHook(live: LiveSource, hook: HookName, attempted: stri
   if (done === undefined || !isFailed(done.invocation.outcome)) return;
   const { outcome } = done.invocation;
   throw new PdError("PD_HOOK_FAILED", `Cannot ${attempted}: its hook ${hook} failed: ${describeOutcome(outcome)}`, {
-    details: { hook, ...outcomeDetails(outcome) },
+    details: { hook, logs: done.logs.map(({ text }) => text), ...outcomeDetails(outcome) },
   });
 }

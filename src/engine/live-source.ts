@@ -2,7 +2,8 @@ import type { HookName } from "../domain/component.ts";
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { type InvocationId, invocationId } from "../domain/ids.ts";
-import type { BadResponse, HttpResponse, Method, StateChanges } from "../domain/invocation.ts";
+import type { BadResponse, HttpResponse, Method, OptionsRequest, RunResult, StateChanges } from "../domain/invocation.ts";
+import type { JsonObject } from "../domain/json.ts";
 import type { Bundle, SavedComponent } from "../domain/saved-component.ts";
 import type { Trigger } from "../domain/trigger.ts";
 import type { CallReport, LatePart, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
@@ -21,6 +22,8 @@ export interface InvokeOptions {
   /** Status that the client got, known when the run has ended. */
   readonly responseStatus?: () => number | undefined;
 }
+
+const SILENT: CallReport = { log: () => {}, respond: () => {} };
 
 export interface UnitSettings {
   readonly bundle: Bundle;
@@ -100,6 +103,15 @@ export class LiveSource {
   async callHook(hook: HookName): Promise<CommittedRun | undefined> {
     if (!this.component.definition.hooks.includes(hook)) return undefined;
     return this.#call({ kind: "hook", hook }, { kind: "hook", hook }, {});
+  }
+
+  /** Asks the component for one page of a prop's choices; nothing of it is stored. `given`: values that are not configured yet. */
+  async listOptions(request: OptionsRequest, given: JsonObject): Promise<RunResult> {
+    const { clock, settings } = this.#ports;
+    const { unit } = await this.#warm();
+    const configured = { ...this.source.configured, ...given };
+    const id = invocationId(clock.now(), clock.randomText(8));
+    return unit.call({ id, method: { kind: "options", ...request }, configured, endpoint: this.endpoint, deadlineMs: settings.deadlineMs }, SILENT);
   }
 
   /** Starts a unit with other code beside the current one; it gets every change of the state from now on. */

@@ -37,7 +37,7 @@ describe("pd", () => {
     expect((await home.pd("help", "deploy")).stdout).toContain("--prop <name=value>");
     expect(await home.pd("frobnicate")).toMatchObject({ code: 2, stderr: expect.stringContaining("unknown command 'frobnicate'") });
     expect((await home.pd("deploy")).code).toBe(2);
-    expect((await home.pd("up", "--port", "http")).code).toBe(1);
+    expect((await home.pd("up", "--port", "http")).code).toBe(2);
   });
 
   it("goes the whole way: deploy, request, events, logs, run, replay, db, update, delete", async () => {
@@ -118,14 +118,14 @@ describe("pd", () => {
     await home.pd("deploy", file);
     await home.pd("run", "talks");
     const follower = home.spawn(["logs", "talks"]);
-    const recent = await untilOutput(follower, (text) => text.includes("said 1"));
+    const recent = await untilOutput(follower, (text) => text.includes("✔ done"));
     expect(recent).toMatch(/│ log {3}said 1 {2}talks\.mjs:1\n/);
     const more = untilOutput(follower, (text) => text.includes("✔ done"));
     await eventually(async () => {
       await home.pd("run", "talks");
       return Promise.race([more, new Promise<false>((resolve) => setTimeout(() => resolve(false), 200))]);
     });
-    expect(await more).toMatch(/▶ run {3}run by hand\n.*│ log {3}said 1 {2}talks\.mjs:1\n.*✔ done {2}\d+ ms\n/);
+    expect(await more).toMatch(/▶ run {3}run by hand\n.*│ log {3}said 1 {2}talks\.mjs:1\n.*✔ done {2}\d+ ms {2}inv_\w+\n/);
   });
 
   it("deploys raw code from a URL, and says why it cannot", async () => {
@@ -197,7 +197,7 @@ describe("pd", () => {
     expect(await home.json("init", "action", "greet")).toEqual({ path: "greet/greet.mjs" });
     expect(await home.json("init", "app", "my app")).toEqual({ path: "my-app/my-app.app.mjs" });
     expect(await readFile(join(home.folder, "my-app", "my-app.app.mjs"), "utf8")).toContain('app: "my_app"');
-    expect(await home.pd("init", "action", "greet")).toMatchObject({ code: 1, stderr: expect.stringContaining("Cannot write greet/greet.mjs: it exists") });
+    expect(await home.pd("init", "action", "greet")).toMatchObject({ code: 2, stderr: expect.stringContaining("Cannot write greet/greet.mjs: it exists") });
   });
 
   it("completes in three shells", async () => {
@@ -205,7 +205,7 @@ describe("pd", () => {
     expect((await home.pd("completion", "bash")).stdout).toContain("complete -o filenames -F _pd pd");
     expect((await home.pd("completion", "zsh")).stdout).toContain("bashcompinit");
     expect((await home.pd("completion", "fish")).stdout).toContain("complete -c pd -n __fish_use_subcommand -a deploy");
-    expect((await home.pd("completion", "tcsh")).code).toBe(1);
+    expect((await home.pd("completion", "tcsh")).code).toBe(2);
   });
 
   it.each([
@@ -217,7 +217,7 @@ describe("pd", () => {
   ])("tells what is wrong with %s", async (_title, words, message) => {
     const home = await PdHome.make();
     const result = await home.pd(...words);
-    expect([result.code, result.stdout]).toEqual([1, ""]);
+    expect([result.code, result.stdout]).toEqual([message.includes("PD_BAD_INPUT") ? 2 : 1, ""]);
     expect(result.stderr).toContain(message);
     expect(result.stderr).toMatch(/\nTry: .+\n$/);
   });

@@ -97,7 +97,7 @@ describe("a server that is killed", () => {
     const home = await PdHome.make();
     const first = await home.up();
     const slow = (v: number): string =>
-      `export default { name: "Verb", version: "${v}", props: { db: "$.service.db", slow: "boolean" }, hooks: { async activate() { this.db.set("activated", ${v}); if (this.slow) await new Promise((done) => setTimeout(done, 60000)); }, async deactivate() { this.db.set("activated", null); if (this.slow) await new Promise((done) => setTimeout(done, 60000)); } }, run() { return ${v}; } };`;
+      `export default { name: "Verb", version: "${v}", props: { db: "$.service.db", slow: "boolean" }, hooks: { async activate() { this.db.set("activated", ${v}); if (this.slow) await new Promise((done) => setTimeout(done, 60000)); }, async deactivate() { this.db.set("activated", null); if (this.slow || this.db.get("slow")) await new Promise((done) => setTimeout(done, 60000)); } }, run() { return ${v}; } };`;
     const file = await home.file("verb.mjs", slow(1));
     if (verb !== "deploy") await home.pd("deploy", file, "--prop", "slow=false");
     await writeFile(file, slow(2));
@@ -105,7 +105,8 @@ describe("a server that is killed", () => {
       { deploy: ["deploy", file, "--prop", "slow=true"], update: ["update", "verb", "--code", file, "--prop", "slow=true"], delete: ["delete", "verb"] }[
         verb
       ] ?? [];
-    const command = verb === "delete" ? (await home.pd("update", "verb", "--prop", "slow=false"), home.spawn(words)) : home.spawn(words);
+    if (verb === "delete") await slowDown(home, "verb");
+    const command = home.spawn(words);
     await new Promise((done) => setTimeout(done, 500));
     await killHard(first.child);
     command.kill("SIGKILL");
@@ -116,7 +117,10 @@ describe("a server that is killed", () => {
       expect(await home.json("run", "verb")).toMatchObject({ returned: 1 });
       expect(await home.json("db", "list", "verb")).toEqual({ activated: 1 });
     }
-    if (verb === "delete") expect(sources).toEqual([]);
+    if (verb === "delete") {
+      expect(await home.json("run", "verb")).toMatchObject({ returned: 1 });
+      expect(await home.json("db", "list", "verb")).toMatchObject({ activated: 1 });
+    }
   });
 
   it("takes the processes of its components with it", async () => {
@@ -150,6 +154,11 @@ interface Instant {
 async function instants({ api }: Server, id: string): Promise<Instant[]> {
   const { data } = await api.get(`/v1/sources/${id}/timer_instants`);
   return JSON.parse(JSON.stringify(data));
+}
+
+/** From now on `deactivate` of the source takes a minute. */
+async function slowDown(home: PdHome, source: string): Promise<void> {
+  await home.pd("db", "set", source, "slow", "true");
 }
 
 /** Processes of components that belong to this home. */

@@ -65,7 +65,7 @@ describe("pd dev", () => {
     await writeFile(lib, 'export const end = "?";');
     await until(session.endpoint, "two?");
     await eventually(async () => session.shown().includes("◆ event an event of two"));
-    expect(session.shown()).toMatch(/▶ run {3}GET \/\n.*│ log {3}running one {2}dev\.ts:7\n.*✔ done {2}\d+ ms, 1 event\n/);
+    expect(session.shown()).toMatch(/▶ run {3}GET \/\n.*│ log {3}running one {2}dev\.ts:7\n.*✔ done {2}\d+ ms, 1 event {2}inv_\w+\n/);
     expect(session.shown()).toContain("↻ new   now runs version 0.0.1");
     await stop(session);
   });
@@ -138,6 +138,22 @@ describe("pd dev", () => {
     await eventually(async () => stderr().includes("Waiting for file change (or ^C to quit)..."));
     await writeFile(source, version("at last"));
     await eventually(async () => stdout().includes("Ready for updates!"));
+  });
+
+  it("asks under --prompt-all for every prop, with the value that it has", async () => {
+    const home = await PdHome.make();
+    const { source } = await files(home);
+    await writeFile(source, version("x", 'who: { type: "string", label: "Whom" }, timer: { type: "$.interface.timer", default: { intervalSeconds: 900 } }'));
+    const terminal = home.spawn([], { shell: `exec script -qec "${process.execPath} ${PD} dev ${source} --prompt-all --prop who=me" /dev/null; exit` });
+    const shown = collect(terminal, "stdout");
+    await eventually(async () => shown().includes("Whom"));
+    terminal.stdin?.write("you\r");
+    await eventually(async () => shown().includes("timer"));
+    terminal.stdin?.write("\r");
+    await eventually(async () => shown().includes("Ready for updates!"));
+    expect(await home.json("list")).toMatchObject([{ configured_props: { who: "you", timer: { interval_seconds: 900 } } }]);
+    terminal.stdin?.write("q");
+    await once(terminal, "close");
   });
 
   it("says without a terminal what is missing", async () => {

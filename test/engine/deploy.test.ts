@@ -51,6 +51,20 @@ describe("a deploy", () => {
     expect(JSON.stringify(source.record)).not.toContain("s3cret");
   });
 
+  it("lists the options of a prop on its app, with an empty prevContext at first, and page by page", async () => {
+    const server = await TestServer.start();
+    const source = await deployFile(server, "app/watch-project.mjs", { demo: { api_key: "k" }, project: "p1" });
+    const first = await server.api.post(`${source.path}/configure`, { prop_name: "project" });
+    expect(first).toEqual({ data: { options: [{ label: "k-0-0", value: "k-0-0" }], context: { nextPageToken: "x" } } });
+    const second = await server.api.post(`${source.path}/configure`, { prop_name: "project", page: 1, prev_context: { nextPageToken: "x" } });
+    expect(second).toMatchObject({ data: { options: [{ value: "k-1-1" }] } });
+    await expect(server.api.post(`${source.path}/configure`, { prop_name: "limit" })).rejects.toMatchObject({
+      code: "PD_BAD_INPUT",
+      message: expect.stringContaining("prop limit has no options method"),
+    });
+    expect(await source.invocations()).toEqual([]);
+  });
+
   it("tells everything that is missing or wrong at once, and leaves nothing", async () => {
     const server = await TestServer.start();
     const failed = deployFile(server, "app/watch-project.mjs", { limit: 51, projct: "x" });

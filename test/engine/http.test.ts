@@ -149,6 +149,14 @@ describe("a response", () => {
     expect((await fetch(source.endpoint)).status).toBe(500);
   });
 
+  it("is 504 when neither a response nor the end comes in time, and the run goes on", async () => {
+    const server = await TestServer.start({ responseMs: "0.2" });
+    const source = await server.deploy(custom('await new Promise((done) => setTimeout(done, 700)); this.http.respond({ body: "late" }); this.$emit("done");'));
+    expect((await fetch(source.endpoint)).status).toBe(504);
+    expect(await source.payloadsOnce(1)).toEqual(["done"]);
+    expect(await source.invocations()).toMatchObject([{ outcome: "returned", response_status: 504 }]);
+  });
+
   it("is what respond said when run threw after it", async () => {
     const source = await deployed(custom('this.http.respond({ status: 202 }); throw new Error("x");'));
     expect((await fetch(source.endpoint)).status).toBe(202);

@@ -1,4 +1,5 @@
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { NpmResolver } from "../../src/code/npm-resolver.ts";
@@ -52,9 +53,16 @@ describe("packages", () => {
   });
 
   it("of sources that need the same are shared, also when they are deployed at once", async () => {
+    const calls = join(await temporaryFolder(), "calls");
+    const npm = (process.env["PATH"] ?? "")
+      .split(":")
+      .map((folder) => join(folder, "npm"))
+      .find((path) => existsSync(path));
+    await withNpm(`echo called >> ${calls}; exec ${npm} "$@"`);
     const server = await TestServer.start();
     const sources = await Promise.all([1, 2, 3].map(() => server.deploy(using("ms@2.1.3"))));
     expect(await readdir(join(server.home, "packages"))).toHaveLength(1);
+    expect(readFileSync(calls, "utf8")).toBe("called\n");
     expect((await sources[2]?.run())?.["returned"]).toBe("2.1.3");
   });
 

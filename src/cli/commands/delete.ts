@@ -1,6 +1,7 @@
 import { dataOf } from "../api-client.ts";
 import { type CliContext, connect } from "../context.ts";
-import { printJson, printLine, text, withSpinner } from "../reporter.ts";
+import { printJson, printLine, text } from "../reporter.ts";
+import { withSpinner } from "../spinner.ts";
 
 /** `pd delete <source>`: runs deactivate, then the source is gone with its events; `--force` even when the hook throws. */
 export async function remove(cli: CliContext, source: string, { force }: { force?: boolean }): Promise<number> {

@@ -4,7 +4,8 @@ import { askingForProps } from "../ask.ts";
 import { type CliContext, connect } from "../context.ts";
 import { codeParamsOf } from "../local-code.ts";
 import { givenEnv, givenProps } from "../prop-flags.ts";
-import { printJson, printLine, printNote, text, withSpinner } from "../reporter.ts";
+import { printJson, printLine, printNote, text } from "../reporter.ts";
+import { withSpinner } from "../spinner.ts";
 
 export interface DeployFlags {
   readonly prop?: readonly string[];

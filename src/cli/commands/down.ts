@@ -4,7 +4,8 @@ import { PdError } from "../../domain/errors.ts";
 import { holdLock } from "../../store/sqlite/open.ts";
 import { readServerRecord } from "../../system/server-record.ts";
 import { type CliContext, findServer, settingsOf } from "../context.ts";
-import { printJson, printNote, withSpinner } from "../reporter.ts";
+import { printJson, printNote } from "../reporter.ts";
+import { withSpinner } from "../spinner.ts";
 
 const STOP_TIMEOUT_MS = 30_000;
 

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { JsonObject } from "../../domain/json.ts";
 import { listOf } from "../api-client.ts";
 import { type CliContext, connect } from "../context.ts";
 import { coloursFor, printJson, printLine, timelineLine } from "../reporter.ts";
@@ -8,19 +9,22 @@ export async function logs(cli: CliContext, source: string, { n, follow }: { n: 
   const client = await connect(cli);
   const { id } = await client.source(source);
   const colours = coloursFor(cli.stdout, cli);
-  const recent = listOf(await client.get(`/v1/sources/${String(id)}/logs?limit=${encodeURIComponent(n)}`));
-  if (cli.isJson && !follow) printJson(cli, [...recent]);
-  for (const record of cli.isJson && !follow ? [] : recent) {
-    if (cli.isJson) printJson(cli, record);
-    else printLine(cli, timelineLine(record, colours) ?? "");
-  }
-  if (!follow) return 0;
   const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
-  void client.stream(`/sse/dc/${String(id)}/observations`, {
-    signal: stop.signal,
-    onMessage: ({ data }) => (cli.isJson ? printJson(cli, data) : printLine(cli, timelineLine(data, colours) ?? "")),
-  });
-  await once(stop.signal, "abort");
+  const waiting: JsonObject[] = [];
+  let show = (record: JsonObject): void => void waiting.push(record);
+  if (follow) {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+    // The stream is open before the recent ones are asked for, so that nothing falls between.
+    await client.stream(`/sse/dc/${String(id)}/observations`, { signal: stop.signal, onMessage: ({ data }) => show(data) });
+  }
+  const recent = listOf(await client.get(`/v1/sources/${String(id)}/logs?limit=${encodeURIComponent(n)}`));
+  const print = (record: JsonObject): void => (cli.isJson ? printJson(cli, record) : printLine(cli, timelineLine(record, colours) ?? ""));
+  if (cli.isJson && !follow) printJson(cli, [...recent]);
+  else recent.forEach(print);
+  if (!follow) return 0;
+  const seen = new Set(recent.map((record) => JSON.stringify(record)));
+  waiting.filter((record) => !seen.has(JSON.stringify(record))).forEach(print);
+  show = print;
+  if (!stop.signal.aborted) await once(stop.signal, "abort");
   return 0;
 }

@@ -3,7 +3,8 @@ import { type JsonObject, type JsonValue, parseJson } from "../../domain/json.ts
 import { dataOf } from "../api-client.ts";
 import { type CliContext, connect } from "../context.ts";
 import { readText } from "../prop-flags.ts";
-import { coloursFor, printJson, printLine, text, timelineLine, withSpinner } from "../reporter.ts";
+import { coloursFor, printJson, printLine, text, timelineLine } from "../reporter.ts";
+import { withSpinner } from "../spinner.ts";
 
 /** `pd run <source>`: runs it now and shows what it did. Exits 1 when the run failed. */
 export async function run(cli: CliContext, source: string, { event }: { event?: string }): Promise<number> {
@@ -47,6 +48,5 @@ function printInvocation(cli: CliContext, invocation: JsonObject): number {
     msg: text(invocation, "message"),
   };
   printLine(cli, timelineLine(invocation["error"] === undefined ? ended : { ...ended, err: invocation["error"] }, colours) ?? "");
-  printLine(cli, colours.dim(`${text(invocation, "id")}`));
   return isOk ? 0 : 1;
 }

@@ -4,7 +4,8 @@ import { askingForProps } from "../ask.ts";
 import { type CliContext, connect } from "../context.ts";
 import { PdError } from "../../domain/errors.ts";
 import { givenEnv, givenProps } from "../prop-flags.ts";
-import { printJson, printLine, text, withSpinner } from "../reporter.ts";
+import { printJson, printLine, text } from "../reporter.ts";
+import { withSpinner } from "../spinner.ts";
 import { type DeployFlags, codeOf, printWarnings } from "./deploy.ts";
 
 export interface UpdateFlags extends DeployFlags {

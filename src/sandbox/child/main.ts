@@ -19,6 +19,7 @@ import { describeComponent } from "./describe.ts";
 import { eventFor } from "./event.ts";
 import { threw } from "./failure.ts";
 import { buildInstance, methodOf } from "./instance.ts";
+import { callOptions } from "./options.ts";
 import { State } from "./state.ts";
 
 type CallMessage = Extract<ToChild, { type: "host:call" }>;
@@ -134,19 +135,22 @@ type CallEnd = { readonly kind: "returned-value"; readonly text: string | undefi
 
 async function callMethod(message: CallMessage, call: Call): Promise<CallEnd> {
   try {
-    const { method, configured, endpoint } = message;
-    const event = method.kind === "run" ? await eventFor(method.trigger) : undefined;
-    const instance = buildInstance(component, call, { configured, endpoint });
-    const implementation = methodOf(component, methodName(method), method.kind === "hook");
-    const returned: unknown = event === undefined ? await implementation?.call(instance) : await implementation?.call(instance, event);
-    return { kind: "returned-value", text: returnedText(returned) };
+    const instance = buildInstance(component, call, message);
+    return { kind: "returned-value", text: returnedText(await callOn(instance, message.method)) };
   } catch (error) {
     return threw(error);
   }
 }
 
-function methodName(method: Method): string {
-  return method.kind === "run" ? "run" : method.hook;
+async function callOn(instance: Record<string, unknown>, method: Method): Promise<unknown> {
+  switch (method.kind) {
+    case "run":
+      return methodOf(component, "run", false)?.call(instance, await eventFor(method.trigger));
+    case "hook":
+      return methodOf(component, method.hook, true)?.call(instance);
+    case "options":
+      return callOptions(component, instance, method);
+  }
 }
 
 /** What `run` returned, when JSON can carry it. */

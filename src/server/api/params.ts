@@ -42,6 +42,13 @@ export const pageParams = z.object({
 export const rangeParams = z.object({ start_id: text.optional(), end_id: text.optional(), event_name: text.optional() });
 export const deleteParams = z.object({ force: flag.optional() });
 export const runParams = z.object({ event: z.custom((value) => value === undefined || isJsonValue(value), "wants a JSON value").optional() });
+export const configureParams = z.object({
+  prop_name: text.min(1),
+  page: z.coerce.number().int().min(0).default(0),
+  prev_context: jsonObject.default({}),
+  query: text.optional(),
+  configured_props: jsonObject.default({}),
+});
 export const stateParams = z.object({ value: z.custom(isJsonValue, "wants a JSON value") });
 
 /** Parameters of a request, from its query and its body; unknown ones are ignored. Throws PD_BAD_INPUT with every problem. */

@@ -6,9 +6,10 @@ import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import type { DeployRequest } from "../../engine/deploy.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LiveSource } from "../../engine/live-source.ts";
+import { listOptions } from "../../engine/list-options.ts";
 import { recentObservations } from "../../engine/recent-observations.ts";
 import { codeInput } from "./components.ts";
-import { deleteParams, pageParams, rangeParams, readParams, runParams, sourceParams, stateParams } from "./params.ts";
+import { configureParams, deleteParams, pageParams, rangeParams, readParams, runParams, sourceParams, stateParams } from "./params.ts";
 import { eventRecord, instantRecord, invocationRecord, observationRecord, page, sourceRecord } from "./records.ts";
 
 /** /sources (platform.md §1.4, §1.5), and beside them invocations, logs and state of a source. */
@@ -41,6 +42,12 @@ export function sourceRoutes(engine: Engine): Hono {
     const { event } = await readParams(context, runParams);
     const { invocation } = await engine.run(live, asJson(event));
     return context.json({ data: invocationRecord(invocation, engine.store.invocationLogs(invocation.id)) });
+  });
+  app.post("/:id/configure", async (context) => {
+    const live = find(context, "configure source");
+    const { prop_name: prop, page, prev_context: prevContext, query, configured_props: given } = await readParams(context, configureParams);
+    const { options, context: next } = await listOptions(live, { prop, page, prevContext, ...(query === undefined ? {} : { query }) }, given);
+    return context.json({ data: { options: options.map((option) => ({ ...option })), ...(next && { context: next }) } });
   });
   eventRoutes(app, engine, find);
   recordRoutes(app, engine, find);

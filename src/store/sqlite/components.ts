@@ -91,7 +91,7 @@ export interface ComponentReads {
 export function componentReads(db: Database): ComponentReads {
   const byId = db.prepare("select * from saved_components where id = ?");
   const byKey = db.prepare("select * from saved_components where key = ? order by created_at desc limit 1");
-  const kept = db.prepare("select * from saved_components where is_transient = 0 order by created_at desc, id");
+  const kept = db.prepare("select * from saved_components order by created_at desc, id");
   const source = db.prepare("select * from deployed_components where (id = ? or slug = ?) and is_ready = 1");
   const sources = db.prepare("select * from deployed_components where is_ready = 1 order by created_at desc, id");
   const activateDue = db.prepare("select * from deployed_components where activate_due = 1 and is_ready = 1");
