@@ -25,6 +25,8 @@ export function printNote({ stderr }: CliContext, text: string): void {
 
 /** `Error [CODE] message` and the next step. */
 export function printError(cli: CliContext, thrown: unknown): void {
+  // Ctrl-C at a question.
+  if (thrown instanceof Error && thrown.name === "ExitPromptError") return printNote(cli, "Cancelled");
   const colours = coloursFor(cli.stderr, cli);
   const isKnown = thrown instanceof PdError;
   const label = colours.red(`Error [${isKnown ? thrown.code : "PD_FAILED"}]`);

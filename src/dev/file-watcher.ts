@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FSWatcher, watch } from "chokidar";
 
@@ -7,13 +8,15 @@ const SECOND_LOOK_MS = 20;
 const AFTER_ADDING_MS = [30, 150, 500];
 
 /**
- * Watches single files and asks for a look whenever one may have changed. Asks rather too often than too seldom:
- * whoever looks compares with what was seen before.
+ * Watches files by their folders, since a file that is moved away and put back, or is not there yet, cannot be watched
+ * itself. Asks for a look whenever one may have changed, rather too often than too seldom: whoever looks compares with
+ * what was seen before.
  */
 export class FileWatcher {
   readonly #watcher: FSWatcher;
   readonly #look: () => Promise<void>;
   #files: readonly string[] = [];
+  #folders: ReadonlySet<string> = new Set();
   #isBusy = false;
   #isDirty = false;
   #wake: () => void = () => {};
@@ -21,18 +24,22 @@ export class FileWatcher {
   /** `look` is never called again before it has resolved. */
   constructor(look: () => Promise<void>) {
     this.#look = look;
-    this.#watcher = watch([], { ignoreInitial: true });
-    this.#watcher.on("all", () => void this.#changed());
+    this.#watcher = watch([], { ignoreInitial: true, depth: 0 });
+    this.#watcher.on("all", (event, path) => {
+      if (event !== "change" || this.#files.includes(path)) void this.#changed();
+    });
   }
 
   /** Watches exactly these files from now on. */
   watch(files: readonly string[]): void {
-    const gone = this.#files.filter((file) => !files.includes(file));
-    const added = files.filter((file) => !this.#files.includes(file));
     this.#files = files;
-    if (gone.length > 0) this.#watcher.unwatch([...gone]);
+    const folders = new Set(files.map(dirname));
+    const gone = [...this.#folders].filter((folder) => !folders.has(folder));
+    const added = [...folders].filter((folder) => !this.#folders.has(folder));
+    this.#folders = folders;
+    if (gone.length > 0) this.#watcher.unwatch(gone);
     if (added.length === 0) return;
-    this.#watcher.add([...added]);
+    this.#watcher.add(added);
     for (const after of AFTER_ADDING_MS) this.lookAgain(after);
   }
 

@@ -41,6 +41,7 @@ const ASKED_BY_DEV = new Set(["string", "string[]", "integer", "integer[]", "boo
 /** What does not compile may be half a save; an empty file surely is one, unless it stays empty. */
 const DOUBT_MS = 20;
 const EMPTY_DOUBT_MS = 300;
+const RETRY_MS = 1000;
 
 /** A `pd dev` session: file → code → the same dc_ → timeline, until it is stopped. */
 export async function openSession(cli: CliContext, settings: SessionSettings): Promise<void> {
@@ -67,6 +68,8 @@ class Session {
   /** Set while nothing is deployed yet. */
   #firstSave: (() => void) | undefined;
   #isAsking = false;
+  /** The server did not answer to the last save. */
+  #isLost = false;
   #takesKeys = false;
 
   constructor(cli: CliContext, settings: SessionSettings, component: LocalComponent) {
@@ -185,10 +188,21 @@ class Session {
     try {
       const code = readParams(this.#settings.path, read);
       this.#source = await this.#sendAsking({}, (props) => this.#put({ ...code, configured_props: props }));
+      this.#isLost = false;
     } catch (error) {
+      if (error instanceof PdError && error.code === "PD_SERVER_UNREACHABLE") return this.#retryLater(error);
       printError(this.#cli, error);
       printNote(this.#cli, "The version before goes on");
     }
+  }
+
+  /** The save is not lost: it is sent as soon as a server answers again. */
+  #retryLater(error: PdError): void {
+    if (!this.#isLost) printError(this.#cli, error);
+    if (!this.#isLost) printNote(this.#cli, "This save will be sent when the server answers again");
+    this.#isLost = true;
+    this.#seen = "";
+    this.#watcher.lookAgain(RETRY_MS);
   }
 
   /** Resolves when both streams are open: nothing that happens from then on is missed. */

@@ -30,6 +30,7 @@ export type ErrorCode =
   | "PD_BODY_TOO_LARGE"
   | "PD_TOO_BUSY"
   | "PD_NOT_STORED"
+  | "PD_INTERRUPTED"
   | "PD_STOPPING"
   | "PD_DATABASE_UNUSABLE"
   | "PD_DATABASE_NEWER"
@@ -77,6 +78,7 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
     title: "The change could not be written to the database",
     fix: "Free disk space under PD_HOME, then try again; nothing was acknowledged",
   },
+  PD_INTERRUPTED: { status: 503, title: "A run was cut off for a reason that lies outside of it", fix: "Send the request again" },
   PD_STOPPING: { status: 503, title: "The server is stopping", fix: "Try again when it is up" },
   PD_DATABASE_UNUSABLE: {
     status: 500,

@@ -38,7 +38,8 @@ export interface LogLine {
 
 export interface HttpResponse {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  /** A list becomes as many header lines. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string;
   readonly encoding: "utf8" | "base64";
 }

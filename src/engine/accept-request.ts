@@ -6,7 +6,7 @@ import type { HttpTrigger } from "../domain/trigger.ts";
 import type { CommittedRun } from "./commit-run.ts";
 import { type Cancel, DeadlineQueue } from "./deadline-queue.ts";
 import type { InvokeOptions, LiveSource } from "./live-source.ts";
-import { runUntilStored } from "./pending.ts";
+import { isInterrupted, runUntilStored } from "./pending.ts";
 import type { EnginePorts } from "./ports.ts";
 
 /** A component's answer waits so long for its run to end, so that both need one commit. */
@@ -46,7 +46,7 @@ export class RequestAcceptor {
     const stored = new Promise<HttpResponse>((resolve, reject) => {
       request.cancels.push(this.#slow.add(() => request.store().then(() => resolve(accepted(request.id)), reject)));
     });
-    const finished = request.run({ responseStatus: () => 200 }).then((run) => (isInterrupted(run) ? unavailable(request.id) : accepted(request.id)));
+    const finished = request.run({ responseStatus: () => 200 }).then(() => accepted(request.id));
     return Promise.race([stored, finished]);
   }
 
@@ -101,24 +101,33 @@ class StoredRequest {
   async run(options: InvokeOptions): Promise<CommittedRun> {
     const cancel = (): void => this.cancels.forEach((cancelOne) => cancelOne());
     try {
-      return await this.#live.invoke(this.#trigger, { ...options, id: this.id, onEnded: cancel, isPending: () => this.#storing !== undefined });
+      return await this.#live.invoke(this.#trigger, { ...options, id: this.id, onEnded: cancel });
     } catch (error) {
       cancel();
-      if (this.#storing === undefined) throw error;
-      await this.#storing;
-      return runUntilStored(this.#ports, this.#live, { id: this.id, trigger: this.#trigger });
+      if (this.#storing === undefined && isInterrupted(error) && !this.#ports.signal.aborted) return this.#runAlone(options);
+      return this.#runStored(error);
     }
+  }
+
+  /** Something ended the process of several runs: this one is tried once more, by itself. */
+  async #runAlone(options: InvokeOptions): Promise<CommittedRun> {
+    try {
+      return await this.#live.invoke(this.#trigger, { ...options, id: this.id, isAlone: true });
+    } catch (error) {
+      return this.#runStored(error);
+    }
+  }
+
+  async #runStored(error: unknown): Promise<CommittedRun> {
+    if (this.#storing === undefined) throw error;
+    await this.#storing;
+    return runUntilStored(this.#ports, this.#live, { id: this.id, trigger: this.#trigger });
   }
 }
 
 function answerWithoutRespond(run: CommittedRun): HttpResponse {
   const { id, outcome } = run.invocation;
-  if (isInterrupted(run)) return unavailable(id);
   return isFailed(outcome) ? failed(id) : accepted(id);
-}
-
-function isInterrupted({ invocation }: CommittedRun): boolean {
-  return invocation.outcome.kind === "interrupted";
 }
 
 function json(status: number, id: InvocationId, body: JsonObject): HttpResponse {
@@ -132,11 +141,6 @@ function accepted(id: InvocationId): HttpResponse {
 
 function failed(id: InvocationId): HttpResponse {
   return json(500, id, { error: "The component failed before it answered" });
-}
-
-/** The run was cut off for a reason that lies outside of it, before anything was promised. */
-function unavailable(id: InvocationId): HttpResponse {
-  return json(503, id, { error: "The run was interrupted; send the request again" });
 }
 
 function late(id: InvocationId): HttpResponse {

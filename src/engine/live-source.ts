@@ -17,8 +17,8 @@ export interface InvokeOptions {
   readonly onResponse?: (response: HttpResponse | BadResponse) => void;
   /** Told when the run has ended, before it is stored. */
   readonly onEnded?: () => void;
-  /** The trigger is stored, so a run that is interrupted is not recorded but left to be run again. */
-  readonly isPending?: () => boolean;
+  /** Runs while nothing else of the source does: what ends its process now ends it by itself. */
+  readonly isAlone?: boolean;
   /** Status that the client got, known when the run has ended. */
   readonly responseStatus?: () => number | undefined;
 }
@@ -61,6 +61,9 @@ export class LiveSource {
   readonly #units = new Set<Unit>();
   readonly #starting = new Set<StartingUnit>();
   readonly #queue: (() => void)[] = [];
+  /** Calls that want to run alone; the others let them pass. */
+  readonly #loners: (() => void)[] = [];
+  #hasLoner = false;
   #version: Version | undefined;
   #owned: Promise<Owned> | undefined;
   #inFlight = 0;
@@ -89,9 +92,9 @@ export class LiveSource {
     return this.#current().component;
   }
 
-  /** Calls `run`. Rejects only when the run could not be started or stored. */
+  /** Calls `run`. Rejects when the run could not be started or stored, and for a request whose run was interrupted. */
   async invoke(trigger: Trigger, options: InvokeOptions = {}): Promise<CommittedRun> {
-    await this.#enter();
+    await this.#enter(options.isAlone === true);
     try {
       return await this.#call({ kind: "run", trigger }, trigger, options);
     } finally {
@@ -202,8 +205,8 @@ export class LiveSource {
     const request = { id, method, configured: source.configured, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
     const result = await unit.call(request, report);
     options.onEnded?.();
-    if (result.outcome.kind === "interrupted" && options.isPending?.() === true) {
-      throw new PdError("PD_STOPPING", `A stored request of ${source.slug} was interrupted, and will be run again: ${result.outcome.reason}`);
+    if (result.outcome.kind === "interrupted" && trigger.kind === "http") {
+      throw new PdError("PD_INTERRUPTED", `A run of ${source.slug} was interrupted: ${result.outcome.reason}`);
     }
     this.#spread(owned, result.stateChanges, unit);
     const status = options.responseStatus?.();
@@ -309,18 +312,33 @@ export class LiveSource {
     return { bundle, env: { ...env, PD_COMPONENT: this.source.id }, state, ...(packagesPath === undefined ? {} : { packagesPath }) };
   }
 
-  async #enter(): Promise<void> {
+  /** A place is given by whoever leaves, so that nobody who comes between takes it. */
+  async #enter(isAlone: boolean): Promise<void> {
     const { maxConcurrency, maxWaiting } = this.#ports.settings;
-    if (this.#inFlight >= maxConcurrency) {
-      if (this.#queue.length >= maxWaiting) throw new PdError("PD_TOO_BUSY", `Cannot run ${this.source.slug} now: ${this.#queue.length} calls are waiting`);
-      await new Promise<void>((resolve) => this.#queue.push(resolve));
+    const isFree = isAlone ? this.#inFlight === 0 : this.#inFlight < maxConcurrency && !this.#hasLoner && this.#loners.length === 0;
+    if (isFree) {
+      this.#inFlight++;
+      this.#hasLoner = isAlone;
+      return;
     }
-    this.#inFlight++;
+    const line = isAlone ? this.#loners : this.#queue;
+    if (line.length >= maxWaiting) throw new PdError("PD_TOO_BUSY", `Cannot run ${this.source.slug} now: ${line.length} calls are waiting`);
+    await new Promise<void>((resolve) => line.push(resolve));
   }
 
   #leave(): void {
     this.#inFlight--;
+    this.#hasLoner = false;
     this.#lastUsedAt = this.#ports.clock.now();
-    this.#queue.shift()?.();
+    if (this.#loners.length > 0) {
+      if (this.#inFlight > 0) return;
+      this.#inFlight = 1;
+      this.#hasLoner = true;
+      return this.#loners.shift()?.();
+    }
+    while (this.#queue.length > 0 && this.#inFlight < this.#ports.settings.maxConcurrency) {
+      this.#inFlight++;
+      this.#queue.shift()?.();
+    }
   }
 }

@@ -39,6 +39,8 @@ const MAX_LOG_SIZE = 1_000_000;
 const RETIRE_GRACE_MS = 2000;
 /** Lines that come after a call has ended are stored together. */
 const LATE_LINES_WAIT_MS = 100;
+/** A process that does not answer for so long is blocked. */
+const PING_MS = 1000;
 
 /**
  * One child process with loaded code. States: loading → usable → retired (no new calls, those in flight finish)
@@ -58,6 +60,7 @@ export class ProcessUnit implements Unit {
   #killReason: string | undefined;
   #lastCall: InvocationId | undefined;
   #late: LateLog | undefined;
+  #pong: (() => void) | undefined;
 
   /** Loads the code in a process that is ready. Throws PD_LOAD_FAILED. */
   static async load(child: ChildProcess, code: UnitCode, { events, settings }: { events: UnitEvents; settings: Settings }): Promise<ProcessUnit> {
@@ -154,6 +157,8 @@ export class ProcessUnit implements Unit {
         const { id, part, outcome } = message;
         return this.#events.late({ id, result: { ...part, logs: [], ...(outcome === undefined ? {} : { outcome: this.#mapper.mapOutcome(outcome) }) } });
       }
+      case "child:pong":
+        return this.#pong?.();
       case "child:ready":
       case "child:preloaded":
       case "child:loaded":
@@ -220,21 +225,32 @@ export class ProcessUnit implements Unit {
     const { clock } = this.#settings;
     for (;;) {
       const [oldest] = this.#inFlight.values();
-      if (oldest === undefined || this.#stop.signal.aborted) break;
-      if (oldest.deadlineAt <= clock.now()) this.#expire();
+      if (oldest === undefined || this.#stop.signal.aborted || this.#killReason !== undefined) break;
+      if (oldest.deadlineAt <= clock.now()) await this.#expire();
       else await clock.sleepUntil(oldest.deadlineAt, this.#stop.signal);
     }
     this.#isWatching = false;
   }
 
-  #expire(): void {
-    const now = this.#settings.clock.now();
+  /** One call alone is over at its deadline. Of several, one may have blocked the others: then none is blamed for now. */
+  async #expire(): Promise<void> {
     this.#isRetired = true;
+    if (this.#inFlight.size > 1 && !(await this.#answersPing())) return this.kill("another call of the source blocked its process");
+    const now = this.#settings.clock.now();
     for (const [id, call] of this.#inFlight) {
       if (call.deadlineAt > now) break;
       this.#settle(id, { outcome: { kind: "timed-out", afterMs: call.deadlineMs }, emits: [], stateChanges: {} });
     }
     if (this.#inFlight.size === 0) this.kill("a call passed its deadline");
+  }
+
+  async #answersPing(): Promise<boolean> {
+    const { clock } = this.#settings;
+    const answered = new AbortController();
+    this.#pong = () => answered.abort();
+    this.#child.send({ type: "host:ping" });
+    await clock.sleepUntil(clock.now() + PING_MS, AbortSignal.any([answered.signal, this.#stop.signal]));
+    return answered.signal.aborted;
   }
 
   #endWhenIdle(): void {
@@ -249,7 +265,10 @@ export class ProcessUnit implements Unit {
     this.#isRetired = true;
     this.#stop.abort();
     this.#flushLate();
-    const outcome = this.#outcomeOfExit(exit);
+    // Of several calls only one has ended the process, and nobody knows which.
+    const isShared = this.#inFlight.size > 1 && this.#killReason === undefined;
+    const reason = "its process ended while other calls of the source were in flight";
+    const outcome: Outcome = isShared ? { kind: "interrupted", reason } : this.#outcomeOfExit(exit);
     for (const id of this.#inFlight.keys()) this.#settle(id, { outcome, emits: [], stateChanges: {} });
     this.#events.ended();
   }

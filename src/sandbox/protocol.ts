@@ -27,6 +27,7 @@ export type ToChild =
   | { readonly type: "host:preload"; readonly url: string }
   | { readonly type: "host:call"; readonly id: InvocationId; readonly method: Method; readonly configured: ConfiguredProps; readonly endpoint: string }
   | { readonly type: "host:state"; readonly changes: StateChanges }
+  | { readonly type: "host:ping" }
   | { readonly type: "host:stop" };
 
 /** What a call did since it was last reported. */
@@ -38,6 +39,7 @@ export interface CallPart {
 /** What the child says. */
 export type ToHost =
   | { readonly type: "child:ready"; readonly protocol: number }
+  | { readonly type: "child:pong" }
   | { readonly type: "child:preloaded" }
   | { readonly type: "child:loaded"; readonly definition: unknown }
   | { readonly type: "child:load-failed"; readonly outcome: Outcome }

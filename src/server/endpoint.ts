@@ -106,7 +106,7 @@ function write(response: ServerResponse, { status, headers, body, encoding }: Ht
   for (const [name, value] of Object.entries(headers)) {
     // A component may name a header that HTTP does not allow; the rest of its answer still counts.
     try {
-      response.setHeader(name, value);
+      response.setHeader(name, typeof value === "string" ? value : [...value]);
     } catch {
       response.setHeader("x-pd-dropped-header", "1");
     }

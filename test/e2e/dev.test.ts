@@ -1,6 +1,6 @@
 import { type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PdHome, collect } from "../support/pd.ts";
@@ -99,6 +99,22 @@ describe("pd dev", () => {
       await until(session.endpoint, `save ${n}!`);
     }
     expect(session.shown()).not.toContain("Error");
+    await stop(session);
+  });
+
+  it("goes on with files that are moved away and put back, and with files that appear", async () => {
+    const home = await PdHome.make();
+    const { source, lib } = await files(home);
+    const session = await startDev(home, [source]);
+    await rename(lib, `${lib}.away`);
+    await eventually(async () => session.shown().includes('Could not resolve "./lib.ts"'));
+    await rename(`${lib}.away`, lib);
+    await writeFile(lib, 'export const end = " is back";');
+    await until(session.endpoint, "one is back");
+    await writeFile(lib, 'export { end } from "./other.ts";');
+    await eventually(async () => session.shown().includes('Could not resolve "./other.ts"'));
+    await home.file("src/other.ts", 'export const end = " has appeared";');
+    await until(session.endpoint, "one has appeared");
     await stop(session);
   });
 

@@ -96,6 +96,29 @@ describe("requests", () => {
   });
 });
 
+describe("requests of a source whose process is ended by one of them", () => {
+  const code = component(
+    'const { mode, n } = event.query; if (mode === "exit") { await new Promise((done) => setTimeout(done, 50)); process.exit(1); } if (mode === "loop") for (;;); await new Promise((done) => setTimeout(done, 150)); this.$emit(n);',
+    'props: { http: "$.interface.http" },',
+  );
+
+  it.each(["exit", "loop"])("by %s are run again, and the one that did it is recorded", async (mode) => {
+    const server = await TestServer.start({ timeoutMs: "1" });
+    const source = await server.deploy(code);
+    const innocent = [1, 2, 3].map((n) => fetch(`${source.endpoint}?n=${n}`));
+    const culprit = fetch(`${source.endpoint}?mode=${mode}`);
+    const later = [4, 5].map((n) => fetch(`${source.endpoint}?n=${n}`));
+    const answers = await Promise.all([...innocent, culprit, ...later]);
+    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
+    expect(new Set(await source.payloadsOnce(5))).toEqual(new Set(["1", "2", "3", "4", "5"]));
+    const failed = await eventually(async () => {
+      const found = (await source.invocations()).filter(({ outcome }) => outcome !== "returned");
+      return found.length > 0 && found;
+    });
+    expect(failed).toMatchObject([{ outcome: mode === "exit" ? "exited" : "timed-out" }]);
+  });
+});
+
 describe("state", () => {
   it("that is written while the next version loads is there for it", async () => {
     const server = await TestServer.start();

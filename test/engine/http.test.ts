@@ -113,6 +113,11 @@ describe("a response", () => {
     expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([status, type, body]);
   });
 
+  it("can set several cookies", async () => {
+    const source = await deployed(custom('this.http.respond({ headers: { "set-cookie": ["a=1", "b=2"] } });'));
+    expect((await fetch(source.endpoint)).headers.getSetCookie()).toEqual(["a=1", "b=2"]);
+  });
+
   it("can be a Buffer", async () => {
     const source = await deployed(custom("this.http.respond({ body: Buffer.from([0, 255]) });"));
     expect(new Uint8Array(await (await fetch(source.endpoint)).arrayBuffer())).toEqual(new Uint8Array([0, 255]));

@@ -81,6 +81,8 @@ async function receive(message: ToChild): Promise<void> {
       return tell({ type: "child:preloaded" });
     case "host:call":
       return run(message);
+    case "host:ping":
+      return tell({ type: "child:pong" });
     case "host:state":
       return state.patch(message.changes);
     case "host:stop":

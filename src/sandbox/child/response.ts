@@ -12,10 +12,10 @@ const NOT_FOR_COMPONENTS = new Set(["connection", "content-length", "keep-alive"
 export function responseOf(given: unknown): HttpResponse {
   const response = isRecord(given) ? given : {};
   const body = bodyOf(response["body"]);
-  const headers: Record<string, string> = body.type === undefined ? {} : { "content-type": body.type };
+  const headers: Record<string, string | readonly string[]> = body.type === undefined ? {} : { "content-type": body.type };
   for (const [name, value] of Object.entries(isRecord(response["headers"]) ? response["headers"] : {})) {
     const lower = name.toLowerCase();
-    if (!NOT_FOR_COMPONENTS.has(lower) && value !== undefined && value !== null) headers[lower] = String(value);
+    if (!NOT_FOR_COMPONENTS.has(lower) && value !== undefined && value !== null) headers[lower] = Array.isArray(value) ? value.map(String) : String(value);
   }
   return { status: statusOf(response["status"]), headers, body: body.text, encoding: body.encoding };
 }
