@@ -3,6 +3,11 @@ import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts
 import { PdError, messageOf } from "../domain/errors.ts";
 import type { CliContext } from "./context.ts";
 
+/** Where messages of the timeline begin. */
+const INDENT = 21;
+/** The API gives so many at a time. */
+const MOST_RECORDS = 1000;
+
 /** Colours where the stream is a terminal and NO_COLOR is not set. */
 export function coloursFor(stream: NodeJS.WriteStream, { environment }: CliContext): ChalkInstance {
   const isWanted = stream.isTTY === true && (environment["NO_COLOR"] ?? "") === "" && environment["TERM"] !== "dumb";
@@ -81,7 +86,7 @@ export function clockTime(at: number): string {
 /** One line of the timeline for what an observation stream says; `undefined` for what needs none. */
 export function timelineLine(record: JsonObject, colours: ChalkInstance): string | undefined {
   const at = colours.dim(clockTime(Number(record["ts"] ?? 0)));
-  const message = text(record, "msg");
+  const message = shown(text(record, "msg"));
   switch (record["k"]) {
     case "run.start":
       return `${at} ${colours.cyan("▶ run  ")} ${message}`;
@@ -90,17 +95,26 @@ export function timelineLine(record: JsonObject, colours: ChalkInstance): string
     case "source.update":
       return `${at} ${colours.magenta("↻ new  ")} ${message}`;
     case "error":
-      if (record["outcome"] === undefined) return `${at} ${colours.red("✖ error")} ${message}`;
+      if (record["outcome"] === undefined) return logLine(record, { at, message, colours });
       return `${at} ${colours.red("✖ fail ")} ${message}${colours.dim(`  ${text(record, "invocation_id") || text(record, "id")}`)}${stackOf(record, colours)}`;
     case "system":
       return `${at} ${colours.yellow("! note ")} ${message}`;
-    default: {
-      const level = text(record, "k").replace("console.", "");
-      const paint = level === "error" || level === "stderr" ? colours.red : level === "warn" ? colours.yellow : (line: string) => line;
-      const from = text(record, "from");
-      return `${at} ${colours.dim("│ log  ")} ${paint(message)}${from === "" ? "" : colours.dim(`  ${from}`)}`;
-    }
+    default:
+      return logLine(record, { at, message, colours });
   }
+}
+
+function logLine(record: JsonObject, { at, message, colours }: { at: string; message: string; colours: ChalkInstance }): string {
+  const level = text(record, "k").replace("console.", "");
+  const paint = level === "error" || level === "stderr" ? colours.red : level === "warn" ? colours.yellow : (line: string) => line;
+  const from = text(record, "from");
+  return `${at} ${colours.dim("│ log  ")} ${paint(message)}${from === "" ? "" : colours.dim(`  ${from}`)}`;
+}
+
+/** What others wrote may hold commands to the terminal; colours are let through. Further lines stand below the first. */
+function shown(message: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  return message.replaceAll(/\u001b(?!\[[\d;]*m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]/g, "").replaceAll("\n", `\n${" ".repeat(INDENT)}`);
 }
 
 /** `12 ms, 3 events, 2 dropped (unique: …)`. */
@@ -123,7 +137,7 @@ function stackOf(record: JsonObject, colours: ChalkInstance): string {
     .filter((line) => /^\s+at /.test(line));
   return frames
     .slice(0, 6)
-    .map((line) => `\n${" ".repeat(21)}${colours.dim(line.trim())}`)
+    .map((line) => `\n${" ".repeat(INDENT)}${colours.dim(line.trim())}`)
     .join("");
 }
 
@@ -132,6 +146,13 @@ export function eventLine(record: JsonObject, colours: ChalkInstance): string {
   const metadata = isJsonObject(record["metadata"]) ? record["metadata"] : {};
   const channel = text(metadata, "name");
   const body = JSON.stringify(record["event"] ?? null);
-  const shown = text(metadata, "summary") || (body.length > 120 ? `${body.slice(0, 120)}…` : body);
-  return `${colours.dim(clockTime(Number(record["indexed_at_ms"] ?? 0)))} ${colours.green("◆ event")} ${channel === "" ? "" : `[${channel}] `}${shown}`;
+  const label = text(metadata, "summary") || (body.length > 120 ? `${body.slice(0, 120)}…` : body);
+  return `${colours.dim(clockTime(Number(record["indexed_at_ms"] ?? 0)))} ${colours.green("◆ event")} ${channel === "" ? "" : `[${channel}] `}${shown(label)}`;
+}
+
+/** A number of lines or events. Throws PD_BAD_INPUT. */
+export function countOf(given: string): number {
+  const count = Number(given);
+  if (Number.isInteger(count) && count >= 0 && count <= MOST_RECORDS) return count;
+  throw new PdError("PD_BAD_INPUT", `Cannot use -n ${JSON.stringify(given)}: it wants a whole number from 0 to ${MOST_RECORDS}`, { fix: "-n 10" });
 }

@@ -63,7 +63,7 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   PD_HOOK_FAILED: {
     status: 422,
     title: "A hook threw, so nothing was changed",
-    fix: "Correct the hook, or what it calls; `pd delete --force` deletes without it",
+    fix: "Correct the hook, or what it calls, and try again; pd delete --force deletes a source although its hook throws",
   },
   PD_PACKAGE_NOT_FOUND: { status: 422, title: "A package that the component imports cannot be had", fix: "Check the spelling and the version in the import" },
   PD_PACKAGES_UNREACHABLE: { status: 503, title: "Packages cannot be installed now", fix: "Check the connection to the package registry and try again" },

@@ -14,10 +14,10 @@ export class StackMapper {
 
   /** Text in which every position of the bundle names the author's file; frames of the sandbox itself are left out. */
   mapText(text: string): string {
-    if (!text.includes(this.#url) && !text.includes("child.cjs") && !text.includes("node:internal")) return text;
+    if (!text.includes(this.#url) && !text.includes("child.cjs") && !text.includes("node:")) return text;
     return text
       .split("\n")
-      .filter((line) => !/^\s+at .*(child\.cjs:\d|node:internal\/)/.test(line))
+      .filter((line) => !/^\s+at .*(child\.cjs:\d|[( ]node:[\w/]+:\d)/.test(line))
       .map((line) => this.#mapLine(line))
       .join("\n");
   }

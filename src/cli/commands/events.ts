@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { type JsonObject, isJsonObject } from "../../domain/json.ts";
 import { listOf } from "../api-client.ts";
 import { type CliContext, connect } from "../context.ts";
-import { printJson, printLine, text } from "../reporter.ts";
+import { countOf, printJson, printLine, text } from "../reporter.ts";
 
 /** `pd events <source>`: payloads, oldest first; `-f` goes on with what comes. Under --json whole records. */
 export async function events(cli: CliContext, source: string, { n, follow }: { n: string; follow?: boolean }): Promise<number> {
+  const limit = countOf(n);
   const client = await connect(cli);
   const { id } = await client.source(source);
-  const limit = Math.max(0, Number(n));
   const page = limit === 0 ? [] : listOf(await client.get(`/v1/sources/${String(id)}/event_summaries?expand=event&limit=${limit}`)).toReversed();
   if (cli.isJson && follow !== true) printJson(cli, [...page]);
   else for (const record of page) printEvent(cli, record);
