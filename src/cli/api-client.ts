@@ -1,7 +1,7 @@
 import { EventSource } from "eventsource";
-import { Agent, fetch as send } from "undici";
 import { PdError, isErrorCode, messageOf } from "../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isRecord, parseJson } from "../domain/json.ts";
+import { type Answer, sendRequest } from "../system/http-client.ts";
 
 interface Call {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -13,9 +13,6 @@ export interface StreamMessage {
   readonly id: string;
   readonly data: JsonObject;
 }
-
-/** Hooks, installs and runs may take their time: the server sets the limits. */
-const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 5000 });
 
 /** Speaks /v1 with one server. Throws the server's own errors as PdError, and PD_SERVER_UNREACHABLE. */
 export class ApiClient {
@@ -63,8 +60,7 @@ export class ApiClient {
     const authorization = `Bearer ${this.#key}`;
     const first = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
     const source = new EventSource(this.baseUrl + path, {
-      fetch: (url, init) =>
-        send(url, { dispatcher: patient, signal: init.signal ?? null, redirect: "error", headers: { ...first, ...init.headers, authorization } }),
+      fetch: (url, init) => sendRequest(url, { signal: signalOf(init.signal), headers: { ...first, ...init.headers, authorization } }),
     });
     signal.addEventListener("abort", () => source.close());
     source.addEventListener("message", (message) => {
@@ -76,9 +72,9 @@ export class ApiClient {
 
   async #call({ method, path, body }: Call): Promise<JsonObject> {
     const headers = { authorization: `Bearer ${this.#key}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
-    let answer: Awaited<ReturnType<typeof send>>;
+    let answer: Answer;
     try {
-      answer = await send(this.baseUrl + path, { method, headers, dispatcher: patient, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+      answer = await sendRequest(this.baseUrl + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
     } catch (error) {
       const reason = error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
       throw new PdError("PD_SERVER_UNREACHABLE", `No server answers at ${this.baseUrl}: ${reason}`, { cause: error });
@@ -106,4 +102,8 @@ export function dataOf(envelope: JsonObject): JsonObject {
 /** The `data` of an envelope that holds a list. */
 export function listOf(envelope: JsonObject): readonly JsonObject[] {
   return Array.isArray(envelope["data"]) ? envelope["data"].filter(isJsonObject) : [];
+}
+
+function signalOf(signal: unknown): AbortSignal | null {
+  return signal instanceof AbortSignal ? signal : null;
 }

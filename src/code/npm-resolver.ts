@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import semver from "semver";
 import { PdError } from "../domain/errors.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PackageResolver, ResolvedPackages } from "../ports/package-resolver.ts";
 import { runNpm } from "./npm-command.ts";
+import { compareVersions, isExactVersion, satisfiesRange } from "./versions.ts";
 
 export interface NpmResolverSettings {
   /** Folder of all installed packages. */
@@ -66,10 +66,10 @@ export class NpmResolver implements PackageResolver {
 
   /** The exact version that needs no question to the registry. */
   #known({ name, range }: PackageSpec, lock: PackageLock): string | undefined {
-    if (range !== undefined && semver.valid(range) !== null) return range;
+    if (range !== undefined && isExactVersion(range)) return range;
     const locked = lock[name];
     if (range === "latest") return undefined;
-    if (locked !== undefined && (range === undefined || semver.satisfies(locked, range))) return locked;
+    if (locked !== undefined && (range === undefined || satisfiesRange(locked, range))) return locked;
     const answer = this.#answers.get(`${name}@${range ?? ""}`);
     return answer !== undefined && this.#settings.clock.now() - answer.at < ANSWER_HOLDS_MS ? answer.version : undefined;
   }
@@ -153,12 +153,12 @@ async function installedVersions(folder: string, specs: readonly PackageSpec[]):
 function satisfies({ name, range }: PackageSpec, versions: PackageLock, lock: PackageLock): boolean {
   const version = versions[name] ?? "";
   if (range === undefined) return lock[name] === undefined || lock[name] === version;
-  return range === "latest" || semver.satisfies(version, range);
+  return satisfiesRange(version, range);
 }
 
 function compareLocks(left: PackageLock, right: PackageLock): number {
   for (const [name, version] of Object.entries(left)) {
-    const order = semver.compare(version, right[name] ?? "0.0.0");
+    const order = compareVersions(version, right[name] ?? "0.0.0");
     if (order !== 0) return order;
   }
   return 0;

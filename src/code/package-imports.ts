@@ -1,8 +1,8 @@
 import { builtinModules } from "node:module";
 import { posix } from "node:path";
-import semver from "semver";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import { type PackageSpec, parsePackageImport } from "../domain/package-spec.ts";
+import { isVersionRange } from "./versions.ts";
 import type { VirtualFiles } from "./virtual-files.ts";
 
 const BUILT_INS = new Set(builtinModules);
@@ -59,5 +59,5 @@ export class PackageImports {
 /** Only ranges that a registry understands: `workspace:` or `file:` mean something on the author's machine alone. */
 function rangeIn(dependencies: unknown, name: string): string | undefined {
   const range = isJsonObject(dependencies) ? dependencies[name] : undefined;
-  return typeof range === "string" && (semver.validRange(range) !== null || range === "latest") ? range : undefined;
+  return typeof range === "string" && isVersionRange(range) ? range : undefined;
 }

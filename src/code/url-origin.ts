@@ -1,6 +1,6 @@
-import { request } from "undici";
 import { PdError, messageOf } from "../domain/errors.ts";
 import type { CodeOrigin } from "../ports/code-origin.ts";
+import { sendRequest } from "../system/http-client.ts";
 
 const TIMEOUT_MS = 15_000;
 const MAX_SIZE = 5_000_000;
@@ -9,14 +9,19 @@ const MAX_SIZE = 5_000_000;
 export const urlOrigin: CodeOrigin = {
   async fetch(url) {
     try {
-      const { statusCode, body } = await request(url, { headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, headers: { accept: "text/plain, */*" } });
-      const text = await body.text();
-      if (statusCode !== 200) throw new PdError("PD_CODE_UNREACHABLE", `Cannot fetch ${url}: it answered with status ${statusCode}`);
+      const answer = await sendRequest(url, { timeoutMs: TIMEOUT_MS, headers: { accept: "text/plain, */*" } });
+      const text = await answer.text();
+      if (answer.status !== 200) throw new PdError("PD_CODE_UNREACHABLE", `Cannot fetch ${url}: it answered with status ${answer.status}`);
       if (text.length > MAX_SIZE) throw new PdError("PD_CODE_UNREACHABLE", `Cannot use ${url}: its ${text.length} characters are no component`);
       return text;
     } catch (error) {
       if (error instanceof PdError) throw error;
-      throw new PdError("PD_CODE_UNREACHABLE", `Cannot fetch ${url}: ${messageOf(error)}`, { cause: error });
+      throw new PdError("PD_CODE_UNREACHABLE", `Cannot fetch ${url}: ${reasonOf(error)}`, { cause: error });
     }
   },
 };
+
+/** fetch tells the network's reason as the cause of its own error. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
+}
