@@ -9,6 +9,8 @@ interface Call {
   readonly body?: JsonObject;
 }
 
+type Watch = (call: Promise<JsonObject>) => Promise<JsonObject>;
+
 export interface StreamMessage {
   readonly id: string;
   readonly data: JsonObject;
@@ -18,10 +20,13 @@ export interface StreamMessage {
 export class ApiClient {
   readonly baseUrl: string;
   readonly #key: string;
+  readonly #watch: Watch;
 
-  constructor(baseUrl: string, key: string) {
+  /** `watch` is handed each call while it goes on, to show that something does. */
+  constructor(baseUrl: string, key: string, watch: Watch = (call) => call) {
     this.baseUrl = baseUrl;
     this.#key = key;
+    this.#watch = watch;
   }
 
   async isAlive(): Promise<boolean> {
@@ -70,7 +75,11 @@ export class ApiClient {
     return new Promise((resolve) => source.addEventListener("open", () => resolve(), { once: true }));
   }
 
-  async #call({ method, path, body }: Call): Promise<JsonObject> {
+  #call(call: Call): Promise<JsonObject> {
+    return this.#watch(this.#perform(call));
+  }
+
+  async #perform({ method, path, body }: Call): Promise<JsonObject> {
     const headers = { authorization: `Bearer ${this.#key}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
     let answer: Answer;
     try {

@@ -34,19 +34,22 @@ export async function settingsOf({ flags, environment }: CliContext): Promise<Se
   return readSettings({ flags, environment, file: isRecord(file) ? file : {} });
 }
 
-/** A client of the server on this PD_HOME; `undefined` when none answers. */
-export async function findServer(settings: Settings): Promise<ApiClient | undefined> {
+/** A client of the server on this PD_HOME, with a spinner when it is for a command; `undefined` when none answers. */
+export async function findServer(settings: Settings, cli?: CliContext): Promise<ApiClient | undefined> {
   const record = await readServerRecord(settings.home);
   if (record === undefined) return undefined;
   const key = (await readFile(join(settings.home, "api-key"), "utf8").catch(() => "")).trim();
-  const client = new ApiClient(record.api_url, key);
-  return (await client.isAlive()) ? client : undefined;
+  const isAlive = await new ApiClient(record.api_url, key).isAlive();
+  if (!isAlive) return undefined;
+  return cli === undefined
+    ? new ApiClient(record.api_url, key)
+    : new ApiClient(record.api_url, key, (call) => withSpinner(cli, "Waiting for the server", call));
 }
 
 /** A client of the running server; starts one in the background where there is none, and says so. */
 export async function connect(cli: CliContext): Promise<ApiClient> {
   const settings = await settingsOf(cli);
-  const running = await findServer(settings);
+  const running = await findServer(settings, cli);
   if (running !== undefined) return running;
   cli.stderr.write("No server is running: starting one in the background (pd down stops it)\n");
   return withSpinner(cli, "Starting", startInBackground(cli, settings));
@@ -64,7 +67,7 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
   server.once("exit", (code) => (exitCode = code));
   const started = Date.now();
   for (;;) {
-    const client = await findServer(settings);
+    const client = await findServer(settings, cli);
     if (client !== undefined) return client;
     const isTooLate = Date.now() - started > START_TIMEOUT_MS;
     if (isTooLate || (exitCode !== undefined && !(await hasLostRace(logPath)))) throw await notStarted(logPath);

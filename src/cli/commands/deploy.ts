@@ -5,7 +5,6 @@ import { type CliContext, connect } from "../context.ts";
 import { codeParamsOf } from "../local-code.ts";
 import { givenEnv, givenProps } from "../prop-flags.ts";
 import { printJson, printLine, printNote, text } from "../reporter.ts";
-import { withSpinner } from "../spinner.ts";
 
 export interface DeployFlags {
   readonly prop?: readonly string[];
@@ -24,7 +23,7 @@ export async function deploy(cli: CliContext, target: string, flags: DeployFlags
   const request = { ...code, env, ...(flags.name === undefined ? {} : { name: flags.name }) };
   const source = await askingForProps(cli, flags, {
     props,
-    send: (configured) => withSpinner(cli, "Deploying", client.post("/v1/sources", { ...request, configured_props: configured })),
+    send: (configured) => client.post("/v1/sources", { ...request, configured_props: configured }),
   }).then(dataOf);
   if (cli.isJson) printJson(cli, source);
   else printDeployed(cli, source);

@@ -4,14 +4,13 @@ import { dataOf } from "../api-client.ts";
 import { type CliContext, connect } from "../context.ts";
 import { readText } from "../prop-flags.ts";
 import { coloursFor, printJson, printLine, text, timelineLine } from "../reporter.ts";
-import { withSpinner } from "../spinner.ts";
 
 /** `pd run <source>`: runs it now and shows what it did. Exits 1 when the run failed. */
 export async function run(cli: CliContext, source: string, { event }: { event?: string }): Promise<number> {
   const body: JsonObject = event === undefined ? {} : { event: await readEvent(event) };
   const client = await connect(cli);
   const { id } = await client.source(source);
-  const invocation = await withSpinner(cli, "Running", client.post(`/v1/sources/${String(id)}/run`, body)).then(dataOf);
+  const invocation = await client.post(`/v1/sources/${String(id)}/run`, body).then(dataOf);
   return printInvocation(cli, invocation);
 }
 
@@ -21,7 +20,7 @@ export async function replay(cli: CliContext, source: string, id: string): Promi
   const { id: sourceId } = await client.source(source);
   const before = dataOf(await client.get(`/v1/invocations/${encodeURIComponent(id)}`));
   if (before["source_id"] !== sourceId) throw new PdError("PD_INVOCATION_NOT_FOUND", `Cannot replay "${id}": it belongs to another source than ${source}`);
-  const invocation = await withSpinner(cli, "Replaying", client.post(`/v1/invocations/${encodeURIComponent(id)}/replay`)).then(dataOf);
+  const invocation = await client.post(`/v1/invocations/${encodeURIComponent(id)}/replay`).then(dataOf);
   return printInvocation(cli, invocation);
 }
 

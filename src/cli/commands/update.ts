@@ -5,7 +5,6 @@ import { type CliContext, connect } from "../context.ts";
 import { PdError } from "../../domain/errors.ts";
 import { givenEnv, givenProps } from "../prop-flags.ts";
 import { printJson, printLine, text } from "../reporter.ts";
-import { withSpinner } from "../spinner.ts";
 import { type DeployFlags, codeOf, printWarnings } from "./deploy.ts";
 
 export interface UpdateFlags extends DeployFlags {
@@ -27,7 +26,7 @@ export async function update(cli: CliContext, source: string, flags: UpdateFlags
   const { id } = await client.source(source);
   const updated = await askingForProps(cli, flags, {
     props,
-    send: (configured) => withSpinner(cli, "Updating", client.put(`/v1/sources/${String(id)}`, { ...change, configured_props: configured })),
+    send: (configured) => client.put(`/v1/sources/${String(id)}`, { ...change, configured_props: configured }),
   }).then(dataOf);
   if (cli.isJson) printJson(cli, updated);
   else printWarnings(cli, updated);
