@@ -1,0 +1,152 @@
+import { didYouMean } from "./did-you-mean.ts";
+import { type JsonObject, type JsonValue, isJsonValue, isRecord } from "./json.ts";
+import type { AppProp, ConfiguredProps, PropDeclaration, ScalarType, TimerProp, UserProp } from "./prop.ts";
+import { type Schedule, parseTimer } from "./schedule.ts";
+
+export interface PropProblem {
+  readonly prop: string;
+  readonly problem: string;
+  /** Nothing was given: asking for it would help. */
+  readonly isMissing: boolean;
+}
+
+export interface CheckedProps {
+  readonly values: ConfiguredProps;
+  readonly problems: readonly PropProblem[];
+}
+
+/** Holds given values against declarations: defaults filled in, text turned into the declared type, every problem told. */
+export function checkProps(declared: readonly PropDeclaration[], given: JsonObject): CheckedProps {
+  const values: ConfiguredProps = {};
+  const problems: PropProblem[] = [];
+  for (const prop of declared) {
+    const result = checkProp(prop, given[prop.name]);
+    if (result.problem !== undefined) problems.push({ prop: prop.name, problem: result.problem, isMissing: result.isMissing === true });
+    else if (result.value !== undefined) values[prop.name] = result.value;
+  }
+  const names = new Set(declared.map((prop) => prop.name));
+  for (const name of Object.keys(given).filter((key) => !names.has(key) && given[key] !== undefined)) {
+    problems.push({ prop: name, problem: `the component has no such prop${didYouMean(name, names)}`, isMissing: false });
+  }
+  return { values, problems };
+}
+
+interface CheckedProp {
+  readonly value?: JsonValue;
+  readonly problem?: string;
+  readonly isMissing?: boolean;
+}
+
+function checkProp(prop: PropDeclaration, given: JsonValue | undefined): CheckedProp {
+  switch (prop.kind) {
+    case "http":
+    case "db":
+      return {};
+    case "timer":
+      return checkTimer(prop, given);
+    case "app":
+      return checkApp(prop, given);
+    case "user":
+      return checkUserProp(prop, given);
+  }
+}
+
+function checkTimer(prop: TimerProp, given: JsonValue | undefined): CheckedProp {
+  if (given === undefined || given === null || prop.isStatic) return { value: timerValue({ schedule: prop.default }) };
+  const readable = typeof given === "string" ? textAsJson(given) : given;
+  const parsed = parseTimer(readable);
+  return typeof parsed === "string" ? { problem: parsed } : { value: timerValue(parsed) };
+}
+
+function timerValue({ schedule, catchUp }: { schedule: Schedule; catchUp?: string }): JsonObject {
+  const value: JsonObject = schedule.kind === "interval" ? { intervalSeconds: schedule.seconds } : { cron: schedule.expression, timezone: schedule.timezone };
+  return catchUp === undefined ? value : { ...value, catchUp };
+}
+
+function checkApp(prop: AppProp, given: JsonValue | undefined): CheckedProp {
+  const readable = typeof given === "string" ? textAsJson(given) : given;
+  if (readable === undefined || readable === null) {
+    if (prop.optional) return {};
+    return { problem: `needs the credentials of ${prop.app} as JSON, e.g. ${prop.name}='{"api_key":"…"}' or ${prop.name}=@file.json`, isMissing: true };
+  }
+  return isRecord(readable) ? { value: readable } : { problem: `wants the credentials of ${prop.app} as a JSON object, not ${JSON.stringify(given)}` };
+}
+
+function checkUserProp(prop: UserProp, given: JsonValue | undefined): CheckedProp {
+  const isEmpty = given === undefined || given === null || (given === "" && (prop.scalar !== "string" || prop.default !== undefined));
+  if (isEmpty && prop.default !== undefined) return { value: prop.default };
+  if (isEmpty) return prop.optional ? {} : { problem: "is required", isMissing: true };
+  if (given === "" && !prop.optional) return { problem: "is required", isMissing: true };
+  if (!prop.isArray) return checkScalar(prop, given);
+  const items = typeof given === "string" ? textAsList(given) : given;
+  if (!Array.isArray(items)) return { problem: `wants a list, not ${JSON.stringify(given)}` };
+  const checked = items.map((item) => checkScalar(prop, item));
+  const bad = checked.find((item) => item.problem !== undefined);
+  return bad ?? { value: checked.flatMap((item) => (item.value === undefined ? [] : [item.value])) };
+}
+
+function checkScalar(prop: UserProp, given: JsonValue): CheckedProp {
+  const value = asScalar(prop.scalar, given);
+  if (value === undefined)
+    return { problem: `wants ${prop.scalar === "object" ? "an object" : `a value of type ${prop.scalar}`}, not ${JSON.stringify(given)}` };
+  if (typeof value === "number" && prop.min !== undefined && value < prop.min) return { problem: `must be at least ${prop.min}, not ${value}` };
+  if (typeof value === "number" && prop.max !== undefined && value > prop.max) return { problem: `must be at most ${prop.max}, not ${value}` };
+  if (prop.options !== undefined && prop.options.length > 0 && !prop.options.some((option) => String(option.value) === String(plainValue(value)))) {
+    const choices = prop.options.map((option) => JSON.stringify(option.value)).join(", ");
+    return { problem: `must be one of ${choices}, not ${JSON.stringify(value)}` };
+  }
+  return { value };
+}
+
+/** The value in its declared type; text is read as the command line gives it. `undefined`: it does not fit. */
+function asScalar(scalar: ScalarType, given: JsonValue): JsonValue | undefined {
+  switch (scalar) {
+    case "any":
+      return typeof given === "string" ? textAsJson(given) : given;
+    case "string":
+      if (isLabelled(given)) return given;
+      return typeof given === "string" ? given : typeof given === "number" || typeof given === "boolean" ? String(given) : undefined;
+    case "boolean":
+      if (typeof given === "boolean") return given;
+      return given === "true" || given === "false" ? given === "true" : undefined;
+    case "integer": {
+      if (isLabelled(given)) return given;
+      const number = typeof given === "number" ? given : typeof given === "string" && given.trim() !== "" ? Number(given) : Number.NaN;
+      return Number.isInteger(number) ? number : undefined;
+    }
+    case "object": {
+      const readable = typeof given === "string" ? textAsJson(given) : given;
+      return isRecord(readable) ? readable : undefined;
+    }
+  }
+}
+
+/** The value of a choice, with or without its label. */
+function plainValue(value: JsonValue): JsonValue | undefined {
+  const labelled = isRecord(value) ? value["__lv"] : undefined;
+  return isRecord(labelled) && isJsonValue(labelled["value"]) ? labelled["value"] : value;
+}
+
+/** A choice kept with its label, `{ __lv: { label, value } }` (platform.md §4.3 withLabel). */
+function isLabelled(value: JsonValue): boolean {
+  return isRecord(value) && isRecord(value["__lv"]);
+}
+
+function textAsJson(text: string): JsonValue {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonValue(value) ? value : text;
+  } catch {
+    return text;
+  }
+}
+
+function textAsList(text: string): JsonValue {
+  const value = text.trimStart().startsWith("[") ? textAsJson(text) : text;
+  return typeof value === "string"
+    ? value
+        .split(",")
+        .map((item) => item.trim())
+        .filter((item) => item !== "")
+    : value;
+}

@@ -1,0 +1,21 @@
+/** ` (did you mean x?)` when a known name is close to the given one. */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  const close = [...known]
+    .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
+    .toSorted((a, b) => a.distance - b.distance)[0];
+  return close !== undefined && close.distance <= Math.max(1, name.length / 3) ? ` (did you mean ${close.candidate}?)` : "";
+}
+
+/** How many letters have to be added, taken away or changed (Levenshtein). */
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_none, index) => index);
+  for (let i = 1; i <= left.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= right.length; j++) {
+      const changed = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}
