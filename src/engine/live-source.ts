@@ -6,9 +6,11 @@ import type { BadResponse, HttpResponse, Method, OptionsRequest, RunResult, Stat
 import type { JsonObject } from "../domain/json.ts";
 import type { Bundle, SavedComponent } from "../domain/saved-component.ts";
 import type { Trigger } from "../domain/trigger.ts";
-import type { CallReport, LatePart, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
+import type { CallReport, LatePart, Unit, UnitCode } from "../ports/runner.ts";
+import { CallQueue } from "./call-queue.ts";
 import { type CommittedRun, type Ownership, commitLate, commitRun } from "./commit-run.ts";
 import type { EnginePorts } from "./ports.ts";
+import { SourceUnits } from "./source-units.ts";
 
 export interface InvokeOptions {
   readonly id?: InvocationId;
@@ -38,13 +40,6 @@ interface Version {
   starting: Promise<Unit> | undefined;
 }
 
-/** A unit that is being loaded, with what others wrote since its copy of the state was made. */
-interface StartingUnit {
-  unit: Unit | undefined;
-  hasEnded: boolean;
-  readonly missed: StateChanges[];
-}
-
 /** Ownership of the stored part, with the state as it is after all runs so far. */
 interface Owned extends Ownership {
   readonly state: Record<string, string>;
@@ -58,15 +53,10 @@ interface Owned extends Ownership {
 export class LiveSource {
   source: DeployedComponent;
   readonly #ports: EnginePorts;
-  readonly #units = new Set<Unit>();
-  readonly #starting = new Set<StartingUnit>();
-  readonly #queue: (() => void)[] = [];
-  /** Calls that want to run alone; the others let them pass. */
-  readonly #loners: (() => void)[] = [];
-  #hasLoner = false;
+  readonly #units: SourceUnits;
+  readonly #calls: CallQueue;
   #version: Version | undefined;
   #owned: Promise<Owned> | undefined;
-  #inFlight = 0;
   #lastUsedAt: number;
 
   #isStored: boolean;
@@ -76,6 +66,8 @@ export class LiveSource {
     this.#ports = ports;
     this.source = source;
     this.#isStored = isStored;
+    this.#calls = new CallQueue(ports.settings);
+    this.#units = new SourceUnits(ports.runner, { late: (part, unit) => void this.#commitLate(part, unit), ended: (unit) => this.#unitEnded(unit) });
     this.#lastUsedAt = ports.clock.now();
   }
 
@@ -84,7 +76,7 @@ export class LiveSource {
   }
 
   get isWarm(): boolean {
-    return this.#units.size > 0;
+    return !this.#units.isEmpty;
   }
 
   /** The code that new calls run on. */
@@ -94,11 +86,10 @@ export class LiveSource {
 
   /** Calls `run`. Rejects when the run could not be started or stored, and for a request whose run was interrupted. */
   async invoke(trigger: Trigger, options: InvokeOptions = {}): Promise<CommittedRun> {
-    await this.#enter(options.isAlone === true);
     try {
-      return await this.#call({ kind: "run", trigger }, trigger, options);
+      return await this.#calls.run(() => this.#call({ kind: "run", trigger }, trigger, options), options.isAlone === true);
     } finally {
-      this.#leave();
+      this.#lastUsedAt = this.#ports.clock.now();
     }
   }
 
@@ -120,17 +111,7 @@ export class LiveSource {
   /** Starts a unit with other code beside the current one; it gets every change of the state from now on. */
   async startUnit({ bundle, packagesFolder, env }: UnitSettings): Promise<Unit> {
     const state = this.#isStored ? { ...(await this.#own()).state } : {};
-    const self: StartingUnit = { unit: undefined, hasEnded: false, missed: [] };
-    this.#starting.add(self);
-    try {
-      const unit = await this.#ports.runner.start(this.#unitCode({ bundle, packagesFolder, env, state }), this.#unitEvents(self));
-      self.unit = unit;
-      for (const changes of self.missed) unit.patchState(changes);
-      if (!self.hasEnded) this.#units.add(unit);
-      return unit;
-    } finally {
-      this.#starting.delete(self);
-    }
+    return this.#units.start(this.#unitCode({ bundle, packagesFolder, env, state }));
   }
 
   /** The record is in the store from now on. */
@@ -178,17 +159,17 @@ export class LiveSource {
 
   /** Ends the process of a source that had nothing to do for a while. */
   coolDown(idleMs: number): void {
-    const isIdle = this.#inFlight === 0 && this.#ports.clock.now() - this.#lastUsedAt >= idleMs;
-    if (isIdle) for (const unit of this.#units) void unit.retire();
+    const isIdle = this.#calls.isIdle && this.#ports.clock.now() - this.#lastUsedAt >= idleMs;
+    if (isIdle) void this.#units.retire();
   }
 
   kill(reason: string): void {
-    for (const unit of this.#units) unit.kill(reason);
+    this.#units.kill(reason);
   }
 
   /** Resolves when the units are gone and what they did is committed. */
-  async retire(): Promise<void> {
-    await Promise.all([...this.#units].map((unit) => unit.retire()));
+  retire(): Promise<void> {
+    return this.#units.retire();
   }
 
   async #call(method: Method, trigger: Trigger, options: InvokeOptions): Promise<CommittedRun> {
@@ -235,7 +216,7 @@ export class LiveSource {
   #disown(reason: string): void {
     this.#owned = undefined;
     if (this.#version !== undefined) this.#version.unit = undefined;
-    for (const unit of this.#units) unit.kill(`its run could not be stored: ${reason}`);
+    this.#units.kill(`its run could not be stored: ${reason}`);
   }
 
   #current(): Version {
@@ -274,21 +255,12 @@ export class LiveSource {
       if (value === null) delete state[key];
       else state[key] = value;
     }
-    if (Object.keys(changes).length === 0) return;
-    for (const unit of this.#units) if (unit !== writer) unit.patchState(changes);
-    for (const { missed } of this.#starting) missed.push(changes);
+    this.#units.tell(changes, writer);
   }
 
-  #unitEvents(self: StartingUnit): UnitEvents {
-    return {
-      late: (part) => void this.#commitLate(part, self.unit),
-      ended: () => {
-        self.hasEnded = true;
-        if (self.unit !== undefined) this.#units.delete(self.unit);
-        if (this.#version !== undefined && this.#version.unit === self.unit) this.#version.unit = undefined;
-        if (this.#units.size === 0 && this.#inFlight === 0) this.#goCold();
-      },
-    };
+  #unitEnded(unit: Unit | undefined): void {
+    if (this.#version !== undefined && this.#version.unit === unit) this.#version.unit = undefined;
+    if (this.#units.isEmpty && this.#calls.isIdle) this.#goCold();
   }
 
   async #commitLate(part: LatePart, unit: Unit | undefined): Promise<void> {
@@ -310,35 +282,5 @@ export class LiveSource {
   #unitCode({ bundle, packagesFolder, env, state }: UnitSettings & { readonly state: Record<string, string> }): UnitCode {
     const packagesPath = packagesFolder === undefined ? undefined : this.#ports.packages.locate(packagesFolder);
     return { bundle, env: { ...env, PD_COMPONENT: this.source.id }, state, ...(packagesPath === undefined ? {} : { packagesPath }) };
-  }
-
-  /** A place is given by whoever leaves, so that nobody who comes between takes it. */
-  async #enter(isAlone: boolean): Promise<void> {
-    const { maxConcurrency, maxWaiting } = this.#ports.settings;
-    const isFree = isAlone ? this.#inFlight === 0 : this.#inFlight < maxConcurrency && !this.#hasLoner && this.#loners.length === 0;
-    if (isFree) {
-      this.#inFlight++;
-      this.#hasLoner = isAlone;
-      return;
-    }
-    const line = isAlone ? this.#loners : this.#queue;
-    if (line.length >= maxWaiting) throw new PdError("PD_TOO_BUSY", `Cannot run ${this.source.slug} now: ${line.length} calls are waiting`);
-    await new Promise<void>((resolve) => line.push(resolve));
-  }
-
-  #leave(): void {
-    this.#inFlight--;
-    this.#hasLoner = false;
-    this.#lastUsedAt = this.#ports.clock.now();
-    if (this.#loners.length > 0) {
-      if (this.#inFlight > 0) return;
-      this.#inFlight = 1;
-      this.#hasLoner = true;
-      return this.#loners.shift()?.();
-    }
-    while (this.#queue.length > 0 && this.#inFlight < this.#ports.settings.maxConcurrency) {
-      this.#inFlight++;
-      this.#queue.shift()?.();
-    }
   }
 }

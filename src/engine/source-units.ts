@@ -1,0 +1,75 @@
+import type { StateChanges } from "../domain/invocation.ts";
+import type { LatePart, Runner, Unit, UnitCode } from "../ports/runner.ts";
+
+export interface SourceUnitEvents {
+  /** `unit` is undefined when it is not loaded yet. */
+  late(part: LatePart, unit: Unit | undefined): void;
+  ended(unit: Unit | undefined): void;
+}
+
+/** A unit that is being loaded, with what others wrote since its copy of the state was made. */
+interface StartingUnit {
+  unit: Unit | undefined;
+  hasEnded: boolean;
+  /** Why it is to be killed as soon as it is loaded. */
+  doomed: string | undefined;
+  readonly missed: StateChanges[];
+}
+
+/** The units of one source: each is told what the others write, also one that is still loading. */
+export class SourceUnits {
+  readonly #runner: Runner;
+  readonly #events: SourceUnitEvents;
+  readonly #units = new Set<Unit>();
+  readonly #starting = new Set<StartingUnit>();
+
+  constructor(runner: Runner, events: SourceUnitEvents) {
+    this.#runner = runner;
+    this.#events = events;
+  }
+
+  /** No unit is loaded or being loaded. */
+  get isEmpty(): boolean {
+    return this.#units.size + this.#starting.size === 0;
+  }
+
+  /** The state in `code` is as of now: what is written from now on is told. */
+  async start(code: UnitCode): Promise<Unit> {
+    const self: StartingUnit = { unit: undefined, hasEnded: false, doomed: undefined, missed: [] };
+    this.#starting.add(self);
+    try {
+      const unit = await this.#runner.start(code, { late: (part) => this.#events.late(part, self.unit), ended: () => this.#ended(self) });
+      self.unit = unit;
+      for (const changes of self.missed) unit.patchState(changes);
+      if (!self.hasEnded) this.#units.add(unit);
+      if (self.doomed !== undefined) unit.kill(self.doomed);
+      return unit;
+    } finally {
+      this.#starting.delete(self);
+      if (self.unit === undefined) this.#events.ended(undefined);
+    }
+  }
+
+  /** Every unit but the one that wrote it learns of a change. */
+  tell(changes: StateChanges, writer: Unit | undefined): void {
+    if (Object.keys(changes).length === 0) return;
+    for (const unit of this.#units) if (unit !== writer) unit.patchState(changes);
+    for (const { missed } of this.#starting) missed.push(changes);
+  }
+
+  kill(reason: string): void {
+    for (const self of this.#starting) self.doomed = reason;
+    for (const unit of this.#units) unit.kill(reason);
+  }
+
+  /** Resolves when they are gone and what they did is reported. */
+  async retire(): Promise<void> {
+    await Promise.all([...this.#units].map((unit) => unit.retire()));
+  }
+
+  #ended(self: StartingUnit): void {
+    self.hasEnded = true;
+    if (self.unit !== undefined) this.#units.delete(self.unit);
+    this.#events.ended(self.unit);
+  }
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import type { StateChanges } from "../../src/domain/invocation.ts";
+import { SourceUnits } from "../../src/engine/source-units.ts";
+import type { Runner, Unit, UnitCode, UnitEvents } from "../../src/ports/runner.ts";
+
+const CODE: UnitCode = { bundle: { code: "", map: "", packages: [], imports: [] }, env: {}, state: {} };
+
+/** A unit that remembers what it was told. */
+class RecordingUnit implements Unit {
+  readonly definition = {};
+  readonly told: StateChanges[] = [];
+  killedFor: string | undefined;
+  readonly #events: UnitEvents;
+
+  constructor(events: UnitEvents) {
+    this.#events = events;
+  }
+
+  get isUsable(): boolean {
+    return this.killedFor === undefined;
+  }
+
+  call(): never {
+    throw new Error("not called in these tests");
+  }
+
+  patchState(changes: StateChanges): void {
+    this.told.push(changes);
+  }
+
+  async retire(): Promise<void> {
+    this.#events.ended();
+  }
+
+  kill(reason: string): void {
+    this.killedFor = reason;
+    this.#events.ended();
+  }
+}
+
+/** Loads units when the test says so. */
+class SlowRunner implements Runner {
+  #finish: () => void = () => {};
+  #fail: () => void = () => {};
+
+  start(_code: UnitCode, events: UnitEvents): Promise<RecordingUnit> {
+    return new Promise((resolve, reject) => {
+      this.#finish = () => resolve(new RecordingUnit(events));
+      this.#fail = () => reject(new Error("it does not load"));
+    });
+  }
+
+  finish(): void {
+    this.#finish();
+  }
+
+  fail(): void {
+    this.#fail();
+  }
+
+  prepare(): void {}
+}
+
+function setUp() {
+  const runner = new SlowRunner();
+  const ended: boolean[] = [];
+  const units = new SourceUnits(runner, { late: () => {}, ended: () => ended.push(units.isEmpty) });
+  return { runner, units, ended };
+}
+
+describe("the units of a source", () => {
+  it("learn of what others wrote while they were loaded", async () => {
+    const { runner, units } = setUp();
+    const starting = units.start(CODE);
+    units.tell({ cursor: "1" }, undefined);
+    runner.finish();
+    const unit = await starting;
+    expect(unit).toMatchObject({ told: [{ cursor: "1" }] });
+  });
+
+  it("are not told what they wrote themselves", async () => {
+    const { runner, units } = setUp();
+    const starting = units.start(CODE);
+    runner.finish();
+    const unit = await starting;
+    units.tell({ cursor: "1" }, unit);
+    expect(unit).toMatchObject({ told: [] });
+  });
+
+  it("are killed as well when they were still loading: their copy of the state may never have been stored", async () => {
+    const { runner, units } = setUp();
+    const starting = units.start(CODE);
+    units.kill("its run could not be stored");
+    runner.finish();
+    expect((await starting).isUsable).toBe(false);
+    expect(units.isEmpty).toBe(true);
+  });
+
+  it("count as there while they load, and no more when that fails", async () => {
+    const { runner, units, ended } = setUp();
+    const starting = units.start(CODE);
+    expect(units.isEmpty).toBe(false);
+    runner.fail();
+    await expect(starting).rejects.toThrow("it does not load");
+    expect(ended).toEqual([true]);
+  });
+});
