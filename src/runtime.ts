@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { mkdir, readFile, realpath } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { esbuildBundler } from "./code/esbuild-bundler.ts";
 import { NpmResolver } from "./code/npm-resolver.ts";
@@ -16,6 +16,7 @@ import { Listener, apiListener } from "./server/listen.ts";
 import { holdLock } from "./store/sqlite/open.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { systemClock } from "./system/clock.ts";
+import { makeHome } from "./system/home-folder.ts";
 import { packageVersion, programFile } from "./system/program-files.ts";
 import { readServerRecord, removeServerRecord, writeServerRecord, writeWhole } from "./system/server-record.ts";
 
@@ -32,11 +33,10 @@ const STOP_GRACE_MS = 10_000;
 
 /**
  * Starts a server on one PD_HOME: picks every plug and starts them in order.
- * Throws PD_HOME_IN_USE, PD_PORT_TAKEN, PD_DATABASE_UNUSABLE.
+ * Throws PD_HOME_UNUSABLE, PD_HOME_IN_USE, PD_PORT_TAKEN, PD_DATABASE_UNUSABLE.
  */
 export async function startRuntime(settings: Settings, log: Log): Promise<Runtime> {
-  await mkdir(settings.home, { recursive: true, mode: 0o700 });
-  const home = await realpath(settings.home);
+  const home = await makeHome(settings.home);
   const lock = holdLock(join(home, "server.lock"));
   if (lock === undefined) throw await homeInUse(home);
   const stop = new AbortController();

@@ -9,24 +9,51 @@ interface Call {
   readonly body?: JsonObject;
 }
 
-type Watch = (call: Promise<JsonObject>) => Promise<JsonObject>;
+export interface ServerAddress {
+  readonly baseUrl: string;
+  readonly key: string;
+}
+
+export interface ClientOptions {
+  /** Is handed each call while it goes on, to show that something does. */
+  readonly watch?: (call: Promise<JsonObject>) => Promise<JsonObject>;
+  /** Where the server is by now: one that was started again may listen elsewhere. */
+  readonly locate?: () => Promise<ServerAddress | undefined>;
+}
 
 export interface StreamMessage {
   readonly id: string;
   readonly data: JsonObject;
 }
 
+interface StreamSettings {
+  readonly onMessage: (message: StreamMessage) => void;
+  readonly signal: AbortSignal;
+  readonly lastEventId?: string;
+}
+
+export interface Stream {
+  /** The server listens: what happens from now on is not missed. */
+  readonly opened: Promise<void>;
+  /** Resolves when the signal aborts. Rejects with the server's error when it refuses, as for a source that is gone. */
+  readonly ended: Promise<void>;
+}
+
+/** From here on a status tells of a state that may pass, such as a server that stops. */
+const MAY_PASS_STATUS = 500;
+
 /** Speaks /v1 with one server. Throws the server's own errors as PdError, and PD_SERVER_UNREACHABLE. */
 export class ApiClient {
-  readonly baseUrl: string;
-  readonly #key: string;
-  readonly #watch: Watch;
+  #server: ServerAddress;
+  readonly #options: ClientOptions;
 
-  /** `watch` is handed each call while it goes on, to show that something does. */
-  constructor(baseUrl: string, key: string, watch: Watch = (call) => call) {
-    this.baseUrl = baseUrl;
-    this.#key = key;
-    this.#watch = watch;
+  constructor(server: ServerAddress, options: ClientOptions = {}) {
+    this.#server = server;
+    this.#options = options;
+  }
+
+  get baseUrl(): string {
+    return this.#server.baseUrl;
   }
 
   async isAlive(): Promise<boolean> {
@@ -57,42 +84,92 @@ export class ApiClient {
     return this.get(`/v1/sources/${encodeURIComponent(idOrSlug)}`).then(dataOf);
   }
 
-  /** Messages of an event stream, until the signal aborts; reconnects and resumes by itself. Resolves `opened` when the server listens. */
-  stream(
-    path: string,
-    { onMessage, signal, lastEventId }: { onMessage: (message: StreamMessage) => void; signal: AbortSignal; lastEventId?: string },
-  ): Promise<void> {
-    const authorization = `Bearer ${this.#key}`;
-    const first = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
+  /** Messages of an event stream; reconnects and resumes by itself, also with a server that was started again. */
+  stream(path: string, { onMessage, signal, lastEventId }: StreamSettings): Stream {
+    let refusal: PdError | undefined;
     const source = new EventSource(this.baseUrl + path, {
-      fetch: (url, init) => sendRequest(url, { signal: signalOf(init.signal), headers: { ...first, ...init.headers, authorization } }),
+      fetch: async (_url, init) => {
+        const { baseUrl, key } = await this.#locate();
+        // Two of them would be joined: the one of the last message counts from the second connection on.
+        const resume = lastEventId === undefined || "Last-Event-ID" in init.headers ? {} : { "last-event-id": lastEventId };
+        const headers = { ...resume, ...init.headers, authorization: `Bearer ${key}` };
+        const answer = await sendRequest(baseUrl + path, { signal: signalOf(init.signal), headers });
+        if (answer.status >= MAY_PASS_STATUS) throw new Error(`status ${answer.status}`);
+        if (!answer.ok) refusal = errorOf(answer.status, parseJson(await answer.text()), `GET ${path}`);
+        return answer;
+      },
     });
-    signal.addEventListener("abort", () => source.close());
     source.addEventListener("message", (message) => {
       const data = parseJson(String(message.data));
       if (isJsonObject(data)) onMessage({ id: message.lastEventId, data });
     });
-    return new Promise((resolve) => source.addEventListener("open", () => resolve(), { once: true }));
+    const opened = new Promise<void>((resolve) => source.addEventListener("open", () => resolve(), { once: true }));
+    const ended = new Promise<void>((resolve, reject) => {
+      const close = (): void => {
+        source.close();
+        resolve();
+      };
+      signal.addEventListener("abort", close, { once: true });
+      if (signal.aborted) close();
+      source.addEventListener("error", () => {
+        if (refusal !== undefined) reject(refusal);
+      });
+    });
+    const openedOrRefused = Promise.race([opened, ended]);
+    // Whoever waits for only one of them is told by that one.
+    for (const promise of [openedOrRefused, ended]) promise.catch(() => {});
+    return { opened: openedOrRefused, ended };
   }
 
   #call(call: Call): Promise<JsonObject> {
-    return this.#watch(this.#perform(call));
+    const done = this.#perform(call);
+    return this.#options.watch?.(done) ?? done;
   }
 
   async #perform({ method, path, body }: Call): Promise<JsonObject> {
-    const headers = { authorization: `Bearer ${this.#key}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
-    let answer: Answer;
-    try {
-      answer = await sendRequest(this.baseUrl + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
-    } catch (error) {
-      const reason = error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
-      throw new PdError("PD_SERVER_UNREACHABLE", `No server answers at ${this.baseUrl}: ${reason}`, { cause: error });
-    }
-    const text = await answer.text();
-    const value = parseJson(text);
+    const answer = await this.#send({ method, path, ...(body === undefined ? {} : { body }) });
+    const value = parseJson(await answer.text());
     if (!answer.ok) throw errorOf(answer.status, value, `${method} ${path}`);
     return isJsonObject(value) ? value : {};
   }
+
+  /** A call that no one has taken is sent once more to where the server is by now. */
+  async #send(call: Call): Promise<Answer> {
+    const { baseUrl } = this.#server;
+    try {
+      return await this.#sendOnce(call);
+    } catch (error) {
+      const hasMoved = isRefused(error) && (await this.#locate()).baseUrl !== baseUrl;
+      if (hasMoved) return await this.#sendOnce(call).catch((again: unknown) => Promise.reject(this.#unreachable(again)));
+      throw this.#unreachable(error);
+    }
+  }
+
+  #sendOnce({ method, path, body }: Call): Promise<Answer> {
+    const { baseUrl, key } = this.#server;
+    const headers = { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+    return sendRequest(baseUrl + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  }
+
+  async #locate(): Promise<ServerAddress> {
+    this.#server = (await this.#options.locate?.()) ?? this.#server;
+    return this.#server;
+  }
+
+  #unreachable(error: unknown): PdError {
+    const reason = messageOf(causeOf(error));
+    return new PdError("PD_SERVER_UNREACHABLE", `No server answers at ${this.baseUrl}: ${reason}`, { cause: error });
+  }
+}
+
+/** fetch tells the network's reason as the cause of its own error. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? error.cause : error;
+}
+
+function isRefused(error: unknown): boolean {
+  const cause = causeOf(error);
+  return cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED";
 }
 
 function errorOf(status: number, value: JsonValue | undefined, call: string): PdError {

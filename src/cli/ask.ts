@@ -12,13 +12,17 @@ export function canAsk(cli: CliContext, flags: { prompt?: boolean }): boolean {
 interface Asking<Value> {
   readonly props: JsonObject;
   readonly send: (props: JsonObject) => Promise<Value>;
+  /** Takes a question back: it is no longer the one to ask. */
+  readonly signal?: AbortSignal;
+  /** Told when questions begin. */
+  readonly asks?: () => void;
 }
 
 /**
  * Sends a request; when props are missing, asks for them and sends it again; an answer that does not fit is asked
  * for once more. Without a person at the terminal the error, which says what is missing, stands.
  */
-export async function askingForProps<Value>(cli: CliContext, flags: { prompt?: boolean }, { props, send }: Asking<Value>): Promise<Value> {
+export async function askingForProps<Value>(cli: CliContext, flags: { prompt?: boolean }, { props, send, signal, asks }: Asking<Value>): Promise<Value> {
   let answers: JsonObject = {};
   for (;;) {
     try {
@@ -26,10 +30,16 @@ export async function askingForProps<Value>(cli: CliContext, flags: { prompt?: b
     } catch (error) {
       const wanted = canAsk(cli, flags) ? askableProps(error, answers) : [];
       if (wanted.length === 0) throw error;
+      asks?.();
       printNote(cli, Object.keys(answers).length === 0 ? "Configuring props..." : messageOfError(error));
-      answers = { ...answers, ...(await askAll(cli, wanted)) };
+      answers = { ...answers, ...(await askAll(cli, wanted, signal)) };
     }
   }
+}
+
+/** A question was taken back by its signal. */
+export function isTakenBack(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortPromptError";
 }
 
 /** Declarations of the props that a PD_BAD_PROPS error wants; empty when asking would not help. */
@@ -44,18 +54,18 @@ function askableProps(error: unknown, answers: JsonObject): readonly JsonObject[
 }
 
 /** Asks for a value of each prop; nothing given for an optional one means no value. */
-export async function askAll(cli: CliContext, props: readonly JsonObject[]): Promise<JsonObject> {
+export async function askAll(cli: CliContext, props: readonly JsonObject[], signal?: AbortSignal): Promise<JsonObject> {
   const answers: JsonObject = {};
   for (const prop of props) {
-    const answer = await askOne(cli, prop);
+    const answer = await askOne(cli, prop, signal);
     const isNothing = answer === "" && prop["optional"] === true;
     answers[String(prop["name"])] = isNothing ? null : answer;
   }
   return answers;
 }
 
-async function askOne(cli: CliContext, prop: JsonObject): Promise<JsonValue> {
-  const prompt = inquirer.createPromptModule({ input: cli.stdin, output: cli.stderr });
+async function askOne(cli: CliContext, prop: JsonObject, signal?: AbortSignal): Promise<JsonValue> {
+  const prompt = inquirer.createPromptModule({ input: cli.stdin, output: cli.stderr, ...(signal === undefined ? {} : { signal }) });
   const answer: unknown = (await prompt([{ name: "value", message: messageOf(prop), ...questionOf(prop) }])).value;
   return isJsonLike(answer) ? answer : String(answer);
 }

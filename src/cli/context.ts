@@ -1,16 +1,17 @@
 import { spawn } from "node:child_process";
 import { openSync } from "node:fs";
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import ini from "ini";
 import { type GivenSettings, SETTINGS, type Settings, readSettings } from "../config.ts";
 import { PdError } from "../domain/errors.ts";
-import { isRecord } from "../domain/json.ts";
+import { type JsonObject, isRecord } from "../domain/json.ts";
+import { makeHome } from "../system/home-folder.ts";
 import { packageFile } from "../system/program-files.ts";
 import { readServerRecord } from "../system/server-record.ts";
-import { ApiClient } from "./api-client.ts";
+import { ApiClient, type ServerAddress } from "./api-client.ts";
 import { withSpinner } from "./spinner.ts";
 
 /** What every command is given: the streams, the flags that all share, the environment. */
@@ -36,14 +37,19 @@ export async function settingsOf({ flags, environment }: CliContext): Promise<Se
 
 /** A client of the server on this PD_HOME, with a spinner when it is for a command; `undefined` when none answers. */
 export async function findServer(settings: Settings, cli?: CliContext): Promise<ApiClient | undefined> {
-  const record = await readServerRecord(settings.home);
+  const locate = (): Promise<ServerAddress | undefined> => locateServer(settings.home);
+  const address = await locate();
+  if (address === undefined || !(await new ApiClient(address).isAlive())) return undefined;
+  const watch = cli === undefined ? {} : { watch: (call: Promise<JsonObject>) => withSpinner(cli, "Waiting for the server", call) };
+  return new ApiClient(address, { locate, ...watch });
+}
+
+/** What the server on this home says of itself; it may have ended without a word. */
+async function locateServer(home: string): Promise<ServerAddress | undefined> {
+  const record = await readServerRecord(home);
   if (record === undefined) return undefined;
-  const key = (await readFile(join(settings.home, "api-key"), "utf8").catch(() => "")).trim();
-  const isAlive = await new ApiClient(record.api_url, key).isAlive();
-  if (!isAlive) return undefined;
-  return cli === undefined
-    ? new ApiClient(record.api_url, key)
-    : new ApiClient(record.api_url, key, (call) => withSpinner(cli, "Waiting for the server", call));
+  const key = (await readFile(join(home, "api-key"), "utf8").catch(() => "")).trim();
+  return { baseUrl: record.api_url, key };
 }
 
 /** A client of the running server; starts one in the background where there is none, and says so. */
@@ -57,7 +63,7 @@ export async function connect(cli: CliContext): Promise<ApiClient> {
 
 /** Starts `pd up` with the same settings, its output in server.log of PD_HOME. Throws what kept it from starting. */
 export async function startInBackground(cli: CliContext, settings: Settings): Promise<ApiClient> {
-  await mkdir(settings.home, { recursive: true, mode: 0o700 });
+  await makeHome(settings.home);
   const logPath = join(settings.home, "server.log");
   const output = openSync(logPath, "a", 0o600);
   const words = Object.entries(cli.flags).flatMap(([name, value]) => flagWords(name, value));

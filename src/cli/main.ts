@@ -15,6 +15,8 @@ export interface CliStreams {
 /** Runs one command. What it does is loaded only then: every start of `pd` reads this file, and little else. */
 export async function main(argv: readonly string[], streams: CliStreams = process): Promise<number> {
   let exitCode = 0;
+  // A reader that has gone away, as head does, is no failure of the command.
+  for (const stream of [streams.stdout, streams.stderr]) stream.on("error", () => {});
   const program = buildProgram((work) => async (...given: unknown[]) => {
     const command = given.at(-1);
     if (!(command instanceof Command)) return;

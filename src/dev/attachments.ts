@@ -1,5 +1,5 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
 
 /** Remembers which deployed component a file belongs to, so that a restarted session finds it again. */
@@ -16,7 +16,6 @@ export class Attachments {
   }
 
   async keep(file: string, id: string): Promise<void> {
-    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
     await writeFile(this.#path, JSON.stringify({ ...(await this.#read()), [file]: id }, null, 2));
   }
 

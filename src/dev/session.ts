@@ -1,9 +1,7 @@
-import { once } from "node:events";
 import { relative } from "node:path";
-import { emitKeypressEvents } from "node:readline";
 import type { ChalkInstance } from "chalk";
 import { type ApiClient, dataOf, listOf } from "../cli/api-client.ts";
-import { askAll, askingForProps, canAsk } from "../cli/ask.ts";
+import { askAll, askingForProps, canAsk, isTakenBack } from "../cli/ask.ts";
 import type { CliContext } from "../cli/context.ts";
 import { readParams } from "../cli/local-code.ts";
 import { coloursFor, eventLine, printError, printJson, printLine, printNote, text, timelineLine } from "../cli/reporter.ts";
@@ -13,6 +11,7 @@ import { PdError } from "../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
 import { Attachments } from "./attachments.ts";
 import { FileWatcher } from "./file-watcher.ts";
+import { KEY_HELP, listenToKeys, openEndpoint, replayLast, runNow } from "./key-commands.ts";
 
 export interface DevFlags {
   readonly dc?: string;
@@ -67,7 +66,12 @@ class Session {
   #doubtful: { readonly text: string; readonly since: number } | undefined;
   /** Set while nothing is deployed yet. */
   #firstSave: (() => void) | undefined;
-  #isAsking = false;
+  /** Takes back the question that is being asked. */
+  #question: AbortController | undefined;
+  /** Lines that wait until a question is answered. */
+  #heldLines: string[] = [];
+  #saving: Promise<void> = Promise.resolve();
+  #endLook: () => void = () => {};
   /** The server did not answer to the last save. */
   #isLost = false;
   #takesKeys = false;
@@ -84,10 +88,12 @@ class Session {
     const { stop } = this.#settings;
     while (!stop.signal.aborted && !(await this.#attachOrWait()));
     if (stop.signal.aborted) return;
-    await this.#follow();
+    const { ended } = await this.#follow();
     this.#greet();
-    this.#listenToKeys();
-    if (!stop.signal.aborted) await once(stop.signal, "abort");
+    this.#takeKeys();
+    // What was saved meanwhile.
+    this.#watcher.lookAgain(0);
+    await ended;
   }
 
   async close(): Promise<void> {
@@ -102,21 +108,23 @@ class Session {
     const { stop, flags, path } = this.#settings;
     const read = await this.#component.read();
     this.#seen = JSON.stringify(read);
+    const saved = new Promise<void>((resolve) => {
+      this.#firstSave = resolve;
+      stop.signal.addEventListener("abort", () => resolve(), { once: true });
+    });
     this.#watcher.watch(read.files);
     try {
       await this.#attach(readParams(path, read));
+      this.#firstSave = undefined;
       return true;
     } catch (error) {
+      if (isTakenBack(error)) return false;
       const isHopeless = error instanceof PdError && (error.code === "PD_SOURCE_NOT_FOUND" || (error.code === "PD_BAD_PROPS" && !canAsk(this.#cli, flags)));
       if (isHopeless) throw error;
       printError(this.#cli, error);
       printNote(this.#cli, "Waiting for file change (or ^C to quit)...");
     }
-    await new Promise<void>((resolve) => {
-      this.#firstSave = resolve;
-      stop.signal.addEventListener("abort", () => resolve(), { once: true });
-    });
-    this.#firstSave = undefined;
+    await saved;
     return false;
   }
 
@@ -132,8 +140,8 @@ class Session {
         ? client.post("/v1/sources", { ...request, configured_props: props })
         : client.put(`/v1/sources/${text(before, "id")}`, { ...request, configured_props: props }),
     );
-    if (flags.promptAll === true && canAsk(this.#cli, flags)) await this.#askEvery();
     await attachments.keep(this.#component.entry, text(this.#source, "id"));
+    if (flags.promptAll === true && canAsk(this.#cli, flags)) await this.#askEvery();
   }
 
   /** A component that was deleted meanwhile is made anew; one that was named has to exist. */
@@ -148,7 +156,7 @@ class Session {
     const declared = Array.isArray(this.#source["configurable_props"]) ? this.#source["configurable_props"].filter(isJsonObject) : [];
     const asked = declared.filter((prop) => ASKED_BY_DEV.has(String(prop["type"])) && prop["static"] === undefined);
     const questions = asked.map((prop) => ({ ...prop, default: withoutNulls(values[String(prop["name"])] ?? prop["default"]) ?? "" }));
-    const answers = await askAll(this.#cli, questions);
+    const answers = await this.#whileAsking((signal) => askAll(this.#cli, questions, signal));
     this.#source = await this.#sendAsking(answers, (props) => this.#put({ configured_props: props }));
   }
 
@@ -156,15 +164,24 @@ class Session {
     return this.#settings.client.put(`/v1/sources/${text(this.#source, "id")}`, change);
   }
 
-  async #sendAsking(props: JsonObject, send: (props: JsonObject) => Promise<JsonObject>): Promise<JsonObject> {
-    this.#isAsking = true;
+  #sendAsking(props: JsonObject, send: (props: JsonObject) => Promise<JsonObject>): Promise<JsonObject> {
+    const spinning = (values: JsonObject): Promise<JsonObject> => withSpinner(this.#cli, "Deploying", send(values));
+    return this.#whileAsking(async (signal) =>
+      dataOf(await askingForProps(this.#cli, this.#settings.flags, { props, send: spinning, signal, asks: () => this.#endLook() })),
+    );
+  }
+
+  /** Lines wait while a question may stand on the screen, and a save takes the question back. */
+  async #whileAsking<Value>(ask: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+    const question = new AbortController();
+    this.#question = question;
     try {
-      const spinning = (values: JsonObject): Promise<JsonObject> => withSpinner(this.#cli, "Deploying", send(values));
-      return dataOf(await askingForProps(this.#cli, this.#settings.flags, { props, send: spinning }));
+      return await ask(AbortSignal.any([question.signal, this.#settings.stop.signal]));
     } finally {
-      this.#isAsking = false;
+      this.#question = undefined;
       // Questions leave the terminal as they want it.
       if (this.#takesKeys) this.#cli.stdin.setRawMode(true).resume();
+      for (const line of this.#heldLines.splice(0)) printLine(this.#cli, line);
     }
   }
 
@@ -177,10 +194,15 @@ class Session {
     if (this.#doubtful?.text !== now) this.#doubtful = { text: now, since: Date.now() };
     if (Date.now() - this.#doubtful.since < doubtMs) return this.#watcher.lookAgain(doubtMs);
     this.#doubtful = undefined;
-    this.#seen = now;
+    this.#question?.abort();
     if (this.#firstSave !== undefined) return this.#firstSave();
+    await this.#saving;
+    this.#seen = now;
     this.#watcher.watch(read.files);
-    await this.#save(read);
+    this.#saving = this.#save(read);
+    // A question may be open for long, and what is saved meanwhile counts more.
+    const asked = new Promise<void>((resolve) => (this.#endLook = resolve));
+    await Promise.race([this.#saving, asked]);
   }
 
   /** A save becomes the running code. Whatever is wrong is shown, and the old version serves on. */
@@ -190,6 +212,7 @@ class Session {
       this.#source = await this.#sendAsking({}, (props) => this.#put({ ...code, configured_props: props }));
       this.#isLost = false;
     } catch (error) {
+      if (isTakenBack(error)) return;
       if (error instanceof PdError && error.code === "PD_SERVER_UNREACHABLE") return this.#retryLater(error);
       printError(this.#cli, error);
       printNote(this.#cli, "The version before goes on");
@@ -205,19 +228,24 @@ class Session {
     this.#watcher.lookAgain(RETRY_MS);
   }
 
-  /** Resolves when both streams are open: nothing that happens from then on is missed. */
-  async #follow(): Promise<void> {
+  /** Resolves when both streams are open: nothing that happens from then on is missed. `ended` rejects when the source is gone. */
+  async #follow(): Promise<{ ended: Promise<unknown> }> {
     const { client, stop } = this.#settings;
     const path = `/sse/dc/${text(this.#source, "id")}`;
     const { signal } = stop;
-    await Promise.all([
-      client.stream(`${path}/emits`, { signal, onMessage: ({ data }) => this.#show(data, eventLine(data, this.#colours)) }),
+    const [newest] = listOf(await client.get(`/v1/sources/${text(this.#source, "id")}/event_summaries?limit=1`));
+    const lastEventId = newest === undefined ? "0-0" : text(newest, "id");
+    const streams = [
+      client.stream(`${path}/emits`, { signal, lastEventId, onMessage: ({ data }) => this.#show(data, eventLine(data, this.#colours)) }),
       client.stream(`${path}/observations`, { signal, onMessage: ({ data }) => this.#show(data, timelineLine(data, this.#colours)) }),
-    ]);
+    ];
+    await Promise.all(streams.map(({ opened }) => opened));
+    return { ended: Promise.all(streams.map(({ ended }) => ended)) };
   }
 
   #show(record: JsonObject, line: string | undefined): void {
     if (this.#cli.isJson) printJson(this.#cli, record);
+    else if (line !== undefined && this.#question !== undefined) this.#heldLines.push(line);
     else if (line !== undefined) printLine(this.#cli, line);
   }
 
@@ -227,53 +255,32 @@ class Session {
     if (this.#cli.isJson) return printJson(this.#cli, this.#source);
     printLine(this.#cli, `Attached to ${text(this.#source, "name_slug")} (${text(this.#source, "id")}), watching ${path}`);
     if (this.#source["endpoint_url"] !== undefined) printLine(this.#cli, `Endpoint: ${text(this.#source, "endpoint_url")}`);
-    if (stdin.isTTY === true) printLine(this.#cli, this.#colours.dim("r run now · p replay the last trigger · o open the endpoint · q quit"));
+    if (stdin.isTTY === true) printLine(this.#cli, this.#colours.dim(KEY_HELP));
     printLine(this.#cli, "Ready for updates!");
   }
 
-  #listenToKeys(): void {
+  #takeKeys(): void {
     const { stdin } = this.#cli;
     if (stdin.isTTY !== true) return;
     this.#takesKeys = true;
-    emitKeypressEvents(stdin);
-    stdin.setRawMode(true).resume();
-    stdin.on("keypress", (_text: string, key: { name?: string; ctrl?: boolean }) => {
-      if (this.#isAsking) return;
-      this.#press(key.ctrl === true && key.name === "c" ? "q" : (key.name ?? "")).catch((error: unknown) => printError(this.#cli, error));
-    });
+    const press = (key: string): void => {
+      if (this.#question === undefined) this.#press(key).catch((error: unknown) => printError(this.#cli, error));
+    };
+    listenToKeys(stdin, { press, ended: () => this.#settings.stop.abort() });
   }
 
   async #press(key: string): Promise<void> {
     const { client, stop } = this.#settings;
-    const id = text(this.#source, "id");
     switch (key) {
       case "q":
         return stop.abort();
       case "r":
-        await client.post(`/v1/sources/${id}/run`);
-        return;
+        return runNow(client, this.#source);
       case "p":
-        return this.#replayLast(id);
+        return replayLast(this.#cli, client, this.#source);
       case "o":
-        return this.#openEndpoint();
+        return openEndpoint(this.#cli, this.#source);
     }
-  }
-
-  async #replayLast(id: string): Promise<void> {
-    const recent = listOf(await this.#settings.client.get(`/v1/sources/${id}/invocations?limit=50`));
-    const last = recent.find((invocation) => isJsonObject(invocation["trigger"]) && invocation["trigger"]["kind"] !== "hook");
-    if (last === undefined) return printNote(this.#cli, "Nothing to replay yet: the source has not been triggered");
-    await this.#settings.client.post(`/v1/invocations/${text(last, "id")}/replay`);
-  }
-
-  async #openEndpoint(): Promise<void> {
-    const url = text(this.#source, "endpoint_url");
-    if (url === "") return printNote(this.#cli, "The source has no endpoint: it has no $.interface.http prop");
-    const { spawn } = await import("node:child_process");
-    const opener = process.platform === "darwin" ? "open" : process.platform === "win32" ? "explorer" : "xdg-open";
-    spawn(opener, [url], { stdio: "ignore", detached: true })
-      .once("error", () => printNote(this.#cli, `Open ${url} in a browser`))
-      .unref();
   }
 }
 

@@ -20,6 +20,7 @@ export function deleteSource(ports: EnginePorts, state: EngineState, { live, for
     state.sources.remove(live);
     state.timers.replace(id, []);
     live.kill(`${slug} was deleted`);
+    ports.feed.end(id);
   });
 }
 

@@ -19,7 +19,7 @@ export type Observation =
     }
   | { readonly kind: "updated"; readonly at: number; readonly version: string };
 
-type Listener<Item> = (item: Item) => void;
+type Subscriptions<Item> = Map<DeployedId, Set<Subscription<Item>>>;
 
 /** Events read at a time from the backlog. */
 const BACKLOG_STEP = 200;
@@ -29,21 +29,26 @@ const MAX_WAITING = 5000;
 /** Tells readers what is new; a reader that begins at a number first gets what it missed, then what comes, without gap or double. */
 export class EventFeed {
   readonly #store: EventStore;
-  readonly #events = new Map<DeployedId, Set<Listener<Event>>>();
-  readonly #observations = new Map<DeployedId, Set<Listener<Observation>>>();
+  readonly #events: Subscriptions<Event> = new Map();
+  readonly #observations: Subscriptions<Observation> = new Map();
 
   constructor(store: EventStore) {
     this.#store = store;
   }
 
   announce(sourceId: DeployedId, events: readonly Event[]): void {
-    const listeners = this.#events.get(sourceId);
-    if (listeners !== undefined) for (const event of events) for (const listener of listeners) listener(event);
+    const readers = this.#events.get(sourceId);
+    if (readers !== undefined) for (const event of events) for (const reader of readers) reader.add(event);
   }
 
   observe(sourceId: DeployedId, observation: Observation): void {
-    const listeners = this.#observations.get(sourceId);
-    if (listeners !== undefined) for (const listener of listeners) listener(observation);
+    const readers = this.#observations.get(sourceId);
+    if (readers !== undefined) for (const reader of readers) reader.add(observation);
+  }
+
+  /** The source is gone: whoever reads it gets what is still waiting, and then the end. */
+  end(sourceId: DeployedId): void {
+    for (const readers of [this.#events.get(sourceId), this.#observations.get(sourceId)]) readers?.forEach((reader) => reader.end());
   }
 
   /** Ends when the signal aborts, or when the reader is too slow. */
@@ -69,26 +74,32 @@ export class EventFeed {
 /** A place in line that collects from the moment it is made. */
 class Subscription<Item> implements AsyncIterable<Item> {
   readonly #waiting: Item[] = [];
+  readonly #leave: () => void;
   #wake: () => void = () => {};
   #isOver = false;
 
-  constructor(all: Map<DeployedId, Set<Listener<Item>>>, sourceId: DeployedId, signal: AbortSignal) {
-    const listeners = all.get(sourceId) ?? new Set();
-    all.set(sourceId, listeners);
-    const end = (): void => {
-      this.#isOver = true;
-      listeners.delete(add);
-      if (listeners.size === 0 && all.get(sourceId) === listeners) all.delete(sourceId);
-      this.#wake();
+  constructor(all: Subscriptions<Item>, sourceId: DeployedId, signal: AbortSignal) {
+    const readers = all.get(sourceId) ?? new Set();
+    all.set(sourceId, readers);
+    this.#leave = () => {
+      readers.delete(this);
+      if (readers.size === 0 && all.get(sourceId) === readers) all.delete(sourceId);
     };
-    const add = (item: Item): void => {
-      this.#waiting.push(item);
-      if (this.#waiting.length > MAX_WAITING) end();
-      else this.#wake();
-    };
-    listeners.add(add);
-    if (signal.aborted) end();
-    else signal.addEventListener("abort", end, { once: true });
+    readers.add(this);
+    if (signal.aborted) this.end();
+    else signal.addEventListener("abort", () => this.end(), { once: true });
+  }
+
+  add(item: Item): void {
+    this.#waiting.push(item);
+    if (this.#waiting.length > MAX_WAITING) this.end();
+    else this.#wake();
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#leave();
+    this.#wake();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item> {

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { componentPath } from "../support/components.ts";
-import { PdHome, collect, untilOutput } from "../support/pd.ts";
+import { PdHome, type Server, collect, killHard, untilOutput } from "../support/pd.ts";
 import { eventually } from "../support/runtime.ts";
 
 describe("pd", () => {
@@ -109,6 +109,40 @@ describe("pd", () => {
     expect(lines.slice(0, 3)).toEqual([1, 2, 3]);
     follower.kill("SIGINT");
     await once(follower, "close");
+  });
+
+  it("goes on following a server that was started again on another port, and misses nothing", async () => {
+    const home = await PdHome.make();
+    const first = await home.up();
+    const source = await home.json("deploy", componentPath("http-plain.mjs"));
+    const path = new URL(String(source["endpoint_url"])).pathname;
+    const send = (server: Server, id: number): Promise<Response> =>
+      fetch(server.endpointUrl + path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ id }) });
+    const follower = home.spawn(["events", "http-plain", "-f"]);
+    const shown = collect(follower, "stdout");
+    await send(first, 1);
+    await eventually(async () => shown() === '{"id":1}\n');
+    await killHard(first.child);
+    const second = await home.up();
+    for (const id of [2, 3]) await send(second, id);
+    await eventually(async () => shown().split("\n").length > 3);
+    await send(second, 4);
+    await eventually(async () => shown().split("\n").length > 4);
+    expect(shown()).toBe('{"id":1}\n{"id":2}\n{"id":3}\n{"id":4}\n');
+  });
+
+  it.each(["events", "logs"])("stops following with %s when the source is deleted", async (command) => {
+    const home = await PdHome.make();
+    await home.up();
+    await home.pd("deploy", componentPath("http-plain.mjs"));
+    await home.pd("run", "http-plain", "--event", await home.file("event.json", '{"body":{"id":1}}'));
+    const follower = home.spawn([command, "http-plain", ...(command === "events" ? ["-f"] : [])]);
+    const [stdout, stderr] = [collect(follower, "stdout"), collect(follower, "stderr")];
+    await eventually(async () => stdout() !== "");
+    const closed = once(follower, "close");
+    await home.pd("delete", "http-plain");
+    expect((await closed)[0]).toBe(1);
+    expect(stderr()).toContain("Error [PD_SOURCE_NOT_FOUND] Cannot stream");
   });
 
   it("follows logs", async () => {

@@ -3,7 +3,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { componentPath } from "../support/components.ts";
+import { Gate } from "../support/gate.ts";
 import { PdHome, type Server, killHard } from "../support/pd.ts";
+import { FakeRegistry } from "../support/registry.ts";
 import { eventually } from "../support/runtime.ts";
 
 /** Numbers between 0 and 1, the same in every run of the test. */
@@ -93,34 +95,59 @@ describe("a server that is killed", () => {
     });
   });
 
-  it.each(["deploy", "update", "delete"])("in the middle of %s has changed all or nothing", async (verb) => {
+  it.each([
+    { verb: "deploy", left: undefined },
+    { verb: "update", left: { version: "1", db: { activated: 1 } } },
+    { verb: "delete", left: { version: "1", db: { activated: 1 } } },
+    { verb: "run", left: { version: "1", db: { activated: 1 } } },
+    { verb: "replay", left: { version: "1", db: { activated: 1, runs: 1 } } },
+  ])("in the middle of $verb has changed all or nothing", async ({ verb, left }) => {
     const home = await PdHome.make();
     const first = await home.up();
-    const slow = (v: number): string =>
-      `export default { name: "Verb", version: "${v}", props: { db: "$.service.db", slow: "boolean" }, hooks: { async activate() { this.db.set("activated", ${v}); if (this.slow) await new Promise((done) => setTimeout(done, 60000)); }, async deactivate() { this.db.set("activated", null); if (this.slow || this.db.get("slow")) await new Promise((done) => setTimeout(done, 60000)); } }, run() { return ${v}; } };`;
-    const file = await home.file("verb.mjs", slow(1));
-    if (verb !== "deploy") await home.pd("deploy", file, "--prop", "slow=false");
-    await writeFile(file, slow(2));
-    const words =
-      { deploy: ["deploy", file, "--prop", "slow=true"], update: ["update", "verb", "--code", file, "--prop", "slow=true"], delete: ["delete", "verb"] }[
-        verb
-      ] ?? [];
-    if (verb === "delete") await slowDown(home, "verb");
-    const command = home.spawn(words);
-    await new Promise((done) => setTimeout(done, 500));
+    const gate = await Gate.open();
+    const file = await home.file("verb.mjs", verbSource(1));
+    const passing = await home.file("passing.json", "{}");
+    const stopping = await home.file("stopping.json", JSON.stringify({ gate: gate.url }));
+    if (verb !== "deploy") await home.pd("deploy", file);
+    if (verb === "delete") await home.pd("db", "set", "verb", "gate", JSON.stringify(gate.url));
+    const { id: before } = verb === "replay" ? await home.json("run", "verb", "--event", passing) : { id: "" };
+    await writeFile(file, verbSource(2));
+    if (verb === "replay") await home.pd("db", "set", "verb", "stop", JSON.stringify(gate.url));
+    const words: Readonly<Record<string, readonly string[]>> = {
+      deploy: ["deploy", file, "--prop", `gate=${gate.url}`],
+      update: ["update", "verb", "--code", file, "--prop", `gate=${gate.url}`],
+      delete: ["delete", "verb"],
+      run: ["run", "verb", "--event", stopping],
+      replay: ["replay", "verb", String(before)],
+    };
+    home.spawn(words[verb] ?? []);
+    await gate.reached;
     await killHard(first.child);
-    command.kill("SIGKILL");
     await home.up();
-    const sources: unknown = await home.json("list");
-    if (verb === "deploy") expect(sources).toEqual([]);
-    if (verb === "update") {
-      expect(await home.json("run", "verb")).toMatchObject({ returned: 1 });
-      expect(await home.json("db", "list", "verb")).toEqual({ activated: 1 });
-    }
-    if (verb === "delete") {
-      expect(await home.json("run", "verb")).toMatchObject({ returned: 1 });
-      expect(await home.json("db", "list", "verb")).toMatchObject({ activated: 1 });
-    }
+    if (left === undefined) return expect(await home.json("list")).toEqual([]);
+    expect(await home.json("describe", "verb")).toMatchObject({ component_version: left.version, active: true });
+    if (verb === "replay") await home.pd("db", "delete", "verb", "stop");
+    if (verb === "delete") await home.pd("db", "delete", "verb", "gate");
+    expect(await home.json("db", "list", "verb")).toEqual(left.db);
+    expect(await home.json("events", "verb")).toHaveLength("runs" in left.db ? 1 : 0);
+    return expect(await home.json("run", "verb", "--event", passing)).toMatchObject({ outcome: "returned", event_count: 1 });
+  });
+
+  it("in the middle of an install leaves nothing half installed, and the next one installs", async () => {
+    const registry = await FakeRegistry.start();
+    await registry.publish("headwater-half", "1.0.0");
+    const gate = await Gate.open();
+    const home = await PdHome.make();
+    const file = await home.file("half.mjs", 'import version from "headwater-half"; export default { name: "Half", version: "1", run() { return version; } };');
+    const first = await home.up([], { env: { npm_config_registry: gate.url } });
+    home.spawn(["deploy", file]);
+    await gate.reached;
+    await killHard(first.child);
+    expect(readdirSync(join(home.home, "packages"))).toHaveLength(1);
+    await home.up([], { env: { npm_config_registry: registry.url } });
+    expect(readdirSync(join(home.home, "packages"))).toEqual([]);
+    await home.pd("deploy", file);
+    expect(await home.json("run", "half")).toMatchObject({ returned: "1.0.0" });
   });
 
   it("takes the processes of its components with it", async () => {
@@ -156,9 +183,24 @@ async function instants({ api }: Server, id: string): Promise<Instant[]> {
   return JSON.parse(JSON.stringify(data));
 }
 
-/** From now on `deactivate` of the source takes a minute. */
-async function slowDown(home: PdHome, source: string): Promise<void> {
-  await home.pd("db", "set", source, "slow", "true");
+/** A source whose hooks and runs stop at a gate when they are given one. */
+function verbSource(version: number): string {
+  return `export default {
+  name: "Verb",
+  version: "${version}",
+  props: { db: "$.service.db", gate: { type: "string", optional: true } },
+  hooks: {
+    async activate() { this.db.set("activated", ${version}); if (this.gate) await fetch(this.gate); },
+    async deactivate() { const gate = this.db.get("gate"); this.db.set("activated", null); if (gate) await fetch(gate); },
+  },
+  async run(event) {
+    this.db.set("runs", 1);
+    this.$emit({ version: ${version} });
+    const gate = event.gate ?? this.db.get("stop");
+    if (gate) await fetch(gate);
+  },
+};
+`;
 }
 
 /** Processes of components that belong to this home. */

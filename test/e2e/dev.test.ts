@@ -1,9 +1,9 @@
 import { type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { PdHome, collect } from "../support/pd.ts";
+import { PdHome, collect, killHard } from "../support/pd.ts";
 import { eventually } from "../support/runtime.ts";
 
 const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
@@ -34,6 +34,19 @@ async function startDev(home: PdHome, words: readonly string[]): Promise<Session
   const shown = (): string => stdout() + stderr();
   await eventually(async () => shown().includes("Ready for updates!"));
   return { child, shown, endpoint: /Endpoint: (\S+)/.exec(shown())?.[1] ?? "", id: /\((dc_\w+)\)/.exec(shown())?.[1] ?? "" };
+}
+
+interface Terminal {
+  readonly terminal: ChildProcess;
+  readonly shown: () => string;
+  readonly press: (text: string) => void;
+  readonly closed: Promise<unknown>;
+}
+
+/** `pd dev` as a person sees it. */
+function startOnTerminal(home: PdHome, words: string, env: Record<string, string> = {}): Terminal {
+  const terminal = home.spawn([], { shell: `exec script -qec "${process.execPath} ${PD} dev ${words}" /dev/null; exit`, env });
+  return { terminal, shown: collect(terminal, "stdout"), press: (text) => void terminal.stdin?.write(text), closed: once(terminal, "close") };
 }
 
 async function stop({ child }: Session): Promise<void> {
@@ -160,16 +173,15 @@ describe("pd dev", () => {
     const home = await PdHome.make();
     const { source } = await files(home);
     await writeFile(source, version("x", 'who: { type: "string", label: "Whom" }, timer: { type: "$.interface.timer", default: { intervalSeconds: 900 } }'));
-    const terminal = home.spawn([], { shell: `exec script -qec "${process.execPath} ${PD} dev ${source} --prompt-all --prop who=me" /dev/null; exit` });
-    const shown = collect(terminal, "stdout");
+    const { shown, press, closed } = startOnTerminal(home, `${source} --prompt-all --prop who=me`);
     await eventually(async () => shown().includes("Whom"));
-    terminal.stdin?.write("you\r");
+    press("you\r");
     await eventually(async () => shown().includes("timer"));
-    terminal.stdin?.write("\r");
+    press("\r");
     await eventually(async () => shown().includes("Ready for updates!"));
     expect(await home.json("list")).toMatchObject([{ configured_props: { who: "you", timer: { interval_seconds: 900 } } }]);
-    terminal.stdin?.write("q");
-    await once(terminal, "close");
+    press("q");
+    await closed;
   });
 
   it("says without a terminal what is missing", async () => {
@@ -180,12 +192,88 @@ describe("pd dev", () => {
     expect(await home.pd("dev", "nowhere.ts")).toMatchObject({ code: 1, stderr: expect.stringContaining("Error [PD_FILE_NOT_FOUND] Cannot read nowhere.ts") });
   });
 
+  it("takes a question back when a save makes it idle", async () => {
+    const home = await PdHome.make();
+    const { source } = await files(home);
+    const { shown, press, closed } = startOnTerminal(home, source);
+    await eventually(async () => shown().includes("Ready for updates!"));
+    const endpoint = /Endpoint: (\S+)/.exec(shown())?.[1] ?? "";
+    await writeFile(source, version("two", 'who: { type: "string", label: "Whom to greet" }'));
+    await eventually(async () => shown().includes("Whom to greet"));
+    expect(await answer(endpoint)).toBe("one!");
+    await writeFile(source, version("three"));
+    await until(endpoint, "three!");
+    press("q");
+    await closed;
+  });
+
+  it("takes a question back also before anything is deployed, and deploys once", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    const { source } = await files(home);
+    await writeFile(source, version("one", 'who: { type: "string", label: "Whom to greet" }'));
+    const { shown, press, closed } = startOnTerminal(home, source);
+    await eventually(async () => shown().includes("Whom to greet"));
+    await writeFile(source, version("two"));
+    await eventually(async () => shown().includes("Ready for updates!"));
+    await until(/Endpoint: (\S+)/.exec(shown())?.[1] ?? "", "two!");
+    press("q");
+    await closed;
+    expect(await home.json("list")).toHaveLength(1);
+  });
+
+  it("holds its lines back while it asks", async () => {
+    const home = await PdHome.make();
+    const { source } = await files(home);
+    const { shown, press, closed } = startOnTerminal(home, source);
+    await eventually(async () => shown().includes("Ready for updates!"));
+    const endpoint = /Endpoint: (\S+)/.exec(shown())?.[1] ?? "";
+    await writeFile(source, version("two", 'who: { type: "string", label: "Whom to greet" }'));
+    await eventually(async () => shown().includes("Whom to greet"));
+    await answer(endpoint);
+    await eventually(async () => (await home.json("events", "dev-source"))["length"] === 1);
+    expect(shown()).not.toContain("an event of one");
+    press("you\r");
+    await eventually(async () => shown().includes("an event of one"));
+    press("q");
+    await closed;
+  });
+
+  it("opens the endpoint, and ends when its terminal goes away", async () => {
+    const home = await PdHome.make();
+    const opened = join(home.folder, "opened");
+    const opener = await home.file("bin/xdg-open", `#!/bin/sh\necho "$1" > ${opened}\n`);
+    await chmod(opener, 0o755);
+    const { source } = await files(home);
+    const { shown, press, terminal } = startOnTerminal(home, source, { PATH: `${dirname(opener)}:${process.env["PATH"]}` });
+    await eventually(async () => shown().includes("Ready for updates!"));
+    press("o");
+    await eventually(async () => (await readFile(opened, "utf8").catch(() => "")) === `${/Endpoint: (\S+)/.exec(shown())?.[1]}\n`);
+    await killHard(terminal);
+    await eventually(async () => (await home.json("status"))["running"] === false);
+  });
+
+  it("goes on with a server that was started again, and ends when its source is deleted", async () => {
+    const home = await PdHome.make();
+    const first = await home.up();
+    const { source } = await files(home);
+    const session = await startDev(home, [source]);
+    await killHard(first.child);
+    const second = await home.up();
+    await writeFile(source, version("two"));
+    const endpoint = second.endpointUrl + new URL(session.endpoint).pathname;
+    await until(endpoint, "two!");
+    await eventually(async () => session.shown().includes("an event of two"));
+    const closed = once(session.child, "close");
+    await home.pd("delete", session.id);
+    expect((await closed)[0]).toBe(1);
+    expect(session.shown()).toContain("Error [PD_SOURCE_NOT_FOUND]");
+  });
+
   it("asks on a terminal for props that appear, and takes keys: run, replay, quit", async () => {
     const home = await PdHome.make();
     const { source } = await files(home);
-    const terminal = home.spawn([], { shell: `exec script -qec "${process.execPath} ${PD} dev ${source}" /dev/null; exit` });
-    const shown = collect(terminal, "stdout");
-    const press = (text: string): boolean | undefined => terminal.stdin?.write(text);
+    const { shown, press, closed } = startOnTerminal(home, source);
     await eventually(async () => shown().includes("Ready for updates!"));
     expect(shown()).toContain("r run now · p replay the last trigger · o open the endpoint · q quit");
     press("r");
@@ -197,7 +285,7 @@ describe("pd dev", () => {
     press("p");
     await eventually(async () => shown().includes("an event of asked"));
     press("q");
-    await once(terminal, "close");
+    await closed;
     expect(await home.json("list")).toMatchObject([{ configured_props: { who: "you" } }]);
   });
 });

@@ -15,19 +15,28 @@ export interface Result {
   readonly stderr: string;
 }
 
+interface SpawnOptions {
+  /** Runs before pd in the same shell. */
+  readonly shell?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** A PD_HOME of the test's own, and the real `pd` on it. Whatever still runs is ended when the test has finished. */
 export class PdHome {
   readonly folder: string;
   readonly #running = new Set<ChildProcess>();
+  readonly #variables: Readonly<Record<string, string>>;
 
-  static async make(): Promise<PdHome> {
-    const home = new PdHome(await temporaryFolder());
+  /** `variables` come on top of the test's own environment. */
+  static async make(variables: Readonly<Record<string, string>> = {}): Promise<PdHome> {
+    const home = new PdHome(await temporaryFolder(), variables);
     onTestFinished(() => home.#end());
     return home;
   }
 
-  private constructor(folder: string) {
+  private constructor(folder: string, variables: Readonly<Record<string, string>>) {
     this.folder = folder;
+    this.#variables = { PD_HOME: this.home, PD_PORT: "0", PD_ENDPOINT_PORT: "0", XDG_CONFIG_HOME: join(folder, "config"), NO_COLOR: "1", ...variables };
   }
 
   get home(): string {
@@ -58,8 +67,8 @@ export class PdHome {
   }
 
   /** Starts a command that goes on. */
-  spawn(words: readonly string[], { shell }: { shell?: string } = {}): ChildProcess {
-    const env = { ...process.env, PD_HOME: this.home, PD_PORT: "0", PD_ENDPOINT_PORT: "0", XDG_CONFIG_HOME: join(this.folder, "config"), NO_COLOR: "1" };
+  spawn(words: readonly string[], { shell, env: extra }: SpawnOptions = {}): ChildProcess {
+    const env = { ...process.env, ...this.#variables, ...extra };
     const options = { env, cwd: this.folder, stdio: ["pipe", "pipe", "pipe"] as ["pipe", "pipe", "pipe"] };
     const child =
       shell === undefined
@@ -71,7 +80,7 @@ export class PdHome {
   }
 
   /** Starts the server in the foreground and waits until it listens. */
-  async up(words: readonly string[] = [], options: { shell?: string } = {}): Promise<Server> {
+  async up(words: readonly string[] = [], options: SpawnOptions = {}): Promise<Server> {
     const child = this.spawn(["up", "--json", ...words], options);
     const stderr = collect(child, "stderr");
     const stdout = collect(child, "stdout");
@@ -79,7 +88,7 @@ export class PdHome {
     await Promise.race([started, once(child, "close").then(() => Promise.reject(new Error(`pd up ended: ${stderr()}`)))]);
     const { api_url, endpoint_url } = JSON.parse(stdout());
     const key = (await readFile(join(this.home, "api-key"), "utf8")).trim();
-    return { child, stderr, endpointUrl: endpoint_url, api: new ApiClient(api_url, key), apiKey: key, apiUrl: api_url };
+    return { child, stderr, endpointUrl: endpoint_url, api: new ApiClient({ baseUrl: api_url, key }), apiKey: key, apiUrl: api_url };
   }
 
   async #end(): Promise<void> {

@@ -24,7 +24,7 @@ export class TestServer {
   private constructor(home: string, runtime: Runtime) {
     this.home = home;
     this.#runtime = runtime;
-    this.api = new ApiClient(runtime.apiUrl, runtime.apiKey);
+    this.api = new ApiClient({ baseUrl: runtime.apiUrl, key: runtime.apiKey });
   }
 
   get apiUrl(): string {

@@ -5,6 +5,7 @@ import { ApiClient } from "../api-client.ts";
 import { type CliContext, findServer, settingsOf } from "../context.ts";
 import { givenEnv, givenProps } from "../prop-flags.ts";
 import { printNote } from "../reporter.ts";
+import { abortOnStop } from "../stop-signals.ts";
 
 /** `pd dev <file>`: every save becomes the running code of one deployed component. Hosts the server itself where none runs. */
 export async function dev(cli: CliContext, path: string, flags: DevFlags): Promise<number> {
@@ -13,9 +14,8 @@ export async function dev(cli: CliContext, path: string, flags: DevFlags): Promi
   const running = await findServer(settings);
   const hosted = running === undefined ? await startRuntime(settings, streamLog(cli.stderr)) : undefined;
   if (hosted !== undefined) printNote(cli, `Server ${hosted.apiUrl}, ends with this session (pd up keeps one running)`);
-  const client = running ?? new ApiClient(hosted?.apiUrl ?? "", hosted?.apiKey ?? "");
-  const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  const client = running ?? new ApiClient({ baseUrl: hosted?.apiUrl ?? "", key: hosted?.apiKey ?? "" });
+  const stop = abortOnStop(cli.stdout);
   try {
     await openSession(cli, { client, path, flags, props, env, home: settings.home, stop });
   } finally {

@@ -1,8 +1,8 @@
-import { once } from "node:events";
 import { type JsonObject, isJsonObject } from "../../domain/json.ts";
 import { listOf } from "../api-client.ts";
 import { type CliContext, connect } from "../context.ts";
 import { countOf, printJson, printLine, text } from "../reporter.ts";
+import { abortOnStop } from "../stop-signals.ts";
 
 /** `pd events <source>`: payloads, oldest first; `-f` goes on with what comes. Under --json whole records. */
 export async function events(cli: CliContext, source: string, { n, follow }: { n: string; follow?: boolean }): Promise<number> {
@@ -13,12 +13,10 @@ export async function events(cli: CliContext, source: string, { n, follow }: { n
   if (cli.isJson && follow !== true) printJson(cli, [...page]);
   else for (const record of page) printEvent(cli, record);
   if (follow !== true) return 0;
-  const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  const stop = abortOnStop(cli.stdout);
   const last = page.at(-1);
   const resume = last === undefined ? (limit === 0 ? {} : { lastEventId: "0-0" }) : { lastEventId: text(last, "id") };
-  void client.stream(`/sse/dc/${String(id)}/emits`, { signal: stop.signal, ...resume, onMessage: ({ data }) => printEvent(cli, data) });
-  await once(stop.signal, "abort");
+  await client.stream(`/sse/dc/${String(id)}/emits`, { signal: stop.signal, ...resume, onMessage: ({ data }) => printEvent(cli, data) }).ended;
   return 0;
 }
 

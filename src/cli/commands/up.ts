@@ -3,6 +3,7 @@ import { startRuntime } from "../../runtime.ts";
 import { streamLog } from "../../system/log.ts";
 import { type CliContext, findServer, settingsOf, startInBackground } from "../context.ts";
 import { fields, printJson, printLine, printNote } from "../reporter.ts";
+import { abortOnStop } from "../stop-signals.ts";
 
 /** `pd up`: the server, in the foreground until it is told to stop, or detached. */
 export async function up(cli: CliContext, { detach }: { detach?: boolean }): Promise<number> {
@@ -14,8 +15,7 @@ export async function up(cli: CliContext, { detach }: { detach?: boolean }): Pro
     else printNote(cli, `${running === undefined ? "Started" : "Already running"} at ${client.baseUrl}; pd down stops it`);
     return 0;
   }
-  const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  const stop = abortOnStop();
   const runtime = await startRuntime(settings, streamLog(cli.stderr));
   const shown = { api_url: runtime.apiUrl, endpoint_url: runtime.endpointUrl, home: settings.home };
   if (cli.isJson) printJson(cli, shown);

@@ -1,11 +1,13 @@
 import { type Context, Hono } from "hono";
 import { streamSSE } from "hono/streaming";
-import { seqOfEventId } from "../../domain/ids.ts";
 import type { Engine } from "../../engine/engine.ts";
+import { seqOf } from "./params.ts";
 import { eventRecord, observationRecord } from "./records.ts";
 
 /** Tells proxies and clients that the stream lives (platform.md §2). */
 const KEEP_ALIVE_MS = 15_000;
+/** After how long a reader that was cut off comes back. */
+const RECONNECT_MS = 500;
 
 interface Message {
   readonly data: string;
@@ -18,7 +20,7 @@ export function streamRoutes(engine: Engine): Hono {
   app.get("/dc/:id/emits", (context) => {
     const { id } = engine.find(context.req.param("id"), "stream events of").source;
     const last = context.req.header("last-event-id") ?? context.req.query("last_event_id");
-    const after = last === undefined ? undefined : seqOfEventId(last);
+    const after = last === undefined ? undefined : seqOf(last);
     return stream(context, (signal) => emits(engine, id, { after, signal }));
   });
   app.get("/dc/:id/observations", (context) => {
@@ -46,7 +48,7 @@ function stream(context: Context, open: (signal: AbortSignal) => AsyncGenerator<
     sse.onAbort(() => over.abort());
     const messages = open(over.signal);
     // Readers can count on being in line once this comment has come.
-    await sse.write(":sse-handshake\n\n");
+    await sse.write(`:sse-handshake\nretry: ${RECONNECT_MS}\n\n`);
     const beat = setInterval(() => void sse.write(":sse-handshake\n\n"), KEEP_ALIVE_MS);
     try {
       for await (const message of messages) await sse.writeSSE(message);

@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { PdError, messageOf } from "../../domain/errors.ts";
+import { seqOfEventId } from "../../domain/ids.ts";
 import { type JsonObject, isJsonObject, isJsonValue } from "../../domain/json.ts";
 
 const MAX_BODY = 20 * 1024 * 1024;
@@ -73,4 +74,14 @@ async function readBody(context: Context): Promise<JsonObject> {
     throw new PdError("PD_BAD_JSON", `Cannot read the body as JSON: ${messageOf(error)}`);
   }
   throw new PdError("PD_BAD_JSON", "Cannot use the body: it is JSON, but no object");
+}
+
+/** The number of an event within its source. Throws PD_BAD_INPUT for what is no event id. */
+export function seqOf(eventId: string): number {
+  const seq = seqOfEventId(eventId);
+  if (seq === undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(eventId)} as an event id`, {
+      fix: "Give an id as event_summaries shows it, such as 1606511826306-1",
+    });
+  return seq;
 }

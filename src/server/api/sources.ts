@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import type { z } from "zod";
 import { PdError } from "../../domain/errors.ts";
-import { isInvocationId, seqOfEventId } from "../../domain/ids.ts";
+import { isInvocationId } from "../../domain/ids.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import type { DeployRequest } from "../../engine/deploy.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -9,7 +9,7 @@ import type { LiveSource } from "../../engine/live-source.ts";
 import { listOptions } from "../../engine/list-options.ts";
 import { recentObservations } from "../../engine/recent-observations.ts";
 import { codeInput } from "./components.ts";
-import { configureParams, deleteParams, pageParams, rangeParams, readParams, runParams, sourceParams, stateParams } from "./params.ts";
+import { configureParams, deleteParams, pageParams, rangeParams, readParams, runParams, seqOf, sourceParams, stateParams } from "./params.ts";
 import { eventRecord, instantRecord, invocationRecord, observationRecord, page, sourceRecord } from "./records.ts";
 
 /** /sources (platform.md §1.4, §1.5), and beside them invocations, logs and state of a source. */
@@ -144,15 +144,6 @@ function requiredCode(engine: Engine, params: SourceParams): DeployRequest["code
   const code = givenCode(engine, params);
   if (code === undefined) throw new PdError("PD_BAD_INPUT", "Cannot deploy: none of component_id, component_code, component_url and key is given");
   return code;
-}
-
-function seqOf(eventId: string): number {
-  const seq = seqOfEventId(eventId);
-  if (seq === undefined)
-    throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(eventId)} as an event id`, {
-      fix: "Give an id as event_summaries shows it, such as 1606511826306-1",
-    });
-  return seq;
 }
 
 /** A value that a schema has checked to be JSON. */

@@ -1,0 +1,53 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { temporaryFolder } from "./home.ts";
+
+/** A package registry of the test's own, as npm asks one. */
+export class FakeRegistry {
+  readonly #tarballs = new Map<string, Buffer>();
+  readonly #versions = new Map<string, Record<string, object>>();
+  #url = "";
+
+  static async start(): Promise<FakeRegistry> {
+    const registry = new FakeRegistry();
+    const server = createServer((request, response) => {
+      const tarball = registry.#tarballs.get(request.url ?? "");
+      if (tarball !== undefined) return response.end(tarball);
+      const name = decodeURIComponent((request.url ?? "").slice(1));
+      const versions = registry.#versions.get(name);
+      if (versions === undefined) return response.writeHead(404).end("{}");
+      return response
+        .setHeader("content-type", "application/json")
+        .end(JSON.stringify({ name, "dist-tags": { latest: Object.keys(versions).at(-1) }, versions }));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    registry.#url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+    return registry;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  /** Publishes a version, which is the latest from now on. */
+  async publish(name: string, version: string): Promise<void> {
+    const folder = await temporaryFolder();
+    const manifest = { name, version, main: "index.js" };
+    await mkdir(join(folder, "package"));
+    await writeFile(join(folder, "package", "package.json"), JSON.stringify(manifest));
+    await writeFile(join(folder, "package", "index.js"), `module.exports = ${JSON.stringify(version)};`);
+    execFileSync("tar", ["czf", "it.tgz", "package"], { cwd: folder });
+    const tarball = await readFile(join(folder, "it.tgz"));
+    const path = `/${name}/-/${name}-${version}.tgz`;
+    this.#tarballs.set(path, tarball);
+    const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
+    this.#versions.set(name, { ...this.#versions.get(name), [version]: { ...manifest, dist: { tarball: this.#url + path, integrity } } });
+  }
+}
