@@ -79,24 +79,36 @@ export function nextInstant(schedule: Schedule, anchorAt: number, after: number)
 export interface MissedInstants {
   readonly count: number;
   readonly first: number;
+  /** The last but one; absent when there is only one. */
+  readonly beforeLast?: number;
   readonly last: number;
+  /** False: there are more, which another call counts from there. */
+  readonly isAll: boolean;
 }
 
-/** All planned instants in `[from, until]`, counted; `from` is itself planned. Crons stop being counted at 10,000. */
+/** Finding the next instant of a cron takes a tenth of a millisecond; nobody is to wait for many of them. */
+const MOST_COUNTED = 200;
+
+/** Planned instants in `[from, until]`, counted; `from` is itself planned. Of crons a few hundred at a time. */
 export function countInstants(schedule: Schedule, from: number, until: number): MissedInstants {
   if (schedule.kind === "interval") {
     const step = Math.round(schedule.seconds * 1000);
     const steps = Math.floor((until - from) / step);
-    return { count: steps + 1, first: from, last: from + steps * step };
+    return { count: steps + 1, first: from, last: from + steps * step, isAll: true, ...(steps > 0 ? { beforeLast: from + (steps - 1) * step } : {}) };
   }
   const cron = new Cron(schedule.expression, { timezone: schedule.timezone, paused: true });
-  let last = from;
-  let count = 1;
-  for (; count < 10_000; count++) {
+  const instants = [from];
+  for (let last = from; instants.length <= MOST_COUNTED;) {
     const next = cron.nextRun(new Date(last))?.getTime();
-    if (next === undefined || next > until) return { count, first: from, last };
+    if (next === undefined || next > until) return { ...spanOf(instants), isAll: true };
+    instants.push(next);
     last = next;
   }
-  const latest = cron.previousRuns(1, new Date(until + 1))[0]?.getTime();
-  return { count, first: from, last: Math.max(last, latest ?? last) };
+  return { ...spanOf(instants.slice(0, MOST_COUNTED)), isAll: false };
+}
+
+function spanOf(instants: readonly number[]): Omit<MissedInstants, "isAll"> {
+  const [first = 0] = instants;
+  const beforeLast = instants.at(-2);
+  return { count: instants.length, first, last: instants.at(-1) ?? first, ...(beforeLast === undefined ? {} : { beforeLast }) };
 }

@@ -22,6 +22,9 @@ export interface TimerTarget {
 const ON_TIME_MS = 5000;
 /** The wall clock may be set while the scheduler sleeps. */
 const LONGEST_SLEEP_MS = 60_000;
+const LEDGER_RETRY_MS = 1000;
+/** Timers that are moved on together. */
+const MOST_AT_ONCE = 100;
 
 /**
  * Fires timers. Each planned instant is written to the ledger before its run starts and ends there as fired,
@@ -76,16 +79,27 @@ export class Scheduler implements TimerPlan {
     const stop = (): void => this.#nudge.abort();
     signal.addEventListener("abort", stop);
     while (!signal.aborted) {
-      const next = this.#queue.next;
       const now = clock.now();
-      if (next !== undefined && next.at <= now) {
-        const timer = this.#queue.take();
-        if (timer !== undefined && this.#timers.get(keyOf(timer)) === timer) await this.#due(timer, now);
+      const due = this.#takeDue(now);
+      if (due.length > 0) {
+        // Together: their ledger entries share an fsync.
+        await Promise.all(due.map((timer) => this.#due(timer, now)));
         continue;
       }
+      const { next } = this.#queue;
       this.#nudge = new AbortController();
       await clock.sleepUntil(Math.min(next?.at ?? Number.POSITIVE_INFINITY, now + LONGEST_SLEEP_MS), this.#nudge.signal);
     }
+  }
+
+  /** Timers that are due and still wanted, a batch of them. */
+  #takeDue(now: number): readonly Timer[] {
+    const due: Timer[] = [];
+    for (let next = this.#queue.next; next !== undefined && next.at <= now && due.length < MOST_AT_ONCE; next = this.#queue.next) {
+      const timer = this.#queue.take();
+      if (timer !== undefined && this.#timers.get(keyOf(timer)) === timer) due.push(timer);
+    }
+    return due;
   }
 
   /** A timer that still runs is looked at again when its run has ended. */
@@ -102,8 +116,7 @@ export class Scheduler implements TimerPlan {
     } catch (error) {
       // Without the ledger nothing is fired; the instant stays due.
       log.error("a timer could not be moved on", { source: timer.sourceId, reason: messageOf(error) });
-      await clock.sleepUntil(now + 1000, this.#ports.signal);
-      return this.#queue.add(timer.nextAt, timer);
+      return this.#queue.add(now + LEDGER_RETRY_MS, timer);
     }
     if (this.#timers.get(keyOf(timer)) !== timer) return this.#giveUp(fires);
     this.#timers.set(keyOf(timer), moved);
@@ -151,29 +164,24 @@ interface Settlement {
   readonly handledUntil: number;
 }
 
-/** Decides about all instants that are due, by the timer's catch-up policy. */
+/** Decides about the instants that are due, by the timer's catch-up policy: all of them, or the first of very many. */
 export function settle(timer: Timer, now: number, id: InvocationId): Settlement {
   const { sourceId, prop, schedule, catchUp, nextAt = now } = timer;
-  const missed = countInstants(schedule, nextAt, now);
   const of = (plannedAt: number): Omit<TimerInstant, "state"> => ({ sourceId, prop, plannedAt, lastPlannedAt: plannedAt, count: 1 });
-  const running = (plannedAt: number): TimerInstant => ({ ...of(plannedAt), state: "running", invocationId: id });
-  if (missed.count === 1 && (catchUp !== "skip" || now - nextAt <= ON_TIME_MS))
-    return { instants: [running(nextAt)], fires: running(nextAt), handledUntil: nextAt };
-  if (catchUp === "all") return { instants: [running(nextAt)], fires: running(nextAt), handledUntil: nextAt };
-  const firesLast = catchUp === "latest" || now - missed.last <= ON_TIME_MS;
-  const passed = firesLast ? missed.count - 1 : missed.count;
-  const earlier: TimerInstant = {
-    ...of(missed.first),
-    lastPlannedAt: firesLast ? beforeLast(timer, missed.first, missed.last) : missed.last,
-    count: passed,
+  const fire = (plannedAt: number, before: readonly TimerInstant[]): Settlement => {
+    const running: TimerInstant = { ...of(plannedAt), state: "running", invocationId: id };
+    return { instants: [...before, running], fires: running, handledUntil: plannedAt };
+  };
+  if (catchUp === "all") return fire(nextAt, []);
+  const { count, first, beforeLast, last, isAll } = countInstants(schedule, nextAt, now);
+  const firesLast = isAll && (catchUp === "latest" || now - last <= ON_TIME_MS);
+  if (firesLast && beforeLast === undefined) return fire(last, []);
+  const passed: TimerInstant = {
+    ...of(first),
+    lastPlannedAt: firesLast ? (beforeLast ?? last) : last,
+    count: firesLast ? count - 1 : count,
     state: catchUp === "latest" ? "coalesced" : "skipped",
     reason: catchUp === "latest" ? "the server was down or the run before went on: one run stands for all" : "the server was down or the run before went on",
   };
-  return firesLast
-    ? { instants: [earlier, running(missed.last)], fires: running(missed.last), handledUntil: missed.last }
-    : { instants: [earlier], fires: undefined, handledUntil: missed.last };
-}
-
-function beforeLast({ schedule }: Timer, first: number, last: number): number {
-  return countInstants(schedule, first, last - 1).last;
+  return firesLast ? fire(last, [passed]) : { instants: [passed], fires: undefined, handledUntil: last };
 }

@@ -75,11 +75,23 @@ describe("a cron", () => {
 
 describe("instants that were missed", () => {
   it("are counted for intervals", () => {
-    expect(countInstants({ kind: "interval", seconds: 60 }, 60_000, 300_000)).toEqual({ count: 5, first: 60_000, last: 300_000 });
+    expect(countInstants({ kind: "interval", seconds: 60 }, 60_000, 300_000)).toEqual({
+      count: 5,
+      first: 60_000,
+      beforeLast: 240_000,
+      last: 300_000,
+      isAll: true,
+    });
   });
 
   it("are counted for crons", () => {
     const [from, until] = [at("2026-01-01T00:00:00Z"), at("2026-01-01T03:30:00Z")];
-    expect(countInstants(cron("0 * * * *", "UTC"), from, until)).toEqual({ count: 4, first: from, last: at("2026-01-01T03:00:00Z") });
+    expect(countInstants(cron("0 * * * *", "UTC"), from, until)).toEqual({
+      count: 4,
+      first: from,
+      beforeLast: at("2026-01-01T02:00:00Z"),
+      last: at("2026-01-01T03:00:00Z"),
+      isAll: true,
+    });
   });
 });

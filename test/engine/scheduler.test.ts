@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { CatchUp, Schedule } from "../../src/domain/schedule.ts";
 import type { TimerTrigger, Trigger } from "../../src/domain/trigger.ts";
 import { Scheduler, type SchedulerPorts } from "../../src/engine/scheduler.ts";
+import { systemClock } from "../../src/system/clock.ts";
 import { silentLog } from "../../src/system/log.ts";
 import type { Timer, TimerInstant } from "../../src/ports/timer-store.ts";
 import { FakeClock, settled } from "../support/fake-clock.ts";
@@ -95,10 +96,25 @@ describe("a timer", () => {
 
   it("of more than 24.8 days waits", async () => {
     const world = new World();
-    const seconds = 86_400_000;
+    const seconds = 30 * 24 * 3600;
     world.scheduler.start([timer({ kind: "interval", seconds }, nineOClock + seconds * 1000)]);
-    await settled();
+    await world.clock.setTo(nineOClock + seconds * 1000 - 1);
     expect(world.minutes).toEqual([]);
+    await world.clock.setTo(nineOClock + seconds * 1000);
+    expect(world.fired).toHaveLength(1);
+  });
+
+  it("of more than 24.8 days sleeps on the real clock without overflowing its timers", async () => {
+    const warnings: string[] = [];
+    const collect = ({ name }: Error): void => void warnings.push(name);
+    process.on("warning", collect);
+    onTestFinished(() => void process.off("warning", collect));
+    const stop = new AbortController();
+    const slept = systemClock.sleepUntil(Date.now() + 100 * 24 * HOUR, stop.signal);
+    await settled();
+    stop.abort();
+    await slept;
+    expect(warnings).toEqual([]);
   });
 
   it("never overlaps itself: what comes due meanwhile becomes one run", async () => {
@@ -144,6 +160,18 @@ describe("after three hours of downtime", () => {
     await world.clock.setTo(nineOClock + 3 * HOUR + 2000);
     expect(world.minutes).toEqual(minutes);
     expect(world.states).toEqual(states);
+  });
+
+  it("seconds of a cron are settled in parts, every one of them, and one run stands for all", async () => {
+    const world = new World();
+    world.clock.jumpTo(nineOClock + 30 * MINUTE);
+    world.scheduler.start([timer({ kind: "cron", expression: "* * * * * *", timezone: "UTC" }, nineOClock + 1000)]);
+    await settled();
+    await settled();
+    const parts = [...world.ledger.values()];
+    expect(parts.reduce((sum, { count }) => sum + count, 0)).toBe(1800);
+    expect(Math.max(...parts.map(({ count }) => count))).toBeLessThanOrEqual(200);
+    expect(world.minutes).toEqual([30]);
   });
 
   it("the policy skip runs nothing that is late, and says why", async () => {

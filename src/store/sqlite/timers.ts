@@ -29,16 +29,17 @@ export function timerReplacer(db: Database): (sourceId: DeployedId, timers: read
 }
 
 export function timerWrites(db: Database): TimerWrites {
-  const move = db.prepare("update timers set next_at = ? where source_id = ? and prop = ?");
+  const move = db.prepare("update timers set next_at = ? where source_id = ? and prop = ? and schedule = ? and anchor_at = ?");
   const instant = db.prepare(INSERT_INSTANT);
   const settle = db.prepare(SETTLE_INSTANT);
   const writeInstant = ({ sourceId, prop, plannedAt, lastPlannedAt, count, state, invocationId, reason }: TimerInstant): void => {
     instant.run(sourceId, prop, plannedAt, lastPlannedAt, count, state, invocationId ?? null, reason ?? null);
   };
   return {
+    // A timer that was replaced meanwhile keeps its new plan.
     advance(timer, instants) {
       instants.forEach(writeInstant);
-      move.run(timer.nextAt ?? null, timer.sourceId, timer.prop);
+      move.run(timer.nextAt ?? null, timer.sourceId, timer.prop, JSON.stringify(timer.schedule), timer.anchorAt);
     },
     settleInstant: ({ state, reason, sourceId, prop, plannedAt }) => void settle.run(state, reason ?? null, sourceId, prop, plannedAt),
   };
