@@ -3,7 +3,8 @@ import { posix } from "node:path";
 import { type BuildFailure, type Message, type Metafile, type OnResolveArgs, type OnResolveResult, type Plugin, build } from "esbuild";
 import { isBareImport } from "../domain/package-spec.ts";
 import type { BundleImport, ComponentCode } from "../domain/saved-component.ts";
-import type { BuildProblem, BuildResult, Bundler } from "../ports/bundler.ts";
+import type { BuildProblem } from "../domain/build-problem.ts";
+import type { BuildResult, Bundler } from "../ports/bundler.ts";
 import { PackageImports, isBuiltIn } from "./package-imports.ts";
 import { VirtualFiles, loaderOf } from "./virtual-files.ts";
 

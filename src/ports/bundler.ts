@@ -1,16 +1,5 @@
+import type { BuildProblem } from "../domain/build-problem.ts";
 import type { Bundle, ComponentCode } from "../domain/saved-component.ts";
-
-/** A place in the author's code. */
-export interface BuildProblem {
-  readonly text: string;
-  readonly file?: string;
-  /** From 1. */
-  readonly line?: number;
-  /** From 1. */
-  readonly column?: number;
-  /** The line with the place marked below it. */
-  readonly frame?: string;
-}
 
 /** `hash`: SHA-256, hex, of the code; for a single file of its text alone, so that anyone can check it. */
 export type BuildResult =
