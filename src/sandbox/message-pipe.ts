@@ -6,6 +6,9 @@ export interface PipeEvents<Incoming> {
   broken(error: unknown): void;
 }
 
+/** Longer than anything that fits into a component's memory by default. */
+const MOST_CHARACTERS = 2 ** 28;
+
 /**
  * JSON messages over a stream, one a line; all that are sent in one turn leave in one write. Node's own channel is
  * not used: it would throw in the host, where nobody can catch it, when a component writes garbage into it.
@@ -15,6 +18,7 @@ export class MessagePipe<Incoming, Outgoing> {
   readonly #events: PipeEvents<Incoming>;
   #unsent: string[] = [];
   #partial: string[] = [];
+  #partialSize = 0;
   #isBroken = false;
 
   constructor(stream: Duplex, events: PipeEvents<Incoming>) {
@@ -57,6 +61,7 @@ export class MessagePipe<Incoming, Outgoing> {
       for (const line of lines) {
         const text = this.#partial.length === 0 ? line : [...this.#partial, line].join("");
         this.#partial = [];
+        this.#partialSize = 0;
         const message: Incoming = JSON.parse(text);
         this.#events.message(message);
       }
@@ -64,6 +69,12 @@ export class MessagePipe<Incoming, Outgoing> {
       this.#isBroken = true;
       this.#events.broken(error);
     }
-    if (rest !== "") this.#partial.push(rest);
+    if (rest === "" || this.#isBroken) return;
+    this.#partial.push(rest);
+    this.#partialSize += rest.length;
+    if (this.#partialSize <= MOST_CHARACTERS) return;
+    this.#isBroken = true;
+    this.#partial = [];
+    this.#events.broken(new RangeError(`a message has more than ${MOST_CHARACTERS} characters`));
   }
 }

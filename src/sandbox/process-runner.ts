@@ -12,11 +12,6 @@ export interface ProcessRunnerSettings extends ChildSettings {
   readonly log: Log;
 }
 
-interface Prepared {
-  readonly child: Promise<ChildProcess>;
-  readonly expiresAt: number;
-}
-
 /** A new spare waits a little, so that it does not compete with the start that took the last one. */
 const SPARE_DELAY_MS = 40;
 const MAX_PREPARED = 2;
@@ -31,7 +26,7 @@ export class ProcessRunner implements Runner {
   readonly #settings: ProcessRunnerSettings;
   readonly #stop = new AbortController();
   readonly #children = new Set<ChildProcess>();
-  readonly #prepared = new Map<string, Prepared>();
+  readonly #prepared = new Map<string, Promise<ChildProcess>>();
   #spare: Promise<ChildProcess> | undefined;
 
   /** Ends what a killed server left behind, then starts the first spare. */
@@ -58,13 +53,16 @@ export class ProcessRunner implements Runner {
   prepare(code: UnitCode): void {
     const key = preparedKey(code);
     if (key === undefined || this.#prepared.has(key) || this.#stop.signal.aborted) return;
-    const now = this.#settings.clock.now();
-    for (const [other, { expiresAt }] of this.#prepared) {
-      if (expiresAt < now || this.#prepared.size >= MAX_PREPARED) this.#dropPrepared(other);
-    }
-    const child = this.#preload(code);
-    child.catch(() => this.#prepared.delete(key));
-    this.#prepared.set(key, { child, expiresAt: now + PREPARED_FOR_MS });
+    const { clock } = this.#settings;
+    const [oldest] = this.#prepared.keys();
+    if (oldest !== undefined && this.#prepared.size >= MAX_PREPARED) this.#dropPrepared(oldest);
+    const prepared = this.#preload(code);
+    this.#prepared.set(key, prepared);
+    const drop = (): void => {
+      if (this.#prepared.get(key) === prepared) this.#dropPrepared(key);
+    };
+    prepared.then(({ exited }) => exited.then(drop), drop);
+    void clock.sleepUntil(clock.now() + PREPARED_FOR_MS, this.#stop.signal).then(drop);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -78,7 +76,7 @@ export class ProcessRunner implements Runner {
     const key = preparedKey(code);
     const prepared = key === undefined ? undefined : this.#prepared.get(key);
     if (key !== undefined) this.#prepared.delete(key);
-    const child = await (prepared?.child.catch(() => undefined) ?? undefined);
+    const child = await prepared?.catch(() => undefined);
     if (child !== undefined) return child;
     return orKilled(await this.#takeSpare(), async (spare) => {
       if (code.packagesPath !== undefined) await spare.linkPackages(code.packagesPath);
@@ -98,9 +96,13 @@ export class ProcessRunner implements Runner {
     const { clock, log } = this.#settings;
     void clock.sleepUntil(clock.now() + SPARE_DELAY_MS, this.#stop.signal).then(() => {
       if (this.#spare !== undefined || this.#stop.signal.aborted) return;
-      this.#spare = this.#startChild();
-      this.#spare.then(ready).catch((error: unknown) => {
-        this.#spare = undefined;
+      const spare = this.#startChild();
+      this.#spare = spare;
+      const forget = (): void => {
+        if (this.#spare === spare) this.#spare = undefined;
+      };
+      spare.then(({ exited }) => exited.then(forget), forget);
+      spare.then(ready).catch((error: unknown) => {
         if (!this.#stop.signal.aborted) log.error("a spare process did not start", { reason: messageOf(error) });
       });
     });
@@ -123,7 +125,7 @@ export class ProcessRunner implements Runner {
   #dropPrepared(key: string): void {
     const prepared = this.#prepared.get(key);
     this.#prepared.delete(key);
-    void prepared?.child.then(
+    void prepared?.then(
       (child) => child.kill(),
       () => {},
     );
