@@ -14,7 +14,7 @@ export function row(value: unknown): Row | undefined {
   return value as Row | undefined;
 }
 
-export function rows(values: unknown[]): Row[] {
+export function rows(values: unknown): Row[] {
   return values as Row[];
 }
 

@@ -11,6 +11,7 @@ import { type EventWrites, eventWrites } from "./events.ts";
 import { type Database, openForWriting } from "./open.ts";
 import { type PendingWrites, pendingWrites } from "./pending.ts";
 import { type RetentionWrites, retentionWrites } from "./retention.ts";
+import { rows } from "./rows.ts";
 import { type RunWrites, runWrites } from "./runs.ts";
 import { type TimerWrites, timerWrites } from "./timers.ts";
 
@@ -30,10 +31,10 @@ export interface WriteReply {
 }
 
 const MAX_BATCH = 256;
-/** Checkpoints wait for this much quiet, but not beyond so many transactions. */
+/** Checkpoints wait for this much quiet, but the log grows no longer than 32 MB. */
 const QUIET_MS = 50;
-const CHECKPOINT_AFTER = 100;
-const CHECKPOINT_AT_LATEST = 4000;
+const CHECKPOINT_AFTER_PAGES = 500;
+const CHECKPOINT_AT_LATEST_PAGES = 8000;
 
 function serve(port: NonNullable<typeof parentPort>): void {
   const { path, migrations }: { path: string; migrations: string } = workerData;
@@ -65,7 +66,6 @@ class Writer {
   readonly #verbs: Writes;
   /** Source → the fence under which a commit failed. */
   readonly #disowned = new Map<string, number>();
-  #sinceCheckpoint = 0;
   #quiet: NodeJS.Timeout | undefined;
 
   constructor(db: Database) {
@@ -123,17 +123,21 @@ class Writer {
   }
 
   #checkpointLater(): void {
-    this.#sinceCheckpoint++;
-    if (this.#sinceCheckpoint >= CHECKPOINT_AT_LATEST) return this.#checkpoint();
-    if (this.#sinceCheckpoint < CHECKPOINT_AFTER) return;
+    const pages = this.#pagesToCheckpoint();
+    if (pages >= CHECKPOINT_AT_LATEST_PAGES) return this.#checkpoint();
+    if (pages < CHECKPOINT_AFTER_PAGES) return;
     if (this.#quiet === undefined) this.#quiet = setTimeout(() => this.#checkpoint(), QUIET_MS);
     else this.#quiet.refresh();
+  }
+
+  #pagesToCheckpoint(): number {
+    const [state] = rows(this.#db.pragma("wal_checkpoint(noop)"));
+    return Number(state?.["log"] ?? 0) - Number(state?.["checkpointed"] ?? 0);
   }
 
   #checkpoint(): void {
     clearTimeout(this.#quiet);
     this.#quiet = undefined;
-    this.#sinceCheckpoint = 0;
     try {
       this.#db.pragma("wal_checkpoint(passive)");
     } catch {
