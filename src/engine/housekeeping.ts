@@ -8,14 +8,18 @@ const PRUNE_PAUSE_MS = 20;
 const COOL_DOWN_EVERY_MS = 2000;
 
 /** Removes what is older or more than the retention allows, in small steps, until the server stops. */
-export async function keepPruned({ store, clock, log, settings, signal }: EnginePorts): Promise<void> {
+export async function keepPruned({ store, clock, log, settings, signal }: EnginePorts, sources: SourceRegistry): Promise<void> {
+  const repeat = async (step: () => Promise<number>): Promise<void> => {
+    while (!signal.aborted && (await step()) > 0) await clock.sleepUntil(clock.now() + PRUNE_PAUSE_MS, signal);
+  };
   while (!signal.aborted) {
-    await clock.sleepUntil(clock.now() + PRUNE_EVERY_MS, signal);
     try {
-      while (!signal.aborted && (await store.prune(settings.retention, clock.now())) > 0) await clock.sleepUntil(clock.now() + PRUNE_PAUSE_MS, signal);
+      for (const { source } of sources.all()) await repeat(() => store.prune(source.id, settings.retention, clock.now()));
+      await repeat(() => store.shrink());
     } catch (error) {
       if (!signal.aborted) log.error("old events and invocations could not be removed", { reason: messageOf(error) });
     }
+    await clock.sleepUntil(clock.now() + PRUNE_EVERY_MS, signal);
   }
 }
 

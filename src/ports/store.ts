@@ -1,3 +1,4 @@
+import type { DeployedId } from "../domain/ids.ts";
 import type { ComponentStore } from "./component-store.ts";
 import type { EventStore } from "./event-store.ts";
 import type { RunStore } from "./run-store.ts";
@@ -13,9 +14,11 @@ export interface Retention {
 /** Everything that is kept, behind one port. */
 export interface Store extends ComponentStore, RunStore, EventStore, TimerStore {
   /**
-   * Removes a small step of what is older or more than `retention` allows and gives its space back to the disk.
-   * Pending requests and running instants stay. Resolves to the number of rows that went; 0: nothing is left to do.
+   * Removes a small step of what one source has kept longer, or more of, than `retention` allows. Pending requests and
+   * running instants stay. Resolves to the number of rows that went; 0: nothing is left to do.
    */
-  prune(retention: Retention, now: number): Promise<number>;
+  prune(sourceId: DeployedId, retention: Retention, now: number): Promise<number>;
+  /** Gives a small step of free space back to the disk. Resolves to what is left, in units of its own; 0: nothing. */
+  shrink(): Promise<number>;
   close(): Promise<void>;
 }

@@ -250,15 +250,16 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
   describe("pruning", () => {
     const all = { maxEvents: 1e9, maxInvocations: 1e9, maxAgeMs: 1e12 };
 
-    async function pruned(store: Store, retention: Partial<typeof all>, at = now): Promise<void> {
-      while ((await store.prune({ ...all, ...retention }, at)) > 0);
+    async function pruned(store: Store, id: DeployedId, { at = now, ...retention }: Partial<typeof all> & { at?: number }): Promise<void> {
+      while ((await store.prune(id, { ...all, ...retention }, at)) > 0);
+      while ((await store.shrink()) > 0);
     }
 
     it("keeps the newest by count", async () => {
       const { store, id, fence } = await withSource();
       for (let n = 1; n <= 20; n++)
         await store.commit(run(fence, id, `inv_${n}`, { events: [event(String(n))], logs: [{ at: now, level: "log", text: "x" }] }));
-      await pruned(store, { maxEvents: 5, maxInvocations: 3 });
+      await pruned(store, id, { maxEvents: 5, maxInvocations: 3 });
       expect(store.listEventsSince(id, 0, 99).map(({ payload }) => payload)).toEqual(["16", "17", "18", "19", "20"]);
       expect(store.listInvocations(id, { limit: 99 }).map((found) => found.id)).toEqual(["inv_20", "inv_19", "inv_18"]);
       expect([1, 17, 18, 20].map((n) => store.invocationLogs(`inv_${n}`).length)).toEqual([0, 0, 1, 1]);
@@ -267,7 +268,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
     it("removes what is too old", async () => {
       const { store, id, fence } = await withSource();
       await store.commit(run(fence, id, "inv_1", { events: [event("old")] }));
-      await pruned(store, { maxAgeMs: 1000 }, now + 10_000);
+      await pruned(store, id, { maxAgeMs: 1000, at: now + 10_000 });
       expect([store.countEvents(id), store.getInvocation("inv_1")]).toEqual([0, undefined]);
     });
 
@@ -276,7 +277,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       await store.storePending({ id: "inv_1", sourceId: id, trigger: { kind: "manual", event: 1 }, receivedAt: now });
       const timer: Timer = { sourceId: id, prop: "t", schedule: { kind: "interval", seconds: 60 }, catchUp: "latest", anchorAt: now };
       await store.advance(timer, [{ sourceId: id, prop: "t", plannedAt: now, lastPlannedAt: now, count: 1, state: "running", invocationId: "inv_2" }]);
-      await pruned(store, { maxAgeMs: 1, maxInvocations: 1, maxEvents: 1 }, now + 1e9);
+      await pruned(store, id, { maxAgeMs: 1, maxInvocations: 1, maxEvents: 1, at: now + 1e9 });
       expect([store.listPending().length, store.listRunning().length]).toEqual([1, 1]);
     });
   });

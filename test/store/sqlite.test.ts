@@ -56,7 +56,8 @@ describe("the SQLite store", () => {
       dropped: {},
     } as const;
     await store.commit({ fence, invocation, events, stateChanges: {}, logs: [] });
-    while ((await store.prune({ maxEvents: 10, maxInvocations: 10, maxAgeMs: 1e15 }, 2)) > 0);
+    while ((await store.prune("dc_a", { maxEvents: 10, maxInvocations: 10, maxAgeMs: 1e15 }, 2)) > 0);
+    while ((await store.shrink()) > 0);
     await store.close();
     expect((await stat(path)).size).toBeLessThan(500_000);
   });

@@ -32,7 +32,8 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     deleteEvents: (sourceId, range) => writer.write("deleteEvents", sourceId, range),
     advance: (timer, instants) => writer.write("advance", timer, instants),
     settleInstant: (instant) => writer.write("settleInstant", instant),
-    prune: (retention, now) => writer.write("prune", retention, now),
+    prune: (sourceId, retention, now) => writer.write("prune", sourceId, retention, now),
+    shrink: () => writer.write("shrink"),
     async close() {
       db.close();
       await writer.close();
