@@ -44,24 +44,27 @@ export async function startRuntime(settings: Settings, log: Log): Promise<Runtim
   setMaxListeners(0, stop.signal);
   // Without a listener this signal opens the debugger of this process to whoever can send it.
   process.on("SIGUSR1", ignoreSignal);
-  const undo: (() => unknown)[] = [() => lock.release(), () => process.off("SIGUSR1", ignoreSignal)];
+  const undo: UndoStep[] = [() => lock.release(), () => process.off("SIGUSR1", ignoreSignal)];
   try {
     return await startInOrder(settings, { home, log, stop, undo });
   } catch (error) {
     stop.abort();
-    for (const step of undo.toReversed()) await step();
+    for (const step of undo.toReversed()) await step(0);
     throw error;
   }
 }
 
 function ignoreSignal(): void {}
 
+/** Ends what a step of the start began; work in flight may go on for so long. */
+type UndoStep = (graceMs: number) => unknown;
+
 interface Starting {
   readonly home: string;
   readonly log: Log;
   readonly stop: AbortController;
   /** Steps that undo what was started, in the order of starting. */
-  readonly undo: (() => unknown)[];
+  readonly undo: UndoStep[];
 }
 
 async function startInOrder(settings: Settings, { home, log, stop, undo }: Starting): Promise<Runtime> {
@@ -90,7 +93,12 @@ async function startInOrder(settings: Settings, { home, log, stop, undo }: Start
     settings: { ...engineSettings(settings), endpointUrl },
     signal,
   });
-  undo.push(() => engine.stop(0));
+  let api: Listener | undefined;
+  undo.push(async (graceMs) => {
+    const closed = [endpoints.close(graceMs), api?.close(graceMs)];
+    stop.abort();
+    await Promise.all([...closed, engine.stop(graceMs)]);
+  });
   handler = endpointListener(engine, { log, bodyLimitBytes: settings.bodyLimitBytes, isBehindProxy: settings.publicUrl !== "", endpointUrl });
   const version = await packageVersion();
   const startedAt = systemClock.now();
@@ -98,25 +106,23 @@ async function startInOrder(settings: Settings, { home, log, stop, undo }: Start
     version,
     pid: process.pid,
     home,
-    api_url: api.url,
+    api_url: api?.url ?? "",
     endpoint_url: endpoints.url,
     started_at_ms: startedAt,
     sources: store.listSources().length,
   });
   const router = apiRouter(engine, { apiKey, log, status });
-  const api: Listener = await Listener.open(apiListener(router, isLoopback(settings.host)), { host: settings.host, port: settings.port, purpose: "the API" });
+  api = await Listener.open(apiListener(router, isLoopback(settings.host)), { host: settings.host, port: settings.port, purpose: "the API" });
+  engine.open();
   await writeServerRecord(home, { pid: process.pid, api_url: api.url, endpoint_url: endpoints.url, started_at_ms: startedAt, version });
+  undo.push(() => removeServerRecord(home));
   return {
     apiUrl: api.url,
     endpointUrl: endpoints.url,
     apiKey,
     engine,
     async [Symbol.asyncDispose]() {
-      await removeServerRecord(home);
-      const closed = Promise.all([endpoints.close(STOP_GRACE_MS), api.close(0)]);
-      stop.abort();
-      await Promise.all([closed, engine.stop(STOP_GRACE_MS)]);
-      for (const step of [() => runner[Symbol.asyncDispose](), () => store.close(), () => undo[1]?.(), () => undo[0]?.()]) await step();
+      for (const step of undo.toReversed()) await step(STOP_GRACE_MS);
     },
   };
 }

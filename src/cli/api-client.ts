@@ -41,6 +41,7 @@ export interface Stream {
 
 /** From here on a status tells of a state that may pass, such as a server that stops. */
 const MAY_PASS_STATUS = 500;
+const ALIVE_TIMEOUT_MS = 3000;
 
 /** Speaks /v1 with one server. Throws the server's own errors as PdError, and PD_SERVER_UNREACHABLE. */
 export class ApiClient {
@@ -56,9 +57,10 @@ export class ApiClient {
     return this.#server.baseUrl;
   }
 
-  async isAlive(): Promise<boolean> {
-    return this.get("/v1/status").then(
-      () => true,
+  /** A server that has been stopped by a signal takes connections, and answers none. */
+  isAlive(): Promise<boolean> {
+    return this.#sendOnce({ method: "GET", path: "/v1/status" }, ALIVE_TIMEOUT_MS).then(
+      async (answer) => (await answer.text()) !== "" && answer.ok,
       () => false,
     );
   }
@@ -145,10 +147,11 @@ export class ApiClient {
     }
   }
 
-  #sendOnce({ method, path, body }: Call): Promise<Answer> {
+  #sendOnce({ method, path, body }: Call, timeoutMs?: number): Promise<Answer> {
     const { baseUrl, key } = this.#server;
     const headers = { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
-    return sendRequest(baseUrl + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    const limit = timeoutMs === undefined ? {} : { timeoutMs };
+    return sendRequest(baseUrl + path, { method, headers, ...limit, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   }
 
   async #locate(): Promise<ServerAddress> {

@@ -40,9 +40,8 @@ export interface HookTrigger {
 export type Trigger = HttpTrigger | TimerTrigger | ManualTrigger | HookTrigger;
 
 /** What `run(event)` is called with for a timer (components.md, Timer interface; platform.md §4.6 for cron). */
-export function timerEvent(trigger: TimerTrigger): JsonObject {
-  const timestamp = Math.floor(trigger.plannedAt / 1000);
-  const { schedule } = trigger;
+export function timerEvent({ plannedAt, schedule }: Pick<TimerTrigger, "plannedAt" | "schedule">): JsonObject {
+  const timestamp = Math.floor(plannedAt / 1000);
   return schedule.kind === "interval"
     ? { timestamp, interval_seconds: schedule.seconds }
     : { timestamp, cron: schedule.expression, timezone: schedule.timezone };

@@ -23,17 +23,18 @@ export class RequestAcceptor {
   readonly #unanswered: DeadlineQueue;
   readonly #held: DeadlineQueue;
 
-  constructor(ports: EnginePorts) {
-    const { clock, settings, signal } = ports;
+  /** `over` aborts when the last request has been answered, or given up. */
+  constructor(ports: EnginePorts, over: AbortSignal) {
+    const { clock, settings } = ports;
     this.#ports = ports;
-    this.#slow = new DeadlineQueue(clock, settings.acceptMs, signal);
-    this.#unanswered = new DeadlineQueue(clock, settings.responseMs, signal);
-    this.#held = new DeadlineQueue(clock, RESPONSE_HOLD_MS, signal);
+    this.#slow = new DeadlineQueue(clock, settings.acceptMs, over);
+    this.#unanswered = new DeadlineQueue(clock, settings.responseMs, over);
+    this.#held = new DeadlineQueue(clock, RESPONSE_HOLD_MS, over);
   }
 
   /** Throws PD_NOT_FOUND when the source has no HTTP interface, PD_TOO_BUSY, PD_NOT_STORED. */
   async accept(live: LiveSource, trigger: HttpTrigger): Promise<HttpResponse> {
-    const http = live.component.definition.props.find((prop) => prop.kind === "http");
+    const http = live.definition.props.find((prop) => prop.kind === "http");
     if (http === undefined) throw new PdError("PD_NOT_FOUND", `${live.source.slug} has no HTTP interface`);
     const { clock } = this.#ports;
     const id = invocationId(clock.now(), clock.randomText(8));
@@ -101,27 +102,31 @@ class StoredRequest {
   async run(options: InvokeOptions): Promise<CommittedRun> {
     const cancel = (): void => this.cancels.forEach((cancelOne) => cancelOne());
     try {
-      return await this.#live.invoke(this.#trigger, { ...options, id: this.id, onEnded: cancel });
-    } catch (error) {
+      return await this.#runUntilStored({ ...options, id: this.id, onEnded: cancel });
+    } finally {
       cancel();
-      if (this.#storing === undefined && isInterrupted(error) && !this.#ports.signal.aborted) return this.#runAlone(options);
-      return this.#runStored(error);
     }
   }
 
-  /** Something ended the process of several runs: this one is tried once more, by itself. */
-  async #runAlone(options: InvokeOptions): Promise<CommittedRun> {
+  async #runUntilStored(options: InvokeOptions): Promise<CommittedRun> {
     try {
-      return await this.#live.invoke(this.#trigger, { ...options, id: this.id, isAlone: true });
+      return await this.#runTwice(options);
     } catch (error) {
-      return this.#runStored(error);
+      if (this.#storing === undefined) throw error;
+      await this.#storing;
+      const { responseStatus } = options;
+      return runUntilStored(this.#ports, this.#live, { id: this.id, trigger: this.#trigger, ...(responseStatus === undefined ? {} : { responseStatus }) });
     }
   }
 
-  async #runStored(error: unknown): Promise<CommittedRun> {
-    if (this.#storing === undefined) throw error;
-    await this.#storing;
-    return runUntilStored(this.#ports, this.#live, { id: this.id, trigger: this.#trigger });
+  /** When something ended the process of several runs, this one is tried once more, by itself. */
+  async #runTwice(options: InvokeOptions): Promise<CommittedRun> {
+    try {
+      return await this.#live.invoke(this.#trigger, options);
+    } catch (error) {
+      if (this.#storing !== undefined || !isInterrupted(error) || this.#ports.signal.aborted) throw error;
+      return this.#live.invoke(this.#trigger, { ...options, isAlone: true });
+    }
   }
 }
 

@@ -1,8 +1,8 @@
 import { type ComponentDefinition, readDefinition } from "../domain/component.ts";
 import { PdError } from "../domain/errors.ts";
+import { buildFailed } from "../domain/build-problem.ts";
 import type { PackageLock } from "../domain/package-spec.ts";
 import type { Bundle, ComponentCode, Origin, SavedComponent } from "../domain/saved-component.ts";
-import type { BuildProblem } from "../ports/bundler.ts";
 import type { Unit } from "../ports/runner.ts";
 import type { EnginePorts } from "./ports.ts";
 
@@ -96,12 +96,4 @@ export async function saveComponent(ports: EnginePorts, input: CodeInput): Promi
   const component = savedComponentOf(ports, built, { definition, isTransient: false });
   await ports.store.saveComponent(component);
   return component;
-}
-
-function buildFailed(path: string, problems: readonly BuildProblem[]): PdError {
-  const texts = problems.map(({ text, file, line, column, frame }) => {
-    const place = file === undefined ? "" : `${file}:${line ?? 1}${column === undefined ? "" : `:${column}`}: `;
-    return `${place}${text}${frame === undefined ? "" : `\n${frame}`}`;
-  });
-  return new PdError("PD_BUILD_FAILED", `Cannot build ${path}:\n${texts.join("\n")}`, { details: { problems } });
 }

@@ -7,14 +7,20 @@ export interface CallLimits {
   readonly maxWaiting: number;
 }
 
+interface Waiter {
+  readonly begin: () => void;
+  readonly refuse: (reason: PdError) => void;
+}
+
 /**
  * Lets the calls of one source run a few at a time, in the order in which they came. A call that wants to run alone
  * waits until nothing else runs, and whoever comes after it waits for it.
  */
 export class CallQueue {
   readonly #limits: CallLimits;
-  readonly #waiting: (() => void)[] = [];
-  readonly #loners: (() => void)[] = [];
+  #waiting: Waiter[] = [];
+  #loners: Waiter[] = [];
+  #refusal: PdError | undefined;
   #running = 0;
   #hasLoner = false;
 
@@ -22,11 +28,7 @@ export class CallQueue {
     this.#limits = limits;
   }
 
-  get isIdle(): boolean {
-    return this.#running === 0;
-  }
-
-  /** Rejects as the call does, and with PD_TOO_BUSY when too many wait. */
+  /** Rejects as the call does, with PD_TOO_BUSY when too many wait, and as `close` says. */
   async run<Value>(call: () => Promise<Value>, isAlone: boolean): Promise<Value> {
     await this.#enter(isAlone);
     try {
@@ -36,8 +38,18 @@ export class CallQueue {
     }
   }
 
+  /** Refuses whoever waits and whoever comes; what runs goes on. */
+  close(reason: PdError): void {
+    this.#refusal = reason;
+    const refused = [...this.#loners, ...this.#waiting];
+    this.#loners = [];
+    this.#waiting = [];
+    for (const { refuse } of refused) refuse(reason);
+  }
+
   /** A place is given by whoever leaves, so that nobody who comes between takes it. */
   async #enter(isAlone: boolean): Promise<void> {
+    if (this.#refusal !== undefined) throw this.#refusal;
     const { maxConcurrency, maxWaiting } = this.#limits;
     const isFree = isAlone ? this.#running === 0 : this.#running < maxConcurrency && !this.#hasLoner && this.#loners.length === 0;
     if (isFree) {
@@ -47,7 +59,7 @@ export class CallQueue {
     }
     const line = isAlone ? this.#loners : this.#waiting;
     if (line.length >= maxWaiting) throw new PdError("PD_TOO_BUSY", `Cannot run the source now: ${line.length} calls of it are waiting`);
-    await new Promise<void>((resolve) => line.push(resolve));
+    await new Promise<void>((begin, refuse) => line.push({ begin, refuse }));
   }
 
   #leave(): void {
@@ -57,11 +69,11 @@ export class CallQueue {
       if (this.#running > 0) return;
       this.#running = 1;
       this.#hasLoner = true;
-      return this.#loners.shift()?.();
+      return this.#loners.shift()?.begin();
     }
     while (this.#waiting.length > 0 && this.#running < this.#limits.maxConcurrency) {
       this.#running++;
-      this.#waiting.shift()?.();
+      this.#waiting.shift()?.begin();
     }
   }
 }

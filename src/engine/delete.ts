@@ -1,15 +1,14 @@
-import { callHook } from "./deploy.ts";
+import { callHook, hasHookThrown, reactivate } from "./hooks.ts";
 import type { LiveSource } from "./live-source.ts";
 import { messageOf } from "../domain/errors.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { EngineState } from "./registry.ts";
-import { reactivate } from "./update.ts";
 
 /** `deactivate`, then gone with all that belongs to it. `force` deletes although the hook throws. */
 export function deleteSource(ports: EnginePorts, state: EngineState, { live, force }: { live: LiveSource; force: boolean }): Promise<void> {
   return state.sources.inTurn(live, async () => {
     const { id, slug, active } = live.source;
-    const hasDeactivate = active && live.component.definition.hooks.includes("deactivate");
+    const hasDeactivate = active && live.definition.hooks.includes("deactivate");
     if (hasDeactivate) await deactivate(ports, live, force);
     try {
       await ports.store.deleteSource(id);
@@ -31,7 +30,7 @@ async function deactivate(ports: EnginePorts, live: LiveSource, force: boolean):
     await callHook(live, "deactivate", `delete ${slug}`);
   } catch (error) {
     if (force) return ports.log.warn("deleted although its hook failed", { source: slug, reason: messageOf(error) });
-    await ports.store.endChange(id);
+    await (hasHookThrown(error) ? ports.store.endChange(id) : reactivate(ports, live));
     throw error;
   }
 }

@@ -1,11 +1,9 @@
-import type { HookName } from "../domain/component.ts";
 import { type DeployedComponent, slugify, uniqueSlug } from "../domain/deployed-component.ts";
-import { PdError } from "../domain/errors.ts";
-import { describeOutcome, isFailed, outcomeDetails } from "../domain/invocation.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Unit } from "../ports/runner.ts";
 import { type CodeInput, buildCode, requireSource, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
+import { callHook } from "./hooks.ts";
 import { LiveSource } from "./live-source.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { EngineState } from "./registry.ts";
@@ -44,8 +42,10 @@ export async function deploy(ports: EnginePorts, state: EngineState, request: De
     updatedAt: now,
   };
   const live = new LiveSource(ports, draft, false);
-  const { component, unit } = await load(ports, live, request);
-  return state.sources.inTurn(live, () => install(ports, state, { live, component, unit, request }));
+  return live.keepWarm(async () => {
+    const { component, unit } = await load(ports, live, request);
+    return state.sources.inTurn(live, () => install(ports, state, { live, component, unit, request }));
+  });
 }
 
 interface Installing extends Loaded {
@@ -92,14 +92,4 @@ async function load(ports: EnginePorts, live: LiveSource, { code, env }: DeployR
   const unit = await live.startUnit({ bundle: built.bundle, packagesFolder: built.packagesFolder, env });
   const definition = sourceDefinitionOf(unit, built.code.path);
   return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };
-}
-
-/** Runs a hook as part of an operation. Throws PD_HOOK_FAILED with the hook's error and log. */
-export async function callHook(live: LiveSource, hook: HookName, attempted: string): Promise<void> {
-  const done = await live.callHook(hook);
-  if (done === undefined || !isFailed(done.invocation.outcome)) return;
-  const { outcome } = done.invocation;
-  throw new PdError("PD_HOOK_FAILED", `Cannot ${attempted}: its hook ${hook} failed: ${describeOutcome(outcome)}`, {
-    details: { hook, logs: done.logs.map(({ text }) => text), ...outcomeDetails(outcome) },
-  });
 }

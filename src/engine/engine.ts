@@ -3,7 +3,7 @@ import { type InvocationId, isSavedId } from "../domain/ids.ts";
 import type { HttpResponse } from "../domain/invocation.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
-import type { HttpTrigger } from "../domain/trigger.ts";
+import { type HttpTrigger, timerEvent } from "../domain/trigger.ts";
 import type { Store } from "../ports/store.ts";
 import { RequestAcceptor } from "./accept-request.ts";
 import { type CodeInput, saveComponent } from "./build-component.ts";
@@ -14,7 +14,7 @@ import type { EventFeed } from "./event-feed.ts";
 import { keepCool, keepPruned } from "./housekeeping.ts";
 import { LiveSource } from "./live-source.ts";
 import type { EnginePorts } from "./ports.ts";
-import { recover } from "./recover.ts";
+import { activateCutOff, runPending, settleRunningInstants } from "./recover.ts";
 import { SourceRegistry } from "./registry.ts";
 import { Scheduler } from "./scheduler.ts";
 import { type UpdateRequest, update } from "./update.ts";
@@ -25,22 +25,28 @@ export class Engine {
   readonly #sources = new SourceRegistry();
   readonly #scheduler: Scheduler;
   readonly #acceptor: RequestAcceptor;
+  readonly #over = new AbortController();
   #chores: Promise<unknown> = Promise.resolve();
 
-  /** Loads the records of all sources and takes up what an earlier server left. */
+  /** Loads the records of all sources. They can be called; nothing happens by itself before `open`. */
   static async start(ports: EnginePorts): Promise<Engine> {
     const engine = new Engine(ports);
     for (const source of ports.store.listSources()) engine.#sources.add(new LiveSource(ports, source, true));
-    await recover(ports, engine.#sources);
-    engine.#scheduler.start(ports.store.listTimers());
-    engine.#chores = Promise.all([keepPruned(ports), keepCool(ports, engine.#sources)]);
+    await settleRunningInstants(ports);
     return engine;
+  }
+
+  /** Fires timers and takes up what an earlier server left. Endpoints have to answer by now: hooks call them. */
+  open(): void {
+    this.#scheduler.start(this.#ports.store.listTimers());
+    runPending(this.#ports, this.#sources);
+    this.#chores = Promise.all([activateCutOff(this.#ports, this.#sources), keepPruned(this.#ports, this.#sources), keepCool(this.#ports, this.#sources)]);
   }
 
   private constructor(ports: EnginePorts) {
     this.#ports = ports;
     this.#scheduler = new Scheduler(ports, { invoke: async (sourceId, trigger, id) => this.#sources.byId(sourceId)?.invoke(trigger, { id }) });
-    this.#acceptor = new RequestAcceptor(ports);
+    this.#acceptor = new RequestAcceptor(ports, this.#over.signal);
   }
 
   /** Reads of what is stored. */
@@ -107,20 +113,18 @@ export class Engine {
   async stop(graceMs: number): Promise<void> {
     const { clock } = this.#ports;
     await this.#scheduler[Symbol.asyncDispose]();
+    this.#ports.feed.endAll();
     const grace = new AbortController();
-    const retired = Promise.all([...this.#sources.all()].map((live) => live.retire())).then(() => grace.abort());
+    const stopped = Promise.all([...this.#sources.all()].map((live) => live.stop())).then(() => grace.abort());
     await clock.sleepUntil(clock.now() + graceMs, grace.signal);
     for (const live of this.#sources.all()) live.kill("the server stopped");
-    await Promise.all([retired, this.#chores]);
+    await Promise.all([stopped, this.#chores]);
+    this.#over.abort();
   }
 
   #manualEvent(live: LiveSource): JsonObject {
-    const timestamp = Math.floor(this.#ports.clock.now() / 1000);
-    const timer = this.#ports.store.timersOf(live.source.id)[0];
-    if (timer === undefined) return { timestamp };
-    const { schedule } = timer;
-    return schedule.kind === "interval"
-      ? { timestamp, interval_seconds: schedule.seconds }
-      : { timestamp, cron: schedule.expression, timezone: schedule.timezone };
+    const now = this.#ports.clock.now();
+    const [timer] = this.#ports.store.timersOf(live.source.id);
+    return timer === undefined ? { timestamp: Math.floor(now / 1000) } : timerEvent({ plannedAt: now, schedule: timer.schedule });
   }
 }

@@ -51,9 +51,21 @@ export class EventFeed {
     for (const readers of [this.#events.get(sourceId), this.#observations.get(sourceId)]) readers?.forEach((reader) => reader.end());
   }
 
-  /** Ends when the signal aborts, or when the reader is too slow. */
-  async *eventsSince(sourceId: DeployedId, afterSeq: number, signal: AbortSignal): AsyncGenerator<Event> {
-    const live = new Subscription<Event>(this.#events, sourceId, signal);
+  /** The server stops. */
+  endAll(): void {
+    for (const sourceId of [...this.#events.keys(), ...this.#observations.keys()]) this.end(sourceId);
+  }
+
+  /** The reader is in line when this returns. Ends when the signal aborts, when the source is gone, when the reader is too slow. */
+  eventsSince(sourceId: DeployedId, afterSeq: number, signal: AbortSignal): AsyncGenerator<Event> {
+    return this.#backlogThen(new Subscription<Event>(this.#events, sourceId, signal), sourceId, afterSeq);
+  }
+
+  observations(sourceId: DeployedId, signal: AbortSignal): AsyncIterable<Observation> {
+    return new Subscription<Observation>(this.#observations, sourceId, signal);
+  }
+
+  async *#backlogThen(live: Subscription<Event>, sourceId: DeployedId, afterSeq: number): AsyncGenerator<Event> {
     let seen = afterSeq;
     for (;;) {
       const missed = this.#store.listEventsSince(sourceId, seen, BACKLOG_STEP);
@@ -64,10 +76,6 @@ export class EventFeed {
       if (missed.length < BACKLOG_STEP) break;
     }
     for await (const event of live) if (event.seq > seen) yield event;
-  }
-
-  observations(sourceId: DeployedId, signal: AbortSignal): AsyncIterable<Observation> {
-    return new Subscription<Observation>(this.#observations, sourceId, signal);
   }
 }
 

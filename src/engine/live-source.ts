@@ -1,4 +1,4 @@
-import type { HookName } from "../domain/component.ts";
+import type { ComponentDefinition, HookName } from "../domain/component.ts";
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { type InvocationId, invocationId } from "../domain/ids.ts";
@@ -17,7 +17,7 @@ export interface InvokeOptions {
   readonly replayOf?: InvocationId;
   /** Told at most once, and before the run ends. */
   readonly onResponse?: (response: HttpResponse | BadResponse) => void;
-  /** Told when the run has ended, before it is stored. */
+  /** Told when the run has ended and is about to be stored. */
   readonly onEnded?: () => void;
   /** Runs while nothing else of the source does: what ends its process now ends it by itself. */
   readonly isAlone?: boolean;
@@ -52,12 +52,19 @@ interface Owned extends Ownership {
  */
 export class LiveSource {
   source: DeployedComponent;
+  /** It was deleted, or never came to be. */
+  isGone = false;
   readonly #ports: EnginePorts;
   readonly #units: SourceUnits;
   readonly #calls: CallQueue;
   #version: Version | undefined;
   #owned: Promise<Owned> | undefined;
+  /** Calls and changes that go on: until they end nothing is cooled down. */
+  #uses = 0;
   #lastUsedAt: number;
+  #onUnused: () => void = () => {};
+  /** What new calls run on, as a cold source remembers it. */
+  #known: { readonly componentId: string; readonly definition: ComponentDefinition } | undefined;
 
   #isStored: boolean;
 
@@ -81,31 +88,48 @@ export class LiveSource {
 
   /** The code that new calls run on. */
   get component(): SavedComponent {
-    return this.#current().component;
+    return this.#version?.component ?? this.#readComponent();
   }
 
-  /** Calls `run`. Rejects when the run could not be started or stored, and for a request whose run was interrupted. */
-  async invoke(trigger: Trigger, options: InvokeOptions = {}): Promise<CommittedRun> {
+  get definition(): ComponentDefinition {
+    const { componentId } = this.source;
+    if (this.#known?.componentId !== componentId) this.#known = { componentId, definition: this.component.definition };
+    return this.#known.definition;
+  }
+
+  /** Whatever is started for this work stays until it has ended. */
+  async keepWarm<Value>(work: () => Promise<Value>): Promise<Value> {
+    this.#uses++;
     try {
-      return await this.#calls.run(() => this.#call({ kind: "run", trigger }, trigger, options), options.isAlone === true);
+      return await work();
     } finally {
+      this.#uses--;
       this.#lastUsedAt = this.#ports.clock.now();
+      if (this.#uses === 0) this.#onUnused();
     }
   }
 
-  /** Calls a hook of the current version; `undefined` when it has none. Throws PD_HOOK_FAILED when the hook does not return. */
+  /** Calls `run`. Rejects when the run could not be started or stored, and for a request whose run was interrupted. */
+  invoke(trigger: Trigger, options: InvokeOptions = {}): Promise<CommittedRun> {
+    const call = (): Promise<CommittedRun> => this.#call({ kind: "run", trigger }, trigger, options);
+    return this.keepWarm(() => this.#calls.run(call, options.isAlone === true));
+  }
+
+  /** Calls a hook of the current version; `undefined` when it has none. */
   async callHook(hook: HookName): Promise<CommittedRun | undefined> {
-    if (!this.component.definition.hooks.includes(hook)) return undefined;
-    return this.#call({ kind: "hook", hook }, { kind: "hook", hook }, {});
+    if (!this.definition.hooks.includes(hook)) return undefined;
+    return this.keepWarm(() => this.#call({ kind: "hook", hook }, { kind: "hook", hook }, {}));
   }
 
   /** Asks the component for one page of a prop's choices; nothing of it is stored. `given`: values that are not configured yet. */
-  async listOptions(request: OptionsRequest, given: JsonObject): Promise<RunResult> {
+  listOptions(request: OptionsRequest, given: JsonObject): Promise<RunResult> {
     const { clock, settings } = this.#ports;
-    const { unit } = await this.#warm();
-    const configured = { ...this.source.configured, ...given };
-    const id = invocationId(clock.now(), clock.randomText(8));
-    return unit.call({ id, method: { kind: "options", ...request }, configured, endpoint: this.endpoint, deadlineMs: settings.deadlineMs }, SILENT);
+    return this.keepWarm(async () => {
+      const { unit } = await this.#warm();
+      const configured = { ...this.source.configured, ...given };
+      const id = invocationId(clock.now(), clock.randomText(8));
+      return unit.call({ id, method: { kind: "options", ...request }, configured, endpoint: this.endpoint, deadlineMs: settings.deadlineMs }, SILENT);
+    });
   }
 
   /** Starts a unit with other code beside the current one; it gets every change of the state from now on. */
@@ -159,7 +183,7 @@ export class LiveSource {
 
   /** Ends the process of a source that had nothing to do for a while. */
   coolDown(idleMs: number): void {
-    const isIdle = this.#calls.isIdle && this.#ports.clock.now() - this.#lastUsedAt >= idleMs;
+    const isIdle = this.#uses === 0 && this.#ports.clock.now() - this.#lastUsedAt >= idleMs;
     if (isIdle) void this.#units.retire();
   }
 
@@ -167,9 +191,11 @@ export class LiveSource {
     this.#units.kill(reason);
   }
 
-  /** Resolves when the units are gone and what they did is committed. */
-  retire(): Promise<void> {
-    return this.#units.retire();
+  /** What runs may finish, what waits is refused. Resolves when the units are gone and what they did is committed. */
+  async stop(): Promise<void> {
+    this.#calls.close(new PdError("PD_STOPPING", `Cannot run ${this.source.slug}: the server is stopping`));
+    if (this.#uses > 0) await new Promise<void>((resolve) => (this.#onUnused = resolve));
+    await this.#units.retire();
   }
 
   async #call(method: Method, trigger: Trigger, options: InvokeOptions): Promise<CommittedRun> {
@@ -185,10 +211,10 @@ export class LiveSource {
     };
     const request = { id, method, configured: source.configured, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
     const result = await unit.call(request, report);
-    options.onEnded?.();
     if (result.outcome.kind === "interrupted" && trigger.kind === "http") {
       throw new PdError("PD_INTERRUPTED", `A run of ${source.slug} was interrupted: ${result.outcome.reason}`);
     }
+    options.onEnded?.();
     this.#spread(owned, result.stateChanges, unit);
     const status = options.responseStatus?.();
     const invocation = {
@@ -221,10 +247,15 @@ export class LiveSource {
 
   #current(): Version {
     if (this.#version !== undefined) return this.#version;
-    const component = this.#ports.store.getComponent(this.source.componentId);
-    if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run ${this.source.slug}: its code ${this.source.componentId} is gone`);
-    this.#version = { component, unit: undefined, starting: undefined };
+    this.#version = { component: this.#readComponent(), unit: undefined, starting: undefined };
     return this.#version;
+  }
+
+  #readComponent(): SavedComponent {
+    const { componentId, slug } = this.source;
+    const component = this.#ports.store.getComponent(componentId);
+    if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run ${slug}: its code ${componentId} is gone`);
+    return component;
   }
 
   /** A unit of the current version that takes calls. It may be retired while this waits, so it is looked at last. */
@@ -260,14 +291,14 @@ export class LiveSource {
 
   #unitEnded(unit: Unit | undefined): void {
     if (this.#version !== undefined && this.#version.unit === unit) this.#version.unit = undefined;
-    if (this.#units.isEmpty && this.#calls.isIdle) this.#goCold();
+    if (this.#units.isEmpty && this.#uses === 0) this.#goCold();
   }
 
   async #commitLate(part: LatePart, unit: Unit | undefined): Promise<void> {
     try {
       const owned = await this.#own();
       this.#spread(owned, part.result.stateChanges, unit);
-      await this.#commit(owned, () => commitLate(this.#ports, owned, { strategy: this.component.definition.dedupe, part }));
+      await this.#commit(owned, () => commitLate(this.#ports, owned, { strategy: this.definition.dedupe, part }));
     } catch (error) {
       this.#ports.log.warn("what a component did after its run could not be stored", { source: this.source.slug, reason: messageOf(error) });
     }

@@ -7,18 +7,23 @@ import type { EnginePorts } from "./ports.ts";
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
 
+export interface StoredTrigger extends Pick<PendingRequest, "id" | "trigger"> {
+  /** What the client got, as far as it is known. */
+  readonly responseStatus?: () => number | undefined;
+}
+
 /**
  * Runs a stored trigger until its run is stored, with growing pauses. Rejects with PD_STOPPING when the server stops
  * (the trigger stays stored) and with PD_SOURCE_NOT_FOUND when the source is gone, and the trigger with it.
  */
-export async function runUntilStored(ports: EnginePorts, live: LiveSource, { id, trigger }: Pick<PendingRequest, "id" | "trigger">): Promise<CommittedRun> {
-  const { clock, log, signal, store } = ports;
+export async function runUntilStored(ports: EnginePorts, live: LiveSource, request: StoredTrigger): Promise<CommittedRun> {
+  const { clock, log, signal } = ports;
+  const { id, trigger, responseStatus } = request;
   let isAlone = false;
   for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    if (store.getSource(live.source.id) === undefined)
-      throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run a stored request: its source ${live.source.id} is gone`);
+    if (live.isGone) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run a stored request: its source ${live.source.id} is gone`);
     try {
-      return await live.invoke(trigger, { id, isAlone, responseStatus: () => 200 });
+      return await live.invoke(trigger, { id, isAlone, ...(responseStatus === undefined ? {} : { responseStatus }) });
     } catch (error) {
       // Whoever ended the process of several runs shows it when each is run alone.
       isAlone ||= isInterrupted(error);

@@ -1,19 +1,12 @@
 import { messageOf } from "../domain/errors.ts";
 import { invocationId } from "../domain/ids.ts";
-import { callHook } from "./deploy.ts";
+import { reactivate } from "./hooks.ts";
 import type { EnginePorts } from "./ports.ts";
 import { runUntilStored } from "./pending.ts";
 import type { SourceRegistry } from "./registry.ts";
 
-/** Takes up what an earlier server left unfinished: acknowledged requests, timers that were running, changes that were cut off. */
-export async function recover(ports: EnginePorts, sources: SourceRegistry): Promise<void> {
-  await settleRunningInstants(ports);
-  await activateCutOff(ports, sources);
-  runPending(ports, sources);
-}
-
-/** Each fired at most once: what was running is recorded as interrupted, not run again. */
-async function settleRunningInstants({ store, clock }: EnginePorts): Promise<void> {
+/** Runs of timers that an earlier server did not finish: each instant fires at most once, so they are recorded, not repeated. */
+export async function settleRunningInstants({ store, clock }: EnginePorts): Promise<void> {
   for (const instant of store.listRunning()) {
     const { sourceId, prop, plannedAt } = instant;
     const timer = store.timersOf(sourceId).find((candidate) => candidate.prop === prop);
@@ -39,23 +32,21 @@ async function settleRunningInstants({ store, clock }: EnginePorts): Promise<voi
   }
 }
 
-async function activateCutOff({ store, log }: EnginePorts, sources: SourceRegistry): Promise<void> {
-  for (const id of store.listActivateDue()) {
-    const live = sources.byId(id);
-    try {
-      if (live?.source.active === true) await callHook(live, "activate", `activate ${live.source.slug} again`);
-    } catch (error) {
-      log.error("a source whose change was cut off could not be activated again", { source: id, reason: messageOf(error) });
-    }
-    await store.endChange(id);
-  }
+/** Sources whose change was cut off after `deactivate` had run. Their hooks may call their own endpoints. */
+export async function activateCutOff(ports: EnginePorts, sources: SourceRegistry): Promise<void> {
+  const cutOff = ports.store.listActivateDue().flatMap((id) => sources.byId(id) ?? []);
+  await Promise.all(cutOff.map((live) => sources.inTurn(live, () => reactivate(ports, live))));
 }
 
 /** Requests that were acknowledged begin in the order in which they came. */
-function runPending(ports: EnginePorts, sources: SourceRegistry): void {
+export function runPending(ports: EnginePorts, sources: SourceRegistry): void {
   for (const request of ports.store.listPending()) {
     const live = sources.byId(request.sourceId);
-    if (live !== undefined)
-      runUntilStored(ports, live, request).catch((error: unknown) => ports.log.warn("a stored request waits", { id: request.id, reason: messageOf(error) }));
+    if (live === undefined) continue;
+    // What a component answered by itself before the stop is not known any more.
+    const isDefault = live.definition.props.some((prop) => prop.kind === "http" && !prop.customResponse);
+    runUntilStored(ports, live, { ...request, ...(isDefault ? { responseStatus: () => 200 } : {}) }).catch((error: unknown) =>
+      ports.log.warn("a stored request waits", { id: request.id, reason: messageOf(error) }),
+    );
   }
 }

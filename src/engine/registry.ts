@@ -1,3 +1,4 @@
+import { slugify, uniqueSlug } from "../domain/deployed-component.ts";
 import { PdError } from "../domain/errors.ts";
 import type { DeployedId } from "../domain/ids.ts";
 import type { Timer } from "../ports/timer-store.ts";
@@ -7,6 +8,8 @@ import type { LiveSource } from "./live-source.ts";
 export class SourceRegistry {
   readonly #byId = new Map<string, LiveSource>();
   readonly #byEndpoint = new Map<string, LiveSource>();
+  /** Slugs that an update is about to take. */
+  readonly #claimed = new Set<string>();
   readonly #changing = new Map<DeployedId, Promise<unknown>>();
 
   add(live: LiveSource): void {
@@ -17,6 +20,7 @@ export class SourceRegistry {
   remove(live: LiveSource): void {
     this.#byId.delete(live.source.id);
     this.#byEndpoint.delete(live.source.endpointKey);
+    live.isGone = true;
   }
 
   all(): IterableIterator<LiveSource> {
@@ -31,9 +35,20 @@ export class SourceRegistry {
     return this.#byId.get(id);
   }
 
-  /** Also of sources that are still being deployed. */
+  /** Also of sources that are still being deployed or renamed. */
   hasSlug(slug: string): boolean {
-    return [...this.#byId.values()].some(({ source }) => source.slug === slug);
+    return this.#claimed.has(slug) || [...this.#byId.values()].some(({ source }) => source.slug === slug);
+  }
+
+  /** The slug that a source will get with this name, kept from others until it is released. `own`: the one that it has. */
+  claimSlug(name: string, { own, isStored }: { own: string; isStored: (slug: string) => boolean }): string {
+    const slug = uniqueSlug(slugify(name), (text) => text !== own && (this.hasSlug(text) || isStored(text)));
+    this.#claimed.add(slug);
+    return slug;
+  }
+
+  releaseSlug(slug: string): void {
+    this.#claimed.delete(slug);
   }
 
   /** By id or slug. Throws PD_SOURCE_NOT_FOUND, saying what was attempted. */

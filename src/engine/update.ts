@@ -1,11 +1,9 @@
 import type { DeployedComponent } from "../domain/deployed-component.ts";
-import { slugify, uniqueSlug } from "../domain/deployed-component.ts";
-import { messageOf } from "../domain/errors.ts";
 import { isSameJson, type JsonObject } from "../domain/json.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Unit } from "../ports/runner.ts";
 import { type CodeInput, buildCode, requireSource, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
-import { callHook } from "./deploy.ts";
+import { callHook, hasHookThrown, reactivate } from "./hooks.ts";
 import type { LiveSource } from "./live-source.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { EngineState } from "./registry.ts";
@@ -32,13 +30,18 @@ interface NextVersion {
  * never `deploy` (components.md, States and transitions). When anything fails the old version goes on, activated.
  */
 export function update(ports: EnginePorts, state: EngineState, { live, request }: { live: LiveSource; request: UpdateRequest }): Promise<LiveSource> {
-  return state.sources.inTurn(live, async () => {
+  const change = async (): Promise<LiveSource> => {
     const next = await prepare(ports, state, { live, request });
-    await replace(ports, state, { live, next });
+    try {
+      await replace(ports, state, { live, next });
+    } finally {
+      state.sources.releaseSlug(next.source.slug);
+    }
     live.prepareNext();
     ports.feed.observe(live.source.id, { kind: "updated", at: ports.clock.now(), version: next.component.definition.version });
     return live;
-  });
+  };
+  return state.sources.inTurn(live, () => live.keepWarm(change));
 }
 
 /** Everything that can go wrong without touching the running version. */
@@ -51,10 +54,7 @@ async function prepare(ports: EnginePorts, state: EngineState, { live, request }
     const given = { ...carriedProps(definition.props, source.configured), ...request.props };
     const configured = resolveProps(source.name, definition.props, withoutNulls(given));
     const name = request.name ?? source.name;
-    const slug =
-      name === source.name
-        ? source.slug
-        : uniqueSlug(slugify(name), (text) => text !== source.slug && (state.sources.hasSlug(text) || ports.store.isSlugTaken(text)));
+    const slug = name === source.name ? source.slug : state.sources.claimSlug(name, { own: source.slug, isStored: (text) => ports.store.isSlugTaken(text) });
     const active = request.active ?? source.active;
     return { component, unit, source: { ...source, componentId: component.id, name, slug, configured, env, active, updatedAt: ports.clock.now() } };
   } catch (error) {
@@ -88,7 +88,7 @@ async function replace(ports: EnginePorts, state: EngineState, { live, next }: {
   const { source, component, unit } = next;
   const attempted = `update ${live.source.slug}`;
   const wasActive = live.source.active;
-  const hasDeactivate = wasActive && live.component.definition.hooks.includes("deactivate");
+  const hasDeactivate = wasActive && live.definition.hooks.includes("deactivate");
   if (hasDeactivate) await store.beginChange(source.id);
   let swap: ReturnType<LiveSource["switchTo"]> | undefined;
   try {
@@ -102,22 +102,13 @@ async function replace(ports: EnginePorts, state: EngineState, { live, next }: {
     state.timers.replace(source.id, timers);
     swap.retireOld();
   } catch (error) {
-    // When `deactivate` itself threw, nothing was given up that `activate` would have to take up again.
     if (swap === undefined) unit?.kill("the update failed");
     swap?.undo();
-    if (hasDeactivate) await (swap === undefined ? store.endChange(source.id) : reactivate(ports, live));
+    // When `deactivate` itself threw, nothing was given up that `activate` would have to take up again.
+    const gaveUpNothing = swap === undefined && hasHookThrown(error);
+    if (hasDeactivate) await (gaveUpNothing ? store.endChange(source.id) : reactivate(ports, live));
     throw error;
   }
-}
-
-/** The old version takes up again what `deactivate` gave up. */
-export async function reactivate(ports: EnginePorts, live: LiveSource): Promise<void> {
-  try {
-    await callHook(live, "activate", `go back to the old version of ${live.source.slug}`);
-  } catch (error) {
-    ports.log.error("the old version could not be activated again", { source: live.source.slug, reason: messageOf(error) });
-  }
-  await ports.store.endChange(live.source.id);
 }
 
 function withoutNulls(given: JsonObject): JsonObject {

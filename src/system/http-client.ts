@@ -5,7 +5,7 @@ export interface Sending {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal | null;
-  /** Of the answer's head and of each pause in its body; absent: as long as it takes. */
+  /** For the whole answer; absent: as long as it takes. */
   readonly timeoutMs?: number;
 }
 
@@ -16,7 +16,7 @@ const CONNECT_TIMEOUT_MS = 5000;
 const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: CONNECT_TIMEOUT_MS });
 
 /** An HTTP request to elsewhere. Rejects with the network's reason. */
-export function sendRequest(url: string | URL, { timeoutMs, headers, ...rest }: Sending = {}): Promise<Answer> {
-  const dispatcher = timeoutMs === undefined ? patient : new Agent({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connectTimeout: CONNECT_TIMEOUT_MS });
-  return send(url, { ...rest, headers: { ...headers }, dispatcher });
+export function sendRequest(url: string | URL, { timeoutMs, signal, headers, ...rest }: Sending = {}): Promise<Answer> {
+  const limits = [...(signal ? [signal] : []), ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)])];
+  return send(url, { ...rest, headers: { ...headers }, dispatcher: patient, signal: AbortSignal.any(limits) });
 }

@@ -33,25 +33,29 @@ export function streamRoutes(engine: Engine): Hono {
 type SourceId = Parameters<Engine["store"]["lastSeq"]>[0];
 
 /** Without `Last-Event-ID` the stream begins with the next event. */
-async function* emits(engine: Engine, id: SourceId, { after, signal }: { after: number | undefined; signal: AbortSignal }): AsyncGenerator<Message> {
-  const from = after ?? engine.store.lastSeq(id);
-  for await (const event of engine.feed.eventsSince(id, from, signal)) yield { id: event.id, data: JSON.stringify(eventRecord(id, event, true)) };
+function emits(engine: Engine, id: SourceId, { after, signal }: { after: number | undefined; signal: AbortSignal }): AsyncIterable<Message> {
+  const events = engine.feed.eventsSince(id, after ?? engine.store.lastSeq(id), signal);
+  return messages(events, (event) => ({ id: event.id, data: JSON.stringify(eventRecord(id, event, true)) }));
 }
 
-async function* observations(engine: Engine, id: SourceId, signal: AbortSignal): AsyncGenerator<Message> {
-  for await (const observation of engine.feed.observations(id, signal)) yield { data: JSON.stringify(observationRecord(observation)) };
+function observations(engine: Engine, id: SourceId, signal: AbortSignal): AsyncIterable<Message> {
+  return messages(engine.feed.observations(id, signal), (observation) => ({ data: JSON.stringify(observationRecord(observation)) }));
 }
 
-function stream(context: Context, open: (signal: AbortSignal) => AsyncGenerator<Message>): Response {
+async function* messages<Item>(items: AsyncIterable<Item>, messageOf: (item: Item) => Message): AsyncGenerator<Message> {
+  for await (const item of items) yield messageOf(item);
+}
+
+function stream(context: Context, open: (signal: AbortSignal) => AsyncIterable<Message>): Response {
   const over = new AbortController();
   return streamSSE(context, async (sse) => {
     sse.onAbort(() => over.abort());
-    const messages = open(over.signal);
-    // Readers can count on being in line once this comment has come.
+    const opened = open(over.signal);
+    // Readers are in line once this comment has come.
     await sse.write(`:sse-handshake\nretry: ${RECONNECT_MS}\n\n`);
     const beat = setInterval(() => void sse.write(":sse-handshake\n\n"), KEEP_ALIVE_MS);
     try {
-      for await (const message of messages) await sse.writeSSE(message);
+      for await (const message of opened) await sse.writeSSE(message);
     } finally {
       clearInterval(beat);
       over.abort();

@@ -1,4 +1,5 @@
 /** Domain values as the wire has them: snake_case, times in the documented units (platform.md §1). */
+import type { ComponentDefinition } from "../../domain/component.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { Event } from "../../domain/event.ts";
 import { type Invocation, type LogLine, describeOutcome } from "../../domain/invocation.ts";
@@ -67,13 +68,12 @@ function scheduleInput(schedule: Schedule): JsonObject {
 }
 
 export interface SourceContext {
-  readonly component: SavedComponent;
+  readonly definition: ComponentDefinition;
   readonly endpoint: string;
   readonly timers: readonly Timer[];
 }
 
-export function sourceRecord(source: DeployedComponent, { component, endpoint, timers }: SourceContext): JsonObject {
-  const { definition } = component;
+export function sourceRecord(source: DeployedComponent, { definition, endpoint, timers }: SourceContext): JsonObject {
   const hasHttp = definition.props.some((prop) => prop.kind === "http");
   return record({
     id: source.id,

@@ -129,7 +129,7 @@ function stateRoutes(app: Hono, engine: Engine, find: Find): void {
 
 /** A source as every answer shows it. */
 export function liveRecord(engine: Engine, live: LiveSource): JsonObject {
-  return sourceRecord(live.source, { component: live.component, endpoint: live.endpoint, timers: engine.store.timersOf(live.source.id) });
+  return sourceRecord(live.source, { definition: live.definition, endpoint: live.endpoint, timers: engine.store.timersOf(live.source.id) });
 }
 
 type SourceParams = z.infer<typeof sourceParams>;
