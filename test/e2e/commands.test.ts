@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { componentPath } from "../support/components.ts";
+import { Gate } from "../support/gate.ts";
 import { PdHome, type Server, collect, killHard, untilOutput } from "../support/pd.ts";
 import { eventually } from "../support/runtime.ts";
 
@@ -290,6 +291,40 @@ describe("the server", () => {
     });
   });
 
+  it("says when the port of the endpoints is taken", async () => {
+    const home = await PdHome.make();
+    const other = await PdHome.make();
+    const { port } = new URL((await home.up()).endpointUrl);
+    expect(await other.pd("up", "--endpoint-port", port)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`Error [PD_PORT_TAKEN] Cannot listen on 127.0.0.1:${port} for endpoints: the port is taken`),
+    });
+  });
+
+  it.each(["a file", "a file/below", "/proc/nowhere"])("says when its home cannot be used: %s", async (path) => {
+    const home = await PdHome.make();
+    const folder = path.startsWith("/") ? path : join(home.folder, path);
+    await home.file("a file", "");
+    expect(await home.pd("up", "--home", folder)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`Error [PD_HOME_UNUSABLE] Cannot keep anything in ${folder}: `),
+    });
+  });
+
+  it("keeps as much as its flags say", async () => {
+    const home = await PdHome.make();
+    const first = await home.up();
+    await home.pd(
+      "deploy",
+      await home.file("many.mjs", 'export default { name: "Many", version: "1", run() { for (let n = 1; n <= 20; n++) this.$emit(n); } };'),
+    );
+    for (const _run of [1, 2, 3]) await home.pd("run", "many");
+    await killHard(first.child);
+    await home.up(["--keep-events", "5", "--keep-invocations", "1"]);
+    await eventually(async () => (await home.pd("events", "many", "-n", "100")).stdout === "16\n17\n18\n19\n20\n");
+    expect((await home.pd("logs", "many", "--no-follow")).stdout.match(/▶ run/g)).toHaveLength(1);
+  });
+
   it("detaches, and tells when it already runs", async () => {
     const home = await PdHome.make();
     expect(await home.pd("up", "--detach")).toMatchObject({ code: 0, stderr: expect.stringContaining("Started at http://127.0.0.1:") });
@@ -297,19 +332,25 @@ describe("the server", () => {
     expect(await home.json("status")).toMatchObject({ running: true, sources: 0 });
   });
 
-  it("lets runs in flight finish when it is stopped", async () => {
+  it("lets what runs finish when it is stopped, and refuses what waits", async () => {
     const home = await PdHome.make();
-    const server = await home.up();
+    const server = await home.up(["--concurrency", "1"]);
     const file = await home.file(
       "slow.mjs",
-      'export default { name: "Slow", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, async run() { await new Promise((done) => setTimeout(done, 700)); this.http.respond({ body: "finished" }); this.$emit("done"); } };',
+      'export default { name: "Slow", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, async run() { await fetch(process.env.GATE); this.http.respond({ body: "finished" }); this.$emit("done"); } };',
     );
-    const source = await home.json("deploy", file);
+    const gate = await Gate.open();
+    const source = await home.json("deploy", file, "--env", `GATE=${gate.url}`);
+    const ended = once(server.child, "close");
     const answer = fetch(String(source["endpoint_url"]));
-    await new Promise((done) => setTimeout(done, 200));
+    await gate.reached;
+    const waiting = fetch(String(source["endpoint_url"]));
+    await eventually(async () => (await home.json("status"))["running"] === true);
     server.child.kill("SIGTERM");
+    expect(await (await waiting).json()).toMatchObject({ code: "PD_STOPPING" });
+    gate.release();
     expect(await (await answer).text()).toBe("finished");
-    await once(server.child, "close");
+    await ended;
     await home.up();
     expect((await home.pd("events", "slow")).stdout).toBe('"done"\n');
   });

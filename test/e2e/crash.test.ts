@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { componentPath } from "../support/components.ts";
 import { Gate } from "../support/gate.ts";
-import { PdHome, type Server, killHard } from "../support/pd.ts";
+import { PdHome, type Server, killHard, untilOutput } from "../support/pd.ts";
 import { FakeRegistry } from "../support/registry.ts";
 import { eventually } from "../support/runtime.ts";
 
@@ -150,6 +150,21 @@ describe("a server that is killed", () => {
     expect(await home.json("run", "half")).toMatchObject({ returned: "1.0.0" });
   });
 
+  it("in the middle of an update activates the old version again, once its endpoint answers", async () => {
+    const home = await PdHome.make();
+    const first = await home.up();
+    const gate = await Gate.open();
+    const code = (activate: string): string =>
+      `export default { name: "Shake", version: "1", props: { db: "$.service.db", http: { type: "$.interface.http", customResponse: true } }, hooks: { async activate() { ${activate} }, deactivate() { this.db.set("hands", null); } }, run() { this.http.respond({ body: "shaken" }); } };`;
+    const file = await home.file("shake.mjs", code('this.db.set("hands", await (await fetch(this.http.endpoint)).text());'));
+    await home.pd("deploy", file);
+    home.spawn(["update", "shake", "--code", await home.file("stops.mjs", code(`await fetch("${gate.url}");`))]);
+    await gate.reached;
+    await killHard(first.child);
+    await home.up();
+    await eventually(async () => (await home.json("db", "list", "shake"))["hands"] === "shaken");
+  });
+
   it("takes the processes of its components with it", async () => {
     const home = await PdHome.make();
     const server = await home.up();
@@ -164,8 +179,10 @@ describe("a server that is killed", () => {
     const first = await home.up();
     await home.pd("deploy", componentPath("endless-loop.mjs"));
     const event = await home.file("event.json", '{ "loop": true }');
+    const logs = home.spawn(["logs", "endless-loop"]);
+    const isLooping = untilOutput(logs, (text) => text.includes("before"));
     home.spawn(["run", "endless-loop", "--event", event]);
-    await new Promise((done) => setTimeout(done, 700));
+    await isLooping;
     await killHard(first.child);
     await home.up();
     await eventually(async () => childrenOf(home).length === 1);

@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { deployFile } from "../support/components.ts";
+import { Gate } from "../support/gate.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 
 const component = (run: string, rest = ""): string => `export default { name: "t", version: "1", ${rest} async run(event) { ${run} } };`;
@@ -75,19 +76,23 @@ describe("requests", () => {
     await eventually(async () => (await source.payloads()).length === 60);
     await server.stop();
     const again = await TestServer.start({ home: server.home });
-    await new Promise((done) => setTimeout(done, 400));
-    const { data } = await again.api.get(`${source.path}/event_summaries?limit=1000`);
-    expect(data).toHaveLength(60);
+    // A request that were still stored would be run before this one.
+    await fetch(`${again.endpointUrl}${new URL(source.endpoint).pathname}?n=60`);
+    const stored = async (): Promise<unknown> => (await again.api.get(`${source.path}/event_summaries?limit=1`))["page_info"];
+    await eventually(async () => JSON.stringify(await stored()).includes('"total_count":61'));
+    expect(await stored()).toMatchObject({ total_count: 61 });
   });
 
   it("that were let in by an update that fails are answered by their run", async () => {
     const server = await TestServer.start();
     const code = (v: number, activate: string): string =>
       component(`this.$emit(${v});`, `props: { http: "$.interface.http" }, hooks: { async activate() { ${activate} } },`);
+    const gate = await Gate.open();
     const source = await server.deploy(code(1, ""));
-    const failing = source.update({ component_code: code(2, 'await new Promise((done) => setTimeout(done, 500)); throw new Error("no");') });
-    await new Promise((done) => setTimeout(done, 250));
+    const failing = source.update({ component_code: code(2, `await fetch("${gate.url}"); throw new Error("no");`) });
+    await gate.reached;
     const answer = fetch(source.endpoint);
+    gate.release();
     await expect(failing).rejects.toMatchObject({ code: "PD_HOOK_FAILED" });
     expect((await answer).status).toBe(200);
     await source.payloadsOnce(1);

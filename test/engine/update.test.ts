@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Gate } from "../support/gate.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 
 const version = (v: number, rest = "", body = ""): string =>
@@ -20,12 +21,14 @@ describe("an update", () => {
 
   it("lets runs in flight finish on the code they started with, and sees what they write", async () => {
     const server = await TestServer.start();
-    const source = await server.deploy(version(1, "", 'await new Promise((done) => setTimeout(done, 400)); this.db.set("by", 1);'));
+    const gate = await Gate.open();
+    const source = await server.deploy(version(1, "", `await fetch("${gate.url}"); this.db.set("by", 1);`));
     const slow = answer(source.endpoint);
-    await new Promise((done) => setTimeout(done, 100));
+    await gate.reached;
     await source.update({ component_code: version(2, "", 'this.db.set("seen", this.db.get("by") ?? null);') });
     expect(await answer(source.endpoint)).toBe("v2");
     expect(await source.state()).toEqual({ seen: null });
+    gate.release();
     expect(await slow).toBe("v1");
     await answer(source.endpoint);
     expect(await source.state()).toEqual({ by: 1, seen: 1 });
@@ -91,6 +94,37 @@ describe("an update", () => {
     const source = await server.deploy(version(1));
     await source.update({ component_code: version(2) });
     await expect(server.api.get(`/v1/components/${String(source.record["component_id"])}`)).rejects.toMatchObject({ code: "PD_COMPONENT_NOT_FOUND" });
+  });
+
+  it("keeps what it works with, however short a source may be idle", async () => {
+    const server = await TestServer.start({ idleMs: "0.1" });
+    const source = await server.deploy(version(1));
+    const gate = await Gate.open();
+    const updating = source.update({ component_code: version(2, `hooks: { async activate() { await fetch("${gate.url}"); this.db.set("activated", 2); } },`) });
+    await gate.reached;
+    // Longer than the server lets an idle process live.
+    await new Promise((done) => setTimeout(done, 400));
+    expect(await answer(source.endpoint)).toBe("v2");
+    gate.release();
+    await updating;
+    expect(await source.state()).toEqual({ activated: 2 });
+  });
+
+  it("gives sources that take the same name at once different slugs", async () => {
+    const server = await TestServer.start();
+    const sources = await Promise.all([1, 2, 3].map((v) => server.deploy(version(v))));
+    const renamed = await Promise.all(sources.map((source) => source.update({ name: "Same" })));
+    expect(renamed.map((record) => record["name_slug"]).toSorted()).toEqual(["same", "same-2", "same-3"]);
+  });
+
+  it("that was cut off in deactivate activates the old version again, since it may have given up everything", async () => {
+    const server = await TestServer.start({ timeoutMs: "0.3" });
+    const gate = await Gate.open();
+    const hooks = `hooks: { activate() { this.db.set("registered", true); }, async deactivate() { await fetch("${gate.url}"); } },`;
+    const source = await server.deploy(version(1, hooks));
+    await server.api.put(`${source.path}/state/registered`, { value: false });
+    await expect(source.update({ component_code: version(2) })).rejects.toMatchObject({ code: "PD_HOOK_FAILED" });
+    expect(await source.state()).toMatchObject({ registered: true });
   });
 
   it("does not keep more processes than it needs, over many", async () => {

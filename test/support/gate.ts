@@ -1,14 +1,16 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { type ServerResponse, createServer } from "node:http";
 import { onTestFinished } from "vitest";
 
-/** An address that tells when it was asked, and does not answer before the test has ended. */
+/** An address that code under test stops at: it tells when it was reached, and answers when the test says so. */
 export class Gate {
   readonly url: string;
   readonly reached: Promise<void>;
+  readonly #waiting: ServerResponse[] = [];
+  #isOpen = false;
 
   static async open(): Promise<Gate> {
-    const server = createServer().listen(0, "127.0.0.1");
+    const server = createServer((_request, response) => gate.#arrive(response)).listen(0, "127.0.0.1");
     await once(server, "listening");
     onTestFinished(() => {
       server.closeAllConnections();
@@ -16,14 +18,26 @@ export class Gate {
     });
     const address = server.address();
     const port = typeof address === "object" ? address?.port : undefined;
-    return new Gate(
+    const gate = new Gate(
       `http://127.0.0.1:${port}`,
       once(server, "request").then(() => {}),
     );
+    return gate;
   }
 
   private constructor(url: string, reached: Promise<void>) {
     this.url = url;
     this.reached = reached;
+  }
+
+  /** Lets through who waits, and who comes. */
+  release(): void {
+    this.#isOpen = true;
+    for (const response of this.#waiting) response.end();
+  }
+
+  #arrive(response: ServerResponse): void {
+    if (this.#isOpen) response.end();
+    else this.#waiting.push(response);
   }
 }
