@@ -30,6 +30,8 @@ interface StreamSettings {
   readonly onMessage: (message: StreamMessage) => void;
   readonly signal: AbortSignal;
   readonly lastEventId?: string;
+  /** Told when an open stream is cut off, and when it is open again. */
+  readonly onConnection?: (isOpen: boolean) => void;
 }
 
 export interface Stream {
@@ -82,12 +84,13 @@ export class ApiClient {
   }
 
   /** The record of a source, by id or slug. */
-  source(idOrSlug: string): Promise<JsonObject> {
+  async source(idOrSlug: string): Promise<JsonObject> {
+    if (idOrSlug === "") throw new PdError("PD_SOURCE_NOT_FOUND", 'Cannot find source "": no source has an empty id or slug');
     return this.get(`/v1/sources/${encodeURIComponent(idOrSlug)}`).then(dataOf);
   }
 
   /** Messages of an event stream; reconnects and resumes by itself, also with a server that was started again. */
-  stream(path: string, { onMessage, signal, lastEventId }: StreamSettings): Stream {
+  stream(path: string, { onMessage, signal, lastEventId, onConnection }: StreamSettings): Stream {
     let refusal: PdError | undefined;
     const source = new EventSource(this.baseUrl + path, {
       fetch: async (_url, init) => {
@@ -104,6 +107,15 @@ export class ApiClient {
     source.addEventListener("message", (message) => {
       const data = parseJson(String(message.data));
       if (isJsonObject(data)) onMessage({ id: message.lastEventId, data });
+    });
+    let isCut = false;
+    source.addEventListener("open", () => {
+      if (isCut) onConnection?.(true);
+      isCut = false;
+    });
+    source.addEventListener("error", () => {
+      if (!isCut && !signal.aborted && refusal === undefined) onConnection?.(false);
+      isCut = true;
     });
     const opened = new Promise<void>((resolve) => source.addEventListener("open", () => resolve(), { once: true }));
     const ended = new Promise<void>((resolve, reject) => {

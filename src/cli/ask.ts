@@ -2,7 +2,7 @@ import inquirer from "inquirer";
 import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
 import { PdError } from "../domain/errors.ts";
 import type { CliContext } from "./context.ts";
-import { printNote } from "./reporter.ts";
+import { printNote, text } from "./reporter.ts";
 
 /** Questions can be asked: a person sits at both ends, and has not forbidden them. */
 export function canAsk(cli: CliContext, flags: { prompt?: boolean }): boolean {
@@ -53,11 +53,12 @@ function askableProps(error: unknown, answers: JsonObject): readonly JsonObject[
   return isFixable ? props.filter(isJsonObject).filter((prop) => names.has(prop["name"])) : [];
 }
 
-/** Asks for a value of each prop; nothing given for an optional one means no value. */
+/** Asks for a value of each prop; nothing given for an optional one means no value, and for one with `isKept` the value that it has. */
 export async function askAll(cli: CliContext, props: readonly JsonObject[], signal?: AbortSignal): Promise<JsonObject> {
   const answers: JsonObject = {};
   for (const prop of props) {
     const answer = await askOne(cli, prop, signal);
+    if (answer === "" && prop["isKept"] === true) continue;
     const isNothing = answer === "" && prop["optional"] === true;
     answers[String(prop["name"])] = isNothing ? null : answer;
   }
@@ -82,7 +83,7 @@ function messageOf(prop: JsonObject): string {
   const label = String(prop["label"] ?? prop["name"]);
   const hint =
     prop["kind"] === "app" ? ` credentials of ${String(prop["app"])} as JSON` : prop["description"] === undefined ? "" : ` (${String(prop["description"])})`;
-  return `${label}${hint}`;
+  return `${label}${hint}${prop["isKept"] === true ? " (Enter keeps it)" : ""}`;
 }
 
 /** The kind of question that fits the declared type. */
@@ -90,12 +91,16 @@ function questionOf(
   prop: JsonObject,
 ):
   | { type: "password"; mask: string }
-  | { type: "select" | "checkbox"; choices: { name: string; value: string }[] }
+  | { type: "checkbox"; choices: { name: string; value: string; checked: boolean }[] }
+  | { type: "select"; choices: { name: string; value: string }[]; default: string }
   | { type: "confirm"; default?: boolean }
   | { type: "input"; default?: string } {
   const options = Array.isArray(prop["options"]) ? prop["options"].filter(isJsonObject) : [];
   const choices = options.map((option) => ({ name: String(option["label"]), value: String(option["value"]) }));
-  if (choices.length > 0) return { type: prop["isArray"] === true ? "checkbox" : "select", choices };
+  const isArray = prop["isArray"] === true || text(prop, "type").endsWith("[]");
+  const chosen = (Array.isArray(prop["default"]) ? prop["default"] : [prop["default"]]).map(String);
+  if (choices.length > 0 && isArray) return { type: "checkbox", choices: choices.map((choice) => ({ ...choice, checked: chosen.includes(choice.value) })) };
+  if (choices.length > 0) return { type: "select", choices, default: chosen[0] ?? "" };
   if (prop["secret"] === true || prop["kind"] === "app") return { type: "password", mask: "*" };
   const given = prop["default"];
   if (prop["type"] === "boolean") return { type: "confirm", ...(typeof given === "boolean" ? { default: given } : {}) };

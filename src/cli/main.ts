@@ -29,7 +29,10 @@ export async function main(argv: readonly string[], streams: CliStreams = proces
   });
   program.exitOverride().configureOutput({ writeOut: (text) => streams.stdout.write(text), writeErr: (text) => streams.stderr.write(text) });
   for (const command of program.commands) command.copyInheritedSettings(program);
+  const [first, topic] = argv;
+  const isUnknownTopic = first === "help" && topic !== undefined && !program.commands.some((command) => command.name() === topic);
   try {
+    if (isUnknownTopic) program.error(`error: unknown command '${topic}'`, { exitCode: WRONG_USAGE });
     await program.parseAsync([...argv], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;

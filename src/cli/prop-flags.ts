@@ -50,21 +50,33 @@ export async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: ${messageOf(error)}`, { cause: error });
+    throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: ${reasonOf(error)}`, { cause: error });
   }
+}
+
+/** The system's reason, for the two that are met most in plain words. */
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : messageOf(error);
 }
 
 /** Variables from `--env-file` (lines `NAME=value`), then `--env NAME=value` over them. */
 export async function givenEnv({ env = [], envFile }: { env?: readonly string[]; envFile?: string }): Promise<Record<string, string>> {
   const values: Record<string, string> = {};
-  const lines = envFile === undefined ? [] : (await readText(envFile)).split(/\r?\n/).filter((line) => /^\s*(export\s+)?[A-Za-z_]\w*\s*=/.test(line));
-  for (const line of lines) {
-    const [name, value] = splitPair(line.trim().replace(/^export\s+/, ""), "--env-file");
-    values[name.trim()] = value.trim().replace(/^(["'])(.*)\1$/, "$2");
+  const lines = envFile === undefined ? [] : (await readText(envFile)).split(/\r?\n/).map((line) => line.trim().replace(/^export\s+/, ""));
+  for (const line of lines.filter((text) => text !== "" && !text.startsWith("#"))) {
+    const [name, value] = splitVariable(line, "--env-file");
+    values[name] = value.trim().replace(/^(["'])(.*)\1$/, "$2");
   }
   for (const pair of env) {
-    const [name, value] = splitPair(pair, "--env");
+    const [name, value] = splitVariable(pair, "--env");
     values[name] = value;
   }
   return values;
+}
+
+function splitVariable(pair: string, flag: string): [string, string] {
+  const [name, value] = splitPair(pair, flag);
+  if (/^[A-Za-z_]\w*$/.test(name.trim())) return [name.trim(), value];
+  throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} ${JSON.stringify(pair)}: ${JSON.stringify(name)} can name no variable`, { fix: `${flag} NAME=value` });
 }

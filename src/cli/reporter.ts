@@ -28,6 +28,11 @@ export function printNote({ stderr }: CliContext, text: string): void {
   stderr.write(`${text}\n`);
 }
 
+/** What a follower tells when its server goes and comes back. */
+export function printConnection(cli: CliContext, isOpen: boolean): void {
+  printNote(cli, isOpen ? "The server is back" : "The server is gone; waiting for it");
+}
+
 /** `Error [CODE] message` and the next step. */
 export function printError(cli: CliContext, thrown: unknown): void {
   // Ctrl-C at a question.
@@ -108,7 +113,8 @@ function logLine(record: JsonObject, { at, message, colours }: { at: string; mes
   const level = text(record, "k").replace("console.", "");
   const paint = level === "error" || level === "stderr" ? colours.red : level === "warn" ? colours.yellow : (line: string) => line;
   const from = text(record, "from");
-  return `${at} ${colours.dim("│ log  ")} ${paint(message)}${from === "" ? "" : colours.dim(`  ${from}`)}`;
+  const label = level === "stdout" || level === "" ? "log" : level === "stderr" || level === "error" ? "err" : level;
+  return `${at} ${colours.dim(`│ ${label.padEnd(5)}`)} ${paint(message)}${from === "" ? "" : colours.dim(`  ${from}`)}`;
 }
 
 /** What others wrote may hold commands to the terminal; colours are let through. Further lines stand below the first. */
@@ -122,11 +128,11 @@ function runSummary(record: JsonObject): string {
   const events = Number(record["event_count"] ?? 0);
   const dropped = isJsonObject(record["dropped"]) ? Object.entries(record["dropped"]) : [];
   const total = dropped.reduce((sum, [, count]) => sum + Number(count), 0);
-  const reasons = dropped.length === 1 && dropped[0] !== undefined ? ` (${dropped[0][0]})` : "";
+  const reasons = dropped.map(([reason, count]) => (dropped.length === 1 ? reason : `${reason}: ${String(count)}`)).join(", ");
   return [
     `${text(record, "duration_ms")} ms`,
     ...(events > 0 ? [`${events} event${events === 1 ? "" : "s"}`] : []),
-    ...(total > 0 ? [`${total} dropped${reasons}`] : []),
+    ...(total > 0 ? [`${total} dropped (${reasons})`] : []),
   ].join(", ");
 }
 

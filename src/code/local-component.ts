@@ -24,14 +24,14 @@ export class LocalComponent {
   /** Throws PD_FILE_NOT_FOUND. */
   static async open(path: string): Promise<LocalComponent> {
     const entry = resolve(path);
-    const isFile = await stat(entry).then(
-      (found) => found.isFile(),
-      () => false,
-    );
-    if (!isFile)
-      throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: there is no such file`, {
-        fix: "Check the path; a source that is deployed is named by its slug or dc_ id",
-      });
+    const found = await stat(entry).catch(() => undefined);
+    if (found?.isFile() !== true) {
+      const [problem, fix] =
+        found === undefined
+          ? ["there is no such file", "Check the path; a source that is deployed is named by its slug or dc_ id"]
+          : ["it is no file", "Name the file in it that exports the component"];
+      throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: ${problem}`, { fix });
+    }
     const build = await context({
       entryPoints: [entry],
       absWorkingDir: dirname(entry),

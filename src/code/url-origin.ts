@@ -13,6 +13,10 @@ export const urlOrigin: CodeOrigin = {
       const text = await answer.text();
       if (answer.status !== 200) throw new PdError("PD_CODE_UNREACHABLE", `Cannot fetch ${url}: it answered with status ${answer.status}`);
       if (text.length > MAX_SIZE) throw new PdError("PD_CODE_UNREACHABLE", `Cannot use ${url}: its ${text.length} characters are no component`);
+      if (/^\s*<(!doctype|html)\b/i.test(text))
+        throw new PdError("PD_CODE_UNREACHABLE", `Cannot use ${url}: it answered with a web page, not with code`, {
+          fix: "Give the address of the raw file, such as https://raw.githubusercontent.com/<owner>/<repository>/<branch>/<path>",
+        });
       return text;
     } catch (error) {
       if (error instanceof PdError) throw error;

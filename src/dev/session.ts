@@ -4,13 +4,14 @@ import { type ApiClient, dataOf, listOf } from "../cli/api-client.ts";
 import { askAll, askingForProps, canAsk, isTakenBack } from "../cli/ask.ts";
 import type { CliContext } from "../cli/context.ts";
 import { readParams } from "../cli/local-code.ts";
-import { coloursFor, eventLine, printError, printJson, printLine, printNote, text, timelineLine } from "../cli/reporter.ts";
+import { coloursFor, eventLine, printConnection, printError, printJson, printLine, printNote, text, timelineLine } from "../cli/reporter.ts";
 import { withSpinner } from "../cli/spinner.ts";
 import { LocalComponent, type ReadResult } from "../code/local-component.ts";
 import { PdError } from "../domain/errors.ts";
-import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
+import type { JsonObject } from "../domain/json.ts";
 import { Attachments } from "./attachments.ts";
 import { FileWatcher } from "./file-watcher.ts";
+import { promptAllQuestions } from "./prompt-all.ts";
 import { KEY_HELP, listenToKeys, openEndpoint, replayLast, runNow } from "./key-commands.ts";
 
 export interface DevFlags {
@@ -34,8 +35,8 @@ export interface SessionSettings {
   readonly stop: AbortController;
 }
 
-/** What is asked for under --prompt-all: not interfaces, services and credentials. */
-const ASKED_BY_DEV = new Set(["string", "string[]", "integer", "integer[]", "boolean", "boolean[]", "object", "any", "$.interface.timer"]);
+/** No save can mend these. */
+const HOPELESS = new Set(["PD_SOURCE_NOT_FOUND", "PD_SERVER_UNREACHABLE"]);
 
 /** What does not compile may be half a save; an empty file surely is one, unless it stays empty. */
 const DOUBT_MS = 20;
@@ -60,6 +61,7 @@ class Session {
   readonly #watcher: FileWatcher;
   readonly #colours: ChalkInstance;
   #source: JsonObject = {};
+  #isNew = false;
   /** What the files held when they were last taken up, as text to compare. */
   #seen = "";
   /** Something that may be half a save; taken up when it stays the same for a while. */
@@ -119,7 +121,7 @@ class Session {
       return true;
     } catch (error) {
       if (isTakenBack(error)) return false;
-      const isHopeless = error instanceof PdError && (error.code === "PD_SOURCE_NOT_FOUND" || (error.code === "PD_BAD_PROPS" && !canAsk(this.#cli, flags)));
+      const isHopeless = error instanceof PdError && (HOPELESS.has(error.code) || (error.code === "PD_BAD_PROPS" && !canAsk(this.#cli, flags)));
       if (isHopeless) throw error;
       printError(this.#cli, error);
       printNote(this.#cli, "Waiting for file change (or ^C to quit)...");
@@ -133,6 +135,7 @@ class Session {
     const attachments = new Attachments(home);
     const id = flags.dc ?? (await attachments.find(this.#component.entry));
     const before = id === undefined ? undefined : await client.source(id).catch((error: unknown) => this.#unknownSource(error));
+    this.#isNew = before === undefined;
     const name = flags.name === undefined ? {} : { name: flags.name };
     const request = { ...code, ...name, env };
     this.#source = await this.#sendAsking(this.#settings.props, (props) =>
@@ -152,11 +155,7 @@ class Session {
 
   /** Asks for all props of the code as it was just deployed, with the values that they have. */
   async #askEvery(): Promise<void> {
-    const values = isJsonObject(this.#source["configured_props"]) ? this.#source["configured_props"] : {};
-    const declared = Array.isArray(this.#source["configurable_props"]) ? this.#source["configurable_props"].filter(isJsonObject) : [];
-    const asked = declared.filter((prop) => ASKED_BY_DEV.has(String(prop["type"])) && prop["static"] === undefined);
-    const questions = asked.map((prop) => ({ ...prop, default: withoutNulls(values[String(prop["name"])] ?? prop["default"]) ?? "" }));
-    const answers = await this.#whileAsking((signal) => askAll(this.#cli, questions, signal));
+    const answers = await this.#whileAsking((signal) => askAll(this.#cli, promptAllQuestions(this.#source), signal));
     this.#source = await this.#sendAsking(answers, (props) => this.#put({ configured_props: props }));
   }
 
@@ -237,7 +236,11 @@ class Session {
     const lastEventId = newest === undefined ? "0-0" : text(newest, "id");
     const streams = [
       client.stream(`${path}/emits`, { signal, lastEventId, onMessage: ({ data }) => this.#show(data, eventLine(data, this.#colours)) }),
-      client.stream(`${path}/observations`, { signal, onMessage: ({ data }) => this.#show(data, timelineLine(data, this.#colours)) }),
+      client.stream(`${path}/observations`, {
+        signal,
+        onConnection: (isOpen) => printConnection(this.#cli, isOpen),
+        onMessage: ({ data }) => this.#show(data, timelineLine(data, this.#colours)),
+      }),
     ];
     await Promise.all(streams.map(({ opened }) => opened));
     return { ended: Promise.all(streams.map(({ ended }) => ended)) };
@@ -253,7 +256,7 @@ class Session {
     const { stdin } = this.#cli;
     const path = relative(process.cwd(), this.#component.entry);
     if (this.#cli.isJson) return printJson(this.#cli, this.#source);
-    printLine(this.#cli, `Attached to ${text(this.#source, "name_slug")} (${text(this.#source, "id")}), watching ${path}`);
+    printLine(this.#cli, `${this.#isNew ? "Deployed" : "Attached to"} ${text(this.#source, "name_slug")} (${text(this.#source, "id")}), watching ${path}`);
     if (this.#source["endpoint_url"] !== undefined) printLine(this.#cli, `Endpoint: ${text(this.#source, "endpoint_url")}`);
     if (stdin.isTTY === true) printLine(this.#cli, this.#colours.dim(KEY_HELP));
     printLine(this.#cli, "Ready for updates!");
@@ -282,9 +285,4 @@ class Session {
         return openEndpoint(this.#cli, this.#source);
     }
   }
-}
-
-/** A timer as the API shows it has both `cron` and `interval_seconds`, one of them null. */
-function withoutNulls(value: JsonValue | undefined): JsonValue | undefined {
-  return isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)) : value;
 }

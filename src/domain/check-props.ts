@@ -26,7 +26,7 @@ export function checkProps(declared: readonly PropDeclaration[], given: JsonObje
   }
   const names = new Set(declared.map((prop) => prop.name));
   for (const name of Object.keys(given).filter((key) => !names.has(key) && given[key] !== undefined)) {
-    problems.push({ prop: name, problem: `the component has no such prop${didYouMean(name, names)}`, isMissing: false });
+    problems.push({ prop: name, problem: `is no prop of the component${didYouMean(name, names)}`, isMissing: false });
   }
   return { values, problems };
 }

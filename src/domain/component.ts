@@ -41,14 +41,18 @@ export function readDefinition(raw: unknown): ReadDefinition {
     ...propProblems,
   ];
   if (problems.length > 0) return { kind: "invalid", problems };
-  const hooks = Array.isArray(raw["hooks"]) ? HOOKS.filter((hook) => Array.isArray(raw["hooks"]) && raw["hooks"].includes(hook)) : [];
+  const named: unknown[] = Array.isArray(raw["hooks"]) ? raw["hooks"] : [];
+  const hooks = HOOKS.filter((hook) => named.includes(hook));
+  const unknownHooks = named
+    .filter((name) => !HOOKS.some((hook) => hook === name))
+    .map((name) => `hook ${String(name)} is never called: there are ${HOOKS.join(", ")}`);
   const definition = {
     name: String(raw["name"]),
     version: String(raw["version"]),
     type,
     props,
     hooks,
-    warnings,
+    warnings: [...warnings, ...unknownHooks],
     ...(isText(raw["key"]) ? { key: raw["key"] } : {}),
     ...(isText(raw["description"]) ? { description: raw["description"] } : {}),
     ...(dedupe === undefined || dedupe === "invalid" ? {} : { dedupe }),

@@ -38,7 +38,7 @@ function parseSchedule(value: Record<string, unknown>): Schedule | string {
   if (cron !== undefined && cron !== null && cron !== "") {
     const timezone = value["timezone"] ?? "UTC";
     if (typeof cron !== "string" || typeof timezone !== "string") return `cron and timezone want text, not ${JSON.stringify(cron)}`;
-    return checkCron(cron, timezone);
+    return isTimezone(timezone) ? checkCron(cron, timezone) : `timezone ${JSON.stringify(timezone)} is not known; it wants a name such as "Europe/Berlin"`;
   }
   const given = value["intervalSeconds"] ?? value["interval_seconds"];
   if (given === undefined || given === null) return HOURLY;
@@ -59,7 +59,16 @@ function checkCron(expression: string, timezone: string): Schedule | string {
     if (next === null) return `cron ${JSON.stringify(expression)} never fires`;
     return { kind: "cron", expression, timezone };
   } catch (error) {
-    return `cron ${JSON.stringify(expression)} in timezone ${JSON.stringify(timezone)} is not valid: ${error instanceof Error ? error.message : String(error)}`;
+    return `cron ${JSON.stringify(expression)} is not valid: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name }).format();
+    return true;
+  } catch {
+    return false;
   }
 }
 

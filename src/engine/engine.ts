@@ -87,7 +87,7 @@ export class Engine {
     return deleteSource(this.#ports, { sources: this.#sources, timers: this.#scheduler }, { live, force });
   }
 
-  /** Runs now; without an event as its timer would, else with `{ timestamp }`. */
+  /** Runs now; without an event as its timer would, or as an empty request would. */
   run(live: LiveSource, event: JsonValue | undefined): Promise<CommittedRun> {
     return live.invoke({ kind: "manual", event: event ?? this.#manualEvent(live) });
   }
@@ -125,6 +125,11 @@ export class Engine {
   #manualEvent(live: LiveSource): JsonObject {
     const now = this.#ports.clock.now();
     const [timer] = this.#ports.store.timersOf(live.source.id);
-    return timer === undefined ? { timestamp: Math.floor(now / 1000) } : timerEvent({ plannedAt: now, schedule: timer.schedule });
+    if (timer !== undefined) return timerEvent({ plannedAt: now, schedule: timer.schedule });
+    const timestamp = Math.floor(now / 1000);
+    const isHttp = live.definition.props.some(({ kind }) => kind === "http");
+    return isHttp
+      ? { timestamp, method: "GET", path: "/", url: `${live.endpoint}/`, query: {}, headers: {}, body: {}, bodyRaw: "", rawBody: "" }
+      : { timestamp };
   }
 }

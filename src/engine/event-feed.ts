@@ -6,7 +6,7 @@ import type { EventStore } from "../ports/event-store.ts";
 
 /** What can be watched of a source while it works. */
 export type Observation =
-  | { readonly kind: "started"; readonly id: InvocationId; readonly at: number; readonly trigger: Trigger }
+  | { readonly kind: "started"; readonly id: InvocationId; readonly at: number; readonly trigger: Trigger; readonly replayOf?: InvocationId }
   | { readonly kind: "line"; readonly id: InvocationId; readonly line: LogLine }
   | {
       readonly kind: "ended";
@@ -17,7 +17,7 @@ export type Observation =
       readonly eventCount: number;
       readonly dropped: Readonly<Record<string, number>>;
     }
-  | { readonly kind: "updated"; readonly at: number; readonly version: string };
+  | { readonly kind: "updated"; readonly at: number; readonly version: string; readonly hash: string };
 
 type Subscriptions<Item> = Map<DeployedId, Set<Subscription<Item>>>;
 

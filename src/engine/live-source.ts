@@ -8,9 +8,10 @@ import type { Bundle, SavedComponent } from "../domain/saved-component.ts";
 import type { Trigger } from "../domain/trigger.ts";
 import type { CallReport, LatePart, Unit, UnitCode } from "../ports/runner.ts";
 import { CallQueue } from "./call-queue.ts";
-import { type CommittedRun, type Ownership, commitLate, commitRun } from "./commit-run.ts";
+import { type CommittedRun, commitLate, commitRun } from "./commit-run.ts";
 import type { EnginePorts } from "./ports.ts";
 import { SourceUnits } from "./source-units.ts";
+import { type Owned, StateOwnership, applyChanges } from "./state-ownership.ts";
 
 export interface InvokeOptions {
   readonly id?: InvocationId;
@@ -40,11 +41,6 @@ interface Version {
   starting: Promise<Unit> | undefined;
 }
 
-/** Ownership of the stored part, with the state as it is after all runs so far. */
-interface Owned extends Ownership {
-  readonly state: Record<string, string>;
-}
-
 /**
  * One deployed component as this host runs it. Cold: only the record. Warm: the stored state is owned (see
  * RunStore.open) and a unit is loaded. During an update two versions are warm: calls in flight finish on the old one
@@ -58,7 +54,7 @@ export class LiveSource {
   readonly #units: SourceUnits;
   readonly #calls: CallQueue;
   #version: Version | undefined;
-  #owned: Promise<Owned> | undefined;
+  readonly #ownership: StateOwnership;
   /** Calls and changes that go on: until they end nothing is cooled down. */
   #uses = 0;
   #lastUsedAt: number;
@@ -73,6 +69,7 @@ export class LiveSource {
     this.#ports = ports;
     this.source = source;
     this.#isStored = isStored;
+    this.#ownership = new StateOwnership(ports.store, source.id);
     this.#calls = new CallQueue(ports.settings);
     this.#units = new SourceUnits(ports.runner, { late: (part, unit) => void this.#commitLate(part, unit), ended: (unit) => this.#unitEnded(unit) });
     this.#lastUsedAt = ports.clock.now();
@@ -134,7 +131,7 @@ export class LiveSource {
 
   /** Starts a unit with other code beside the current one; it gets every change of the state from now on. */
   async startUnit({ bundle, packagesFolder, env }: UnitSettings): Promise<Unit> {
-    const state = this.#isStored ? { ...(await this.#own()).state } : {};
+    const state = this.#isStored ? { ...(await this.#ownership.take()).state } : {};
     return this.#units.start(this.#unitCode({ bundle, packagesFolder, env, state }));
   }
 
@@ -174,7 +171,7 @@ export class LiveSource {
 
   /** Writes to the state from outside; a warm unit sees it at once. */
   async writeState(changes: StateChanges): Promise<void> {
-    const owned = await this.#owned;
+    const owned = await this.#ownership.current;
     // In memory first: a run that writes the same key after this is also stored after it.
     if (owned !== undefined) this.#spread(owned, changes, undefined);
     const write = (): Promise<void> => this.#ports.store.writeState(this.source.id, changes);
@@ -204,7 +201,8 @@ export class LiveSource {
     const { source } = this;
     const id = options.id ?? invocationId(clock.now(), clock.randomText(8));
     const startedAt = clock.now();
-    feed.observe(source.id, { kind: "started", id, at: startedAt, trigger });
+    const replay = options.replayOf === undefined ? {} : { replayOf: options.replayOf };
+    feed.observe(source.id, { kind: "started", id, at: startedAt, trigger, ...replay });
     const report: CallReport = {
       log: (line) => feed.observe(source.id, { kind: "line", id, line }),
       respond: (response) => options.onResponse?.(response),
@@ -222,7 +220,7 @@ export class LiveSource {
       sourceId: source.id,
       trigger,
       startedAt,
-      ...(options.replayOf === undefined ? {} : { replayOf: options.replayOf }),
+      ...replay,
       ...(status === undefined ? {} : { responseStatus: status }),
     };
     return this.#commit(owned, () => commitRun(this.#ports, { owner: owned, strategy: version.component.definition.dedupe, invocation, result }));
@@ -233,14 +231,14 @@ export class LiveSource {
     try {
       return await commit();
     } catch (error) {
-      const current = await this.#owned?.catch(() => undefined);
+      const current = await this.#ownership.current?.catch(() => undefined);
       if (current === owned) this.#disown(messageOf(error));
       throw error;
     }
   }
 
   #disown(reason: string): void {
-    this.#owned = undefined;
+    this.#ownership.giveUp();
     if (this.#version !== undefined) this.#version.unit = undefined;
     this.#units.kill(`its run could not be stored: ${reason}`);
   }
@@ -261,7 +259,7 @@ export class LiveSource {
   /** A unit of the current version that takes calls. It may be retired while this waits, so it is looked at last. */
   async #warm(): Promise<{ version: Version; unit: Unit; owned: Owned }> {
     for (;;) {
-      const owned = await this.#own();
+      const owned = await this.#ownership.take();
       const version = this.#current();
       if (version.unit?.isUsable === true) return { version, unit: version.unit, owned };
       const { bundle, packagesFolder } = version.component;
@@ -270,22 +268,9 @@ export class LiveSource {
     }
   }
 
-  #own(): Promise<Owned> {
-    if (this.#owned !== undefined) return this.#owned;
-    const opened = this.#ports.store.open(this.source.id).then(({ state, cache, fence }) => ({ sourceId: this.source.id, state: { ...state }, cache, fence }));
-    this.#owned = opened;
-    opened.catch(() => {
-      if (this.#owned === opened) this.#owned = undefined;
-    });
-    return opened;
-  }
-
   /** Every unit but the one that wrote it learns of a change. */
-  #spread({ state }: Owned, changes: StateChanges, writer: Unit | undefined): void {
-    for (const [key, value] of Object.entries(changes)) {
-      if (value === null) delete state[key];
-      else state[key] = value;
-    }
+  #spread(owned: Owned, changes: StateChanges, writer: Unit | undefined): void {
+    applyChanges(owned, changes);
     this.#units.tell(changes, writer);
   }
 
@@ -296,7 +281,7 @@ export class LiveSource {
 
   async #commitLate(part: LatePart, unit: Unit | undefined): Promise<void> {
     try {
-      const owned = await this.#own();
+      const owned = await this.#ownership.take();
       this.#spread(owned, part.result.stateChanges, unit);
       await this.#commit(owned, () => commitLate(this.#ports, owned, { strategy: this.definition.dedupe, part }));
     } catch (error) {
@@ -306,7 +291,7 @@ export class LiveSource {
 
   /** An idle source keeps its record alone in memory. */
   #goCold(): void {
-    this.#owned = undefined;
+    this.#ownership.giveUp();
     this.#version = undefined;
   }
 

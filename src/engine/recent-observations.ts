@@ -17,10 +17,10 @@ export function recentObservations(store: RunStore, sourceId: DeployedId, limit:
 }
 
 function observationsOf(store: RunStore, invocation: Invocation): Observation[] {
-  const { id, startedAt, durationMs, trigger, outcome, eventCount, dropped } = invocation;
+  const { id, startedAt, durationMs, trigger, outcome, eventCount, dropped, replayOf } = invocation;
   const lines = store.invocationLogs(id).map((line): Observation => ({ kind: "line", id, line }));
   return [
-    { kind: "started", id, at: startedAt, trigger },
+    { kind: "started", id, at: startedAt, trigger, ...(replayOf === undefined ? {} : { replayOf }) },
     ...lines,
     { kind: "ended", id, at: startedAt + durationMs, durationMs, outcome, eventCount, dropped },
   ];

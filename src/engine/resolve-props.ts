@@ -13,7 +13,8 @@ export function resolveProps(name: string, declared: readonly PropDeclaration[],
   const { values, problems } = checkProps(declared, given);
   if (problems.length === 0) return values;
   const lines = problems.map(({ prop, problem }) => `\n  - ${prop} ${problem}`).join("");
-  throw new PdError("PD_BAD_PROPS", `Cannot configure ${name}:${lines}`, { details: { problems, props: declared } });
+  const fix = problems.some(({ isMissing }) => isMissing) ? {} : { fix: "Correct these values" };
+  throw new PdError("PD_BAD_PROPS", `Cannot configure ${name}:${lines}`, { details: { problems, props: declared }, ...fix });
 }
 
 /** Values kept over an update: those whose prop is still declared. */

@@ -38,7 +38,7 @@ export function update(ports: EnginePorts, state: EngineState, { live, request }
       state.sources.releaseSlug(next.source.slug);
     }
     live.prepareNext();
-    ports.feed.observe(live.source.id, { kind: "updated", at: ports.clock.now(), version: next.component.definition.version });
+    ports.feed.observe(live.source.id, { kind: "updated", at: ports.clock.now(), version: next.component.definition.version, hash: next.component.hash });
     return live;
   };
   return state.sources.inTurn(live, () => live.keepWarm(change));

@@ -56,7 +56,7 @@ describe("problems", () => {
     ["too large", { a: { type: "integer", max: 9 } }, { a: 10 }, "a must be at most 9, not 10"],
     ["too large in a list", { a: { type: "integer[]", max: 9 } }, { a: [1, 10] }, "a must be at most 9, not 10"],
     ["not among the options", { a: { type: "string", options: ["x", { label: "Y", value: "y" }] } }, { a: "z" }, 'a must be one of "x", "y", not "z"'],
-    ["an unknown prop", { apple: "string" }, { apple: "1", appl: "2" }, "appl the component has no such prop (did you mean apple?)"],
+    ["an unknown prop", { apple: "string" }, { apple: "1", appl: "2" }, "appl is no prop of the component (did you mean apple?)"],
     ["a wrong schedule", { t: "$.interface.timer" }, { t: { cron: "nope" } }, 't cron "nope"'],
     ["missing credentials", { app: { type: "app", app: "rss" } }, {}, "app needs the credentials of rss as JSON"],
   ])("name %s", (_title, declared, given, wanted) => {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -7,6 +8,8 @@ import { componentPath } from "../support/components.ts";
 import { Gate } from "../support/gate.ts";
 import { PdHome, type Server, collect, killHard, untilOutput } from "../support/pd.ts";
 import { eventually } from "../support/runtime.ts";
+
+const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
 
 describe("pd", () => {
   it("shows its version and its help, and tells wrong usage with exit code 2", async () => {
@@ -37,6 +40,7 @@ describe("pd", () => {
     }
     expect((await home.pd("help", "deploy")).stdout).toContain("--prop <name=value>");
     expect(await home.pd("frobnicate")).toMatchObject({ code: 2, stderr: expect.stringContaining("unknown command 'frobnicate'") });
+    expect(await home.pd("help", "frobnicate")).toMatchObject({ code: 2, stderr: expect.stringContaining("unknown command 'frobnicate'") });
     expect((await home.pd("deploy")).code).toBe(2);
     expect((await home.pd("up", "--port", "http")).code).toBe(2);
   });
@@ -71,6 +75,8 @@ describe("pd", () => {
     expect(replay).toMatchObject({ replay_of: run["id"], event_count: 1 });
     expect((await home.pd("events", "my-echo", "-n", "2")).stdout).toBe('{"n":2}\n{"n":2}\n');
 
+    // By hand an HTTP source gets what an empty request would give it.
+    expect((await home.pd("run", "my-echo")).code).toBe(0);
     expect(await home.pd("db", "set", "my-echo", "key", '{"a":1}')).toMatchObject({ code: 0 });
     expect((await home.pd("db", "get", "my-echo", "key")).stdout).toBe('{"a":1}\n');
     expect((await home.pd("db", "list", "my-echo")).stdout).toBe('key  {"a":1}\n');
@@ -201,7 +207,7 @@ describe("pd", () => {
       'export default { name: "Asks", version: "1", props: { who: { type: "string", label: "Who" } }, run() { this.$emit(this.who); } };',
     );
     const terminal = home.spawn([], {
-      shell: `exec script -qec "${process.execPath} ${join(import.meta.dirname, "..", "..", "bin", "pd.cjs")} deploy ${file}" /dev/null; exit`,
+      shell: `exec script -qec "${process.execPath} ${PD} deploy ${file}" /dev/null; exit`,
     });
     const shown = collect(terminal, "stdout");
     await eventually(async () => shown().includes("Who"));
@@ -237,13 +243,88 @@ describe("pd", () => {
 
   it("completes in three shells", async () => {
     const home = await PdHome.make();
-    expect((await home.pd("completion", "bash")).stdout).toContain("complete -o filenames -F _pd pd");
+    const complete = async (...words: string[]): Promise<string> => {
+      const script = `${(await home.pd("completion", "bash")).stdout}\nCOMP_WORDS=(pd ${words.map((text) => `'${text}'`).join(" ")}); COMP_CWORD=${words.length}; _pd; echo "\${COMPREPLY[@]}"`;
+      return execFileSync("bash", ["-c", script], { cwd: home.folder, encoding: "utf8" }).trim();
+    };
+    await home.file("mine.ts", "");
+    expect(await complete("de")).toBe("dev deploy delete describe");
+    expect(await complete("deploy", "--prop")).toBe("--prop --props");
+    expect(await complete("deploy", "mi")).toBe("mine.ts");
+    expect(await complete("list", "")).toBe("sources components streams");
     expect((await home.pd("completion", "zsh")).stdout).toContain("bashcompinit");
     expect((await home.pd("completion", "fish")).stdout).toContain("complete -c pd -n __fish_use_subcommand -a deploy");
     expect((await home.pd("completion", "tcsh")).code).toBe(2);
   });
 
+  it("deletes with --force what its hook would keep", async () => {
+    const home = await PdHome.make();
+    await home.pd(
+      "deploy",
+      await home.file("stays.mjs", 'export default { name: "Stays", version: "1", hooks: { deactivate() { throw new Error("not now"); } }, run() {} };'),
+    );
+    expect(await home.pd("delete", "stays")).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/Error \[PD_HOOK_FAILED\] .*not now \(stays\.mjs:1:\d+\)/),
+    });
+    expect(await home.json("list")).toHaveLength(1);
+    expect(await home.pd("delete", "stays", "--force")).toMatchObject({ code: 0, stdout: expect.stringContaining("Deleted stays") });
+    expect(await home.json("list")).toEqual([]);
+  });
+
+  it("colours only where it may", async () => {
+    const file = "talks.mjs";
+    const code = 'export default { name: "Talks", version: "1", run() { console.warn("careful"); } };';
+    const isColoured = async (variables: Record<string, string>): Promise<boolean> => {
+      const home = await PdHome.make(variables);
+      await home.pd("deploy", await home.file(file, code));
+      return (await home.pd("run", "talks")).stdout.includes("\u001b[");
+    };
+    expect(await isColoured({ NO_COLOR: "", FORCE_COLOR: "1" })).toBe(true);
+    expect(await isColoured({ NO_COLOR: "1", FORCE_COLOR: "1" })).toBe(false);
+    expect(await isColoured({ NO_COLOR: "" })).toBe(false);
+  });
+
+  it("ends quietly when nobody reads it any more", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    await home.pd(
+      "deploy",
+      await home.file("many.mjs", 'export default { name: "Many", version: "1", run() { for (let n = 0; n < 500; n++) this.$emit("x".repeat(500)); } };'),
+    );
+    await home.pd("run", "many");
+    for (const words of ["events many -n 500", "events many -n 500 -f", "list"]) {
+      const pipe = home.spawn([], { shell: `set -o pipefail; ${process.execPath} ${PD} ${words} | head -1 > /dev/null; exit 0` });
+      const stderr = collect(pipe, "stderr");
+      await once(pipe, "close");
+      expect(stderr()).toBe("");
+    }
+  });
+
+  it("tells followers when the server goes and comes back", async () => {
+    const home = await PdHome.make();
+    const first = await home.up();
+    await home.pd("deploy", componentPath("http-plain.mjs"));
+    const follower = home.spawn(["logs", "http-plain", "-n", "0"]);
+    const [stdout, stderr] = [collect(follower, "stdout"), collect(follower, "stderr")];
+    await eventually(async () => {
+      await home.pd("run", "http-plain");
+      return stdout() !== "";
+    });
+    await killHard(first.child);
+    await eventually(async () => stderr() === "The server is gone; waiting for it\n");
+    await home.up();
+    await eventually(async () => stderr() === "The server is gone; waiting for it\nThe server is back\n");
+  });
+
   it.each([
+    ["a folder in place of a file", ["deploy", "."], "Error [PD_FILE_NOT_FOUND] Cannot read .: it is no file"],
+    ["a folder in place of props", ["deploy", "x.mjs", "--props", "."], "Error [PD_FILE_NOT_FOUND] Cannot read .: it is a folder"],
+    [
+      "a variable that can be none",
+      ["deploy", "x.mjs", "--env", "BAD NAME=1"],
+      'Error [PD_BAD_INPUT] Cannot use --env "BAD NAME=1": "BAD NAME" can name no variable',
+    ],
     ["a file that is not there", ["deploy", "nowhere.mjs"], "Error [PD_FILE_NOT_FOUND] Cannot read nowhere.mjs: there is no such file"],
     ["a pair that is none", ["deploy", "x.mjs", "--prop", "name"], 'Error [PD_BAD_INPUT] Cannot use --prop "name": it wants name=value'],
     ["a value's file that is not there", ["deploy", "x.mjs", "--prop", "a=@nowhere"], "Error [PD_FILE_NOT_FOUND] Cannot read the value of a"],

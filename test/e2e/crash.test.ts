@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { componentPath } from "../support/components.ts";
 import { Gate } from "../support/gate.ts";
-import { PdHome, type Server, killHard, untilOutput } from "../support/pd.ts";
+import { PdHome, type Server, killHard } from "../support/pd.ts";
 import { FakeRegistry } from "../support/registry.ts";
 import { eventually } from "../support/runtime.ts";
 
@@ -179,10 +179,18 @@ describe("a server that is killed", () => {
     const first = await home.up();
     await home.pd("deploy", componentPath("endless-loop.mjs"));
     const event = await home.file("event.json", '{ "loop": true }');
-    const logs = home.spawn(["logs", "endless-loop"]);
-    const isLooping = untilOutput(logs, (text) => text.includes("before"));
+    const { id } = await first.api.source("endless-loop");
+    const over = new AbortController();
+    let isLooping = (): void => {};
+    const looping = new Promise<void>((resolve) => (isLooping = resolve));
+    const lines = first.api.stream(`/sse/dc/${String(id)}/observations`, {
+      signal: over.signal,
+      onMessage: ({ data }) => (data["msg"] === "before" ? isLooping() : undefined),
+    });
+    await lines.opened;
     home.spawn(["run", "endless-loop", "--event", event]);
-    await isLooping;
+    await looping;
+    over.abort();
     await killHard(first.child);
     await home.up();
     await eventually(async () => childrenOf(home).length === 1);
@@ -257,6 +265,23 @@ describe("a full disk", () => {
     const again = await home.up();
     expect(new Set(await storedIds(home, "big"))).toEqual(new Set(acknowledged));
     expect((await fetch(`${endpointOf(again, source)}?id=121`, { method: "POST" })).status).toBe(200);
+  });
+});
+
+describe("a full disk at a deploy or an update", () => {
+  it("fails it whole, and what runs goes on", async () => {
+    const home = await PdHome.make();
+    const server = await home.up([], { shell: "ulimit -f 600" });
+    const file = await home.file("kept.mjs", 'export default { name: "Kept", version: "1", run() { return 1; } };');
+    await home.pd("deploy", file);
+    const large = await home.file("large.mjs", `export default { name: "Large", version: "2", run() { return 2; } }; // ${"x".repeat(700_000)}`);
+    expect(await home.pd("deploy", large)).toMatchObject({ code: 1, stderr: expect.stringContaining("Error [PD_NOT_STORED]") });
+    expect(await home.pd("update", "kept", "--code", large)).toMatchObject({ code: 1, stderr: expect.stringContaining("Error [PD_NOT_STORED]") });
+    expect(server.child.exitCode).toBeNull();
+    await killHard(server.child);
+    await home.up();
+    expect(await home.json("list")).toMatchObject([{ name_slug: "kept", component_version: "1" }]);
+    expect(await home.json("run", "kept")).toMatchObject({ returned: 1 });
   });
 });
 

@@ -184,6 +184,24 @@ describe("pd dev", () => {
     await closed;
   });
 
+  it("keeps under --prompt-all what is left as it is, secrets too", async () => {
+    const home = await PdHome.make();
+    const { source } = await files(home);
+    await writeFile(
+      source,
+      version("x", 'token: { type: "string", label: "Token", secret: true }, colour: { type: "string", label: "Colour", options: ["red", "green"] }'),
+    );
+    const { shown, press, closed } = startOnTerminal(home, `${source} --prompt-all --prop token=hidden --prop colour=green`);
+    await eventually(async () => shown().includes("Token (Enter keeps it)"));
+    press("\r");
+    await eventually(async () => shown().includes("Colour"));
+    press("\r");
+    await eventually(async () => shown().includes("Ready for updates!"));
+    press("q");
+    await closed;
+    expect(await home.json("list")).toMatchObject([{ configured_props: { token: "********", colour: "green" } }]);
+  });
+
   it("says without a terminal what is missing", async () => {
     const home = await PdHome.make();
     const { source } = await files(home);

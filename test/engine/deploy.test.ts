@@ -31,6 +31,21 @@ describe("a deploy", () => {
     expect(await source.payloads()).toEqual([form.split(".")[0]]);
   });
 
+  it("takes apps from defineApp, and saves actions from defineAction without deploying them", async () => {
+    const server = await TestServer.start();
+    const app =
+      'import { defineApp } from "@pipedream/types"; export default defineApp({ type: "app", app: "demo", methods: { hello() { return `hello ${this.$auth.name}`; } } });';
+    const source = await server.deploy(
+      'import demo from "./demo.app.ts"; export default { name: "t", version: "1", props: { demo }, run() { return this.demo.hello(); } };',
+      { files: { "demo.app.ts": app }, props: { demo: { name: "you" } } },
+    );
+    expect((await source.run())["returned"]).toBe("hello you");
+    const code = 'import { defineAction } from "@pipedream/types"; export default defineAction({ name: "Act", version: "1", type: "action", run() {} });';
+    const { data } = await server.api.post("/v1/components", { component_code: code, component_path: "act.ts" });
+    expect(data).toMatchObject({ component_type: "action", name: "Act" });
+    await expect(server.deploy(code, { path: "act.ts" })).rejects.toMatchObject({ code: "PD_NOT_A_COMPONENT" });
+  });
+
   it("numbers the slugs of sources with the same name", async () => {
     const server = await TestServer.start();
     const slugs = [];
@@ -71,7 +86,7 @@ describe("a deploy", () => {
     await expect(failed).rejects.toMatchObject({
       code: "PD_BAD_PROPS",
       message: expect.stringMatching(
-        /demo needs the credentials of demo[^]*project is required[^]*limit must be at most 50, not 51[^]*projct the component has no such prop \(did you mean project\?\)/,
+        /demo needs the credentials of demo[^]*project is required[^]*limit must be at most 50, not 51[^]*projct is no prop of the component \(did you mean project\?\)/,
       ),
     });
     expect(await server.api.get("/v1/users/me/sources")).toMatchObject({ data: [] });

@@ -48,6 +48,9 @@ describe("this", () => {
 
   it("is never given null, nor nothing, as the event", async () => {
     expect(await returned("return typeof event.timestamp")).toBe("number");
+    const server = await TestServer.start();
+    const source = await server.deploy('export default { name: "t", version: "1", run(event) { return typeof event.timestamp; } };');
+    expect(await server.api.post(`${source.path}/run`, { event: null })).toMatchObject({ data: { returned: "number" } });
   });
 
   it("can run itself from a hook", async () => {

@@ -6,6 +6,7 @@ import { NpmResolver } from "../../src/code/npm-resolver.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { deployFile } from "../support/components.ts";
 import { temporaryFolder } from "../support/home.ts";
+import { FakeRegistry } from "../support/registry.ts";
 import { TestServer } from "../support/runtime.ts";
 
 const using = (name: string, rest = ""): string =>
@@ -23,6 +24,16 @@ async function withNpm(script: string): Promise<void> {
   process.env["PATH"] = `${folder}:${before}`;
   onTestFinished(() => {
     process.env["PATH"] = before;
+  });
+}
+
+/** npm asks this registry until the test has ended. */
+function useRegistry(url: string): void {
+  const before = process.env["npm_config_registry"];
+  process.env["npm_config_registry"] = url;
+  onTestFinished(() => {
+    if (before === undefined) delete process.env["npm_config_registry"];
+    else process.env["npm_config_registry"] = before;
   });
 }
 
@@ -44,6 +55,22 @@ describe("packages", () => {
     expect((await source.run())["returned"]).toBe("2.0.0");
     await source.update({ component_code: using("ms@latest") });
     expect((await source.run())["returned"]).not.toBe("2.0.0");
+  });
+
+  it("at @latest follow what is published, a plain name does not", async () => {
+    const registry = await FakeRegistry.start();
+    await registry.publish("headwater-moving", "1.0.0");
+    useRegistry(registry.url);
+    const server = await TestServer.start();
+    const code = (spec: string): string => `import v from "${spec}"; export default { name: "t", version: "1", run() { return v; } };`;
+    const latest = await server.deploy(code("headwater-moving@latest"));
+    const plain = await server.deploy(code("headwater-moving"));
+    await registry.publish("headwater-moving", "1.1.0");
+    for (const source of [latest, plain]) await source.update({ name: "again" });
+    await latest.update({ component_code: `${code("headwater-moving@latest")} // saved again` });
+    await plain.update({ component_code: `${code("headwater-moving")} // saved again` });
+    expect((await latest.run())["returned"]).toBe("1.1.0");
+    expect((await plain.run())["returned"]).toBe("1.0.0");
   });
 
   it("take the range of the project's package.json", async () => {

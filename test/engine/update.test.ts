@@ -114,7 +114,7 @@ describe("an update", () => {
     const server = await TestServer.start();
     const sources = await Promise.all([1, 2, 3].map((v) => server.deploy(version(v))));
     const renamed = await Promise.all(sources.map((source) => source.update({ name: "Same" })));
-    expect(renamed.map((record) => record["name_slug"]).toSorted()).toEqual(["same", "same-2", "same-3"]);
+    expect(new Set(renamed.map((record) => record["name_slug"]))).toEqual(new Set(["same", "same-2", "same-3"]));
   });
 
   it("that was cut off in deactivate activates the old version again, since it may have given up everything", async () => {

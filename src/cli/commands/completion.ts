@@ -22,6 +22,14 @@ export function completion(cli: CliContext, shell: string, program: Command): Pr
   return Promise.resolve(0);
 }
 
+/** First words that are one of a few. */
+const CHOICES: Readonly<Record<string, string>> = {
+  list: "sources components streams",
+  db: "get set list delete",
+  init: "source action app",
+  completion: "bash zsh fish",
+};
+
 interface CommandWords {
   readonly name: string;
   readonly about: string;
@@ -29,25 +37,32 @@ interface CommandWords {
 }
 
 function bash(commands: readonly CommandWords[]): string {
-  const cases = commands.map(({ name, flags }) => `    ${name}) words="${flags.join(" ")}" ;;`).join("\n");
+  const names = commands.map(({ name }) => name).join(" ");
+  const flags = commands.map((command) => `    ${command.name}) words="${command.flags.join(" ")}" ;;`).join("\n");
+  const choices = Object.entries({ ...CHOICES, help: names }).map(([name, words]) => `    ${name}) words="${words}" ;;`);
   return `_pd() {
   local current="\${COMP_WORDS[COMP_CWORD]}" words=""
-  if [ "$COMP_CWORD" -eq 1 ]; then words="${commands.map(({ name }) => name).join(" ")}"; else
+  if [ "$COMP_CWORD" -eq 1 ]; then words="${names} help"
+  elif [ "\${current:0:1}" = "-" ]; then
     case "\${COMP_WORDS[1]}" in
-${cases}
+${flags}
+    esac
+  elif [ "$COMP_CWORD" -eq 2 ]; then
+    case "\${COMP_WORDS[1]}" in
+${choices.join("\n")}
     esac
   fi
   COMPREPLY=( $(compgen -W "$words" -- "$current") )
-  if [ "\${#COMPREPLY[@]}" -eq 0 ]; then COMPREPLY=( $(compgen -f -- "$current") ); fi
+  if [ "\${#COMPREPLY[@]}" -eq 0 ] && [ "\${current:0:1}" != "-" ]; then COMPREPLY=( $(compgen -f -- "$current") ); fi
 }
 complete -o filenames -F _pd pd`;
 }
 
 function fish(commands: readonly CommandWords[]): string {
-  return commands
-    .flatMap(({ name, about, flags }) => [
-      `complete -c pd -n __fish_use_subcommand -a ${name} -d '${about.replaceAll("'", "")}'`,
-      ...flags.map((flag) => `complete -c pd -n '__fish_seen_subcommand_from ${name}' -l ${flag.slice(2)}`),
-    ])
-    .join("\n");
+  const choices = Object.entries(CHOICES).map(([name, words]) => `complete -c pd -n '__fish_seen_subcommand_from ${name}' -a '${words}'`);
+  const words = commands.flatMap(({ name, about, flags }) => [
+    `complete -c pd -n __fish_use_subcommand -a ${name} -d '${about.replaceAll("'", "")}'`,
+    ...flags.map((flag) => `complete -c pd -n '__fish_seen_subcommand_from ${name}' -l ${flag.slice(2)}`),
+  ]);
+  return [...words, ...choices].join("\n");
 }

@@ -2,7 +2,7 @@ import { PdError } from "../../domain/errors.ts";
 import { isJsonObject, parseJson } from "../../domain/json.ts";
 import { dataOf } from "../api-client.ts";
 import { type CliContext, connect } from "../context.ts";
-import { printJson, printLine } from "../reporter.ts";
+import { printJson, printLine, printNote } from "../reporter.ts";
 
 interface DbCall {
   readonly verb: string;
@@ -27,11 +27,13 @@ export async function db(cli: CliContext, { verb, source, key, value }: DbCall):
       if (value === undefined) throw usage("set <source> <key> <value>");
       const stored = dataOf(await client.put(`${base}/${pathKey(verb, key)}`, { value: parseJson(value) ?? value }));
       if (cli.isJson) printJson(cli, stored);
+      else printNote(cli, `Set ${String(key)} to ${JSON.stringify(stored["value"])}`);
       return 0;
     }
     case "delete": {
       const deleted = dataOf(await client.delete(`${base}/${pathKey(verb, key)}`));
       if (cli.isJson) printJson(cli, deleted);
+      else printNote(cli, deleted["deleted"] === true ? `Deleted ${String(key)}` : `There was no key ${JSON.stringify(key)}`);
       return 0;
     }
     default:

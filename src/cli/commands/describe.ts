@@ -11,6 +11,7 @@ export async function describe(cli: CliContext, source: string): Promise<number>
     return 0;
   }
   const timers = Array.isArray(record["timers"]) ? record["timers"].filter(isJsonObject) : [];
+  const variables = Array.isArray(record["env"]) ? record["env"].map(String).join(", ") : "";
   const values = isJsonObject(record["configured_props"]) ? Object.entries(record["configured_props"]) : [];
   printLine(
     cli,
@@ -22,6 +23,7 @@ export async function describe(cli: CliContext, source: string): Promise<number>
       ["active", record["active"] === true ? "yes" : "no"],
       ["endpoint", record["endpoint_url"]],
       ["dedupe", record["dedupe"]],
+      ["variables", variables],
       ...timers.map((timer): [string, string] => ["next run", nextRun(timer)]),
       ...values.map(([name, value]): [string, string] => [`prop ${name}`, JSON.stringify(value)]),
     ]),

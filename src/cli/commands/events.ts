@@ -1,7 +1,7 @@
 import { type JsonObject, isJsonObject } from "../../domain/json.ts";
 import { listOf } from "../api-client.ts";
 import { type CliContext, connect } from "../context.ts";
-import { countOf, printJson, printLine, text } from "../reporter.ts";
+import { countOf, printConnection, printJson, printLine, text } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 /** `pd events <source>`: payloads, oldest first; `-f` goes on with what comes. Under --json whole records. */
@@ -16,7 +16,12 @@ export async function events(cli: CliContext, source: string, { n, follow }: { n
   const stop = abortOnStop(cli.stdout);
   const last = page.at(-1);
   const resume = last === undefined ? (limit === 0 ? {} : { lastEventId: "0-0" }) : { lastEventId: text(last, "id") };
-  await client.stream(`/sse/dc/${String(id)}/emits`, { signal: stop.signal, ...resume, onMessage: ({ data }) => printEvent(cli, data) }).ended;
+  await client.stream(`/sse/dc/${String(id)}/emits`, {
+    signal: stop.signal,
+    ...resume,
+    onConnection: (isOpen) => printConnection(cli, isOpen),
+    onMessage: ({ data }) => printEvent(cli, data),
+  }).ended;
   return 0;
 }
 

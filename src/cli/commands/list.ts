@@ -1,7 +1,7 @@
 import { PdError } from "../../domain/errors.ts";
 import { listOf } from "../api-client.ts";
 import { type CliContext, connect } from "../context.ts";
-import { printJson, printLine, table, text } from "../reporter.ts";
+import { printJson, printLine, printNote, table, text } from "../reporter.ts";
 
 /** `pd list [sources|components|streams]`. */
 export async function list(cli: CliContext, kind: string): Promise<number> {
@@ -23,6 +23,7 @@ async function listSources(cli: CliContext): Promise<number> {
   const client = await connect(cli);
   const sources = listOf(await client.get("/v1/users/me/sources"));
   if (cli.isJson) printJson(cli, [...sources]);
+  else if (sources.length === 0) printNote(cli, "No sources yet: pd deploy <file>, or pd init source <name> for one to begin with");
   else
     printLine(
       cli,

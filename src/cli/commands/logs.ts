@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../domain/json.ts";
 import { listOf } from "../api-client.ts";
 import { type CliContext, connect } from "../context.ts";
-import { coloursFor, countOf, printJson, printLine, timelineLine } from "../reporter.ts";
+import { coloursFor, countOf, printConnection, printJson, printLine, timelineLine } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 /** `pd logs <source>`: the newest lines, then what comes. Under --json one record a line; a list with --no-follow. */
@@ -22,7 +22,11 @@ export async function logs(cli: CliContext, source: string, { n, follow }: { n: 
   const waiting: JsonObject[] = [];
   let show = (record: JsonObject): void => void waiting.push(record);
   // The stream is open before the recent ones are asked for, so that nothing falls between.
-  const stream = client.stream(`/sse/dc/${String(id)}/observations`, { signal: stop.signal, onMessage: ({ data }) => show(data) });
+  const stream = client.stream(`/sse/dc/${String(id)}/observations`, {
+    signal: stop.signal,
+    onConnection: (isOpen) => printConnection(cli, isOpen),
+    onMessage: ({ data }) => show(data),
+  });
   await stream.opened;
   const recent = await readRecent();
   recent.forEach(print);

@@ -26,7 +26,7 @@ export const codeParams = z.object({
 });
 
 export const sourceParams = codeParams.extend({
-  name: text.min(1).optional(),
+  name: text.min(1, "wants a text that is not empty").optional(),
   configured_props: jsonObject.optional(),
   env: texts.optional(),
   active: flag.optional(),

@@ -186,13 +186,15 @@ function lineRecord({ at, level, text, from }: LogLine): JsonObject {
 export function observationRecord(observation: Observation): JsonObject {
   switch (observation.kind) {
     case "started": {
-      const { id, at, trigger } = observation;
-      return { k: "run.start", ts: at, invocation_id: id, msg: describeTrigger(trigger), trigger: trigger.kind };
+      const { id, at, trigger, replayOf } = observation;
+      const replay = replayOf === undefined ? {} : { replay_of: replayOf };
+      const msg = `${describeTrigger(trigger)}${replayOf === undefined ? "" : `, replay of ${replayOf}`}`;
+      return { k: "run.start", ts: at, invocation_id: id, msg, trigger: trigger.kind, ...replay };
     }
     case "line":
       return { ...lineRecord(observation.line), invocation_id: observation.id };
     case "updated":
-      return { k: "source.update", ts: observation.at, msg: `now runs version ${observation.version}` };
+      return { k: "source.update", ts: observation.at, msg: `now runs version ${observation.version} (code ${observation.hash.slice(0, 7)})` };
     case "ended": {
       const { id, at, durationMs, outcome, eventCount, dropped } = observation;
       const err = outcome.kind === "threw" ? { err: { ...outcome.error } } : {};

@@ -122,8 +122,9 @@ function stateRoutes(app: Hono, engine: Engine, find: Find): void {
   });
   app.delete("/:id/state/:key", async (context) => {
     const live = find(context, "write state of");
+    const existed = keyOf(context) in engine.store.readState(live.source.id);
     await live.writeState({ [keyOf(context)]: null });
-    return context.json({ data: { key: keyOf(context), deleted: true } });
+    return context.json({ data: { key: keyOf(context), deleted: existed } });
   });
 }
 
