@@ -12,6 +12,13 @@ export interface ProcessRunnerSettings extends ChildSettings {
   readonly log: Log;
 }
 
+/** A process that has loaded what a source imports. */
+interface Prepared {
+  readonly child: Promise<ChildProcess>;
+  /** Aborts when it is taken or dropped. */
+  readonly over: AbortController;
+}
+
 /** A new spare waits a little, so that it does not compete with the start that took the last one. */
 const SPARE_DELAY_MS = 40;
 const MAX_PREPARED = 2;
@@ -26,7 +33,7 @@ export class ProcessRunner implements Runner {
   readonly #settings: ProcessRunnerSettings;
   readonly #stop = new AbortController();
   readonly #children = new Set<ChildProcess>();
-  readonly #prepared = new Map<string, Promise<ChildProcess>>();
+  readonly #prepared = new Map<string, Prepared>();
   #spare: Promise<ChildProcess> | undefined;
 
   /** Ends what a killed server left behind, then starts the first spare. */
@@ -56,17 +63,18 @@ export class ProcessRunner implements Runner {
     const { clock } = this.#settings;
     const [oldest] = this.#prepared.keys();
     if (oldest !== undefined && this.#prepared.size >= MAX_PREPARED) this.#dropPrepared(oldest);
-    const prepared = this.#preload(code);
+    const prepared: Prepared = { child: this.#preload(code), over: new AbortController() };
     this.#prepared.set(key, prepared);
     const drop = (): void => {
       if (this.#prepared.get(key) === prepared) this.#dropPrepared(key);
     };
-    prepared.then(({ exited }) => exited.then(drop), drop);
-    void clock.sleepUntil(clock.now() + PREPARED_FOR_MS, this.#stop.signal).then(drop);
+    prepared.child.then(({ exited }) => exited.then(drop), drop);
+    void clock.sleepUntil(clock.now() + PREPARED_FOR_MS, prepared.over.signal).then(drop);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
+    for (const key of this.#prepared.keys()) this.#dropPrepared(key);
     const children = [...this.#children];
     for (const child of children) child.kill();
     await Promise.all(children.map((child) => child.exited));
@@ -76,7 +84,8 @@ export class ProcessRunner implements Runner {
     const key = preparedKey(code);
     const prepared = key === undefined ? undefined : this.#prepared.get(key);
     if (key !== undefined) this.#prepared.delete(key);
-    const child = await prepared?.catch(() => undefined);
+    prepared?.over.abort();
+    const child = await prepared?.child.catch(() => undefined);
     if (child !== undefined) return child;
     return orKilled(await this.#takeSpare(), async (spare) => {
       if (code.packagesPath !== undefined) await spare.linkPackages(code.packagesPath);
@@ -125,7 +134,8 @@ export class ProcessRunner implements Runner {
   #dropPrepared(key: string): void {
     const prepared = this.#prepared.get(key);
     this.#prepared.delete(key);
-    void prepared?.then(
+    prepared?.over.abort();
+    void prepared?.child.then(
       (child) => child.kill(),
       () => {},
     );
