@@ -23,6 +23,9 @@ export interface Settings {
   readonly keepInvocations: number;
   readonly keepMs: number;
   readonly allowScripts: boolean;
+  /** Attempts to deliver that go on for one listener at the same time. */
+  readonly deliveryConcurrency: number;
+  readonly allowPrivateWebhooks: boolean;
 }
 
 type SettingName = keyof Settings;
@@ -93,6 +96,20 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     default: "false",
     help: "Let packages run their install scripts",
   },
+  deliveryConcurrency: {
+    flag: "delivery-concurrency",
+    variable: "PD_DELIVERY_CONCURRENCY",
+    value: "<n>",
+    default: "4",
+    help: "Deliveries to one listener at the same time",
+  },
+  allowPrivateWebhooks: {
+    flag: "allow-private-webhooks",
+    variable: "PD_ALLOW_PRIVATE_WEBHOOKS",
+    value: "<true|false>",
+    default: "false",
+    help: "Deliver to addresses inside this network also when the server listens beyond this machine",
+  },
 };
 
 /** Setting name → text as given by flags. */
@@ -117,6 +134,7 @@ export function readSettings({ flags, environment, file }: SettingSources): Sett
     if (text(name).trim() === "" || !Number.isFinite(value) || value < lowest) throw badSetting(name, text(name), `a number of at least ${lowest}`);
     return value * unit;
   };
+  const yes = (name: SettingName): boolean => text(name) === "true" || text(name) === "1";
   const port = (name: SettingName): number => {
     const value = number(name, 1, 0);
     if (!Number.isInteger(value) || value > 65_535) throw badSetting(name, text(name), "a port from 0 to 65535");
@@ -138,7 +156,9 @@ export function readSettings({ flags, environment, file }: SettingSources): Sett
     keepEvents: number("keepEvents", 1, 1),
     keepInvocations: number("keepInvocations", 1, 1),
     keepMs: number("keepMs", DAY, 0.001),
-    allowScripts: text("allowScripts") === "true" || text("allowScripts") === "1",
+    allowScripts: yes("allowScripts"),
+    deliveryConcurrency: number("deliveryConcurrency", 1, 1),
+    allowPrivateWebhooks: yes("allowPrivateWebhooks"),
   };
 }
 

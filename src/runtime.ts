@@ -17,7 +17,9 @@ import { holdLock } from "./store/sqlite/open.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { systemClock } from "./system/clock.ts";
 import { makeHome } from "./system/home-folder.ts";
+import { Metrics } from "./system/metrics.ts";
 import { packageVersion, programFile } from "./system/program-files.ts";
+import { webhookSender } from "./system/webhook-sender.ts";
 import { readServerRecord, removeServerRecord, writeServerRecord, writeWhole } from "./system/server-record.ts";
 
 /** A server that runs. Disposing stops it: calls in flight finish, what was acknowledged is on disk. */
@@ -81,6 +83,8 @@ async function startInOrder(settings: Settings, { home, log, stop, undo }: Start
   });
   undo.push(() => endpoints.close(0));
   const endpointUrl = (key: string): string => `${settings.publicUrl === "" ? endpoints.url : settings.publicUrl}/${key}`;
+  const version = await packageVersion();
+  const metrics = new Metrics(() => store.listSources().length);
   const engine = await Engine.start({
     store,
     runner,
@@ -90,6 +94,12 @@ async function startInOrder(settings: Settings, { home, log, stop, undo }: Start
     clock: systemClock,
     log,
     feed: new EventFeed(store),
+    meter: metrics,
+    sender: webhookSender({
+      clock: systemClock,
+      allowsPrivate: settings.allowPrivateWebhooks || isLoopback(settings.host),
+      userAgent: `headwater/${version}`,
+    }),
     settings: { ...engineSettings(settings), endpointUrl },
     signal,
   });
@@ -100,7 +110,6 @@ async function startInOrder(settings: Settings, { home, log, stop, undo }: Start
     await Promise.all([...closed, engine.stop(graceMs)]);
   });
   handler = endpointListener(engine, { log, bodyLimitBytes: settings.bodyLimitBytes, isBehindProxy: settings.publicUrl !== "", endpointUrl });
-  const version = await packageVersion();
   const startedAt = systemClock.now();
   const status = () => ({
     version,
@@ -111,7 +120,16 @@ async function startInOrder(settings: Settings, { home, log, stop, undo }: Start
     started_at_ms: startedAt,
     sources: store.listSources().length,
   });
-  const router = apiRouter(engine, { apiKey, log, status });
+  const router = apiRouter(engine, {
+    apiKey,
+    clock: systemClock,
+    log,
+    version,
+    url: () => api?.url ?? "",
+    status,
+    metrics: () => metrics.text(),
+    isReady: () => !stop.signal.aborted,
+  });
   api = await Listener.open(apiListener(router, isLoopback(settings.host)), { host: settings.host, port: settings.port, purpose: "the API" });
   engine.open();
   await writeServerRecord(home, { pid: process.pid, api_url: api.url, endpoint_url: endpoints.url, started_at_ms: startedAt, version });
@@ -129,7 +147,12 @@ async function startInOrder(settings: Settings, { home, log, stop, undo }: Start
 
 async function startPlugs(settings: Settings, { home, log, stop, undo }: Starting) {
   const packagesFolder = join(home, "packages");
-  const store = await openSqliteStore({ path: join(home, "headwater.db"), migrations: programFile("migrations"), entry: programFile("writer.js") });
+  const store = await openSqliteStore({
+    path: join(home, "headwater.db"),
+    migrations: programFile("migrations"),
+    entry: programFile("writer.js"),
+    identity: { userId: `u_${systemClock.randomText(7)}`, workspaceId: `o_${systemClock.randomText(7)}` },
+  });
   undo.push(() => store.close());
   const packages = await NpmResolver.open({ folder: packagesFolder, allowScripts: settings.allowScripts, clock: systemClock, signal: stop.signal });
   const runner = await ProcessRunner.start({
@@ -152,6 +175,7 @@ function engineSettings(settings: Settings) {
     responseMs: settings.responseMs,
     maxConcurrency: settings.concurrency,
     maxWaiting: 10_000,
+    deliveryConcurrency: settings.deliveryConcurrency,
     catchUp: settings.catchUp,
     retention: { maxEvents: settings.keepEvents, maxInvocations: settings.keepInvocations, maxAgeMs: settings.keepMs },
   };

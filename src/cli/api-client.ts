@@ -83,6 +83,19 @@ export class ApiClient {
     return this.#call({ method: "DELETE", path });
   }
 
+  /** All records of a list that is paged. */
+  async all(path: string): Promise<readonly JsonObject[]> {
+    const records: JsonObject[] = [];
+    for (let query = "?limit=1000"; ;) {
+      const page = await this.get(path + query);
+      const found = listOf(page);
+      records.push(...found);
+      const info = isJsonObject(page["page_info"]) ? page["page_info"] : {};
+      if (found.length === 0 || records.length >= Number(info["total_count"] ?? 0)) return records;
+      query = `?limit=1000&after=${encodeURIComponent(String(info["end_cursor"]))}`;
+    }
+  }
+
   /** The record of a source, by id or slug. */
   async source(idOrSlug: string): Promise<JsonObject> {
     if (idOrSlug === "") throw new PdError("PD_SOURCE_NOT_FOUND", 'Cannot find source "": no source has an empty id or slug');

@@ -10,6 +10,7 @@ interface CatalogueEntry {
 export type ErrorCode =
   | "PD_BAD_INPUT"
   | "PD_BAD_JSON"
+  | "PD_BAD_CONTENT_TYPE"
   | "PD_UNAUTHORIZED"
   | "PD_NOT_FOUND"
   | "PD_SOURCE_NOT_FOUND"
@@ -27,6 +28,9 @@ export type ErrorCode =
   | "PD_NPM_MISSING"
   | "PD_CODE_UNREACHABLE"
   | "PD_SOURCE_INACTIVE"
+  | "PD_CONFLICT"
+  | "PD_WEBHOOK_NOT_FOUND"
+  | "PD_DELIVERY_NOT_FOUND"
   | "PD_BODY_TOO_LARGE"
   | "PD_TOO_BUSY"
   | "PD_NOT_STORED"
@@ -43,6 +47,7 @@ export type ErrorCode =
 const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   PD_BAD_INPUT: { status: 400, title: "A given value is not usable", fix: "Correct the value and try again" },
   PD_BAD_JSON: { status: 400, title: "The request body is not JSON", fix: "Send a JSON object" },
+  PD_BAD_CONTENT_TYPE: { status: 415, title: "The request body is of a type that is not read", fix: "Send application/json" },
   PD_UNAUTHORIZED: {
     status: 401,
     title: "The API key is missing or wrong",
@@ -72,6 +77,9 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   PD_NPM_MISSING: { status: 500, title: "npm is not on the PATH", fix: "Install npm, or make it reachable through PATH" },
   PD_CODE_UNREACHABLE: { status: 422, title: "The code cannot be fetched", fix: "Check the URL: it must answer with the raw code" },
   PD_SOURCE_INACTIVE: { status: 409, title: "The source is not active", fix: "pd update <source> --activate" },
+  PD_CONFLICT: { status: 409, title: "It is there already", fix: "Choose another name" },
+  PD_WEBHOOK_NOT_FOUND: { status: 404, title: "No webhook has this id", fix: "pd webhooks list" },
+  PD_DELIVERY_NOT_FOUND: { status: 404, title: "No delivery has this id", fix: "pd deliveries <webhook>" },
   PD_BODY_TOO_LARGE: { status: 413, title: "The request body is too large", fix: "Send less, or start the server with a larger --body-limit" },
   PD_TOO_BUSY: { status: 429, title: "Too many requests of this source are waiting", fix: "Try again later" },
   PD_NOT_STORED: {

@@ -5,6 +5,14 @@ export type DeployedId = `dc_${string}`;
 /** Invocation: one call of `run` or of a hook. */
 export type InvocationId = `inv_${string}`;
 
+/** Webhook. */
+export type WebhookId = `wh_${string}`;
+export type SubscriptionId = `sub_${string}`;
+/** One message for one listener. */
+export type DeliveryId = `dlv_${number}`;
+/** Whoever can be subscribed: a webhook, or a source whose `run` gets the payload. */
+export type ListenerId = WebhookId | DeployedId;
+
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 export function isSavedId(text: unknown): text is SavedId {
@@ -13,6 +21,20 @@ export function isSavedId(text: unknown): text is SavedId {
 
 export function isInvocationId(text: unknown): text is InvocationId {
   return typeof text === "string" && /^inv_[0-9A-Za-z]+$/.test(text);
+}
+
+export function isWebhookId(text: unknown): text is WebhookId {
+  return typeof text === "string" && /^wh_[0-9A-Za-z]+$/.test(text);
+}
+
+export function isDeployedId(text: unknown): text is DeployedId {
+  return typeof text === "string" && /^dc_[0-9A-Za-z]+$/.test(text);
+}
+
+/** The number of a delivery; `undefined` when it is no delivery id. */
+export function numberOfDelivery(id: string): number | undefined {
+  const match = /^dlv_(\d{1,15})$/.exec(id);
+  return match?.[1] === undefined ? undefined : Number(match[1]);
 }
 
 /** Letters and digits of the given random bytes, one each. */

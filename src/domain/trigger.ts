@@ -36,8 +36,17 @@ export interface HookTrigger {
   readonly hook: HookName;
 }
 
+/** Another emitter that the source has subscribed to; `run` gets the payload itself (platform.md §5). */
+export interface EventTrigger {
+  readonly kind: "event";
+  readonly emitterId: string;
+  readonly channel: string;
+  readonly messageId: string;
+  readonly event: JsonValue;
+}
+
 /** Why an invocation happens. */
-export type Trigger = HttpTrigger | TimerTrigger | ManualTrigger | HookTrigger;
+export type Trigger = HttpTrigger | TimerTrigger | ManualTrigger | HookTrigger | EventTrigger;
 
 /** What `run(event)` is called with for a timer (components.md, Timer interface; platform.md §4.6 for cron). */
 export function timerEvent({ plannedAt, schedule }: Pick<TimerTrigger, "plannedAt" | "schedule">): JsonObject {
@@ -58,5 +67,7 @@ export function describeTrigger(trigger: Trigger): string {
       return "run by hand";
     case "hook":
       return `hook ${trigger.hook}`;
+    case "event":
+      return `event of ${trigger.emitterId}${trigger.channel === "" ? "" : ` on ${trigger.channel}`}`;
   }
 }

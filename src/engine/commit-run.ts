@@ -42,6 +42,10 @@ function countReasons(dropped: readonly DroppedEmit[]): Record<string, number> {
   return counts;
 }
 
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}
+
 export interface FinishedRun {
   readonly owner: Ownership;
   readonly strategy: DedupeStrategy | undefined;
@@ -68,7 +72,7 @@ export async function commitRun(ports: EnginePorts, { owner, strategy, invocatio
     ...(result.returned === undefined ? {} : { returned: result.returned }),
   };
   const logs = [...result.logs, ...judged.warnings];
-  const events = await ports.store.commit({
+  const { events, listeners } = await ports.store.commit({
     fence: owner.fence,
     invocation: complete,
     events: judged.events,
@@ -78,7 +82,9 @@ export async function commitRun(ports: EnginePorts, { owner, strategy, invocatio
   });
   for (const line of judged.warnings) ports.feed.observe(owner.sourceId, { kind: "line", id: complete.id, line });
   ports.feed.announce(owner.sourceId, events);
+  ports.onDeliveries(listeners);
   const { id, durationMs, outcome, eventCount, dropped } = complete;
+  ports.meter.ran({ trigger: complete.trigger.kind, outcome: outcome.kind, durationMs, events: eventCount, dropped: sum(dropped) });
   ports.feed.observe(owner.sourceId, { kind: "ended", id, at: now, durationMs, outcome, eventCount, dropped });
   return { invocation: complete, events, logs };
 }
@@ -95,7 +101,7 @@ export async function commitLate(
   const warning: LogLine[] = emits.length > 0 ? [{ at: now, level: "system", text: `${emits.length} emitted after run had ended: await what emits` }] : [];
   const lines = [...logs, ...warning, ...judged.warnings];
   const { events, dropped } = judged;
-  const stored = await ports.store.append({
+  const { events: stored, listeners } = await ports.store.append({
     fence: owner.fence,
     sourceId: owner.sourceId,
     invocationId: part.id,
@@ -109,6 +115,7 @@ export async function commitLate(
   });
   for (const line of lines) ports.feed.observe(owner.sourceId, { kind: "line", id: part.id, line });
   ports.feed.announce(owner.sourceId, stored);
+  ports.onDeliveries(listeners);
   if (outcome !== undefined)
     ports.feed.observe(owner.sourceId, { kind: "ended", id: part.id, at: now, durationMs: 0, outcome, eventCount: events.length, dropped });
 }

@@ -1,4 +1,5 @@
 import { type DeployedComponent, slugify, uniqueSlug } from "../domain/deployed-component.ts";
+import type { DeployedId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Unit } from "../ports/runner.ts";
@@ -67,6 +68,7 @@ async function install(ports: EnginePorts, state: EngineState, { live, component
     state.sources.add(live);
     await store.beginDeploy(source, component);
     live.markStored();
+    await subscribeAutomatically(ports, source.id);
     await callHook(live, "deploy", `deploy ${name}`);
     await callHook(live, "activate", `deploy ${name}`);
     const timers = planTimers(ports, definition.props, { sourceId: source.id, configured, before: [] });
@@ -80,6 +82,12 @@ async function install(ports: EnginePorts, state: EngineState, { live, component
     await store.deleteSource(live.source.id);
     throw error;
   }
+}
+
+/** Subscriptions that are made for each new source (platform.md §1.6). */
+async function subscribeAutomatically({ store, clock }: EnginePorts, emitterId: DeployedId): Promise<void> {
+  for (const { channel, listenerId } of store.listAutoSubscriptions())
+    await store.saveSubscription({ id: `sub_${clock.randomText(7)}`, emitterId, listenerId, channel, createdAt: clock.now() });
 }
 
 async function load(ports: EnginePorts, live: LiveSource, { code, env }: DeployRequest): Promise<Loaded> {

@@ -9,6 +9,7 @@ import { RequestAcceptor } from "./accept-request.ts";
 import { type CodeInput, saveComponent } from "./build-component.ts";
 import type { CommittedRun } from "./commit-run.ts";
 import { deleteSource } from "./delete.ts";
+import { Deliverer } from "./deliver.ts";
 import { type DeployRequest, deploy } from "./deploy.ts";
 import type { EventFeed } from "./event-feed.ts";
 import { keepCool, keepPruned } from "./housekeeping.ts";
@@ -18,6 +19,7 @@ import { activateCutOff, runPending, settleRunningInstants } from "./recover.ts"
 import { SourceRegistry } from "./registry.ts";
 import { Scheduler } from "./scheduler.ts";
 import { type UpdateRequest, update } from "./update.ts";
+import { Webhooks } from "./webhooks.ts";
 
 /** The verbs bound to one set of plugs: what every door is handed. */
 export class Engine {
@@ -25,26 +27,35 @@ export class Engine {
   readonly #sources = new SourceRegistry();
   readonly #scheduler: Scheduler;
   readonly #acceptor: RequestAcceptor;
+  readonly #deliverer: Deliverer;
+  readonly #webhooks: Webhooks;
   readonly #over = new AbortController();
   #chores: Promise<unknown> = Promise.resolve();
 
   /** Loads the records of all sources. They can be called; nothing happens by itself before `open`. */
-  static async start(ports: EnginePorts): Promise<Engine> {
-    const engine = new Engine(ports);
-    for (const source of ports.store.listSources()) engine.#sources.add(new LiveSource(ports, source, true));
-    await settleRunningInstants(ports);
+  static async start(given: Omit<EnginePorts, "onDeliveries">): Promise<Engine> {
+    const engine = new Engine(given);
+    for (const source of given.store.listSources()) engine.#sources.add(new LiveSource(engine.#ports, source, true));
+    await settleRunningInstants(engine.#ports);
     return engine;
   }
 
   /** Fires timers and takes up what an earlier server left. Endpoints have to answer by now: hooks call them. */
   open(): void {
     this.#scheduler.start(this.#ports.store.listTimers());
+    this.#deliverer.start();
     runPending(this.#ports, this.#sources);
     this.#chores = Promise.all([activateCutOff(this.#ports, this.#sources), keepPruned(this.#ports, this.#sources), keepCool(this.#ports, this.#sources)]);
   }
 
-  private constructor(ports: EnginePorts) {
+  private constructor(given: Omit<EnginePorts, "onDeliveries">) {
+    const ports: EnginePorts = { ...given, onDeliveries: (listeners) => this.#deliverer.wake(listeners) };
     this.#ports = ports;
+    this.#webhooks = new Webhooks(ports);
+    this.#deliverer = new Deliverer(
+      { ...ports, concurrency: ports.settings.deliveryConcurrency },
+      { receive: async (sourceId, trigger) => this.#requireActive(sourceId).invoke(trigger) },
+    );
     this.#scheduler = new Scheduler(ports, { invoke: async (sourceId, trigger, id) => this.#sources.byId(sourceId)?.invoke(trigger, { id }) });
     this.#acceptor = new RequestAcceptor(ports, this.#over.signal);
   }
@@ -56,6 +67,11 @@ export class Engine {
 
   get feed(): EventFeed {
     return this.#ports.feed;
+  }
+
+  /** Webhooks and subscriptions. */
+  get webhooks(): Webhooks {
+    return this.#webhooks;
   }
 
   saveComponent(input: CodeInput): Promise<SavedComponent> {
@@ -115,11 +131,18 @@ export class Engine {
     await this.#scheduler[Symbol.asyncDispose]();
     this.#ports.feed.endAll();
     const grace = new AbortController();
+    const delivered = this.#deliverer.stop(graceMs);
     const stopped = Promise.all([...this.#sources.all()].map((live) => live.stop())).then(() => grace.abort());
     await clock.sleepUntil(clock.now() + graceMs, grace.signal);
     for (const live of this.#sources.all()) live.kill("the server stopped");
-    await Promise.all([stopped, this.#chores]);
+    await Promise.all([stopped, delivered, this.#chores]);
     this.#over.abort();
+  }
+
+  #requireActive(id: string): LiveSource {
+    const live = this.find(id, "deliver to");
+    if (!live.source.active) throw new PdError("PD_SOURCE_INACTIVE", `Cannot deliver to ${live.source.slug}: it is not active`);
+    return live;
   }
 
   #manualEvent(live: LiveSource): JsonObject {

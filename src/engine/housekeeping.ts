@@ -1,3 +1,4 @@
+import type { ListenerId } from "../domain/ids.ts";
 import { messageOf } from "../domain/errors.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { SourceRegistry } from "./registry.ts";
@@ -15,6 +16,8 @@ export async function keepPruned({ store, clock, log, settings, signal }: Engine
   while (!signal.aborted) {
     try {
       for (const { source } of sources.all()) await repeat(() => store.prune(source.id, settings.retention, clock.now()));
+      const listeners: readonly ListenerId[] = [...store.listWebhooks().map(({ id }) => id), ...[...sources.all()].map(({ source }) => source.id)];
+      for (const id of listeners) await repeat(() => store.pruneDeliveries(id, settings.retention, clock.now()));
       await repeat(() => store.shrink());
     } catch (error) {
       if (!signal.aborted) log.error("old events and invocations could not be removed", { reason: messageOf(error) });

@@ -106,7 +106,7 @@ export class LiveSource {
     }
   }
 
-  /** Calls `run`. Rejects when the run could not be started or stored, and for a request whose run was interrupted. */
+  /** Calls `run`. Rejects when the run could not be started or stored, and for a request or an event whose run was interrupted. */
   invoke(trigger: Trigger, options: InvokeOptions = {}): Promise<CommittedRun> {
     const call = (): Promise<CommittedRun> => this.#call({ kind: "run", trigger }, trigger, options);
     return this.keepWarm(() => this.#calls.run(call, options.isAlone === true));
@@ -209,7 +209,7 @@ export class LiveSource {
     };
     const request = { id, method, configured: source.configured, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
     const result = await unit.call(request, report);
-    if (result.outcome.kind === "interrupted" && trigger.kind === "http") {
+    if (result.outcome.kind === "interrupted" && (trigger.kind === "http" || trigger.kind === "event")) {
       throw new PdError("PD_INTERRUPTED", `A run of ${source.slug} was interrupted: ${result.outcome.reason}`);
     }
     options.onEnded?.();

@@ -2,8 +2,11 @@ import type { Bundler } from "../ports/bundler.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { CodeOrigin } from "../ports/code-origin.ts";
 import type { Log } from "../ports/log.ts";
+import type { Meter } from "../ports/meter.ts";
 import type { PackageResolver } from "../ports/package-resolver.ts";
 import type { Runner } from "../ports/runner.ts";
+import type { Sender } from "../ports/sender.ts";
+import type { ListenerId } from "../domain/ids.ts";
 import type { Retention, Store } from "../ports/store.ts";
 import type { CatchUp } from "../domain/schedule.ts";
 import type { EventFeed } from "./event-feed.ts";
@@ -21,6 +24,8 @@ export interface EngineSettings {
   readonly maxConcurrency: number;
   /** Calls of one source that may wait. */
   readonly maxWaiting: number;
+  /** Attempts to deliver that go on for one listener at the same time. */
+  readonly deliveryConcurrency: number;
   readonly catchUp: CatchUp;
   readonly retention: Retention;
   /** The address under which a source's endpoint is reached from outside, without a trailing slash. */
@@ -37,7 +42,11 @@ export interface EnginePorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly feed: EventFeed;
+  readonly sender: Sender;
+  readonly meter: Meter;
   readonly settings: EngineSettings;
+  /** Told who got a delivery that is due. */
+  readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
   /** Aborts when the server stops. */
   readonly signal: AbortSignal;
 }

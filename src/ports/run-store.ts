@@ -1,6 +1,6 @@
 import type { DedupeCache } from "../domain/dedupe.ts";
 import type { Event, NewEvent } from "../domain/event.ts";
-import type { DeployedId, InvocationId } from "../domain/ids.ts";
+import type { DeployedId, InvocationId, ListenerId } from "../domain/ids.ts";
 import type { Invocation, LogLine, Outcome, StateChanges } from "../domain/invocation.ts";
 import type { Trigger } from "../domain/trigger.ts";
 
@@ -38,6 +38,13 @@ export interface Addendum {
   readonly outcome?: Outcome;
 }
 
+/** What a commit has stored. */
+export interface Committed {
+  readonly events: readonly Event[];
+  /** Who got a delivery that is due. */
+  readonly listeners: readonly ListenerId[];
+}
+
 /** A trigger that was acknowledged before its run ended. */
 export interface PendingRequest {
   readonly id: InvocationId;
@@ -57,12 +64,12 @@ export interface RunStore {
   /** Each call makes every earlier fence of this source stale. */
   open(id: DeployedId): Promise<OpenedSource>;
   /**
-   * Events, cache, state, invocation and logs in one transaction, and the pending request of the same id goes
-   * with it. Durable when it resolves. Commits that wait at the same time share a transaction.
+   * Events, cache, state, invocation, logs and a delivery for each listener in one transaction, and the pending
+   * request of the same id goes with it; so does the delivery that was its trigger. Durable when it resolves. Commits that wait at the same time share a transaction.
    * Throws PD_NOT_STORED, having written nothing: when the fence is stale, when the disk is full.
    */
-  commit(run: RunCommit): Promise<readonly Event[]>;
-  append(addendum: Addendum): Promise<readonly Event[]>;
+  commit(run: RunCommit): Promise<Committed>;
+  append(addendum: Addendum): Promise<Committed>;
   /** Keeps an acknowledged trigger until its run is committed. */
   storePending(request: PendingRequest): Promise<void>;
   listPending(): readonly PendingRequest[];

@@ -1,7 +1,10 @@
-import type { DeployedId } from "../domain/ids.ts";
+import type { DeployedId, ListenerId } from "../domain/ids.ts";
 import type { ComponentStore } from "./component-store.ts";
+import type { DeliveryStore } from "./delivery-store.ts";
 import type { EventStore } from "./event-store.ts";
+import type { KeyStore } from "./key-store.ts";
 import type { RunStore } from "./run-store.ts";
+import type { SubscriptionStore } from "./subscription-store.ts";
 import type { TimerStore } from "./timer-store.ts";
 
 /** How much of each source is kept. */
@@ -12,7 +15,7 @@ export interface Retention {
 }
 
 /** Everything that is kept, behind one port. */
-export interface Store extends ComponentStore, RunStore, EventStore, TimerStore {
+export interface Store extends ComponentStore, RunStore, EventStore, TimerStore, SubscriptionStore, DeliveryStore, KeyStore {
   /**
    * Removes a small step of what one source has kept longer, or more of, than `retention` allows. Pending requests and
    * running instants stay. Resolves to the number of rows that went; 0: nothing is left to do.
@@ -20,5 +23,7 @@ export interface Store extends ComponentStore, RunStore, EventStore, TimerStore 
   prune(sourceId: DeployedId, retention: Retention, now: number): Promise<number>;
   /** Gives a small step of free space back to the disk. Resolves to what is left, in units of its own; 0: nothing. */
   shrink(): Promise<number>;
+  /** Removes a small step of the deliveries of a listener that are settled, by the same rules as invocations. */
+  pruneDeliveries(listenerId: ListenerId, retention: Retention, now: number): Promise<number>;
   close(): Promise<void>;
 }

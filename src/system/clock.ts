@@ -21,6 +21,7 @@ function takeRandom(length: number): Uint8Array {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  random: () => Math.random(),
   randomText: (length) => randomText(takeRandom(length)),
   async sleepUntil(at, signal) {
     while (!signal.aborted) {

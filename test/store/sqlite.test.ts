@@ -9,7 +9,12 @@ import { component, source, storeContract } from "../contract/store.ts";
 import { temporaryFolder } from "../support/home.ts";
 
 async function openAt(path: string): Promise<Store> {
-  const store = await openSqliteStore({ path, migrations: programFile("migrations"), entry: programFile("writer.js") });
+  const store = await openSqliteStore({
+    path,
+    migrations: programFile("migrations"),
+    entry: programFile("writer.js"),
+    identity: { userId: "u_1", workspaceId: "o_1" },
+  });
   onTestFinished(() => store.close());
   return store;
 }

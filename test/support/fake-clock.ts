@@ -19,6 +19,10 @@ export class FakeClock implements Clock {
     return this.#now;
   }
 
+  random(): number {
+    return 0.5;
+  }
+
   randomText(length: number): string {
     return String(++this.#count).padStart(length, "0");
   }

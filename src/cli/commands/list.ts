@@ -1,5 +1,4 @@
 import { PdError } from "../../domain/errors.ts";
-import { listOf } from "../api-client.ts";
 import { type CliContext, connect } from "../context.ts";
 import { printJson, printLine, printNote, table, text } from "../reporter.ts";
 
@@ -21,7 +20,7 @@ export async function list(cli: CliContext, kind: string): Promise<number> {
 
 async function listSources(cli: CliContext): Promise<number> {
   const client = await connect(cli);
-  const sources = listOf(await client.get("/v1/users/me/sources"));
+  const sources = await client.all("/v1/users/me/sources");
   if (cli.isJson) printJson(cli, [...sources]);
   else if (sources.length === 0) printNote(cli, "No sources yet: pd deploy <file>, or pd init source <name> for one to begin with");
   else
@@ -43,7 +42,7 @@ async function listSources(cli: CliContext): Promise<number> {
 
 async function listComponents(cli: CliContext): Promise<number> {
   const client = await connect(cli);
-  const components = listOf(await client.get("/v1/components"));
+  const components = await client.all("/v1/components");
   if (cli.isJson) printJson(cli, [...components]);
   else
     printLine(
@@ -58,7 +57,7 @@ async function listComponents(cli: CliContext): Promise<number> {
 
 async function listStreams(cli: CliContext): Promise<number> {
   const client = await connect(cli);
-  const sources = listOf(await client.get("/v1/users/me/sources"));
+  const sources = await client.all("/v1/users/me/sources");
   const streams = sources.map((source) => ({
     name: text(source, "name_slug"),
     type: "source",

@@ -8,6 +8,7 @@ export async function eventFor(trigger: Trigger): Promise<unknown> {
     case "timer":
       return timerEvent(trigger);
     case "manual":
+    case "event":
       return trigger.event ?? {};
     case "hook":
       return {};

@@ -1,23 +1,28 @@
-import { Hono } from "hono";
+import { z } from "zod";
 import { PdError } from "../../domain/errors.ts";
 import type { ComponentCode } from "../../domain/saved-component.ts";
 import type { CodeInput } from "../../engine/build-component.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { codeParams, readParams } from "./params.ts";
-import { componentRecord, page } from "./records.ts";
+import { componentRecord } from "./records.ts";
+import { type Route, pageOf, pageParams, route } from "./route.ts";
+import * as schemas from "./schemas.ts";
 
-interface CodeParams {
-  readonly component_code?: string | undefined;
-  readonly component_url?: string | undefined;
-  readonly component_path?: string | undefined;
-  readonly component_files?: Record<string, string> | undefined;
-}
+const text = z.string();
+
+export const codeParams = z.object({
+  component_id: text.optional(),
+  component_code: text.optional(),
+  component_url: text.optional(),
+  component_path: text.optional(),
+  component_files: z.record(z.string(), text).optional(),
+  key: text.optional(),
+});
 
 /** Code wins over a URL, which then only tells where it came from (platform.md §1.3). `undefined`: neither is given. */
-export function codeInput({ component_code, component_url, component_path, component_files }: CodeParams): CodeInput | undefined {
+export function codeInput({ component_code, component_url, component_path, component_files }: z.infer<typeof codeParams>): CodeInput | undefined {
   if (component_code !== undefined) {
     const code: ComponentCode = { path: safePath(component_path ?? "component.mjs"), text: component_code, files: {} };
-    const files = Object.fromEntries(Object.entries(component_files ?? {}).map(([path, text]) => [safePath(path), text]));
+    const files = Object.fromEntries(Object.entries(component_files ?? {}).map(([path, content]) => [safePath(path), content]));
     return { kind: "code", code: { ...code, files } };
   }
   return component_url === undefined ? undefined : { kind: "url", url: checkedUrl(component_url) };
@@ -36,18 +41,70 @@ function checkedUrl(url: string): string {
   return url;
 }
 
-/** /components (platform.md §1.3). */
-export function componentRoutes(engine: Engine): Hono {
-  const app = new Hono();
-  app.get("/", (context) => {
-    const records = engine.store.listComponents().map(componentRecord);
-    return context.json(page(records, { total: records.length, cursorOf: ({ id }) => Buffer.from(String(id)).toString("base64url") }));
-  });
-  app.post("/", async (context) => {
-    const input = codeInput(await readParams(context, codeParams));
-    if (input === undefined) throw new PdError("PD_BAD_INPUT", "Cannot save a component: neither component_code nor component_url is given");
-    return context.json({ data: componentRecord(await engine.saveComponent(input)) });
-  });
-  app.get("/:id", (context) => context.json({ data: componentRecord(engine.findComponent(context.req.param("id"))) }));
-  return app;
+/** /components (platform.md §1.3). The registry is what was saved here under a key. */
+export function componentRoutes(engine: Engine): readonly Route[] {
+  const tag = "Components";
+  const show = (idOrKey: string) => ({ data: componentRecord(engine.findComponent(idOrKey)) });
+  return [
+    route({
+      method: "get",
+      path: "/v1/components",
+      tag,
+      summary: "Lists saved components, the newest first",
+      params: pageParams,
+      answer: schemas.paged(schemas.component),
+      run: ({ params }) => pageOf(engine.store.listComponents().map(componentRecord), params),
+    }),
+    route({
+      method: "post",
+      path: "/v1/components",
+      tag,
+      summary: "Saves code without deploying it",
+      params: codeParams,
+      answer: schemas.one(schemas.component),
+      async run({ params }) {
+        const input = codeInput(params);
+        if (input === undefined) throw new PdError("PD_BAD_INPUT", "Cannot save a component: neither component_code nor component_url is given");
+        return { data: componentRecord(await engine.saveComponent(input)) };
+      },
+    }),
+    route({
+      method: "get",
+      path: "/v1/components/search",
+      tag,
+      summary: "Finds keys by words of their component's name, key or description",
+      params: z.object({ query: text.default(""), app: text.optional(), limit: z.coerce.number().int().min(1).max(1000).default(10) }),
+      answer: schemas.keys,
+      run: ({ params }) => searchKeys(engine, params),
+    }),
+    route({
+      method: "get",
+      path: "/v1/components/registry/{key}",
+      tag,
+      summary: "Shows the newest component with this key",
+      answer: schemas.one(schemas.component),
+      run: ({ part }) => show(part("key")),
+    }),
+    route({
+      method: "get",
+      path: "/v1/components/{id}",
+      tag,
+      summary: "Shows a saved component, by id or key",
+      answer: schemas.one(schemas.component),
+      run: ({ part }) => show(part("id")),
+    }),
+  ];
+}
+
+function searchKeys(engine: Engine, { query, app, limit }: { query: string; app?: string | undefined; limit: number }) {
+  const words = query.toLowerCase().split(/\s+/);
+  const found = new Map<string, "source" | "action" | "app">();
+  for (const { definition } of engine.store.listComponents()) {
+    const { key, name, description = "", type } = definition;
+    const haystack = `${key ?? ""} ${name} ${description}`.toLowerCase();
+    const isOfApp = app === undefined || key?.startsWith(`${app}-`) === true;
+    if (key !== undefined && isOfApp && words.every((word) => haystack.includes(word))) found.set(key, type);
+  }
+  const of = (type: string): string[] => [...found].filter(([, kind]) => kind === type).map(([key]) => key);
+  return { sources: of("source").slice(0, limit), actions: of("action").slice(0, limit) };
 }

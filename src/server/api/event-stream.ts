@@ -14,16 +14,18 @@ interface Message {
   readonly id?: string;
 }
 
-/** /sse/dc/{id}/emits and /observations (platform.md §2). */
+/** /sse/dc/{id}/emits and /observations, and the other address of the first (platform.md §2). */
 export function streamRoutes(engine: Engine): Hono {
   const app = new Hono();
-  app.get("/dc/:id/emits", (context) => {
-    const { id } = engine.find(context.req.param("id"), "stream events of").source;
+  const emitted = (context: Context): Response => {
+    const { id } = engine.find(context.req.param("id") ?? "", "stream events of").source;
     const last = context.req.header("last-event-id") ?? context.req.query("last_event_id");
     const after = last === undefined ? undefined : seqOf(last);
     return stream(context, (signal) => emits(engine, id, { after, signal }));
-  });
-  app.get("/dc/:id/observations", (context) => {
+  };
+  app.get("/sse/dc/:id/emits", emitted);
+  app.get("/sources/:id/sse", emitted);
+  app.get("/sse/dc/:id/observations", (context) => {
     const { id } = engine.find(context.req.param("id"), "stream logs of").source;
     return stream(context, (signal) => observations(engine, id, signal));
   });

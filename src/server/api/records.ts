@@ -1,14 +1,19 @@
 /** Domain values as the wire has them: snake_case, times in the documented units (platform.md §1). */
 import type { ComponentDefinition } from "../../domain/component.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import type { Attempt, Delivery, DeliveryState } from "../../domain/delivery.ts";
 import type { Event } from "../../domain/event.ts";
+import { isWebhookId } from "../../domain/ids.ts";
 import { type Invocation, type LogLine, describeOutcome } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isJsonValue, isRecord, parseJson } from "../../domain/json.ts";
 import type { PropDeclaration } from "../../domain/prop.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { Schedule } from "../../domain/schedule.ts";
+import type { Subscription } from "../../domain/subscription.ts";
 import { describeTrigger } from "../../domain/trigger.ts";
+import type { Webhook } from "../../domain/webhook.ts";
 import type { Observation } from "../../engine/event-feed.ts";
+import type { Identity } from "../../ports/subscription-store.ts";
 import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
 
 function seconds(at: number): number {
@@ -71,12 +76,16 @@ export interface SourceContext {
   readonly definition: ComponentDefinition;
   readonly endpoint: string;
   readonly timers: readonly Timer[];
+  readonly owner: Identity;
 }
 
-export function sourceRecord(source: DeployedComponent, { definition, endpoint, timers }: SourceContext): JsonObject {
+export function sourceRecord(source: DeployedComponent, { definition, endpoint, timers, owner }: SourceContext): JsonObject {
   const hasHttp = definition.props.some((prop) => prop.kind === "http");
   return record({
     id: source.id,
+    // Both names are documented (platform.md §8.3).
+    user_id: owner.userId,
+    owner_id: owner.userId,
     component_id: source.componentId,
     component_key: definition.key,
     component_version: definition.version,
@@ -148,6 +157,7 @@ export function eventRecord(sourceId: string, event: Event, isExpanded: boolean)
     ...(isCut ? { truncated: true } : {}),
     metadata: record({
       emitter_id: sourceId,
+      emit_id: `${sourceId}-${event.id}`,
       name: event.channel,
       id: event.dedupeId,
       summary: event.summary,
@@ -179,7 +189,7 @@ export function invocationRecord(invocation: Invocation, logs?: readonly LogLine
 }
 
 /** A log line (platform.md §5, observation), with where it was written. */
-function lineRecord({ at, level, text, from }: LogLine): JsonObject {
+export function lineRecord({ at, level, text, from }: LogLine): JsonObject {
   return record({ k: level === "error" || level === "system" ? level : `console.${level}`, msg: text, ts: at, from });
 }
 
@@ -213,17 +223,67 @@ export function observationRecord(observation: Observation): JsonObject {
   }
 }
 
-/** The page envelope (platform.md §1.1). */
-export function page(records: readonly JsonObject[], cursors: { total: number; cursorOf: (record: JsonObject) => string }): JsonObject {
-  const [first] = records;
-  const last = records.at(-1);
-  return {
-    page_info: record({
-      total_count: cursors.total,
-      count: records.length,
-      start_cursor: first && cursors.cursorOf(first),
-      end_cursor: last && cursors.cursorOf(last),
-    }),
-    data: [...records],
-  };
+/** A message of `$errors` or `$logs`, in the shape of an event. */
+export function channelRecord({ sourceId, invocationId, at, name, index, event }: ChannelMessage): JsonObject {
+  const id = `${at}-${index}`;
+  return { id, indexed_at_ms: at, event, metadata: { emitter_id: sourceId, emit_id: `${invocationId}-${index}`, name, invocation_id: invocationId } };
+}
+
+export interface ChannelMessage {
+  readonly sourceId: string;
+  readonly invocationId: string;
+  readonly at: number;
+  readonly name: string;
+  readonly index: number;
+  readonly event: JsonObject;
+}
+
+export interface WebhookContext {
+  readonly owner: Identity;
+  readonly counts: Readonly<Record<DeliveryState, number>>;
+}
+
+/** A webhook (webhooks-and-subscriptions.md, platform.md §1.6); its secret is shown only when it is made. */
+export function webhookRecord(webhook: Webhook, { owner, counts }: WebhookContext): JsonObject {
+  const { id, url, name = null, description = null, active, inactiveReason, failingSince, createdAt, updatedAt } = webhook;
+  return record({
+    id,
+    user_id: owner.userId,
+    name,
+    description,
+    url,
+    active,
+    inactive_reason: inactiveReason,
+    failing_since_ms: failingSince,
+    deliveries: { ...counts },
+    created_at: seconds(createdAt),
+    updated_at: seconds(updatedAt),
+  });
+}
+
+export function subscriptionRecord({ id, emitterId, listenerId, channel }: Subscription): JsonObject {
+  return { id, emitter_id: emitterId, listener_id: listenerId, event_name: channel };
+}
+
+export function deliveryRecord(delivery: Delivery, attempts?: readonly Attempt[]): JsonObject {
+  const { id, listenerId, messageId, emitterId, channel, payload, state, attemptCount, nextAt, createdAt } = delivery;
+  return record({
+    id,
+    webhook_id: isWebhookId(listenerId) ? listenerId : undefined,
+    listener_id: listenerId,
+    message_id: messageId,
+    emitter_id: emitterId,
+    event_name: channel,
+    event: parseJson(payload) ?? null,
+    state,
+    attempt_count: attemptCount,
+    next_attempt_at_ms: nextAt,
+    created_at_ms: createdAt,
+    attempts: attempts?.map(attemptRecord),
+  });
+}
+
+export function attemptRecord({ at, durationMs, result }: Attempt): JsonObject {
+  const answered = result.kind === "answered" ? { status: result.status, answer: result.answer } : { error: result.reason };
+  return { at_ms: at, duration_ms: durationMs, ...answered };
 }

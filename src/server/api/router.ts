@@ -1,56 +1,87 @@
 import { timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { PdError, toPdError } from "../../domain/errors.ts";
-import { isInvocationId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
+import { accountRoutes, workspaceChecker } from "./account.ts";
 import { componentRoutes } from "./components.ts";
 import { streamRoutes } from "./event-stream.ts";
-import { invocationRecord, page } from "./records.ts";
-import { liveRecord, sourceRoutes } from "./sources.ts";
+import { eventRoutes } from "./events.ts";
+import { invocationRoutes } from "./invocations.ts";
+import { openApiDocument } from "./openapi.ts";
+import { referencePage } from "./reference-page.ts";
+import type { Route } from "./route.ts";
+import { hashOfKey, serverRoutes } from "./server.ts";
+import { sourceListRoutes, sourceRoutes } from "./sources.ts";
+import { stateRoutes } from "./state.ts";
+import { subscriptionRoutes } from "./subscriptions.ts";
+import { deliveryRoutes, webhookRoutes } from "./webhooks.ts";
 
 export interface ApiSettings {
   readonly apiKey: string;
+  readonly clock: Clock;
   readonly log: Log;
+  readonly version: string;
+  /** Where this API is reached, known once it listens. */
+  readonly url: () => string;
   /** What `pd status` shows. */
   readonly status: () => JsonObject;
+  /** Figures in the text format of Prometheus. */
+  readonly metrics: () => Promise<string>;
+  /** True when requests are taken. */
+  readonly isReady: () => boolean;
 }
 
-/** The /v1 API and its streams; every call wants the bearer key. */
-export function apiRouter(engine: Engine, { apiKey, log, status }: ApiSettings): Hono {
+/** Pauses that a client who was refused for being one too many is asked for, s. */
+const RETRY_AFTER = "1";
+
+/** The /v1 API and its streams; every call wants a bearer key, but those that tell whether the server lives. */
+export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
+  const { log, version } = settings;
   const app = new Hono();
+  const routes = apiRoutes(engine, settings);
   app.onError((error, context) => answerError(context, error, log));
   app.notFound((context) =>
     answerError(context, new PdError("PD_NOT_FOUND", `Cannot ${context.req.method} ${context.req.path}: the API has no such path`), log),
   );
+  app.get("/healthz", (context) => context.text("ok"));
+  app.get("/readyz", (context) => (settings.isReady() ? context.text("ready") : context.text("not ready", 503)));
+  app.get("/v1/openapi.json", (context) => context.json(openApiDocument(routes, { version, url: settings.url() })));
+  app.get("/v1/reference", (context) => context.html(referencePage(routes, version)));
   app.use(async (context, next) => {
-    if (!isSameKey((context.req.header("authorization") ?? "").replace(/^bearer /i, ""), apiKey)) {
-      throw new PdError("PD_UNAUTHORIZED", `Cannot ${context.req.method} ${context.req.path}: the API key is missing or wrong`);
-    }
+    checkKey(engine, settings.apiKey, context);
     await next();
   });
-  app.get("/v1/status", (context) => context.json({ data: status() }));
-  app.route("/v1/components", componentRoutes(engine));
-  app.route("/v1/sources", sourceRoutes(engine));
-  app.get("/v1/users/me/sources", (context) => {
-    const records = engine.store.listSources().map((source) => liveRecord(engine, engine.find(source.id)));
-    return context.json(page(records, { total: records.length, cursorOf: ({ id }) => Buffer.from(String(id)).toString("base64url") }));
-  });
-  app.get("/v1/invocations/:id", (context) => {
-    const id = context.req.param("id");
-    const invocation = isInvocationId(id) ? engine.store.getInvocation(id) : undefined;
-    if (invocation === undefined) throw new PdError("PD_INVOCATION_NOT_FOUND", `Cannot find invocation "${id}": none has this id`);
-    return context.json({ data: invocationRecord(invocation, engine.store.invocationLogs(invocation.id)) });
-  });
-  app.post("/v1/invocations/:id/replay", async (context) => {
-    const id = context.req.param("id");
-    if (!isInvocationId(id)) throw new PdError("PD_INVOCATION_NOT_FOUND", `Cannot replay "${id}": no invocation has this id`);
-    const { invocation } = await engine.replay(id);
-    return context.json({ data: invocationRecord(invocation, engine.store.invocationLogs(invocation.id)) });
-  });
-  app.route("/sse", streamRoutes(engine));
+  app.get("/metrics", async (context) => context.text(await settings.metrics(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }));
+  for (const { method, path, respond } of routes) app.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/g, ":$1"), respond);
+  app.route("/", streamRoutes(engine));
   return app;
+}
+
+function apiRoutes(engine: Engine, { status, clock }: ApiSettings): readonly Route[] {
+  const checkWorkspace = workspaceChecker(engine);
+  return [
+    ...componentRoutes(engine),
+    ...sourceRoutes(engine),
+    ...sourceListRoutes(engine, checkWorkspace),
+    ...eventRoutes(engine),
+    ...invocationRoutes(engine),
+    ...stateRoutes(engine),
+    ...webhookRoutes(engine),
+    ...deliveryRoutes(engine),
+    ...subscriptionRoutes(engine, checkWorkspace),
+    ...accountRoutes(engine, checkWorkspace),
+    ...serverRoutes({ store: engine.store, clock, status }),
+  ];
+}
+
+/** The key of PD_HOME, or one of the named ones. */
+function checkKey(engine: Engine, apiKey: string, context: Context): void {
+  const given = (context.req.header("authorization") ?? "").replace(/^bearer /i, "");
+  if (isSameKey(given, apiKey) || (given !== "" && engine.store.hasKey(hashOfKey(given)))) return;
+  throw new PdError("PD_UNAUTHORIZED", `Cannot ${context.req.method} ${context.req.path}: the API key is missing or wrong`);
 }
 
 function isSameKey(given: string, wanted: string): boolean {
@@ -64,7 +95,7 @@ function answerError(context: Context, thrown: unknown, log: Log): Response {
   const error = toPdError(thrown);
   if (error.code === "PD_FAILED")
     log.error("a request failed", { path: context.req.path, reason: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) });
-  const status = error.status;
-  const details = { ...error.details, fix: error.fix };
-  return new Response(JSON.stringify({ error: error.message, code: error.code, details }), { status, headers: { "content-type": "application/json" } });
+  const { status } = error;
+  const headers = { "content-type": "application/json", ...(status === 429 ? { "retry-after": RETRY_AFTER } : {}) };
+  return new Response(JSON.stringify({ error: error.message, code: error.code, details: { ...error.details, fix: error.fix } }), { status, headers });
 }

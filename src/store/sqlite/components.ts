@@ -4,6 +4,7 @@ import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { Timer } from "../../ports/timer-store.ts";
 import type { Database } from "./open.ts";
 import { deployedComponentOf, row, rows, savedComponentOf } from "./rows.ts";
+import { listenerRemover } from "./subscriptions.ts";
 import { timerReplacer } from "./timers.ts";
 
 export interface ComponentWrites {
@@ -39,6 +40,8 @@ export function componentWrites(db: Database): ComponentWrites {
   const updateSource = db.prepare(UPDATE_SOURCE);
   const deleteSource = db.prepare("delete from deployed_components where id = ?");
   const deleteUnfinished = db.prepare("delete from deployed_components where is_ready = 0");
+  const removeListener = listenerRemover(db);
+  const unsubscribe = db.prepare("delete from subscriptions where emitter_id = ?");
   const dropUnused = db.prepare(DROP_UNUSED_COMPONENTS);
 
   const saveComponent = (component: SavedComponent): void => {
@@ -69,6 +72,8 @@ export function componentWrites(db: Database): ComponentWrites {
     },
     deleteSource(id) {
       deleteSource.run(id);
+      removeListener(id);
+      unsubscribe.run(id);
       dropUnused.run();
     },
     dropUnfinished() {

@@ -1,10 +1,11 @@
-import type { DeployedId } from "../../domain/ids.ts";
+import type { DeployedId, ListenerId } from "../../domain/ids.ts";
 import type { Retention } from "../../ports/store.ts";
 import type { Database } from "./open.ts";
 import { row, rows } from "./rows.ts";
 
 export interface RetentionWrites {
   prune(sourceId: DeployedId, retention: Retention, now: number): number;
+  pruneDeliveries(listenerId: ListenerId, retention: Retention, now: number): number;
   shrink(): number;
 }
 
@@ -23,6 +24,10 @@ const DROP_INSTANTS = `delete from timer_instants where (source_id, prop, planne
     (select planned_at from timer_instants where source_id = ? order by planned_at desc limit 1 offset ?), 0))
   order by planned_at limit ?)`;
 
+const DROP_DELIVERIES = `delete from deliveries where seq in (select seq from deliveries where listener_id = ? and state <> 'pending'
+  and (created_at < ? or seq <= coalesce((select seq from deliveries where listener_id = ? order by seq desc limit 1 offset ?), 0))
+  order by seq limit ?)`;
+
 export function retentionWrites(db: Database): RetentionWrites {
   const progress = db.prepare("select last_seq from source_progress where source_id = ?");
   const oldestEvents = db.prepare(OLDEST_EVENTS);
@@ -31,6 +36,7 @@ export function retentionWrites(db: Database): RetentionWrites {
   const nthNewest = db.prepare(NTH_NEWEST_INVOCATION);
   const dropInvocations = db.prepare("delete from invocations where source_id = ? and seq <= ?");
   const dropLogs = db.prepare(DROP_LOGS);
+  const dropDeliveries = db.prepare(DROP_DELIVERIES);
   const dropInstants = db.prepare(DROP_INSTANTS);
 
   const pruneEvents = (id: string, lastSeq: number, { maxEvents, cutoff }: { maxEvents: number; cutoff: number }): number => {
@@ -56,6 +62,9 @@ export function retentionWrites(db: Database): RetentionWrites {
         pruneInvocations(id, { maxInvocations, cutoff }) +
         dropInstants.run(id, cutoff, id, maxInvocations, STEP).changes
       );
+    },
+    pruneDeliveries(id, { maxInvocations, maxAgeMs }, now) {
+      return dropDeliveries.run(id, now - maxAgeMs, id, maxInvocations, STEP).changes;
     },
     shrink() {
       if (Number(db.pragma("freelist_count", { simple: true })) > 0) db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);

@@ -1,10 +1,14 @@
 /** Where rows become records: SQLite's values are unknown here, and known beyond. What is stored was written by this program. */
+import type { Attempt, Delivery } from "../../domain/delivery.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { Event } from "../../domain/event.ts";
 import { eventId } from "../../domain/ids.ts";
 import type { Invocation, LogLine } from "../../domain/invocation.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { AutoSubscription, Subscription } from "../../domain/subscription.ts";
 import type { Trigger } from "../../domain/trigger.ts";
+import type { Webhook } from "../../domain/webhook.ts";
+import type { ApiKey } from "../../ports/key-store.ts";
 import type { PendingRequest } from "../../ports/run-store.ts";
 import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
 
@@ -124,4 +128,57 @@ export function timerInstantOf(row: Row): TimerInstant {
     invocationId: row["invocation_id"] as TimerInstant["invocationId"] | null,
     reason: row["reason"] as string | null,
   } as never);
+}
+
+export function webhookOf(row: Row): Webhook {
+  return present<Webhook>({
+    id: row["id"] as Webhook["id"],
+    url: String(row["url"]),
+    name: row["name"] as string | null,
+    description: row["description"] as string | null,
+    active: row["active"] === 1,
+    secret: String(row["secret"]),
+    oldSecrets: json(row["old_secrets"]),
+    failingSince: row["failing_since"] as number | null,
+    inactiveReason: row["inactive_reason"] as string | null,
+    createdAt: Number(row["created_at"]),
+    updatedAt: Number(row["updated_at"]),
+  } as never);
+}
+
+export function subscriptionOf(row: Row): Subscription {
+  return {
+    id: row["id"] as Subscription["id"],
+    emitterId: String(row["emitter_id"]),
+    listenerId: row["listener_id"] as Subscription["listenerId"],
+    channel: String(row["channel"]),
+    createdAt: Number(row["created_at"]),
+  };
+}
+
+export function autoSubscriptionOf(row: Row): AutoSubscription {
+  return { channel: row["channel"] as AutoSubscription["channel"], listenerId: row["listener_id"] as AutoSubscription["listenerId"] };
+}
+
+export function deliveryOf(row: Row): Delivery {
+  return present<Delivery>({
+    id: `dlv_${Number(row["seq"])}`,
+    listenerId: row["listener_id"] as Delivery["listenerId"],
+    messageId: String(row["message_id"]),
+    emitterId: String(row["emitter_id"]),
+    channel: String(row["channel"]),
+    payload: String(row["payload"]),
+    state: row["state"] as Delivery["state"],
+    attemptCount: Number(row["attempts"]),
+    nextAt: row["next_at"] as number | null,
+    createdAt: Number(row["created_at"]),
+  } as never);
+}
+
+export function attemptOf(row: Row): Attempt {
+  return { at: Number(row["at"]), durationMs: Number(row["duration_ms"]), result: json(row["result"]) };
+}
+
+export function apiKeyOf(row: Row): ApiKey {
+  return { id: String(row["id"]), name: String(row["name"]), hash: String(row["hash"]), createdAt: Number(row["created_at"]) };
 }

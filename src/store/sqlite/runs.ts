@@ -3,14 +3,15 @@ import type { DedupeCache } from "../../domain/dedupe.ts";
 import type { Event, NewEvent } from "../../domain/event.ts";
 import { type DeployedId, type InvocationId, eventId } from "../../domain/ids.ts";
 import type { Invocation, LogLine, StateChanges } from "../../domain/invocation.ts";
-import type { Addendum, InvocationPage, OpenedSource, RunCommit } from "../../ports/run-store.ts";
+import type { Addendum, Committed, InvocationPage, OpenedSource, RunCommit } from "../../ports/run-store.ts";
+import { publisher } from "./deliveries.ts";
 import type { Database } from "./open.ts";
 import { invocationOf, json, logLinesOf, row, rows } from "./rows.ts";
 
 export interface RunWrites {
   open(id: DeployedId): OpenedSource;
-  commit(run: Travelling<RunCommit>): readonly Event[];
-  append(addendum: Travelling<Addendum>): readonly Event[];
+  commit(run: Travelling<RunCommit>): Committed;
+  append(addendum: Travelling<Addendum>): Committed;
   writeState(id: DeployedId, changes: StateChanges): void;
 }
 
@@ -47,6 +48,8 @@ export function runWrites(db: Database): RunWrites {
   const readDropped = db.prepare("select dropped from invocations where id = ?");
   const deletePending = db.prepare("delete from pending_requests where id = ?");
   const fireInstant = db.prepare(FIRE_INSTANT);
+  const receive = db.prepare("update deliveries set state = 'delivered', next_at = null where listener_id = ? and message_id = ?");
+  const publish = publisher(db);
   const readState = stateReader(db);
   const writeState = stateWriter(db);
   const writeEvents = eventWriter(db);
@@ -60,13 +63,15 @@ export function runWrites(db: Database): RunWrites {
     },
     commit({ fence, invocation, events, stateChanges, cache, logs }) {
       const { id, sourceId, trigger, startedAt, durationMs } = invocation;
-      const stored = writeEvents({ id: sourceId, fence, cache }, events, { invocationId: id, at: Math.round(startedAt + durationMs) });
+      const at = Math.round(startedAt + durationMs);
+      const stored = writeEvents({ id: sourceId, fence, cache }, events, { invocationId: id, at });
       writeInvocation(invocation);
       writeState(sourceId, stateChanges);
-      writeLogs(sourceId, id, logs);
+      const logChunk = writeLogs(sourceId, id, logs);
       deletePending.run(id);
       if (trigger.kind === "timer") fireInstant.run(sourceId, trigger.prop, trigger.plannedAt, id);
-      return stored;
+      if (trigger.kind === "event") receive.run(sourceId, trigger.messageId);
+      return { events: stored, listeners: publish({ sourceId, invocationId: id, at, events: stored, logs, logChunk, invocation }) };
     },
     append({ fence, sourceId, invocationId, at, events, stateChanges, cache, logs, dropped, outcome }) {
       const stored = writeEvents({ id: sourceId, fence, cache }, events, { invocationId, at });
@@ -74,8 +79,8 @@ export function runWrites(db: Database): RunWrites {
       for (const [reason, count] of Object.entries(dropped)) before[reason] = (before[reason] ?? 0) + count;
       amendInvocation.run(events.length, JSON.stringify(before), outcome === undefined ? null : JSON.stringify(outcome), invocationId);
       writeState(sourceId, stateChanges);
-      writeLogs(sourceId, invocationId, logs);
-      return stored;
+      const logChunk = writeLogs(sourceId, invocationId, logs);
+      return { events: stored, listeners: publish({ sourceId, invocationId, at, events: stored, logs, logChunk }) };
     },
     writeState,
   };
@@ -112,9 +117,8 @@ function invocationWriter(db: Database) {
 
 function logWriter(db: Database) {
   const insert = db.prepare("insert into log_chunks (source_id, invocation_id, lines) select ?, id, ? from invocations where id = ?");
-  return (id: DeployedId, invocationId: InvocationId, lines: readonly LogLine[]): void => {
-    if (lines.length > 0) insert.run(id, JSON.stringify(lines), invocationId);
-  };
+  return (id: DeployedId, invocationId: InvocationId, lines: readonly LogLine[]): number =>
+    lines.length === 0 ? 0 : Number(insert.run(id, JSON.stringify(lines), invocationId).lastInsertRowid);
 }
 
 function stateWriter(db: Database) {

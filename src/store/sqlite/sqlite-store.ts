@@ -1,9 +1,12 @@
 import type { Store } from "../../ports/store.ts";
 import { componentReads } from "./components.ts";
+import { deliveryReads } from "./deliveries.ts";
 import { eventReads } from "./events.ts";
+import { keyReads } from "./keys.ts";
 import { openForReading } from "./open.ts";
 import { pendingReads } from "./pending.ts";
 import { runReads, travelling } from "./runs.ts";
+import { subscriptionReads } from "./subscriptions.ts";
 import { timerReads } from "./timers.ts";
 import { WriterClient, type WriterSettings } from "./writer-client.ts";
 
@@ -11,12 +14,16 @@ import { WriterClient, type WriterSettings } from "./writer-client.ts";
 export async function openSqliteStore(settings: WriterSettings): Promise<Store> {
   const writer = await WriterClient.start(settings);
   const db = openForReading(settings.path);
+  await writer.write("saveIdentity", settings.identity);
   return {
     ...componentReads(db),
     ...runReads(db),
     ...pendingReads(db),
     ...eventReads(db),
     ...timerReads(db),
+    ...subscriptionReads(db),
+    ...deliveryReads(db),
+    ...keyReads(db),
     saveComponent: (component) => writer.write("saveComponent", component),
     beginDeploy: (source, component) => writer.write("beginDeploy", source, component),
     finishDeploy: (id, timers) => writer.write("finishDeploy", id, timers),
@@ -33,6 +40,17 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     advance: (timer, instants) => writer.write("advance", timer, instants),
     settleInstant: (instant) => writer.write("settleInstant", instant),
     prune: (sourceId, retention, now) => writer.write("prune", sourceId, retention, now),
+    pruneDeliveries: (listenerId, retention, now) => writer.write("pruneDeliveries", listenerId, retention, now),
+    saveWebhook: (webhook) => writer.write("saveWebhook", webhook),
+    deleteWebhook: (id) => writer.write("deleteWebhook", id),
+    saveSubscription: (subscription) => writer.write("saveSubscription", subscription),
+    deleteSubscription: (which) => writer.write("deleteSubscription", which),
+    saveAutoSubscription: (subscription) => writer.write("saveAutoSubscription", subscription),
+    recordAttempt: (record) => writer.write("recordAttempt", record),
+    retryDelivery: (id, now) => writer.write("retryDelivery", id, now),
+    retryDeliveries: (listenerId, which) => writer.write("retryDeliveries", listenerId, which),
+    saveKey: (key) => writer.write("saveKey", key),
+    deleteKey: (idOrName) => writer.write("deleteKey", idOrName),
     shrink: () => writer.write("shrink"),
     async close() {
       db.close();

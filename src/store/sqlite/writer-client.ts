@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { PdError, isErrorCode } from "../../domain/errors.ts";
+import type { Identity } from "../../ports/subscription-store.ts";
 import type { WriteReply, WriteRequest, Writes } from "./writer.ts";
 
 export interface WriterSettings {
@@ -7,6 +8,8 @@ export interface WriterSettings {
   readonly migrations: string;
   /** The built entry of the writer's thread. */
   readonly entry: string;
+  /** Of a database that has none yet. */
+  readonly identity: Identity;
 }
 
 interface Waiting {

@@ -7,16 +7,27 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import { PdError, messageOf } from "../../domain/errors.ts";
 import type { Addendum, RunCommit } from "../../ports/run-store.ts";
 import { type ComponentWrites, componentWrites } from "./components.ts";
+import { type DeliveryWrites, deliveryWrites } from "./deliveries.ts";
 import { type EventWrites, eventWrites } from "./events.ts";
+import { type KeyWrites, keyWrites } from "./keys.ts";
 import { type Database, openForWriting } from "./open.ts";
 import { type PendingWrites, pendingWrites } from "./pending.ts";
 import { type RetentionWrites, retentionWrites } from "./retention.ts";
 import { rows } from "./rows.ts";
 import { type RunWrites, runWrites } from "./runs.ts";
+import { type SubscriptionWrites, subscriptionWrites } from "./subscriptions.ts";
 import { type TimerWrites, timerWrites } from "./timers.ts";
 
 /** Everything that writes, by name. */
-export type Writes = ComponentWrites & RunWrites & PendingWrites & EventWrites & TimerWrites & RetentionWrites;
+export type Writes = ComponentWrites &
+  RunWrites &
+  PendingWrites &
+  EventWrites &
+  TimerWrites &
+  RetentionWrites &
+  SubscriptionWrites &
+  DeliveryWrites &
+  KeyWrites;
 
 export interface WriteRequest {
   readonly id: number;
@@ -70,7 +81,17 @@ class Writer {
 
   constructor(db: Database) {
     this.#db = db;
-    this.#verbs = { ...componentWrites(db), ...runWrites(db), ...pendingWrites(db), ...eventWrites(db), ...timerWrites(db), ...retentionWrites(db) };
+    this.#verbs = {
+      ...componentWrites(db),
+      ...runWrites(db),
+      ...pendingWrites(db),
+      ...eventWrites(db),
+      ...timerWrites(db),
+      ...retentionWrites(db),
+      ...subscriptionWrites(db),
+      ...deliveryWrites(db),
+      ...keyWrites(db),
+    };
     this.#verbs.dropUnfinished();
     this.#verbs.dropDonePending();
   }

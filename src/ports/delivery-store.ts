@@ -1,0 +1,43 @@
+import type { Attempt, Delivery, DeliveryState, HealthChange, Verdict } from "../domain/delivery.ts";
+import type { DeliveryId, ListenerId, WebhookId } from "../domain/ids.ts";
+
+export interface DeliveryPage {
+  readonly limit: number;
+  /** Only older ones than this. */
+  readonly before?: DeliveryId;
+  readonly state?: DeliveryState;
+}
+
+/** An attempt, and all that it changes. */
+export interface AttemptRecord {
+  readonly delivery: Pick<Delivery, "id" | "listenerId">;
+  readonly attempt: Attempt;
+  readonly verdict: Verdict;
+  readonly health?: HealthChange;
+}
+
+/** Messages on their way to listeners. They are written by `RunStore.commit`, in the transaction of their event. */
+export interface DeliveryStore {
+  /** Listeners that something is pending for. */
+  listBusyListeners(): readonly ListenerId[];
+  /** Due at `now`, the longest due first. One host delivers to a listener, and keeps in mind what it has taken. */
+  listDue(listenerId: ListenerId, now: number, limit: number): readonly Delivery[];
+  /** The earliest time after `now` at which something of this listener is due. */
+  nextDueAt(listenerId: ListenerId, now: number): number | undefined;
+  /**
+   * Attempt, delivery and the webhook's health in one transaction. A webhook that is deactivated by it has what is
+   * still pending marked as missed.
+   */
+  recordAttempt(record: AttemptRecord): Promise<void>;
+
+  getDelivery(id: DeliveryId): Delivery | undefined;
+  /** Newest first. */
+  listDeliveries(listenerId: ListenerId, page: DeliveryPage): readonly Delivery[];
+  countDeliveries(listenerId: ListenerId): Readonly<Record<DeliveryState, number>>;
+  /** Oldest first. */
+  listAttempts(id: DeliveryId): readonly Attempt[];
+  /** Makes one pending again, due now, with all its attempts before it. Resolves to false when it is not there. */
+  retryDelivery(id: DeliveryId, now: number): Promise<boolean>;
+  /** Makes all in one of these states pending again that were made since then. Resolves to their number. */
+  retryDeliveries(listenerId: WebhookId, which: { states: readonly DeliveryState[]; since: number; now: number }): Promise<number>;
+}

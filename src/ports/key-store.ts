@@ -1,0 +1,18 @@
+/** A named API key; the key itself is never kept. */
+export interface ApiKey {
+  readonly id: string;
+  readonly name: string;
+  /** SHA-256 of the key, hex. */
+  readonly hash: string;
+  readonly createdAt: number;
+}
+
+export interface KeyStore {
+  /** Throws PD_CONFLICT when the name is taken. */
+  saveKey(key: ApiKey): Promise<void>;
+  /** By id or name. Resolves to false when there is none. */
+  deleteKey(idOrName: string): Promise<boolean>;
+  /** Newest first. */
+  listKeys(): readonly ApiKey[];
+  hasKey(hash: string): boolean;
+}

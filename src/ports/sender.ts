@@ -1,0 +1,19 @@
+import type { SendResult } from "../domain/delivery.ts";
+
+/** A message as it leaves for a webhook. */
+export interface OutgoingMessage {
+  readonly url: string;
+  /** Named in `webhook-id`. */
+  readonly id: string;
+  /** The body: JSON text. */
+  readonly payload: string;
+  /** Each signs it, the first one first. */
+  readonly secrets: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Sends messages to receivers. */
+export interface Sender {
+  /** Never rejects: what goes wrong is the result. Redirects are not followed, and an answer has 15 s to come. */
+  send(message: OutgoingMessage, signal: AbortSignal): Promise<SendResult>;
+}

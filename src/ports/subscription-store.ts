@@ -1,0 +1,32 @@
+import type { SubscriptionId, WebhookId } from "../domain/ids.ts";
+import type { AutoSubscription, Subscription } from "../domain/subscription.ts";
+import type { Webhook } from "../domain/webhook.ts";
+
+/** Who owns a server. */
+export interface Identity {
+  readonly userId: `u_${string}`;
+  readonly workspaceId: `o_${string}`;
+}
+
+/** Webhooks, and who gets what from whom. Reads are quick and see every finished write. */
+export interface SubscriptionStore {
+  saveWebhook(webhook: Webhook): Promise<void>;
+  /** Its subscriptions and deliveries go with it. */
+  deleteWebhook(id: WebhookId): Promise<void>;
+  getWebhook(id: WebhookId): Webhook | undefined;
+  /** Newest first. */
+  listWebhooks(): readonly Webhook[];
+
+  /** One that is there already stays as it is. Resolves to the one that is kept. */
+  saveSubscription(subscription: Subscription): Promise<Subscription>;
+  /** Resolves to the number that went. */
+  deleteSubscription(which: Pick<Subscription, "emitterId" | "listenerId" | "channel">): Promise<number>;
+  getSubscription(id: SubscriptionId): Subscription | undefined;
+  /** Newest first. */
+  listSubscriptions(): readonly Subscription[];
+  saveAutoSubscription(subscription: AutoSubscription): Promise<void>;
+  listAutoSubscriptions(): readonly AutoSubscription[];
+
+  /** The same for the life of the database. */
+  identity(): Identity;
+}

@@ -1,0 +1,56 @@
+import { z } from "zod";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Route } from "./route.ts";
+import * as schemas from "./schemas.ts";
+
+/** The description of the API, made of what checks its requests. */
+export function openApiDocument(routes: readonly Route[], { version, url }: { version: string; url: string }): JsonObject {
+  const paths: Record<string, JsonObject> = {};
+  for (const declared of routes) paths[declared.path] = { ...paths[declared.path], [declared.method]: operation(declared) };
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Headwater",
+      version,
+      description: "Event-source components on your own machine. Times ending in _ms are epoch ms, created_at and updated_at epoch seconds.",
+    },
+    servers: [{ url }],
+    security: [{ key: [] }],
+    paths,
+    components: {
+      securitySchemes: { key: { type: "http", scheme: "bearer", description: "The key in the file api-key of PD_HOME, or one of pd keys create" } },
+      responses: { Error: { description: "What is wrong, and what to do", content: jsonContent(schemas.error, "output") } },
+    },
+  };
+}
+
+function operation({ tag, summary, path, method, params, answer, status }: Route): JsonObject {
+  const parts = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name: name ?? "", in: "path", required: true, schema: { type: "string" } }));
+  const described = describe(params, "input");
+  const properties = isMembers(described["properties"]) ? described["properties"] : {};
+  const hasBody = method === "post" || method === "put";
+  const query = Object.entries(properties).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
+  return {
+    tags: [tag],
+    summary,
+    parameters: [...parts, ...(hasBody ? [] : query)],
+    ...(hasBody && query.length > 0 ? { requestBody: { description: "Or as the query, or both", content: jsonContent(params, "input") } } : {}),
+    responses: {
+      [String(status)]: { description: "Done", ...(answer === undefined ? {} : { content: jsonContent(answer, "output") }) },
+      default: { $ref: "#/components/responses/Error" },
+    },
+  };
+}
+
+function jsonContent(schema: z.ZodType, io: "input" | "output"): JsonObject {
+  return { "application/json": { schema: describe(schema, io) } };
+}
+
+function describe(schema: z.ZodType, io: "input" | "output"): JsonObject {
+  const { $schema: _dialect, ...described } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  return JSON.parse(JSON.stringify(described));
+}
+
+function isMembers(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

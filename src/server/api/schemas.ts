@@ -1,0 +1,207 @@
+/** What the API answers, as schemas: the description is made of them, and the tests hold real answers against it. */
+import { z } from "zod";
+
+const json = z.unknown();
+const jsonObject = z.record(z.string(), z.unknown());
+const text = z.string();
+const optional = text.optional();
+/** Epoch seconds (platform.md §1.1). */
+const seconds = z.int().describe("epoch seconds");
+const ms = z.number().describe("epoch ms");
+
+const cursor = { start_cursor: optional, end_cursor: optional };
+const pageInfo = z.object({ total_count: z.int(), count: z.int(), ...cursor });
+
+export const one = <Schema extends z.ZodType>(record: Schema) => z.object({ data: record });
+export const many = <Schema extends z.ZodType>(record: Schema) => z.object({ data: z.array(record) });
+export const paged = <Schema extends z.ZodType>(record: Schema) => z.object({ page_info: pageInfo, data: z.array(record) });
+
+export const error = z.object({ error: text, code: text, details: jsonObject.optional() });
+
+export const prop = z.looseObject({ name: text, type: text });
+
+export const component = z.object({
+  id: text,
+  code: text,
+  code_hash: text,
+  component_path: text,
+  component_files: z.record(z.string(), text).optional(),
+  component_url: optional,
+  name: text,
+  version: text,
+  key: optional,
+  description: optional,
+  component_type: z.enum(["source", "action", "app"]),
+  dedupe: optional,
+  hooks: z.array(text),
+  warnings: z.array(text),
+  packages: z.record(z.string(), text),
+  configurable_props: z.array(prop),
+  created_at: seconds,
+  updated_at: seconds,
+});
+
+const timer = z.object({
+  prop: text,
+  intervalSeconds: z.number().optional(),
+  cron: optional,
+  timezone: optional,
+  catch_up: text,
+  next_at_ms: ms.optional(),
+});
+
+const line = z.object({ k: text, msg: text, ts: ms, from: optional });
+
+/** Every kind of observation (platform.md §5). */
+export const observation = z.object({
+  ...line.shape,
+  invocation_id: optional,
+  trigger: optional,
+  replay_of: optional,
+  outcome: optional,
+  duration_ms: z.number().optional(),
+  event_count: z.int().optional(),
+  dropped: z.record(z.string(), z.int()).optional(),
+  err: jsonObject.optional(),
+});
+
+export const source = z.object({
+  id: text,
+  user_id: text,
+  owner_id: text,
+  component_id: text,
+  component_key: optional,
+  component_version: text,
+  configured_props: jsonObject,
+  configurable_props: z.array(prop),
+  active: z.boolean(),
+  created_at: seconds,
+  updated_at: seconds,
+  name: text,
+  name_slug: text,
+  type: z.literal("DeployedComponent"),
+  dedupe: optional,
+  env: z.array(text),
+  warnings: z.array(text).optional(),
+  endpoint_url: optional,
+  timers: z.array(timer).optional(),
+  callback_observations: z.array(observation).optional(),
+});
+
+export const deleted = z.object({ id: text, deleted: z.boolean() });
+
+export const event = z.object({
+  id: text,
+  indexed_at_ms: ms,
+  event: json,
+  truncated: z.boolean().optional(),
+  metadata: z.object({
+    emitter_id: text,
+    emit_id: text,
+    name: text,
+    id: optional,
+    summary: optional,
+    ts: ms.optional(),
+    invocation_id: text,
+  }),
+});
+
+export const invocation = z.object({
+  id: text,
+  source_id: text,
+  trigger: jsonObject,
+  trigger_summary: text,
+  started_at_ms: ms,
+  duration_ms: z.number(),
+  outcome: text,
+  message: text,
+  error: jsonObject.optional(),
+  event_count: z.int(),
+  dropped: z.record(z.string(), z.int()),
+  response_status: z.int().optional(),
+  replay_of: optional,
+  returned: json.optional(),
+  logs: z.array(line).optional(),
+});
+
+export const instant = z.object({
+  prop: text,
+  planned_at_ms: ms,
+  last_planned_at_ms: ms,
+  count: z.int(),
+  state: z.enum(["running", "fired", "coalesced", "skipped"]),
+  invocation_id: optional,
+  reason: optional,
+});
+
+export const options = z.object({ options: z.array(z.object({ label: text, value: json })), context: jsonObject.optional() });
+export const state = jsonObject;
+export const stateEntry = z.object({ key: text, value: json });
+export const stateDeleted = z.object({ key: text, deleted: z.boolean() });
+
+const counts = z.object({ pending: z.int(), delivered: z.int(), failed: z.int(), missed: z.int() });
+
+export const webhook = z.object({
+  id: text,
+  user_id: text,
+  name: text.nullable(),
+  description: text.nullable(),
+  url: text,
+  active: z.boolean(),
+  inactive_reason: optional,
+  failing_since_ms: ms.optional(),
+  deliveries: counts,
+  signing_key: optional,
+  replayed: z.int().optional(),
+  created_at: seconds,
+  updated_at: seconds,
+});
+
+export const subscription = z.object({ id: text, emitter_id: text, listener_id: text, event_name: text });
+export const autoSubscription = z.object({ event_name: text, listener_id: text });
+
+export const attempt = z.object({
+  at_ms: ms,
+  duration_ms: z.number(),
+  status: z.int().optional(),
+  answer: optional,
+  error: optional,
+});
+
+export const delivery = z.object({
+  id: text,
+  webhook_id: optional,
+  listener_id: text,
+  message_id: text,
+  emitter_id: text,
+  event_name: text,
+  event: json,
+  state: z.enum(["pending", "delivered", "failed", "missed"]),
+  attempt_count: z.int(),
+  next_attempt_at_ms: ms.optional(),
+  created_at_ms: ms,
+  attempts: z.array(attempt).optional(),
+});
+
+export const retried = z.object({ retried: z.int() });
+
+const workspaceMembers = { id: text, orgname: text, name: text, email: text };
+export const workspace = z.object({ ...workspaceMembers, daily_credits_quota: z.int(), daily_credits_used: z.int() });
+export const user = z.object({ id: text, username: text, email: text, orgs: z.array(workspace) });
+export const app = z.object({ id: text, name_slug: text, name: text, auth_type: text.nullable(), categories: z.array(text) });
+export const account = z.object({ id: text, name: text, app: z.object({ id: text, name: text }) });
+export const project = z.object({ id: text, name: text });
+
+export const key = z.object({ id: text, name: text, created_at: seconds, key: optional });
+
+export const status = z.object({
+  version: text,
+  pid: z.int(),
+  home: text,
+  api_url: text,
+  endpoint_url: text,
+  started_at_ms: ms,
+  sources: z.int(),
+});
+
+export const keys = z.object({ sources: z.array(text), actions: z.array(text) });

@@ -1,0 +1,147 @@
+import { MOST_ATTEMPTS, type DeliveryState } from "../../domain/delivery.ts";
+import { type DeliveryId, type DeployedId, type InvocationId, type ListenerId, type WebhookId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
+import type { Invocation, LogLine } from "../../domain/invocation.ts";
+import type { Event } from "../../domain/event.ts";
+import { ALL_SOURCES, reaches } from "../../domain/subscription.ts";
+import { errorMessage, logMessage } from "../../domain/system-channels.ts";
+import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
+import type { Database } from "./open.ts";
+import { attemptOf, deliveryOf, row, rows } from "./rows.ts";
+
+export interface DeliveryWrites {
+  recordAttempt(record: AttemptRecord): void;
+  retryDelivery(id: DeliveryId, now: number): boolean;
+  retryDeliveries(listenerId: WebhookId, which: { states: readonly DeliveryState[]; since: number; now: number }): number;
+}
+
+const LISTENERS = `select s.emitter_id, s.listener_id, s.channel, w.active from subscriptions s left join webhooks w on w.id = s.listener_id
+  where s.emitter_key in (?, '${ALL_SOURCES}')`;
+const INSERT_DELIVERY = `insert into deliveries (listener_id, message_id, emitter_id, channel, payload, state, next_at, created_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
+const SETTLE = "update deliveries set state = ?, next_at = null, attempts = attempts + 1 where seq = ?";
+const PUT_OFF = "update deliveries set next_at = ?, attempts = attempts + 1 where seq = ? and state = 'pending'";
+/** What was pending when a webhook became inactive. */
+export const MISS = "update deliveries set state = 'missed', next_at = null where listener_id = ? and state = 'pending'";
+const RETRY_ONE = "update deliveries set state = 'pending', next_at = ?, attempts = min(attempts, ?) where seq = ?";
+const RETRY_MANY = `update deliveries set state = 'pending', next_at = ?, attempts = 0
+  where listener_id = ? and created_at >= ? and state in (select value from json_each(?))`;
+
+/** What one call gives its listeners. */
+export interface Published {
+  readonly sourceId: DeployedId;
+  readonly invocationId: InvocationId;
+  readonly at: number;
+  readonly events: readonly Event[];
+  readonly logs: readonly LogLine[];
+  /** Number of the rows that hold them. */
+  readonly logChunk: number;
+  /** Absent for what came after the call had been stored. */
+  readonly invocation?: Invocation;
+}
+
+interface Message {
+  readonly id: string;
+  readonly channel: string;
+  readonly payload: string;
+}
+
+/** Writes a delivery for each listener that a call's messages reach; returns who got one that is to be sent now. */
+export function publisher(db: Database): (published: Published) => readonly ListenerId[] {
+  const listeners = db.prepare(LISTENERS);
+  const insert = db.prepare(INSERT_DELIVERY);
+  return (published) => {
+    const { sourceId, at } = published;
+    const found = rows(listeners.all(sourceId)).map((entry) => ({
+      emitterId: String(entry["emitter_id"]),
+      listenerId: entry["listener_id"] as ListenerId,
+      channel: String(entry["channel"]),
+      isActive: entry["active"] !== 0,
+    }));
+    if (found.length === 0) return [];
+    const woken = new Set<ListenerId>();
+    for (const { id, channel, payload } of messagesOf(published, new Set(found.map((listener) => listener.channel)))) {
+      for (const listener of found) {
+        if (listener.channel !== channel || !reaches(listener, sourceId)) continue;
+        const { listenerId, isActive } = listener;
+        const { changes } = insert.run(listenerId, id, sourceId, channel, payload, isActive ? "pending" : "missed", isActive ? at : null, at);
+        if (changes > 0 && isActive) woken.add(listenerId);
+      }
+    }
+    return [...woken];
+  };
+}
+
+/** Events by their ids; failures and lines by their invocation's. */
+function messagesOf({ sourceId, invocationId, invocation, events, logs, logChunk }: Published, channels: ReadonlySet<string>): readonly Message[] {
+  const messages: Message[] = events.map(({ id, channel, payload }) => ({ id: `${sourceId}-${id}`, channel, payload }));
+  const failure = channels.has("$errors") && invocation !== undefined ? errorMessage(invocation) : undefined;
+  if (failure !== undefined) messages.push({ id: `${sourceId}-${invocationId}-error`, channel: "$errors", payload: JSON.stringify(failure) });
+  if (channels.has("$logs"))
+    for (const [index, line] of logs.entries())
+      messages.push({ id: `${sourceId}-log-${logChunk}-${index}`, channel: "$logs", payload: JSON.stringify(logMessage(line, invocationId)) });
+  return messages;
+}
+
+export function deliveryWrites(db: Database): DeliveryWrites {
+  const settle = db.prepare(SETTLE);
+  const putOff = db.prepare(PUT_OFF);
+  const insertAttempt = db.prepare("insert into attempts (delivery, at, duration_ms, result) select seq, ?, ?, ? from deliveries where seq = ?");
+  const setFailing = db.prepare("update webhooks set failing_since = ? where id = ?");
+  const deactivate = db.prepare("update webhooks set active = 0, failing_since = ?, inactive_reason = ?, updated_at = ? where id = ? and active = 1");
+  const miss = db.prepare(MISS);
+  const retryOne = db.prepare(RETRY_ONE);
+  const retryMany = db.prepare(RETRY_MANY);
+  return {
+    recordAttempt({ delivery, attempt, verdict, health }) {
+      const seq = numberOfDelivery(delivery.id);
+      if (verdict.kind === "retry") putOff.run(verdict.at, seq);
+      else settle.run(verdict.kind === "delivered" ? "delivered" : "failed", seq);
+      insertAttempt.run(attempt.at, attempt.durationMs, JSON.stringify(attempt.result), seq);
+      if (health === undefined || !isWebhookId(delivery.listenerId)) return;
+      if (health.inactiveReason === undefined) return void setFailing.run(health.failingSince, delivery.listenerId);
+      deactivate.run(health.failingSince, health.inactiveReason, attempt.at, delivery.listenerId);
+      miss.run(delivery.listenerId);
+    },
+    // One more attempt at least, however many there were.
+    retryDelivery: (id, now) => retryOne.run(now, MOST_ATTEMPTS - 1, numberOfDelivery(id)).changes > 0,
+    retryDeliveries: (listenerId, { states, since, now }) => retryMany.run(now, listenerId, since, JSON.stringify(states)).changes,
+  };
+}
+
+type DeliveryReads = Pick<DeliveryStore, "listBusyListeners" | "listDue" | "nextDueAt" | "getDelivery" | "listDeliveries" | "countDeliveries" | "listAttempts">;
+
+const DUE = "select * from deliveries where listener_id = ? and state = 'pending' and next_at <= ? order by next_at, seq limit ?";
+const NEXT_DUE = "select min(next_at) as at from deliveries where listener_id = ? and state = 'pending' and next_at > ?";
+const LIST = "select * from deliveries where listener_id = ? and seq < ? and (? is null or state = ?) order by seq desc limit ?";
+
+export function deliveryReads(db: Database): DeliveryReads {
+  const busy = db.prepare("select distinct listener_id from deliveries where state = 'pending'");
+  const due = db.prepare(DUE);
+  const nextDue = db.prepare(NEXT_DUE);
+  const one = db.prepare("select * from deliveries where seq = ?");
+  const list = db.prepare(LIST);
+  const count = db.prepare("select state, count(*) as count from deliveries where listener_id = ? group by state");
+  const attempts = db.prepare("select * from attempts where delivery = ? order by seq");
+  return {
+    listBusyListeners: () => rows(busy.all()).map((entry) => entry["listener_id"] as ListenerId),
+    listDue: (listenerId, now, limit) => rows(due.all(listenerId, now, limit)).map(deliveryOf),
+    nextDueAt(listenerId, now) {
+      const at = row(nextDue.get(listenerId, now))?.["at"];
+      return typeof at === "number" ? at : undefined;
+    },
+    getDelivery(id) {
+      const found = row(one.get(numberOfDelivery(id) ?? -1));
+      return found === undefined ? undefined : deliveryOf(found);
+    },
+    listDeliveries: (listenerId, { limit, before, state }) =>
+      rows(list.all(listenerId, before === undefined ? Number.MAX_SAFE_INTEGER : (numberOfDelivery(before) ?? 0), state ?? null, state ?? null, limit)).map(
+        deliveryOf,
+      ),
+    countDeliveries(listenerId) {
+      const counts: Record<DeliveryState, number> = { pending: 0, delivered: 0, failed: 0, missed: 0 };
+      for (const entry of rows(count.all(listenerId))) counts[entry["state"] as DeliveryState] = Number(entry["count"]);
+      return counts;
+    },
+    listAttempts: (id) => rows(attempts.all(numberOfDelivery(id) ?? -1)).map(attemptOf),
+  };
+}

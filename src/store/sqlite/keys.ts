@@ -1,0 +1,28 @@
+import { PdError } from "../../domain/errors.ts";
+import type { ApiKey, KeyStore } from "../../ports/key-store.ts";
+import type { Database } from "./open.ts";
+import { apiKeyOf, row, rows } from "./rows.ts";
+
+export interface KeyWrites {
+  saveKey(key: ApiKey): void;
+  deleteKey(idOrName: string): boolean;
+}
+
+export function keyWrites(db: Database): KeyWrites {
+  const named = db.prepare("select 1 from api_keys where name = ?");
+  const insert = db.prepare("insert into api_keys (id, name, hash, created_at) values (?, ?, ?, ?)");
+  const drop = db.prepare("delete from api_keys where id = ? or name = ?");
+  return {
+    saveKey({ id, name, hash, createdAt }) {
+      if (row(named.get(name)) !== undefined) throw new PdError("PD_CONFLICT", `Cannot make a key named ${JSON.stringify(name)}: there is one already`);
+      insert.run(id, name, hash, createdAt);
+    },
+    deleteKey: (idOrName) => drop.run(idOrName, idOrName).changes > 0,
+  };
+}
+
+export function keyReads(db: Database): Pick<KeyStore, "listKeys" | "hasKey"> {
+  const list = db.prepare("select * from api_keys order by created_at desc, rowid desc");
+  const byHash = db.prepare("select 1 from api_keys where hash = ?");
+  return { listKeys: () => rows(list.all()).map(apiKeyOf), hasKey: (hash) => byHash.get(hash) !== undefined };
+}

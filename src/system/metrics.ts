@@ -1,0 +1,55 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import type { Meter } from "../ports/meter.ts";
+
+/** Seconds: from an instant run to the longest deadline. */
+const BUCKETS = [0.005, 0.025, 0.1, 0.5, 2, 10, 60, 300];
+
+/** Figures in the text format of Prometheus. */
+export class Metrics implements Meter {
+  readonly #registry = new Registry();
+  readonly #runs = new Counter({
+    name: "headwater_invocations_total",
+    help: "Calls of run and of hooks",
+    labelNames: ["trigger", "outcome"],
+    registers: [this.#registry],
+  });
+  readonly #runSeconds = new Histogram({ name: "headwater_invocation_seconds", help: "How long they took", buckets: BUCKETS, registers: [this.#registry] });
+  readonly #events = new Counter({ name: "headwater_events_total", help: "Events that were kept", registers: [this.#registry] });
+  readonly #dropped = new Counter({ name: "headwater_emits_dropped_total", help: "Emits that dedupe dropped", registers: [this.#registry] });
+  readonly #attempts = new Counter({
+    name: "headwater_delivery_attempts_total",
+    help: "Attempts to deliver",
+    labelNames: ["verdict"],
+    registers: [this.#registry],
+  });
+  readonly #attemptSeconds = new Histogram({ name: "headwater_delivery_seconds", help: "How long they took", buckets: BUCKETS, registers: [this.#registry] });
+
+  /** `sources`: how many there are when it is asked. */
+  constructor(sources: () => number) {
+    collectDefaultMetrics({ register: this.#registry });
+    const gauge: Gauge = new Gauge({
+      name: "headwater_sources",
+      help: "Deployed sources",
+      registers: [this.#registry],
+      collect: () => {
+        gauge.set(sources());
+      },
+    });
+  }
+
+  ran({ trigger, outcome, durationMs, events, dropped }: Parameters<Meter["ran"]>[0]): void {
+    this.#runs.inc({ trigger, outcome });
+    this.#runSeconds.observe(durationMs / 1000);
+    if (events > 0) this.#events.inc(events);
+    if (dropped > 0) this.#dropped.inc(dropped);
+  }
+
+  attempted({ verdict, durationMs }: Parameters<Meter["attempted"]>[0]): void {
+    this.#attempts.inc({ verdict });
+    this.#attemptSeconds.observe(durationMs / 1000);
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+}

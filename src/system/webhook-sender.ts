@@ -1,0 +1,126 @@
+import { createHmac } from "node:crypto";
+import { lookup as lookUp } from "node:dns";
+import { BlockList, type LookupFunction, isIP } from "node:net";
+import { Agent, request } from "undici";
+import type { SendResult } from "../domain/delivery.ts";
+import { messageOf } from "../domain/errors.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { OutgoingMessage, Sender } from "../ports/sender.ts";
+
+const ANSWER_WITHIN_MS = 15_000;
+/** As much of an answer is kept. */
+const KEPT_ANSWER_BYTES = 2048;
+
+export interface WebhookSenderSettings {
+  readonly clock: Clock;
+  /** May messages go to addresses that only this machine or its network can reach? */
+  readonly allowsPrivate: boolean;
+  readonly userAgent: string;
+}
+
+/** Sends messages as Standard Webhooks says: signed by each secret over `id.timestamp.body`. */
+export function webhookSender({ clock, allowsPrivate, userAgent }: WebhookSenderSettings): Sender {
+  // Whoever answers with a redirect, or resolves to another address later, is judged when it is connected to.
+  const agent = new Agent({ connect: { timeout: ANSWER_WITHIN_MS, ...(allowsPrivate ? {} : { lookup: lookUpPublic }) } });
+  return {
+    async send({ url, id, payload, secrets, headers }, signal) {
+      const refused = allowsPrivate ? undefined : literalProblem(url);
+      if (refused !== undefined) return { kind: "unreachable", reason: refused };
+      const timestamp = Math.floor(clock.now() / 1000);
+      try {
+        const answer = await request(url, {
+          method: "POST",
+          dispatcher: agent,
+          signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
+          headers: {
+            ...headers,
+            "content-type": "application/json",
+            "user-agent": userAgent,
+            "webhook-id": id,
+            "webhook-timestamp": String(timestamp),
+            "webhook-signature": secrets.map((secret) => sign(secret, { id, timestamp, payload })).join(" "),
+          },
+          body: payload,
+        });
+        const retryAfterMs = retryAfter(answer.headers["retry-after"], clock.now());
+        const kept = await readStart(answer.body);
+        return { kind: "answered", status: answer.statusCode, answer: kept, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+      } catch (error) {
+        return { kind: "unreachable", reason: reasonOf(error) };
+      }
+    },
+  };
+}
+
+function sign(secret: string, { id, timestamp, payload }: { id: string; timestamp: number; payload: string } & Partial<OutgoingMessage>): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${payload}`).digest("base64")}`;
+}
+
+/** The answer's first bytes; what follows is not waited for. */
+async function readStart(body: AsyncIterable<Buffer> & { destroy(): void }): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= KEPT_ANSWER_BYTES) break;
+  }
+  return Buffer.concat(chunks).subarray(0, KEPT_ANSWER_BYTES).toString("utf8");
+}
+
+/** Seconds, or a date. */
+function retryAfter(header: string | string[] | undefined, now: number): number | undefined {
+  const text = Array.isArray(header) ? header[0] : header;
+  if (text === undefined) return undefined;
+  const ms = /^\d+$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && error.name === "TimeoutError") return `no answer within ${ANSWER_WITHIN_MS / 1000} s`;
+  const code = error instanceof Error && "code" in error ? `${String(error.code)}: ` : "";
+  return `${code}${messageOf(error)}`;
+}
+
+const PRIVATE = privateAddresses();
+
+function privateAddresses(): BlockList {
+  const list = new BlockList();
+  const v4 = ["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16"];
+  const more = ["192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"];
+  const v6 = ["::/128", "::1/128", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001:db8::/32", "2002::/16", "fc00::/7", "fe80::/10", "ff00::/8"];
+  for (const range of [...v4, ...more, ...v6]) {
+    const [address = "", prefix] = range.split("/");
+    list.addSubnet(address, Number(prefix), address.includes(":") ? "ipv6" : "ipv4");
+  }
+  return list;
+}
+
+/** Loopback, link-local, private and other addresses that are not reached over the internet. */
+export function isPrivateAddress(address: string): boolean {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  const plain = mapped ?? address;
+  return PRIVATE.check(plain, isIP(plain) === 6 ? "ipv6" : "ipv4");
+}
+
+/** A host that is an address is not looked up, so it is judged here. */
+function literalProblem(url: string): string | undefined {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+  return isIP(host) !== 0 && isPrivateAddress(host) ? refusal(host) : undefined;
+}
+
+function refusal(address: string): string {
+  return `${address} is an address inside this network; --allow-private-webhooks true permits it`;
+}
+
+/** Node's own lookup, refusing what only this network can reach. */
+const lookUpPublic: LookupFunction = (hostname, options, callback) => {
+  lookUp(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) return callback(error, "");
+    const inside = addresses.find(({ address }) => isPrivateAddress(address));
+    if (inside !== undefined) return callback(Object.assign(new Error(refusal(inside.address)), { code: "PD_PRIVATE_ADDRESS" }), "");
+    if (options.all === true) return callback(null, addresses);
+    return callback(null, addresses[0]?.address ?? "", addresses[0]?.family);
+  });
+};

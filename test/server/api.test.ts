@@ -1,0 +1,226 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, it } from "vitest";
+import { dataOf, listOf } from "../../src/cli/api-client.ts";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { Receiver } from "../support/receiver.ts";
+import { type DeployedSource, TestServer, eventually } from "../support/runtime.ts";
+
+interface Asked {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: JsonObject;
+}
+
+const CODE =
+  'import demo from "./demo.app.mjs"; export default { key: "demo-echo", name: "Echo", version: "0.0.1", description: "Echoes", dedupe: "unique", props: { http: "$.interface.http", timer: { type: "$.interface.timer", default: { intervalSeconds: 3600 } }, db: "$.service.db", demo, choice: { propDefinition: [demo, "choice"], optional: true } }, hooks: { deploy() { console.log("deploying"); } }, run(event) { console.log("line"); this.db.set("k", 1); if (event.fails) throw new Error("no"); this.$emit(event, { id: JSON.stringify(event), summary: "s", ts: 1 }); return { a: 1 }; } };';
+const APP =
+  'export default { type: "app", app: "demo", propDefinitions: { choice: { type: "string", options({ page }) { return { options: ["a", { label: "B", value: "b" }], context: { page } }; } } } };';
+
+/** A server on which there is one of everything. */
+async function fullServer() {
+  const server = await TestServer.start();
+  const source = await server.deploy(CODE, { files: { "demo.app.mjs": APP }, props: { demo: { key: "k" } } });
+  const receiver = await Receiver.start((response, _request, count) => response.writeHead(count === 1 ? 500 : 200).end());
+  const webhook = dataOf(await server.api.post("/v1/webhooks", { url: receiver.url, name: "n" }));
+  await server.api.post("/v1/subscriptions", { emitter_id: source.id, listener_id: String(webhook["id"]) });
+  const run = await source.run({ n: 1 });
+  await source.run({ fails: true });
+  const [delivery] = await eventually(async () => {
+    const found = listOf(await server.api.get(`/v1/webhooks/${String(webhook["id"])}/deliveries`));
+    return found[0]?.["attempt_count"] === 1 ? found : undefined;
+  });
+  const { data } = await server.api.post("/v1/components", { component_code: CODE, component_path: "echo.mjs", component_files: { "demo.app.mjs": APP } });
+  return { server, source, webhook, run, delivery, component: data as JsonObject, receiver };
+}
+
+async function call(server: TestServer, method: string, path: string, { query = {}, body }: Asked = {}) {
+  const url = `${server.apiUrl}${path}?${new URLSearchParams(query).toString()}`;
+  const headers = { authorization: `Bearer ${server.apiKey}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+  const answer = await fetch(url, { method: method.toUpperCase(), headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const text = await answer.text();
+  return { status: answer.status, body: text === "" ? undefined : JSON.parse(text), headers: answer.headers };
+}
+
+describe("the API", () => {
+  it("is described by a document that every route's real answer fits", async () => {
+    const { server, source, webhook, run, delivery, component, receiver } = await fullServer();
+    const org = String(dataOf(await server.api.get("/v1/users/me"))["orgs"] instanceof Array ? await workspaceOf(server) : "");
+    const id = source.id;
+    const wh = String(webhook["id"]);
+    const subscription = { emitter_id: id, listener_id: wh, event_name: "x" };
+    /** In this order: what deletes comes last. */
+    const asked: Readonly<Record<string, Asked>> = {
+      "get /v1/components": { query: { limit: "5" } },
+      "post /v1/components": { body: { component_code: CODE, component_path: "e.mjs", component_files: { "demo.app.mjs": APP } } },
+      "get /v1/components/search": { query: { query: "echo", app: "demo" } },
+      "get /v1/components/registry/{key}": { path: { key: "demo-echo" } },
+      "get /v1/components/{id}": { path: { id: String(component["id"]) } },
+      "post /v1/sources": { body: { component_id: String(component["id"]), configured_props: { demo: {} } } },
+      "get /v1/sources/{id}": { path: { id } },
+      "put /v1/sources/{id}": { path: { id }, body: { name: "Renamed" } },
+      "post /v1/sources/{id}/run": { path: { id }, body: { event: { n: 2 } } },
+      "post /v1/sources/{id}/configure": { path: { id }, body: { prop_name: "choice" } },
+      "get /v1/users/me/sources": {},
+      "get /v1/orgs/{org_id}/sources": { path: { org_id: org } },
+      "get /v1/workspaces/{org_id}/sources": { path: { org_id: org } },
+      "get /v1/sources/{id}/event_summaries": { path: { id }, query: { expand: "event" } },
+      "get /v1/sources/{id}/$errors/event_summaries": { path: { id } },
+      "get /v1/sources/{id}/$logs/event_summaries": { path: { id } },
+      "get /v1/sources/{id}/invocations": { path: { id } },
+      "get /v1/sources/{id}/logs": { path: { id }, query: { limit: "100" } },
+      "get /v1/sources/{id}/timer_instants": { path: { id } },
+      "get /v1/invocations/{id}": { path: { id: String(run["id"]) } },
+      "post /v1/invocations/{id}/replay": { path: { id: String(run["id"]) } },
+      "put /v1/sources/{id}/state/{key}": { path: { id, key: "other" }, body: { value: [1] } },
+      "get /v1/sources/{id}/state": { path: { id } },
+      "get /v1/sources/{id}/state/{key}": { path: { id, key: "k" } },
+      "delete /v1/sources/{id}/state/{key}": { path: { id, key: "k" } },
+      "post /v1/webhooks": { query: { url: receiver.url, name: "by query" } },
+      "get /v1/users/me/webhooks": {},
+      "get /v1/webhooks/{id}": { path: { id: wh } },
+      "put /v1/webhooks/{id}": { path: { id: wh }, body: { description: "d", active: true, replay_missed: true } },
+      "post /v1/webhooks/{id}/rotate": { path: { id: wh } },
+      "post /v1/webhooks/{id}/test": { path: { id: wh }, body: { event: 1 } },
+      "get /v1/webhooks/{id}/deliveries": { path: { id: wh }, query: { state: "pending" } },
+      "post /v1/webhooks/{id}/deliveries/retry": { path: { id: wh }, body: { since_ms: 0 } },
+      "get /v1/deliveries/{id}": { path: { id: String(delivery?.["id"]) } },
+      "post /v1/deliveries/{id}/retry": { path: { id: String(delivery?.["id"]) } },
+      "post /v1/subscriptions": { query: subscription },
+      "get /v1/users/me/subscriptions": {},
+      "get /v1/workspaces/{org_id}/subscriptions": { path: { org_id: org } },
+      "post /v1/auto_subscriptions": { query: { event_name: "$errors", listener_id: wh } },
+      "get /v1/users/me": {},
+      "get /v1/workspaces/{org_id}": { path: { org_id: org } },
+      "get /v1/workspaces/{org_id}/projects": { path: { org_id: org } },
+      "get /v1/workspaces/{org_id}/accounts": { path: { org_id: org } },
+      "get /v1/accounts": {},
+      "get /v1/apps": {},
+      "get /v1/apps/{id}": { path: { id: "demo" } },
+      "get /v1/status": {},
+      "post /v1/api_keys": { body: { name: "ci" } },
+      "get /v1/api_keys": {},
+      "get /v1/sources/{id}/export": { path: { id }, query: { secrets: "true", state: "true", events: "5" } },
+      "post /v1/sources/import": {
+        body: { slug: "copied", name: "Copied", component: { code: CODE, path: "e.mjs", files: { "demo.app.mjs": APP } }, configured_props: { demo: {} } },
+      },
+      "delete /v1/api_keys/{id}": { path: { id: "ci" } },
+      "delete /v1/subscriptions": { query: subscription },
+      "delete /v1/webhooks/{id}": { path: { id: wh } },
+      "delete /v1/sources/{id}/events": { path: { id } },
+      "delete /v1/sources/{id}": { path: { id } },
+    };
+    const { body: document } = await call(server, "get", "/v1/openapi.json");
+    const declared = Object.entries<object>(document.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
+    expect(new Set(declared)).toEqual(new Set(Object.keys(asked)));
+    const ajv = new Ajv2020({ strict: false });
+    for (const [name, request] of Object.entries(asked)) {
+      const [method = "", path = ""] = name.split(" ");
+      const { status, body } = await call(
+        server,
+        method,
+        path.replaceAll(/\{(\w+)\}/g, (_braces, part: string) => request.path?.[part] ?? ""),
+        request,
+      );
+      const described = document.paths[path][method].responses[String(status)];
+      expect([name, status, described === undefined ? body : "described"]).toEqual([name, expect.any(Number), "described"]);
+      const schema = described.content?.["application/json"].schema;
+      if (schema === undefined) expect(body).toBeUndefined();
+      else expect([name, ajv.validate(schema, body) ? [] : ajv.errors, body]).toEqual([name, [], body]);
+    }
+  });
+
+  it("has a page for people, and tells machines that it lives", async () => {
+    const server = await TestServer.start();
+    const page = await fetch(`${server.apiUrl}/v1/reference`);
+    expect([page.headers.get("content-type"), await page.text()]).toEqual([expect.stringContaining("text/html"), expect.stringContaining("/v1/webhooks/{id}")]);
+    expect(await (await fetch(`${server.apiUrl}/healthz`)).text()).toBe("ok");
+    expect((await fetch(`${server.apiUrl}/readyz`)).status).toBe(200);
+    expect((await fetch(`${server.apiUrl}/metrics`)).status).toBe(401);
+    const source = await server.deploy('export default { name: "t", version: "1", run() { this.$emit(1); } };');
+    await source.run();
+    const metrics = await (await fetch(`${server.apiUrl}/metrics`, { headers: { authorization: `Bearer ${server.apiKey}` } })).text();
+    expect(metrics).toMatch(/^headwater_invocations_total\{trigger="manual",outcome="returned"\} 1$/m);
+    expect(metrics).toMatch(/^headwater_events_total 1$/m);
+    expect(metrics).toMatch(/^headwater_sources 1$/m);
+  });
+
+  it("leaves in records what include names, and leaves out what exclude does", async () => {
+    const server = await TestServer.start();
+    await server.deploy('export default { name: "t", version: "1", run() {} };');
+    expect(await server.api.get("/v1/users/me/sources?include=id,name_slug")).toMatchObject({ data: [{ id: expect.any(String), name_slug: "t" }] });
+    const [lean] = listOf(await server.api.get("/v1/users/me/sources?include=name_slug"));
+    expect(lean).toEqual({ name_slug: "t" });
+    const [rest] = listOf(await server.api.get("/v1/users/me/sources?exclude=id,%20name_slug"));
+    expect([rest?.["id"], rest?.["name_slug"], rest?.["name"]]).toEqual([undefined, undefined, "t"]);
+  });
+
+  it("pages its lists by cursors, forwards and backwards", async () => {
+    const server = await TestServer.start();
+    const deployed: DeployedSource[] = [];
+    for (let n = 1; n <= 5; n++) deployed.push(await server.deploy('export default { name: "t", version: "1", run() {} };'));
+    const ids = listOf(await server.api.get("/v1/users/me/sources")).map(({ id }) => id);
+    expect(new Set(ids)).toEqual(new Set(deployed.map(({ id }) => id)));
+    const first = await server.api.get("/v1/users/me/sources?limit=2");
+    expect([listOf(first).map(({ id }) => id), first["page_info"]]).toEqual([
+      ids.slice(0, 2),
+      { total_count: 5, count: 2, start_cursor: cursorOf(ids[0]), end_cursor: cursorOf(ids[1]) },
+    ]);
+    const next = await server.api.get(`/v1/users/me/sources?limit=2&after=${cursorOf(ids[1])}`);
+    expect(listOf(next).map(({ id }) => id)).toEqual(ids.slice(2, 4));
+    const before = await server.api.get(`/v1/users/me/sources?limit=2&before=${cursorOf(ids[4])}`);
+    expect(listOf(before).map(({ id }) => id)).toEqual(ids.slice(2, 4));
+    expect(listOf(await server.api.get("/v1/users/me/sources?limit=3&after=".concat(cursorOf(ids[4]))))).toEqual([]);
+  });
+
+  it.each<[string, string, string, RequestInit, number, object]>([
+    ["a key that is wrong", "get", "/v1/users/me", { headers: { authorization: "Bearer wrong" } }, 401, { code: "PD_UNAUTHORIZED" }],
+    ["a path that is none", "get", "/v1/nothing", {}, 404, { code: "PD_NOT_FOUND" }],
+    ["JSON that is broken", "post", "/v1/components", { body: '{"a": 1,}' }, 400, { code: "PD_BAD_JSON", error: expect.stringContaining("position 8") }],
+    ["a list in place of an object", "post", "/v1/components", { body: "[]" }, 400, { code: "PD_BAD_JSON" }],
+    ["another type", "post", "/v1/components", { body: "<a/>", headers: { "content-type": "text/xml" } }, 415, { code: "PD_BAD_CONTENT_TYPE" }],
+    ["too much", "post", "/v1/components", { body: `"${"x".repeat(21 * 1024 * 1024)}"` }, 413, { code: "PD_BODY_TOO_LARGE" }],
+    ["a limit that is none", "get", "/v1/components?limit=x", {}, 400, { code: "PD_BAD_INPUT", details: { problems: [expect.stringContaining("limit: ")] } }],
+    ["a workspace that is another", "get", "/v1/workspaces/o_other", {}, 404, { code: "PD_NOT_FOUND" }],
+    ["a source that is not there", "get", "/v1/sources/dc_none", {}, 404, { code: "PD_SOURCE_NOT_FOUND" }],
+    ["an event id that is none", "get", "/sse/dc/t/emits?last_event_id=x", {}, 400, { code: "PD_BAD_INPUT" }],
+  ])("refuses %s, with the right status and what to do", async (_title, method, path, { headers, ...init }, status, error) => {
+    const server = await TestServer.start();
+    await server.deploy('export default { name: "t", version: "1", run() {} };');
+    const answer = await fetch(server.apiUrl + path, {
+      method: method.toUpperCase(),
+      ...init,
+      headers: { authorization: `Bearer ${server.apiKey}`, ...(init.body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+    });
+    expect([answer.status, await answer.json()]).toEqual([
+      status,
+      expect.objectContaining({ ...error, details: expect.objectContaining({ fix: expect.any(String) }) }),
+    ]);
+  });
+
+  it("answers a conflict with 409, and one request too many with 429 and when to come again", async () => {
+    const server = await TestServer.start({ concurrency: "1" });
+    await server.api.post("/v1/api_keys", { name: "ci" });
+    await expect(server.api.post("/v1/api_keys", { name: "ci" })).rejects.toMatchObject({ code: "PD_CONFLICT" });
+  });
+});
+
+describe("named keys", () => {
+  it("open the API until they are revoked, and are not kept", async () => {
+    const server = await TestServer.start();
+    const { key, id } = dataOf(await server.api.post("/v1/api_keys", { name: "laptop" }));
+    const asked = (): Promise<Response> => fetch(`${server.apiUrl}/v1/users/me`, { headers: { authorization: `Bearer ${String(key)}` } });
+    expect((await asked()).status).toBe(200);
+    expect(JSON.stringify(await server.api.get("/v1/api_keys"))).not.toContain(String(key));
+    await server.api.delete(`/v1/api_keys/${String(id)}`);
+    expect((await asked()).status).toBe(401);
+  });
+});
+
+async function workspaceOf(server: TestServer): Promise<string> {
+  const { orgs } = dataOf(await server.api.get("/v1/users/me"));
+  return Array.isArray(orgs) ? String((orgs[0] as JsonObject)["id"]) : "";
+}
+
+function cursorOf(id: unknown): string {
+  return Buffer.from(String(id)).toString("base64url");
+}

@@ -1,0 +1,45 @@
+import { once } from "node:events";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import { onTestFinished } from "vitest";
+
+export interface Received {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+type Answer = (response: ServerResponse, request: IncomingMessage, count: number) => void;
+
+/** A server that webhooks deliver to; it answers as the test says. */
+export class Receiver {
+  readonly url: string;
+  readonly received: Received[];
+
+  static async start(answer: Answer = (response) => response.end("thanks")): Promise<Receiver> {
+    const received: Received[] = [];
+    const server = createServer((request, response) => {
+      let body = "";
+      request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
+      request.once("end", () => {
+        const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+        received.push({ headers, body });
+        answer(response, request, received.length);
+      });
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const address = server.address();
+    return new Receiver(`http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/hook`, received);
+  }
+
+  private constructor(url: string, received: Received[]) {
+    this.url = url;
+    this.received = received;
+  }
+
+  get bodies(): unknown[] {
+    return this.received.map(({ body }) => JSON.parse(body));
+  }
+}
