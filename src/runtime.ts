@@ -20,7 +20,7 @@ import { makeHome } from "./system/home-folder.ts";
 import { Metrics } from "./system/metrics.ts";
 import { packageVersion, programFile } from "./system/program-files.ts";
 import { webhookSender } from "./system/webhook-sender.ts";
-import { readServerRecord, removeServerRecord, writeServerRecord, writeWhole } from "./system/server-record.ts";
+import { type ServerRecord, readServerRecord, removeServerRecord, writeServerRecord, writeWhole } from "./system/server-record.ts";
 
 /** A server that runs. Disposing stops it: calls in flight finish, what was acknowledged is on disk. */
 export interface Runtime extends AsyncDisposable {
@@ -35,9 +35,10 @@ const STOP_GRACE_MS = 10_000;
 
 /**
  * Starts a server on one PD_HOME: picks every plug and starts them in order.
- * Throws PD_HOME_UNUSABLE, PD_HOME_IN_USE, PD_PORT_TAKEN, PD_DATABASE_UNUSABLE.
+ * `isShared`: it may listen beyond this machine only when there are named keys.
+ * Throws PD_NO_KEYS, PD_HOME_UNUSABLE, PD_HOME_IN_USE, PD_PORT_TAKEN, PD_DATABASE_UNUSABLE.
  */
-export async function startRuntime(settings: Settings, log: Log): Promise<Runtime> {
+export async function startRuntime(settings: Settings, log: Log, { isShared = false }: { isShared?: boolean } = {}): Promise<Runtime> {
   const home = await makeHome(settings.home);
   const lock = holdLock(join(home, "server.lock"));
   if (lock === undefined) throw await homeInUse(home);
@@ -48,7 +49,7 @@ export async function startRuntime(settings: Settings, log: Log): Promise<Runtim
   process.on("SIGUSR1", ignoreSignal);
   const undo: UndoStep[] = [() => lock.release(), () => process.off("SIGUSR1", ignoreSignal)];
   try {
-    return await startInOrder(settings, { home, log, stop, undo });
+    return await startInOrder(settings, { home, log, stop, undo, isShared });
   } catch (error) {
     stop.abort();
     for (const step of undo.toReversed()) await step(0);
@@ -67,42 +68,24 @@ interface Starting {
   readonly stop: AbortController;
   /** Steps that undo what was started, in the order of starting. */
   readonly undo: UndoStep[];
+  /** Others than its owner are to reach it. */
+  readonly isShared: boolean;
 }
 
-async function startInOrder(settings: Settings, { home, log, stop, undo }: Starting): Promise<Runtime> {
-  const { signal } = stop;
+async function startInOrder(settings: Settings, { home, log, stop, undo, isShared }: Starting): Promise<Runtime> {
   const apiKey = await readOrMakeKey(join(home, "api-key"));
-  const { store, packages, runner } = await startPlugs(settings, { home, log, stop, undo });
+  const version = await packageVersion();
+  const { metrics, ...plugs } = await startPlugs(settings, { home, log, stop, undo, version });
+  const { store } = plugs;
+  if (isShared && !isLoopback(settings.host) && store.listKeys().length === 0) throw noKeys(settings.host);
 
   // Endpoints get their address before the engine starts: hooks that recover want to know it.
   let handler: Parameters<typeof Listener.open>[0] = (_request, response) => response.writeHead(503).end();
-  const endpoints = await Listener.open((request, response) => handler(request, response), {
-    host: settings.host,
-    port: settings.endpointPort,
-    purpose: "endpoints",
-  });
+  const { host } = settings;
+  const endpoints = await Listener.open((request, response) => handler(request, response), { host, port: settings.endpointPort, purpose: "endpoints" });
   undo.push(() => endpoints.close(0));
   const endpointUrl = (key: string): string => `${settings.publicUrl === "" ? endpoints.url : settings.publicUrl}/${key}`;
-  const version = await packageVersion();
-  const metrics = new Metrics(() => store.listSources().length);
-  const engine = await Engine.start({
-    store,
-    runner,
-    packages,
-    bundler: esbuildBundler,
-    origin: urlOrigin,
-    clock: systemClock,
-    log,
-    feed: new EventFeed(store),
-    meter: metrics,
-    sender: webhookSender({
-      clock: systemClock,
-      allowsPrivate: settings.allowPrivateWebhooks || isLoopback(settings.host),
-      userAgent: `headwater/${version}`,
-    }),
-    settings: { ...engineSettings(settings), endpointUrl },
-    signal,
-  });
+  const engine = await Engine.start({ ...plugs, meter: metrics, settings: { ...engineSettings(settings), endpointUrl }, signal: stop.signal });
   let api: Listener | undefined;
   undo.push(async (graceMs) => {
     const closed = [endpoints.close(graceMs), api?.close(graceMs)];
@@ -110,29 +93,21 @@ async function startInOrder(settings: Settings, { home, log, stop, undo }: Start
     await Promise.all([...closed, engine.stop(graceMs)]);
   });
   handler = endpointListener(engine, { log, bodyLimitBytes: settings.bodyLimitBytes, isBehindProxy: settings.publicUrl !== "", endpointUrl });
+  const record = (): ServerRecord => ({ pid: process.pid, api_url: api?.url ?? "", endpoint_url: endpoints.url, started_at_ms: startedAt, version });
   const startedAt = systemClock.now();
-  const status = () => ({
-    version,
-    pid: process.pid,
-    home,
-    api_url: api?.url ?? "",
-    endpoint_url: endpoints.url,
-    started_at_ms: startedAt,
-    sources: store.listSources().length,
-  });
   const router = apiRouter(engine, {
     apiKey,
     clock: systemClock,
     log,
     version,
-    url: () => api?.url ?? "",
-    status,
+    url: () => record().api_url,
+    status: () => ({ ...record(), home, sources: store.listSources().length }),
     metrics: () => metrics.text(),
     isReady: () => !stop.signal.aborted,
   });
-  api = await Listener.open(apiListener(router, isLoopback(settings.host)), { host: settings.host, port: settings.port, purpose: "the API" });
+  api = await Listener.open(apiListener(router, isLoopback(host)), { host, port: settings.port, purpose: "the API" });
   engine.open();
-  await writeServerRecord(home, { pid: process.pid, api_url: api.url, endpoint_url: endpoints.url, started_at_ms: startedAt, version });
+  await writeServerRecord(home, record());
   undo.push(() => removeServerRecord(home));
   return {
     apiUrl: api.url,
@@ -145,7 +120,11 @@ async function startInOrder(settings: Settings, { home, log, stop, undo }: Start
   };
 }
 
-async function startPlugs(settings: Settings, { home, log, stop, undo }: Starting) {
+interface StartingPlugs extends Omit<Starting, "isShared"> {
+  readonly version: string;
+}
+
+async function startPlugs(settings: Settings, { home, log, stop, undo, version }: StartingPlugs) {
   const packagesFolder = join(home, "packages");
   const store = await openSqliteStore({
     path: join(home, "headwater.db"),
@@ -164,7 +143,14 @@ async function startPlugs(settings: Settings, { home, log, stop, undo }: Startin
     log,
   });
   undo.push(() => runner[Symbol.asyncDispose]());
-  return { store, packages, runner };
+  const metrics = new Metrics(() => store.listSources().length);
+  const allowsPrivate = settings.allowPrivateWebhooks || isLoopback(settings.host);
+  const sender = webhookSender({ clock: systemClock, allowsPrivate, userAgent: `headwater/${version}` });
+  return { store, packages, runner, sender, metrics, bundler: esbuildBundler, origin: urlOrigin, clock: systemClock, log, feed: new EventFeed(store) };
+}
+
+function noKeys(host: string): PdError {
+  return new PdError("PD_NO_KEYS", `Cannot serve on ${host}: nobody has a key of their own yet`, { fix: "pd keys create <name>, then pd serve" });
 }
 
 function engineSettings(settings: Settings) {

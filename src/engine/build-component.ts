@@ -7,7 +7,7 @@ import type { Unit } from "../ports/runner.ts";
 import type { EnginePorts } from "./ports.ts";
 
 /** Code as a caller gives it. */
-export type CodeInput = { readonly kind: "code"; readonly code: ComponentCode } | { readonly kind: "url"; readonly url: string };
+export type CodeInput = { readonly kind: "code"; readonly code: ComponentCode; readonly lock?: PackageLock } | { readonly kind: "url"; readonly url: string };
 
 /** Code that is bundled and has its packages, but was not loaded yet. */
 export interface BuiltCode {
@@ -25,7 +25,8 @@ export async function buildCode(ports: EnginePorts, input: CodeInput, lock: Pack
   const origin: Origin = input.kind === "code" ? { kind: "inline" } : { kind: "url", url: input.url };
   const result = await ports.bundler.bundle(code);
   if (result.kind === "failed") throw buildFailed(code.path, result.problems);
-  const { folder, lock: nextLock } = await ports.packages.resolve(result.bundle.packages, lock);
+  const pins = input.kind === "code" && input.lock !== undefined ? input.lock : lock;
+  const { folder, lock: nextLock } = await ports.packages.resolve(result.bundle.packages, pins);
   return { code, hash: result.hash, origin, bundle: result.bundle, lock: nextLock, packagesFolder: folder };
 }
 

@@ -1,7 +1,9 @@
 import { type DeployedComponent, slugify, uniqueSlug } from "../domain/deployed-component.ts";
+import { PdError } from "../domain/errors.ts";
 import type { DeployedId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
+import type { StoredBaggage } from "../ports/component-store.ts";
 import type { Unit } from "../ports/runner.ts";
 import { type CodeInput, buildCode, requireSource, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
 import { callHook } from "./hooks.ts";
@@ -14,6 +16,12 @@ export interface DeployRequest {
   readonly code: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent };
   /** Basis of the slug; absent: the component's name. */
   readonly name?: string;
+  /** Has to be free; absent: made of the name. */
+  readonly slug?: string;
+  /** False: deployed, but not activated. */
+  readonly active?: boolean;
+  /** What it has gathered elsewhere; there before its hooks run. */
+  readonly baggage?: StoredBaggage | undefined;
   readonly props: JsonObject;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -38,7 +46,7 @@ export async function deploy(ports: EnginePorts, state: EngineState, request: De
     endpointKey: clock.randomText(20).toLowerCase(),
     configured: {},
     env: request.env,
-    active: true,
+    active: request.active ?? true,
     createdAt: now,
     updatedAt: now,
   };
@@ -62,16 +70,18 @@ async function install(ports: EnginePorts, state: EngineState, { live, component
     const { definition } = component;
     const configured = resolveProps(definition.name, definition.props, request.props);
     const name = request.name ?? definition.name;
-    const slug = uniqueSlug(slugify(name), (text) => state.sources.hasSlug(text) || store.isSlugTaken(text));
+    if (request.slug !== undefined && (state.sources.hasSlug(request.slug) || store.isSlugTaken(request.slug)))
+      throw new PdError("PD_CONFLICT", `Cannot deploy ${name}: the slug "${request.slug}" is taken`);
+    const slug = request.slug ?? uniqueSlug(slugify(name), (text) => state.sources.hasSlug(text) || store.isSlugTaken(text));
     const source: DeployedComponent = { ...draft, componentId: component.id, name, slug, configured };
     live.switchTo(source, component, unit);
     state.sources.add(live);
-    await store.beginDeploy(source, component);
+    await store.beginDeploy(source, component, request.baggage);
     live.markStored();
     await subscribeAutomatically(ports, source.id);
     await callHook(live, "deploy", `deploy ${name}`);
-    await callHook(live, "activate", `deploy ${name}`);
-    const timers = planTimers(ports, definition.props, { sourceId: source.id, configured, before: [] });
+    if (source.active) await callHook(live, "activate", `deploy ${name}`);
+    const timers = source.active ? planTimers(ports, definition.props, { sourceId: source.id, configured, before: [] }) : [];
     await store.finishDeploy(source.id, timers);
     state.timers.replace(source.id, timers);
     live.prepareNext();

@@ -21,6 +21,13 @@ import { Scheduler } from "./scheduler.ts";
 import { type UpdateRequest, update } from "./update.ts";
 import { Webhooks } from "./webhooks.ts";
 
+export interface ImportRequest extends Pick<DeployRequest, "props" | "env" | "baggage"> {
+  readonly slug: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly code: CodeInput;
+}
+
 /** The verbs bound to one set of plugs: what every door is handed. */
 export class Engine {
   readonly #ports: EnginePorts;
@@ -88,6 +95,13 @@ export class Engine {
 
   deploy(request: DeployRequest): Promise<LiveSource> {
     return deploy(this.#ports, { sources: this.#sources, timers: this.#scheduler }, request);
+  }
+
+  /** Deploys a source that comes from another server, or updates the one that has its slug. */
+  importSource({ slug, name, active, code, props, env, baggage }: ImportRequest): Promise<LiveSource> {
+    const known = this.#sources.bySlug(slug);
+    if (known === undefined) return this.deploy({ code, name, slug, active, props, env, baggage });
+    return this.update(known, { code, name, keepsSlug: true, props, env, active, state: baggage?.state });
   }
 
   /** By id or slug. Throws PD_SOURCE_NOT_FOUND. */

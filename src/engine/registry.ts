@@ -35,6 +35,10 @@ export class SourceRegistry {
     return this.#byId.get(id);
   }
 
+  bySlug(slug: string): LiveSource | undefined {
+    return [...this.#byId.values()].find(({ source }) => source.slug === slug);
+  }
+
   /** Also of sources that are still being deployed or renamed. */
   hasSlug(slug: string): boolean {
     return this.#claimed.has(slug) || [...this.#byId.values()].some(({ source }) => source.slug === slug);
@@ -53,7 +57,7 @@ export class SourceRegistry {
 
   /** By id or slug. Throws PD_SOURCE_NOT_FOUND, saying what was attempted. */
   find(idOrSlug: string, attempted: string): LiveSource {
-    const found = this.#byId.get(idOrSlug) ?? [...this.#byId.values()].find(({ source }) => source.slug === idOrSlug);
+    const found = this.#byId.get(idOrSlug) ?? this.bySlug(idOrSlug);
     if (found === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot ${attempted} "${idOrSlug}": no source has this id or slug`);
     return found;
   }

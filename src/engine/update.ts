@@ -12,10 +12,14 @@ import { carriedProps, planTimers, resolveProps } from "./resolve-props.ts";
 export interface UpdateRequest {
   readonly code?: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent };
   readonly name?: string;
+  /** The slug stays although the name changes. */
+  readonly keepsSlug?: boolean;
   /** Given values; the others stay. `null` takes a value away. */
   readonly props?: JsonObject;
   readonly env?: Readonly<Record<string, string>>;
   readonly active?: boolean;
+  /** What its store holds from then on: there before `activate` runs. Key → JSON text. */
+  readonly state?: Readonly<Record<string, string>> | undefined;
 }
 
 interface NextVersion {
@@ -33,7 +37,7 @@ export function update(ports: EnginePorts, state: EngineState, { live, request }
   const change = async (): Promise<LiveSource> => {
     const next = await prepare(ports, state, { live, request });
     try {
-      await replace(ports, state, { live, next });
+      await replace(ports, state, { live, next, carried: request.state });
     } finally {
       state.sources.releaseSlug(next.source.slug);
     }
@@ -54,7 +58,10 @@ async function prepare(ports: EnginePorts, state: EngineState, { live, request }
     const given = { ...carriedProps(definition.props, source.configured), ...request.props };
     const configured = resolveProps(source.name, definition.props, withoutNulls(given));
     const name = request.name ?? source.name;
-    const slug = name === source.name ? source.slug : state.sources.claimSlug(name, { own: source.slug, isStored: (text) => ports.store.isSlugTaken(text) });
+    const slug =
+      name === source.name || request.keepsSlug === true
+        ? source.slug
+        : state.sources.claimSlug(name, { own: source.slug, isStored: (text) => ports.store.isSlugTaken(text) });
     const active = request.active ?? source.active;
     return { component, unit, source: { ...source, componentId: component.id, name, slug, configured, env, active, updatedAt: ports.clock.now() } };
   } catch (error) {
@@ -83,7 +90,11 @@ async function nextCode(
   return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };
 }
 
-async function replace(ports: EnginePorts, state: EngineState, { live, next }: { live: LiveSource; next: NextVersion }): Promise<void> {
+async function replace(
+  ports: EnginePorts,
+  state: EngineState,
+  { live, next, carried }: { live: LiveSource; next: NextVersion; carried: UpdateRequest["state"] },
+): Promise<void> {
   const { store } = ports;
   const { source, component, unit } = next;
   const attempted = `update ${live.source.slug}`;
@@ -94,6 +105,7 @@ async function replace(ports: EnginePorts, state: EngineState, { live, next }: {
   try {
     if (wasActive) await callHook(live, "deactivate", attempted);
     swap = live.switchTo(source, component, unit);
+    if (carried !== undefined) await live.writeState({ ...noneOf(store.readState(source.id)), ...carried });
     if (source.active) await callHook(live, "activate", attempted);
     const timers = source.active
       ? planTimers(ports, component.definition.props, { sourceId: source.id, configured: source.configured, before: store.timersOf(source.id) })
@@ -109,6 +121,11 @@ async function replace(ports: EnginePorts, state: EngineState, { live, next }: {
     if (hasDeactivate) await (gaveUpNothing ? store.endChange(source.id) : reactivate(ports, live));
     throw error;
   }
+}
+
+/** Takes every key away. */
+function noneOf(state: Readonly<Record<string, string>>): Record<string, null> {
+  return Object.fromEntries(Object.keys(state).map((key) => [key, null]));
 }
 
 function withoutNulls(given: JsonObject): JsonObject {

@@ -1,7 +1,18 @@
+import type { DedupeCache } from "../domain/dedupe.ts";
 import type { DeployedComponent } from "../domain/deployed-component.ts";
+import type { NewEvent } from "../domain/event.ts";
 import type { DeployedId, SavedId } from "../domain/ids.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Timer } from "./timer-store.ts";
+
+/** What a source brings from elsewhere. */
+export interface StoredBaggage {
+  /** Key → JSON text. */
+  readonly state: Readonly<Record<string, string>>;
+  readonly cache: DedupeCache;
+  /** Oldest first. */
+  readonly events: readonly (NewEvent & { readonly storedAt: number; readonly invocationId: string })[];
+}
 
 /** One place for both kinds of component. Reads are quick and see every finished write. */
 export interface ComponentStore {
@@ -12,7 +23,7 @@ export interface ComponentStore {
   listComponents(): readonly SavedComponent[];
 
   /** Writes a source that is not there for anyone yet: `finishDeploy` shows it, a restart removes it. */
-  beginDeploy(source: DeployedComponent, component: SavedComponent): Promise<void>;
+  beginDeploy(source: DeployedComponent, component: SavedComponent, baggage?: StoredBaggage): Promise<void>;
   finishDeploy(id: DeployedId, timers: readonly Timer[]): Promise<void>;
   /** Notes that `deactivate` is about to run: should the server end before `swap` or `endChange`, activate is due. */
   beginChange(id: DeployedId): Promise<void>;

@@ -81,6 +81,8 @@ export interface RunStore {
 
   /** Key → JSON text. */
   readState(id: DeployedId): Readonly<Record<string, string>>;
+  /** As it was after the last commit. */
+  readCache(id: DeployedId): DedupeCache;
   /** Writes past the component; a warm unit has to be told. */
   writeState(id: DeployedId, changes: StateChanges): Promise<void>;
 }

@@ -2,7 +2,6 @@ import { createHmac } from "node:crypto";
 import { lookup as lookUp } from "node:dns";
 import { BlockList, type LookupFunction, isIP } from "node:net";
 import { Agent, request } from "undici";
-import type { SendResult } from "../domain/delivery.ts";
 import { messageOf } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { OutgoingMessage, Sender } from "../ports/sender.ts";

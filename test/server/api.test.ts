@@ -172,7 +172,7 @@ describe("the API", () => {
     expect(listOf(await server.api.get("/v1/users/me/sources?limit=3&after=".concat(cursorOf(ids[4]))))).toEqual([]);
   });
 
-  it.each<[string, string, string, RequestInit, number, object]>([
+  it.each<[string, string, string, { headers?: Record<string, string>; body?: string }, number, object]>([
     ["a key that is wrong", "get", "/v1/users/me", { headers: { authorization: "Bearer wrong" } }, 401, { code: "PD_UNAUTHORIZED" }],
     ["a path that is none", "get", "/v1/nothing", {}, 404, { code: "PD_NOT_FOUND" }],
     ["JSON that is broken", "post", "/v1/components", { body: '{"a": 1,}' }, 400, { code: "PD_BAD_JSON", error: expect.stringContaining("position 8") }],

@@ -21,11 +21,14 @@ export const codeParams = z.object({
 /** Code wins over a URL, which then only tells where it came from (platform.md §1.3). `undefined`: neither is given. */
 export function codeInput({ component_code, component_url, component_path, component_files }: z.infer<typeof codeParams>): CodeInput | undefined {
   if (component_code !== undefined) {
-    const code: ComponentCode = { path: safePath(component_path ?? "component.mjs"), text: component_code, files: {} };
-    const files = Object.fromEntries(Object.entries(component_files ?? {}).map(([path, content]) => [safePath(path), content]));
-    return { kind: "code", code: { ...code, files } };
+    return { kind: "code", code: checkCode({ path: component_path ?? "component.mjs", text: component_code, files: component_files ?? {} }) };
   }
   return component_url === undefined ? undefined : { kind: "url", url: checkedUrl(component_url) };
+}
+
+/** Throws PD_BAD_INPUT for paths that lead out of the component. */
+export function checkCode({ path, text: content, files }: ComponentCode): ComponentCode {
+  return { path: safePath(path), text: content, files: Object.fromEntries(Object.entries(files).map(([name, inside]) => [safePath(name), inside])) };
 }
 
 /** Paths are names inside the component, never of the server's disk. */

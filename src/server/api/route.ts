@@ -9,7 +9,7 @@ export interface Call<Params> {
   readonly params: Params;
   readonly context: Context;
   /** A part of the path, by its name in braces. */
-  part(name: string): string;
+  readonly part: (name: string) => string;
 }
 
 export interface Declaration<Schema extends z.ZodObject> {
@@ -24,14 +24,14 @@ export interface Declaration<Schema extends z.ZodObject> {
   readonly answer?: z.ZodType;
   /** 200 unless it says otherwise. */
   readonly status?: 200 | 202;
-  run(call: Call<z.infer<Schema>>): Promise<JsonObject | undefined> | JsonObject | undefined;
+  readonly run: (call: Call<z.infer<Schema>>) => Promise<JsonObject | undefined> | JsonObject | undefined;
 }
 
 /** A declared call, ready to be mounted and described. */
 export interface Route extends Omit<Declaration<z.ZodObject>, "run" | "params"> {
   readonly params: z.ZodObject;
   readonly status: 200 | 202;
-  respond(context: Context): Promise<Response>;
+  readonly respond: (context: Context) => Promise<Response>;
 }
 
 /** Every call takes these (platform.md §1.1): names of members of the records, with commas between them. */

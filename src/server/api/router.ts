@@ -17,6 +17,7 @@ import { hashOfKey, serverRoutes } from "./server.ts";
 import { sourceListRoutes, sourceRoutes } from "./sources.ts";
 import { stateRoutes } from "./state.ts";
 import { subscriptionRoutes } from "./subscriptions.ts";
+import { transferRoutes } from "./transfer.ts";
 import { deliveryRoutes, webhookRoutes } from "./webhooks.ts";
 
 export interface ApiSettings {
@@ -66,6 +67,7 @@ function apiRoutes(engine: Engine, { status, clock }: ApiSettings): readonly Rou
     ...componentRoutes(engine),
     ...sourceRoutes(engine),
     ...sourceListRoutes(engine, checkWorkspace),
+    ...transferRoutes(engine),
     ...eventRoutes(engine),
     ...invocationRoutes(engine),
     ...stateRoutes(engine),

@@ -88,6 +88,22 @@ export const source = z.object({
   callback_observations: z.array(observation).optional(),
 });
 
+export const exported = z.object({
+  slug: text,
+  name: text,
+  active: z.boolean(),
+  version: text,
+  component: z.object({ code: text, path: text, files: z.record(z.string(), text) }),
+  packages: z.record(z.string(), text),
+  configured_props: jsonObject,
+  withheld_props: z.array(text).describe("secrets and credentials, whose values are left out"),
+  env: z.record(z.string(), text),
+  withheld_env: z.array(text),
+  state: jsonObject.optional(),
+  dedupe_cache: jsonObject.optional(),
+  events: z.array(z.object({ event: json, indexed_at_ms: ms, metadata: jsonObject })),
+});
+
 export const deleted = z.object({ id: text, deleted: z.boolean() });
 
 export const event = z.object({

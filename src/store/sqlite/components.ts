@@ -1,15 +1,17 @@
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { DeployedId, SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { StoredBaggage } from "../../ports/component-store.ts";
 import type { Timer } from "../../ports/timer-store.ts";
 import type { Database } from "./open.ts";
+import { INSERT_EVENT } from "./runs.ts";
 import { deployedComponentOf, row, rows, savedComponentOf } from "./rows.ts";
 import { listenerRemover } from "./subscriptions.ts";
 import { timerReplacer } from "./timers.ts";
 
 export interface ComponentWrites {
   saveComponent(component: SavedComponent): void;
-  beginDeploy(source: DeployedComponent, component: SavedComponent): void;
+  beginDeploy(source: DeployedComponent, component: SavedComponent, baggage?: StoredBaggage): void;
   finishDeploy(id: DeployedId, timers: readonly Timer[]): void;
   beginChange(id: DeployedId): void;
   endChange(id: DeployedId): void;
@@ -36,6 +38,7 @@ export function componentWrites(db: Database): ComponentWrites {
   const insertProgress = db.prepare("insert into source_progress (source_id) values (?)");
   const finish = db.prepare("update deployed_components set is_ready = 1 where id = ?");
   const setActivateDue = db.prepare("update deployed_components set activate_due = ? where id = ?");
+  const unpack = baggageUnpacker(db);
   const replaceTimers = timerReplacer(db);
   const updateSource = db.prepare(UPDATE_SOURCE);
   const deleteSource = db.prepare("delete from deployed_components where id = ?");
@@ -51,11 +54,12 @@ export function componentWrites(db: Database): ComponentWrites {
   };
   return {
     saveComponent,
-    beginDeploy(source, component) {
+    beginDeploy(source, component, baggage) {
       saveComponent(component);
       const { id, componentId, name, slug, endpointKey, configured, env, active, createdAt, updatedAt } = source;
       insertSource.run(id, componentId, name, slug, endpointKey, JSON.stringify(configured), JSON.stringify(env), active ? 1 : 0, createdAt, updatedAt);
       insertProgress.run(id);
+      if (baggage !== undefined) unpack(id, baggage);
     },
     finishDeploy(id, timers) {
       replaceTimers(id, timers);
@@ -80,6 +84,20 @@ export function componentWrites(db: Database): ComponentWrites {
       deleteUnfinished.run();
       dropUnused.run();
     },
+  };
+}
+
+/** Puts what a source brings from elsewhere where its own would be. */
+function baggageUnpacker(db: Database): (id: DeployedId, baggage: StoredBaggage) => void {
+  const insertState = db.prepare("insert into state (source_id, key, value) values (?, ?, ?)");
+  const setProgress = db.prepare("update source_progress set last_seq = ?, cache = ? where source_id = ?");
+  const insertEvent = db.prepare(INSERT_EVENT);
+  return (id, { state, cache, events }) => {
+    for (const [key, value] of Object.entries(state)) insertState.run(id, key, value);
+    events.forEach(({ storedAt, channel, dedupeId = null, summary = null, ts = null, invocationId, payload }, index) =>
+      insertEvent.run(id, index + 1, storedAt, channel, dedupeId, summary, ts, invocationId, payload),
+    );
+    setProgress.run(events.length, JSON.stringify(cache), id);
   };
 }
 

@@ -6,7 +6,7 @@ import { ALL_SOURCES, reaches } from "../../domain/subscription.ts";
 import { errorMessage, logMessage } from "../../domain/system-channels.ts";
 import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
 import type { Database } from "./open.ts";
-import { attemptOf, deliveryOf, row, rows } from "./rows.ts";
+import { attemptOf, deliveryOf, listenerOf, row, rows, stateCount } from "./rows.ts";
 
 export interface DeliveryWrites {
   recordAttempt(record: AttemptRecord): void;
@@ -53,7 +53,7 @@ export function publisher(db: Database): (published: Published) => readonly List
     const { sourceId, at } = published;
     const found = rows(listeners.all(sourceId)).map((entry) => ({
       emitterId: String(entry["emitter_id"]),
-      listenerId: entry["listener_id"] as ListenerId,
+      listenerId: listenerOf(entry),
       channel: String(entry["channel"]),
       isActive: entry["active"] !== 0,
     }));
@@ -123,7 +123,7 @@ export function deliveryReads(db: Database): DeliveryReads {
   const count = db.prepare("select state, count(*) as count from deliveries where listener_id = ? group by state");
   const attempts = db.prepare("select * from attempts where delivery = ? order by seq");
   return {
-    listBusyListeners: () => rows(busy.all()).map((entry) => entry["listener_id"] as ListenerId),
+    listBusyListeners: () => rows(busy.all()).map(listenerOf),
     listDue: (listenerId, now, limit) => rows(due.all(listenerId, now, limit)).map(deliveryOf),
     nextDueAt(listenerId, now) {
       const at = row(nextDue.get(listenerId, now))?.["at"];
@@ -139,7 +139,7 @@ export function deliveryReads(db: Database): DeliveryReads {
       ),
     countDeliveries(listenerId) {
       const counts: Record<DeliveryState, number> = { pending: 0, delivered: 0, failed: 0, missed: 0 };
-      for (const entry of rows(count.all(listenerId))) counts[entry["state"] as DeliveryState] = Number(entry["count"]);
+      for (const [state, number] of rows(count.all(listenerId)).map(stateCount)) counts[state] = number;
       return counts;
     },
     listAttempts: (id) => rows(attempts.all(numberOfDelivery(id) ?? -1)).map(attemptOf),

@@ -175,6 +175,14 @@ export function deliveryOf(row: Row): Delivery {
   } as never);
 }
 
+export function listenerOf(row: Row): Delivery["listenerId"] {
+  return row["listener_id"] as Delivery["listenerId"];
+}
+
+export function stateCount(row: Row): readonly [Delivery["state"], number] {
+  return [row["state"] as Delivery["state"], Number(row["count"])];
+}
+
 export function attemptOf(row: Row): Attempt {
   return { at: Number(row["at"]), durationMs: Number(row["duration_ms"]), result: json(row["result"]) };
 }

@@ -17,7 +17,7 @@ export interface RunWrites {
 
 const OPEN = "update source_progress set fence = fence + 1 where source_id = ? returning fence, cache";
 const ADVANCE = "update source_progress set last_seq = last_seq + ?, cache = coalesce(?, cache) where source_id = ? and fence = ? returning last_seq";
-const INSERT_EVENT = `insert into events (source_id, seq, stored_at, channel, dedupe_id, summary, ts, invocation_id, payload)
+export const INSERT_EVENT = `insert into events (source_id, seq, stored_at, channel, dedupe_id, summary, ts, invocation_id, payload)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_INVOCATION = `insert into invocations
   (id, source_id, trigger, started_at, duration_ms, outcome, event_count, dropped, response_status, replay_of, returned)
@@ -142,6 +142,7 @@ export interface RunReads {
   listInvocations(sourceId: DeployedId, page: InvocationPage): readonly Invocation[];
   invocationLogs(id: InvocationId): readonly LogLine[];
   readState(id: DeployedId): Readonly<Record<string, string>>;
+  readCache(id: DeployedId): DedupeCache;
 }
 
 const LIST_INVOCATIONS = `select * from invocations
@@ -150,6 +151,7 @@ const LIST_INVOCATIONS = `select * from invocations
 export function runReads(db: Database): RunReads {
   const invocation = db.prepare("select * from invocations where id = ?");
   const invocations = db.prepare(LIST_INVOCATIONS);
+  const cache = db.prepare("select cache from source_progress where source_id = ?");
   const chunksOf = db.prepare("select lines from log_chunks where invocation_id = ? order by seq");
   return {
     getInvocation(id) {
@@ -159,5 +161,6 @@ export function runReads(db: Database): RunReads {
     listInvocations: (sourceId, { limit, before }) => rows(invocations.all(sourceId, before ?? null, limit)).map(invocationOf),
     invocationLogs: (id) => rows(chunksOf.all(id)).flatMap(logLinesOf),
     readState: stateReader(db),
+    readCache: (id) => json(row(cache.get(id))?.["cache"] ?? "{}"),
   };
 }

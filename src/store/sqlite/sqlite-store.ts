@@ -25,7 +25,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...deliveryReads(db),
     ...keyReads(db),
     saveComponent: (component) => writer.write("saveComponent", component),
-    beginDeploy: (source, component) => writer.write("beginDeploy", source, component),
+    beginDeploy: (source, component, baggage) => writer.write("beginDeploy", source, component, baggage),
     finishDeploy: (id, timers) => writer.write("finishDeploy", id, timers),
     beginChange: (id) => writer.write("beginChange", id),
     endChange: (id) => writer.write("endChange", id),

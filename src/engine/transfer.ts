@@ -1,0 +1,53 @@
+import type { DedupeCache } from "../domain/dedupe.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { PackageLock } from "../domain/package-spec.ts";
+import type { PropDeclaration } from "../domain/prop.ts";
+import type { ComponentCode } from "../domain/saved-component.ts";
+import type { StoredBaggage } from "../ports/component-store.ts";
+import type { Store } from "../ports/store.ts";
+import type { LiveSource } from "./live-source.ts";
+
+/** A source as another server can take it over. */
+export interface ExportedSource {
+  readonly slug: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly version: string;
+  readonly code: ComponentCode;
+  readonly lock: PackageLock;
+  readonly props: JsonObject;
+  /** Props whose values stay behind: secrets and credentials. */
+  readonly withheldProps: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly withheldEnv: readonly string[];
+  readonly state?: Readonly<Record<string, string>>;
+  readonly cache?: DedupeCache;
+  readonly events: StoredBaggage["events"];
+}
+
+export interface ExportWishes {
+  readonly secrets: boolean;
+  readonly state: boolean;
+  /** The newest so many. */
+  readonly events: number;
+}
+
+export function exportSource(store: Store, live: LiveSource, { secrets, state, events }: ExportWishes): ExportedSource {
+  const { source, component, definition } = live;
+  const isWithheld = (prop: PropDeclaration): boolean => !secrets && (prop.kind === "app" || (prop.kind === "user" && prop.secret));
+  const withheldProps = definition.props.filter((prop) => isWithheld(prop) && source.configured[prop.name] !== undefined).map(({ name }) => name);
+  return {
+    slug: source.slug,
+    name: source.name,
+    active: source.active,
+    version: definition.version,
+    code: component.code,
+    lock: component.lock,
+    props: Object.fromEntries(Object.entries(source.configured).filter(([name]) => !withheldProps.includes(name))),
+    withheldProps,
+    env: secrets ? source.env : {},
+    withheldEnv: secrets ? [] : Object.keys(source.env),
+    ...(state ? { state: store.readState(source.id), cache: store.readCache(source.id) } : {}),
+    events: events === 0 ? [] : store.listEvents(source.id, { limit: events }).toReversed(),
+  };
+}
