@@ -83,16 +83,16 @@ export class ApiClient {
     return this.#call({ method: "DELETE", path });
   }
 
-  /** All records of a list that is paged. */
+  /** All records of a list that is paged, as many at a time as is documented (platform.md §1.1). */
   async all(path: string): Promise<readonly JsonObject[]> {
     const records: JsonObject[] = [];
-    for (let query = "?limit=1000"; ;) {
+    for (let query = "?limit=100"; ;) {
       const page = await this.get(path + query);
       const found = listOf(page);
       records.push(...found);
       const info = isJsonObject(page["page_info"]) ? page["page_info"] : {};
       if (found.length === 0 || records.length >= Number(info["total_count"] ?? 0)) return records;
-      query = `?limit=1000&after=${encodeURIComponent(String(info["end_cursor"]))}`;
+      query = `?limit=100&after=${encodeURIComponent(String(info["end_cursor"]))}`;
     }
   }
 

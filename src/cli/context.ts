@@ -1,17 +1,16 @@
 import { spawn } from "node:child_process";
 import { openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import ini from "ini";
 import { type GivenSettings, SETTINGS, type Settings, readSettings } from "../config.ts";
 import { PdError } from "../domain/errors.ts";
-import { type JsonObject, isRecord } from "../domain/json.ts";
+import type { JsonObject } from "../domain/json.ts";
 import { makeHome } from "../system/home-folder.ts";
 import { packageFile } from "../system/program-files.ts";
 import { readServerRecord } from "../system/server-record.ts";
 import { ApiClient, type ServerAddress } from "./api-client.ts";
+import { findProfile, readConfig } from "./profiles.ts";
 import { withSpinner } from "./spinner.ts";
 
 /** What every command is given: the streams, the flags that all share, the environment. */
@@ -22,6 +21,8 @@ export interface CliContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly isJson: boolean;
   readonly flags: GivenSettings;
+  /** The server elsewhere that the command is for, when one is named. */
+  readonly profile: string | undefined;
 }
 
 /** How long a server that starts in the background may take. */
@@ -29,10 +30,7 @@ const START_TIMEOUT_MS = 20_000;
 
 /** Settings from flags, variables and the config file, in this order. */
 export async function settingsOf({ flags, environment }: CliContext): Promise<Settings> {
-  const folder = environment["XDG_CONFIG_HOME"] ?? join(homedir(), ".config");
-  const text = await readFile(join(folder, "headwater", "config"), "utf8").catch(() => "");
-  const file: unknown = ini.parse(text);
-  return readSettings({ flags, environment, file: isRecord(file) ? file : {} });
+  return readSettings({ flags, environment, file: await readConfig(environment) });
 }
 
 /** A client of the server on this PD_HOME, with a spinner when it is for a command; `undefined` when none answers. */
@@ -52,8 +50,15 @@ async function locateServer(home: string): Promise<ServerAddress | undefined> {
   return { baseUrl: record.api_url, key };
 }
 
-/** A client of the running server; starts one in the background where there is none, and says so. */
-export async function connect(cli: CliContext): Promise<ApiClient> {
+/** A client of the server that the command is for. On this machine one is started where there is none, and said so. */
+export function connect(cli: CliContext): Promise<ApiClient> {
+  return connectTo(cli, cli.profile);
+}
+
+/** A client of a profile's server; without a name of the one that is used by default. */
+export async function connectTo(cli: CliContext, profileName: string | undefined): Promise<ApiClient> {
+  const profile = await findProfile(profileName, cli.environment);
+  if (profile !== undefined) return new ApiClient(profile, { watch: (call) => withSpinner(cli, `Waiting for ${profile.baseUrl}`, call) });
   const settings = await settingsOf(cli);
   const running = await findServer(settings, cli);
   if (running !== undefined) return running;

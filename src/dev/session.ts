@@ -32,6 +32,8 @@ export interface SessionSettings {
   readonly props: JsonObject;
   readonly env: Record<string, string>;
   readonly home: string;
+  /** Address of a server that is not this machine's; else empty. */
+  readonly elsewhere: string;
   readonly stop: AbortController;
 }
 
@@ -131,8 +133,8 @@ class Session {
   }
 
   async #attach(code: JsonObject): Promise<void> {
-    const { client, flags, home, env } = this.#settings;
-    const attachments = new Attachments(home);
+    const { client, flags, home, env, elsewhere } = this.#settings;
+    const attachments = new Attachments(home, elsewhere);
     const id = flags.dc ?? (await attachments.find(this.#component.entry));
     const before = id === undefined ? undefined : await client.source(id).catch((error: unknown) => this.#unknownSource(error));
     this.#isNew = before === undefined;

@@ -39,6 +39,7 @@ export type ErrorCode =
   | "PD_DATABASE_UNUSABLE"
   | "PD_DATABASE_NEWER"
   | "PD_NO_KEYS"
+  | "PD_NO_PROFILE"
   | "PD_HOME_UNUSABLE"
   | "PD_HOME_IN_USE"
   | "PD_PORT_TAKEN"
@@ -97,6 +98,7 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   },
   PD_DATABASE_NEWER: { status: 500, title: "The database was written by a newer version", fix: "Install that version of headwater" },
   PD_NO_KEYS: { status: 409, title: "A shared server needs keys", fix: "pd keys create <name>" },
+  PD_NO_PROFILE: { status: 400, title: "Nobody has logged in to this profile", fix: "pd login -p <name>" },
   PD_HOME_UNUSABLE: { status: 500, title: "PD_HOME cannot be used", fix: "Choose another folder with --home or PD_HOME" },
   PD_HOME_IN_USE: { status: 409, title: "Another server runs on this PD_HOME", fix: "pd down, or choose another folder with --home" },
   PD_PORT_TAKEN: { status: 409, title: "A port is taken", fix: "Choose another with --port and --endpoint-port (0 = any free one)" },

@@ -77,7 +77,7 @@ async function install(ports: EnginePorts, state: EngineState, { live, component
     live.switchTo(source, component, unit);
     state.sources.add(live);
     await store.beginDeploy(source, component, request.baggage);
-    live.markStored();
+    live.markStored(request.baggage?.state ?? {});
     await subscribeAutomatically(ports, source.id);
     await callHook(live, "deploy", `deploy ${name}`);
     if (source.active) await callHook(live, "activate", `deploy ${name}`);

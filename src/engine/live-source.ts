@@ -135,9 +135,10 @@ export class LiveSource {
     return this.#units.start(this.#unitCode({ bundle, packagesFolder, env, state }));
   }
 
-  /** The record is in the store from now on. */
-  markStored(): void {
+  /** The record is in the store from now on, with this state: units that were started before learn of it. */
+  markStored(state: StateChanges): void {
     this.#isStored = true;
+    this.#units.tell(state, undefined);
   }
 
   /** New calls go to this version from now on. Returns what undoes it. */

@@ -51,9 +51,10 @@ export class PdHome {
     return path;
   }
 
-  /** Runs one command to its end. */
-  async pd(...words: string[]): Promise<Result> {
-    const process = this.spawn(words);
+  /** Runs one command to its end; what stands last may be what it reads. */
+  async pd(...given: (string | { readonly input: string })[]): Promise<Result> {
+    const process = this.spawn(given.filter((word) => typeof word === "string"));
+    for (const word of given) if (typeof word !== "string") process.stdin?.end(word.input);
     const [stdout, stderr] = [collect(process, "stdout"), collect(process, "stderr")];
     const [code] = await once(process, "close");
     return { code, stdout: stdout(), stderr: stderr() };

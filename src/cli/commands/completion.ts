@@ -27,6 +27,9 @@ const CHOICES: Readonly<Record<string, string>> = {
   list: "sources components streams",
   db: "get set list delete",
   init: "source action app",
+  webhooks: "list show create update delete test rotate",
+  subscriptions: "list create delete",
+  keys: "list create revoke",
   completion: "bash zsh fish",
 };
 

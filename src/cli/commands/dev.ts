@@ -2,7 +2,8 @@ import { type DevFlags, openSession } from "../../dev/session.ts";
 import { startRuntime } from "../../runtime.ts";
 import { streamLog } from "../../system/log.ts";
 import { ApiClient } from "../api-client.ts";
-import { type CliContext, findServer, settingsOf } from "../context.ts";
+import { type CliContext, connect, findServer, settingsOf } from "../context.ts";
+import { findProfile } from "../profiles.ts";
 import { givenEnv, givenProps } from "../prop-flags.ts";
 import { printNote } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
@@ -11,13 +12,14 @@ import { abortOnStop } from "../stop-signals.ts";
 export async function dev(cli: CliContext, path: string, flags: DevFlags): Promise<number> {
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   const settings = await settingsOf(cli);
-  const running = await findServer(settings);
+  const isElsewhere = (await findProfile(cli.profile, cli.environment)) !== undefined;
+  const running = isElsewhere ? await connect(cli) : await findServer(settings);
   const hosted = running === undefined ? await startRuntime(settings, streamLog(cli.stderr)) : undefined;
   if (hosted !== undefined) printNote(cli, `Server ${hosted.apiUrl}, ends with this session (pd up keeps one running)`);
   const client = running ?? new ApiClient({ baseUrl: hosted?.apiUrl ?? "", key: hosted?.apiKey ?? "" });
   const stop = abortOnStop(cli.stdout);
   try {
-    await openSession(cli, { client, path, flags, props, env, home: settings.home, stop });
+    await openSession(cli, { client, path, flags, props, env, home: settings.home, elsewhere: isElsewhere ? client.baseUrl : "", stop });
   } finally {
     await hosted?.[Symbol.asyncDispose]();
   }

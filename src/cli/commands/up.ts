@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { Settings } from "../../config.ts";
 import { startRuntime } from "../../runtime.ts";
 import { streamLog } from "../../system/log.ts";
 import { type CliContext, findServer, settingsOf, startInBackground } from "../context.ts";
@@ -15,8 +16,17 @@ export async function up(cli: CliContext, { detach }: { detach?: boolean }): Pro
     else printNote(cli, `${running === undefined ? "Started" : "Already running"} at ${client.baseUrl}; pd down stops it`);
     return 0;
   }
+  return runServer(cli, settings, { isShared: false });
+}
+
+/** `pd serve`: `pd up` for a host that others reach; it listens beyond this machine only when someone has a key of their own. */
+export async function serve(cli: CliContext): Promise<number> {
+  return runServer(cli, await settingsOf(cli), { isShared: true });
+}
+
+async function runServer(cli: CliContext, settings: Settings, { isShared }: { isShared: boolean }): Promise<number> {
   const stop = abortOnStop();
-  const runtime = await startRuntime(settings, streamLog(cli.stderr));
+  const runtime = await startRuntime(settings, streamLog(cli.stderr), { isShared });
   const shown = { api_url: runtime.apiUrl, endpoint_url: runtime.endpointUrl, home: settings.home };
   if (cli.isJson) printJson(cli, shown);
   else

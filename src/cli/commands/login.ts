@@ -1,0 +1,41 @@
+import { text as readAll } from "node:stream/consumers";
+import inquirer from "inquirer";
+import { PdError } from "../../domain/errors.ts";
+import { ApiClient, dataOf } from "../api-client.ts";
+import type { CliContext } from "../context.ts";
+import { plainUrl, removeProfile, saveProfile } from "../profiles.ts";
+import { printJson, printLine, text } from "../reporter.ts";
+
+/** `pd login`: asks for the key of a server, checks it there, and keeps it for its owner alone. */
+export async function login(cli: CliContext, { baseUrl }: { baseUrl?: string }): Promise<number> {
+  const given = baseUrl ?? cli.environment["PD_BASE_URL"];
+  if (given === undefined)
+    throw new PdError("PD_BAD_INPUT", "Cannot log in: it is not said where; this machine's own server needs no login", {
+      fix: "pd login --base-url https://…",
+    });
+  const url = plainUrl(given);
+  const key = (await askForKey(cli, url)).trim();
+  if (key === "")
+    throw new PdError("PD_BAD_INPUT", `Cannot log in to ${url}: no key was given`, { fix: "Type the key, or pass it on stdin: pd login < key-file" });
+  const user = dataOf(await new ApiClient({ baseUrl: url, key }).get("/v1/users/me"));
+  const path = await saveProfile(cli.profile, { baseUrl: url, key }, cli.environment);
+  if (cli.isJson) printJson(cli, { base_url: url, user_id: text(user, "id"), username: text(user, "username"), config: path });
+  else printLine(cli, `Logged in to ${url} as ${text(user, "username")} (${text(user, "id")}); the key is in ${path}`);
+  return 0;
+}
+
+/** `pd logout`. */
+export async function logout(cli: CliContext): Promise<number> {
+  const had = await removeProfile(cli.profile, cli.environment);
+  if (cli.isJson) printJson(cli, { logged_out: had });
+  else printLine(cli, had ? "Logged out" : "Nobody was logged in");
+  return 0;
+}
+
+async function askForKey(cli: CliContext, url: string): Promise<string> {
+  if (cli.environment["PD_API_KEY"] !== undefined) return cli.environment["PD_API_KEY"];
+  if (cli.stdin.isTTY !== true) return readAll(cli.stdin);
+  const prompt = inquirer.createPromptModule({ input: cli.stdin, output: cli.stderr });
+  const { key } = await prompt([{ type: "password", name: "key", message: `API key of ${url}`, mask: "*" }]);
+  return String(key);
+}

@@ -1,0 +1,139 @@
+import { PdError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { type ApiClient, dataOf } from "../api-client.ts";
+import { type CliContext, connectTo } from "../context.ts";
+import { exportHosted } from "../hosted-source.ts";
+import { givenEnv, givenProps } from "../prop-flags.ts";
+import { coloursFor, countOf, printJson, printLine, printNote, text } from "../reporter.ts";
+import { type PlannedTransfer, type TransferWishes, planTransfer } from "../transfer-plan.ts";
+
+export interface TransferFlags {
+  readonly to?: string;
+  readonly from?: string;
+  readonly all?: boolean;
+  readonly withSecrets?: boolean;
+  readonly withState?: boolean;
+  readonly events?: string;
+  readonly dryRun?: boolean;
+  readonly prop?: readonly string[];
+  readonly props?: string;
+  readonly env?: readonly string[];
+  readonly envFile?: string;
+}
+
+/** `pd push [source…] --to <profile>`: sources of this server, or of the profile in use, to another. */
+export function push(cli: CliContext, sources: readonly string[], flags: TransferFlags): Promise<number> {
+  if (flags.to === undefined) throw new PdError("PD_BAD_INPUT", "Cannot push: it is not said where to", { fix: "pd push <source> --to <profile>" });
+  return transfer(cli, sources, { flags, from: cli.profile, to: flags.to });
+}
+
+/** `pd pull [source…|--all] --from <profile>`: sources of another server to this one. */
+export function pull(cli: CliContext, sources: readonly string[], flags: TransferFlags): Promise<number> {
+  if (flags.from === undefined) throw new PdError("PD_BAD_INPUT", "Cannot pull: it is not said where from", { fix: "pd pull <source> --from <profile>" });
+  return transfer(cli, sources, { flags, from: flags.from, to: cli.profile });
+}
+
+interface Ends {
+  readonly flags: TransferFlags;
+  /** Profiles; `undefined`: the one in use. */
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+/** The plan is shown first. Each source is one request, so an interruption leaves it as it was or as it was to be. */
+async function transfer(cli: CliContext, names: readonly string[], { flags, from, to }: Ends): Promise<number> {
+  const wishes = { secrets: flags.withSecrets === true, state: flags.withState === true, events: countOf(flags.events ?? "0") };
+  const [props, env] = [await givenProps(flags), await givenEnv(flags)];
+  if (names.length === 0 && flags.all !== true)
+    throw new PdError("PD_BAD_INPUT", "Cannot tell what to transfer: no source is named", { fix: "Name sources, or give --all" });
+  const [origin, target] = [await connectTo(cli, from), await connectTo(cli, to)];
+  const listed = await origin.all("/v1/users/me/sources");
+  const sources = flags.all === true ? listed : names.map((name) => named(listed, name));
+  const known = new Set((await target.all("/v1/users/me/sources")).map((source) => text(source, "name_slug")));
+  const plans: PlannedTransfer[] = [];
+  for (const source of sources) {
+    const exported = await exportOf(origin, source, wishes);
+    const slug = text(exported, "slug");
+    const before = known.has(slug) ? await exportOf(target, { name_slug: slug, id: slug }, { ...wishes, events: 0 }) : undefined;
+    plans.push(withGiven(planTransfer(exported, before), props, env));
+  }
+  if (!cli.isJson) for (const plan of plans) showPlan(cli, plan);
+  const done = flags.dryRun === true ? [] : await carryOut(cli, target, plans);
+  if (cli.isJson)
+    printJson(
+      cli,
+      plans.map(({ slug, kind, changes }, index) => ({ slug, kind, changes: [...changes], done: done[index] === true })),
+    );
+  else if (flags.dryRun === true) printNote(cli, "Nothing was changed (--dry-run)");
+  return 0;
+}
+
+function named(listed: readonly JsonObject[], name: string): JsonObject {
+  const found = listed.find((source) => source["id"] === name || source["name_slug"] === name);
+  if (found === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot find source "${name}" there: no source has this id or slug`);
+  return found;
+}
+
+/** From one of our servers all of it; from the hosted platform what its documented endpoints tell. */
+async function exportOf(client: ApiClient, source: JsonObject, wishes: TransferWishes): Promise<JsonObject> {
+  const { secrets, state, events } = wishes;
+  try {
+    return dataOf(await client.get(`/v1/sources/${encodeURIComponent(text(source, "id"))}/export?secrets=${secrets}&state=${state}&events=${events}`));
+  } catch (error) {
+    const isForeign = error instanceof PdError && (error.code === "PD_NOT_FOUND" || error.code === "PD_FAILED") && source["component_id"] !== undefined;
+    if (!isForeign) throw error;
+    return exportHosted(client, source, wishes);
+  }
+}
+
+/** Values that are given on the command line go to every source that is transferred. */
+function withGiven(plan: PlannedTransfer, props: JsonObject, env: Readonly<Record<string, string>>): PlannedTransfer {
+  const { request, withheld } = plan;
+  const [before, variables] = [asObject(request["configured_props"]), asObject(request["env"])];
+  const given = new Set([...Object.keys(props), ...Object.keys(env).map((name) => `--env ${name}`)]);
+  const hasNew = plan.kind === "unchanged" && given.size > 0;
+  return {
+    ...plan,
+    kind: hasNew ? "update" : plan.kind,
+    request: { ...request, configured_props: { ...before, ...props }, env: { ...variables, ...env } },
+    withheld: withheld.filter((name) => !given.has(name)),
+  };
+}
+
+function asObject(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+const SIGNS = { create: "+", update: "~", unchanged: "=" } as const;
+
+function showPlan(cli: CliContext, { slug, kind, changes, withheld }: PlannedTransfer): void {
+  const colours = coloursFor(cli.stdout, cli);
+  printLine(cli, `${SIGNS[kind]} ${slug}${kind === "unchanged" ? colours.dim(" (nothing changes)") : ""}`);
+  for (const change of changes) {
+    const sign = change.trimStart()[0];
+    printLine(cli, `  ${sign === "+" ? colours.green(change) : sign === "-" ? colours.red(change) : change}`);
+  }
+  if (withheld.length > 0) printLine(cli, `  ! stays behind: ${withheld.join(", ")} (give them with --prop, or --with-secrets)`);
+}
+
+/** One that fails does not keep the others back. */
+async function carryOut(cli: CliContext, target: ApiClient, plans: readonly PlannedTransfer[]): Promise<boolean[]> {
+  const failures: unknown[] = [];
+  const done: boolean[] = [];
+  for (const { kind, slug, request } of plans) {
+    try {
+      if (kind !== "unchanged") {
+        const source = dataOf(await target.post("/v1/sources/import", request));
+        if (!cli.isJson) printLine(cli, `${kind === "create" ? "Created" : "Updated"} ${slug} (${text(source, "id")})`);
+      }
+      done.push(true);
+    } catch (error) {
+      failures.push(error);
+      done.push(false);
+    }
+  }
+  const [first, ...others] = failures;
+  if (others.length > 0) printNote(cli, `${failures.length} of ${plans.length} could not be transferred; the first one:`);
+  if (first !== undefined) throw first;
+  return done;
+}

@@ -1,0 +1,120 @@
+import { mkdir, readFile, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import ini from "ini";
+import { PdError } from "../domain/errors.ts";
+import { isRecord } from "../domain/json.ts";
+import { writeWhole } from "../system/server-record.ts";
+
+/** A server elsewhere, and the key to it. */
+export interface Profile {
+  readonly name: string;
+  /** Without a trailing slash and without /v1. */
+  readonly baseUrl: string;
+  readonly key: string;
+  /** Workspace of the hosted platform. */
+  readonly orgId?: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Config = Readonly<Record<string, unknown>>;
+
+/** The server on this machine, which needs no login. */
+const LOCAL = "local";
+/** Profiles of the hosted platform's own command: `pipedream`, or `pipedream:<section>`. */
+const HOSTED = /^pipedream(?::(.+))?$/;
+const HOSTED_URL = "https://api.pipedream.com";
+
+function configFolder(environment: Environment): string {
+  return environment["XDG_CONFIG_HOME"] ?? join(homedir(), ".config");
+}
+
+function configPath(environment: Environment): string {
+  return join(configFolder(environment), "headwater", "config");
+}
+
+/** Settings and profiles of this user; empty when there are none. */
+export async function readConfig(environment: Environment): Promise<Config> {
+  return parse(await readFile(configPath(environment), "utf8").catch(() => ""));
+}
+
+function parse(text: string): Config {
+  const file: unknown = ini.parse(text);
+  return isRecord(file) ? file : {};
+}
+
+/**
+ * The server that a command is for: the named profile, else PD_BASE_URL with PD_API_KEY, else the one that was logged
+ * in to without a name; `undefined` is the server on this machine. Throws PD_NO_PROFILE.
+ */
+export async function findProfile(name: string | undefined, environment: Environment): Promise<Profile | undefined> {
+  if (name === LOCAL) return undefined;
+  const config = await readConfig(environment);
+  if (name === undefined) {
+    const url = environment["PD_BASE_URL"];
+    if (url !== undefined && url !== "") return { name: "PD_BASE_URL", baseUrl: plainUrl(url), key: environment["PD_API_KEY"] ?? "" };
+    return profileIn(config, "default");
+  }
+  const own = config[name];
+  const found = isRecord(own) ? profileIn(own, name) : await hostedProfile(name, environment);
+  if (found === undefined)
+    throw new PdError("PD_NO_PROFILE", `Cannot use the profile ${JSON.stringify(name)}: nobody has logged in to it`, { fix: `pd login -p ${name}` });
+  return found;
+}
+
+/** Throws PD_BAD_INPUT for what is no address. */
+export function plainUrl(url: string): string {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(url)} as a server: it wants an http or https address`);
+  return url.replace(/\/+$/, "").replace(/\/v1$/, "");
+}
+
+function profileIn(section: Config, name: string): Profile | undefined {
+  const { api_key: key, base_url: url, org_id: orgId } = section;
+  if (typeof key !== "string" || typeof url !== "string") return undefined;
+  return { name, key, baseUrl: plainUrl(url), ...(typeof orgId === "string" ? { orgId } : {}) };
+}
+
+/** The hosted command's file is `pipedream/config`, or `pipedream` itself (platform.md §3.1). */
+async function hostedProfile(name: string, environment: Environment): Promise<Profile | undefined> {
+  const match = HOSTED.exec(name);
+  if (match === null) return undefined;
+  const path = join(configFolder(environment), "pipedream");
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  const config = parse(await readFile(isFolder ? join(path, "config") : path, "utf8").catch(() => ""));
+  const section = match[1] === undefined ? config : config[match[1]];
+  return isRecord(section) ? profileIn({ base_url: HOSTED_URL, ...section }, name) : undefined;
+}
+
+/** Keeps a profile, for its owner alone; without a name it becomes the one that is used by default. */
+export async function saveProfile(name: string | undefined, { baseUrl, key }: Pick<Profile, "baseUrl" | "key">, environment: Environment): Promise<string> {
+  const config = await readConfig(environment);
+  const members = { api_key: key, base_url: baseUrl };
+  const before = name === undefined ? undefined : config[name];
+  await writeConfig(environment, name === undefined ? { ...config, ...members } : { ...config, [name]: { ...(isRecord(before) ? before : {}), ...members } });
+  return configPath(environment);
+}
+
+/** Forgets a key. False when there was none. */
+export async function removeProfile(name: string | undefined, environment: Environment): Promise<boolean> {
+  const { ...config } = await readConfig(environment);
+  const section = name === undefined ? config : config[name];
+  if (!isRecord(section) || section["api_key"] === undefined) return false;
+  const { api_key: _key, base_url: _url, ...rest } = section;
+  if (name === undefined) await writeConfig(environment, rest);
+  else
+    await writeConfig(
+      environment,
+      Object.fromEntries(Object.entries({ ...config, [name]: rest }).filter(([key]) => key !== name || Object.keys(rest).length > 0)),
+    );
+  return true;
+}
+
+async function writeConfig(environment: Environment, config: Config): Promise<void> {
+  const path = configPath(environment);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeWhole(path, ini.stringify(config));
+}

@@ -1,0 +1,244 @@
+/** Every command with its flags. What a command does is loaded when it runs. */
+import { Command, Option } from "commander";
+import manifest from "../../package.json" with { type: "json" };
+import { SETTINGS } from "../config.ts";
+import type { CliContext } from "./context.ts";
+
+export interface Given {
+  /** Positional words, in the order of the declaration. */
+  readonly words: readonly unknown[];
+  readonly flags: Record<string, never>;
+  readonly program: Command;
+}
+
+export type Work = (cli: CliContext, given: Given) => Promise<number>;
+export type Bind = (work: Work) => (...given: unknown[]) => Promise<void>;
+
+/** The program, whose commands are bound to their work. */
+export function buildProgram(bind: Bind): Command {
+  const program = new Command("pd")
+    .description("Runs event-source components on your own machine")
+    .version(manifest.version, "--version", "Show the version")
+    .helpOption("-h, --help", "Show help")
+    .helpCommand("help [command]", "Show help for a command")
+    .showHelpAfterError("(pd help shows what there is)");
+  serverCommands(program, bind);
+  deployCommands(program, bind);
+  readCommands(program, bind);
+  runCommands(program, bind);
+  webhookCommands(program, bind);
+  remoteCommands(program, bind);
+  for (const command of program.commands) {
+    command.addOption(new Option("--home <folder>", `${SETTINGS.home.help} (PD_HOME)`));
+    command.option("--json", "Answer with JSON on stdout");
+    command.option("-p, --profile <name>", "For the server of this profile (pd login); local is this machine's");
+  }
+  return program;
+}
+
+const word = (value: unknown): string => String(value);
+const maybe = (value: unknown): string | undefined => (value === undefined ? undefined : String(value));
+const list = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+/** Flags of commands that may start a server. */
+function serverFlags(command: Command): Command {
+  for (const [name, row] of Object.entries(SETTINGS)) {
+    if (name !== "home")
+      command.addOption(new Option(`--${row.flag} ${row.value}`, `${row.help} (${row.variable}, default ${row.default === "" ? "none" : row.default})`));
+  }
+  return command;
+}
+
+/** Flags that give props and variables. */
+function propFlags(command: Command): Command {
+  return command
+    .option("--prop <name=value>", "Value of a prop; @file reads it from a file; repeatable", list)
+    .option("--props <file>", "Values of props from a JSON file")
+    .option("--env <NAME=value>", "Variable for this source's process; repeatable", list)
+    .option("--env-file <file>", "Variables from a file")
+    .option("--no-prompt", "Never ask; say what is missing");
+}
+
+function serverCommands(program: Command, bind: Bind): void {
+  serverFlags(program.command("up").description("Start the server"))
+    .option("--detach", "Start it in the background")
+    .action(bind(async (cli, { flags }) => (await import("./commands/up.ts")).up(cli, flags)));
+  serverFlags(program.command("serve").description("Start the server for a host that others reach; wants named keys (pd keys)")).action(
+    bind(async (cli) => (await import("./commands/up.ts")).serve(cli)),
+  );
+  program
+    .command("keys <verb> [name]")
+    .description("Named keys of a shared server: list, create, revoke")
+    .action(bind(async (cli, { words }) => (await import("./commands/keys.ts")).keys(cli, { verb: word(words[0]), name: maybe(words[1]) })));
+  program
+    .command("down")
+    .description("Stop the server")
+    .action(bind(async (cli) => (await import("./commands/down.ts")).down(cli)));
+  program
+    .command("status")
+    .description("Tell whether a server runs")
+    .action(bind(async (cli) => (await import("./commands/status.ts")).status(cli)));
+}
+
+function deployCommands(program: Command, bind: Bind): void {
+  propFlags(serverFlags(program.command("dev <file>").description("Deploy a file and update it on every save")))
+    .option("--dc <id>", "Attach to this deployed component")
+    .option("--name <name>", "Name of the source")
+    .option("--prompt-all", "Ask for every prop, also those that have a value")
+    .action(bind(async (cli, { words, flags }) => (await import("./commands/dev.ts")).dev(cli, word(words[0]), flags)));
+  propFlags(program.command("deploy <file-or-url>").description("Deploy a component from a file or a URL of raw code"))
+    .option("--name <name>", "Name of the source")
+    .action(bind(async (cli, { words, flags }) => (await import("./commands/deploy.ts")).deploy(cli, word(words[0]), flags)));
+  propFlags(program.command("update <source>").description("Change the code, the name, the props or the state of a source"))
+    .option("--code <file-or-url>", "New code")
+    .option("--name <name>", "New name")
+    .option("--activate", "Run again when triggered")
+    .option("--deactivate", "Run no more")
+    .action(bind(async (cli, { words, flags }) => (await import("./commands/update.ts")).update(cli, word(words[0]), flags)));
+  program
+    .command("delete <source>")
+    .description("Delete a source with its events")
+    .option("--force", "Although its deactivate hook throws")
+    .action(bind(async (cli, { words, flags }) => (await import("./commands/delete.ts")).remove(cli, word(words[0]), flags)));
+  program
+    .command("init <kind> <name>")
+    .description("Write a component to begin with: source, action or app")
+    .option("--db", "With a key-value store")
+    .option("--http", "Triggered by HTTP")
+    .option("--timer", "Triggered by a timer")
+    .action(bind(async (cli, { words, flags }) => (await import("./commands/init.ts")).init(cli, { kind: word(words[0]), name: word(words[1]) }, flags)));
+}
+
+function readCommands(program: Command, bind: Bind): void {
+  program
+    .command("list [kind]")
+    .description("List sources (so), components or streams (st)")
+    .action(bind(async (cli, { words }) => (await import("./commands/list.ts")).list(cli, word(words[0] ?? "sources"))));
+  program
+    .command("describe <source>")
+    .description("Show a source")
+    .action(bind(async (cli, { words }) => (await import("./commands/describe.ts")).describe(cli, word(words[0]))));
+  program
+    .command("events <source>")
+    .description("Show the newest events of a source")
+    .option("-n <count>", "How many", "10")
+    .option("-f, --follow", "Go on with what comes")
+    .action(bind(async (cli, { words, flags }) => (await import("./commands/events.ts")).events(cli, word(words[0]), { n: "10", ...flags })));
+  program
+    .command("logs <source>")
+    .description("Show what a source does, and go on with what comes")
+    .option("-n <count>", "How many recent lines", "100")
+    .option("--no-follow", "Stop after the recent lines")
+    .action(bind(async (cli, { words, flags }) => (await import("./commands/logs.ts")).logs(cli, word(words[0]), { n: "100", follow: true, ...flags })));
+}
+
+function runCommands(program: Command, bind: Bind): void {
+  program
+    .command("run <source>")
+    .description("Run a source now")
+    .option("--event <file>", "JSON file with the event that run is called with")
+    .action(bind(async (cli, { words, flags }) => (await import("./commands/run.ts")).run(cli, word(words[0]), flags)));
+  program
+    .command("replay <source> <invocation>")
+    .description("Repeat an invocation's trigger against today's code")
+    .action(bind(async (cli, { words }) => (await import("./commands/run.ts")).replay(cli, word(words[0]), word(words[1]))));
+  program
+    .command("db <verb> <source> [key] [value]")
+    .description("Read and write a source's store: get, set, list, delete")
+    .action(
+      bind(async (cli, { words }) => {
+        const [verb, source, key, value] = words;
+        const { db } = await import("./commands/db.ts");
+        return db(cli, {
+          verb: word(verb),
+          source: word(source),
+          key: maybe(key),
+          value: maybe(value),
+        });
+      }),
+    );
+  program
+    .command("completion <shell>")
+    .description("Print a completion script for bash, zsh or fish")
+    .action(bind(async (cli, { words, program: whole }) => (await import("./commands/completion.ts")).completion(cli, word(words[0]), whole)));
+}
+
+function webhookCommands(program: Command, bind: Bind): void {
+  program
+    .command("webhooks <verb> [id-or-url]")
+    .description("Webhooks: list, show, create, update, delete, test, rotate")
+    .option("--name <name>", "Name, for your own reference")
+    .option("--description <text>", "Longer description")
+    .option("--url <url>", "Another address")
+    .option("--activate", "Deliver again")
+    .option("--deactivate", "Deliver no more")
+    .option("--replay-missed", "Deliver what it missed while it was inactive")
+    .option("--event <file>", "JSON file with the event that a test sends")
+    .action(
+      bind(async (cli, { words, flags }) => (await import("./commands/webhooks.ts")).webhooks(cli, { verb: word(words[0]), target: maybe(words[1]) }, flags)),
+    );
+  program
+    .command("subscribe <source> <url>")
+    .description("Deliver the events of a source to an address: a webhook and its subscription")
+    .option("--channel <name>", "Another channel than the default one, such as $errors")
+    .option("--name <name>", "Name of the webhook")
+    .action(
+      bind(async (cli, { words, flags }) => (await import("./commands/webhooks.ts")).subscribe(cli, { source: word(words[0]), url: word(words[1]) }, flags)),
+    );
+  program
+    .command("subscriptions <verb> [emitter] [listener]")
+    .description("Who gets what from whom: list, create, delete")
+    .option("--channel <name>", "Another channel than the default one", "")
+    .action(
+      bind(async (cli, { words, flags }) => {
+        const { subscriptions } = await import("./commands/subscriptions.ts");
+        return subscriptions(cli, { verb: word(words[0]), emitter: maybe(words[1]), listener: maybe(words[2]), channel: "", ...flags });
+      }),
+    );
+  program
+    .command("deliveries <webhook-or-delivery> [target]")
+    .description("Deliveries to a webhook, attempts of one; deliveries retry <delivery-or-webhook> delivers again")
+    .option("--failed", "Only those that have failed")
+    .option("--state <state>", "Only those that are pending, delivered, failed or missed")
+    .option("--since <time>", "With retry: since 2h, 3d, or a date")
+    .option("-n <count>", "How many", "20")
+    .action(
+      bind(async (cli, { words, flags }) =>
+        (await import("./commands/deliveries.ts")).deliveries(cli, { what: word(words[0]), target: maybe(words[1]) }, flags),
+      ),
+    );
+  program
+    .command("listen <source>")
+    .description("Deliver new events to a local address, without making a webhook")
+    .requiredOption("--forward <url>", "Where to, such as http://localhost:3000/path")
+    .action(bind(async (cli, { words, flags }) => (await import("./commands/listen.ts")).listen(cli, word(words[0]), flags)));
+}
+
+/** Flags of what travels between servers. */
+function transferFlags(command: Command): Command {
+  return propFlags(command)
+    .option("--all", "Every source")
+    .option("--with-secrets", "Secrets, credentials and variables as well")
+    .option("--with-state", "The key-value store and the dedupe memory as well")
+    .option("--events <count>", "The newest events as well, to a source that is new there", "0")
+    .option("--dry-run", "Show the plan, and change nothing");
+}
+
+function remoteCommands(program: Command, bind: Bind): void {
+  const names = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
+  program
+    .command("login")
+    .description("Keep the key of a server: under -p <name>, or as the one that is used by default")
+    .option("--base-url <url>", "Address of the server's API")
+    .action(bind(async (cli, { flags }) => (await import("./commands/login.ts")).login(cli, flags)));
+  program
+    .command("logout")
+    .description("Forget the key of a server")
+    .action(bind(async (cli) => (await import("./commands/login.ts")).logout(cli)));
+  transferFlags(program.command("push [source...]").description("Bring sources to another server"))
+    .option("--to <profile>", "The other server")
+    .action(bind(async (cli, { words, flags }) => (await import("./commands/transfer.ts")).push(cli, names(words[0]), flags)));
+  transferFlags(program.command("pull [source...]").description("Fetch sources from another server, or from the hosted platform (--from pipedream)"))
+    .option("--from <profile>", "The other server")
+    .action(bind(async (cli, { words, flags }) => (await import("./commands/transfer.ts")).pull(cli, names(words[0]), flags)));
+}

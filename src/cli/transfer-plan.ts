@@ -1,0 +1,93 @@
+import { structuredPatch } from "diff";
+import { type JsonObject, type JsonValue, isJsonObject, isSameJson } from "../domain/json.ts";
+import { text } from "./reporter.ts";
+
+/** What travels beside code and plain values. */
+export interface TransferWishes {
+  readonly secrets: boolean;
+  readonly state: boolean;
+  /** The newest so many. */
+  readonly events: number;
+}
+
+/** What a transfer would do about one source. */
+export interface PlannedTransfer {
+  readonly slug: string;
+  readonly kind: "create" | "update" | "unchanged";
+  /** Lines that tell what changes; they begin with `+`, `-`, `~` or a blank. */
+  readonly changes: readonly string[];
+  /** What is sent to the server. */
+  readonly request: JsonObject;
+  /** Values that stay behind, so that they have to be there already or be given. */
+  readonly withheld: readonly string[];
+}
+
+/** Compares a source as it comes with the one of its slug, as far as both are known. */
+export function planTransfer(from: JsonObject, to: JsonObject | undefined): PlannedTransfer {
+  const { version: _version, withheld_props: withheldProps, withheld_env: withheldEnv, ...request } = from;
+  const withheld = [...textsOf(withheldProps), ...textsOf(withheldEnv).map((name) => `--env ${name}`)];
+  const slug = text(from, "slug");
+  if (to === undefined) return { slug, kind: "create", changes: [], request, withheld };
+  const changes = [
+    ...memberChange("name", to["name"], from["name"]),
+    ...memberChange("active", to["active"], from["active"]),
+    ...codeChanges(objectOf(to["component"]), objectOf(from["component"])),
+    ...membersChanges("prop", withheldOut(to, "configured_props", from), objectOf(from["configured_props"])),
+    ...membersChanges("package", objectOf(to["packages"]), objectOf(from["packages"])),
+    ...(from["state"] === undefined ? [] : membersChanges("state", objectOf(to["state"]), objectOf(from["state"]))),
+    ...(Object.keys(objectOf(from["env"])).length === 0 ? [] : membersChanges("env", objectOf(to["env"]), objectOf(from["env"]))),
+  ];
+  return { slug, kind: changes.length === 0 ? "unchanged" : "update", changes, request, withheld: [] };
+}
+
+/** Values that stay where they are are no difference. */
+function withheldOut(to: JsonObject, name: string, from: JsonObject): JsonObject {
+  const kept = new Set(textsOf(from["withheld_props"]));
+  return Object.fromEntries(Object.entries(objectOf(to[name])).filter(([key]) => !kept.has(key)));
+}
+
+function memberChange(name: string, before: JsonValue | undefined, after: JsonValue | undefined): string[] {
+  return isSameJson(before, after) ? [] : [`~ ${name}: ${shown(before)} → ${shown(after)}`];
+}
+
+/** Values may be secrets: those of variables are never shown. */
+function membersChanges(label: string, before: JsonObject, after: JsonObject): string[] {
+  const value = (given: JsonValue | undefined): string => (label === "env" ? "…" : shown(given));
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted((a, b) => (a < b ? -1 : 1));
+  return names.flatMap((name) => {
+    if (isSameJson(before[name], after[name])) return [];
+    if (before[name] === undefined) return [`+ ${label} ${name}: ${value(after[name])}`];
+    // What the other side has beside what is sent stays there, but for the store, which is replaced.
+    if (after[name] === undefined) return label === "state" ? [`- ${label} ${name}: ${value(before[name])}`] : [];
+    return [`~ ${label} ${name}: ${value(before[name])} → ${value(after[name])}`];
+  });
+}
+
+function codeChanges(before: JsonObject, after: JsonObject): string[] {
+  const [old, next] = [filesOf(before), filesOf(after)];
+  const paths = [...new Set([...Object.keys(old), ...Object.keys(next)])];
+  return paths.flatMap((path) => {
+    if (old[path] === next[path]) return [];
+    const { hunks } = structuredPatch(path, path, old[path] ?? "", next[path] ?? "", "", "", { context: 2 });
+    const sign = old[path] === undefined ? "+" : next[path] === undefined ? "-" : "~";
+    return [`${sign} ${path}`, ...hunks.flatMap(({ lines }) => lines.map((line) => `    ${line}`))];
+  });
+}
+
+function filesOf(component: JsonObject): Record<string, string> {
+  const files = Object.fromEntries(Object.entries(objectOf(component["files"])).map(([path, content]) => [path, String(content)]));
+  return component["path"] === undefined ? files : { ...files, [text(component, "path")]: text(component, "code") };
+}
+
+function shown(value: JsonValue | undefined): string {
+  const json = JSON.stringify(value ?? null);
+  return json.length > 80 ? `${json.slice(0, 80)}…` : json;
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function textsOf(value: JsonValue | undefined): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}

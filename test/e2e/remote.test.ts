@@ -1,0 +1,265 @@
+import { once } from "node:events";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { Gate } from "../support/gate.ts";
+import { HOSTED_KEY, startHosted } from "../support/hosted.ts";
+import { PdHome, type Server, collect, killHard } from "../support/pd.ts";
+import { Receiver } from "../support/receiver.ts";
+import { eventually } from "../support/runtime.ts";
+
+const code = (version: string, more = ""): string => `export default {
+  name: "Counter",
+  version: "${version}",
+  props: { db: "$.service.db", step: "integer", token: { type: "string", secret: true } },
+  ${more}
+  run() {
+    const n = (this.db.get("n") ?? 0) + this.step;
+    this.db.set("n", n);
+    this.$emit({ n, by: "${version}" });
+  },
+};
+`;
+
+/** Two real servers: one at home, and one elsewhere that the home is logged in to as `there`. */
+async function twoServers(words: readonly string[] = []): Promise<{ home: PdHome; there: Server; elsewhere: PdHome }> {
+  const [home, elsewhere] = [await PdHome.make(), await PdHome.make()];
+  const there = await elsewhere.up(words);
+  const { key } = await elsewhere.json("keys", "create", "home");
+  expect(await home.pd("login", "-p", "there", "--base-url", `${there.apiUrl}/v1`, { input: String(key) })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`Logged in to ${there.apiUrl} as local (u_`),
+  });
+  return { home, there, elsewhere };
+}
+
+async function deployCounter(home: PdHome): Promise<string> {
+  const file = await home.file("counter.mjs", code("1"));
+  await home.pd("deploy", file, "--prop", "step=2", "--prop", "token=t0ken");
+  return file;
+}
+
+describe("a profile", () => {
+  it("keeps a key for its owner alone, and every command can use it", async () => {
+    const { home, there, elsewhere } = await twoServers();
+    expect((await stat(join(home.folder, "config", "headwater", "config"))).mode & 0o777).toBe(0o600);
+    await deployCounter(elsewhere);
+    expect(await home.json("list", "-p", "there")).toMatchObject([{ name_slug: "counter" }]);
+    expect(await home.json("run", "counter", "--profile", "there")).toMatchObject({ outcome: "returned" });
+    expect((await home.pd("list", "st", "-p", "there")).stdout).toContain(`${there.apiUrl}/sse/dc/`);
+    expect(await home.pd("list", "-p", "nobody")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Error [PD_NO_PROFILE] Cannot use the profile "nobody"'),
+    });
+    expect(await home.pd("logout", "-p", "there")).toMatchObject({ code: 0, stdout: "Logged out\n" });
+    expect((await home.pd("list", "-p", "there")).code).toBe(1);
+  });
+
+  it("is refused with a key that is wrong", async () => {
+    const { home, there } = await twoServers();
+    expect(await home.pd("login", "-p", "bad", "--base-url", there.apiUrl, { input: "wrong" })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("Error [PD_UNAUTHORIZED]"),
+    });
+    expect(await home.pd("login", "--base-url", "nowhere", { input: "x" })).toMatchObject({ code: 2 });
+  });
+
+  it("can come from the environment", async () => {
+    const elsewhere = await PdHome.make();
+    const there = await elsewhere.up();
+    await deployCounter(elsewhere);
+    const home = await PdHome.make({ PD_BASE_URL: there.apiUrl, PD_API_KEY: there.apiKey });
+    expect(await home.json("list")).toMatchObject([{ name_slug: "counter" }]);
+    expect(await home.json("list", "-p", "local")).toEqual([]);
+  });
+});
+
+describe("pd push", () => {
+  it("brings a source to another server, where its events reach a receiver and a reader", async () => {
+    const { home, there } = await twoServers();
+    await deployCounter(home);
+    const first = await home.pd("push", "counter", "--to", "there");
+    expect(first).toMatchObject({ code: 1, stdout: expect.stringContaining("! stays behind: token"), stderr: expect.stringContaining("token is required") });
+    expect(await home.json("list", "-p", "there")).toEqual([]);
+    const pushed = await home.pd("push", "counter", "--to", "there", "--with-secrets");
+    expect(pushed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\+ counter\nCreated counter \(dc_\w+\)\n$/) });
+    expect(pushed.stdout + pushed.stderr + there.stderr()).not.toContain("t0ken");
+
+    const receiver = await Receiver.start();
+    await home.pd("subscribe", "counter", receiver.url, "-p", "there");
+    const reader = home.spawn(["events", "counter", "-f", "-p", "there"]);
+    const read = collect(reader, "stdout");
+    await home.pd("run", "counter", "-p", "there");
+    await eventually(async () => receiver.received.length === 1 && read() === '{"n":2,"by":"1"}\n');
+    expect(receiver.bodies).toEqual([{ n: 2, by: "1" }]);
+    expect(await home.json("db", "list", "counter")).toEqual({});
+  });
+
+  it("shows what it would change, changes nothing under --dry-run, and then just that", async () => {
+    const { home } = await twoServers();
+    const file = await deployCounter(home);
+    await home.pd("push", "counter", "--to", "there", "--with-secrets");
+    expect((await home.pd("push", "--all", "--to", "there")).stdout).toBe("= counter (nothing changes)\n");
+    await home.file("counter.mjs", code("2"));
+    await home.pd("update", "counter", "--code", file, "--prop", "step=3");
+    const plan = await home.pd("push", "counter", "--to", "there", "--dry-run");
+    expect(plan.stdout).toContain("~ counter\n  ~ counter.mjs\n");
+    expect(plan.stdout).toContain('-  version: "1",');
+    expect(plan.stdout).toContain('+  version: "2",');
+    expect(plan.stdout).toContain("~ prop step: 2 → 3");
+    expect(await home.json("describe", "counter", "-p", "there")).toMatchObject({ component_version: "1" });
+    await home.pd("push", "counter", "--to", "there");
+    expect(await home.json("describe", "counter", "-p", "there")).toMatchObject({ component_version: "2", configured_props: { step: 3, token: "********" } });
+  });
+
+  it("takes state, dedupe memory and events along when asked", async () => {
+    const { home } = await twoServers();
+    await deployCounter(home);
+    for (const _run of [1, 2]) await home.pd("run", "counter");
+    await home.pd("push", "counter", "--to", "there", "--with-secrets", "--with-state", "--events", "1");
+    expect(await home.json("db", "list", "counter", "-p", "there")).toEqual({ n: 4 });
+    await home.pd("run", "counter", "-p", "there");
+    expect((await home.pd("events", "counter", "-p", "there")).stdout).toBe('{"n":4,"by":"1"}\n{"n":6,"by":"1"}\n');
+  });
+
+  it("that is interrupted leaves the other server as it was, and the next one finishes it", async () => {
+    const { home, there, elsewhere } = await twoServers();
+    const file = await deployCounter(home);
+    await home.pd("push", "counter", "--to", "there", "--with-secrets");
+    const gate = await Gate.open();
+    await home.file("counter.mjs", code("2", `hooks: { async activate() { if (process.env.GATE) await fetch(process.env.GATE); } },`));
+    await home.pd("update", "counter", "--code", file);
+    const push = home.spawn(["push", "counter", "--to", "there", "--env", `GATE=${gate.url}`]);
+    await gate.reached;
+    await killHard(there.child);
+    await once(push, "close");
+    const again = await elsewhere.up(["--port", new URL(there.apiUrl).port]);
+    expect(await home.json("describe", "counter", "-p", "there")).toMatchObject({ component_version: "1", active: true });
+    gate.release();
+    expect((await home.pd("push", "counter", "--to", "there")).code).toBe(0);
+    expect(await home.json("describe", "counter", "-p", "there")).toMatchObject({ component_version: "2" });
+    expect(again.child.exitCode).toBeNull();
+  });
+});
+
+describe("pd pull", () => {
+  it("fetches from another server of ours", async () => {
+    const { home, elsewhere } = await twoServers();
+    await deployCounter(elsewhere);
+    expect((await home.pd("pull", "--all", "--from", "there", "--prop", "token=mine")).stdout).toMatch(/^\+ counter\nCreated counter/);
+    expect(await home.json("run", "counter")).toMatchObject({ outcome: "returned" });
+  });
+
+  it("leaves the hosted platform with what its documented endpoints tell, by the profile of its own command", async () => {
+    const hosted = await startHosted();
+    const home = await PdHome.make();
+    await home.file("config/pipedream/config", `api_key = ${HOSTED_KEY}\nbase_url = ${hosted}/v1\n\n[work]\napi_key = wrong\nbase_url = ${hosted}\n`);
+    const missing = await home.pd("pull", "--all", "--from", "pipedream");
+    expect(missing).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("+ weather\n  ! stays behind: demo"),
+      stderr: expect.stringContaining("demo needs the credentials"),
+    });
+    const pulled = await home.pd("pull", "--all", "--from", "pipedream", "--prop", 'demo={"api_key":"k"}', "--events", "50");
+    expect(pulled.code).toBe(0);
+    expect(await home.json("list")).toMatchObject([
+      { name_slug: "weather", component_version: "0.3.0", configured_props: { city: "Berlin", timer: { interval_seconds: 900 } }, active: true },
+    ]);
+    expect(await home.json("events", "weather")).toMatchObject([{ event: { city: "Berlin" }, metadata: { id: "7" } }]);
+    expect(await home.json("run", "weather")).toMatchObject({ event_count: 1 });
+    expect(await home.pd("pull", "--all", "--from", "pipedream:work")).toMatchObject({ code: 1, stderr: expect.stringContaining("Unauthorized") });
+  });
+});
+
+describe("webhooks on the command line", () => {
+  it("are made, tested, rotated, deactivated with what they miss, and deleted", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    await deployCounter(home);
+    const receiver = await Receiver.start();
+    const made = await home.json("webhooks", "create", receiver.url, "--name", "mine");
+    expect(made).toMatchObject({ name: "mine", signing_key: expect.stringMatching(/^whsec_/) });
+    const id = String(made["id"]);
+    expect((await home.pd("subscriptions", "create", "counter", id)).stdout).toMatch(/^Subscribed wh_\w+ to dc_\w+ \(sub_\w+\)\n$/);
+    expect(await home.pd("webhooks", "test", id)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^status 200 in \d+ ms\n$/) });
+    expect((await home.json("webhooks", "rotate", id))["signing_key"]).not.toBe(made["signing_key"]);
+    await home.pd("webhooks", "update", id, "--deactivate");
+    await home.pd("run", "counter");
+    const back = await home.pd("webhooks", "update", id, "--activate");
+    expect(back.stderr).toContain(`It missed 1 while it was inactive: pd webhooks update ${id} --replay-missed delivers them`);
+    expect((await home.pd("webhooks", "update", id, "--replay-missed")).stdout).toContain("1 that it missed are delivered now");
+    await eventually(async () => receiver.received.length === 2);
+    const [delivery] = (await home.json("deliveries", id)) as unknown as JsonObject[];
+    expect(delivery).toMatchObject({ state: "delivered", attempt_count: 1, event: { n: 2 } });
+    expect((await home.pd("deliveries", String(delivery?.["id"]))).stdout).toMatch(/^dlv_1 delivered \S+\n[\d:.]+ {2}\d+ ms {2}status 200 thanks\n$/);
+    expect((await home.pd("deliveries", "retry", String(delivery?.["id"]))).code).toBe(0);
+    await eventually(async () => receiver.received.length === 3);
+    expect((await home.pd("deliveries", id, "--failed")).stderr).toBe("No such deliveries\n");
+    expect((await home.pd("subscriptions", "delete", "counter", id)).stdout).toBe("Ended the subscription\n");
+    expect((await home.pd("webhooks", "delete", id)).stdout).toBe(`Deleted ${id}\n`);
+    expect(await home.json("webhooks", "list")).toEqual([]);
+    expect(await home.pd("webhooks", "show", id)).toMatchObject({ code: 1, stderr: expect.stringContaining("Error [PD_WEBHOOK_NOT_FOUND]") });
+    expect((await home.pd("webhooks", "frob", "x")).code).toBe(2);
+    expect((await home.pd("deliveries", "retry", id, "--since", "long")).code).toBe(2);
+  });
+
+  it("are not needed to forward events to a local port", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    await deployCounter(home);
+    const receiver = await Receiver.start();
+    const listener = home.spawn(["listen", "counter", "--forward", receiver.url]);
+    const [stdout, stderr] = [collect(listener, "stdout"), collect(listener, "stderr")];
+    await eventually(async () => stderr().includes(`Forwarding events of counter to ${receiver.url}`));
+    await home.pd("run", "counter");
+    await eventually(async () => stdout() !== "");
+    expect(stdout()).toMatch(/^[\d:.]+ status 200 in \d+ ms {2}\d+-1\n$/);
+    expect(receiver.bodies).toEqual([{ n: 2, by: "1" }]);
+    expect(await home.pd("listen", "counter", "--forward", "nowhere")).toMatchObject({ code: 2 });
+  });
+});
+
+describe("pd serve", () => {
+  it("listens beyond this machine only when somebody has a key", async () => {
+    const home = await PdHome.make();
+    expect(await home.pd("serve", "--host", "0.0.0.0")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("Error [PD_NO_KEYS] Cannot serve on 0.0.0.0"),
+    });
+    const { key } = await home.json("keys", "create", "laptop");
+    expect(await home.pd("keys", "create", "laptop")).toMatchObject({ code: 1, stderr: expect.stringContaining("Error [PD_CONFLICT]") });
+    await home.pd("down");
+    const server = home.spawn(["serve", "--host", "0.0.0.0", "--json"]);
+    const started = collect(server, "stdout");
+    await eventually(async () => started().includes("\n"));
+    const { api_url: url } = JSON.parse(started());
+    const asked = (): Promise<Response> => fetch(`${url}/v1/users/me`, { headers: { authorization: `Bearer ${String(key)}` } });
+    expect((await asked()).status).toBe(200);
+    await home.pd("keys", "revoke", "laptop");
+    expect((await asked()).status).toBe(401);
+  });
+});
+
+describe("a server that is killed with deliveries on their way", () => {
+  it("delivers every event of every commit that was acknowledged, under one id each", async () => {
+    const home = await PdHome.make();
+    await home.file("many.mjs", 'export default { name: "Many", version: "1", run({ from }) { for (let n = 0; n < 200; n++) this.$emit(from + n); } };');
+    let server = await home.up();
+    await home.pd("deploy", join(home.folder, "many.mjs"));
+    const ids = new Map<string, Set<string>>();
+    const receiver = await Receiver.start((response, request) => {
+      response.end();
+      const body = receiver.received.at(-1)?.body ?? "";
+      ids.set(body, new Set([...(ids.get(body) ?? []), String(request.headers["webhook-id"])]));
+    });
+    await home.pd("subscribe", "many", receiver.url);
+    for (let round = 0; round < 3; round++) {
+      await home.pd("run", "many", "--event", await home.file("event.json", `{"from":${round * 200}}`));
+      await killHard(server.child);
+      server = await home.up();
+    }
+    await eventually(async () => ids.size === 600);
+    expect([...ids.values()].filter((seen) => seen.size !== 1)).toEqual([]);
+  });
+});

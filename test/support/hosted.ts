@@ -1,0 +1,79 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { onTestFinished } from "vitest";
+
+export const HOSTED_KEY = "0123456789abcdef0123456789abcdef";
+
+const SOURCE = {
+  id: "dc_abc123",
+  component_id: "sc_def456",
+  configured_props: {
+    timer: { cron: null, interval_seconds: 900 },
+    http: { endpoint_url: "https://myendpoint.m.example.net" },
+    db: { type: "$.service.db" },
+    demo: { authProvisionId: "apn_1" },
+    city: "Berlin",
+  },
+  active: true,
+  created_at: 1587679599,
+  updated_at: 1587764467,
+  name: "Weather",
+  name_slug: "weather",
+};
+
+const CODE = `export default {
+  name: "Weather", version: "0.3.0", dedupe: "unique",
+  props: { timer: "$.interface.timer", http: "$.interface.http", db: "$.service.db", demo: { type: "app", app: "demo" }, city: "string" },
+  run() { this.$emit({ city: this.city, key: this.demo.$auth.api_key }); },
+};
+`;
+
+const COMPONENT = {
+  id: "sc_def456",
+  code: CODE,
+  code_hash: "0",
+  name: "Weather",
+  version: "0.3.0",
+  configurable_props: [
+    { name: "timer", type: "$.interface.timer" },
+    { name: "http", type: "$.interface.http" },
+    { name: "db", type: "$.service.db" },
+    { name: "demo", type: "app", app: "demo" },
+    { name: "city", type: "string" },
+  ],
+  created_at: 1588866900,
+  updated_at: 1588866900,
+};
+
+const SUMMARY = {
+  id: "1606511826306-0",
+  indexed_at_ms: 1606511826306,
+  event: { city: "Berlin" },
+  metadata: { emit_id: "1ktF96gAMsLqdYSRWYL9KFS5QqW", name: "", emitter_id: "dc_abc123", id: "7" },
+};
+
+/** Stands for the hosted platform: answers the documented endpoints in the documented shapes, and nothing else. */
+export async function startHosted(): Promise<string> {
+  const answers: Readonly<Record<string, unknown>> = {
+    "/v1/users/me": { data: { id: "u_abc123", username: "me", email: "me@example.com", orgs: [] } },
+    "/v1/users/me/sources": { page_info: { total_count: 1, count: 1, start_cursor: "ZGNfYWJjMTIz", end_cursor: "ZGNfYWJjMTIz" }, data: [SOURCE] },
+    "/v1/components/sc_def456": { data: COMPONENT },
+    "/v1/sources/dc_abc123/event_summaries": { page_info: { total_count: 1, count: 1, start_cursor: SUMMARY.id, end_cursor: SUMMARY.id }, data: [SUMMARY] },
+  };
+  const server = createServer((request, response) => {
+    response.setHeader("content-type", "application/json");
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://hosted");
+    const isTooMany = Number(searchParams.get("limit") ?? 10) > 100;
+    if (request.headers.authorization !== `Bearer ${HOSTED_KEY}`) response.writeHead(401).end('{"error":"Unauthorized"}');
+    else if (isTooMany) response.writeHead(400).end('{"error":"limit must be between 1 and 100"}');
+    else if (answers[pathname] === undefined) response.writeHead(404).end('{"error":"record not found"}');
+    else response.end(JSON.stringify(answers[pathname]));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+}
