@@ -17,6 +17,8 @@ export interface Settings {
   readonly memoryMb: number;
   readonly idleMs: number;
   readonly concurrency: number;
+  /** Calls of one source that wait for a place. */
+  readonly waiting: number;
   readonly bodyLimitBytes: number;
   readonly catchUp: CatchUp;
   readonly keepEvents: number;
@@ -72,6 +74,7 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
   memoryMb: { flag: "memory", variable: "PD_MEMORY", value: "<MB>", default: "256", help: "JavaScript memory of a component's process" },
   idleMs: { flag: "idle", variable: "PD_IDLE", value: "<seconds>", default: "60", help: "End the process of a source that had nothing to do for so long" },
   concurrency: { flag: "concurrency", variable: "PD_CONCURRENCY", value: "<n>", default: "64", help: "Runs of one source at the same time; more wait" },
+  waiting: { flag: "waiting", variable: "PD_WAITING", value: "<n>", default: "10000", help: "Runs of one source that may wait; more are refused" },
   bodyLimitBytes: { flag: "body-limit", variable: "PD_BODY_LIMIT", value: "<KB>", default: "10240", help: "Largest request body" },
   catchUp: {
     flag: "catch-up",
@@ -151,6 +154,7 @@ export function readSettings({ flags, environment, file }: SettingSources): Sett
     memoryMb: number("memoryMb", 1, 32),
     idleMs: number("idleMs", SECOND, 0.1),
     concurrency: number("concurrency", 1, 1),
+    waiting: number("waiting", 1, 0),
     bodyLimitBytes: number("bodyLimitBytes", 1024, 1),
     catchUp: catchUp(text("catchUp")),
     keepEvents: number("keepEvents", 1, 1),

@@ -160,7 +160,7 @@ function engineSettings(settings: Settings) {
     acceptMs: 100,
     responseMs: settings.responseMs,
     maxConcurrency: settings.concurrency,
-    maxWaiting: 10_000,
+    maxWaiting: settings.waiting,
     deliveryConcurrency: settings.deliveryConcurrency,
     catchUp: settings.catchUp,
     retention: { maxEvents: settings.keepEvents, maxInvocations: settings.keepInvocations, maxAgeMs: settings.keepMs },

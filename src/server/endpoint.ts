@@ -119,6 +119,7 @@ function write(response: ServerResponse, { status, headers, body, encoding }: Ht
 }
 
 function send(response: ServerResponse, status: number, body: object): void {
+  if (status === 429) response.setHeader("retry-after", "1");
   response.writeHead(status, { "content-type": "application/json" });
   response.end(JSON.stringify(body));
 }

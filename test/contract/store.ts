@@ -52,7 +52,8 @@ function invocation(id: InvocationId, sourceId: DeployedId): Invocation {
   };
 }
 
-function run(fence: number, sourceId: DeployedId, id: InvocationId, parts: Partial<RunCommit> = {}): RunCommit {
+/** A run as it is committed. */
+export function run(fence: number, sourceId: DeployedId, id: InvocationId, parts: Partial<RunCommit> = {}): RunCommit {
   return { fence, invocation: invocation(id, sourceId), events: [], stateChanges: {}, logs: [], ...parts };
 }
 

@@ -1,7 +1,10 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { dataOf, listOf } from "../../src/cli/api-client.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
+import { Gate } from "../support/gate.ts";
 import { Receiver } from "../support/receiver.ts";
 import { type DeployedSource, TestServer, eventually } from "../support/runtime.ts";
 
@@ -197,10 +200,44 @@ describe("the API", () => {
     ]);
   });
 
-  it("answers a conflict with 409, and one request too many with 429 and when to come again", async () => {
-    const server = await TestServer.start({ concurrency: "1" });
+  it("answers a conflict with 409", async () => {
+    const server = await TestServer.start();
     await server.api.post("/v1/api_keys", { name: "ci" });
     await expect(server.api.post("/v1/api_keys", { name: "ci" })).rejects.toMatchObject({ code: "PD_CONFLICT" });
+  });
+
+  it("answers one call too many with 429, and when to come again", async () => {
+    const server = await TestServer.start({ concurrency: "1", waiting: "0" });
+    const gate = await Gate.open();
+    const source = await server.deploy(
+      `export default { name: "t", version: "1", props: { http: "$.interface.http" }, async run() { await fetch("${gate.url}"); } };`,
+    );
+    const first = source.run();
+    await gate.reached;
+    const refused = await call(server, "post", `${source.path}/run`);
+    expect([refused.status, refused.body.code, refused.headers.get("retry-after")]).toEqual([429, "PD_TOO_BUSY", "1"]);
+    const atEndpoint = await fetch(source.endpoint);
+    expect([atEndpoint.status, atEndpoint.headers.get("retry-after")]).toEqual([429, "1"]);
+    gate.release();
+    expect(await first).toMatchObject({ outcome: "returned" });
+  });
+
+  it("cuts off a reader of a stream that does not read, and holds no more than a few thousand events for it", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy('export default { name: "t", version: "1", run() { for (let n = 0; n < 2000; n++) this.$emit("x".repeat(2000)); } };');
+    const { hostname, port } = new URL(server.apiUrl);
+    const socket = connect(Number(port), hostname);
+    socket.write(`GET /sse/dc/${source.id}/emits HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${server.apiKey}\r\n\r\n`);
+    await once(socket, "readable");
+    for (let round = 0; round < 10; round++) await source.run();
+    // It gets what was on its way, and then the end of the answer, though the source has emitted more.
+    let text = "";
+    socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    await eventually(async () => text.endsWith("\r\n0\r\n\r\n"));
+    socket.destroy();
+    const received = text.match(/^id: /gm)?.length ?? 0;
+    expect(received).toBeGreaterThan(0);
+    expect(received).toBeLessThan(18_000);
   });
 });
 

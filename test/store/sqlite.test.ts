@@ -5,6 +5,7 @@ import { holdLock } from "../../src/store/sqlite/open.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { programFile } from "../../src/system/program-files.ts";
+import { deliveryContract } from "../contract/deliveries.ts";
 import { component, source, storeContract } from "../contract/store.ts";
 import { temporaryFolder } from "../support/home.ts";
 
@@ -20,6 +21,7 @@ async function openAt(path: string): Promise<Store> {
 }
 
 describe("the SQLite store", () => {
+  deliveryContract(async () => openAt(join(await temporaryFolder(), "test.db")));
   storeContract(async () => {
     const path = join(await temporaryFolder(), "test.db");
     return { store: await openAt(path), reopen: () => openAt(path) };
