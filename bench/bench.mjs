@@ -1,4 +1,4 @@
-// npm run bench [start] [reload] [requests] [slow-disk] [memory]: figures as ratios to a yardstick measured beside them.
+// npm run bench [start] [reload] [requests] [slow-disk] [memory] [deliveries] [streams]: figures as ratios to a yardstick measured beside them.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -73,8 +73,8 @@ async function reload(name, imports) {
   );
 }
 
-async function load(url) {
-  const client = spawn(process.execPath, [join(import.meta.dirname, "load.mjs"), url, "50", "4"], { env, stdio: ["ignore", "pipe", "inherit"] });
+async function load(url, connections = 50) {
+  const client = spawn(process.execPath, [join(import.meta.dirname, "load.mjs"), url, String(connections), "4"], { env, stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
   client.stdout.setEncoding("utf8").on("data", (chunk) => (text += chunk));
   await once(client, "close");
@@ -186,6 +186,75 @@ async function memory() {
   );
 }
 
+/** What the API answers to a call. */
+async function api(method, path, body) {
+  const { api_url: base } = JSON.parse(run("status", "--json"));
+  const key = readFileSync(join(env.PD_HOME, "api-key"), "utf8").trim();
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const answer = await fetch(base + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  if (!answer.ok) throw new Error(await answer.text());
+  return (await answer.json()).data;
+}
+
+/** A source that emits as many events with the time of each as its event says. */
+function emitter() {
+  const path = join(folder, "stamps.mjs");
+  writeFileSync(
+    path,
+    'export default { name: "Stamps", version: "1", run({ count }) { for (let n = 0; n < count; n++) this.$emit({ at: Date.now(), n }); } };',
+  );
+  return JSON.parse(run("deploy", path, "--json"));
+}
+
+const summary = ({ ages }) => `p50 ${quantile(ages, 0.5)} ms, p99 ${quantile(ages, 0.99)} ms`;
+
+/**
+ * 20,000 events to one loopback receiver, 4 at a time, each attempt recorded, ÷ what 4 bare connections post to it;
+ * then 300 events one by one: from $emit to the arrival of the first attempt.
+ */
+async function deliveries() {
+  run("up", "--detach");
+  const source = emitter();
+  const receiver = spawn(process.execPath, [join(import.meta.dirname, "receiver.mjs")], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const url = String((await once(receiver.stdout.setEncoding("utf8"), "data"))[0]).trim();
+  const figures = async () => (await fetch(url)).json();
+  const bare = await load(url, 4);
+  await figures();
+  const webhook = JSON.parse(run("subscribe", source.id, url, "--json"));
+  for (let n = 0; n < 20; n++) await api("POST", `/v1/sources/${source.id}/run`, { event: { count: 1000 } });
+  while ((await api("GET", `/v1/webhooks/${webhook.id}`)).deliveries.pending > 0) await new Promise((resolve) => setTimeout(resolve, 100));
+  const { count, seconds } = await figures();
+  const rate = count / seconds;
+  for (let n = 0; n < 300; n++) await api("POST", `/v1/sources/${source.id}/run`, { event: { count: 1 } });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  console.log(
+    `deliveries to a loopback receiver: ${Math.round(rate)}/s of ${count}; ÷ 4 bare connections: ${round(rate / bare.rate)}; from $emit to the first attempt, one by one: ${summary(await figures())}`,
+  );
+  receiver.kill();
+  run("delete", source.id);
+  run("down");
+}
+
+/** 100 readers of one stream get 200 events, one run each. */
+async function streams() {
+  run("up", "--detach");
+  const source = emitter();
+  const key = readFileSync(join(env.PD_HOME, "api-key"), "utf8").trim();
+  const { api_url: base } = JSON.parse(run("status", "--json"));
+  const words = [join(import.meta.dirname, "readers.mjs"), `${base}/sse/dc/${source.id}/emits`, key, "100", "200"];
+  const readers = spawn(process.execPath, words, { env, stdio: ["ignore", "pipe", "inherit"] });
+  let shown = "";
+  readers.stdout.setEncoding("utf8").on("data", (text) => (shown += text));
+  while (!shown.includes("open")) await new Promise((resolve) => setTimeout(resolve, 20));
+  for (let n = 0; n < 200; n++) await api("POST", `/v1/sources/${source.id}/run`, { event: { count: 1 } });
+  while (!shown.includes("}")) await new Promise((resolve) => setTimeout(resolve, 20));
+  const figures = JSON.parse(shown.slice(shown.indexOf("{")));
+  console.log(`one stream to 100 readers: ${figures.count} messages, from $emit to each reader ${summary(figures)}`);
+  readers.kill();
+  run("delete", source.id);
+  run("down");
+}
+
 try {
   console.log(`node ${process.version}, ${process.platform} ${process.arch}`);
   if (isWanted("start")) start();
@@ -196,6 +265,8 @@ try {
   if (isWanted("requests")) await requests();
   if (isWanted("slow-disk")) await slowDisk();
   if (isWanted("memory")) await memory();
+  if (isWanted("deliveries")) await deliveries();
+  if (isWanted("streams")) await streams();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
