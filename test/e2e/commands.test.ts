@@ -248,7 +248,7 @@ describe("pd", () => {
       return execFileSync("bash", ["-c", script], { cwd: home.folder, encoding: "utf8" }).trim();
     };
     await home.file("mine.ts", "");
-    expect(await complete("de")).toBe("dev deploy delete describe");
+    expect(await complete("de")).toBe("dev deploy delete describe deliveries");
     expect(await complete("deploy", "--prop")).toBe("--prop --props");
     expect(await complete("deploy", "mi")).toBe("mine.ts");
     expect(await complete("list", "")).toBe("sources components streams");
