@@ -15,9 +15,10 @@ export async function exportHosted(client: ApiClient, source: JsonObject, { even
   const withheld: string[] = [];
   for (const [name, value] of Object.entries(values)) {
     const prop = declared.find((candidate) => candidate["name"] === name) ?? {};
-    if (prop["type"] === "app" || prop["secret"] === true || isAccount(value)) withheld.push(name);
-    else if (isTimer(value)) props[name] = timerInput(value);
-    else if (!isInterface(value) && value !== null && value !== undefined) props[name] = value;
+    const type = typeof prop["type"] === "string" ? prop["type"] : guessedType(value);
+    if (type === "app" || prop["secret"] === true) withheld.push(name);
+    else if (type === "$.interface.timer") props[name] = isJsonObject(value) ? timerInput(value) : value;
+    else if (!type.startsWith("$.interface.") && type !== "$.service.db" && value !== null && value !== undefined) props[name] = value;
   }
   const count = Math.min(events, KEPT_EVENTS);
   const summaries = count === 0 ? [] : listOf(await client.get(`/v1/sources/${text(source, "id")}/event_summaries?expand=event&limit=${count}`)).toReversed();
@@ -26,10 +27,12 @@ export async function exportHosted(client: ApiClient, source: JsonObject, { even
     name: text(source, "name"),
     active: source["active"] !== false,
     version: text(component, "version"),
-    component: { code: text(component, "code"), path: `${text(source, "name_slug")}.mjs`, files: {} },
+    component: { code: text(component, "code"), path: `${text(source, "name_slug")}.js`, files: {} },
     packages: {},
     configured_props: props,
+    secret_props: withheld,
     withheld_props: withheld,
+    prop_names: declared.map((prop) => text(prop, "name")),
     env: {},
     withheld_env: [],
     events: summaries.map((summary) => ({
@@ -52,20 +55,15 @@ function metadataOf(summary: JsonObject): JsonObject {
   };
 }
 
-/** `{ cron, interval_seconds }`, as the platform shows what is given as `{ cron }` or `{ intervalSeconds }`. */
-function isTimer(value: JsonValue | undefined): value is JsonObject {
-  return isJsonObject(value) && ("interval_seconds" in value || "cron" in value);
-}
-
+/** `{ cron, interval_seconds }` as the platform shows what is given as `{ cron }` or `{ intervalSeconds }`. */
 function timerInput({ cron, timezone, interval_seconds: seconds }: JsonObject): JsonObject {
   if (cron !== null && cron !== undefined) return { cron, ...(typeof timezone === "string" ? { timezone } : {}) };
   return seconds === null || seconds === undefined ? {} : { intervalSeconds: seconds };
 }
 
-function isAccount(value: JsonValue | undefined): boolean {
-  return isJsonObject(value) && "authProvisionId" in value;
-}
-
-function isInterface(value: JsonValue | undefined): boolean {
-  return isJsonObject(value) && ("endpoint_url" in value || value["type"] === "$.service.db");
+/** Of a value whose prop is not declared any more. */
+function guessedType(value: JsonValue | undefined): string {
+  if (!isJsonObject(value)) return "any";
+  if ("authProvisionId" in value) return "app";
+  return "endpoint_url" in value ? "$.interface.http" : "any";
 }

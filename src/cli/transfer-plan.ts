@@ -18,26 +18,30 @@ export interface PlannedTransfer {
   readonly changes: readonly string[];
   /** What is sent to the server. */
   readonly request: JsonObject;
+  /** Props that can be given; `undefined`: that is not known. */
+  readonly propNames: readonly string[] | undefined;
   /** Values that stay behind, so that they have to be there already or be given. */
   readonly withheld: readonly string[];
 }
 
 /** Compares a source as it comes with the one of its slug, as far as both are known. */
 export function planTransfer(from: JsonObject, to: JsonObject | undefined): PlannedTransfer {
-  const { version: _version, withheld_props: withheldProps, withheld_env: withheldEnv, ...request } = from;
+  const { version: _version, withheld_props: withheldProps, withheld_env: withheldEnv, secret_props: secretProps, prop_names: propNames, ...request } = from;
   const withheld = [...textsOf(withheldProps), ...textsOf(withheldEnv).map((name) => `--env ${name}`)];
   const slug = text(from, "slug");
-  if (to === undefined) return { slug, kind: "create", changes: [], request, withheld };
+  const shared = { slug, request, propNames: propNames === undefined ? undefined : textsOf(propNames) };
+  if (to === undefined) return { ...shared, kind: "create", changes: [], withheld };
+  const hidden = new Set([...textsOf(secretProps), ...textsOf(to["secret_props"])]);
   const changes = [
     ...memberChange("name", to["name"], from["name"]),
     ...memberChange("active", to["active"], from["active"]),
     ...codeChanges(objectOf(to["component"]), objectOf(from["component"])),
-    ...membersChanges("prop", withheldOut(to, "configured_props", from), objectOf(from["configured_props"])),
+    ...membersChanges("prop", withheldOut(to, "configured_props", from), objectOf(from["configured_props"]), hidden),
     ...membersChanges("package", objectOf(to["packages"]), objectOf(from["packages"])),
     ...(from["state"] === undefined ? [] : membersChanges("state", objectOf(to["state"]), objectOf(from["state"]))),
     ...(Object.keys(objectOf(from["env"])).length === 0 ? [] : membersChanges("env", objectOf(to["env"]), objectOf(from["env"]))),
   ];
-  return { slug, kind: changes.length === 0 ? "unchanged" : "update", changes, request, withheld: [] };
+  return { ...shared, kind: changes.length === 0 ? "unchanged" : "update", changes, withheld: [] };
 }
 
 /** Values that stay where they are are no difference. */
@@ -50,16 +54,16 @@ function memberChange(name: string, before: JsonValue | undefined, after: JsonVa
   return isSameJson(before, after) ? [] : [`~ ${name}: ${shown(before)} → ${shown(after)}`];
 }
 
-/** Values may be secrets: those of variables are never shown. */
-function membersChanges(label: string, before: JsonObject, after: JsonObject): string[] {
-  const value = (given: JsonValue | undefined): string => (label === "env" ? "…" : shown(given));
+/** Secrets and variables are told to change, and never shown. */
+function membersChanges(label: string, ...[before, after, hidden]: [JsonObject, JsonObject, ReadonlySet<string>?]): string[] {
+  const value = (name: string, given: JsonValue | undefined): string => (label === "env" || hidden?.has(name) === true ? "…" : shown(given));
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted((a, b) => (a < b ? -1 : 1));
   return names.flatMap((name) => {
     if (isSameJson(before[name], after[name])) return [];
-    if (before[name] === undefined) return [`+ ${label} ${name}: ${value(after[name])}`];
+    if (before[name] === undefined) return [`+ ${label} ${name}: ${value(name, after[name])}`];
     // What the other side has beside what is sent stays there, but for the store, which is replaced.
-    if (after[name] === undefined) return label === "state" ? [`- ${label} ${name}: ${value(before[name])}`] : [];
-    return [`~ ${label} ${name}: ${value(before[name])} → ${value(after[name])}`];
+    if (after[name] === undefined) return label === "state" ? [`- ${label} ${name}: ${value(name, before[name])}`] : [];
+    return [`~ ${label} ${name}: ${value(name, before[name])} → ${value(name, after[name])}`];
   });
 }
 

@@ -1,15 +1,35 @@
 import { type Invocation, type LogLine, describeOutcome, isFailed } from "./invocation.ts";
-import type { JsonObject } from "./json.ts";
+import { type JsonObject, type JsonValue, parseJson } from "./json.ts";
+import { type Trigger, timerEvent } from "./trigger.ts";
 
 /** A message of `$errors` for a call that failed (platform.md §5); `undefined` when it did not. */
 export function errorMessage({ id, sourceId, trigger, startedAt, outcome }: Invocation): JsonObject | undefined {
   if (!isFailed(outcome)) return undefined;
   const thrown = outcome.kind === "threw" ? { code: outcome.error.name, msg: outcome.error.message, stack: outcome.error.stack } : { code: outcome.kind };
   return {
-    original_event: JSON.parse(JSON.stringify(trigger)),
+    original_event: originalEvent(trigger),
     original_context: { id, ts: new Date(startedAt).toISOString(), source_id: sourceId, source_type: "source" },
     error: { msg: describeOutcome(outcome), ...thrown, ts: new Date(startedAt).toISOString() },
   };
+}
+
+/** What `run` was called with, as far as plain rules can tell: bodies that are not JSON stay text. */
+function originalEvent(trigger: Trigger): JsonValue {
+  switch (trigger.kind) {
+    case "http": {
+      const { method, path, url, query, headers, clientIp, body, encoding } = trigger;
+      const parsed = encoding === "utf8" ? parseJson(body) : undefined;
+      const fields = Object.fromEntries(new URLSearchParams(query));
+      return { method, path, url, query: fields, headers: { ...headers }, client_ip: clientIp, bodyRaw: body, body: parsed ?? body };
+    }
+    case "timer":
+      return timerEvent(trigger);
+    case "manual":
+    case "event":
+      return trigger.event;
+    case "hook":
+      return { hook: trigger.hook };
+  }
 }
 
 /** A message of `$logs` for one line, as observations show it (platform.md §5). */

@@ -26,7 +26,7 @@ export interface Webhook {
 }
 
 /** How long a secret that was rotated is still signed with, so that receivers can change theirs. */
-export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1000;
+const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1000;
 
 /** http or https with a host; anything else throws PD_BAD_INPUT. */
 export function checkWebhookUrl(url: string): string {
@@ -48,4 +48,35 @@ export function signingSecrets({ secret, oldSecrets }: Pick<Webhook, "secret" | 
 /** A new secret from 32 random letters. */
 export function webhookSecret(random: string): string {
   return `whsec_${btoa(random)}`;
+}
+
+/** What is changed about a webhook; members that are absent stay. */
+export interface WebhookChange {
+  readonly url?: string;
+  /** `null` takes it away. */
+  readonly name?: string | null;
+  readonly description?: string | null;
+  readonly active?: boolean;
+  /** Takes the place of the secret, which signs as well for a day. */
+  readonly secret?: string;
+}
+
+/** The webhook after a change. One that is activated begins with a clean record. */
+export function changedWebhook(before: Webhook, { url, name, description, active, secret }: WebhookChange, now: number): Webhook {
+  const { name: oldName, description: oldDescription, failingSince, inactiveReason, ...rest } = before;
+  const [title, text] = [name === undefined ? oldName : name, description === undefined ? oldDescription : description];
+  const keepsHealth = active !== true || before.active;
+  return {
+    ...rest,
+    ...(title ? { name: title } : {}),
+    ...(text ? { description: text } : {}),
+    ...(keepsHealth && failingSince !== undefined ? { failingSince } : {}),
+    ...(keepsHealth && inactiveReason !== undefined ? { inactiveReason } : {}),
+    url: url ?? before.url,
+    active: active ?? before.active,
+    ...(secret === undefined
+      ? {}
+      : { secret, oldSecrets: [{ secret: before.secret, until: now + ROTATION_OVERLAP_MS }, ...before.oldSecrets.filter(({ until }) => until > now)] }),
+    updatedAt: now,
+  };
 }

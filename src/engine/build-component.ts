@@ -33,7 +33,7 @@ export async function buildCode(ports: EnginePorts, input: CodeInput, lock: Pack
 async function fetchCode({ origin }: EnginePorts, url: string): Promise<ComponentCode> {
   const text = await origin.fetch(url);
   const name = new URL(url).pathname.split("/").at(-1) ?? "";
-  return { path: /\.(m|c)?(j|t)s$/.test(name) ? name : "component.mjs", text, files: {} };
+  return { path: /\.(m|c)?(j|t)s$/.test(name) ? name : "component.js", text, files: {} };
 }
 
 /** Reads what a loaded unit says of itself. Throws PD_NOT_A_COMPONENT with every problem. */

@@ -1,10 +1,10 @@
-import { type Attempt, type Delivery, type SendResult, healthAfter, judge } from "../domain/delivery.ts";
-import { messageOf } from "../domain/errors.ts";
+import { type Attempt, type Delivery, type SendResult, judge } from "../domain/delivery.ts";
+import { PdError, messageOf } from "../domain/errors.ts";
 import { type ListenerId, isWebhookId } from "../domain/ids.ts";
 import { parseJson } from "../domain/json.ts";
 import type { EventTrigger } from "../domain/trigger.ts";
 import { type Webhook, signingSecrets } from "../domain/webhook.ts";
-import type { AttemptRecord, DeliveryStore } from "../ports/delivery-store.ts";
+import type { DeliveryStore } from "../ports/delivery-store.ts";
 import type { Sender } from "../ports/sender.ts";
 import type { SubscriptionStore } from "../ports/subscription-store.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -24,8 +24,9 @@ export interface SourceListener {
 
 /** Read ahead of what can be sent at once. */
 const BATCH = 200;
-/** An attempt that could not be recorded is made again after this. */
-const RECORD_RETRY_MS = 1000;
+/** What could not be settled, as on a full disk, is tried again after pauses that grow. */
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
 
 /**
  * Delivers what commits have written for listeners. Each listener has a lane of its own, so that a slow or dead one
@@ -84,42 +85,45 @@ export class Deliverer {
     const { clock, meter, store } = this.#ports;
     const { listenerId } = delivery;
     const webhook = isWebhookId(listenerId) ? store.getWebhook(listenerId) : undefined;
-    // Deleted or deactivated since it was read: the store has settled it.
-    if (isWebhookId(listenerId) && webhook?.active !== true) return async () => true;
+    // Deleted or deactivated since it was read.
+    if (isWebhookId(listenerId) && webhook?.active !== true) return () => this.#settled(store.missPending(listenerId));
     const at = clock.now();
     const result = webhook === undefined ? await this.#giveToSource(delivery) : await this.#sendTo(webhook, delivery);
-    if (this.#over.signal.aborted) return async () => true;
+    if (result === "inactive") return () => this.#settled(store.missPending(listenerId));
+    // Nothing was tried: it stays due.
+    if (result === "busy" || this.#over.signal.aborted) return async () => false;
     const attempt: Attempt = { at, durationMs: clock.now() - at, result };
     const verdict = judge(result, { attempt: delivery.attemptCount + 1, now: clock.now(), random: clock.random() });
     meter.attempted({ verdict: verdict.kind, durationMs: attempt.durationMs });
-    const health = webhook === undefined ? undefined : healthAfter(webhook, { verdict, attempt });
-    return () => this.#record({ delivery, attempt, verdict, ...(health === undefined ? {} : { health }) });
+    return () => this.#settled(store.recordAttempt({ delivery, attempt, verdict }));
   }
 
   /** False when it could not be stored: then the attempt is made again. */
-  async #record(record: AttemptRecord): Promise<boolean> {
-    const { clock, store, log } = this.#ports;
+  async #settled(write: Promise<void>): Promise<boolean> {
     try {
-      await store.recordAttempt(record);
+      await write;
       return true;
     } catch (error) {
-      log.error("an attempt to deliver could not be recorded, and will be made again", { delivery: record.delivery.id, reason: messageOf(error) });
-      await clock.sleepUntil(clock.now() + RECORD_RETRY_MS, this.#over.signal);
+      this.#ports.log.error("an attempt to deliver could not be recorded, and will be made again", { reason: messageOf(error) });
       return false;
     }
   }
 
   #sendTo(webhook: Webhook, { messageId, payload, emitterId, channel }: Delivery): Promise<SendResult> {
     const { clock, sender } = this.#ports;
-    const headers = { "x-pd-emitter-id": emitterId, "x-pd-event-name": channel };
+    // A header takes letters, digits and signs of ASCII alone.
+    const headers = { "x-pd-emitter-id": emitterId, "x-pd-event-name": encodeURI(channel) };
     return sender.send({ url: webhook.url, id: messageId, payload, secrets: signingSecrets(webhook, clock.now()), headers }, this.#over.signal);
   }
 
-  async #giveToSource({ listenerId, messageId, payload, emitterId, channel }: Delivery): Promise<SendResult> {
+  async #giveToSource({ listenerId, messageId, payload, emitterId, channel }: Delivery): Promise<SendResult | "inactive" | "busy"> {
     try {
       await this.#sources.receive(listenerId, { kind: "event", emitterId, channel, messageId, event: parseJson(payload) ?? null });
       return { kind: "answered", status: 200, answer: "" };
     } catch (error) {
+      const code = error instanceof PdError ? error.code : "PD_FAILED";
+      if (code === "PD_SOURCE_INACTIVE" || code === "PD_SOURCE_NOT_FOUND") return "inactive";
+      if (code === "PD_TOO_BUSY" || code === "PD_STOPPING" || code === "PD_NOT_STORED") return "busy";
       return { kind: "unreachable", reason: messageOf(error) };
     }
   }
@@ -135,6 +139,9 @@ class Lane {
   readonly #onTheirWay = new Set<Promise<void>>();
   #next: Delivery[] = [];
   #readAt = 0;
+  /** After something that could not be settled: the pause before the next attempt, which grows. */
+  #pauseMs = 0;
+  #resumeAt = 0;
   #sleep = new AbortController();
   #isStopping = false;
   /** Something may be due that was not read yet. */
@@ -161,27 +168,35 @@ class Lane {
 
   /** Ends when nothing is pending any more. */
   async run(): Promise<void> {
-    const { clock, concurrency, store } = this.#ports;
+    const { clock, concurrency } = this.#ports;
     while (!this.#isStopping) {
+      if (clock.now() < this.#resumeAt) {
+        await this.#untilChangedOr(this.#resumeAt);
+        continue;
+      }
       if (this.#next.length === 0 && this.isWanted) this.#readDue();
       while (this.#onTheirWay.size < concurrency && this.#next.length > 0) this.#begin(this.#next.shift());
-      if (this.#onTheirWay.size >= concurrency || (this.#taken.size > 0 && !this.isWanted)) await this.#untilChanged();
-      else if (!this.isWanted) {
-        const at = store.nextDueAt(this.#listenerId, this.#readAt);
-        if (at === undefined) return;
-        this.#sleep = new AbortController();
-        await clock.sleepUntil(at, this.#sleep.signal);
-        this.isWanted = true;
-      }
+      if (this.#onTheirWay.size >= concurrency) await this.#untilChangedOr(undefined);
+      else if (!this.isWanted && !(await this.#untilDue())) return;
     }
   }
 
-  /** An answer came, or something is due that may take a free place. */
-  async #untilChanged(): Promise<void> {
+  /** Places are free and nothing is due: waits for what will be. False: nothing will. */
+  async #untilDue(): Promise<boolean> {
+    const { clock, store } = this.#ports;
+    const at = store.nextDueAt(this.#listenerId, this.#readAt);
+    if (at === undefined && this.#taken.size === 0) return false;
+    await this.#untilChangedOr(at);
+    if (at !== undefined && clock.now() >= at) this.isWanted = true;
+    return true;
+  }
+
+  /** An answer came, something was written for this listener, or it is so late. */
+  async #untilChangedOr(at: number | undefined): Promise<void> {
     this.#sleep = new AbortController();
     const { signal } = this.#sleep;
-    const woken = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    await Promise.race([woken, ...this.#onTheirWay]);
+    await Promise.race([this.#ports.clock.sleepUntil(at ?? Number.POSITIVE_INFINITY, signal), ...this.#onTheirWay]);
+    this.#sleep.abort();
   }
 
   #readDue(): void {
@@ -205,9 +220,18 @@ class Lane {
 
   /** A place is free already while an attempt is recorded; many share a commit. */
   async #record({ id }: Delivery, record: () => Promise<boolean>): Promise<void> {
-    const isRecorded = await record();
+    const isSettled = await record();
     this.#taken.delete(id);
-    if (!isRecorded) this.wake();
+    if (isSettled) this.#pauseMs = 0;
+    else this.#pause();
+    if (!isSettled) this.wake();
     else if (this.#taken.size === 0) this.#sleep.abort();
+  }
+
+  #pause(): void {
+    const now = this.#ports.clock.now();
+    if (now < this.#resumeAt) return;
+    this.#pauseMs = Math.min(Math.max(2 * this.#pauseMs, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
+    this.#resumeAt = now + this.#pauseMs;
   }
 }

@@ -4,6 +4,7 @@ import type { HttpResponse } from "../domain/invocation.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import { type HttpTrigger, timerEvent } from "../domain/trigger.ts";
+import type { CarriedState, StoredBaggage } from "../ports/component-store.ts";
 import type { Store } from "../ports/store.ts";
 import { RequestAcceptor } from "./accept-request.ts";
 import { type CodeInput, saveComponent } from "./build-component.ts";
@@ -101,7 +102,7 @@ export class Engine {
   importSource({ slug, name, active, code, props, env, baggage }: ImportRequest): Promise<LiveSource> {
     const known = this.#sources.bySlug(slug);
     if (known === undefined) return this.deploy({ code, name, slug, active, props, env, baggage });
-    return this.update(known, { code, name, keepsSlug: true, props, env, active, state: baggage?.state });
+    return this.update(known, { code, name, keepsSlug: true, props, env, active, carried: carriedOf(baggage) });
   }
 
   /** By id or slug. Throws PD_SOURCE_NOT_FOUND. */
@@ -169,4 +170,9 @@ export class Engine {
       ? { timestamp, method: "GET", path: "/", url: `${live.endpoint}/`, query: {}, headers: {}, body: {}, bodyRaw: "", rawBody: "" }
       : { timestamp };
   }
+}
+
+/** State travels to a source that is there already; events do not. */
+function carriedOf(baggage: StoredBaggage | undefined): CarriedState | undefined {
+  return baggage?.state === undefined ? undefined : { state: baggage.state, cache: baggage.cache ?? {} };
 }

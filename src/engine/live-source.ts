@@ -6,6 +6,7 @@ import type { BadResponse, HttpResponse, Method, OptionsRequest, RunResult, Stat
 import type { JsonObject } from "../domain/json.ts";
 import type { Bundle, SavedComponent } from "../domain/saved-component.ts";
 import type { Trigger } from "../domain/trigger.ts";
+import type { CarriedState } from "../ports/component-store.ts";
 import type { CallReport, LatePart, Unit, UnitCode } from "../ports/runner.ts";
 import { CallQueue } from "./call-queue.ts";
 import { type CommittedRun, commitLate, commitRun } from "./commit-run.ts";
@@ -177,6 +178,25 @@ export class LiveSource {
     if (owned !== undefined) this.#spread(owned, changes, undefined);
     const write = (): Promise<void> => this.#ports.store.writeState(this.source.id, changes);
     await (owned === undefined ? write() : this.#commit(owned, write));
+  }
+
+  /** From now on its units work on this state; it is stored by `storeCarried`. */
+  async carry({ state, cache }: CarriedState): Promise<void> {
+    const owned = await this.#ownership.take();
+    const cleared = Object.fromEntries(Object.keys(owned.state).map((key) => [key, null]));
+    this.#spread(owned, { ...cleared, ...state }, undefined);
+    owned.cache = cache;
+  }
+
+  /** Stores the state as it is by now, in one go with the rest of a change. */
+  async storeCarried(write: (now: CarriedState) => Promise<void>): Promise<void> {
+    const { state, cache } = await this.#ownership.take();
+    await write({ state: { ...state }, cache });
+  }
+
+  /** Back to what is stored: the next call begins from there. */
+  forgetCarried(): void {
+    this.#disown("an update was undone");
   }
 
   /** Ends the process of a source that had nothing to do for a while. */

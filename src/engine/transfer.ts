@@ -16,8 +16,12 @@ export interface ExportedSource {
   readonly code: ComponentCode;
   readonly lock: PackageLock;
   readonly props: JsonObject;
-  /** Props whose values stay behind: secrets and credentials. */
+  /** Props that hold secrets and credentials. */
+  readonly secretProps: readonly string[];
+  /** Those of them whose values stay behind. */
   readonly withheldProps: readonly string[];
+  /** Names of all props that can be given. */
+  readonly propNames: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly withheldEnv: readonly string[];
   readonly state?: Readonly<Record<string, string>>;
@@ -34,8 +38,9 @@ export interface ExportWishes {
 
 export function exportSource(store: Store, live: LiveSource, { secrets, state, events }: ExportWishes): ExportedSource {
   const { source, component, definition } = live;
-  const isWithheld = (prop: PropDeclaration): boolean => !secrets && (prop.kind === "app" || (prop.kind === "user" && prop.secret));
-  const withheldProps = definition.props.filter((prop) => isWithheld(prop) && source.configured[prop.name] !== undefined).map(({ name }) => name);
+  const isSecret = (prop: PropDeclaration): boolean => prop.kind === "app" || (prop.kind === "user" && prop.secret);
+  const secretProps = definition.props.filter(isSecret).map(({ name }) => name);
+  const withheldProps = secrets ? [] : secretProps.filter((name) => source.configured[name] !== undefined);
   return {
     slug: source.slug,
     name: source.name,
@@ -44,7 +49,9 @@ export function exportSource(store: Store, live: LiveSource, { secrets, state, e
     code: component.code,
     lock: component.lock,
     props: Object.fromEntries(Object.entries(source.configured).filter(([name]) => !withheldProps.includes(name))),
+    secretProps,
     withheldProps,
+    propNames: definition.props.filter(({ kind }) => kind !== "http" && kind !== "db").map(({ name }) => name),
     env: secrets ? source.env : {},
     withheldEnv: secrets ? [] : Object.keys(source.env),
     ...(state ? { state: store.readState(source.id), cache: store.readCache(source.id) } : {}),

@@ -1,6 +1,7 @@
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { isSameJson, type JsonObject } from "../domain/json.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
+import type { CarriedState } from "../ports/component-store.ts";
 import type { Unit } from "../ports/runner.ts";
 import { type CodeInput, buildCode, requireSource, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
 import { callHook, hasHookThrown, reactivate } from "./hooks.ts";
@@ -18,8 +19,8 @@ export interface UpdateRequest {
   readonly props?: JsonObject;
   readonly env?: Readonly<Record<string, string>>;
   readonly active?: boolean;
-  /** What its store holds from then on: there before `activate` runs. Key → JSON text. */
-  readonly state?: Readonly<Record<string, string>> | undefined;
+  /** What its store and dedupe memory hold from then on: there before `activate` runs, stored with the swap. */
+  readonly carried?: CarriedState | undefined;
 }
 
 interface NextVersion {
@@ -37,7 +38,7 @@ export function update(ports: EnginePorts, state: EngineState, { live, request }
   const change = async (): Promise<LiveSource> => {
     const next = await prepare(ports, state, { live, request });
     try {
-      await replace(ports, state, { live, next, carried: request.state });
+      await replace(ports, state, { live, next, carried: request.carried });
     } finally {
       state.sources.releaseSlug(next.source.slug);
     }
@@ -93,7 +94,7 @@ async function nextCode(
 async function replace(
   ports: EnginePorts,
   state: EngineState,
-  { live, next, carried }: { live: LiveSource; next: NextVersion; carried: UpdateRequest["state"] },
+  { live, next, carried }: { live: LiveSource; next: NextVersion; carried: UpdateRequest["carried"] },
 ): Promise<void> {
   const { store } = ports;
   const { source, component, unit } = next;
@@ -105,27 +106,23 @@ async function replace(
   try {
     if (wasActive) await callHook(live, "deactivate", attempted);
     swap = live.switchTo(source, component, unit);
-    if (carried !== undefined) await live.writeState({ ...noneOf(store.readState(source.id)), ...carried });
+    if (carried !== undefined) await live.carry(carried);
     if (source.active) await callHook(live, "activate", attempted);
     const timers = source.active
       ? planTimers(ports, component.definition.props, { sourceId: source.id, configured: source.configured, before: store.timersOf(source.id) })
       : [];
-    await store.swap(source, component, timers);
+    await (carried === undefined ? store.swap(source, component, timers) : live.storeCarried((now) => store.swap(source, component, timers, now)));
     state.timers.replace(source.id, timers);
     swap.retireOld();
   } catch (error) {
     if (swap === undefined) unit?.kill("the update failed");
     swap?.undo();
+    if (carried !== undefined) live.forgetCarried();
     // When `deactivate` itself threw, nothing was given up that `activate` would have to take up again.
     const gaveUpNothing = swap === undefined && hasHookThrown(error);
     if (hasDeactivate) await (gaveUpNothing ? store.endChange(source.id) : reactivate(ports, live));
     throw error;
   }
-}
-
-/** Takes every key away. */
-function noneOf(state: Readonly<Record<string, string>>): Record<string, null> {
-  return Object.fromEntries(Object.keys(state).map((key) => [key, null]));
 }
 
 function withoutNulls(given: JsonObject): JsonObject {

@@ -1,17 +1,13 @@
 import type { SendResult } from "../domain/delivery.ts";
 import { PdError } from "../domain/errors.ts";
-import { type DeliveryId, type ListenerId, type WebhookId, isDeployedId, isWebhookId } from "../domain/ids.ts";
+import { type DeliveryId, type ListenerId, isDeployedId, isWebhookId } from "../domain/ids.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { type Subscription, type SystemChannel, emitterKey } from "../domain/subscription.ts";
-import { ROTATION_OVERLAP_MS, type Webhook, checkWebhookUrl, signingSecrets, webhookSecret } from "../domain/webhook.ts";
+import { type Webhook, type WebhookChange, checkWebhookUrl, signingSecrets, webhookSecret } from "../domain/webhook.ts";
 import type { EnginePorts } from "./ports.ts";
 
-export interface WebhookChange {
-  readonly url?: string;
-  /** `null` takes it away. */
-  readonly name?: string | null;
-  readonly description?: string | null;
-  readonly active?: boolean;
+/** What a caller may change about a webhook. */
+export interface WebhookWishes extends Omit<WebhookChange, "secret"> {
   /** A new secret; the old one signs as well for a day. */
   readonly rotate?: boolean;
 }
@@ -25,7 +21,7 @@ export class Webhooks {
   }
 
   /** Throws PD_BAD_INPUT for an address that nothing can be delivered to. */
-  async create({ url, name, description }: { url: string } & Pick<WebhookChange, "name" | "description">): Promise<Webhook> {
+  async create({ url, name, description }: { url: string } & Pick<WebhookWishes, "name" | "description">): Promise<Webhook> {
     const { clock, store } = this.#ports;
     const now = clock.now();
     const webhook: Webhook = {
@@ -50,23 +46,15 @@ export class Webhooks {
     return found;
   }
 
-  async update(id: string, { url, name, description, active, rotate }: WebhookChange): Promise<Webhook> {
-    const { clock, store } = this.#ports;
-    const { name: oldName, description: oldDescription, failingSince, inactiveReason, ...before } = this.find(id);
-    const now = clock.now();
-    const isBackOn = active === true && !before.active;
-    const health = isBackOn ? {} : { failingSince, inactiveReason };
-    const texts = { name: name === undefined ? oldName : name, description: description === undefined ? oldDescription : description };
-    const webhook: Webhook = {
-      ...before,
-      ...present({ ...texts, ...health }),
-      url: url === undefined ? before.url : checkWebhookUrl(url),
-      active: active ?? before.active,
-      ...(rotate === true ? this.#rotated(before, now) : {}),
-      updatedAt: now,
-    };
-    await store.saveWebhook(webhook);
-    return webhook;
+  async update(id: string, { rotate, ...change }: WebhookWishes): Promise<Webhook> {
+    const { clock, store, onDeliveries } = this.#ports;
+    const { id: known, active: wasActive } = this.find(id);
+    const url = change.url === undefined ? {} : { url: checkWebhookUrl(change.url) };
+    const secret = rotate === true ? { secret: webhookSecret(clock.randomText(32)) } : {};
+    const changed = await store.changeWebhook(known, { ...change, ...url, ...secret }, clock.now());
+    if (changed === undefined) return this.find(id);
+    if (changed.active && !wasActive) onDeliveries([known]);
+    return changed;
   }
 
   async delete(id: string): Promise<void> {
@@ -82,20 +70,21 @@ export class Webhooks {
     return sender.send({ url: webhook.url, id: `test-${clock.randomText(16)}`, payload, secrets: signingSecrets(webhook, clock.now()), headers }, signal);
   }
 
-  /** Due again are deliveries that were missed while the webhook was inactive; resolves to their number. */
-  async replayMissed(id: WebhookId): Promise<number> {
+  /** Due again are deliveries that were missed while the listener was inactive; resolves to their number. Throws PD_CONFLICT while it still is. */
+  replayMissed(id: ListenerId): Promise<number> {
     return this.#retry(id, { states: ["missed"], since: 0 });
   }
 
-  /** Due again are all that have failed since; resolves to their number. */
-  async retryFailed(id: string, since: number): Promise<number> {
-    return this.#retry(this.find(id).id, { states: ["failed"], since });
+  /** Due again are all that have failed since; resolves to their number. Throws PD_CONFLICT while the listener is inactive. */
+  retryFailed(id: ListenerId, since: number): Promise<number> {
+    return this.#retry(id, { states: ["failed"], since });
   }
 
   /** Throws PD_DELIVERY_NOT_FOUND. */
   async retry(id: DeliveryId): Promise<void> {
     const { clock, store, onDeliveries } = this.#ports;
     const delivery = store.getDelivery(id);
+    if (delivery !== undefined) this.#requireActive(delivery.listenerId);
     const isRetried = delivery !== undefined && (await store.retryDelivery(id, clock.now()));
     if (!isRetried) throw new PdError("PD_DELIVERY_NOT_FOUND", `Cannot deliver "${id}" again: no delivery has this id`);
     onDeliveries([delivery.listenerId]);
@@ -132,31 +121,20 @@ export class Webhooks {
     throw new PdError("PD_NOT_FOUND", `Cannot subscribe ${JSON.stringify(id)}: no webhook and no source has this id`, { fix: "pd webhooks list" });
   }
 
-  async #retry(id: WebhookId, which: { states: readonly ("failed" | "missed")[]; since: number }): Promise<number> {
+  async #retry(id: ListenerId, which: { states: readonly ("failed" | "missed")[]; since: number }): Promise<number> {
     const { clock, store, onDeliveries } = this.#ports;
+    this.#requireActive(id);
     const count = await store.retryDeliveries(id, { ...which, now: clock.now() });
     if (count > 0) onDeliveries([id]);
     return count;
   }
 
-  #rotated({ secret, oldSecrets }: Pick<Webhook, "secret" | "oldSecrets">, now: number): Pick<Webhook, "secret" | "oldSecrets"> {
-    const still = oldSecrets.filter(({ until }) => until > now);
-    return { secret: webhookSecret(this.#ports.clock.randomText(32)), oldSecrets: [{ secret, until: now + ROTATION_OVERLAP_MS }, ...still] };
+  #requireActive(id: ListenerId): void {
+    const { store } = this.#ports;
+    const listener = isWebhookId(id) ? store.getWebhook(id) : store.getSource(id);
+    if (listener?.active === true) return;
+    throw new PdError("PD_CONFLICT", `Cannot deliver to ${id} now: it is not active`, {
+      fix: isWebhookId(id) ? `pd webhooks update ${id} --activate` : `pd update ${id} --activate`,
+    });
   }
-}
-
-/** Without members that are empty. */
-function present(members: {
-  name: string | null | undefined;
-  description: string | null | undefined;
-  failingSince?: number | undefined;
-  inactiveReason?: string | undefined;
-}): Pick<Webhook, "name" | "description" | "failingSince" | "inactiveReason"> {
-  const { name, description, failingSince, inactiveReason } = members;
-  return {
-    ...(name ? { name } : {}),
-    ...(description ? { description } : {}),
-    ...(failingSince === undefined ? {} : { failingSince }),
-    ...(inactiveReason === undefined ? {} : { inactiveReason }),
-  };
 }

@@ -5,11 +5,15 @@ import type { DeployedId, SavedId } from "../domain/ids.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Timer } from "./timer-store.ts";
 
-/** What a source brings from elsewhere. */
-export interface StoredBaggage {
+/** What the store and the dedupe memory of a source hold. */
+export interface CarriedState {
   /** Key → JSON text. */
   readonly state: Readonly<Record<string, string>>;
   readonly cache: DedupeCache;
+}
+
+/** What a source brings from elsewhere. */
+export interface StoredBaggage extends Partial<CarriedState> {
   /** Oldest first. */
   readonly events: readonly (NewEvent & { readonly storedAt: number; readonly invocationId: string })[];
 }
@@ -28,8 +32,8 @@ export interface ComponentStore {
   /** Notes that `deactivate` is about to run: should the server end before `swap` or `endChange`, activate is due. */
   beginChange(id: DeployedId): Promise<void>;
   endChange(id: DeployedId): Promise<void>;
-  /** Puts new code, values and timers in the place of the old; a transient component that nobody uses any more goes. */
-  swap(source: DeployedComponent, component: SavedComponent, timers: readonly Timer[]): Promise<void>;
+  /** Puts new code, values, timers and what is carried in the place of the old; a transient component that nobody uses any more goes. */
+  swap(source: DeployedComponent, component: SavedComponent, timers: readonly Timer[], carried?: CarriedState): Promise<void>;
   /** Removes the source and all that belongs to it. */
   deleteSource(id: DeployedId): Promise<void>;
   getSource(idOrSlug: string): DeployedComponent | undefined;

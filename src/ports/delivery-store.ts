@@ -1,5 +1,5 @@
-import type { Attempt, Delivery, DeliveryState, HealthChange, Verdict } from "../domain/delivery.ts";
-import type { DeliveryId, ListenerId, WebhookId } from "../domain/ids.ts";
+import type { Attempt, Delivery, DeliveryState, Verdict } from "../domain/delivery.ts";
+import type { DeliveryId, ListenerId } from "../domain/ids.ts";
 
 export interface DeliveryPage {
   readonly limit: number;
@@ -13,7 +13,6 @@ export interface AttemptRecord {
   readonly delivery: Pick<Delivery, "id" | "listenerId">;
   readonly attempt: Attempt;
   readonly verdict: Verdict;
-  readonly health?: HealthChange;
 }
 
 /** Messages on their way to listeners. They are written by `RunStore.commit`, in the transaction of their event. */
@@ -25,10 +24,12 @@ export interface DeliveryStore {
   /** The earliest time after `now` at which something of this listener is due. */
   nextDueAt(listenerId: ListenerId, now: number): number | undefined;
   /**
-   * Attempt, delivery and the webhook's health in one transaction. A webhook that is deactivated by it has what is
-   * still pending marked as missed.
+   * Attempt, delivery and the webhook's health, as it is by then, in one transaction. A webhook that is deactivated
+   * by it has what is still pending marked as missed.
    */
   recordAttempt(record: AttemptRecord): Promise<void>;
+  /** What is pending for a listener that is not active is missed. */
+  missPending(listenerId: ListenerId): Promise<void>;
 
   getDelivery(id: DeliveryId): Delivery | undefined;
   /** Newest first. */
@@ -39,5 +40,5 @@ export interface DeliveryStore {
   /** Makes one pending again, due now, with all its attempts before it. Resolves to false when it is not there. */
   retryDelivery(id: DeliveryId, now: number): Promise<boolean>;
   /** Makes all in one of these states pending again that were made since then. Resolves to their number. */
-  retryDeliveries(listenerId: WebhookId, which: { states: readonly DeliveryState[]; since: number; now: number }): Promise<number>;
+  retryDeliveries(listenerId: ListenerId, which: { states: readonly DeliveryState[]; since: number; now: number }): Promise<number>;
 }

@@ -1,6 +1,6 @@
 import type { SubscriptionId, WebhookId } from "../domain/ids.ts";
 import type { AutoSubscription, Subscription } from "../domain/subscription.ts";
-import type { Webhook } from "../domain/webhook.ts";
+import type { Webhook, WebhookChange } from "../domain/webhook.ts";
 
 /** Who owns a server. */
 export interface Identity {
@@ -11,6 +11,8 @@ export interface Identity {
 /** Webhooks, and who gets what from whom. Reads are quick and see every finished write. */
 export interface SubscriptionStore {
   saveWebhook(webhook: Webhook): Promise<void>;
+  /** As it is in the store is what is changed. What is pending for one that becomes inactive is missed. `undefined`: it is not there. */
+  changeWebhook(id: WebhookId, change: WebhookChange, now: number): Promise<Webhook | undefined>;
   /** Its subscriptions and deliveries go with it. */
   deleteWebhook(id: WebhookId): Promise<void>;
   getWebhook(id: WebhookId): Webhook | undefined;

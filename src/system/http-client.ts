@@ -5,7 +5,9 @@ export interface Sending {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal | null;
-  /** For the whole answer; absent: as long as it takes. */
+  /** `manual`: an answer that points elsewhere is the answer. */
+  readonly redirect?: "follow" | "manual";
+  /** For the whole answer, in place of a signal; absent: as long as it takes. */
   readonly timeoutMs?: number;
 }
 
@@ -17,6 +19,12 @@ const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: C
 
 /** An HTTP request to elsewhere. Rejects with the network's reason. */
 export function sendRequest(url: string | URL, { timeoutMs, signal, headers, ...rest }: Sending = {}): Promise<Answer> {
-  const limits = [...(signal ? [signal] : []), ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)])];
-  return send(url, { ...rest, headers: { ...headers }, dispatcher: patient, signal: AbortSignal.any(limits) });
+  return send(url, { ...rest, headers: { ...headers }, dispatcher: patient, signal: timeoutMs === undefined ? (signal ?? null) : timeoutAfter(timeoutMs) });
+}
+
+/** Held by its timer: one that only AbortSignal.timeout makes may be collected on Node 20 before it comes. */
+function timeoutAfter(ms: number): AbortSignal {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new Error(`no answer within ${ms / 1000} s`)), ms).unref();
+  return controller.signal;
 }

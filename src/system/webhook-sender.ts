@@ -15,22 +15,25 @@ export interface WebhookSenderSettings {
   /** May messages go to addresses that only this machine or its network can reach? */
   readonly allowsPrivate: boolean;
   readonly userAgent: string;
+  /** How long an answer may take; absent: 15 s. */
+  readonly answerWithinMs?: number;
 }
 
 /** Sends messages as Standard Webhooks says: signed by each secret over `id.timestamp.body`. */
-export function webhookSender({ clock, allowsPrivate, userAgent }: WebhookSenderSettings): Sender {
+export function webhookSender({ clock, allowsPrivate, userAgent, answerWithinMs = ANSWER_WITHIN_MS }: WebhookSenderSettings): Sender {
   // Whoever answers with a redirect, or resolves to another address later, is judged when it is connected to.
-  const agent = new Agent({ connect: { timeout: ANSWER_WITHIN_MS, ...(allowsPrivate ? {} : { lookup: lookUpPublic }) } });
+  const agent = new Agent({ connect: { timeout: answerWithinMs, ...(allowsPrivate ? {} : { lookup: lookUpPublic }) } });
   return {
     async send({ url, id, payload, secrets, headers }, signal) {
       const refused = allowsPrivate ? undefined : literalProblem(url);
       if (refused !== undefined) return { kind: "unreachable", reason: refused };
       const timestamp = Math.floor(clock.now() / 1000);
+      const deadline = deadlineOf(signal, answerWithinMs);
       try {
         const answer = await request(url, {
           method: "POST",
           dispatcher: agent,
-          signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
+          signal: deadline.signal,
           headers: {
             ...headers,
             "content-type": "application/json",
@@ -45,8 +48,34 @@ export function webhookSender({ clock, allowsPrivate, userAgent }: WebhookSender
         const kept = await readStart(answer.body);
         return { kind: "answered", status: answer.statusCode, answer: kept, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
       } catch (error) {
-        return { kind: "unreachable", reason: reasonOf(error) };
+        return { kind: "unreachable", reason: deadline.hasPassed() ? `no answer within ${answerWithinMs / 1000} s` : reasonOf(error) };
+      } finally {
+        deadline.clear();
       }
+    },
+  };
+}
+
+/**
+ * Aborts with the signal, or when the answer is late. On Node 20 a timeout that only AbortSignal.any refers to may be
+ * collected, and never come.
+ */
+function deadlineOf(signal: AbortSignal, ms: number) {
+  const controller = new AbortController();
+  let isLate = false;
+  const abort = (): void => controller.abort();
+  const timer = setTimeout(() => {
+    isLate = true;
+    abort();
+  }, ms);
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  return {
+    signal: controller.signal,
+    hasPassed: () => isLate,
+    clear() {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", abort);
     },
   };
 }
@@ -60,10 +89,14 @@ function sign(secret: string, { id, timestamp, payload }: { id: string; timestam
 async function readStart(body: AsyncIterable<Buffer> & { destroy(): void }): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size >= KEPT_ANSWER_BYTES) break;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= KEPT_ANSWER_BYTES) break;
+    }
+  } catch {
+    // The status has come, and that decides; a body that breaks off is kept as far as it goes.
   }
   return Buffer.concat(chunks).subarray(0, KEPT_ANSWER_BYTES).toString("utf8");
 }
@@ -77,7 +110,6 @@ function retryAfter(header: string | string[] | undefined, now: number): number 
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof Error && error.name === "TimeoutError") return `no answer within ${ANSWER_WITHIN_MS / 1000} s`;
   const code = error instanceof Error && "code" in error ? `${String(error.code)}: ` : "";
   return `${code}${messageOf(error)}`;
 }
@@ -88,7 +120,19 @@ function privateAddresses(): BlockList {
   const list = new BlockList();
   const v4 = ["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16"];
   const more = ["192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"];
-  const v6 = ["::/128", "::1/128", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001:db8::/32", "2002::/16", "fc00::/7", "fe80::/10", "ff00::/8"];
+  const v6 = [
+    "::/96",
+    "fec0::/10",
+    "2001::/32",
+    "64:ff9b::/96",
+    "64:ff9b:1::/48",
+    "100::/64",
+    "2001:db8::/32",
+    "2002::/16",
+    "fc00::/7",
+    "fe80::/10",
+    "ff00::/8",
+  ];
   for (const range of [...v4, ...more, ...v6]) {
     const [address = "", prefix] = range.split("/");
     list.addSubnet(address, Number(prefix), address.includes(":") ? "ipv6" : "ipv4");

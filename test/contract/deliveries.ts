@@ -35,6 +35,7 @@ export function deliveryContract(open: () => Promise<Store>): void {
       expect(store.listWebhooks()).toEqual([unnamed]);
       await emit("inv_1", "1");
       await store.deleteWebhook("wh_1");
+      expect(await store.changeWebhook("wh_2", { name: "none" }, now)).toBeUndefined();
       expect([store.listWebhooks(), store.listSubscriptions(), store.listDeliveries("wh_1", { limit: 9 })]).toEqual([[], [], []]);
     });
   });
@@ -92,7 +93,7 @@ export function deliveryContract(open: () => Promise<Store>): void {
     it("are missed by a webhook that is inactive, or becomes so", async () => {
       const { store, emit } = await withWebhook();
       await emit("inv_1", "1");
-      await store.saveWebhook(webhook("wh_1", { active: false }));
+      await store.changeWebhook("wh_1", { active: false }, now);
       const { listeners } = await emit("inv_2", "2");
       expect([listeners, store.countDeliveries("wh_1")]).toEqual([[], { pending: 0, delivered: 0, failed: 0, missed: 2 }]);
       expect(await store.retryDeliveries("wh_1", { states: ["missed"], since: 0, now: now + 9 })).toBe(2);
@@ -104,14 +105,14 @@ export function deliveryContract(open: () => Promise<Store>): void {
       await emit("inv_1", "1");
       const [delivery] = store.listDue("wh_1", now + 10, 1);
       if (delivery === undefined) throw new Error("nothing is due");
-      await store.recordAttempt({ delivery, attempt: failed, verdict: { kind: "retry", at: now + 5000 }, health: { failingSince: now } });
+      await store.recordAttempt({ delivery, attempt: failed, verdict: { kind: "retry", at: now + 5000 } });
       expect(store.getDelivery(delivery.id)).toMatchObject({ state: "pending", attemptCount: 1, nextAt: now + 5000 });
       expect(store.getWebhook("wh_1")).toMatchObject({ failingSince: now });
       expect(store.nextDueAt("wh_1", now)).toBe(now + 5000);
       await store.recordAttempt({ delivery, attempt: failed, verdict: { kind: "exhausted" } });
       expect(store.getDelivery(delivery.id)).toMatchObject({ state: "failed", attemptCount: 2 });
       expect(await store.retryDelivery(delivery.id, now)).toBe(true);
-      await store.recordAttempt({ delivery, attempt: failed, verdict: { kind: "delivered" }, health: { failingSince: null } });
+      await store.recordAttempt({ delivery, attempt: failed, verdict: { kind: "delivered" } });
       expect(store.getDelivery(delivery.id)).toMatchObject({ state: "delivered", attemptCount: 3 });
       expect(store.getWebhook("wh_1")).not.toHaveProperty("failingSince");
       expect(store.listAttempts(delivery.id)).toEqual([failed, failed, failed]);
@@ -123,8 +124,8 @@ export function deliveryContract(open: () => Promise<Store>): void {
       await emit("inv_1", "1", "2");
       const [delivery] = store.listDue("wh_1", now + 10, 1);
       if (delivery === undefined) throw new Error("nothing is due");
-      await store.recordAttempt({ delivery, attempt: failed, verdict: { kind: "gone" }, health: { failingSince: now, inactiveReason: "gone" } });
-      expect(store.getWebhook("wh_1")).toMatchObject({ active: false, inactiveReason: "gone" });
+      await store.recordAttempt({ delivery, attempt: failed, verdict: { kind: "gone" } });
+      expect(store.getWebhook("wh_1")).toMatchObject({ active: false, inactiveReason: "its receiver answered 410 Gone" });
       expect(store.countDeliveries("wh_1")).toEqual({ pending: 0, delivered: 0, failed: 1, missed: 1 });
     });
 

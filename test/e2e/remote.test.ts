@@ -109,7 +109,12 @@ describe("pd push", () => {
     expect(plan.stdout).toContain('+  version: "2",');
     expect(plan.stdout).toContain("~ prop step: 2 → 3");
     expect(await home.json("describe", "counter", "-p", "there")).toMatchObject({ component_version: "1" });
-    await home.pd("push", "counter", "--to", "there");
+    await home.pd("db", "set", "counter", "n", "40", "-p", "there");
+    await home.pd("update", "counter", "--prop", "token=other");
+    const pushed = await home.pd("push", "counter", "--to", "there", "--with-secrets", "--events", "5");
+    expect(pushed.stdout).toContain("~ prop token: … → …");
+    expect(pushed.stdout).not.toMatch(/t0ken|other/);
+    expect(await home.json("db", "list", "counter", "-p", "there")).toEqual({ n: 40 });
     expect(await home.json("describe", "counter", "-p", "there")).toMatchObject({ component_version: "2", configured_props: { step: 3, token: "********" } });
   });
 
@@ -121,6 +126,28 @@ describe("pd push", () => {
     expect(await home.json("db", "list", "counter", "-p", "there")).toEqual({ n: 4 });
     await home.pd("run", "counter", "-p", "there");
     expect((await home.pd("events", "counter", "-p", "there")).stdout).toBe('{"n":4,"by":"1"}\n{"n":6,"by":"1"}\n');
+  });
+
+  it("with state changes all or nothing, and the dedupe memory comes along", async () => {
+    const { home } = await twoServers();
+    const unique = (more: string): string =>
+      `export default { name: "Once", version: "1", dedupe: "unique", props: { db: "$.service.db" }, hooks: { activate() { ${more} } }, run({ id }) { this.db.set("last", id); this.$emit({ id }, { id }); } };`;
+    const file = await home.file("once.mjs", unique(""));
+    await home.pd("deploy", file);
+    await home.pd("push", "once", "--to", "there");
+    const one = await home.file("one.json", '{"id":1}');
+    await home.pd("run", "once", "--event", one);
+    await home.pd("db", "set", "once", "last", "0", "-p", "there");
+    await home.file("once.mjs", unique('if (process.env.FAILS) throw new Error("no");'));
+    await home.pd("update", "once", "--code", file);
+    expect(await home.pd("push", "once", "--to", "there", "--with-state", "--env", "FAILS=1")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("PD_HOOK_FAILED"),
+    });
+    expect(await home.json("db", "list", "once", "-p", "there")).toEqual({ last: 0 });
+    expect((await home.pd("push", "once", "--to", "there", "--with-state")).code).toBe(0);
+    expect(await home.json("db", "list", "once", "-p", "there")).toEqual({ last: 1 });
+    expect(await home.json("run", "once", "--event", one, "-p", "there")).toMatchObject({ event_count: 0 });
   });
 
   it("that is interrupted leaves the other server as it was, and the next one finishes it", async () => {

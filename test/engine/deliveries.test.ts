@@ -152,6 +152,56 @@ describe("a webhook", () => {
     expect(receiver.bodies.map(String).toSorted((a, b) => a.localeCompare(b))).toEqual(["1", "1", "2", "3"]);
   });
 
+  it("that is inactive is not delivered to by a retry, and when it is active again it is", async () => {
+    let isGone = true;
+    const { server, source, receiver, webhook } = await subscribed((response) => response.writeHead(isGone ? 410 : 200).end());
+    const path = `/v1/webhooks/${String(webhook["id"])}`;
+    await emit(source, ...Array.from({ length: 300 }, (_none, n) => n));
+    await eventually(async () => dataOf(await server.api.get(path))["active"] === false);
+    await expect(server.api.post(`${path}/deliveries/retry`)).rejects.toMatchObject({ code: "PD_CONFLICT" });
+    isGone = false;
+    await server.api.put(path, { active: true, replay_missed: true });
+    await server.api.post(`${path}/deliveries/retry`);
+    await eventually(
+      async () => new Set(receiver.bodies).size === 300 && JSON.stringify(dataOf(await server.api.get(path))["deliveries"]).includes('"delivered":300'),
+    );
+  });
+
+  it("is tried again when it is time, while other attempts hang", async () => {
+    const hanging: unknown[] = [];
+    const { server, source, webhook } = await subscribed((response, _request, count) => {
+      if (count === 1) response.writeHead(503, { "retry-after": "1" }).end();
+      else if (count === 2) hanging.push(response);
+      else response.end();
+    });
+    await emit(source, 1);
+    await eventually(async () => (await deliveries(server, webhook))[0]?.["attempt_count"] === 1);
+    await emit(source, 2);
+    await eventually(async () => hanging.length === 1);
+    const first = await eventually(async () => (await deliveries(server, webhook)).find(({ event, state }) => event === 1 && state === "delivered"));
+    expect(first).toMatchObject({ attempt_count: 2 });
+  });
+
+  it("gets channels of any name", async () => {
+    const { server, source, receiver, webhook } = await subscribed();
+    await subscribe(server, source.id, webhook["id"], "日本");
+    await source.run({ emits: [["x", { name: "日本" }]] as never });
+    await eventually(async () => receiver.received.length === 1);
+    expect(decodeURI(receiver.received[0]?.headers["x-pd-event-name"] ?? "")).toBe("日本");
+  });
+
+  it("hears of failures that come after a run has ended", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(
+      'export default { name: "t", version: "1", run(event) { (async () => { await new Promise((done) => setTimeout(done, 30)); throw new Error("late"); })(); } };',
+    );
+    const receiver = await Receiver.start();
+    await subscribe(server, source.id, (await webhookTo(server, receiver.url))["id"], "$errors");
+    await source.run({ n: 1 });
+    await eventually(async () => receiver.received.length === 1);
+    expect(receiver.bodies).toMatchObject([{ original_event: { n: 1 }, error: { msg: expect.stringContaining("late") } }]);
+  });
+
   it("can be sent a test, and one delivery again, under the same id", async () => {
     const { server, source, receiver, webhook } = await subscribed();
     expect(await server.api.post(`/v1/webhooks/${String(webhook["id"])}/test`)).toMatchObject({ data: { status: 200, answer: "thanks" } });
@@ -209,6 +259,20 @@ describe("a source that listens", () => {
     const again = await TestServer.start({ home: server.home });
     await again.api.post(`${source.path}/run`, { event: { emits: [["y", {}]] } });
     await eventually(async () => JSON.stringify(await again.api.get(`${listening.path}/event_summaries`)).includes('"total_count":2'));
+  });
+
+  it("misses what is emitted while it is inactive, and can be run with it afterwards", async () => {
+    const server = await TestServer.start();
+    const [source, listening] = [await server.deploy(emitter), await server.deploy(listener)];
+    await subscribe(server, source.id, listening.id);
+    await listening.update({ active: false });
+    await emit(source, "missed");
+    const path = `${listening.path}/deliveries`;
+    expect(listOf(await server.api.get(path))).toMatchObject([{ state: "missed", event: "missed" }]);
+    await expect(server.api.post(`${path}/retry`, { missed: true })).rejects.toMatchObject({ code: "PD_CONFLICT" });
+    await listening.update({ active: true });
+    expect(await server.api.post(`${path}/retry`, { missed: true })).toMatchObject({ data: { retried: 1 } });
+    expect(await listening.payloadsOnce(1)).toEqual([{ heard: "missed" }]);
   });
 
   it("and its subscriptions go with it", async () => {

@@ -298,7 +298,9 @@ describe("the API", () => {
     await source.run();
     const events = await source.events();
     const id = (n: number): string => String(events[n - 1]?.["id"]);
-    const page = await server.api.get(`${source.path}/event_summaries?limit=2&before=${id(4)}`);
+    const newer = await server.api.get(`${source.path}/event_summaries?limit=2&before=${id(2)}`);
+    expect(newer).toMatchObject({ data: [{ event: 4 }, { event: 3 }] });
+    const page = await server.api.get(`${source.path}/event_summaries?limit=2&after=${id(4)}`);
     expect(page).toMatchObject({ page_info: { total_count: 5, count: 2, start_cursor: id(3), end_cursor: id(2) }, data: [{ event: 3 }, { event: 2 }] });
     const answer = await fetch(`${server.apiUrl}${source.path}/events?start_id=${id(2)}&end_id=${id(4)}`, {
       method: "DELETE",

@@ -86,6 +86,8 @@ describe("the API", () => {
       "post /v1/webhooks/{id}/test": { path: { id: wh }, body: { event: 1 } },
       "get /v1/webhooks/{id}/deliveries": { path: { id: wh }, query: { state: "pending" } },
       "post /v1/webhooks/{id}/deliveries/retry": { path: { id: wh }, body: { since_ms: 0 } },
+      "get /v1/sources/{id}/deliveries": { path: { id } },
+      "post /v1/sources/{id}/deliveries/retry": { path: { id }, body: { missed: true } },
       "get /v1/deliveries/{id}": { path: { id: String(delivery?.["id"]) } },
       "post /v1/deliveries/{id}/retry": { path: { id: String(delivery?.["id"]) } },
       "post /v1/subscriptions": { query: subscription },

@@ -38,7 +38,13 @@ async function deliver(cli: CliContext, url: string, record: JsonObject): Promis
     "x-pd-event-name": text(metadata, "name"),
   };
   const started = Date.now();
-  const result = await sendRequest(url, { method: "POST", timeoutMs: ANSWER_WITHIN_MS, headers, body: JSON.stringify(record["event"] ?? null) }).then(
+  const result = await sendRequest(url, {
+    method: "POST",
+    redirect: "manual",
+    timeoutMs: ANSWER_WITHIN_MS,
+    headers,
+    body: JSON.stringify(record["event"] ?? null),
+  }).then(
     async (answer) => {
       await answer.text();
       return { status: answer.status };

@@ -4,7 +4,8 @@ import { type ApiClient, dataOf } from "../api-client.ts";
 import { type CliContext, connectTo } from "../context.ts";
 import { exportHosted } from "../hosted-source.ts";
 import { givenEnv, givenProps } from "../prop-flags.ts";
-import { coloursFor, countOf, printJson, printLine, printNote, text } from "../reporter.ts";
+import { type Profile, findProfile } from "../profiles.ts";
+import { coloursFor, countOf, printError, printJson, printLine, printNote, text } from "../reporter.ts";
 import { type PlannedTransfer, type TransferWishes, planTransfer } from "../transfer-plan.ts";
 
 export interface TransferFlags {
@@ -47,25 +48,46 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
   if (names.length === 0 && flags.all !== true)
     throw new PdError("PD_BAD_INPUT", "Cannot tell what to transfer: no source is named", { fix: "Name sources, or give --all" });
   const [origin, target] = [await connectTo(cli, from), await connectTo(cli, to)];
-  const listed = await origin.all("/v1/users/me/sources");
+  const listed = await sourcesOf(origin, await findProfile(from, cli.environment));
   const sources = flags.all === true ? listed : names.map((name) => named(listed, name));
   const known = new Set((await target.all("/v1/users/me/sources")).map((source) => text(source, "name_slug")));
   const plans: PlannedTransfer[] = [];
+  const failures: unknown[] = [];
   for (const source of sources) {
-    const exported = await exportOf(origin, source, wishes);
-    const slug = text(exported, "slug");
-    const before = known.has(slug) ? await exportOf(target, { name_slug: slug, id: slug }, { ...wishes, events: 0 }) : undefined;
-    plans.push(withGiven(planTransfer(exported, before), props, env));
+    try {
+      const exported = await exportOf(origin, source, wishes);
+      const slug = text(exported, "slug");
+      const before = known.has(slug) ? await exportOf(target, { name_slug: slug, id: slug }, { ...wishes, events: 0 }) : undefined;
+      plans.push(withGiven(planTransfer(exported, before), props, env));
+    } catch (error) {
+      failures.push(error);
+    }
   }
   if (!cli.isJson) for (const plan of plans) showPlan(cli, plan);
-  const done = flags.dryRun === true ? [] : await carryOut(cli, target, plans);
+  const done = flags.dryRun === true ? [] : await carryOut(cli, target, { plans, failures });
   if (cli.isJson)
     printJson(
       cli,
       plans.map(({ slug, kind, changes }, index) => ({ slug, kind, changes: [...changes], done: done[index] === true })),
     );
   else if (flags.dryRun === true) printNote(cli, "Nothing was changed (--dry-run)");
-  return 0;
+  return tellFailures(cli, failures, sources.length);
+}
+
+/** One that fails does not keep the others back; in the end each is told. */
+function tellFailures(cli: CliContext, failures: readonly unknown[], count: number): number {
+  if (failures.length > 1) printNote(cli, `${failures.length} of ${count} could not be transferred:`);
+  for (const failure of failures) printError(cli, failure);
+  return failures.length === 0 ? 0 : 1;
+}
+
+/** All that the key can see: on the hosted platform a workspace has sources of its own. */
+async function sourcesOf(client: ApiClient, profile: Profile | undefined): Promise<readonly JsonObject[]> {
+  const own = await client.all("/v1/users/me/sources");
+  if (profile?.orgId === undefined) return own;
+  const shared = await client.all(`/v1/orgs/${encodeURIComponent(profile.orgId)}/sources`);
+  const ids = new Set(own.map(({ id }) => id));
+  return [...own, ...shared.filter(({ id }) => !ids.has(id))];
 }
 
 function named(listed: readonly JsonObject[], name: string): JsonObject {
@@ -86,16 +108,17 @@ async function exportOf(client: ApiClient, source: JsonObject, wishes: TransferW
   }
 }
 
-/** Values that are given on the command line go to every source that is transferred. */
+/** Values that are given on the command line go to each source that declares their prop. */
 function withGiven(plan: PlannedTransfer, props: JsonObject, env: Readonly<Record<string, string>>): PlannedTransfer {
-  const { request, withheld } = plan;
+  const { request, withheld, propNames } = plan;
+  const wanted = Object.fromEntries(Object.entries(props).filter(([name]) => propNames === undefined || propNames.includes(name)));
   const [before, variables] = [asObject(request["configured_props"]), asObject(request["env"])];
-  const given = new Set([...Object.keys(props), ...Object.keys(env).map((name) => `--env ${name}`)]);
+  const given = new Set([...Object.keys(wanted), ...Object.keys(env).map((name) => `--env ${name}`)]);
   const hasNew = plan.kind === "unchanged" && given.size > 0;
   return {
     ...plan,
     kind: hasNew ? "update" : plan.kind,
-    request: { ...request, configured_props: { ...before, ...props }, env: { ...variables, ...env } },
+    request: { ...request, configured_props: { ...before, ...wanted }, env: { ...variables, ...env } },
     withheld: withheld.filter((name) => !given.has(name)),
   };
 }
@@ -116,9 +139,13 @@ function showPlan(cli: CliContext, { slug, kind, changes, withheld }: PlannedTra
   if (withheld.length > 0) printLine(cli, `  ! stays behind: ${withheld.join(", ")} (give them with --prop, or --with-secrets)`);
 }
 
-/** One that fails does not keep the others back. */
-async function carryOut(cli: CliContext, target: ApiClient, plans: readonly PlannedTransfer[]): Promise<boolean[]> {
-  const failures: unknown[] = [];
+interface Carrying {
+  readonly plans: readonly PlannedTransfer[];
+  /** Gets what fails. */
+  readonly failures: unknown[];
+}
+
+async function carryOut(cli: CliContext, target: ApiClient, { plans, failures }: Carrying): Promise<boolean[]> {
   const done: boolean[] = [];
   for (const { kind, slug, request } of plans) {
     try {
@@ -132,8 +159,5 @@ async function carryOut(cli: CliContext, target: ApiClient, plans: readonly Plan
       done.push(false);
     }
   }
-  const [first, ...others] = failures;
-  if (others.length > 0) printNote(cli, `${failures.length} of ${plans.length} could not be transferred; the first one:`);
-  if (first !== undefined) throw first;
   return done;
 }

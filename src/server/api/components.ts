@@ -21,7 +21,7 @@ export const codeParams = z.object({
 /** Code wins over a URL, which then only tells where it came from (platform.md §1.3). `undefined`: neither is given. */
 export function codeInput({ component_code, component_url, component_path, component_files }: z.infer<typeof codeParams>): CodeInput | undefined {
   if (component_code !== undefined) {
-    return { kind: "code", code: checkCode({ path: component_path ?? "component.mjs", text: component_code, files: component_files ?? {} }) };
+    return { kind: "code", code: checkCode({ path: component_path ?? "component.js", text: component_code, files: component_files ?? {} }) };
   }
   return component_url === undefined ? undefined : { kind: "url", url: checkedUrl(component_url) };
 }

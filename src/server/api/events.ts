@@ -9,6 +9,8 @@ import * as schemas from "./schemas.ts";
 
 const eventParams = pageParams.extend({ event_name: z.string().optional(), expand: z.string().optional() });
 const rangeParams = z.object({ start_id: z.string().optional(), end_id: z.string().optional(), event_name: z.string().optional() });
+/** How far back from the newest a cursor may lie that something is asked before. */
+const MOST_BEFORE = 10_000;
 /** As much as `$errors` and `$logs` show (platform.md §1.5). */
 const LAST = 100;
 
@@ -38,12 +40,12 @@ export function eventRoutes(engine: Engine): readonly Route[] {
         const { limit, before, after, event_name: name, expand } = params;
         const { id } = engine.find(part("id"), "read events of").source;
         if (name === "$errors" || name === "$logs") return channelPage(engine, { id, name, limit });
-        const range = {
-          ...(before && { beforeSeq: seqOf(before) }),
-          ...(after && { afterSeq: seqOf(after) }),
-          ...(name === undefined ? {} : { channel: name }),
-        };
-        const records = engine.store.listEvents(id, { limit, ...range }).map((event) => eventRecord(id, event, expand === "event"));
+        const channelName = name === undefined ? {} : { channel: name };
+        // The list begins with the newest: what follows a cursor is older. Before one are those next to it.
+        const range = { ...(after && { beforeSeq: seqOf(after) }), ...(before && { afterSeq: seqOf(before) }), ...channelName };
+        const found = engine.store.listEvents(id, { limit: before === undefined ? limit : MOST_BEFORE, ...range });
+        const shown = before === undefined ? found : found.slice(-limit);
+        const records = shown.map((event) => eventRecord(id, event, expand === "event"));
         return envelope(records, { total: engine.store.countEvents(id), cursorOf: (record) => String(record["id"]) });
       },
     }),

@@ -29,7 +29,8 @@ function operation({ tag, summary, path, method, params, answer, status }: Route
   const described = describe(params, "input");
   const properties = isMembers(described["properties"]) ? described["properties"] : {};
   const hasBody = method === "post" || method === "put";
-  const query = Object.entries(properties).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
+  const required = new Set(Array.isArray(described["required"]) ? described["required"] : []);
+  const query = Object.entries(properties).map(([name, schema]) => ({ name, in: "query", required: required.has(name), schema }));
   return {
     tags: [tag],
     summary,

@@ -96,6 +96,8 @@ export const exported = z.object({
   component: z.object({ code: text, path: text, files: z.record(z.string(), text) }),
   packages: z.record(z.string(), text),
   configured_props: jsonObject,
+  secret_props: z.array(text),
+  prop_names: z.array(text),
   withheld_props: z.array(text).describe("secrets and credentials, whose values are left out"),
   env: z.record(z.string(), text),
   withheld_env: z.array(text),

@@ -39,8 +39,14 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       params: sourceParams,
       answer,
       async run({ params }) {
-        const { name, configured_props: props = {}, env = {} } = params;
-        const live = await engine.deploy({ code: requiredCode(engine, params), props, env, ...(name === undefined ? {} : { name }) });
+        const { name, configured_props: props = {}, env = {}, active } = params;
+        const live = await engine.deploy({
+          code: requiredCode(engine, params),
+          props,
+          env,
+          ...(name === undefined ? {} : { name }),
+          ...(active === undefined ? {} : { active }),
+        });
         return { data: { ...liveRecord(engine, live), ...hookLines(engine, live) } };
       },
     }),

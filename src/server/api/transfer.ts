@@ -15,7 +15,7 @@ const importParams = z.object({
   slug: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "wants a slug: small letters, digits and dashes"),
   name: z.string().min(1),
   active: z.boolean().default(true),
-  component: z.object({ code: z.string(), path: z.string().default("component.mjs"), files: texts.default({}) }),
+  component: z.object({ code: z.string(), path: z.string().default("component.js"), files: texts.default({}) }),
   packages: texts.default({}),
   configured_props: jsonObject.default({}),
   env: texts.default({}),
@@ -68,7 +68,23 @@ export function transferRoutes(engine: Engine): readonly Route[] {
   ];
 }
 
-function exportRecord({ slug, name, active, version, code, lock, props, withheldProps, env, withheldEnv, state, cache, events }: ExportedSource): JsonObject {
+function exportRecord({
+  slug,
+  name,
+  active,
+  version,
+  code,
+  lock,
+  props,
+  secretProps,
+  withheldProps,
+  propNames,
+  env,
+  withheldEnv,
+  state,
+  cache,
+  events,
+}: ExportedSource): JsonObject {
   return {
     slug,
     name,
@@ -77,7 +93,9 @@ function exportRecord({ slug, name, active, version, code, lock, props, withheld
     component: { code: code.text, path: code.path, files: { ...code.files } },
     packages: { ...lock },
     configured_props: props,
+    secret_props: [...secretProps],
     withheld_props: [...withheldProps],
+    prop_names: [...propNames],
     env: { ...env },
     withheld_env: [...withheldEnv],
     ...(state === undefined ? {} : { state: Object.fromEntries(Object.entries(state).map(([key, text]): [string, JsonValue] => [key, JSON.parse(text)])) }),
@@ -100,7 +118,7 @@ function baggageOf({ state, dedupe_cache: cache = {}, events }: z.infer<typeof i
   if (state === undefined && events.length === 0) return undefined;
   const { unique, greatest, last } = cache;
   return {
-    state: Object.fromEntries(Object.entries(state ?? {}).map(([key, value]) => [key, JSON.stringify(value)])),
+    ...(state === undefined ? {} : { state: Object.fromEntries(Object.entries(state).map(([key, value]) => [key, JSON.stringify(value)])) }),
     cache: { ...(unique && { unique }), ...(greatest === undefined ? {} : { greatest }), ...(last === undefined ? {} : { last }) },
     events: events.map(({ event, indexed_at_ms: storedAt, metadata: { name, id, summary, ts, invocation_id: invocationId } }) => ({
       payload: JSON.stringify(event),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PdError } from "../../domain/errors.ts";
-import { type DeliveryId, numberOfDelivery } from "../../domain/ids.ts";
-import type { JsonObject } from "../../domain/json.ts";
+import { type DeliveryId, type ListenerId, numberOfDelivery } from "../../domain/ids.ts";
+import { type JsonObject, isJsonObject } from "../../domain/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { clearable, flag, jsonValue } from "./params.ts";
 import { attemptRecord, deliveryRecord, webhookRecord } from "./records.ts";
@@ -11,15 +11,19 @@ import type { Webhook } from "../../domain/webhook.ts";
 
 const createParams = z.object({ url: z.string(), name: clearable, description: clearable });
 const updateParams = createParams.partial().extend({ active: flag.optional(), replay_missed: flag.optional() });
-const stateParam = z.enum(["pending", "delivered", "failed", "missed"]);
+const listParams = z.object({
+  limit: pageParams.shape.limit,
+  before: z.string().optional(),
+  state: z.enum(["pending", "delivered", "failed", "missed"]).optional(),
+});
 
 /** /webhooks (webhooks-and-subscriptions.md, platform.md §1.6), and beside them what was delivered. */
 export function webhookRoutes(engine: Engine): readonly Route[] {
   const tag = "Webhooks";
   const answer = schemas.one(schemas.webhook);
-  const show = (webhook: Webhook, more: JsonObject = {}): JsonObject => ({
-    data: { ...webhookRecord(webhook, { owner: engine.store.identity(), counts: engine.store.countDeliveries(webhook.id) }), ...more },
-  });
+  const recordOf = (webhook: Webhook): JsonObject =>
+    webhookRecord(webhook, { owner: engine.store.identity(), counts: engine.store.countDeliveries(webhook.id) });
+  const show = (webhook: Webhook, more: JsonObject = {}): JsonObject => ({ data: { ...recordOf(webhook), ...more } });
   return [
     route({
       method: "post",
@@ -40,13 +44,14 @@ export function webhookRoutes(engine: Engine): readonly Route[] {
       summary: "Lists webhooks, the newest first",
       params: pageParams,
       answer: schemas.paged(schemas.webhook),
-      run: ({ params }) =>
-        pageOf(
-          engine.store
-            .listWebhooks()
-            .map((webhook) => webhookRecord(webhook, { owner: engine.store.identity(), counts: engine.store.countDeliveries(webhook.id) })),
+      run({ params }) {
+        // Deliveries are counted of those alone that are shown.
+        const page = pageOf(
+          engine.store.listWebhooks().map(({ id }) => ({ id })),
           params,
-        ),
+        );
+        return { ...page, data: listOf(page).map(({ id }) => recordOf(engine.webhooks.find(String(id)))) };
+      },
     }),
     route({ method: "get", path: "/v1/webhooks/{id}", tag, summary: "Shows a webhook", answer, run: ({ part }) => show(engine.webhooks.find(part("id"))) }),
     route({
@@ -113,18 +118,19 @@ export function deliveryRoutes(engine: Engine): readonly Route[] {
     if (delivery === undefined) throw new PdError("PD_DELIVERY_NOT_FOUND", `Cannot find delivery "${id}": none has this id`);
     return delivery;
   };
+  const list = (id: ListenerId, { limit, before, state }: z.infer<typeof listParams>): JsonObject => {
+    const page = { limit, ...(before === undefined ? {} : { before: find(before).id }), ...(state === undefined ? {} : { state }) };
+    return { data: engine.store.listDeliveries(id, page).map((delivery) => deliveryRecord(delivery)) };
+  };
   return [
     route({
       method: "get",
       path: "/v1/webhooks/{id}/deliveries",
       tag,
       summary: "Lists deliveries to a webhook, the newest first",
-      params: z.object({ limit: pageParams.shape.limit, before: z.string().optional(), state: stateParam.optional() }),
+      params: listParams,
       answer: schemas.many(schemas.delivery),
-      run({ params: { limit, before, state }, part }) {
-        const page = { limit, ...(before === undefined ? {} : { before: find(before).id }), ...(state === undefined ? {} : { state }) };
-        return { data: engine.store.listDeliveries(engine.webhooks.find(part("id")).id, page).map((delivery) => deliveryRecord(delivery)) };
-      },
+      run: ({ params, part }) => list(engine.webhooks.find(part("id")).id, params),
     }),
     route({
       method: "post",
@@ -133,7 +139,29 @@ export function deliveryRoutes(engine: Engine): readonly Route[] {
       summary: "Delivers again all that has failed, since a time in epoch ms or from the first",
       params: z.object({ since_ms: z.coerce.number().default(0) }),
       answer: schemas.one(schemas.retried),
-      run: async ({ params, part }) => ({ data: { retried: await engine.webhooks.retryFailed(part("id"), params.since_ms) } }),
+      run: async ({ params, part }) => ({ data: { retried: await engine.webhooks.retryFailed(engine.webhooks.find(part("id")).id, params.since_ms) } }),
+    }),
+    route({
+      method: "get",
+      path: "/v1/sources/{id}/deliveries",
+      tag,
+      summary: "Lists deliveries to a source that listens, the newest first",
+      params: listParams,
+      answer: schemas.many(schemas.delivery),
+      run: ({ params, part }) => list(engine.find(part("id"), "read deliveries to").source.id, params),
+    }),
+    route({
+      method: "post",
+      path: "/v1/sources/{id}/deliveries/retry",
+      tag,
+      summary: "Runs a source that listens with what it has failed to take since a time, or has missed while it was inactive",
+      params: z.object({ since_ms: z.coerce.number().default(0), missed: flag.optional() }),
+      answer: schemas.one(schemas.retried),
+      async run({ params, part }) {
+        const { id } = engine.find(part("id"), "deliver to").source;
+        const retried = params.missed === true ? await engine.webhooks.replayMissed(id) : await engine.webhooks.retryFailed(id, params.since_ms);
+        return { data: { retried } };
+      },
     }),
     route({
       method: "get",
@@ -158,6 +186,10 @@ export function deliveryRoutes(engine: Engine): readonly Route[] {
       },
     }),
   ];
+}
+
+function listOf({ data }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(data) ? data.filter(isJsonObject) : [];
 }
 
 function deliveryIdOf(id: string): DeliveryId {

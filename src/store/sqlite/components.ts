@@ -1,7 +1,7 @@
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { DeployedId, SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
-import type { StoredBaggage } from "../../ports/component-store.ts";
+import type { CarriedState, StoredBaggage } from "../../ports/component-store.ts";
 import type { Timer } from "../../ports/timer-store.ts";
 import type { Database } from "./open.ts";
 import { INSERT_EVENT } from "./runs.ts";
@@ -15,7 +15,7 @@ export interface ComponentWrites {
   finishDeploy(id: DeployedId, timers: readonly Timer[]): void;
   beginChange(id: DeployedId): void;
   endChange(id: DeployedId): void;
-  swap(source: DeployedComponent, component: SavedComponent, timers: readonly Timer[]): void;
+  swap(source: DeployedComponent, component: SavedComponent, timers: readonly Timer[], carried?: CarriedState): void;
   deleteSource(id: DeployedId): void;
   /** Sources whose deploy was cut off by a stop. */
   dropUnfinished(): void;
@@ -29,6 +29,9 @@ const INSERT_SOURCE = `insert into deployed_components
   values (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`;
 const UPDATE_SOURCE = `update deployed_components
   set component_id = ?, name = ?, slug = ?, configured = ?, env = ?, active = ?, updated_at = ?, activate_due = 0 where id = ?`;
+/** Of sources whose deploy was cut off. */
+const DROP_STRAY_SUBSCRIPTIONS = `delete from subscriptions where emitter_id glob 'dc_[0-9A-Za-z]*'
+  and emitter_id not in (select id from deployed_components)`;
 const DROP_UNUSED_COMPONENTS = `delete from saved_components
   where is_transient = 1 and id not in (select component_id from deployed_components)`;
 
@@ -45,6 +48,8 @@ export function componentWrites(db: Database): ComponentWrites {
   const deleteUnfinished = db.prepare("delete from deployed_components where is_ready = 0");
   const removeListener = listenerRemover(db);
   const unsubscribe = db.prepare("delete from subscriptions where emitter_id = ?");
+  const dropStray = db.prepare(DROP_STRAY_SUBSCRIPTIONS);
+  const replaceState = stateReplacer(db);
   const dropUnused = db.prepare(DROP_UNUSED_COMPONENTS);
 
   const saveComponent = (component: SavedComponent): void => {
@@ -67,11 +72,12 @@ export function componentWrites(db: Database): ComponentWrites {
     },
     beginChange: (id) => void setActivateDue.run(1, id),
     endChange: (id) => void setActivateDue.run(0, id),
-    swap(source, component, timers) {
+    swap(source, component, timers, carried) {
       saveComponent(component);
       const { id, componentId, name, slug, configured, env, active, updatedAt } = source;
       updateSource.run(componentId, name, slug, JSON.stringify(configured), JSON.stringify(env), active ? 1 : 0, updatedAt, id);
       replaceTimers(id, timers);
+      if (carried !== undefined) replaceState(id, carried);
       dropUnused.run();
     },
     deleteSource(id) {
@@ -82,8 +88,21 @@ export function componentWrites(db: Database): ComponentWrites {
     },
     dropUnfinished() {
       deleteUnfinished.run();
+      dropStray.run();
       dropUnused.run();
     },
+  };
+}
+
+/** All that the store of a source holds from now on. */
+function stateReplacer(db: Database): (id: DeployedId, carried: CarriedState) => void {
+  const clear = db.prepare("delete from state where source_id = ?");
+  const insert = db.prepare("insert into state (source_id, key, value) values (?, ?, ?)");
+  const setCache = db.prepare("update source_progress set cache = ? where source_id = ?");
+  return (id, { state, cache }) => {
+    clear.run(id);
+    for (const [key, value] of Object.entries(state)) insert.run(id, key, value);
+    setCache.run(JSON.stringify(cache), id);
   };
 }
 
@@ -93,11 +112,11 @@ function baggageUnpacker(db: Database): (id: DeployedId, baggage: StoredBaggage)
   const setProgress = db.prepare("update source_progress set last_seq = ?, cache = ? where source_id = ?");
   const insertEvent = db.prepare(INSERT_EVENT);
   return (id, { state, cache, events }) => {
-    for (const [key, value] of Object.entries(state)) insertState.run(id, key, value);
+    for (const [key, value] of Object.entries(state ?? {})) insertState.run(id, key, value);
     events.forEach(({ storedAt, channel, dedupeId = null, summary = null, ts = null, invocationId, payload }, index) =>
       insertEvent.run(id, index + 1, storedAt, channel, dedupeId, summary, ts, invocationId, payload),
     );
-    setProgress.run(events.length, JSON.stringify(cache), id);
+    setProgress.run(events.length, JSON.stringify(cache ?? {}), id);
   };
 }
 

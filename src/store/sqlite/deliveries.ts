@@ -1,20 +1,22 @@
-import { MOST_ATTEMPTS, type DeliveryState } from "../../domain/delivery.ts";
-import { type DeliveryId, type DeployedId, type InvocationId, type ListenerId, type WebhookId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
+import { type DeliveryState, MOST_ATTEMPTS, healthAfter } from "../../domain/delivery.ts";
+import { type DeliveryId, type DeployedId, type InvocationId, type ListenerId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
 import type { Invocation, LogLine } from "../../domain/invocation.ts";
 import type { Event } from "../../domain/event.ts";
 import { ALL_SOURCES, reaches } from "../../domain/subscription.ts";
 import { errorMessage, logMessage } from "../../domain/system-channels.ts";
 import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
 import type { Database } from "./open.ts";
-import { attemptOf, deliveryOf, listenerOf, row, rows, stateCount } from "./rows.ts";
+import { attemptOf, deliveryOf, listenerOf, row, rows, stateCount, webhookOf } from "./rows.ts";
 
 export interface DeliveryWrites {
   recordAttempt(record: AttemptRecord): void;
+  missPending(listenerId: ListenerId): void;
   retryDelivery(id: DeliveryId, now: number): boolean;
-  retryDeliveries(listenerId: WebhookId, which: { states: readonly DeliveryState[]; since: number; now: number }): number;
+  retryDeliveries(listenerId: ListenerId, which: { states: readonly DeliveryState[]; since: number; now: number }): number;
 }
 
-const LISTENERS = `select s.emitter_id, s.listener_id, s.channel, w.active from subscriptions s left join webhooks w on w.id = s.listener_id
+const LISTENERS = `select s.emitter_id, s.listener_id, s.channel, coalesce(w.active, d.active) as active from subscriptions s
+  left join webhooks w on w.id = s.listener_id left join deployed_components d on d.id = s.listener_id
   where s.emitter_key in (?, '${ALL_SOURCES}')`;
 const INSERT_DELIVERY = `insert into deliveries (listener_id, message_id, emitter_id, channel, payload, state, next_at, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
@@ -86,22 +88,26 @@ export function deliveryWrites(db: Database): DeliveryWrites {
   const settle = db.prepare(SETTLE);
   const putOff = db.prepare(PUT_OFF);
   const insertAttempt = db.prepare("insert into attempts (delivery, at, duration_ms, result) select seq, ?, ?, ? from deliveries where seq = ?");
+  const webhook = db.prepare("select * from webhooks where id = ?");
   const setFailing = db.prepare("update webhooks set failing_since = ? where id = ?");
   const deactivate = db.prepare("update webhooks set active = 0, failing_since = ?, inactive_reason = ?, updated_at = ? where id = ? and active = 1");
   const miss = db.prepare(MISS);
   const retryOne = db.prepare(RETRY_ONE);
   const retryMany = db.prepare(RETRY_MANY);
   return {
-    recordAttempt({ delivery, attempt, verdict, health }) {
+    recordAttempt({ delivery, attempt, verdict }) {
       const seq = numberOfDelivery(delivery.id);
       if (verdict.kind === "retry") putOff.run(verdict.at, seq);
       else settle.run(verdict.kind === "delivered" ? "delivered" : "failed", seq);
       insertAttempt.run(attempt.at, attempt.durationMs, JSON.stringify(attempt.result), seq);
-      if (health === undefined || !isWebhookId(delivery.listenerId)) return;
+      const found = isWebhookId(delivery.listenerId) ? row(webhook.get(delivery.listenerId)) : undefined;
+      const health = found === undefined ? undefined : healthAfter(webhookOf(found), { verdict, attempt });
+      if (health === undefined) return;
       if (health.inactiveReason === undefined) return void setFailing.run(health.failingSince, delivery.listenerId);
       deactivate.run(health.failingSince, health.inactiveReason, attempt.at, delivery.listenerId);
       miss.run(delivery.listenerId);
     },
+    missPending: (listenerId) => void miss.run(listenerId),
     // One more attempt at least, however many there were.
     retryDelivery: (id, now) => retryOne.run(now, MOST_ATTEMPTS - 1, numberOfDelivery(id)).changes > 0,
     retryDeliveries: (listenerId, { states, since, now }) => retryMany.run(now, listenerId, since, JSON.stringify(states)).changes,
@@ -112,7 +118,8 @@ type DeliveryReads = Pick<DeliveryStore, "listBusyListeners" | "listDue" | "next
 
 const DUE = "select * from deliveries where listener_id = ? and state = 'pending' and next_at <= ? order by next_at, seq limit ?";
 const NEXT_DUE = "select min(next_at) as at from deliveries where listener_id = ? and state = 'pending' and next_at > ?";
-const LIST = "select * from deliveries where listener_id = ? and seq < ? and (? is null or state = ?) order by seq desc limit ?";
+const LIST = "select * from deliveries where listener_id = ? and seq < ? order by seq desc limit ?";
+const LIST_OF_STATE = "select * from deliveries where listener_id = ? and state = ? and seq < ? order by seq desc limit ?";
 
 export function deliveryReads(db: Database): DeliveryReads {
   const busy = db.prepare("select distinct listener_id from deliveries where state = 'pending'");
@@ -120,6 +127,7 @@ export function deliveryReads(db: Database): DeliveryReads {
   const nextDue = db.prepare(NEXT_DUE);
   const one = db.prepare("select * from deliveries where seq = ?");
   const list = db.prepare(LIST);
+  const listOfState = db.prepare(LIST_OF_STATE);
   const count = db.prepare("select state, count(*) as count from deliveries where listener_id = ? group by state");
   const attempts = db.prepare("select * from attempts where delivery = ? order by seq");
   return {
@@ -133,10 +141,10 @@ export function deliveryReads(db: Database): DeliveryReads {
       const found = row(one.get(numberOfDelivery(id) ?? -1));
       return found === undefined ? undefined : deliveryOf(found);
     },
-    listDeliveries: (listenerId, { limit, before, state }) =>
-      rows(list.all(listenerId, before === undefined ? Number.MAX_SAFE_INTEGER : (numberOfDelivery(before) ?? 0), state ?? null, state ?? null, limit)).map(
-        deliveryOf,
-      ),
+    listDeliveries(listenerId, { limit, before, state }) {
+      const below = before === undefined ? Number.MAX_SAFE_INTEGER : (numberOfDelivery(before) ?? 0);
+      return rows(state === undefined ? list.all(listenerId, below, limit) : listOfState.all(listenerId, state, below, limit)).map(deliveryOf);
+    },
     countDeliveries(listenerId) {
       const counts: Record<DeliveryState, number> = { pending: 0, delivered: 0, failed: 0, missed: 0 };
       for (const [state, number] of rows(count.all(listenerId)).map(stateCount)) counts[state] = number;

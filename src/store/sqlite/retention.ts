@@ -24,8 +24,8 @@ const DROP_INSTANTS = `delete from timer_instants where (source_id, prop, planne
     (select planned_at from timer_instants where source_id = ? order by planned_at desc limit 1 offset ?), 0))
   order by planned_at limit ?)`;
 
-const DROP_DELIVERIES = `delete from deliveries where seq in (select seq from deliveries where listener_id = ? and state <> 'pending'
-  and (created_at < ? or seq <= coalesce((select seq from deliveries where listener_id = ? order by seq desc limit 1 offset ?), 0))
+const DROP_DELIVERIES = `delete from deliveries where seq in (select seq from deliveries where listener_id = ?
+  and state in ('delivered', 'failed', 'missed') and (created_at < ? or seq <= coalesce((select seq from deliveries where listener_id = ? order by seq desc limit 1 offset ?), 0))
   order by seq limit ?)`;
 
 export function retentionWrites(db: Database): RetentionWrites {

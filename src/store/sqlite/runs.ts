@@ -50,6 +50,12 @@ export function runWrites(db: Database): RunWrites {
   const fireInstant = db.prepare(FIRE_INSTANT);
   const receive = db.prepare("update deliveries set state = 'delivered', next_at = null where listener_id = ? and message_id = ?");
   const publish = publisher(db);
+  const readInvocation = db.prepare("select * from invocations where id = ?");
+  /** A call that has failed after all. */
+  const amended = (id: InvocationId, outcome: Addendum["outcome"]): { invocation?: Invocation } => {
+    const found = outcome === undefined ? undefined : row(readInvocation.get(id));
+    return found === undefined ? {} : { invocation: invocationOf(found) };
+  };
   const readState = stateReader(db);
   const writeState = stateWriter(db);
   const writeEvents = eventWriter(db);
@@ -80,7 +86,7 @@ export function runWrites(db: Database): RunWrites {
       amendInvocation.run(events.length, JSON.stringify(before), outcome === undefined ? null : JSON.stringify(outcome), invocationId);
       writeState(sourceId, stateChanges);
       const logChunk = writeLogs(sourceId, invocationId, logs);
-      return { events: stored, listeners: publish({ sourceId, invocationId, at, events: stored, logs, logChunk }) };
+      return { events: stored, listeners: publish({ sourceId, invocationId, at, events: stored, logs, logChunk, ...amended(invocationId, outcome) }) };
     },
     writeState,
   };

@@ -1,6 +1,6 @@
 import type { WebhookId } from "../../domain/ids.ts";
 import { type AutoSubscription, type Subscription, emitterKey } from "../../domain/subscription.ts";
-import type { Webhook } from "../../domain/webhook.ts";
+import { type Webhook, type WebhookChange, changedWebhook } from "../../domain/webhook.ts";
 import type { Identity, SubscriptionStore } from "../../ports/subscription-store.ts";
 import { MISS } from "./deliveries.ts";
 import type { Database } from "./open.ts";
@@ -8,6 +8,7 @@ import { autoSubscriptionOf, row, rows, subscriptionOf, webhookOf } from "./rows
 
 export interface SubscriptionWrites {
   saveWebhook(webhook: Webhook): void;
+  changeWebhook(id: WebhookId, change: WebhookChange, now: number): Webhook | undefined;
   deleteWebhook(id: WebhookId): void;
   saveSubscription(subscription: Subscription): Subscription;
   deleteSubscription(which: Pick<Subscription, "emitterId" | "listenerId" | "channel">): number;
@@ -41,12 +42,20 @@ export function subscriptionWrites(db: Database): SubscriptionWrites {
   const drop = db.prepare("delete from subscriptions where emitter_id = ? and listener_id = ? and channel = ?");
   const saveAuto = db.prepare("insert into auto_subscriptions (channel, listener_id) values (?, ?) on conflict do nothing");
   const saveIdentity = db.prepare("insert into identity (user_id, workspace_id) select ?, ? where not exists (select 1 from identity)");
-  return {
+  const webhook = db.prepare("select * from webhooks where id = ?");
+  const writes: SubscriptionWrites = {
     saveWebhook({ id, url, name, description, active, secret, oldSecrets, failingSince, inactiveReason, createdAt, updatedAt }) {
       const texts = [name, description].map((text) => text ?? null);
       const health = [failingSince ?? null, inactiveReason ?? null];
       saveWebhook.run(id, url, ...texts, active ? 1 : 0, secret, JSON.stringify(oldSecrets), ...health, createdAt, updatedAt);
       if (!active) miss.run(id);
+    },
+    changeWebhook(id, change, now) {
+      const found = row(webhook.get(id));
+      if (found === undefined) return undefined;
+      const changed = changedWebhook(webhookOf(found), change, now);
+      writes.saveWebhook(changed);
+      return changed;
     },
     deleteWebhook(id) {
       dropWebhook.run(id);
@@ -60,6 +69,7 @@ export function subscriptionWrites(db: Database): SubscriptionWrites {
     saveAutoSubscription: ({ channel, listenerId }) => void saveAuto.run(channel, listenerId),
     saveIdentity: ({ userId, workspaceId }) => void saveIdentity.run(userId, workspaceId),
   };
+  return writes;
 }
 
 type SubscriptionReads = Pick<

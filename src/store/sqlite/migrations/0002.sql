@@ -61,6 +61,7 @@ create table deliveries (
 ) strict;
 create index deliveries_due on deliveries (listener_id, next_at, seq) where state = 'pending';
 create index deliveries_by_listener on deliveries (listener_id, seq);
+create index deliveries_by_state on deliveries (listener_id, state, seq, created_at);
 
 create table attempts (
   seq         integer primary key,

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../src/system/clock.ts";
+import { isPrivateAddress, webhookSender } from "../../src/system/webhook-sender.ts";
+import { Receiver } from "../support/receiver.ts";
+
+const sender = webhookSender({ clock: systemClock, allowsPrivate: true, userAgent: "test", answerWithinMs: 300 });
+
+async function sendTo(answer: Parameters<typeof Receiver.start>[0]) {
+  const { url } = await Receiver.start(answer);
+  return sender.send({ url, id: "m", payload: "1", secrets: ["whsec_eA=="], headers: {} }, new AbortController().signal);
+}
+
+describe("a message to a receiver", () => {
+  it("that never answers has failed when its time is over", async () => {
+    expect(await sendTo(() => {})).toEqual({ kind: "unreachable", reason: "no answer within 0.3 s" });
+  });
+
+  it.each<[string, Parameters<typeof Receiver.start>[0]]>([
+    ["breaks off", (response) => response.writeHead(200, { "content-length": "100" }).write("thank", () => response.destroy())],
+    ["never ends", (response) => void response.writeHead(200).write("thank")],
+  ])("whose answer %s has arrived all the same: its status says so", async (_title, answer) => {
+    expect(await sendTo(answer)).toMatchObject({ kind: "answered", status: 200, answer: expect.stringMatching(/^(thank)?$/) });
+  });
+
+  it("is told when it may come again, in seconds or as a date", async () => {
+    expect(await sendTo((response) => response.writeHead(503, { "retry-after": "7" }).end())).toMatchObject({ retryAfterMs: 7000 });
+    const at = new Date(Date.now() + 60_000).toUTCString();
+    const dated = await sendTo((response) => response.writeHead(503, { "retry-after": at }).end());
+    expect("retryAfterMs" in dated ? dated.retryAfterMs : 0).toBeGreaterThan(50_000);
+  });
+});
+
+describe("an address", () => {
+  it.each([
+    "127.0.0.1",
+    "10.1.2.3",
+    "172.16.0.1",
+    "192.168.1.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "0.0.0.0",
+    "::1",
+    "::",
+    "::127.0.0.1",
+    "fe80::1",
+    "fd00::1",
+    "fec0::1",
+    "::ffff:10.0.0.1",
+    "64:ff9b::a00:1",
+  ])("such as %s is inside a network", (address) => {
+    expect(isPrivateAddress(address)).toBe(true);
+  });
+
+  it.each(["1.1.1.1", "172.32.0.1", "2606:4700:4700::1111", "::ffff:1.1.1.1"])("such as %s is outside", (address) => {
+    expect(isPrivateAddress(address)).toBe(false);
+  });
+});
