@@ -5,7 +5,8 @@ import type { JsonObject } from "../domain/json.ts";
 import type { HttpTrigger } from "../domain/trigger.ts";
 import type { CommittedRun } from "./commit-run.ts";
 import { type Cancel, DeadlineQueue } from "./deadline-queue.ts";
-import type { InvokeOptions, LiveSource } from "./live-source.ts";
+import type { InvokeOptions } from "./invoke-options.ts";
+import type { LiveSource } from "./live-source.ts";
 import { isInterrupted, runUntilStored } from "./pending.ts";
 import type { EnginePorts } from "./ports.ts";
 

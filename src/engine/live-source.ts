@@ -10,30 +10,12 @@ import type { CarriedState } from "../ports/component-store.ts";
 import type { CallReport, LatePart, Unit, UnitCode } from "../ports/runner.ts";
 import { CallQueue } from "./call-queue.ts";
 import { type CommittedRun, commitLate, commitRun } from "./commit-run.ts";
+import type { InvokeOptions } from "./invoke-options.ts";
 import type { EnginePorts } from "./ports.ts";
-import { SourceUnits } from "./source-units.ts";
+import { SourceUnits, type UnitSettings } from "./source-units.ts";
 import { type Owned, StateOwnership, applyChanges } from "./state-ownership.ts";
 
-export interface InvokeOptions {
-  readonly id?: InvocationId;
-  readonly replayOf?: InvocationId;
-  /** Told at most once, and before the run ends. */
-  readonly onResponse?: (response: HttpResponse | BadResponse) => void;
-  /** Told when the run has ended and is about to be stored. */
-  readonly onEnded?: () => void;
-  /** Runs while nothing else of the source does: what ends its process now ends it by itself. */
-  readonly isAlone?: boolean;
-  /** Status that the client got, known when the run has ended. */
-  readonly responseStatus?: () => number | undefined;
-}
-
 const SILENT: CallReport = { log: () => {}, respond: () => {} };
-
-export interface UnitSettings {
-  readonly bundle: Bundle;
-  readonly packagesFolder: string | undefined;
-  readonly env: Readonly<Record<string, string>>;
-}
 
 /** What a version of the source runs on. */
 interface Version {

@@ -1,5 +1,13 @@
 import type { StateChanges } from "../domain/invocation.ts";
+import type { Bundle } from "../domain/saved-component.ts";
 import type { LatePart, Runner, Unit, UnitCode } from "../ports/runner.ts";
+
+/** What a unit runs on. */
+export interface UnitSettings {
+  readonly bundle: Bundle;
+  readonly packagesFolder: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+}
 
 export interface SourceUnitEvents {
   /** `unit` is undefined when it is not loaded yet. */

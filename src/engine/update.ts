@@ -111,7 +111,9 @@ async function replace(
     const timers = source.active
       ? planTimers(ports, component.definition.props, { sourceId: source.id, configured: source.configured, before: store.timersOf(source.id) })
       : [];
-    await (carried === undefined ? store.swap(source, component, timers) : live.storeCarried((now) => store.swap(source, component, timers, now)));
+    await (carried === undefined
+      ? store.swap(source, component, { timers })
+      : live.storeCarried((now) => store.swap(source, component, { timers, carried: now })));
     state.timers.replace(source.id, timers);
     swap.retireOld();
   } catch (error) {

@@ -18,6 +18,12 @@ export interface StoredBaggage extends Partial<CarriedState> {
   readonly events: readonly (NewEvent & { readonly storedAt: number; readonly invocationId: string })[];
 }
 
+/** What an update puts in place beside code and values. */
+export interface SwapRest {
+  readonly timers: readonly Timer[];
+  readonly carried?: CarriedState;
+}
+
 /** One place for both kinds of component. Reads are quick and see every finished write. */
 export interface ComponentStore {
   saveComponent(component: SavedComponent): Promise<void>;
@@ -33,7 +39,7 @@ export interface ComponentStore {
   beginChange(id: DeployedId): Promise<void>;
   endChange(id: DeployedId): Promise<void>;
   /** Puts new code, values, timers and what is carried in the place of the old; a transient component that nobody uses any more goes. */
-  swap(source: DeployedComponent, component: SavedComponent, timers: readonly Timer[], carried?: CarriedState): Promise<void>;
+  swap(source: DeployedComponent, component: SavedComponent, rest: SwapRest): Promise<void>;
   /** Removes the source and all that belongs to it. */
   deleteSource(id: DeployedId): Promise<void>;
   getSource(idOrSlug: string): DeployedComponent | undefined;

@@ -96,8 +96,8 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
 
     it("swap code, values and timers in one step, and drop transient code that nobody uses", async () => {
       const { store, id } = await withSource();
-      await store.swap({ ...source(id, "sc_b"), name: "new", active: false }, component("sc_b", true), []);
-      await store.swap({ ...source(id, "sc_c"), name: "newer" }, component("sc_c", true), []);
+      await store.swap({ ...source(id, "sc_b"), name: "new", active: false }, component("sc_b", true), { timers: [] });
+      await store.swap({ ...source(id, "sc_c"), name: "newer" }, component("sc_c", true), { timers: [] });
       expect(store.getSource(id)).toMatchObject({ componentId: "sc_c", name: "newer" });
       expect(store.getComponent("sc_b")).toBeUndefined();
       expect(store.getComponent("sc_a")).toBeDefined();
@@ -182,7 +182,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const { store, id, fence } = await withSource();
       const timer: Timer = { sourceId: id, prop: "t", schedule: { kind: "interval", seconds: 60 }, catchUp: "latest", anchorAt: now, nextAt: now + 60_000 };
       const instant = { sourceId: id, prop: "t", plannedAt: now, lastPlannedAt: now, count: 1, state: "running" as const, invocationId: "inv_1" as const };
-      await store.swap(source(id, "sc_a"), component("sc_a"), [timer]);
+      await store.swap(source(id, "sc_a"), component("sc_a"), { timers: [timer] });
       await store.advance({ ...timer, nextAt: now + 120_000 }, [instant]);
       expect(store.listRunning()).toEqual([instant]);
       await store.commit({

@@ -195,6 +195,13 @@ describe("pd pull", () => {
     ]);
     expect(await home.json("events", "weather")).toMatchObject([{ event: { city: "Berlin" }, metadata: { id: "7" } }]);
     expect(await home.json("run", "weather")).toMatchObject({ event_count: 1 });
+    await home.file(
+      "config/pipedream/config",
+      `api_key = ${HOSTED_KEY}\nbase_url = ${hosted}\norg_id = o_abc1234\n\n[work]\napi_key = wrong\nbase_url = ${hosted}\n`,
+    );
+    expect((await home.pd("pull", "--all", "--from", "pipedream")).stdout).toContain("+ old\n");
+    await home.pd("run", "old");
+    expect(await home.json("events", "old")).toMatchObject([{ event: { cron: "is a word here", endpoint_url: "kept" } }]);
     expect(await home.pd("pull", "--all", "--from", "pipedream:work")).toMatchObject({ code: 1, stderr: expect.stringContaining("Unauthorized") });
   });
 });

@@ -45,6 +45,22 @@ const COMPONENT = {
   updated_at: 1588866900,
 };
 
+/** One that only the workspace lists, in the form of 2020. */
+const SHARED_SOURCE = {
+  ...SOURCE,
+  id: "dc_old123",
+  component_id: "sc_old456",
+  name: "Old",
+  name_slug: "old",
+  configured_props: { settings: { cron: "is a word here", endpoint_url: "kept" } },
+};
+const SHARED_COMPONENT = {
+  ...COMPONENT,
+  id: "sc_old456",
+  code: 'module.exports = { name: "Old", version: "0.0.1", props: { settings: "object" }, run() { this.$emit(this.settings); } };',
+  configurable_props: [{ name: "settings", type: "object" }],
+};
+
 const SUMMARY = {
   id: "1606511826306-0",
   indexed_at_ms: 1606511826306,
@@ -57,6 +73,8 @@ export async function startHosted(): Promise<string> {
   const answers: Readonly<Record<string, unknown>> = {
     "/v1/users/me": { data: { id: "u_abc123", username: "me", email: "me@example.com", orgs: [] } },
     "/v1/users/me/sources": { page_info: { total_count: 1, count: 1, start_cursor: "ZGNfYWJjMTIz", end_cursor: "ZGNfYWJjMTIz" }, data: [SOURCE] },
+    "/v1/orgs/o_abc1234/sources": { page_info: { total_count: 2, count: 2 }, data: [SOURCE, SHARED_SOURCE] },
+    "/v1/components/sc_old456": { data: SHARED_COMPONENT },
     "/v1/components/sc_def456": { data: COMPONENT },
     "/v1/sources/dc_abc123/event_summaries": { page_info: { total_count: 1, count: 1, start_cursor: SUMMARY.id, end_cursor: SUMMARY.id }, data: [SUMMARY] },
   };

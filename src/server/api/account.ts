@@ -77,6 +77,16 @@ export function accountRoutes(engine: Engine, checkWorkspace: (id: string) => vo
     }),
     route({
       method: "get",
+      path: "/v1/accounts/{id}",
+      tag,
+      summary: "A connected account: there are none so far",
+      answer: schemas.one(schemas.account),
+      run({ part }) {
+        throw new PdError("PD_NOT_FOUND", `Cannot find account "${part("id")}": credentials are given as props`, { fix: "--prop <app>=@credentials.json" });
+      },
+    }),
+    route({
+      method: "get",
       path: "/v1/apps",
       tag,
       summary: "Apps that saved components use",

@@ -1,7 +1,7 @@
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { DeployedId, SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
-import type { CarriedState, StoredBaggage } from "../../ports/component-store.ts";
+import type { CarriedState, StoredBaggage, SwapRest } from "../../ports/component-store.ts";
 import type { Timer } from "../../ports/timer-store.ts";
 import type { Database } from "./open.ts";
 import { INSERT_EVENT } from "./runs.ts";
@@ -15,7 +15,7 @@ export interface ComponentWrites {
   finishDeploy(id: DeployedId, timers: readonly Timer[]): void;
   beginChange(id: DeployedId): void;
   endChange(id: DeployedId): void;
-  swap(source: DeployedComponent, component: SavedComponent, timers: readonly Timer[], carried?: CarriedState): void;
+  swap(source: DeployedComponent, component: SavedComponent, rest: SwapRest): void;
   deleteSource(id: DeployedId): void;
   /** Sources whose deploy was cut off by a stop. */
   dropUnfinished(): void;
@@ -72,7 +72,7 @@ export function componentWrites(db: Database): ComponentWrites {
     },
     beginChange: (id) => void setActivateDue.run(1, id),
     endChange: (id) => void setActivateDue.run(0, id),
-    swap(source, component, timers, carried) {
+    swap(source, component, { timers, carried }) {
       saveComponent(component);
       const { id, componentId, name, slug, configured, env, active, updatedAt } = source;
       updateSource.run(componentId, name, slug, JSON.stringify(configured), JSON.stringify(env), active ? 1 : 0, updatedAt, id);

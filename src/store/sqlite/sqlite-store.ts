@@ -29,7 +29,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     finishDeploy: (id, timers) => writer.write("finishDeploy", id, timers),
     beginChange: (id) => writer.write("beginChange", id),
     endChange: (id) => writer.write("endChange", id),
-    swap: (source, component, timers, carried) => writer.write("swap", source, component, timers, carried),
+    swap: (source, component, rest) => writer.write("swap", source, component, rest),
     deleteSource: (id) => writer.write("deleteSource", id),
     open: (id) => writer.write("open", id),
     commit: (run) => writer.write("commit", travelling(run)),

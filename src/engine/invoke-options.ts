@@ -1,0 +1,16 @@
+import type { InvocationId } from "../domain/ids.ts";
+import type { BadResponse, HttpResponse } from "../domain/invocation.ts";
+
+/** How a call of `run` differs from the plain one. */
+export interface InvokeOptions {
+  readonly id?: InvocationId;
+  readonly replayOf?: InvocationId;
+  /** Told at most once, and before the run ends. */
+  readonly onResponse?: (response: HttpResponse | BadResponse) => void;
+  /** Told when the run has ended and is about to be stored. */
+  readonly onEnded?: () => void;
+  /** Runs while nothing else of the source does: what ends its process now ends it by itself. */
+  readonly isAlone?: boolean;
+  /** Status that the client got, known when the run has ended. */
+  readonly responseStatus?: () => number | undefined;
+}
