@@ -1,10 +1,10 @@
 import type { ComponentDefinition, HookName } from "../domain/component.ts";
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
-import { type InvocationId, invocationId } from "../domain/ids.ts";
-import type { BadResponse, HttpResponse, Method, OptionsRequest, RunResult, StateChanges } from "../domain/invocation.ts";
+import { invocationId } from "../domain/ids.ts";
+import type { Method, OptionsRequest, RunResult, StateChanges } from "../domain/invocation.ts";
 import type { JsonObject } from "../domain/json.ts";
-import type { Bundle, SavedComponent } from "../domain/saved-component.ts";
+import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Trigger } from "../domain/trigger.ts";
 import type { CarriedState } from "../ports/component-store.ts";
 import type { CallReport, LatePart, Unit, UnitCode } from "../ports/runner.ts";
