@@ -2,6 +2,7 @@ import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { JsonObject } from "../../src/domain/json.ts";
 import { NpmResolver } from "../../src/code/npm-resolver.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { deployFile } from "../support/components.ts";
@@ -71,6 +72,21 @@ describe("packages", () => {
     await plain.update({ component_code: `${code("headwater-moving")} // saved again` });
     expect((await latest.run())["returned"]).toBe("1.1.0");
     expect((await plain.run())["returned"]).toBe("1.0.0");
+  });
+
+  it("keep their pins when the source comes from another server", async () => {
+    const registry = await FakeRegistry.start();
+    await registry.publish("headwater-moving", "1.0.0");
+    useRegistry(registry.url);
+    const code = 'import v from "headwater-moving"; export default { name: "Pinned", version: "1", run() { return v; } };';
+    const first = await TestServer.start();
+    const source = await first.deploy(code);
+    await registry.publish("headwater-moving", "1.1.0");
+    const { data } = await first.api.get(`${source.path}/export`);
+    expect(data).toMatchObject({ packages: { "headwater-moving": "1.0.0" } });
+    const second = await TestServer.start();
+    await second.api.post("/v1/sources/import", data as JsonObject);
+    expect(await second.api.post("/v1/sources/pinned/run")).toMatchObject({ data: { returned: "1.0.0" } });
   });
 
   it("take the range of the project's package.json", async () => {

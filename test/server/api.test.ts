@@ -116,7 +116,25 @@ describe("the API", () => {
       "delete /v1/sources/{id}": { path: { id } },
     };
     const { body: document } = await call(server, "get", "/v1/openapi.json");
-    const declared = Object.entries<object>(document.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
+    const all = Object.entries<any>(document.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
+    const typeOf = (name: string): string => {
+      const [method = "", path = ""] = name.split(" ");
+      return Object.keys(document.paths[path][method].responses["200"]?.content ?? { "application/json": {} })[0] ?? "";
+    };
+    const plain = all.filter((name) => typeOf(name) !== "application/json");
+    expect(plain).toHaveLength(6);
+    for (const name of plain) {
+      const over = new AbortController();
+      const path = name.slice(4).replace("{id}", id);
+      const answer = await fetch(server.apiUrl + path, { headers: { authorization: `Bearer ${server.apiKey}` }, signal: over.signal });
+      expect([name, answer.status, answer.headers.get("content-type")]).toEqual([name, 200, expect.stringContaining(typeOf(name))]);
+      if (path.includes("sse")) {
+        const [first] = [await answer.body?.getReader().read()];
+        expect(new TextDecoder().decode(first?.value)).toMatch(/^:sse-handshake\n/);
+      }
+      over.abort();
+    }
+    const declared = all.filter((name) => !plain.includes(name));
     expect(new Set(declared)).toEqual(new Set(Object.keys(asked)));
     const ajv = new Ajv2020({ strict: false });
     for (const [name, request] of Object.entries(asked)) {

@@ -3,9 +3,28 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
+interface PlainCall {
+  readonly path: string;
+  readonly summary: string;
+  readonly type: "text/plain" | "text/event-stream";
+  /** Absent: it wants a key. */
+  readonly isOpen?: true;
+}
+
+/** Calls whose answer is no JSON: the router mounts them by hand. */
+const PLAIN_CALLS: readonly PlainCall[] = [
+  { path: "/healthz", summary: "The server lives", type: "text/plain", isOpen: true },
+  { path: "/readyz", summary: "The server takes requests", type: "text/plain", isOpen: true },
+  { path: "/metrics", summary: "Figures in the text format of Prometheus", type: "text/plain" },
+  { path: "/sse/dc/{id}/emits", summary: "Events of a source as they come; Last-Event-ID resumes", type: "text/event-stream" },
+  { path: "/sources/{id}/sse", summary: "The same at its other address", type: "text/event-stream" },
+  { path: "/sse/dc/{id}/observations", summary: "What a source does: runs, lines, failures", type: "text/event-stream" },
+];
+
 /** The description of the API, made of what checks its requests. */
 export function openApiDocument(routes: readonly Route[], { version, url }: { version: string; url: string }): JsonObject {
   const paths: Record<string, JsonObject> = {};
+  for (const call of PLAIN_CALLS) paths[call.path] = { get: plainOperation(call) };
   for (const declared of routes) paths[declared.path] = { ...paths[declared.path], [declared.method]: operation(declared) };
   return {
     openapi: "3.1.0",
@@ -24,8 +43,22 @@ export function openApiDocument(routes: readonly Route[], { version, url }: { ve
   };
 }
 
+function plainOperation({ path, summary, type, isOpen }: PlainCall): JsonObject {
+  return {
+    tags: [type === "text/event-stream" ? "Streams" : "Server"],
+    summary,
+    parameters: partsOf(path),
+    ...(isOpen === true ? { security: [] } : {}),
+    responses: { "200": { description: "Done", content: { [type]: { schema: { type: "string" } } } }, default: { $ref: "#/components/responses/Error" } },
+  };
+}
+
+function partsOf(path: string): JsonObject[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name: name ?? "", in: "path", required: true, schema: { type: "string" } }));
+}
+
 function operation({ tag, summary, path, method, params, answer, status }: Route): JsonObject {
-  const parts = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name: name ?? "", in: "path", required: true, schema: { type: "string" } }));
+  const parts = partsOf(path);
   const described = describe(params, "input");
   const properties = isMembers(described["properties"]) ? described["properties"] : {};
   const hasBody = method === "post" || method === "put";
