@@ -9,6 +9,8 @@ import { PdHome, type Server, collect, killHard } from "../support/pd.ts";
 import { Receiver } from "../support/receiver.ts";
 import { eventually } from "../support/runtime.ts";
 
+const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
+
 const code = (version: string, more = ""): string => `export default {
   name: "Counter",
   version: "${version}",
@@ -63,6 +65,20 @@ describe("a profile", () => {
       stderr: expect.stringContaining("Error [PD_UNAUTHORIZED]"),
     });
     expect(await home.pd("login", "--base-url", "nowhere", { input: "x" })).toMatchObject({ code: 2 });
+  });
+
+  it("asks for the key on a terminal, without showing it", async () => {
+    const { home, there } = await twoServers();
+    const { key } = await home.json("keys", "create", "second", "-p", "there");
+    const terminal = home.spawn([], { shell: `exec script -qec "${process.execPath} ${PD} login -p asked --base-url ${there.apiUrl}" /dev/null; exit` });
+    const shown = collect(terminal, "stdout");
+    const closed = once(terminal, "close");
+    await eventually(async () => shown().includes(`API key of ${there.apiUrl}`));
+    terminal.stdin?.write(`${String(key)}\r`);
+    await closed;
+    expect(shown()).toContain(`Logged in to ${there.apiUrl}`);
+    expect(shown()).not.toContain(String(key));
+    expect(await home.json("list", "-p", "asked")).toEqual([]);
   });
 
   it("can come from the environment", async () => {
@@ -235,6 +251,8 @@ describe("webhooks on the command line", () => {
     expect(await home.json("webhooks", "list")).toEqual([]);
     expect(await home.pd("webhooks", "show", id)).toMatchObject({ code: 1, stderr: expect.stringContaining("Error [PD_WEBHOOK_NOT_FOUND]") });
     expect((await home.pd("webhooks", "frob", "x")).code).toBe(2);
+    expect(await home.pd("subscribe", "x_*", receiver.url)).toMatchObject({ code: 1, stderr: expect.stringContaining("Error [PD_BAD_INPUT]") });
+    expect(await home.json("webhooks", "list")).toEqual([]);
     expect((await home.pd("deliveries", "retry", id, "--since", "long")).code).toBe(2);
   });
 

@@ -50,7 +50,12 @@ export async function subscribe(
   const client = await connect(cli);
   const emitter = source.endsWith("_*") ? source : text(await client.source(source), "id");
   const webhook = await makeWebhook(client, url, name === undefined ? {} : { name });
-  await client.post("/v1/subscriptions", { emitter_id: emitter, listener_id: text(webhook, "id"), event_name: channel ?? "" });
+  const id = text(webhook, "id");
+  await client.post("/v1/subscriptions", { emitter_id: emitter, listener_id: id, event_name: channel ?? "" }).catch(async (error: unknown) => {
+    // Both or none.
+    await client.delete(`/v1/webhooks/${id}`);
+    throw error;
+  });
   if (!cli.isJson) printNote(cli, `${source} is delivered to ${text(webhook, "url")} from now on`);
   return showMade(cli, webhook);
 }
