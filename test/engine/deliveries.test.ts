@@ -339,5 +339,7 @@ describe("a backlog of 10,000 deliveries", () => {
     });
     expect(new Set(receiver.bodies).size).toBe(10_000);
     expect(ids.size).toBe(10_000);
+    // A stop that is waited for doubles none.
+    expect(receiver.received).toHaveLength(10_000);
   });
 });
