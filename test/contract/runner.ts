@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { InvocationId } from "../../src/domain/ids.ts";
 import type { CallReport, CallRequest, LatePart, Runner, UnitCode } from "../../src/ports/runner.ts";
+import { temporaryFolder } from "../support/home.ts";
 
 const quiet: CallReport = { log: () => {}, respond: () => {} };
 
@@ -43,11 +44,18 @@ export function runnerContract(open: () => Promise<Runner>): void {
       await expect(runner.start(bad, noEvents)).rejects.toMatchObject({ code: "PD_LOAD_FAILED" });
     });
 
-    it("is as good after prepare", async () => {
+    it.each([
+      ["what it imports", "node:zlib"],
+      ["an import that cannot be loaded", "no-such-package"],
+    ])("is as good after prepare has loaded %s, and again after that one was taken", async (_title, specifier) => {
       const runner = await open();
-      runner.prepare(unitCode("return 1;"));
-      const unit = await runner.start(unitCode("return 1;"), noEvents);
-      expect(await unit.call(request("inv_1"), quiet)).toMatchObject({ returned: "1" });
+      const plain = unitCode("return 1;");
+      const code = { ...plain, packagesPath: await temporaryFolder(), bundle: { ...plain.bundle, imports: [{ specifier, isRequire: false }] } };
+      for (const _round of [1, 2]) {
+        runner.prepare(code);
+        const unit = await runner.start(code, noEvents);
+        expect(await unit.call(request("inv_1"), quiet)).toMatchObject({ returned: "1", stateChanges: {} });
+      }
     });
   });
 
