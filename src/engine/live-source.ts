@@ -14,6 +14,7 @@ import type { InvokeOptions } from "./invoke-options.ts";
 import type { EnginePorts } from "./ports.ts";
 import { SourceUnits, type UnitSettings } from "./source-units.ts";
 import { type Owned, StateOwnership, applyChanges } from "./state-ownership.ts";
+import { Usage } from "./usage.ts";
 
 const SILENT: CallReport = { log: () => {}, respond: () => {} };
 
@@ -38,10 +39,8 @@ export class LiveSource {
   readonly #calls: CallQueue;
   #version: Version | undefined;
   readonly #ownership: StateOwnership;
-  /** Calls and changes that go on: until they end nothing is cooled down. */
-  #uses = 0;
-  #lastUsedAt: number;
-  #onUnused: () => void = () => {};
+  /** While anything goes on nothing is cooled down. */
+  readonly #usage: Usage;
   /** What new calls run on, as a cold source remembers it. */
   #known: { readonly componentId: string; readonly definition: ComponentDefinition } | undefined;
 
@@ -55,7 +54,7 @@ export class LiveSource {
     this.#ownership = new StateOwnership(ports.store, source.id);
     this.#calls = new CallQueue(ports.settings);
     this.#units = new SourceUnits(ports.runner, { late: (part, unit) => void this.#commitLate(part, unit), ended: (unit) => this.#unitEnded(unit) });
-    this.#lastUsedAt = ports.clock.now();
+    this.#usage = new Usage(ports.clock);
   }
 
   get endpoint(): string {
@@ -78,15 +77,8 @@ export class LiveSource {
   }
 
   /** Whatever is started for this work stays until it has ended. */
-  async keepWarm<Value>(work: () => Promise<Value>): Promise<Value> {
-    this.#uses++;
-    try {
-      return await work();
-    } finally {
-      this.#uses--;
-      this.#lastUsedAt = this.#ports.clock.now();
-      if (this.#uses === 0) this.#onUnused();
-    }
+  keepWarm<Value>(work: () => Promise<Value>): Promise<Value> {
+    return this.#usage.during(work);
   }
 
   /** Calls `run`. Rejects when the run could not be started or stored, and for a request or an event whose run was interrupted. */
@@ -183,8 +175,7 @@ export class LiveSource {
 
   /** Ends the process of a source that had nothing to do for a while. */
   coolDown(idleMs: number): void {
-    const isIdle = this.#uses === 0 && this.#ports.clock.now() - this.#lastUsedAt >= idleMs;
-    if (isIdle) void this.#units.retire();
+    if (this.#usage.isIdle && this.#usage.idleMs >= idleMs) void this.#units.retire();
   }
 
   kill(reason: string): void {
@@ -194,7 +185,7 @@ export class LiveSource {
   /** What runs may finish, what waits is refused. Resolves when the units are gone and what they did is committed. */
   async stop(): Promise<void> {
     this.#calls.close(new PdError("PD_STOPPING", `Cannot run ${this.source.slug}: the server is stopping`));
-    if (this.#uses > 0) await new Promise<void>((resolve) => (this.#onUnused = resolve));
+    await this.#usage.untilIdle();
     await this.#units.retire();
   }
 
@@ -279,7 +270,7 @@ export class LiveSource {
 
   #unitEnded(unit: Unit | undefined): void {
     if (this.#version !== undefined && this.#version.unit === unit) this.#version.unit = undefined;
-    if (this.#units.isEmpty && this.#uses === 0) this.#goCold();
+    if (this.#units.isEmpty && this.#usage.isIdle) this.#goCold();
   }
 
   async #commitLate(part: LatePart, unit: Unit | undefined): Promise<void> {
