@@ -202,6 +202,8 @@ describe("the API", () => {
     ["a key that is wrong", "get", "/v1/users/me", { headers: { authorization: "Bearer wrong" } }, 401, { code: "PD_UNAUTHORIZED" }],
     ["a path that is none", "get", "/v1/nothing", {}, 404, { code: "PD_NOT_FOUND" }],
     ["JSON that is broken", "post", "/v1/components", { body: '{"a": 1,}' }, 400, { code: "PD_BAD_JSON", error: expect.stringContaining("position 8") }],
+    ["JSON with a value missing", "post", "/v1/components", { body: '{"a":}' }, 400, { code: "PD_BAD_JSON", error: expect.stringContaining("(position 5)") }],
+    ["JSON that ends too early", "post", "/v1/components", { body: '{"a":[1' }, 400, { code: "PD_BAD_JSON", error: expect.stringMatching(/position 7/) }],
     ["a list in place of an object", "post", "/v1/components", { body: "[]" }, 400, { code: "PD_BAD_JSON" }],
     ["another type", "post", "/v1/components", { body: "<a/>", headers: { "content-type": "text/xml" } }, 415, { code: "PD_BAD_CONTENT_TYPE" }],
     ["too much", "post", "/v1/components", { body: `"${"x".repeat(21 * 1024 * 1024)}"` }, 413, { code: "PD_BODY_TOO_LARGE" }],

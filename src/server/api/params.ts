@@ -62,10 +62,30 @@ async function readText(context: Context): Promise<string> {
   return text + decoder.decode();
 }
 
-/** Where JSON.parse stopped, when its own words do not say it. */
+/** Up to this length a body is parsed again, some times, to say where it is wrong. */
+const MAX_SEARCHED_BODY = 100_000;
+
+/** Where JSON.parse stopped, when its own words do not say it: the longest beginning that could still become JSON. */
 function placeOf(error: unknown, body: string): string {
-  if (/position \d+/.test(messageOf(error))) return "";
-  return ` (position ${body.length})`;
+  if (/position \d+/.test(messageOf(error)) || body.length > MAX_SEARCHED_BODY) return "";
+  let [good, bad] = [0, body.length];
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    if (mayGoOn(body.slice(0, middle))) good = middle;
+    else bad = middle;
+  }
+  return ` (position ${mayGoOn(body) ? body.length : good})`;
+}
+
+/** The text is no JSON only because it ends too early. */
+function mayGoOn(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    const at = /position (\d+)/.exec(messageOf(error))?.[1];
+    return at === undefined ? messageOf(error).includes("end of JSON input") : Number(at) >= text.length;
+  }
 }
 
 /** Like `checkParams`, for a call that may declare none. */
