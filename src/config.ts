@@ -25,6 +25,8 @@ export interface Settings {
   readonly keepInvocations: number;
   readonly keepMs: number;
   readonly allowScripts: boolean;
+  /** Callers of a shared server may have modules loaded before a component. */
+  readonly allowImports: boolean;
   /** Attempts to deliver that go on for one listener at the same time. */
   readonly deliveryConcurrency: number;
   readonly allowPrivateWebhooks: boolean;
@@ -99,6 +101,13 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     default: "false",
     help: "Let packages run their install scripts",
   },
+  allowImports: {
+    flag: "allow-imports",
+    variable: "PD_ALLOW_IMPORTS",
+    value: "<true|false>",
+    default: "false",
+    help: "Let callers of a shared server (pd serve) have modules loaded before a component, as --import does",
+  },
   deliveryConcurrency: {
     flag: "delivery-concurrency",
     variable: "PD_DELIVERY_CONCURRENCY",
@@ -161,6 +170,7 @@ export function readSettings({ flags, environment, file }: SettingSources): Sett
     keepInvocations: number("keepInvocations", 1, 1),
     keepMs: number("keepMs", DAY, 0.001),
     allowScripts: yes("allowScripts"),
+    allowImports: yes("allowImports"),
     deliveryConcurrency: number("deliveryConcurrency", 1, 1),
     allowPrivateWebhooks: yes("allowPrivateWebhooks"),
   };

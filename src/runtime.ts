@@ -9,6 +9,7 @@ import { PdError } from "./domain/errors.ts";
 import { Engine } from "./engine/engine.ts";
 import { EventFeed } from "./engine/event-feed.ts";
 import type { Log } from "./ports/log.ts";
+import { FileRegistry } from "./registry/file-registry.ts";
 import { ProcessRunner } from "./sandbox/process-runner.ts";
 import { apiRouter } from "./server/api/router.ts";
 import { endpointListener } from "./server/endpoint.ts";
@@ -85,7 +86,12 @@ async function startInOrder(settings: Settings, { home, log, stop, undo, isShare
   const endpoints = await Listener.open((request, response) => handler(request, response), { host, port: settings.endpointPort, purpose: "endpoints" });
   undo.push(() => endpoints.close(0));
   const endpointUrl = (key: string): string => `${settings.publicUrl === "" ? endpoints.url : settings.publicUrl}/${key}`;
-  const engine = await Engine.start({ ...plugs, meter: metrics, settings: { ...engineSettings(settings), endpointUrl }, signal: stop.signal });
+  const engine = await Engine.start({
+    ...plugs,
+    meter: metrics,
+    settings: { ...engineSettings(settings), allowsImports: !isShared || settings.allowImports, endpointUrl },
+    signal: stop.signal,
+  });
   let api: Listener | undefined;
   undo.push(async (graceMs) => {
     const closed = [endpoints.close(graceMs), api?.close(graceMs)];
@@ -146,7 +152,9 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version }
   const metrics = new Metrics(() => store.listSources().length);
   const allowsPrivate = settings.allowPrivateWebhooks || isLoopback(settings.host);
   const sender = webhookSender({ clock: systemClock, allowsPrivate, userAgent: `headwater/${version}` });
-  return { store, packages, runner, sender, metrics, bundler: esbuildBundler, origin: urlOrigin, clock: systemClock, log, feed: new EventFeed(store) };
+  const registry = new FileRegistry({ folder: join(home, "registries"), signal: stop.signal });
+  const feed = new EventFeed(store);
+  return { store, packages, runner, registry, sender, metrics, bundler: esbuildBundler, origin: urlOrigin, clock: systemClock, log, feed };
 }
 
 function noKeys(host: string): PdError {

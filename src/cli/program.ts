@@ -30,7 +30,7 @@ export function buildProgram(bind: Bind): Command {
   remoteCommands(program, bind);
   for (const command of program.commands) {
     command.addOption(new Option("--home <folder>", `${SETTINGS.home.help} (PD_HOME)`));
-    command.option("--json", "Answer with JSON on stdout");
+    if (command.name() !== "doctor") command.option("--json", "Answer with JSON on stdout");
     command.option("-p, --profile <name>", "For the server of this profile (pd login); local is this machine's");
   }
   return program;
@@ -70,6 +70,11 @@ function serverCommands(program: Command, bind: Bind): void {
     .command("keys <verb> [name]")
     .description("Named keys of a shared server: list, create, revoke")
     .action(bind(async (cli, { words }) => (await import("./commands/keys.ts")).keys(cli, { verb: word(words[0]), name: maybe(words[1]) })));
+  serverFlags(program.command("doctor").description("Tell of every component in a folder whether it can be deployed here, and why not"))
+    .option("--registry <folder>", "A checkout of components")
+    .option("--grep <text>", "Only those whose path or key has this text")
+    .option("--json [file]", "The whole report as JSON, on stdout or in a file")
+    .action(bind(async (cli, { flags }) => (await import("./commands/doctor.ts")).doctor(cli, flags)));
   program
     .command("down")
     .description("Stop the server")

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { posix } from "node:path";
 import { type BuildFailure, type Message, type Metafile, type OnResolveArgs, type OnResolveResult, type Plugin, build } from "esbuild";
-import { isBareImport } from "../domain/package-spec.ts";
+import { type PackageSpec, isBareImport } from "../domain/package-spec.ts";
 import type { BundleImport, ComponentCode } from "../domain/saved-component.ts";
 import type { BuildProblem } from "../domain/build-problem.ts";
 import type { BuildResult, Bundler } from "../ports/bundler.ts";
@@ -22,36 +22,52 @@ export { same as defineSource, same as defineAction, same as defineApp };`;
  */
 export const esbuildBundler: Bundler = {
   async bundle(code: ComponentCode): Promise<BuildResult> {
-    const files = new VirtualFiles(code);
-    const packages = new PackageImports(files);
-    try {
-      const result = await build({
-        entryPoints: [ENTRY],
-        bundle: true,
-        write: false,
-        metafile: true,
-        format: "esm",
-        platform: "node",
-        target: "node20.19",
-        sourcemap: "external",
-        outfile: "component.mjs",
-        logLevel: "silent",
-        keepNames: true,
-        plugins: [virtualPlugin(code.path, files, packages)],
-      });
-      if (packages.problems.length > 0) return { kind: "failed", problems: packages.problems.map(({ text, file, line }) => ({ text, file, line })) };
-      const [map, output] = result.outputFiles;
-      return {
-        kind: "built",
-        hash: hashOf(code),
-        bundle: { code: output?.text ?? "", map: readableMap(map?.text ?? ""), packages: packages.specs, imports: importsOf(result.metafile) },
-      };
-    } catch (error) {
-      if (isBuildFailure(error)) return { kind: "failed", problems: error.errors.map(problemOf) };
-      throw error;
-    }
+    const [component, ...imports] = await Promise.all([code, ...(code.imports ?? [])].map(bundleOne));
+    const parts = [component, ...imports];
+    const problems = parts.flatMap((part) => (part?.kind === "failed" ? part.problems : []));
+    if (problems.length > 0 || component?.kind !== "built") return { kind: "failed", problems };
+    if (imports.length === 0) return component;
+    const bundles = parts.flatMap((part) => (part?.kind === "built" ? [part.bundle] : []));
+    const preloads = bundles.slice(1).map(({ code: text, map }) => ({ code: text, map }));
+    return { kind: "built", hash: hashOf(code), bundle: { ...component.bundle, preloads, packages: joined(bundles.flatMap(({ packages }) => packages)) } };
   },
 };
+
+/** Each package once; the component's own wish comes first. */
+function joined(specs: readonly PackageSpec[]): PackageSpec[] {
+  return [...new Map(specs.toReversed().map((spec) => [spec.name, spec])).values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function bundleOne(code: ComponentCode): Promise<BuildResult> {
+  const files = new VirtualFiles(code);
+  const packages = new PackageImports(files);
+  try {
+    const result = await build({
+      entryPoints: [ENTRY],
+      bundle: true,
+      write: false,
+      metafile: true,
+      format: "esm",
+      platform: "node",
+      target: "node20.19",
+      sourcemap: "external",
+      outfile: "component.mjs",
+      logLevel: "silent",
+      keepNames: true,
+      plugins: [virtualPlugin(code.path, files, packages)],
+    });
+    if (packages.problems.length > 0) return { kind: "failed", problems: packages.problems.map(({ text, file, line }) => ({ text, file, line })) };
+    const [map, output] = result.outputFiles;
+    return {
+      kind: "built",
+      hash: hashOf(code),
+      bundle: { code: output?.text ?? "", map: readableMap(map?.text ?? ""), packages: packages.specs, imports: importsOf(result.metafile) },
+    };
+  } catch (error) {
+    if (isBuildFailure(error)) return { kind: "failed", problems: error.errors.map(problemOf) };
+    throw error;
+  }
+}
 
 function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImports): Plugin {
   return {
@@ -83,8 +99,9 @@ function resolveLocal(path: string, importer: string, files: VirtualFiles): OnRe
   return { errors: [{ text: `Cannot find the local file "${path}"` }] };
 }
 
-function hashOf({ text, files }: ComponentCode): string {
+function hashOf({ text, files, imports = [] }: ComponentCode): string {
   const hash = createHash("sha256").update(text);
+  for (const part of imports) hash.update(`\0import ${hashOf(part)}`);
   for (const [path, content] of Object.entries(files).toSorted(([a], [b]) => (a < b ? -1 : 1))) hash.update(`\0${path}\0${content}`);
   return hash.digest("hex");
 }

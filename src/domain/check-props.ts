@@ -1,6 +1,17 @@
 import { didYouMean } from "./did-you-mean.ts";
 import { type JsonObject, type JsonValue, isJsonValue, isRecord } from "./json.ts";
-import type { AppProp, ConfiguredProps, PropDeclaration, ScalarType, TimerProp, UserProp } from "./prop.ts";
+import {
+  type AppProp,
+  type ConfiguredProps,
+  type DataStoreProp,
+  type HttpRequestProp,
+  type PropDeclaration,
+  type ScalarType,
+  type SqlProp,
+  type TimerProp,
+  type UserProp,
+  isInput,
+} from "./prop.ts";
 import { type Schedule, parseTimer } from "./schedule.ts";
 
 export interface PropProblem {
@@ -38,14 +49,30 @@ interface CheckedProp {
 }
 
 function checkProp(prop: PropDeclaration, given: JsonValue | undefined): CheckedProp {
+  if (isInput(prop) && prop.disabled === true) return {};
+  const checked = checkKind(prop, given);
+  // Nobody can fill in what is not shown.
+  return checked.isMissing === true && isInput(prop) && prop.hidden === true ? {} : checked;
+}
+
+function checkKind(prop: PropDeclaration, given: JsonValue | undefined): CheckedProp {
   switch (prop.kind) {
     case "http":
+    case "app-hook":
     case "db":
+    case "alert":
+    case "dir":
       return {};
     case "timer":
       return checkTimer(prop, given);
     case "app":
       return checkApp(prop, given);
+    case "data-store":
+      return checkDataStore(prop, given);
+    case "http-request":
+      return checkHttpRequest(prop, given);
+    case "sql":
+      return checkSql(prop, given);
     case "user":
       return checkUserProp(prop, given);
   }
@@ -72,12 +99,50 @@ function checkApp(prop: AppProp, given: JsonValue | undefined): CheckedProp {
   return isRecord(readable) ? { value: readable } : { problem: `wants the credentials of ${prop.app} as a JSON object, not ${JSON.stringify(given)}` };
 }
 
+function checkDataStore(prop: DataStoreProp, given: JsonValue | undefined): CheckedProp {
+  if (isNothing(given)) return prop.optional ? {} : { problem: "needs the name of a data store; one that does not exist is made", isMissing: true };
+  return typeof given === "string" ? { value: given } : { problem: `wants the name of a data store, not ${JSON.stringify(given)}` };
+}
+
+/** `{ url, method, headers, params, body, auth }` (platform.md §4.2); a text alone is the URL. */
+function checkHttpRequest(prop: HttpRequestProp, given: JsonValue | undefined): CheckedProp {
+  const readable = typeof given === "string" ? textAsJson(given) : given;
+  const request = isNothing(readable) ? prop.default : typeof readable === "string" ? { url: readable } : readable;
+  if (request === undefined)
+    return prop.optional ? {} : { problem: `needs a request as JSON, e.g. ${prop.name}='{"url":"https://…","method":"GET"}'`, isMissing: true };
+  if (!isRecord(request)) return { problem: `wants a request as a JSON object, not ${JSON.stringify(given)}` };
+  const whole = { ...prop.default, ...request };
+  if (typeof whole.url === "string" && whole.url !== "") return { value: whole };
+  return prop.optional && isNothing(given)
+    ? {}
+    : { problem: `needs the url of the request, e.g. ${prop.name}='{"url":"https://…"}'`, isMissing: isNothing(given) };
+}
+
+/** `{ value, query, params, usePreparedStatements }` (platform.md §4.2); a text alone is the query. */
+function checkSql(prop: SqlProp, given: JsonValue | undefined): CheckedProp {
+  if (isNothing(given)) return prop.optional ? {} : { problem: `needs a query, e.g. ${prop.name}='select 1'`, isMissing: true };
+  const readable = typeof given === "string" && given.trimStart().startsWith("{") ? textAsJson(given) : given;
+  const {
+    query = null,
+    value = query,
+    params = [],
+    usePreparedStatements = false,
+  } = typeof readable === "string" ? { query: readable } : isRecord(readable) ? readable : {};
+  if (typeof query !== "string" || query === "") return { problem: `wants a query, not ${JSON.stringify(given)}` };
+  return { value: { value, query, params, usePreparedStatements } };
+}
+
+function isNothing(given: JsonValue | undefined): given is undefined | null | "" {
+  return given === undefined || given === null || given === "";
+}
+
 function checkUserProp(prop: UserProp, given: JsonValue | undefined): CheckedProp {
   const isEmpty = given === undefined || given === null || (given === "" && (prop.scalar !== "string" || prop.default !== undefined));
   if (isEmpty && prop.default !== undefined) return { value: prop.default };
   if (isEmpty) return prop.optional ? {} : { problem: "is required", isMissing: true };
   if (given === "" && !prop.optional) return { problem: "is required", isMissing: true };
   if (!prop.isArray) return checkScalar(prop, given);
+  if (isLabelled(given)) return { value: given };
   const items = typeof given === "string" ? textAsList(given) : given;
   if (!Array.isArray(items)) return { problem: `wants a list, not ${JSON.stringify(given)}` };
   const checked = items.map((item) => checkScalar(prop, item));
@@ -95,7 +160,14 @@ function checkScalar(prop: UserProp, given: JsonValue): CheckedProp {
     const choices = prop.options.map((option) => JSON.stringify(option.value)).join(", ");
     return { problem: `must be one of ${choices}, not ${JSON.stringify(value)}` };
   }
-  return { value };
+  return { value: prop.withLabel === true ? labelled(prop, value) : value };
+}
+
+/** With its label, as code that asked for one reads it; without a known label the value stands for it. */
+function labelled({ options = [] }: UserProp, value: JsonValue): JsonValue {
+  if (isLabelled(value)) return value;
+  const known = options.find((option) => String(option.value) === String(value));
+  return { __lv: { label: known?.label ?? (typeof value === "string" ? value : JSON.stringify(value)), value } };
 }
 
 /** The value in its declared type; text is read as the command line gives it. `undefined`: it does not fit. */

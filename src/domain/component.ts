@@ -1,6 +1,7 @@
 import type { DedupeStrategy } from "./dedupe.ts";
 import { isRecord } from "./json.ts";
-import { type PropDeclaration, readProps } from "./prop.ts";
+import type { PropDeclaration } from "./prop.ts";
+import { readProps } from "./read-props.ts";
 
 export type HookName = "deploy" | "activate" | "deactivate";
 
@@ -14,6 +15,10 @@ export interface ComponentDefinition {
   readonly dedupe?: DedupeStrategy;
   readonly props: readonly PropDeclaration[];
   readonly hooks: readonly HookName[];
+  /** It declares more props once it knows some values (platform.md §4.3, additionalProps). */
+  readonly hasAdditionalProps?: true;
+  /** It has an example of its events. */
+  readonly hasSample?: true;
   /** What is odd but does no harm. */
   readonly warnings: readonly string[];
 }
@@ -36,7 +41,7 @@ export function readDefinition(raw: unknown): ReadDefinition {
   const problems = [
     ...(isText(raw["name"]) ? [] : [`name is ${describe(raw["name"])}; it wants a text`]),
     ...(isText(raw["version"]) ? [] : [`version is ${describe(raw["version"])}; it wants a text such as "0.0.1"`]),
-    ...(raw["hasRun"] === true ? [] : ["run is missing; it wants a method, called for each event"]),
+    ...(raw["hasRun"] === true || isStandIn(type, props) ? [] : ["run is missing; it wants a method, called for each event"]),
     ...(dedupe === "invalid" && type === "source" ? [`dedupe is ${describe(raw["dedupe"])}; it wants "unique", "greatest" or "last"`] : []),
     ...propProblems,
   ];
@@ -46,18 +51,25 @@ export function readDefinition(raw: unknown): ReadDefinition {
   const unknownHooks = named
     .filter((name) => !HOOKS.some((hook) => hook === name))
     .map((name) => `hook ${String(name)} is never called: there are ${HOOKS.join(", ")}`);
-  const definition = {
+  const definition: ComponentDefinition = {
     name: String(raw["name"]),
     version: String(raw["version"]),
     type,
     props,
     hooks,
     warnings: [...warnings, ...unknownHooks],
+    ...(raw["hasAdditionalProps"] === true ? { hasAdditionalProps: true } : {}),
+    ...(raw["hasSample"] === true ? { hasSample: true } : {}),
     ...(isText(raw["key"]) ? { key: raw["key"] } : {}),
     ...(isText(raw["description"]) ? { description: raw["description"] } : {}),
     ...(dedupe === undefined || dedupe === "invalid" ? {} : { dedupe }),
-  } as const;
+  };
   return { kind: "valid", definition };
+}
+
+/** A source that only has an interface emits what triggers it (registry.md §1: the `schedule` sources). */
+function isStandIn(type: string, props: readonly PropDeclaration[]): boolean {
+  return type === "source" && props.some(({ kind }) => kind === "timer" || kind === "http");
 }
 
 function readDedupe(raw: unknown): DedupeStrategy | undefined | "invalid" {

@@ -1,5 +1,5 @@
 import type { DeployedId, SavedId } from "./ids.ts";
-import type { ConfiguredProps } from "./prop.ts";
+import type { ConfiguredProps, PropDeclaration } from "./prop.ts";
 
 /** An instance of a saved component (components.md, Deployed component). */
 export interface DeployedComponent {
@@ -10,6 +10,8 @@ export interface DeployedComponent {
   /** First part of the endpoint's path; never changes. */
   readonly endpointKey: string;
   readonly configured: ConfiguredProps;
+  /** What `additionalProps` declared for these values. */
+  readonly dynamicProps: readonly PropDeclaration[];
   /** Variables that this source's process gets. */
   readonly env: Readonly<Record<string, string>>;
   readonly active: boolean;

@@ -21,12 +21,15 @@ export type ErrorCode =
   | "PD_NOT_A_COMPONENT"
   | "PD_LOAD_FAILED"
   | "PD_BAD_PROPS"
+  | "PD_ADDITIONAL_PROPS_FAILED"
+  | "PD_OPTIONS_FAILED"
   | "PD_HOOK_FAILED"
   | "PD_PACKAGE_NOT_FOUND"
   | "PD_PACKAGES_UNREACHABLE"
   | "PD_INSTALL_FAILED"
   | "PD_NPM_MISSING"
   | "PD_CODE_UNREACHABLE"
+  | "PD_REGISTRY_UNREACHABLE"
   | "PD_SOURCE_INACTIVE"
   | "PD_CONFLICT"
   | "PD_WEBHOOK_NOT_FOUND"
@@ -68,6 +71,16 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   },
   PD_LOAD_FAILED: { status: 422, title: "The component throws while it is loaded", fix: "Correct the code at the position shown" },
   PD_BAD_PROPS: { status: 422, title: "The given props do not fit the component", fix: "Give them with --prop name=value" },
+  PD_ADDITIONAL_PROPS_FAILED: {
+    status: 422,
+    title: "The component could not tell which further props it has",
+    fix: "Correct the values that it depends on, such as the account",
+  },
+  PD_OPTIONS_FAILED: {
+    status: 422,
+    title: "The component could not list the choices of a prop",
+    fix: "Correct the values that it depends on, such as the account; a value can also be given by hand",
+  },
   PD_HOOK_FAILED: {
     status: 422,
     title: "A hook threw, so nothing was changed",
@@ -78,6 +91,7 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   PD_INSTALL_FAILED: { status: 500, title: "npm could not install the packages", fix: "Read npm's own words above" },
   PD_NPM_MISSING: { status: 500, title: "npm is not on the PATH", fix: "Install npm, or make it reachable through PATH" },
   PD_CODE_UNREACHABLE: { status: 422, title: "The code cannot be fetched", fix: "Check the URL: it must answer with the raw code" },
+  PD_REGISTRY_UNREACHABLE: { status: 503, title: "A registry cannot be fetched", fix: "Check its location and the connection, and try again" },
   PD_SOURCE_INACTIVE: { status: 409, title: "The source is not active", fix: "pd update <source> --activate" },
   PD_CONFLICT: { status: 409, title: "It is there already", fix: "Choose another name" },
   PD_WEBHOOK_NOT_FOUND: { status: 404, title: "No webhook has this id", fix: "pd webhooks list" },

@@ -74,11 +74,25 @@ export interface OptionsRequest {
   readonly query?: string;
 }
 
-/** What is called: `run`, a hook, or the `options` method of a prop. */
+/** What an action's `$` and `steps` tell it (platform.md §4.7). */
+export interface ActionContext {
+  /** Outputs of earlier steps, by their names. */
+  readonly steps: JsonObject;
+  /** `$.context`. */
+  readonly context: JsonObject;
+}
+
+/** What is called. All but `run`, hooks and actions leave nothing behind. */
 export type Method =
   | { readonly kind: "run"; readonly trigger: Trigger }
   | { readonly kind: "hook"; readonly hook: HookName }
-  | ({ readonly kind: "options" } & OptionsRequest);
+  | ({ readonly kind: "action" } & ActionContext)
+  /** One page of a prop's choices. */
+  | ({ readonly kind: "options" } & OptionsRequest)
+  /** What `additionalProps` declares for the given values. */
+  | { readonly kind: "additional-props" }
+  /** Which events an app hook wants. */
+  | { readonly kind: "event-names"; readonly prop: string };
 
 /** One recorded call of `run` or of a hook. */
 export interface Invocation {
@@ -119,6 +133,11 @@ export function describeOutcome(outcome: Outcome): string {
     case "interrupted":
       return `interrupted: ${outcome.reason}`;
   }
+}
+
+/** Why a call for an answer failed: a ConfigurationError speaks to whoever configures, and says it all (platform.md §4.3). */
+export function reasonOf(outcome: Outcome): string {
+  return outcome.kind === "threw" && outcome.error.name === "ConfigurationError" ? outcome.error.message : describeOutcome(outcome);
 }
 
 /** The record's shape for programs that need an error with one message. */

@@ -9,18 +9,41 @@ export interface ComponentCode {
   readonly text: string;
   /** Path → text of the other files, from the same root. */
   readonly files: Readonly<Record<string, string>>;
+  /** Modules that are loaded before it, in this order: they may change what it will find. */
+  readonly imports?: readonly ComponentCode[];
+}
+
+/** Where a component came from: enough to find out later whether there is a newer one. */
+export interface RegistryOrigin {
+  readonly kind: "registry";
+  readonly registry: string;
+  readonly key: string;
+  /** Path inside the registry. */
+  readonly path: string;
+  /** `name@version` of the npm package. */
+  readonly package?: string;
+  /** Of the checkout or clone. */
+  readonly commit?: string;
 }
 
 /** Where code came from. */
-export type Origin = { readonly kind: "inline" } | { readonly kind: "url"; readonly url: string };
+export type Origin = { readonly kind: "inline" } | { readonly kind: "url"; readonly url: string } | RegistryOrigin;
 
 export interface BundleImport {
   readonly specifier: string;
   readonly isRequire: boolean;
 }
 
+/** One ES module text with its source map, JSON text. */
+export interface BuiltModule {
+  readonly code: string;
+  readonly map: string;
+}
+
 /** Code that was built: what a process loads. */
 export interface Bundle {
+  /** Loaded before the component. */
+  readonly preloads?: readonly BuiltModule[];
   /** ES module text; packages stay external. */
   readonly code: string;
   /** Source map, JSON text. */

@@ -29,6 +29,8 @@ function originalEvent(trigger: Trigger): JsonValue {
       return trigger.event;
     case "hook":
       return { hook: trigger.hook };
+    case "sample":
+      return {};
   }
 }
 

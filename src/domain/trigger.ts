@@ -16,6 +16,8 @@ export interface HttpTrigger {
   /** Text of the body, or its bytes in base64 when they are not UTF-8. */
   readonly body: string;
   readonly encoding: "utf8" | "base64";
+  /** It came to an app hook: `run` gets the event inside it. */
+  readonly isAppHook?: true;
 }
 
 export interface TimerTrigger {
@@ -45,8 +47,13 @@ export interface EventTrigger {
   readonly event: JsonValue;
 }
 
+/** The component's own example of an event is emitted in place of a run (platform.md §4.1, sampleEmit). */
+export interface SampleTrigger {
+  readonly kind: "sample";
+}
+
 /** Why an invocation happens. */
-export type Trigger = HttpTrigger | TimerTrigger | ManualTrigger | HookTrigger | EventTrigger;
+export type Trigger = HttpTrigger | TimerTrigger | ManualTrigger | HookTrigger | EventTrigger | SampleTrigger;
 
 /** What `run(event)` is called with for a timer (components.md, Timer interface; platform.md §4.6 for cron). */
 export function timerEvent({ plannedAt, schedule }: Pick<TimerTrigger, "plannedAt" | "schedule">): JsonObject {
@@ -67,6 +74,8 @@ export function describeTrigger(trigger: Trigger): string {
       return "run by hand";
     case "hook":
       return `hook ${trigger.hook}`;
+    case "sample":
+      return "sample event";
     case "event":
       return `event of ${trigger.emitterId}${trigger.channel === "" ? "" : ` on ${trigger.channel}`}`;
   }

@@ -1,3 +1,4 @@
+import { challengeOf, isWanted } from "../domain/app-hook.ts";
 import { PdError } from "../domain/errors.ts";
 import { type InvocationId, invocationId } from "../domain/ids.ts";
 import { type BadResponse, type HttpResponse, isFailed } from "../domain/invocation.ts";
@@ -9,6 +10,9 @@ import type { InvokeOptions } from "./invoke-options.ts";
 import type { LiveSource } from "./live-source.ts";
 import { isInterrupted, runUntilStored } from "./pending.ts";
 import type { EnginePorts } from "./ports.ts";
+
+/** An event that the app hook does not want. */
+const IGNORED: HttpResponse = { status: 200, headers: { "content-type": "application/json; charset=utf-8" }, body: '{"status":"ignored"}', encoding: "utf8" };
 
 /** A component's answer waits so long for its run to end, so that both need one commit. */
 const RESPONSE_HOLD_MS = 5;
@@ -35,12 +39,21 @@ export class RequestAcceptor {
 
   /** Throws PD_NOT_FOUND when the source has no HTTP interface, PD_TOO_BUSY, PD_NOT_STORED. */
   async accept(live: LiveSource, trigger: HttpTrigger): Promise<HttpResponse> {
-    const http = live.definition.props.find((prop) => prop.kind === "http");
-    if (http === undefined) throw new PdError("PD_NOT_FOUND", `${live.source.slug} has no HTTP interface`);
+    const { props } = live.definition;
+    const http = props.find((prop) => prop.kind === "http");
+    if (http !== undefined)
+      return http.customResponse ? this.#answerCustom(this.#requestOf(live, trigger)) : this.#answerDefault(this.#requestOf(live, trigger));
+    const hook = props.find((prop) => prop.kind === "app-hook");
+    if (hook === undefined) throw new PdError("PD_NOT_FOUND", `${live.source.slug} has no HTTP interface`);
+    const challenge = challengeOf(trigger);
+    if (challenge !== undefined) return { status: 200, headers: { "content-type": "text/plain" }, body: challenge, encoding: "utf8" };
+    if (!isWanted(trigger, await live.eventNames(hook))) return IGNORED;
+    return this.#answerDefault(this.#requestOf(live, { ...trigger, isAppHook: true }));
+  }
+
+  #requestOf(live: LiveSource, trigger: HttpTrigger): StoredRequest {
     const { clock } = this.#ports;
-    const id = invocationId(clock.now(), clock.randomText(8));
-    const request = new StoredRequest(this.#ports, live, { trigger, id });
-    return http.customResponse ? this.#answerCustom(request) : this.#answerDefault(request);
+    return new StoredRequest(this.#ports, live, { trigger, id: invocationId(clock.now(), clock.randomText(8)) });
   }
 
   /** 200 as soon as the run or its request is stored. */

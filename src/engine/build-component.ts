@@ -5,9 +5,22 @@ import type { PackageLock } from "../domain/package-spec.ts";
 import type { Bundle, ComponentCode, Origin, SavedComponent } from "../domain/saved-component.ts";
 import type { Unit } from "../ports/runner.ts";
 import type { EnginePorts } from "./ports.ts";
+import { Registries } from "./registries.ts";
 
 /** Code as a caller gives it. */
-export type CodeInput = { readonly kind: "code"; readonly code: ComponentCode; readonly lock?: PackageLock } | { readonly kind: "url"; readonly url: string };
+export type CodeInput =
+  | { readonly kind: "code"; readonly code: ComponentCode; readonly lock?: PackageLock }
+  | { readonly kind: "url"; readonly url: string; readonly imports?: readonly ComponentCode[] }
+  /** Of the first registry that has the key, or of the one that is named. */
+  | { readonly kind: "key"; readonly key: string; readonly registry?: string; readonly imports?: readonly ComponentCode[] };
+
+/** Code that is here. */
+export interface ResolvedCode {
+  readonly kind: "resolved";
+  readonly code: ComponentCode;
+  readonly origin: Origin;
+  readonly lock?: PackageLock;
+}
 
 /** Code that is bundled and has its packages, but was not loaded yet. */
 export interface BuiltCode {
@@ -19,14 +32,29 @@ export interface BuiltCode {
   readonly packagesFolder: string | undefined;
 }
 
-/** Fetches, bundles and installs. Throws PD_CODE_UNREACHABLE, PD_BUILD_FAILED, PD_PACKAGE_NOT_FOUND and its like. */
-export async function buildCode(ports: EnginePorts, input: CodeInput, lock: PackageLock): Promise<BuiltCode> {
-  const code = input.kind === "code" ? input.code : await fetchCode(ports, input.url);
-  const origin: Origin = input.kind === "code" ? { kind: "inline" } : { kind: "url", url: input.url };
+/** Throws PD_CODE_UNREACHABLE, PD_COMPONENT_NOT_FOUND. */
+export async function resolveCode(ports: EnginePorts, input: CodeInput): Promise<ResolvedCode> {
+  switch (input.kind) {
+    case "code":
+      return { kind: "resolved", code: input.code, origin: { kind: "inline" }, ...(input.lock === undefined ? {} : { lock: input.lock }) };
+    case "url":
+      return { kind: "resolved", code: withImports(await fetchCode(ports, input.url), input.imports), origin: { kind: "url", url: input.url } };
+    case "key": {
+      const { code, origin } = await new Registries(ports).find(input.key, input.registry);
+      return { kind: "resolved", code: withImports(code, input.imports), origin };
+    }
+  }
+}
+
+function withImports(code: ComponentCode, imports: readonly ComponentCode[] = []): ComponentCode {
+  return imports.length === 0 ? code : { ...code, imports };
+}
+
+/** Bundles and installs. Throws PD_BUILD_FAILED, PD_PACKAGE_NOT_FOUND and its like. */
+export async function buildCode(ports: EnginePorts, { code, origin, lock: ownLock }: ResolvedCode, lock: PackageLock): Promise<BuiltCode> {
   const result = await ports.bundler.bundle(code);
   if (result.kind === "failed") throw buildFailed(code.path, result.problems);
-  const pins = input.kind === "code" && input.lock !== undefined ? input.lock : lock;
-  const { folder, lock: nextLock } = await ports.packages.resolve(result.bundle.packages, pins);
+  const { folder, lock: nextLock } = await ports.packages.resolve(result.bundle.packages, ownLock ?? lock);
   return { code, hash: result.hash, origin, bundle: result.bundle, lock: nextLock, packagesFolder: folder };
 }
 
@@ -84,17 +112,4 @@ export function savedComponentOf({ clock }: EnginePorts, built: BuiltCode, { def
     isTransient,
     createdAt: clock.now(),
   };
-}
-
-/** Saves code without deploying it (platform.md §1.3). */
-export async function saveComponent(ports: EnginePorts, input: CodeInput): Promise<SavedComponent> {
-  const built = await buildCode(ports, input, {});
-  const { bundle, packagesFolder, code } = built;
-  const packagesPath = packagesFolder === undefined ? {} : { packagesPath: ports.packages.locate(packagesFolder) };
-  const unit = await ports.runner.start({ bundle, env: {}, state: {}, ...packagesPath }, { late: () => {}, ended: () => {} });
-  const definition = definitionOf(unit, code.path);
-  unit.kill("only its definition was wanted");
-  const component = savedComponentOf(ports, built, { definition, isTransient: false });
-  await ports.store.saveComponent(component);
-  return component;
 }

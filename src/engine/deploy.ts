@@ -5,12 +5,12 @@ import type { JsonObject } from "../domain/json.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { StoredBaggage } from "../ports/component-store.ts";
 import type { Unit } from "../ports/runner.ts";
-import { type CodeInput, buildCode, requireSource, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
+import { type CodeInput, buildCode, requireSource, resolveCode, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
 import { callHook } from "./hooks.ts";
 import { LiveSource } from "./live-source.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { EngineState } from "./registry.ts";
-import { planTimers, resolveProps } from "./resolve-props.ts";
+import { planTimers } from "./plan-timers.ts";
 
 export interface DeployRequest {
   readonly code: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent };
@@ -45,6 +45,7 @@ export async function deploy(ports: EnginePorts, state: EngineState, request: De
     slug: "",
     endpointKey: clock.randomText(20).toLowerCase(),
     configured: {},
+    dynamicProps: [],
     env: request.env,
     active: request.active ?? true,
     createdAt: now,
@@ -68,20 +69,21 @@ async function install(ports: EnginePorts, state: EngineState, { live, component
   const draft = live.source;
   try {
     const { definition } = component;
-    const configured = resolveProps(definition.name, definition.props, request.props);
+    const configuration = await live.configureFor(unit, { name: definition.name, definition, given: request.props });
     const name = request.name ?? definition.name;
     if (request.slug !== undefined && (state.sources.hasSlug(request.slug) || store.isSlugTaken(request.slug)))
       throw new PdError("PD_CONFLICT", `Cannot deploy ${name}: the slug "${request.slug}" is taken`);
     const slug = request.slug ?? uniqueSlug(slugify(name), (text) => state.sources.hasSlug(text) || store.isSlugTaken(text));
-    const source: DeployedComponent = { ...draft, componentId: component.id, name, slug, configured };
+    const source: DeployedComponent = { ...draft, componentId: component.id, name, slug, ...configuration };
     live.switchTo(source, component, unit);
     state.sources.add(live);
     await store.beginDeploy(source, component, request.baggage);
+    await makeDataStores(ports, live);
     live.markStored(request.baggage?.state ?? {});
     await subscribeAutomatically(ports, source.id);
     await callHook(live, "deploy", `deploy ${name}`);
     if (source.active) await callHook(live, "activate", `deploy ${name}`);
-    const timers = source.active ? planTimers(ports, definition.props, { sourceId: source.id, configured, before: [] }) : [];
+    const timers = source.active ? planTimers(ports, live.definition.props, { source, before: [] }) : [];
     await store.finishDeploy(source.id, timers);
     state.timers.replace(source.id, timers);
     live.prepareNext();
@@ -92,6 +94,12 @@ async function install(ports: EnginePorts, state: EngineState, { live, component
     await store.deleteSource(live.source.id);
     throw error;
   }
+}
+
+/** Data stores are named by those who use them. */
+export async function makeDataStores({ store, clock }: EnginePorts, { definition, source }: LiveSource): Promise<void> {
+  const names = definition.props.flatMap((prop) => (prop.kind === "data-store" ? [source.configured[prop.name]] : []));
+  for (const name of names) if (typeof name === "string") await store.createDataStore(name, clock.now());
 }
 
 /** Subscriptions that are made for each new source (platform.md §1.6). */
@@ -106,7 +114,7 @@ async function load(ports: EnginePorts, live: LiveSource, { code, env }: DeployR
     const { bundle, packagesFolder } = code.component;
     return { component: code.component, unit: await live.startUnit({ bundle, packagesFolder, env }) };
   }
-  const built = await buildCode(ports, code, {});
+  const built = await buildCode(ports, await resolveCode(ports, code), {});
   const unit = await live.startUnit({ bundle: built.bundle, packagesFolder: built.packagesFolder, env });
   const definition = sourceDefinitionOf(unit, built.code.path);
   return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };

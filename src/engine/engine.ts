@@ -2,12 +2,13 @@ import { PdError } from "../domain/errors.ts";
 import { type InvocationId, isSavedId } from "../domain/ids.ts";
 import type { HttpResponse } from "../domain/invocation.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
+import { type IndexedComponent, searchIndex } from "../domain/registry.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import { type HttpTrigger, timerEvent } from "../domain/trigger.ts";
 import type { CarriedState, StoredBaggage } from "../ports/component-store.ts";
 import type { Store } from "../ports/store.ts";
 import { RequestAcceptor } from "./accept-request.ts";
-import { type CodeInput, saveComponent } from "./build-component.ts";
+import type { CodeInput } from "./build-component.ts";
 import type { CommittedRun } from "./commit-run.ts";
 import { deleteSource } from "./delete.ts";
 import { Deliverer } from "./deliver.ts";
@@ -17,10 +18,12 @@ import { keepCool, keepPruned } from "./housekeeping.ts";
 import { LiveSource } from "./live-source.ts";
 import type { EnginePorts } from "./ports.ts";
 import { activateCutOff, runPending, settleRunningInstants } from "./recover.ts";
+import { Registries } from "./registries.ts";
 import { SourceRegistry } from "./registry.ts";
 import { Scheduler } from "./scheduler.ts";
 import { type UpdateRequest, update } from "./update.ts";
 import { Webhooks } from "./webhooks.ts";
+import { Workbench } from "./workbench.ts";
 
 export interface ImportRequest extends Pick<DeployRequest, "props" | "env" | "baggage"> {
   readonly slug: string;
@@ -37,6 +40,8 @@ export class Engine {
   readonly #acceptor: RequestAcceptor;
   readonly #deliverer: Deliverer;
   readonly #webhooks: Webhooks;
+  readonly #workbench: Workbench;
+  readonly #registries: Registries;
   readonly #over = new AbortController();
   #chores: Promise<unknown> = Promise.resolve();
 
@@ -53,13 +58,19 @@ export class Engine {
     this.#scheduler.start(this.#ports.store.listTimers());
     this.#deliverer.start();
     runPending(this.#ports, this.#sources);
-    this.#chores = Promise.all([activateCutOff(this.#ports, this.#sources), keepPruned(this.#ports, this.#sources), keepCool(this.#ports, this.#sources)]);
+    this.#chores = Promise.all([
+      activateCutOff(this.#ports, this.#sources),
+      keepPruned(this.#ports, this.#sources),
+      keepCool(this.#ports, this.#sources, this.#workbench),
+    ]);
   }
 
   private constructor(given: Omit<EnginePorts, "onDeliveries">) {
     const ports: EnginePorts = { ...given, onDeliveries: (listeners) => this.#deliverer.wake(listeners) };
     this.#ports = ports;
     this.#webhooks = new Webhooks(ports);
+    this.#workbench = new Workbench(ports);
+    this.#registries = new Registries(ports);
     this.#deliverer = new Deliverer(
       { ...ports, concurrency: ports.settings.deliveryConcurrency },
       { receive: async (sourceId, trigger) => this.#requireActive(sourceId).invoke(trigger) },
@@ -82,8 +93,62 @@ export class Engine {
     return this.#webhooks;
   }
 
-  saveComponent(input: CodeInput): Promise<SavedComponent> {
-    return saveComponent(this.#ports, input);
+  /** Where components are looked at, configured and run without being deployed. */
+  get workbench(): Workbench {
+    return this.#workbench;
+  }
+
+  /** Callers may have modules loaded before the component. */
+  get allowsImports(): boolean {
+    return this.#ports.settings.allowsImports;
+  }
+
+  get registries(): Registries {
+    return this.#registries;
+  }
+
+  /** Saves code without deploying it (platform.md §1.3). */
+  async saveComponent(input: CodeInput): Promise<SavedComponent> {
+    const component = await this.#workbench.describe({ code: input, env: {} });
+    const saved = { ...component, id: `sc_${this.#ports.clock.randomText(7)}`, isTransient: false, createdAt: this.#ports.clock.now() } as const;
+    await this.store.saveComponent(saved);
+    return saved;
+  }
+
+  /** Saves code under its key, in a version that is new. Throws PD_BAD_INPUT, PD_CONFLICT. */
+  async publish(input: CodeInput): Promise<SavedComponent> {
+    const { definition } = await this.#workbench.describe({ code: input, env: {} });
+    const { key, name, version } = definition;
+    if (key === undefined)
+      throw new PdError("PD_BAD_INPUT", `Cannot publish ${name}: it has no key`, { fix: 'Give it one: key: "my_app-my-component"', details: {} });
+    const isTaken = this.store.listComponents().some((known) => !known.isTransient && known.definition.key === key && known.definition.version === version);
+    if (isTaken) throw new PdError("PD_CONFLICT", `Cannot publish ${key}: version ${version} is published already`, { fix: "Raise the version" });
+    return this.saveComponent(input);
+  }
+
+  /** Takes away what was published: one component by id, or the versions of a key. Throws PD_COMPONENT_NOT_FOUND. */
+  async unpublish(idOrKey: string, version: string | undefined): Promise<void> {
+    const isMeant = ({ id, definition }: SavedComponent): boolean =>
+      id === idOrKey || (definition.key === idOrKey && (version === undefined || definition.version === version));
+    const found = this.store.listComponents().filter((known) => !known.isTransient && isMeant(known));
+    if (found.length === 0) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot unpublish "${idOrKey}": nothing is published under this id or key`);
+    for (const { id } of found) await this.store.unpublishComponent(id);
+  }
+
+  /** The newest with this key, of what is saved here or else of the registries. Throws PD_COMPONENT_NOT_FOUND. */
+  async describeKey(key: string): Promise<SavedComponent> {
+    return this.store.getComponentByKey(key) ?? this.#workbench.describe({ code: { kind: "key", key }, env: {} });
+  }
+
+  /** Saved components and those of the registries, best first. */
+  async searchComponents(query: string): Promise<readonly IndexedComponent[]> {
+    const own = this.store.listComponents().flatMap(({ definition, code }): IndexedComponent[] => {
+      const { key, name, description = "", version, type } = definition;
+      return key === undefined || type === "app" ? [] : [{ key, name, description, version, type, registry: "", path: code.path }];
+    });
+    const unique = [...new Map(own.map((entry) => [entry.key, entry])).values()];
+    const known = new Set(unique.map(({ key }) => key));
+    return [...searchIndex(unique, query), ...(await this.#registries.search(query)).filter(({ key }) => !known.has(key))];
   }
 
   /** By id or key. Throws PD_COMPONENT_NOT_FOUND. */
@@ -118,6 +183,12 @@ export class Engine {
     return deleteSource(this.#ports, { sources: this.#sources, timers: this.#scheduler }, { live, force });
   }
 
+  /** Emits the component's own example in place of a run. Throws PD_BAD_INPUT when it has none. */
+  emitSample(live: LiveSource): Promise<CommittedRun> {
+    if (live.definition.hasSample !== true) throw new PdError("PD_BAD_INPUT", `Cannot emit a sample event of ${live.source.slug}: it has no sampleEmit`);
+    return live.invoke({ kind: "sample" });
+  }
+
   /** Runs now; without an event as its timer would, or as an empty request would. */
   run(live: LiveSource, event: JsonValue | undefined): Promise<CommittedRun> {
     return live.invoke({ kind: "manual", event: event ?? this.#manualEvent(live) });
@@ -147,7 +218,7 @@ export class Engine {
     this.#ports.feed.endAll();
     const grace = new AbortController();
     const delivered = this.#deliverer.stop(graceMs);
-    const stopped = Promise.all([...this.#sources.all()].map((live) => live.stop())).then(() => grace.abort());
+    const stopped = Promise.all([...[...this.#sources.all()].map((live) => live.stop()), this.#workbench.close()]).then(() => grace.abort());
     await clock.sleepUntil(clock.now() + graceMs, grace.signal);
     for (const live of this.#sources.all()) live.kill("the server stopped");
     await Promise.all([stopped, delivered, this.#chores]);

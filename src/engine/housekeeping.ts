@@ -2,6 +2,7 @@ import type { ListenerId } from "../domain/ids.ts";
 import { messageOf } from "../domain/errors.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { SourceRegistry } from "./registry.ts";
+import type { Workbench } from "./workbench.ts";
 
 const PRUNE_EVERY_MS = 60_000;
 /** Between the steps of one pruning, so that commits get their turn. */
@@ -27,9 +28,10 @@ export async function keepPruned({ store, clock, log, settings, signal }: Engine
 }
 
 /** Ends the processes of sources that have nothing to do, until the server stops. */
-export async function keepCool({ clock, settings, signal }: EnginePorts, sources: SourceRegistry): Promise<void> {
+export async function keepCool({ clock, settings, signal }: EnginePorts, sources: SourceRegistry, workbench: Workbench): Promise<void> {
   while (!signal.aborted) {
     await clock.sleepUntil(clock.now() + Math.min(COOL_DOWN_EVERY_MS, settings.idleMs), signal);
+    await workbench.coolDown();
     for (const live of sources.all()) if (live.isWarm) live.coolDown(settings.idleMs);
   }
 }

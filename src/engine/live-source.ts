@@ -2,21 +2,23 @@ import type { ComponentDefinition, HookName } from "../domain/component.ts";
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { invocationId } from "../domain/ids.ts";
-import type { Method, OptionsRequest, RunResult, StateChanges } from "../domain/invocation.ts";
-import type { JsonObject } from "../domain/json.ts";
+import { type Method, type RunResult, type StateChanges, reasonOf } from "../domain/invocation.ts";
+import { type JsonObject, parseJson } from "../domain/json.ts";
+import { type AppHookProp, withDynamicProps } from "../domain/prop.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Trigger } from "../domain/trigger.ts";
 import type { CarriedState } from "../ports/component-store.ts";
 import type { CallReport, LatePart, Unit, UnitCode } from "../ports/runner.ts";
+import { askUnit } from "./ask-unit.ts";
 import { CallQueue } from "./call-queue.ts";
 import { type CommittedRun, commitLate, commitRun } from "./commit-run.ts";
+import { type Configuration, type Configuring, configure } from "./configure.ts";
+import { answerDataStore } from "./data-stores.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
 import type { EnginePorts } from "./ports.ts";
 import { SourceUnits, type UnitSettings } from "./source-units.ts";
 import { type Owned, StateOwnership, applyChanges } from "./state-ownership.ts";
 import { Usage } from "./usage.ts";
-
-const SILENT: CallReport = { log: () => {}, respond: () => {} };
 
 /** What a version of the source runs on. */
 interface Version {
@@ -42,8 +44,9 @@ export class LiveSource {
   /** While anything goes on nothing is cooled down. */
   readonly #usage: Usage;
   /** What new calls run on, as a cold source remembers it. */
-  #known: { readonly componentId: string; readonly definition: ComponentDefinition } | undefined;
+  #known: { readonly source: DeployedComponent; readonly declared: ComponentDefinition; readonly definition: ComponentDefinition } | undefined;
 
+  #eventNames: { readonly source: DeployedComponent; readonly names: Promise<readonly string[]> } | undefined;
   #isStored: boolean;
 
   /** `isStored`: false while a source is being deployed and the store does not know it yet. */
@@ -53,7 +56,11 @@ export class LiveSource {
     this.#isStored = isStored;
     this.#ownership = new StateOwnership(ports.store, source.id);
     this.#calls = new CallQueue(ports.settings);
-    this.#units = new SourceUnits(ports.runner, { late: (part, unit) => void this.#commitLate(part, unit), ended: (unit) => this.#unitEnded(unit) });
+    this.#units = new SourceUnits(ports.runner, {
+      late: (part, unit) => void this.#commitLate(part, unit),
+      ask: (request) => answerDataStore(ports, this.source.configured, request),
+      ended: (unit) => this.#unitEnded(unit),
+    });
     this.#usage = new Usage(ports.clock);
   }
 
@@ -70,9 +77,13 @@ export class LiveSource {
     return this.#version?.component ?? this.#readComponent();
   }
 
+  /** With the props that its values have added. */
   get definition(): ComponentDefinition {
-    const { componentId } = this.source;
-    if (this.#known?.componentId !== componentId) this.#known = { componentId, definition: this.component.definition };
+    const { source } = this;
+    if (this.#known?.source !== source) {
+      const { definition } = this.#known?.source.componentId === source.componentId ? { definition: this.#known.declared } : this.component;
+      this.#known = { source, declared: definition, definition: { ...definition, props: withDynamicProps(definition.props, source.dynamicProps) } };
+    }
     return this.#known.definition;
   }
 
@@ -93,15 +104,31 @@ export class LiveSource {
     return this.keepWarm(() => this.#call({ kind: "hook", hook }, { kind: "hook", hook }, {}));
   }
 
-  /** Asks the component for one page of a prop's choices; nothing of it is stored. `given`: values that are not configured yet. */
-  listOptions(request: OptionsRequest, given: JsonObject): Promise<RunResult> {
-    const { clock, settings } = this.#ports;
+  /** Calls it for what it answers; nothing of it is stored. `given`: values that are not configured yet. */
+  ask(method: Method, given: JsonObject = {}): Promise<RunResult> {
     return this.keepWarm(async () => {
       const { unit } = await this.#warm();
-      const configured = { ...this.source.configured, ...given };
-      const id = invocationId(clock.now(), clock.randomText(8));
-      return unit.call({ id, method: { kind: "options", ...request }, configured, endpoint: this.endpoint, deadlineMs: settings.deadlineMs }, SILENT);
+      const { configured, dynamicProps } = this.source;
+      return askUnit(this.#ports, unit, { method, configured: { ...configured, ...given }, dynamicProps, endpoint: this.endpoint });
     });
+  }
+
+  /** Which events an app hook of it wants; a method that tells is asked once for each configuration. */
+  async eventNames({ name, eventNames, namesByMethod }: AppHookProp): Promise<readonly string[] | undefined> {
+    if (namesByMethod !== true) return eventNames;
+    const { source } = this;
+    if (this.#eventNames?.source !== source) this.#eventNames = { source, names: this.ask({ kind: "event-names", prop: name }).then(namesOf) };
+    const { names } = this.#eventNames;
+    names.catch(() => (this.#eventNames = undefined));
+    return names;
+  }
+
+  /** What these values make of the definition of a unit, or of what serves. Throws PD_BAD_PROPS. */
+  configureFor(unit: Unit | undefined, configuring: Omit<Configuring, "ask">): Promise<Configuration> {
+    const method: Method = { kind: "additional-props" };
+    const ask = async (values: Configuration): Promise<RunResult> =>
+      askUnit(this.#ports, unit ?? (await this.#warm()).unit, { method, ...values, endpoint: this.endpoint });
+    return configure({ ...configuring, ask });
   }
 
   /** Starts a unit with other code beside the current one; it gets every change of the state from now on. */
@@ -201,7 +228,8 @@ export class LiveSource {
       log: (line) => feed.observe(source.id, { kind: "line", id, line }),
       respond: (response) => options.onResponse?.(response),
     };
-    const request = { id, method, configured: source.configured, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
+    const { configured, dynamicProps } = source;
+    const request = { id, method, configured, dynamicProps, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
     const result = await unit.call(request, report);
     if (result.outcome.kind === "interrupted" && (trigger.kind === "http" || trigger.kind === "event")) {
       throw new PdError("PD_INTERRUPTED", `A run of ${source.slug} was interrupted: ${result.outcome.reason}`);
@@ -293,4 +321,11 @@ export class LiveSource {
     const packagesPath = packagesFolder === undefined ? undefined : this.#ports.packages.locate(packagesFolder);
     return { bundle, env: { ...env, PD_COMPONENT: this.source.id }, state, ...(packagesPath === undefined ? {} : { packagesPath }) };
   }
+}
+
+/** Throws PD_OPTIONS_FAILED when the method failed. */
+function namesOf({ outcome, returned }: RunResult): readonly string[] {
+  if (outcome.kind !== "returned") throw new PdError("PD_OPTIONS_FAILED", `Cannot tell which events are wanted: ${reasonOf(outcome)}`);
+  const names = parseJson(returned ?? "[]");
+  return Array.isArray(names) ? names.map(String) : [];
 }

@@ -1,6 +1,7 @@
 import type { Bundler } from "../ports/bundler.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { CodeOrigin } from "../ports/code-origin.ts";
+import type { ComponentRegistry } from "../ports/component-registry.ts";
 import type { Log } from "../ports/log.ts";
 import type { Meter } from "../ports/meter.ts";
 import type { PackageResolver } from "../ports/package-resolver.ts";
@@ -27,6 +28,8 @@ export interface EngineSettings {
   /** Attempts to deliver that go on for one listener at the same time. */
   readonly deliveryConcurrency: number;
   readonly catchUp: CatchUp;
+  /** Callers may have modules loaded before the component. */
+  readonly allowsImports: boolean;
   readonly retention: Retention;
   /** The address under which a source's endpoint is reached from outside, without a trailing slash. */
   endpointUrl(key: string): string;
@@ -39,6 +42,7 @@ export interface EnginePorts {
   readonly bundler: Bundler;
   readonly packages: PackageResolver;
   readonly origin: CodeOrigin;
+  readonly registry: ComponentRegistry;
   readonly clock: Clock;
   readonly log: Log;
   readonly feed: EventFeed;

@@ -1,4 +1,6 @@
+import type { DataStoreRequest } from "../domain/data-store.ts";
 import type { StateChanges } from "../domain/invocation.ts";
+import type { JsonValue } from "../domain/json.ts";
 import type { Bundle } from "../domain/saved-component.ts";
 import type { LatePart, Runner, Unit, UnitCode } from "../ports/runner.ts";
 
@@ -12,6 +14,7 @@ export interface UnitSettings {
 export interface SourceUnitEvents {
   /** `unit` is undefined when it is not loaded yet. */
   late(part: LatePart, unit: Unit | undefined): void;
+  ask(request: DataStoreRequest): Promise<JsonValue | undefined>;
   ended(unit: Unit | undefined): void;
 }
 
@@ -46,7 +49,11 @@ export class SourceUnits {
     const self: StartingUnit = { unit: undefined, hasEnded: false, doomed: undefined, missed: [] };
     this.#starting.add(self);
     try {
-      const unit = await this.#runner.start(code, { late: (part) => this.#events.late(part, self.unit), ended: () => this.#ended(self) });
+      const unit = await this.#runner.start(code, {
+        late: (part) => this.#events.late(part, self.unit),
+        ask: (request) => this.#events.ask(request),
+        ended: () => this.#ended(self),
+      });
       self.unit = unit;
       for (const changes of self.missed) unit.patchState(changes);
       if (!self.hasEnded) this.#units.add(unit);

@@ -1,7 +1,7 @@
 import type { DedupeCache } from "../domain/dedupe.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { PackageLock } from "../domain/package-spec.ts";
-import type { PropDeclaration } from "../domain/prop.ts";
+import { isInput, isSecret } from "../domain/prop.ts";
 import type { ComponentCode } from "../domain/saved-component.ts";
 import type { StoredBaggage } from "../ports/component-store.ts";
 import type { Store } from "../ports/store.ts";
@@ -38,7 +38,6 @@ export interface ExportWishes {
 
 export function exportSource(store: Store, live: LiveSource, { secrets, state, events }: ExportWishes): ExportedSource {
   const { source, component, definition } = live;
-  const isSecret = (prop: PropDeclaration): boolean => prop.kind === "app" || (prop.kind === "user" && prop.secret);
   const secretProps = definition.props.filter(isSecret).map(({ name }) => name);
   const withheldProps = secrets ? [] : secretProps.filter((name) => source.configured[name] !== undefined);
   return {
@@ -51,7 +50,7 @@ export function exportSource(store: Store, live: LiveSource, { secrets, state, e
     props: Object.fromEntries(Object.entries(source.configured).filter(([name]) => !withheldProps.includes(name))),
     secretProps,
     withheldProps,
-    propNames: definition.props.filter(({ kind }) => kind !== "http" && kind !== "db").map(({ name }) => name),
+    propNames: definition.props.filter((prop) => isInput(prop) || prop.kind === "timer").map(({ name }) => name),
     env: secrets ? source.env : {},
     withheldEnv: secrets ? [] : Object.keys(source.env),
     ...(state ? { state: store.readState(source.id), cache: store.readCache(source.id) } : {}),

@@ -1,14 +1,16 @@
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { isSameJson, type JsonObject } from "../domain/json.ts";
+import { withDynamicProps } from "../domain/prop.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { CarriedState } from "../ports/component-store.ts";
 import type { Unit } from "../ports/runner.ts";
-import { type CodeInput, buildCode, requireSource, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
+import { type CodeInput, buildCode, requireSource, resolveCode, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
+import { makeDataStores } from "./deploy.ts";
 import { callHook, hasHookThrown, reactivate } from "./hooks.ts";
 import type { LiveSource } from "./live-source.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { EngineState } from "./registry.ts";
-import { carriedProps, planTimers, resolveProps } from "./resolve-props.ts";
+import { carriedProps, planTimers } from "./plan-timers.ts";
 
 export interface UpdateRequest {
   readonly code?: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent };
@@ -56,15 +58,16 @@ async function prepare(ports: EnginePorts, state: EngineState, { live, request }
   const { component, unit } = await nextCode(ports, live, { request, env });
   try {
     const { definition } = component;
-    const given = { ...carriedProps(definition.props, source.configured), ...request.props };
-    const configured = resolveProps(source.name, definition.props, withoutNulls(given));
+    const kept = carriedProps(withDynamicProps(definition.props, source.dynamicProps), source.configured);
+    const given = withoutNulls({ ...kept, ...request.props });
+    const configuration = await live.configureFor(unit, { name: source.name, definition, given });
     const name = request.name ?? source.name;
     const slug =
       name === source.name || request.keepsSlug === true
         ? source.slug
         : state.sources.claimSlug(name, { own: source.slug, isStored: (text) => ports.store.isSlugTaken(text) });
     const active = request.active ?? source.active;
-    return { component, unit, source: { ...source, componentId: component.id, name, slug, configured, env, active, updatedAt: ports.clock.now() } };
+    return { component, unit, source: { ...source, componentId: component.id, name, slug, ...configuration, env, active, updatedAt: ports.clock.now() } };
   } catch (error) {
     unit?.kill("the update failed");
     throw error;
@@ -85,7 +88,7 @@ async function nextCode(
     const { bundle, packagesFolder } = component;
     return { component, unit: isSame ? undefined : await live.startUnit({ bundle, packagesFolder, env }) };
   }
-  const built = await buildCode(ports, code, current.lock);
+  const built = await buildCode(ports, await resolveCode(ports, code), current.lock);
   const unit = await live.startUnit({ bundle: built.bundle, packagesFolder: built.packagesFolder, env });
   const definition = sourceDefinitionOf(unit, built.code.path);
   return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };
@@ -106,11 +109,10 @@ async function replace(
   try {
     if (wasActive) await callHook(live, "deactivate", attempted);
     swap = live.switchTo(source, component, unit);
+    await makeDataStores(ports, live);
     if (carried !== undefined) await live.carry(carried);
     if (source.active) await callHook(live, "activate", attempted);
-    const timers = source.active
-      ? planTimers(ports, component.definition.props, { sourceId: source.id, configured: source.configured, before: store.timersOf(source.id) })
-      : [];
+    const timers = source.active ? planTimers(ports, live.definition.props, { source, before: store.timersOf(source.id) }) : [];
     await (carried === undefined
       ? store.swap(source, component, { timers })
       : live.storeCarried((now) => store.swap(source, component, { timers, carried: now })));

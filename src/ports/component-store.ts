@@ -28,7 +28,9 @@ export interface SwapRest {
 export interface ComponentStore {
   saveComponent(component: SavedComponent): Promise<void>;
   getComponent(id: SavedId): SavedComponent | undefined;
-  /** The newest one with this key. */
+  /** From now on it has no key, and goes when no source uses it. */
+  unpublishComponent(id: SavedId): Promise<void>;
+  /** The newest one that was saved under this key; code that was only deployed does not count. */
   getComponentByKey(key: string): SavedComponent | undefined;
   listComponents(): readonly SavedComponent[];
 

@@ -1,6 +1,8 @@
 import type { InvocationId } from "../domain/ids.ts";
 import type { BadResponse, HttpResponse, LogLine, Method, Outcome, RunResult, StateChanges } from "../domain/invocation.ts";
-import type { ConfiguredProps } from "../domain/prop.ts";
+import type { DataStoreRequest } from "../domain/data-store.ts";
+import type { JsonValue } from "../domain/json.ts";
+import type { ConfiguredProps, PropDeclaration } from "../domain/prop.ts";
 import type { Bundle } from "../domain/saved-component.ts";
 
 /** What a unit is started with; afterwards it is the only writer of `state`. */
@@ -17,6 +19,8 @@ export interface CallRequest {
   readonly id: InvocationId;
   readonly method: Method;
   readonly configured: ConfiguredProps;
+  /** What `additionalProps` has declared for these values. */
+  readonly dynamicProps?: readonly PropDeclaration[];
   /** What `this.<http>.endpoint` shows. */
   readonly endpoint: string;
   readonly deadlineMs: number;
@@ -37,6 +41,8 @@ export interface LatePart {
 
 export interface UnitEvents {
   late(part: LatePart): void;
+  /** The component wants something of a data store; what is thrown is thrown there. */
+  ask?(request: DataStoreRequest): Promise<JsonValue | undefined>;
   /** The unit is gone, for whatever reason; calls in flight were settled before. */
   ended(): void;
 }

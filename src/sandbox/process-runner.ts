@@ -180,7 +180,8 @@ async function ready(child: ChildProcess): Promise<ChildProcess> {
 
 /** Processes with the same packages loaded are worth the same. */
 function preparedKey({ packagesPath, bundle }: UnitCode): string | undefined {
-  if (packagesPath === undefined || bundle.imports.length === 0) return undefined;
+  // What is loaded before the component has to come before its packages as well.
+  if (packagesPath === undefined || bundle.imports.length === 0 || bundle.preloads !== undefined) return undefined;
   return JSON.stringify([packagesPath, bundle.imports.map(({ specifier, isRequire }) => `${specifier} ${isRequire}`).toSorted()]);
 }
 

@@ -1,4 +1,5 @@
-import { PdError } from "../domain/errors.ts";
+import type { DataStoreRequest } from "../domain/data-store.ts";
+import { PdError, messageOf } from "../domain/errors.ts";
 import type { InvocationId } from "../domain/ids.ts";
 import { type LogLevel, type LogLine, type Outcome, type RunResult, type StateChanges, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -65,12 +66,17 @@ export class ProcessUnit implements Unit {
 
   /** Loads the code in a process that is ready. Throws PD_LOAD_FAILED. */
   static async load(child: ChildProcess, code: UnitCode, { events, settings }: { events: UnitEvents; settings: Settings }): Promise<ProcessUnit> {
-    const url = await child.writeModule("component.mjs", code.bundle.code).catch((error: unknown) => {
+    const { bundle } = code;
+    const written = [
+      child.writeModule("component.mjs", bundle.code),
+      ...(bundle.preloads ?? []).map((part, index) => child.writeModule(`import-${index}.mjs`, part.code)),
+    ];
+    const [url = "", ...preloads] = await Promise.all(written).catch((error: unknown) => {
       child.kill();
       throw error;
     });
-    const unit = new ProcessUnit(child, { events, settings, mapper: new StackMapper(url, code.bundle.map) });
-    await unit.#load(url, code);
+    const unit = new ProcessUnit(child, { events, settings, mapper: new StackMapper(url, bundle.map) });
+    await unit.#load(code, { url, preloads });
     return unit;
   }
 
@@ -86,13 +92,14 @@ export class ProcessUnit implements Unit {
   }
 
   call(request: CallRequest, report: CallReport): Promise<RunResult> {
-    const { id, method, configured, endpoint, deadlineMs } = request;
+    const { deadlineMs, ...call } = request;
+    const { id } = call;
     if (this.#isRetired) return Promise.resolve(endedWithout({ kind: "interrupted", reason: "its process has ended" }, []));
     return new Promise((settle) => {
       const deadlineAt = this.#settings.clock.now() + deadlineMs;
       this.#inFlight.set(id, { deadlineAt, deadlineMs, report, logs: [], logSize: 0, settle });
       this.#lastCall = id;
-      this.#child.send({ type: "host:call", id, method, configured, endpoint });
+      this.#child.send({ type: "host:call", ...call });
       void this.#watchDeadlines();
     });
   }
@@ -113,7 +120,7 @@ export class ProcessUnit implements Unit {
     this.#child.kill();
   }
 
-  async #load(url: string, { env, state }: UnitCode): Promise<void> {
+  async #load({ env, state }: UnitCode, modules: { url: string; preloads: readonly string[] }): Promise<void> {
     const timer = new AbortController();
     const loaded = new Promise<Outcome | undefined>((resolve) => {
       this.#child.listen(
@@ -128,7 +135,7 @@ export class ProcessUnit implements Unit {
       const deadline = this.#settings.loadDeadlineMs;
       void this.#settings.clock.sleepUntil(this.#settings.clock.now() + deadline, timer.signal).then(() => resolve({ kind: "timed-out", afterMs: deadline }));
     });
-    this.#child.send({ type: "host:load", url, env, state });
+    this.#child.send({ type: "host:load", ...modules, env, state });
     const failure = await loaded;
     timer.abort();
     if (failure === undefined) return this.#begin();
@@ -148,6 +155,8 @@ export class ProcessUnit implements Unit {
     switch (message.type) {
       case "child:log":
         return this.#log(message.id, message.line);
+      case "child:ask":
+        return void this.#answer(message.number, message.request);
       case "child:respond":
         return this.#inFlight.get(message.id)?.report.respond(message.response);
       case "child:done": {
@@ -165,6 +174,15 @@ export class ProcessUnit implements Unit {
       case "child:loaded":
       case "child:load-failed":
         return;
+    }
+  }
+
+  async #answer(number: number, request: DataStoreRequest): Promise<void> {
+    try {
+      const value = await this.#events.ask?.(request);
+      this.#child.send({ type: "host:answer", number, ...(value === undefined ? {} : { value }) });
+    } catch (error) {
+      this.#child.send({ type: "host:answer", number, error: messageOf(error) });
     }
   }
 

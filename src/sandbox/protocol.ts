@@ -1,10 +1,12 @@
 import type { Emit } from "../domain/event.ts";
 import type { InvocationId } from "../domain/ids.ts";
 import type { BadResponse, HttpResponse, LogLine, Method, Outcome, StateChanges } from "../domain/invocation.ts";
-import type { ConfiguredProps } from "../domain/prop.ts";
+import type { DataStoreRequest } from "../domain/data-store.ts";
+import type { JsonValue } from "../domain/json.ts";
+import type { ConfiguredProps, PropDeclaration } from "../domain/prop.ts";
 
 /** Changes when a message changes; a child of another version is refused. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 /** A component that does nothing, in the child's folder: the child tries itself out on it. */
 export const WARM_UP_FILE = "warm-up.mjs";
@@ -21,11 +23,22 @@ export type ToChild =
       readonly type: "host:load";
       /** URL of the bundle's file. */
       readonly url: string;
+      /** URLs of modules that are loaded before it, in this order. */
+      readonly preloads: readonly string[];
       readonly env: Readonly<Record<string, string>>;
       readonly state: Readonly<Record<string, string>>;
     }
   | { readonly type: "host:preload"; readonly url: string }
-  | { readonly type: "host:call"; readonly id: InvocationId; readonly method: Method; readonly configured: ConfiguredProps; readonly endpoint: string }
+  | {
+      readonly type: "host:call";
+      readonly id: InvocationId;
+      readonly method: Method;
+      readonly configured: ConfiguredProps;
+      readonly endpoint: string;
+      readonly dynamicProps?: readonly PropDeclaration[];
+    }
+  /** To the question of this number; `error`: the message to throw. */
+  | { readonly type: "host:answer"; readonly number: number; readonly value?: JsonValue; readonly error?: string }
   | { readonly type: "host:state"; readonly changes: StateChanges }
   | { readonly type: "host:ping" }
   | { readonly type: "host:stop" };
@@ -43,6 +56,7 @@ export type ToHost =
   | { readonly type: "child:preloaded" }
   | { readonly type: "child:loaded"; readonly definition: unknown }
   | { readonly type: "child:load-failed"; readonly outcome: Outcome }
+  | { readonly type: "child:ask"; readonly number: number; readonly request: DataStoreRequest }
   | { readonly type: "child:log"; readonly id: InvocationId | null; readonly line: RawLogLine }
   | { readonly type: "child:respond"; readonly id: InvocationId; readonly response: HttpResponse | BadResponse }
   | { readonly type: "child:done"; readonly id: InvocationId; readonly outcome: Outcome; readonly part: CallPart; readonly returned?: string }

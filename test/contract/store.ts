@@ -32,6 +32,7 @@ export function source(id: DeployedId, componentId: SavedComponent["id"]): Deplo
     slug: `slug-${id}`,
     endpointKey: `key${id}`,
     configured: { a: 1 },
+    dynamicProps: [],
     env: { E: "v" },
     active: true,
     createdAt: now,

@@ -64,7 +64,7 @@ class SlowRunner implements Runner {
 function setUp() {
   const runner = new SlowRunner();
   const ended: boolean[] = [];
-  const units = new SourceUnits(runner, { late: () => {}, ended: () => ended.push(units.isEmpty) });
+  const units = new SourceUnits(runner, { late: () => {}, ask: () => Promise.resolve(undefined), ended: () => ended.push(units.isEmpty) });
   return { runner, units, ended };
 }
 

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { DataStoreRequest } from "../../domain/data-store.ts";
 import type { Emit } from "../../domain/event.ts";
 import type { InvocationId } from "../../domain/ids.ts";
 import type { BadResponse, HttpResponse, Outcome } from "../../domain/invocation.ts";
@@ -11,6 +12,7 @@ export interface CallHost {
   readonly state: State;
   respond(id: InvocationId, response: HttpResponse | BadResponse): void;
   late(id: InvocationId, part: CallPart, outcome?: Outcome): void;
+  ask(request: DataStoreRequest): Promise<unknown>;
 }
 
 /** The call that the running code belongs to, also after an await. */
@@ -49,6 +51,11 @@ export class Call {
     this.#host.state.set(key, value);
     this.#changed.add(String(key));
     this.#reportLate();
+  }
+
+  /** Asks the host for what several processes share. */
+  ask(request: DataStoreRequest): Promise<unknown> {
+    return this.#host.ask(request);
   }
 
   /** The first response wins; a second must not throw (registry.md §2). */

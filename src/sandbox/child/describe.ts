@@ -1,7 +1,10 @@
 import { isRecord } from "../../domain/json.ts";
 
 /** Attributes of a prop that the host wants to know. */
-const ATTRIBUTES = ["type", "app", "label", "description", "optional", "secret", "default", "min", "max", "customResponse", "static"];
+const ATTRIBUTES =
+  "type app label description optional secret default min max customResponse static hidden disabled reloadProps withLabel useQuery alertType content accessMode sync auth appProp baseIdProp tableIdProp eventNames".split(
+    " ",
+  );
 
 /** The exported object as plain data: functions become facts, propDefinitions are resolved. */
 export function describeComponent(component: unknown): unknown {
@@ -15,20 +18,28 @@ export function describeComponent(component: unknown): unknown {
     type: component["type"],
     dedupe: component["dedupe"],
     hasRun: typeof component["run"] === "function",
+    hasAdditionalProps: typeof component["additionalProps"] === "function",
+    hasSample: component["sampleEmit"] !== undefined,
     hooks: Object.keys(hooks).filter((hook) => typeof hooks[hook] === "function"),
     props: isRecord(component["props"]) ? describeProps(component["props"]) : component["props"],
   };
 }
 
-function describeProps(props: Record<string, unknown>): Record<string, unknown> {
+/** Prop declarations as plain data. */
+export function describeProps(props: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(props).map(([name, prop]) => [name, isRecord(prop) ? describeProp(prop) : prop]));
 }
 
 function describeProp(declared: Record<string, unknown>): Record<string, unknown> {
   const prop = resolveDefinition(declared);
   const known = Object.fromEntries(ATTRIBUTES.map((attribute) => [attribute, plain(prop[attribute])]));
-  const { options } = prop;
-  return { ...known, problem: prop["problem"], ...(typeof options === "function" ? { remoteOptions: true } : { options: plain(options) }) };
+  const { options, eventNames } = prop;
+  return {
+    ...known,
+    problem: prop["problem"],
+    ...(typeof options === "function" ? { remoteOptions: true } : { options: plain(options) }),
+    ...(typeof eventNames === "function" ? { eventNamesByMethod: true } : {}),
+  };
 }
 
 /** Functions cannot be told; a Date becomes text, as JSON has it. */

@@ -1,16 +1,19 @@
+import { appHookPayload } from "../../domain/app-hook.ts";
+import { isRecord } from "../../domain/json.ts";
 import { type HttpTrigger, type Trigger, timerEvent } from "../../domain/trigger.ts";
 
 /** What `run(event)` is called with. */
 export async function eventFor(trigger: Trigger): Promise<unknown> {
   switch (trigger.kind) {
     case "http":
-      return httpEvent(trigger);
+      return trigger.isAppHook === true ? appHookEvent(trigger) : httpEvent(trigger);
     case "timer":
       return timerEvent(trigger);
     case "manual":
     case "event":
       return trigger.event ?? {};
     case "hook":
+    case "sample":
       return {};
   }
 }
@@ -31,6 +34,16 @@ async function httpEvent(trigger: HttpTrigger): Promise<Record<string, unknown>>
     rawBody: bodyRaw,
     ...(trigger.body === "" ? {} : { body: await parseBody(trigger, bytes) }),
   };
+}
+
+/** The app's own event; what the request was made of can be read from it as well, but is no part of it. */
+async function appHookEvent(trigger: HttpTrigger): Promise<unknown> {
+  const payload = appHookPayload(trigger);
+  const event = isRecord(payload) ? payload : {};
+  for (const [name, value] of Object.entries(await httpEvent(trigger))) {
+    if (!(name in event)) Object.defineProperty(event, name, { value, enumerable: false, writable: true, configurable: true });
+  }
+  return event;
 }
 
 function queryObject(query: string): Record<string, string | string[]> {

@@ -1,7 +1,9 @@
 import { isRecord } from "../../domain/json.ts";
-import type { ConfiguredProps } from "../../domain/prop.ts";
+import type { ConfiguredProps, PropDeclaration } from "../../domain/prop.ts";
 import type { Call } from "./call.ts";
+import { dataStore } from "./data-store.ts";
 import { resolveDefinition } from "./describe.ts";
+import { httpRequest } from "./http-request.ts";
 import { responseOf } from "./response.ts";
 
 type Callable = (...values: unknown[]) => unknown;
@@ -9,6 +11,8 @@ type Callable = (...values: unknown[]) => unknown;
 export interface InstanceSettings {
   readonly configured: ConfiguredProps;
   readonly endpoint: string;
+  /** What `additionalProps` has declared for these values. */
+  readonly dynamicProps?: readonly PropDeclaration[];
 }
 
 /**
@@ -25,16 +29,49 @@ export function buildInstance(component: Record<string, unknown>, call: Call, se
   const { run } = component;
   if (isCallable(run)) hide(instance, "run", run.bind(instance));
   const props = isRecord(component["props"]) ? component["props"] : {};
-  for (const [name, declared] of Object.entries(props)) {
-    const value = propValue(name, declared, { call, settings });
-    if (value !== undefined) instance[name] = value;
-  }
+  addProps(instance, props, { call, settings });
+  const dynamic = settings.dynamicProps ?? [];
+  addProps(instance, Object.fromEntries(dynamic.flatMap((prop) => (prop.name in props ? [] : [[prop.name, plainType(prop)]]))), { call, settings });
   return instance;
 }
 
 interface PropContext {
   readonly call: Call;
   readonly settings: InstanceSettings;
+}
+
+/** Gives the instance the values of these props, declared as the component has them. */
+export function addProps(instance: Record<string, unknown>, props: Record<string, unknown>, context: PropContext): void {
+  for (const [name, declared] of Object.entries(props)) {
+    const value = propValue(name, declared, context);
+    if (value !== undefined) instance[name] = value;
+  }
+}
+
+/** The declaration as far as the type of its value goes. */
+function plainType(prop: PropDeclaration): Record<string, unknown> {
+  switch (prop.kind) {
+    case "http":
+      return { type: "$.interface.http" };
+    case "app-hook":
+      return { type: "$.interface.apphook" };
+    case "timer":
+      return { type: "$.interface.timer" };
+    case "db":
+      return { type: "$.service.db" };
+    case "app":
+      return { type: "app", app: prop.app };
+    case "data-store":
+      return { type: "data_store" };
+    case "http-request":
+      return { type: "http_request" };
+    case "sql":
+    case "alert":
+    case "dir":
+      return { type: prop.kind };
+    case "user":
+      return { type: prop.type };
+  }
 }
 
 function propValue(name: string, declared: unknown, { call, settings }: PropContext): unknown {
@@ -45,19 +82,25 @@ function propValue(name: string, declared: unknown, { call, settings }: PropCont
       return undefined;
     case "$.interface.http":
       return { endpoint: settings.endpoint, respond: (response: unknown) => call.respond(responseOf(response)) };
+    case "$.interface.apphook":
+      return { endpoint: settings.endpoint };
     case "$.interface.timer":
       return { type: "$.interface.timer", ...(isRecord(configured) ? configured : {}) };
     case "$.service.db":
       return { get: (key: unknown) => call.get(key), set: (key: unknown, value: unknown) => call.set(key, value) };
     case "app":
       return appObject(prop ?? {}, configured);
+    case "data_store":
+      return configured === undefined ? undefined : dataStore(String(configured), (request) => call.ask(request));
+    case "http_request":
+      return configured === undefined ? undefined : httpRequest(configured);
     default:
       return unwrapLabel(configured);
   }
 }
 
 /** The app with its bound methods and the account's fields (components.md, App props). */
-function appObject(app: Record<string, unknown>, account: unknown): Record<string, unknown> {
+export function appObject(app: Record<string, unknown>, account: unknown): Record<string, unknown> {
   const object: Record<string, unknown> = { $auth: isRecord(account) ? { ...account } : {} };
   hide(object, "propDefinitions", app["propDefinitions"]);
   bindMethods(object, app["methods"]);
@@ -77,9 +120,10 @@ function isCallable(value: unknown): value is Callable {
   return typeof value === "function";
 }
 
-/** `{ __lv: { label, value } }` is read as `{ label, value }` (platform.md §4.3). */
+/** `{ __lv: { label, value } }` is read as `{ label, value }`, in lists as well (platform.md §4.3). */
 function unwrapLabel(value: unknown): unknown {
-  return isRecord(value) && isRecord(value["__lv"]) ? value["__lv"] : value;
+  if (Array.isArray(value)) return value.map(unwrapLabel);
+  return isRecord(value) && value["__lv"] !== undefined ? value["__lv"] : value;
 }
 
 /** The method to call on an instance; `undefined` when the component lacks it. */

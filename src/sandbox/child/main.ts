@@ -9,8 +9,9 @@ import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { format } from "node:util";
 import type { InvocationId } from "../../domain/ids.ts";
-import type { LogLevel, Method } from "../../domain/invocation.ts";
+import type { LogLevel } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
+import { type Trigger, describeTrigger } from "../../domain/trigger.ts";
 import { MessagePipe } from "../message-pipe.ts";
 import { PROTOCOL, WARM_UP_FILE, type ToChild, type ToHost } from "../protocol.ts";
 import { Call, type CallHost, currentCall } from "./call.ts";
@@ -18,8 +19,10 @@ import { captureOutput } from "./console.ts";
 import { describeComponent } from "./describe.ts";
 import { eventFor } from "./event.ts";
 import { threw } from "./failure.ts";
-import { buildInstance, methodOf } from "./instance.ts";
-import { callOptions } from "./options.ts";
+import { callAction } from "./action.ts";
+import { additionalProps, describeAdditionalProps } from "./dynamic-props.ts";
+import { addProps, buildInstance, methodOf } from "./instance.ts";
+import { callOptions, eventNames } from "./options.ts";
 import { State } from "./state.ts";
 
 type CallMessage = Extract<ToChild, { type: "host:call" }>;
@@ -31,8 +34,10 @@ const exit = process.exit.bind(process);
 const hostStream = new Socket({ fd: HOST_FD });
 const pipe = new MessagePipe<ToChild, ToHost>(hostStream, { message: (message) => void receive(message), broken: () => exit(1) });
 const lastCalls = new Set<Call>();
+const questions = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
 let component: Record<string, unknown> = {};
 let state = new State({});
+let questionCount = 0;
 
 function tell(message: ToHost): void {
   pipe.send(message);
@@ -43,6 +48,11 @@ const host: CallHost = {
     return state;
   },
   respond: (id, response) => pipe.sendNow({ type: "child:respond", id, response }),
+  ask: (request) =>
+    new Promise((resolve, reject) => {
+      questions.set(++questionCount, { resolve, reject });
+      pipe.sendNow({ type: "child:ask", number: questionCount, request });
+    }),
   late: (id, part, outcome) => tell({ type: "child:late", id, part, ...(outcome === undefined ? {} : { outcome }) }),
 };
 
@@ -61,7 +71,7 @@ void warmUp();
  */
 async function warmUp(): Promise<void> {
   const exported = exportedValue(await import(pathToFileURL(WARM_UP_FILE).href));
-  const warm = new Call("inv_0", { state, respond: () => {}, late: () => {} });
+  const warm = new Call("inv_0", { state, respond: () => {}, late: () => {}, ask: () => Promise.resolve() });
   describeComponent(exported);
   await currentCall.run(warm, async () => {
     const instance = buildInstance(isRecord(exported) ? exported : {}, warm, { configured: {}, endpoint: "" });
@@ -81,6 +91,8 @@ async function receive(message: ToChild): Promise<void> {
       return tell({ type: "child:preloaded" });
     case "host:call":
       return run(message);
+    case "host:answer":
+      return takeAnswer(message);
     case "host:ping":
       return tell({ type: "child:pong" });
     case "host:state":
@@ -92,11 +104,19 @@ async function receive(message: ToChild): Promise<void> {
   }
 }
 
+function takeAnswer({ number, value, error }: Extract<ToChild, { type: "host:answer" }>): void {
+  const question = questions.get(number);
+  questions.delete(number);
+  if (error === undefined) question?.resolve(value);
+  else question?.reject(new Error(error));
+}
+
 async function load(message: Extract<ToChild, { type: "host:load" }>): Promise<void> {
   Object.assign(process.env, message.env);
   state = new State(message.state);
   defineModuleGlobals(message.url);
   try {
+    for (const url of message.preloads) await import(url);
     const exported = exportedValue(await import(message.url));
     component = isRecord(exported) ? exported : {};
     tell({ type: "child:loaded", definition: describeComponent(exported) });
@@ -138,21 +158,40 @@ type CallEnd = { readonly kind: "returned-value"; readonly text: string | undefi
 async function callMethod(message: CallMessage, call: Call): Promise<CallEnd> {
   try {
     const instance = buildInstance(component, call, message);
-    return { kind: "returned-value", text: returnedText(await callOn(instance, message.method)) };
+    return { kind: "returned-value", text: returnedText(await callOn(instance, call, message)) };
   } catch (error) {
     return threw(error);
   }
 }
 
-async function callOn(instance: Record<string, unknown>, method: Method): Promise<unknown> {
+async function callOn(instance: Record<string, unknown>, call: Call, { method, configured, endpoint, dynamicProps }: CallMessage): Promise<unknown> {
+  // An app that only `additionalProps` declares has its methods there alone.
+  if (dynamicProps?.some(({ kind }) => kind === "app") === true && method.kind !== "additional-props") {
+    const apps = Object.entries(await additionalProps(component, instance)).filter(([, prop]) => isRecord(prop) && prop["type"] === "app");
+    addProps(instance, Object.fromEntries(apps), { call, settings: { configured, endpoint } });
+  }
   switch (method.kind) {
     case "run":
-      return methodOf(component, "run", false)?.call(instance, await eventFor(method.trigger));
+      return callRun(instance, call, method.trigger);
     case "hook":
       return methodOf(component, method.hook, true)?.call(instance);
+    case "action":
+      return callAction(component, instance, { call, method });
     case "options":
       return callOptions(component, instance, method);
+    case "additional-props":
+      return describeAdditionalProps(component, instance);
+    case "event-names":
+      return eventNames(component, instance, method.prop);
   }
+}
+
+/** A source without `run` emits what triggers it (registry.md §1). */
+async function callRun(instance: Record<string, unknown>, call: Call, trigger: Trigger): Promise<unknown> {
+  if (trigger.kind === "sample") return call.emit(component["sampleEmit"], { summary: "Sample event", id: call.id });
+  const event = await eventFor(trigger);
+  const method = methodOf(component, "run", false);
+  return method === undefined ? call.emit(event, { id: call.id, summary: describeTrigger(trigger) }) : method.call(instance, event);
 }
 
 /** What `run` returned, when JSON can carry it. */

@@ -6,12 +6,14 @@ import type { Event } from "../../domain/event.ts";
 import { isWebhookId } from "../../domain/ids.ts";
 import { type Invocation, type LogLine, describeOutcome } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isJsonValue, isRecord, parseJson } from "../../domain/json.ts";
-import type { PropDeclaration } from "../../domain/prop.ts";
-import type { SavedComponent } from "../../domain/saved-component.ts";
+import { type InputProp, type PropDeclaration, hasEndpoint, isSecret } from "../../domain/prop.ts";
+
+import type { RegistryOrigin, SavedComponent } from "../../domain/saved-component.ts";
 import type { Schedule } from "../../domain/schedule.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import { describeTrigger } from "../../domain/trigger.ts";
 import type { Webhook } from "../../domain/webhook.ts";
+import type { ActionRun } from "../../engine/actions.ts";
 import type { Observation } from "../../engine/event-feed.ts";
 import type { Identity } from "../../ports/subscription-store.ts";
 import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
@@ -34,6 +36,7 @@ export function componentRecord(component: SavedComponent): JsonObject {
     component_path: code.path,
     component_files: Object.keys(code.files).length > 0 ? { ...code.files } : undefined,
     component_url: origin.kind === "url" ? origin.url : undefined,
+    registry: origin.kind === "registry" ? registryRecord(origin) : undefined,
     name: definition.name,
     version: definition.version,
     key: definition.key,
@@ -49,23 +52,43 @@ export function componentRecord(component: SavedComponent): JsonObject {
   });
 }
 
+function registryRecord({ registry, path, package: packageName, commit }: RegistryOrigin): JsonObject {
+  return record({ name: registry, path, package: packageName, commit });
+}
+
 /** One entry of `configurable_props`: type always explicit, functions told as facts. */
 export function propRecord(prop: PropDeclaration): JsonObject {
   switch (prop.kind) {
     case "http":
       return { name: prop.name, type: "$.interface.http", ...(prop.customResponse ? { customResponse: true } : {}) };
+    case "app-hook":
+      return { name: prop.name, type: "$.interface.apphook", ...(prop.eventNames === undefined ? {} : { eventNames: [...prop.eventNames] }) };
     case "timer":
       return { name: prop.name, type: "$.interface.timer", [prop.isStatic ? "static" : "default"]: scheduleInput(prop.default) };
     case "db":
       return { name: prop.name, type: "$.service.db" };
+    case "alert":
+      return record({ name: prop.name, type: "alert", alertType: prop.alertType, content: prop.content, hidden: prop.hidden, readOnly: true });
+    case "dir":
+      return record({ name: prop.name, type: "dir", accessMode: prop.accessMode, sync: prop.sync, readOnly: true });
     case "app":
-      return record({ name: prop.name, type: "app", app: prop.app, label: prop.label, description: prop.description, optional: prop.optional || undefined });
+      return record({ ...inputMembers(prop), type: "app", app: prop.app });
+    case "data-store":
+      return record({ ...inputMembers(prop), type: "data_store" });
+    case "http-request":
+      return record({ ...inputMembers(prop), type: "http_request", default: prop.default });
+    case "sql":
+      return record({ ...inputMembers(prop), type: "sql", auth: prop.app === undefined ? undefined : { app: prop.app } });
     case "user": {
-      const { name, type, label, description, min, max, options } = prop;
-      const facts = { optional: prop.optional || undefined, secret: prop.secret || undefined, remoteOptions: prop.remoteOptions || undefined };
-      return record({ name, type, label, description, min, max, default: prop.default, options: options?.map((option) => ({ ...option })), ...facts });
+      const { type, min, max, options, useQuery, withLabel } = prop;
+      const facts = { secret: prop.secret || undefined, remoteOptions: prop.remoteOptions || undefined, useQuery, withLabel };
+      return record({ ...inputMembers(prop), type, min, max, default: prop.default, options: options?.map((option) => ({ ...option })), ...facts });
     }
   }
+}
+
+function inputMembers({ name, label, description, optional, hidden, disabled, reloadProps }: InputProp): Record<string, unknown> {
+  return { name, label, description, optional: optional || undefined, hidden, disabled, reloadProps };
 }
 
 function scheduleInput(schedule: Schedule): JsonObject {
@@ -80,7 +103,6 @@ export interface SourceContext {
 }
 
 export function sourceRecord(source: DeployedComponent, { definition, endpoint, timers, owner }: SourceContext): JsonObject {
-  const hasHttp = definition.props.some((prop) => prop.kind === "http");
   return record({
     id: source.id,
     // Both names are documented (platform.md §8.3).
@@ -100,7 +122,7 @@ export function sourceRecord(source: DeployedComponent, { definition, endpoint, 
     dedupe: definition.dedupe,
     env: Object.keys(source.env),
     warnings: definition.warnings.length > 0 ? [...definition.warnings] : undefined,
-    endpoint_url: hasHttp ? endpoint : undefined,
+    endpoint_url: hasEndpoint(definition.props) ? endpoint : undefined,
     timers: timers.length > 0 ? timers.map(timerRecord) : undefined,
   });
 }
@@ -118,15 +140,22 @@ function configuredRecord({ configured }: DeployedComponent, props: readonly Pro
 function configuredValue(prop: PropDeclaration, value: JsonValue | undefined, endpoint: string): JsonValue | undefined {
   switch (prop.kind) {
     case "http":
+    case "app-hook":
       return { endpoint_url: endpoint };
+    case "alert":
+    case "dir":
+      return undefined;
     case "db":
       return { type: "$.service.db" };
     case "app":
       return isRecord(value) ? Object.fromEntries(Object.keys(value).map((field) => [field, "********"])) : undefined;
     case "timer":
       return isRecord(value) ? timerOutput(value) : undefined;
+    case "data-store":
+    case "http-request":
+    case "sql":
     case "user":
-      return prop.secret && value !== undefined ? "********" : value;
+      return isSecret(prop) && value !== undefined ? "********" : value;
   }
 }
 
@@ -185,6 +214,24 @@ export function invocationRecord(invocation: Invocation, logs?: readonly LogLine
     replay_of: invocation.replayOf,
     returned: invocation.returned === undefined ? undefined : parseJson(invocation.returned),
     logs: logs?.map((line) => lineRecord(line)),
+  });
+}
+
+/** What an action did, as the Connect API names it (platform.md §1.8). */
+export function actionRecord({ outcome, exports, returned, response, sends, flow, emits, logs, durationMs, runs }: ActionRun): JsonObject {
+  return record({
+    outcome: outcome.kind,
+    message: describeOutcome(outcome),
+    error: outcome.kind === "threw" ? { ...outcome.error } : undefined,
+    exports,
+    ret: returned,
+    os: logs.map(lineRecord),
+    response,
+    sends: [...sends],
+    emits: emits.map(({ payload, name = "" }) => ({ event: parseJson(payload) ?? null, name })),
+    flow,
+    duration_ms: durationMs,
+    runs,
   });
 }
 

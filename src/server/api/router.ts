@@ -7,11 +7,14 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import { accountRoutes, workspaceChecker } from "./account.ts";
 import { componentRoutes } from "./components.ts";
+import { configureRoutes } from "./configure.ts";
+import { dataStoreRoutes } from "./data-stores.ts";
 import { streamRoutes } from "./event-stream.ts";
 import { eventRoutes } from "./events.ts";
 import { invocationRoutes } from "./invocations.ts";
 import { openApiDocument } from "./openapi.ts";
 import { referencePage } from "./reference-page.ts";
+import { registryRoutes } from "./registries.ts";
 import type { Route } from "./route.ts";
 import { hashOfKey, serverRoutes } from "./server.ts";
 import { sourceListRoutes, sourceRoutes } from "./sources.ts";
@@ -64,7 +67,10 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
 function apiRoutes(engine: Engine, { status, clock }: ApiSettings): readonly Route[] {
   const checkWorkspace = workspaceChecker(engine);
   return [
+    ...configureRoutes(engine),
     ...componentRoutes(engine),
+    ...registryRoutes(engine),
+    ...dataStoreRoutes({ store: engine.store, clock }),
     ...sourceRoutes(engine),
     ...sourceListRoutes(engine, checkWorkspace),
     ...transferRoutes(engine),

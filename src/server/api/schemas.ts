@@ -27,6 +27,7 @@ export const component = z.object({
   component_path: text,
   component_files: z.record(z.string(), text).optional(),
   component_url: optional,
+  registry: z.object({ name: text, path: text, package: optional, commit: optional }).optional(),
   name: text,
   version: text,
   key: optional,
@@ -152,7 +153,59 @@ export const instant = z.object({
   reason: optional,
 });
 
-export const options = z.object({ options: z.array(z.object({ label: text, value: json })), context: jsonObject.optional() });
+/** Problems of a call of the component that did not keep it from an answer; none are known (platform.md §1.8). */
+const asides = { observations: z.array(json), errors: z.array(json) };
+
+export const choices = z.object({
+  options: z.array(z.object({ label: text, value: json })),
+  string_options: z.array(text),
+  context: jsonObject.nullable().describe("to be handed back as prev_context for the next page"),
+  ...asides,
+});
+export const dynamicProps = z.object({ ...asides, dynamicProps: z.object({ id: text, configurableProps: z.array(prop) }) });
+
+export const described = z.object({
+  name: text,
+  version: text,
+  key: optional,
+  description: optional,
+  component_type: z.enum(["source", "action", "app"]),
+  component_path: text,
+  registry: optional,
+  has_additional_props: z.boolean(),
+  configurable_props: z.array(prop),
+  warnings: z.array(text),
+});
+
+export const registry = z.object({ name: text, kind: z.enum(["folder", "npm", "git", "tarball"]), location: text });
+export const indexed = z.object({
+  id: text,
+  key: text,
+  name: text,
+  description: text,
+  version: text,
+  component_type: z.enum(["source", "action"]),
+  registry: text,
+  path: text,
+});
+
+export const dataStore = z.object({ id: text, name: text, key_count: z.int(), created_at: seconds });
+
+export const actionRun = z.object({
+  outcome: text,
+  message: text,
+  error: jsonObject.optional(),
+  exports: jsonObject,
+  ret: json.optional(),
+  os: z.array(observation).describe("what it logged"),
+  response: json.optional(),
+  sends: z.array(json),
+  emits: z.array(z.object({ event: json, name: text })),
+  flow: jsonObject.optional().describe("what it wanted a workflow to do next"),
+  duration_ms: z.number(),
+  runs: z.int(),
+});
+
 export const state = jsonObject;
 export const stateEntry = z.object({ key: text, value: json });
 export const stateDeleted = z.object({ key: text, deleted: z.boolean() });

@@ -1,11 +1,10 @@
 import { z } from "zod";
-import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { DeployRequest } from "../../engine/deploy.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { listOptions } from "../../engine/list-options.ts";
+import { optionsOf } from "../../engine/options-page.ts";
 import type { LiveSource } from "../../engine/live-source.ts";
-import { codeInput, codeParams } from "./components.ts";
+import { codeParams, givenCode, requiredCode } from "./component-code.ts";
+import { choicesRecord, optionsParams } from "./configure.ts";
 import { flag, jsonObject, jsonValue } from "./params.ts";
 import { invocationRecord, lineRecord, sourceRecord } from "./records.ts";
 import { type Route, pageOf, pageParams, route } from "./route.ts";
@@ -16,14 +15,6 @@ const sourceParams = codeParams.extend({
   configured_props: jsonObject.optional(),
   env: z.record(z.string(), z.string()).optional(),
   active: flag.optional(),
-});
-
-const configureParams = z.object({
-  prop_name: z.string().min(1),
-  page: z.coerce.number().int().min(0).default(0),
-  prev_context: jsonObject.default({}),
-  query: z.string().optional(),
-  configured_props: jsonObject.default({}),
 });
 
 /** /sources (platform.md §1.4). */
@@ -41,7 +32,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       async run({ params }) {
         const { name, configured_props: props = {}, env = {}, active } = params;
         const live = await engine.deploy({
-          code: requiredCode(engine, params),
+          code: requiredCode(engine, params, "deploy"),
           props,
           env,
           ...(name === undefined ? {} : { name }),
@@ -95,11 +86,12 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       method: "post",
       path: "/v1/sources/{id}/run",
       tag,
-      summary: "Runs a source now, with the given event or as its timer would",
-      params: z.object({ event: jsonValue.optional() }),
+      summary: "Runs a source now, with the given event or as its timer would; or emits its sample event in place of a run",
+      params: z.object({ event: jsonValue.optional(), sample: flag.optional() }),
       answer: schemas.one(schemas.invocation),
       async run({ params, part }) {
-        const { invocation } = await engine.run(engine.find(part("id"), "run source"), params.event);
+        const live = engine.find(part("id"), "run source");
+        const { invocation } = await (params.sample === true ? engine.emitSample(live) : engine.run(live, params.event));
         return { data: invocationRecord(invocation, engine.store.invocationLogs(invocation.id)) };
       },
     }),
@@ -108,13 +100,13 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       path: "/v1/sources/{id}/configure",
       tag,
       summary: "One page of the choices of a prop whose options the component computes",
-      params: configureParams,
-      answer: schemas.one(schemas.options),
+      params: optionsParams,
+      answer: schemas.one(schemas.choices),
       async run({ params, part }) {
         const { prop_name: prop, page, prev_context: prevContext, query, configured_props: given } = params;
         const live = engine.find(part("id"), "configure source");
-        const { options, context } = await listOptions(live, { prop, page, prevContext, ...(query === undefined ? {} : { query }) }, given);
-        return { data: { options: options.map((option) => ({ ...option })), ...(context && { context }) } };
+        const method = { kind: "options", prop, page, prevContext, ...(query === undefined ? {} : { query }) } as const;
+        return { data: choicesRecord(optionsOf(prop, await live.ask(method, given))) };
       },
     }),
   ];
@@ -157,18 +149,4 @@ function hookLines(engine: Engine, { source }: LiveSource): JsonObject {
   const hooks = engine.store.listInvocations(source.id, { limit: 20 }).filter(({ trigger }) => trigger.kind === "hook");
   const lines = hooks.toReversed().flatMap(({ id }) => engine.store.invocationLogs(id).map((line) => ({ ...lineRecord(line), invocation_id: id })));
   return lines.length === 0 ? {} : { callback_observations: lines };
-}
-
-type SourceParams = z.infer<typeof sourceParams>;
-
-function givenCode(engine: Engine, params: SourceParams): DeployRequest["code"] | undefined {
-  const saved = params.component_id ?? params.key;
-  if (saved !== undefined) return { kind: "saved", component: engine.findComponent(saved) };
-  return codeInput(params);
-}
-
-function requiredCode(engine: Engine, params: SourceParams): DeployRequest["code"] {
-  const code = givenCode(engine, params);
-  if (code === undefined) throw new PdError("PD_BAD_INPUT", "Cannot deploy: none of component_id, component_code, component_url and key is given");
-  return code;
 }

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { type ExportedSource, exportSource } from "../../engine/transfer.ts";
 import type { StoredBaggage } from "../../ports/component-store.ts";
-import { checkCode } from "./components.ts";
+import { checkCode } from "./component-code.ts";
 import { flag, jsonObject, jsonValue } from "./params.ts";
 import { type Route, route } from "./route.ts";
 import * as schemas from "./schemas.ts";

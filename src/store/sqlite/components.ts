@@ -11,6 +11,7 @@ import { timerReplacer } from "./timers.ts";
 
 export interface ComponentWrites {
   saveComponent(component: SavedComponent): void;
+  unpublishComponent(id: SavedId): void;
   beginDeploy(source: DeployedComponent, component: SavedComponent, baggage?: StoredBaggage): void;
   finishDeploy(id: DeployedId, timers: readonly Timer[]): void;
   beginChange(id: DeployedId): void;
@@ -25,10 +26,10 @@ const INSERT_COMPONENT = `insert into saved_components
   (id, key, hash, code, origin, bundle, definition, lock, packages_folder, is_transient, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`;
 const INSERT_SOURCE = `insert into deployed_components
-  (id, component_id, name, slug, endpoint_key, configured, env, active, is_ready, created_at, updated_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`;
+  (id, component_id, name, slug, endpoint_key, configured, dynamic_props, env, active, is_ready, created_at, updated_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`;
 const UPDATE_SOURCE = `update deployed_components
-  set component_id = ?, name = ?, slug = ?, configured = ?, env = ?, active = ?, updated_at = ?, activate_due = 0 where id = ?`;
+  set component_id = ?, name = ?, slug = ?, configured = ?, dynamic_props = ?, env = ?, active = ?, updated_at = ?, activate_due = 0 where id = ?`;
 /** Of sources whose deploy was cut off. */
 const DROP_STRAY_SUBSCRIPTIONS = `delete from subscriptions where emitter_id glob 'dc_[0-9A-Za-z]*'
   and emitter_id not in (select id from deployed_components)`;
@@ -36,7 +37,8 @@ const DROP_UNUSED_COMPONENTS = `delete from saved_components
   where is_transient = 1 and id not in (select component_id from deployed_components)`;
 
 export function componentWrites(db: Database): ComponentWrites {
-  const insertComponent = db.prepare(INSERT_COMPONENT);
+  const saveComponent = componentSaver(db);
+  const unpublish = db.prepare("update saved_components set is_transient = 1, key = null where id = ?");
   const insertSource = db.prepare(INSERT_SOURCE);
   const insertProgress = db.prepare("insert into source_progress (source_id) values (?)");
   const finish = db.prepare("update deployed_components set is_ready = 1 where id = ?");
@@ -52,17 +54,16 @@ export function componentWrites(db: Database): ComponentWrites {
   const replaceState = stateReplacer(db);
   const dropUnused = db.prepare(DROP_UNUSED_COMPONENTS);
 
-  const saveComponent = (component: SavedComponent): void => {
-    const { id, definition, hash, code, origin, bundle, lock, packagesFolder, isTransient, createdAt } = component;
-    const texts = [code, origin, bundle, definition, lock].map((part) => JSON.stringify(part));
-    insertComponent.run(id, definition.key ?? null, hash, ...texts, packagesFolder ?? null, isTransient ? 1 : 0, createdAt);
-  };
   return {
     saveComponent,
+    unpublishComponent(id) {
+      unpublish.run(id);
+      dropUnused.run();
+    },
     beginDeploy(source, component, baggage) {
       saveComponent(component);
-      const { id, componentId, name, slug, endpointKey, configured, env, active, createdAt, updatedAt } = source;
-      insertSource.run(id, componentId, name, slug, endpointKey, JSON.stringify(configured), JSON.stringify(env), active ? 1 : 0, createdAt, updatedAt);
+      const { id, componentId, name, slug, endpointKey, active, createdAt, updatedAt } = source;
+      insertSource.run(id, componentId, name, slug, endpointKey, ...textsOf(source), active ? 1 : 0, createdAt, updatedAt);
       insertProgress.run(id);
       if (baggage !== undefined) unpack(id, baggage);
     },
@@ -74,8 +75,8 @@ export function componentWrites(db: Database): ComponentWrites {
     endChange: (id) => void setActivateDue.run(0, id),
     swap(source, component, { timers, carried }) {
       saveComponent(component);
-      const { id, componentId, name, slug, configured, env, active, updatedAt } = source;
-      updateSource.run(componentId, name, slug, JSON.stringify(configured), JSON.stringify(env), active ? 1 : 0, updatedAt, id);
+      const { id, componentId, name, slug, active, updatedAt } = source;
+      updateSource.run(componentId, name, slug, ...textsOf(source), active ? 1 : 0, updatedAt, id);
       replaceTimers(id, timers);
       if (carried !== undefined) replaceState(id, carried);
       dropUnused.run();
@@ -92,6 +93,19 @@ export function componentWrites(db: Database): ComponentWrites {
       dropUnused.run();
     },
   };
+}
+
+function componentSaver(db: Database): (component: SavedComponent) => void {
+  const insert = db.prepare(INSERT_COMPONENT);
+  return ({ id, definition, hash, code, origin, bundle, lock, packagesFolder, isTransient, createdAt }) => {
+    const texts = [code, origin, bundle, definition, lock].map((part) => JSON.stringify(part));
+    insert.run(id, definition.key ?? null, hash, ...texts, packagesFolder ?? null, isTransient ? 1 : 0, createdAt);
+  };
+}
+
+/** Members that are kept as JSON, in the order of the statements. */
+function textsOf({ configured, dynamicProps, env }: DeployedComponent): string[] {
+  return [configured, dynamicProps, env].map((part) => JSON.stringify(part));
 }
 
 /** All that the store of a source holds from now on. */
@@ -132,7 +146,7 @@ export interface ComponentReads {
 
 export function componentReads(db: Database): ComponentReads {
   const byId = db.prepare("select * from saved_components where id = ?");
-  const byKey = db.prepare("select * from saved_components where key = ? order by created_at desc limit 1");
+  const byKey = db.prepare("select * from saved_components where key = ? and is_transient = 0 order by created_at desc, rowid desc limit 1");
   const kept = db.prepare("select * from saved_components order by created_at desc, id");
   const source = db.prepare("select * from deployed_components where (id = ? or slug = ?) and is_ready = 1");
   const sources = db.prepare("select * from deployed_components where is_ready = 1 order by created_at desc, id");

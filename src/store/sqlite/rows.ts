@@ -4,6 +4,7 @@ import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { Event } from "../../domain/event.ts";
 import { eventId } from "../../domain/ids.ts";
 import type { Invocation, LogLine } from "../../domain/invocation.ts";
+import type { Registry } from "../../domain/registry.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { AutoSubscription, Subscription } from "../../domain/subscription.ts";
 import type { Trigger } from "../../domain/trigger.ts";
@@ -54,6 +55,7 @@ export function deployedComponentOf(row: Row): DeployedComponent {
     slug: String(row["slug"]),
     endpointKey: String(row["endpoint_key"]),
     configured: json(row["configured"]),
+    dynamicProps: json(row["dynamic_props"]),
     env: json(row["env"]),
     active: row["active"] === 1,
     createdAt: Number(row["created_at"]),
@@ -185,6 +187,10 @@ export function stateCount(row: Row): readonly [Delivery["state"], number] {
 
 export function attemptOf(row: Row): Attempt {
   return { at: Number(row["at"]), durationMs: Number(row["duration_ms"]), result: json(row["result"]) };
+}
+
+export function registryOf(row: Row): Registry {
+  return { name: String(row["name"]), kind: row["kind"] as Registry["kind"], location: String(row["location"]) };
 }
 
 export function apiKeyOf(row: Row): ApiKey {

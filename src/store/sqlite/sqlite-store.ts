@@ -1,10 +1,12 @@
 import type { Store } from "../../ports/store.ts";
 import { componentReads } from "./components.ts";
+import { dataStoreReads } from "./data-stores.ts";
 import { deliveryReads } from "./deliveries.ts";
 import { eventReads } from "./events.ts";
 import { keyReads } from "./keys.ts";
 import { openForReading } from "./open.ts";
 import { pendingReads } from "./pending.ts";
+import { registryReads } from "./registries.ts";
 import { runReads, travelling } from "./runs.ts";
 import { subscriptionReads } from "./subscriptions.ts";
 import { timerReads } from "./timers.ts";
@@ -24,7 +26,10 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...subscriptionReads(db),
     ...deliveryReads(db),
     ...keyReads(db),
+    ...dataStoreReads(db),
+    ...registryReads(db),
     saveComponent: (component) => writer.write("saveComponent", component),
+    unpublishComponent: (id) => writer.write("unpublishComponent", id),
     beginDeploy: (source, component, baggage) => writer.write("beginDeploy", source, component, baggage),
     finishDeploy: (id, timers) => writer.write("finishDeploy", id, timers),
     beginChange: (id) => writer.write("beginChange", id),
@@ -53,6 +58,13 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     retryDeliveries: (listenerId, which) => writer.write("retryDeliveries", listenerId, which),
     saveKey: (key) => writer.write("saveKey", key),
     deleteKey: (idOrName) => writer.write("deleteKey", idOrName),
+    createDataStore: (name, now) => writer.write("createDataStore", name, now),
+    deleteDataStore: (name) => writer.write("deleteDataStore", name),
+    setDataStoreValue: (store, key, value) => writer.write("setDataStoreValue", store, key, value),
+    deleteDataStoreValue: (store, key) => writer.write("deleteDataStoreValue", store, key),
+    clearDataStore: (store) => writer.write("clearDataStore", store),
+    saveRegistry: (registry) => writer.write("saveRegistry", registry),
+    deleteRegistry: (name) => writer.write("deleteRegistry", name),
     shrink: () => writer.write("shrink"),
     async close() {
       db.close();

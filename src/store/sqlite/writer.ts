@@ -7,11 +7,13 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import { PdError, messageOf } from "../../domain/errors.ts";
 import type { Addendum, RunCommit } from "../../ports/run-store.ts";
 import { type ComponentWrites, componentWrites } from "./components.ts";
+import { type DataStoreWrites, dataStoreWrites } from "./data-stores.ts";
 import { type DeliveryWrites, deliveryWrites } from "./deliveries.ts";
 import { type EventWrites, eventWrites } from "./events.ts";
 import { type KeyWrites, keyWrites } from "./keys.ts";
 import { type Database, openForWriting } from "./open.ts";
 import { type PendingWrites, pendingWrites } from "./pending.ts";
+import { type RegistryWrites, registryWrites } from "./registries.ts";
 import { type RetentionWrites, retentionWrites } from "./retention.ts";
 import { rows } from "./rows.ts";
 import { type RunWrites, runWrites } from "./runs.ts";
@@ -27,7 +29,9 @@ export type Writes = ComponentWrites &
   RetentionWrites &
   SubscriptionWrites &
   DeliveryWrites &
-  KeyWrites;
+  KeyWrites &
+  DataStoreWrites &
+  RegistryWrites;
 
 export interface WriteRequest {
   readonly id: number;
@@ -91,6 +95,8 @@ class Writer {
       ...subscriptionWrites(db),
       ...deliveryWrites(db),
       ...keyWrites(db),
+      ...dataStoreWrites(db),
+      ...registryWrites(db),
     };
     this.#verbs.dropUnfinished();
     this.#verbs.dropDonePending();

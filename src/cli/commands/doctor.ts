@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { CheckResult } from "../../conformance/check-component.ts";
+import { type ConformanceReport, checkFolder } from "../../conformance/conformance.ts";
+import { openPorts } from "../../conformance/open-ports.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
+import { streamLog } from "../../system/log.ts";
+import { type CliContext, settingsOf } from "../context.ts";
+import { coloursFor, printLine, printNote } from "../reporter.ts";
+import { abortOnStop } from "../stop-signals.ts";
+
+export interface DoctorFlags {
+  readonly registry?: string;
+  readonly grep?: string;
+  /** True: the report on stdout; a text: the file it is written to. */
+  readonly json?: boolean | string;
+}
+
+/** `pd doctor --registry <folder>`: tells of every component in a folder whether it can be deployed here, and why not. */
+export async function doctor(cli: CliContext, { registry, grep, json }: DoctorFlags): Promise<number> {
+  if (registry === undefined) throw new PdError("PD_BAD_INPUT", "Cannot tell what to look at: no folder is given", { fix: "pd doctor --registry <folder>" });
+  const folder = resolve(registry);
+  const settings = await settingsOf(cli);
+  const stop = abortOnStop(cli.stdout);
+  const name = createHash("sha256")
+    .update(`${folder}\0${grep ?? ""}`)
+    .digest("hex")
+    .slice(0, 16);
+  await using ports = await openPorts(settings, streamLog(cli.stderr), stop.signal);
+  const report = await checkFolder(ports, {
+    folder,
+    ...(grep === undefined ? {} : { grep }),
+    progressFile: join(settings.home, "conformance", `${name}.progress`),
+    onResult: (result, done, total) => printProgress(cli, result, { done, total, isQuiet: json === true }),
+    signal: stop.signal,
+  }).catch((error: unknown) => {
+    throw new PdError("PD_FILE_NOT_FOUND", `Cannot read the folder ${folder}: ${messageOf(error)}`, { cause: error });
+  });
+  if (stop.signal.aborted) printNote(cli, `Stopped after ${report.total}; the same command goes on from there`);
+  if (typeof json === "string") await writeFile(json, `${JSON.stringify(report, undefined, 2)}\n`);
+  if (json === true) cli.stdout.write(`${JSON.stringify(report)}\n`);
+  else printReport(cli, report);
+  return report.deployable === report.total && !stop.signal.aborted ? 0 : 1;
+}
+
+function printProgress(cli: CliContext, { path, failure }: CheckResult, { done, total, isQuiet }: { done: number; total: number; isQuiet: boolean }): void {
+  if (isQuiet) return;
+  const colours = coloursFor(cli.stderr, cli);
+  if (failure !== undefined) printNote(cli, `${colours.red("✖")} ${path}\n  ${failure.class}: ${failure.reason}`);
+  else if (done % 100 === 0) printNote(cli, colours.dim(`${done} of ${total}`));
+}
+
+function printReport(cli: CliContext, { total, deployable, failures }: ConformanceReport): void {
+  for (const [kind, count] of Object.entries(failures)) printLine(cli, `${String(count).padStart(6)}  ${kind}`);
+  const share = total === 0 ? 0 : (deployable / total) * 100;
+  printLine(cli, `${deployable} of ${total} components can be deployed (${share.toFixed(2)} %)`);
+}

@@ -1,0 +1,79 @@
+import { appendFile, mkdir, readFile, rm } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { dirname } from "node:path";
+import { isJsonObject, parseJson } from "../domain/json.ts";
+import { findComponents } from "../registry/component-folder.ts";
+import { type CheckPorts, type CheckResult, checkComponent } from "./check-component.ts";
+
+export interface ConformanceSettings {
+  readonly folder: string;
+  /** Only components whose path or key has this text. */
+  readonly grep?: string;
+  /** Keeps what is done, for a run that is stopped; gone when it has ended. */
+  readonly progressFile: string;
+  readonly onResult: (result: CheckResult, done: number, total: number) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface ConformanceReport {
+  readonly folder: string;
+  readonly total: number;
+  readonly deployable: number;
+  /** Class → how many, the most frequent first. */
+  readonly failures: Readonly<Record<string, number>>;
+  readonly results: readonly CheckResult[];
+}
+
+/** Each component needs a process of its own; a few more than cores hide the waiting. */
+const EXTRA_WORKERS = 1;
+
+/** Checks every component in a folder, several at a time. A run that was stopped goes on where it was. */
+export async function checkFolder(ports: CheckPorts, settings: ConformanceSettings): Promise<ConformanceReport> {
+  const { folder, grep = "", progressFile, signal } = settings;
+  const components = (await findComponents(folder)).filter(({ path, key }) => path.includes(grep) || key.includes(grep));
+  await mkdir(dirname(progressFile), { recursive: true });
+  const done = await readProgress(progressFile);
+  const results = new Map<string, CheckResult>();
+  const waiting = components.values();
+  const work = async (): Promise<void> => {
+    for (const { path, key, type } of waiting) {
+      if (signal.aborted) return;
+      const known = done.get(path);
+      const startedAt = ports.clock.now();
+      const failure = known === undefined ? await checkComponent(ports, folder, path) : known.failure;
+      const result = known ?? { path, key, type, durationMs: ports.clock.now() - startedAt, ...(failure === undefined ? {} : { failure }) };
+      if (signal.aborted && known === undefined) return;
+      if (known === undefined) await appendFile(progressFile, `${JSON.stringify(result)}\n`);
+      results.set(path, result);
+      settings.onResult(result, results.size, components.length);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() + EXTRA_WORKERS }, work));
+  if (!signal.aborted) await rm(progressFile, { force: true });
+  return reportOf(
+    folder,
+    components.flatMap(({ path }) => results.get(path) ?? []),
+  );
+}
+
+async function readProgress(file: string): Promise<ReadonlyMap<string, CheckResult>> {
+  const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
+  return new Map(
+    lines
+      .map(parseJson)
+      .filter(isResult)
+      .map((result) => [result.path, result]),
+  );
+}
+
+/** A last line that was cut off is checked again. */
+function isResult(value: unknown): value is CheckResult {
+  return isJsonObject(value) && typeof value["path"] === "string" && typeof value["durationMs"] === "number";
+}
+
+function reportOf(folder: string, results: readonly CheckResult[]): ConformanceReport {
+  const failures: Record<string, number> = {};
+  for (const { failure } of results) if (failure !== undefined) failures[failure.class] = (failures[failure.class] ?? 0) + 1;
+  const sorted = Object.fromEntries(Object.entries(failures).toSorted(([, a], [, b]) => b - a));
+  return { folder, total: results.length, deployable: results.filter(({ failure }) => failure === undefined).length, failures: sorted, results };
+}

@@ -1,0 +1,26 @@
+import { join } from "node:path";
+import { esbuildBundler } from "../code/esbuild-bundler.ts";
+import { NpmResolver } from "../code/npm-resolver.ts";
+import type { Settings } from "../config.ts";
+import type { Log } from "../ports/log.ts";
+import { ProcessRunner } from "../sandbox/process-runner.ts";
+import { systemClock } from "../system/clock.ts";
+import { makeHome } from "../system/home-folder.ts";
+import { programFile } from "../system/program-files.ts";
+import type { CheckPorts } from "./check-component.ts";
+
+/** The plugs that a check needs, in a home of their own: a server that runs is not disturbed. */
+export async function openPorts(settings: Settings, log: Log, signal: AbortSignal): Promise<CheckPorts & AsyncDisposable> {
+  const home = await makeHome(join(settings.home, "conformance"));
+  const packagesFolder = join(home, "packages");
+  const packages = await NpmResolver.open({ folder: packagesFolder, allowScripts: settings.allowScripts, clock: systemClock, signal });
+  const runner = await ProcessRunner.start({
+    entry: programFile("child.cjs"),
+    runFolder: join(home, "run"),
+    packagesFolder,
+    memoryMb: settings.memoryMb,
+    clock: systemClock,
+    log,
+  });
+  return { bundler: esbuildBundler, packages, runner, clock: systemClock, [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose]() };
+}

@@ -1,0 +1,65 @@
+import type { ComponentCode, RegistryOrigin } from "./saved-component.ts";
+
+/** A place where components are found by key. */
+export interface Registry {
+  readonly name: string;
+  /** A folder laid out as `components/<app>/…`, an npm scope, a Git repository, a tarball. */
+  readonly kind: "folder" | "npm" | "git" | "tarball";
+  /** Path of the folder on the server, npm scope, or URL. */
+  readonly location: string;
+}
+
+/** What is known of a component without running it. */
+export interface IndexedComponent {
+  readonly key: string;
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly type: "source" | "action";
+  readonly registry: string;
+  /** Path inside the registry. */
+  readonly path: string;
+}
+
+/** A component as a registry hands it out. */
+export interface RegistryComponent {
+  readonly code: ComponentCode;
+  readonly origin: RegistryOrigin;
+}
+
+/** `gitlab-new-issue` → `gitlab`: the app's slug comes first (registry.md). Slugs have `_` where keys have none. */
+export function appOfKey(key: string): string {
+  return key.split("-")[0] ?? key;
+}
+
+/** A text that can be a component's key, rather than a file or an address. */
+export function looksLikeKey(text: string): boolean {
+  return /^[a-z0-9_]+(-[a-z0-9_]+)+$/.test(text);
+}
+
+/** A search, best first: each word has to be found; the name counts more than the key, the key more than the description. */
+export function searchIndex(index: readonly IndexedComponent[], query: string): readonly IndexedComponent[] {
+  const words = query
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((word) => word !== "");
+  return index
+    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
+    .filter(({ score }) => score > 0)
+    .toSorted((a, b) => b.score - a.score || (a.entry.key < b.entry.key ? -1 : 1))
+    .map(({ entry }) => entry);
+}
+
+function scoreOf({ key, name, description }: IndexedComponent, words: readonly string[]): number {
+  let total = 1;
+  for (const word of words) {
+    const score =
+      6 * Number(appOfKey(key) === word) +
+      3 * Number(name.toLowerCase().includes(word)) +
+      2 * Number(key.includes(word)) +
+      Number(description.toLowerCase().includes(word));
+    if (score === 0) return 0;
+    total += score;
+  }
+  return total;
+}

@@ -1,0 +1,92 @@
+import { PdError } from "../domain/errors.ts";
+import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey, searchIndex } from "../domain/registry.ts";
+import type { EnginePorts } from "./ports.ts";
+
+/** Finds components by key in the registries that are configured, in their order. */
+export class Registries {
+  readonly #ports: Pick<EnginePorts, "store" | "registry" | "log">;
+
+  constructor(ports: Pick<EnginePorts, "store" | "registry" | "log">) {
+    this.#ports = ports;
+  }
+
+  list(): readonly Registry[] {
+    return this.#ports.store.listRegistries();
+  }
+
+  /** Throws PD_CONFLICT, PD_BAD_INPUT, PD_FILE_NOT_FOUND, PD_REGISTRY_UNREACHABLE; then it is not added. */
+  async add(registry: Registry): Promise<void> {
+    await this.#ports.registry.check(registry);
+    await this.#ports.store.saveRegistry(registry);
+  }
+
+  async remove(name: string): Promise<void> {
+    const registry = this.#named(name);
+    await this.#ports.store.deleteRegistry(name);
+    await this.#ports.registry.forget(registry);
+  }
+
+  /** Fetches the newest of one registry, or of all; of one app, or of all that is here. */
+  async update(name: string | undefined, app: string | undefined): Promise<readonly Registry[]> {
+    const registries = name === undefined ? this.list() : [this.#named(name)];
+    for (const registry of registries) await this.#ports.registry.update(registry, app);
+    return registries;
+  }
+
+  /** The first registry that has the key wins; of one alone when it is named. Throws PD_COMPONENT_NOT_FOUND. */
+  async find(key: string, only?: string): Promise<RegistryComponent> {
+    const registries = only === undefined ? this.list() : [this.#named(only)];
+    for (const registry of registries) {
+      const found = await this.#ports.registry.find(registry, key);
+      if (found !== undefined) return found;
+    }
+    const names = registries.map(({ name }) => name).join(", ");
+    throw new PdError(
+      "PD_COMPONENT_NOT_FOUND",
+      `Cannot find component "${key}": no saved component has this id or key, nor has a registry (${names || "there is none"})`,
+      {
+        fix: `pd registry search ${appOfKey(key)}`,
+      },
+    );
+  }
+
+  /** Best first. What is not here of the app that the query names is fetched, once. */
+  async search(query: string): Promise<readonly IndexedComponent[]> {
+    const found = searchIndex(await this.index(), query);
+    const [app = ""] = query.toLowerCase().split(/\s+/);
+    if (found.length > 0 || !/^[a-z0-9_]+$/.test(app)) return found;
+    for (const registry of this.list().filter(({ kind }) => kind === "npm")) await this.#ports.registry.find(registry, `${app}-`).catch(() => undefined);
+    return searchIndex(await this.index(), query);
+  }
+
+  /** Everything that is here. A key that two registries have belongs to the first. */
+  async index(): Promise<readonly IndexedComponent[]> {
+    const byKey = new Map<string, IndexedComponent>();
+    for (const registry of this.list()) for (const entry of await this.#indexOf(registry)) if (!byKey.has(entry.key)) byKey.set(entry.key, entry);
+    return [...byKey.values()];
+  }
+
+  /** One registry that cannot be read does not keep others from being searched. */
+  async #indexOf(registry: Registry): Promise<readonly IndexedComponent[]> {
+    try {
+      return await this.#ports.registry.index(registry);
+    } catch (error) {
+      this.#ports.log.warn("a registry cannot be read", { registry: registry.name, reason: error instanceof Error ? error.message : String(error) });
+      return [];
+    }
+  }
+
+  #named(name: string): Registry {
+    const found = this.list().find((registry) => registry.name === name);
+    if (found !== undefined) return found;
+    throw new PdError(
+      "PD_NOT_FOUND",
+      `Cannot find registry "${name}": there are ${
+        this.list()
+          .map((registry) => registry.name)
+          .join(", ") || "none"
+      }`,
+      { fix: "pd registry list" },
+    );
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * What a component says of itself, read from its text: an index of thousands must not run them. Keys, names and
+ * versions are literals in every published component (registry.md §1); what really counts is read by loading it.
+ */
+
+export interface ComponentText {
+  readonly key: string;
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly type: "source" | "action";
+}
+
+/** `undefined`: the text is no component. */
+export function readComponentText(text: string, path: string): ComponentText | undefined {
+  const found = /(?:^|[{,])([ \t]*)(?:key|"key"):\s*(["'`])([a-z0-9_]+(?:-[\w-]+)+)\2/im.exec(text);
+  if (found?.[3] === undefined) return undefined;
+  const [, indent = "", , key] = found;
+  const member = (name: string): string => literalAt(text, indent, name) ?? "";
+  const version = member("version");
+  if (version === "") return undefined;
+  const type = member("type") || (/(^|\/)actions?\//.test(path) ? "action" : "source");
+  return { key, name: member("name") || key, description: member("description"), version, type: type === "action" ? "action" : "source" };
+}
+
+/** The text literal of a member that stands as deep as the key does; parts joined by `+` are joined. */
+function literalAt(text: string, indent: string, name: string): string | undefined {
+  const start = new RegExp(`(?:^|[{,])${indent === "" ? "[ \\t]*" : indent}(?:${name}|"${name}"):\\s*`, "m").exec(text);
+  if (start === null) return undefined;
+  const literal = /^(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`)\s*(\+?)\s*/;
+  let rest = text.slice(start.index + start[0].length);
+  let value = "";
+  for (;;) {
+    const part = literal.exec(rest);
+    if (part === null) return value === "" ? undefined : value;
+    value += (part[1] ?? part[2] ?? part[3] ?? "").replaceAll(/\\(.)/g, "$1");
+    if (part[4] !== "+") return value;
+    rest = rest.slice(part[0].length);
+  }
+}

@@ -1,0 +1,34 @@
+import type { DataStoreRequest } from "../../domain/data-store.ts";
+import { type JsonValue, isJsonValue } from "../../domain/json.ts";
+
+/** Asks the host, which keeps what several processes share. */
+export type AskHost = (request: DataStoreRequest) => Promise<unknown>;
+
+/** What `this.<data_store>` offers: every method is async (platform.md §4.7). */
+export function dataStore(store: string, ask: AskHost): object {
+  const entries = async (): Promise<readonly unknown[]> => listOf(await ask({ operation: "entries", store }));
+  return {
+    get: (key: unknown) => ask({ operation: "get", store, key: String(key) }),
+    has: (key: unknown) => ask({ operation: "has", store, key: String(key) }),
+    delete: (key: unknown) => ask({ operation: "delete", store, key: String(key) }),
+    set: async (key: unknown, value: unknown) => ask({ operation: "set", store, key: String(key), value: storable(key, value) }),
+    keys: async () => listOf(await ask({ operation: "keys", store })),
+    entries,
+    clear: () => ask({ operation: "clear", store }),
+    async *[Symbol.asyncIterator]() {
+      yield* await entries();
+    },
+  };
+}
+
+/** As JSON carries it. Throws TypeError for what it cannot. */
+function storable(key: unknown, value: unknown): JsonValue {
+  const text = JSON.stringify(value);
+  const plain: unknown = text === undefined ? null : JSON.parse(text);
+  if (!isJsonValue(plain)) throw new TypeError(`set(${JSON.stringify(key)}): the value is not JSON serializable`);
+  return plain;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,27 @@
+import { isRecord } from "../../domain/json.ts";
+import { describeProps } from "./describe.ts";
+
+/**
+ * What `additionalProps` declares for the values that the instance has: it is given the props declared so far, may
+ * change those, and returns others (platform.md §4.3). Raw: functions are still in it.
+ */
+export async function additionalProps(component: Record<string, unknown>, instance: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const method = component["additionalProps"];
+  if (typeof method !== "function") return {};
+  const declared = Object.entries(isRecord(component["props"]) ? component["props"] : {});
+  const copies: Record<string, unknown> = Object.fromEntries(declared.map(([name, prop]) => [name, isRecord(prop) ? { ...prop } : prop]));
+  const returned: unknown = await Reflect.apply(method, instance, [copies]);
+  const changed = declared.filter(([name, prop]) => !isSameProp(prop, copies[name])).map(([name]) => [name, copies[name]]);
+  return { ...Object.fromEntries(changed), ...(isRecord(returned) ? returned : {}) };
+}
+
+function isSameProp(before: unknown, after: unknown): boolean {
+  if (!isRecord(before) || !isRecord(after)) return before === after;
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].every((name) => before[name] === after[name]);
+}
+
+/** The same as plain data, for the host. */
+export async function describeAdditionalProps(component: Record<string, unknown>, instance: Record<string, unknown>): Promise<unknown> {
+  return describeProps(await additionalProps(component, instance));
+}

@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { PdError } from "../../domain/errors.ts";
+import { isSavedId } from "../../domain/ids.ts";
+import type { ComponentCode } from "../../domain/saved-component.ts";
+import type { CodeInput } from "../../engine/build-component.ts";
+import type { DeployRequest } from "../../engine/deploy.ts";
+import type { Engine } from "../../engine/engine.ts";
+
+const text = z.string();
+const files = z.record(z.string(), text);
+
+/** How a call names a component, or brings its code (platform.md §1.3, §1.4). */
+export const codeParams = z.object({
+  component_id: text.optional(),
+  /** As the Connect API names it: an id or a key. */
+  id: text.optional(),
+  key: text.optional(),
+  registry: text.optional(),
+  component_code: text.optional(),
+  component_url: text.optional(),
+  component_path: text.optional(),
+  component_files: files.optional(),
+  component_imports: z.array(z.object({ code: text, path: text, files: files.default({}) })).optional(),
+});
+
+type CodeParams = z.infer<typeof codeParams>;
+type GivenCode = DeployRequest["code"];
+
+/** Code wins over a URL, which then only tells where it came from (platform.md §1.3). `undefined`: nothing is named. */
+export function givenCode(engine: Engine, params: CodeParams): GivenCode | undefined {
+  const imports = importsOf(engine, params);
+  const named = params.component_id ?? params.id ?? params.key;
+  if (params.component_code !== undefined) {
+    const { component_code, component_path = "component.js", component_files = {} } = params;
+    return { kind: "code", code: { ...checkCode({ path: component_path, text: component_code, files: component_files }), ...imports } };
+  }
+  if (named !== undefined) return namedCode(engine, named, { ...(params.registry === undefined ? {} : { registry: params.registry }), ...imports });
+  return params.component_url === undefined ? undefined : { kind: "url", url: checkedUrl(params.component_url), ...imports };
+}
+
+/** Throws PD_BAD_INPUT when no code is named or given. */
+export function requiredCode(engine: Engine, params: CodeParams, attempted: string): GivenCode {
+  const code = givenCode(engine, params);
+  if (code === undefined) throw new PdError("PD_BAD_INPUT", `Cannot ${attempted}: none of component_id, component_code, component_url and key is given`);
+  return code;
+}
+
+/** What was saved here comes before what registries hold. */
+function namedCode(engine: Engine, named: string, rest: { registry?: string; imports?: readonly ComponentCode[] }): GivenCode {
+  const saved = isSavedId(named) ? engine.findComponent(named) : rest.registry === undefined ? engine.store.getComponentByKey(named) : undefined;
+  if (saved === undefined) return { kind: "key", key: named, ...rest };
+  const { imports } = rest;
+  return imports === undefined ? { kind: "saved", component: saved } : { kind: "code", code: { ...saved.code, imports }, lock: saved.lock };
+}
+
+function importsOf(engine: Engine, { component_imports = [] }: CodeParams): { imports?: readonly ComponentCode[] } {
+  if (component_imports.length === 0) return {};
+  if (!engine.allowsImports)
+    throw new PdError("PD_BAD_INPUT", "Cannot load other modules before the component: this shared server does not allow it", {
+      fix: "Start it with --allow-imports true",
+    });
+  return { imports: component_imports.map(({ code, path, files: others }) => checkCode({ path, text: code, files: others })) };
+}
+
+/** Like `requiredCode`, for what is only saved: its code has to be given. */
+export function codeInput(engine: Engine, params: CodeParams): CodeInput | undefined {
+  const code = givenCode(engine, params);
+  return code?.kind === "saved" ? { kind: "code", code: code.component.code, lock: code.component.lock } : code;
+}
+
+/** Throws PD_BAD_INPUT for paths that lead out of the component. */
+export function checkCode({ path, text: content, files: others }: ComponentCode): ComponentCode {
+  return { path: safePath(path), text: content, files: Object.fromEntries(Object.entries(others).map(([name, inside]) => [safePath(name), inside])) };
+}
+
+/** Paths are names inside the component, never of the server's disk. */
+function safePath(path: string): string {
+  if (path === "" || path.startsWith("/") || path.includes("\0") || path.split("/").includes("..")) {
+    throw new PdError("PD_BAD_INPUT", `Cannot use the path ${JSON.stringify(path)}: it wants a path relative to the component's root`);
+  }
+  return path;
+}
+
+function checkedUrl(url: string): string {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new PdError("PD_BAD_INPUT", `Cannot fetch ${JSON.stringify(url)}: it is no http or https address`);
+  return url;
+}

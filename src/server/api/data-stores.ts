@@ -1,0 +1,84 @@
+import { z } from "zod";
+import type { DataStore } from "../../domain/data-store.ts";
+import { PdError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { DataStoreStore } from "../../ports/data-store-store.ts";
+import { jsonValue } from "./params.ts";
+import { type Route, route } from "./route.ts";
+import * as schemas from "./schemas.ts";
+
+/** Key-value stores that components share (platform.md §4.7). */
+export function dataStoreRoutes({ store, clock }: { store: DataStoreStore; clock: Clock }): readonly Route[] {
+  const tag = "Data stores";
+  const find = (name: string): DataStore => {
+    const found = store.listDataStores().find((known) => known.name === name);
+    if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot find data store "${name}"`, { fix: "pd stores list" });
+    return found;
+  };
+  return [
+    route({
+      method: "get",
+      path: "/v1/data_stores",
+      tag,
+      summary: "Lists data stores by name",
+      answer: schemas.many(schemas.dataStore),
+      run: () => ({ data: store.listDataStores().map(dataStoreRecord) }),
+    }),
+    route({
+      method: "post",
+      path: "/v1/data_stores",
+      tag,
+      summary: "Makes a data store where there is none of this name",
+      params: z.object({ name: z.string().min(1) }),
+      answer: schemas.one(schemas.dataStore),
+      async run({ params }) {
+        await store.createDataStore(params.name, clock.now());
+        return { data: dataStoreRecord(find(params.name)) };
+      },
+    }),
+    route({
+      method: "delete",
+      path: "/v1/data_stores/{name}",
+      tag,
+      summary: "Deletes a data store with its values",
+      answer: schemas.one(schemas.deleted),
+      async run({ part }) {
+        await store.deleteDataStore(find(part("name")).name);
+        return { data: { id: part("name"), deleted: true } };
+      },
+    }),
+    route({
+      method: "get",
+      path: "/v1/data_stores/{name}/values",
+      tag,
+      summary: "All values of a data store, by key",
+      answer: schemas.one(schemas.state),
+      run: ({ part }) => ({ data: Object.fromEntries(store.listDataStoreValues(find(part("name")).name)) }),
+    }),
+    route({
+      method: "put",
+      path: "/v1/data_stores/{name}/values/{key}",
+      tag,
+      summary: "Sets a value",
+      params: z.object({ value: jsonValue }),
+      answer: schemas.one(schemas.stateEntry),
+      async run({ params, part }) {
+        await store.setDataStoreValue(find(part("name")).name, part("key"), params.value);
+        return { data: { key: part("key"), value: params.value } };
+      },
+    }),
+    route({
+      method: "delete",
+      path: "/v1/data_stores/{name}/values/{key}",
+      tag,
+      summary: "Deletes a value",
+      answer: schemas.one(schemas.stateDeleted),
+      run: async ({ part }) => ({ data: { key: part("key"), deleted: await store.deleteDataStoreValue(find(part("name")).name, part("key")) } }),
+    }),
+  ];
+}
+
+function dataStoreRecord({ name, keyCount, createdAt }: DataStore): JsonObject {
+  return { id: name, name, key_count: keyCount, created_at: Math.floor(createdAt / 1000) };
+}
