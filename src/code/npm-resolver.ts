@@ -15,6 +15,8 @@ export interface NpmResolverSettings {
   readonly allowScripts: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** What is installed and satisfies a range is taken, without asking whether there is newer. */
+  readonly prefersInstalled?: boolean;
 }
 
 /** The registry is asked once for what several sources want at about the same time; `latest` is always asked for. */
@@ -29,6 +31,8 @@ export class NpmResolver implements PackageResolver {
   readonly #settings: NpmResolverSettings;
   /** `name@range` → version, and when the registry said so. */
   readonly #answers = new Map<string, { version: string; at: number }>();
+  /** Read when it is first needed. */
+  #installedSets: Promise<Map<string, PackageLock[]>> | undefined;
   readonly #installs = new Map<string, Promise<PackageLock>>();
 
   /** Removes what killed installs left. */
@@ -55,8 +59,10 @@ export class NpmResolver implements PackageResolver {
       const exact = Object.fromEntries(wanted);
       if (await this.#exists(this.#folderName(exact))) return { folder: this.#folderName(exact), lock: { ...lock, ...exact } };
     }
+    const here = this.#settings.prefersInstalled === true ? await this.#installedSet(specs, lock) : undefined;
+    if (here !== undefined) return { folder: this.#folderName(here), lock: { ...lock, ...here } };
     const installed = await this.#installOnce(specs, wanted).catch(async (error: unknown) => {
-      const substitute = isOffline(error) ? await this.#installedSubstitute(specs, lock) : undefined;
+      const substitute = isOffline(error) ? await this.#installedSet(specs, lock) : undefined;
       if (substitute === undefined) throw error;
       return substitute;
     });
@@ -104,9 +110,13 @@ export class NpmResolver implements PackageResolver {
       const words = ["install", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error", ...(allowScripts ? [] : ["--ignore-scripts"])];
       const { code, output } = await runNpm(partial, words, signal);
       if (code !== 0) throw installError(output, specs);
-      const lock = await installedVersions(partial, specs);
+      const lock = await installedVersions(
+        partial,
+        specs.map(({ name }) => name),
+      );
       for (const { name, range } of specs) this.#answers.set(`${name}@${range ?? ""}`, { version: lock[name] ?? "", at: clock.now() });
       await this.#keep(partial, this.#folderName(lock));
+      if (this.#installedSets !== undefined) addTo(await this.#installedSets, lock);
       return lock;
     } finally {
       await rm(partial, { recursive: true, force: true });
@@ -127,23 +137,39 @@ export class NpmResolver implements PackageResolver {
     );
   }
 
-  /** Without a registry: a folder that holds versions which satisfy everything, the newest first. */
-  async #installedSubstitute(specs: readonly PackageSpec[], lock: PackageLock): Promise<PackageLock | undefined> {
-    const found: PackageLock[] = [];
+  /** A set that is installed already and satisfies everything, the newest first. */
+  async #installedSet(specs: readonly PackageSpec[], lock: PackageLock): Promise<PackageLock | undefined> {
+    this.#installedSets ??= this.#readInstalledSets();
+    const sets = (await this.#installedSets).get(namesKey(specs.map(({ name }) => name))) ?? [];
+    const fitting = sets.filter((versions) => specs.every((spec) => satisfies(spec, versions, lock)));
+    return fitting.toSorted((a, b) => compareLocks(b, a))[0];
+  }
+
+  /** Names of packages → the sets of their versions that lie in the folder. */
+  async #readInstalledSets(): Promise<Map<string, PackageLock[]>> {
+    const sets = new Map<string, PackageLock[]>();
     for (const name of await readdir(this.#settings.folder)) {
       const manifest = parseJson(await readFile(join(this.locate(name), "package.json"), "utf8").catch(() => ""));
-      const versions = await installedVersions(this.locate(name), specs).catch(() => undefined);
-      const isSameSet = isJsonObject(manifest) && isJsonObject(manifest["dependencies"]) && Object.keys(manifest["dependencies"]).length === specs.length;
-      if (versions !== undefined && isSameSet && this.#folderName(versions) === name && specs.every((spec) => satisfies(spec, versions, lock)))
-        found.push(versions);
+      const dependencies = isJsonObject(manifest) && isJsonObject(manifest["dependencies"]) ? Object.keys(manifest["dependencies"]) : [];
+      const versions = await installedVersions(this.locate(name), dependencies).catch(() => undefined);
+      if (versions !== undefined && this.#folderName(versions) === name) addTo(sets, versions);
     }
-    return found.toSorted((a, b) => compareLocks(b, a))[0];
+    return sets;
   }
 }
 
-async function installedVersions(folder: string, specs: readonly PackageSpec[]): Promise<PackageLock> {
+function addTo(sets: Map<string, PackageLock[]>, versions: PackageLock): void {
+  const key = namesKey(Object.keys(versions));
+  sets.set(key, [...(sets.get(key) ?? []), versions]);
+}
+
+function namesKey(names: readonly string[]): string {
+  return names.toSorted().join(" ");
+}
+
+async function installedVersions(folder: string, names: readonly string[]): Promise<PackageLock> {
   const lock: Record<string, string> = {};
-  for (const { name } of specs) {
+  for (const name of names) {
     const manifest = parseJson(await readFile(join(folder, "node_modules", name, "package.json"), "utf8"));
     lock[name] = isJsonObject(manifest) ? String(manifest["version"]) : "";
   }

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readFile, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
-import { isJsonObject, parseJson } from "../domain/json.ts";
+import { isRecord, parseJson } from "../domain/json.ts";
 import { findComponents } from "../registry/component-folder.ts";
 import { type CheckPorts, type CheckResult, checkComponent } from "./check-component.ts";
 
@@ -58,17 +58,13 @@ export async function checkFolder(ports: CheckPorts, settings: ConformanceSettin
 
 async function readProgress(file: string): Promise<ReadonlyMap<string, CheckResult>> {
   const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
-  return new Map(
-    lines
-      .map(parseJson)
-      .filter(isResult)
-      .map((result) => [result.path, result]),
-  );
+  const results = lines.map((line): unknown => parseJson(line)).filter(isResult);
+  return new Map(results.map((result) => [result.path, result]));
 }
 
 /** A last line that was cut off is checked again. */
 function isResult(value: unknown): value is CheckResult {
-  return isJsonObject(value) && typeof value["path"] === "string" && typeof value["durationMs"] === "number";
+  return isRecord(value) && typeof value["path"] === "string" && typeof value["durationMs"] === "number";
 }
 
 function reportOf(folder: string, results: readonly CheckResult[]): ConformanceReport {

@@ -13,7 +13,7 @@ import type { CheckPorts } from "./check-component.ts";
 export async function openPorts(settings: Settings, log: Log, signal: AbortSignal): Promise<CheckPorts & AsyncDisposable> {
   const home = await makeHome(join(settings.home, "conformance"));
   const packagesFolder = join(home, "packages");
-  const packages = await NpmResolver.open({ folder: packagesFolder, allowScripts: settings.allowScripts, clock: systemClock, signal });
+  const packages = await NpmResolver.open({ folder: packagesFolder, allowScripts: settings.allowScripts, clock: systemClock, signal, prefersInstalled: true });
   const runner = await ProcessRunner.start({
     entry: programFile("child.cjs"),
     runFolder: join(home, "run"),
