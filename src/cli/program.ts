@@ -26,6 +26,7 @@ export function buildProgram(bind: Bind): Command {
   deployCommands(program, bind);
   readCommands(program, bind);
   runCommands(program, bind);
+  componentCommands(program, bind);
   webhookCommands(program, bind);
   remoteCommands(program, bind);
   for (const command of program.commands) {
@@ -38,6 +39,7 @@ export function buildProgram(bind: Bind): Command {
 
 const word = (value: unknown): string => String(value);
 const maybe = (value: unknown): string | undefined => (value === undefined ? undefined : String(value));
+const texts = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
 const list = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 /** Flags of commands that may start a server. */
@@ -56,6 +58,7 @@ function propFlags(command: Command): Command {
     .option("--props <file>", "Values of props from a JSON file")
     .option("--env <NAME=value>", "Variable for this source's process; repeatable", list)
     .option("--env-file <file>", "Variables from a file")
+    .option("--import <module>", "Module that is loaded before the component: a file or a package; repeatable", list)
     .option("--no-prompt", "Never ask; say what is missing");
 }
 
@@ -91,11 +94,13 @@ function deployCommands(program: Command, bind: Bind): void {
     .option("--name <name>", "Name of the source")
     .option("--prompt-all", "Ask for every prop, also those that have a value")
     .action(bind(async (cli, { words, flags }) => (await import("./commands/dev.ts")).dev(cli, word(words[0]), flags)));
-  propFlags(program.command("deploy <file-or-url>").description("Deploy a component from a file or a URL of raw code"))
+  propFlags(program.command("deploy [component]").description("Deploy a component: a file, a URL of raw code, or a key; without one, pick from the registries"))
     .option("--name <name>", "Name of the source")
-    .action(bind(async (cli, { words, flags }) => (await import("./commands/deploy.ts")).deploy(cli, word(words[0]), flags)));
+    .action(bind(async (cli, { words, flags }) => (await import("./commands/deploy.ts")).deploy(cli, maybe(words[0]), flags)));
   propFlags(program.command("update <source>").description("Change the code, the name, the props or the state of a source"))
-    .option("--code <file-or-url>", "New code")
+    .option("--code <component>", "New code: a file, a URL of raw code, or a key")
+    .option("--latest", "The newest code of the registry or address that it came from; shows what changes first")
+    .option("--yes", "Do not ask whether to go on")
     .option("--name <name>", "New name")
     .option("--activate", "Run again when triggered")
     .option("--deactivate", "Run no more")
@@ -142,6 +147,7 @@ function runCommands(program: Command, bind: Bind): void {
     .command("run <source>")
     .description("Run a source now")
     .option("--event <file>", "JSON file with the event that run is called with")
+    .option("--sample", "Emit the component's own example in place of a run")
     .action(bind(async (cli, { words, flags }) => (await import("./commands/run.ts")).run(cli, word(words[0]), flags)));
   program
     .command("replay <source> <invocation>")
@@ -166,6 +172,41 @@ function runCommands(program: Command, bind: Bind): void {
     .command("completion <shell>")
     .description("Print a completion script for bash, zsh or fish")
     .action(bind(async (cli, { words, program: whole }) => (await import("./commands/completion.ts")).completion(cli, word(words[0]), whole)));
+}
+
+function componentCommands(program: Command, bind: Bind): void {
+  propFlags(program.command("run-action <component>").description("Run an action once: a file, a URL of raw code, or a key"))
+    .option("--steps <file>", "JSON file with the outputs of earlier steps")
+    .action(bind(async (cli, { words, flags }) => (await import("./commands/run-action.ts")).runAction(cli, word(words[0]), flags)));
+  propFlags(program.command("options <component> <prop>").description("List a page of the choices of a prop, of a file, a URL, a key or a source"))
+    .option("--page <n>", "Which page, from 0")
+    .option("--query <text>", "What is searched for")
+    .option("--context <json>", "Context of the page before")
+    .action(
+      bind(async (cli, { words, flags }) => (await import("./commands/options.ts")).options(cli, { target: word(words[0]), prop: word(words[1]) }, flags)),
+    );
+  program
+    .command("registry <verb> [words...]")
+    .description("Where components are found by key: list, add, remove, search, update")
+    .option("--name <name>", "Name of a registry that is added")
+    .option("--limit <n>", "How many a search shows")
+    .action(
+      bind(async (cli, { words, flags }) => (await import("./commands/registry.ts")).registry(cli, { verb: word(words[0]), words: texts(words[1]) }, flags)),
+    );
+  program
+    .command("publish <component>")
+    .description("Keep a component under its key, in a version that is new")
+    .option("--connect-environment <name>", "Taken for compatibility; there is one environment")
+    .action(bind(async (cli, { words }) => (await import("./commands/publish.ts")).publish(cli, word(words[0]))));
+  program
+    .command("unpublish <words...>")
+    .description("Take away what was published: component <key>")
+    .option("--only <version>", "This version alone")
+    .action(bind(async (cli, { words, flags }) => (await import("./commands/publish.ts")).unpublish(cli, texts(words[0]), flags)));
+  program
+    .command("stores <verb> [words...]")
+    .description("Data stores, which components share: list, create, delete, show, get, set, unset")
+    .action(bind(async (cli, { words }) => (await import("./commands/stores.ts")).stores(cli, word(words[0]), texts(words[1]))));
 }
 
 function webhookCommands(program: Command, bind: Bind): void {

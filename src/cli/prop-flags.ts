@@ -27,10 +27,14 @@ export function splitPair(pair: string, flag: string): [string, string] {
 }
 
 async function readPropsFile(path: string): Promise<JsonObject> {
+  return { ...(await readJsonFile(path, "prop names and values")) };
+}
+
+/** A JSON object from a file. `what`: what it is used as, for errors. */
+export async function readJsonFile(path: string, what: string): Promise<JsonObject> {
   const value = parseJson(await readText(path));
-  if (!isJsonObject(value))
-    throw new PdError("PD_BAD_INPUT", `Cannot use ${path}: it wants a JSON object of prop names and values`, { fix: '{ "name": value, … }' });
-  return { ...value };
+  if (!isJsonObject(value)) throw new PdError("PD_BAD_INPUT", `Cannot use ${path} as ${what}: it wants a JSON object`);
+  return value;
 }
 
 /** `@file` stands for what the file holds; `\@` for a text that begins with @. */

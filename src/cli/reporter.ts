@@ -69,6 +69,28 @@ export function table(headers: readonly string[], rows: readonly (readonly strin
     .join("\n");
 }
 
+interface Listing {
+  readonly columns: readonly string[];
+  readonly cells: (record: JsonObject) => readonly string[];
+  /** Told in place of an empty table. */
+  readonly none: string;
+}
+
+/** Records as a table, or as JSON. The exit code. */
+export function printRecords(cli: CliContext, records: readonly JsonObject[], { columns, cells, none }: Listing): 0 {
+  if (cli.isJson) printJson(cli, [...records]);
+  else if (records.length === 0) printNote(cli, none);
+  else printLine(cli, table(columns, records.map(cells)));
+  return 0;
+}
+
+/** One record as JSON, or in words. The exit code. */
+export function printRecord(cli: CliContext, record: JsonObject, inWords: () => void): 0 {
+  if (cli.isJson) printJson(cli, record);
+  else inWords();
+  return 0;
+}
+
 /** `label: value` lines with the labels aligned. */
 export function fields(pairs: readonly (readonly [string, JsonValue | undefined])[]): string {
   const shown = pairs.filter(([, value]) => value !== undefined && value !== null && value !== "");

@@ -5,6 +5,7 @@ import { askAll, askingForProps, canAsk, isTakenBack } from "../cli/ask.ts";
 import type { CliContext } from "../cli/context.ts";
 import { readParams } from "../cli/local-code.ts";
 import { coloursFor, eventLine, printConnection, printError, printJson, printLine, printNote, text, timelineLine } from "../cli/reporter.ts";
+import { choicesOfSource } from "../cli/live-choices.ts";
 import { withSpinner } from "../cli/spinner.ts";
 import { LocalComponent, type ReadResult } from "../code/local-component.ts";
 import { PdError } from "../domain/errors.ts";
@@ -157,7 +158,9 @@ class Session {
 
   /** Asks for all props of the code as it was just deployed, with the values that they have. */
   async #askEvery(): Promise<void> {
-    const answers = await this.#whileAsking((signal) => askAll(this.#cli, promptAllQuestions(this.#source), signal));
+    const answers = await this.#whileAsking((signal) =>
+      askAll(this.#cli, promptAllQuestions(this.#source), { signal, loadChoices: choicesOfSource(this.#settings.client, text(this.#source, "id")) }),
+    );
     this.#source = await this.#sendAsking(answers, (props) => this.#put({ configured_props: props }));
   }
 

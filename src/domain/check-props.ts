@@ -42,6 +42,11 @@ export function checkProps(declared: readonly PropDeclaration[], given: JsonObje
   return { values, problems };
 }
 
+/** Given values in their declared types, as far as they fit; what is not declared stays as it is. */
+export function readableProps(declared: readonly PropDeclaration[], given: JsonObject): JsonObject {
+  return { ...given, ...checkProps(declared, given).values };
+}
+
 interface CheckedProp {
   readonly value?: JsonValue;
   readonly problem?: string;

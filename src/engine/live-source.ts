@@ -1,3 +1,4 @@
+import { readableProps } from "../domain/check-props.ts";
 import type { ComponentDefinition, HookName } from "../domain/component.ts";
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
@@ -5,7 +6,7 @@ import { invocationId } from "../domain/ids.ts";
 import { type Method, type RunResult, type StateChanges, reasonOf } from "../domain/invocation.ts";
 import { type JsonObject, parseJson } from "../domain/json.ts";
 import { type AppHookProp, withDynamicProps } from "../domain/prop.ts";
-import type { SavedComponent } from "../domain/saved-component.ts";
+import type { Origin, SavedComponent } from "../domain/saved-component.ts";
 import type { Trigger } from "../domain/trigger.ts";
 import type { CarriedState } from "../ports/component-store.ts";
 import type { CallReport, LatePart, Unit, UnitCode } from "../ports/runner.ts";
@@ -44,7 +45,7 @@ export class LiveSource {
   /** While anything goes on nothing is cooled down. */
   readonly #usage: Usage;
   /** What new calls run on, as a cold source remembers it. */
-  #known: { readonly source: DeployedComponent; readonly declared: ComponentDefinition; readonly definition: ComponentDefinition } | undefined;
+  #known: Known | undefined;
 
   #eventNames: { readonly source: DeployedComponent; readonly names: Promise<readonly string[]> } | undefined;
   #isStored: boolean;
@@ -79,12 +80,22 @@ export class LiveSource {
 
   /** With the props that its values have added. */
   get definition(): ComponentDefinition {
+    return this.#know().definition;
+  }
+
+  /** Where its code came from, and what is loaded before it. */
+  get provenance(): Provenance {
+    return this.#know().provenance;
+  }
+
+  #know(): Known {
     const { source } = this;
     if (this.#known?.source !== source) {
-      const { definition } = this.#known?.source.componentId === source.componentId ? { definition: this.#known.declared } : this.component;
-      this.#known = { source, declared: definition, definition: { ...definition, props: withDynamicProps(definition.props, source.dynamicProps) } };
+      const provenance = this.#known?.source.componentId === source.componentId ? this.#known.provenance : provenanceOf(this.component);
+      const { declared } = provenance;
+      this.#known = { source, provenance, definition: { ...declared, props: withDynamicProps(declared.props, source.dynamicProps) } };
     }
-    return this.#known.definition;
+    return this.#known;
   }
 
   /** Whatever is started for this work stays until it has ended. */
@@ -109,7 +120,8 @@ export class LiveSource {
     return this.keepWarm(async () => {
       const { unit } = await this.#warm();
       const { configured, dynamicProps } = this.source;
-      return askUnit(this.#ports, unit, { method, configured: { ...configured, ...given }, dynamicProps, endpoint: this.endpoint });
+      const values = readableProps(this.definition.props, { ...configured, ...given });
+      return askUnit(this.#ports, unit, { method, configured: values, dynamicProps, endpoint: this.endpoint });
     });
   }
 
@@ -321,6 +333,24 @@ export class LiveSource {
     const packagesPath = packagesFolder === undefined ? undefined : this.#ports.packages.locate(packagesFolder);
     return { bundle, env: { ...env, PD_COMPONENT: this.source.id }, state, ...(packagesPath === undefined ? {} : { packagesPath }) };
   }
+}
+
+interface Known {
+  readonly source: DeployedComponent;
+  readonly provenance: Provenance;
+  readonly definition: ComponentDefinition;
+}
+
+/** What is worth remembering of the code of a source that is cold. */
+export interface Provenance {
+  readonly declared: ComponentDefinition;
+  readonly origin: Origin;
+  /** Paths of modules that are loaded before it. */
+  readonly imports: readonly string[];
+}
+
+function provenanceOf({ definition, origin, code }: SavedComponent): Provenance {
+  return { declared: definition, origin, imports: (code.imports ?? []).map(({ path }) => path) };
 }
 
 /** Throws PD_OPTIONS_FAILED when the method failed. */

@@ -1,3 +1,4 @@
+import { readableProps } from "../domain/check-props.ts";
 import type { ActionContext, Method, OptionsRequest, RunResult } from "../domain/invocation.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { type PropDeclaration, withDynamicProps } from "../domain/prop.ts";
@@ -46,7 +47,10 @@ export class Workbench {
 
   /** One page of a prop's choices. Throws PD_OPTIONS_FAILED. */
   listOptions(piece: WorkPiece, request: OptionsRequest, given: JsonObject): Promise<OptionsPage> {
-    return this.#with(piece, async (bench) => optionsOf(request.prop, await this.#ask(bench, { kind: "options", ...request }, given)));
+    return this.#with(piece, async (bench) => {
+      const configured = readableProps(bench.component.definition.props, given);
+      return optionsOf(request.prop, await this.#ask(bench, { kind: "options", ...request }, configured));
+    });
   }
 
   /** What `additionalProps` declares for these values. Throws PD_BAD_PROPS, PD_ADDITIONAL_PROPS_FAILED. */

@@ -2,7 +2,8 @@ import type { JsonObject } from "../../domain/json.ts";
 import { dataOf } from "../api-client.ts";
 import { askingForProps } from "../ask.ts";
 import { type CliContext, connect } from "../context.ts";
-import { codeParamsOf } from "../local-code.ts";
+import { codeOf, importParams, pickComponent } from "../component-target.ts";
+import { choicesOfCode } from "../live-choices.ts";
 import { givenEnv, givenProps } from "../prop-flags.ts";
 import { printJson, printLine, printNote, text } from "../reporter.ts";
 
@@ -13,26 +14,25 @@ export interface DeployFlags {
   readonly envFile?: string;
   readonly name?: string;
   readonly prompt?: boolean;
+  /** Modules that are loaded before the component. */
+  readonly import?: readonly string[];
 }
 
-/** `pd deploy <file-or-url>`. */
-export async function deploy(cli: CliContext, target: string, flags: DeployFlags): Promise<number> {
-  const [props, env] = [await givenProps(flags), await givenEnv(flags)];
-  const code = await codeOf(target);
+/** `pd deploy [file, URL or key]`; without one a person picks from the registries. */
+export async function deploy(cli: CliContext, target: string | undefined, flags: DeployFlags): Promise<number> {
+  const [props, env, imports] = [await givenProps(flags), await givenEnv(flags), await importParams(flags.import)];
+  const given = target === undefined ? undefined : await codeOf(target);
   const client = await connect(cli);
-  const request = { ...code, env, ...(flags.name === undefined ? {} : { name: flags.name }) };
+  const code = { ...(given ?? (await codeOf(await pickComponent(cli, client, flags)))), ...imports, env };
+  const request = { ...code, ...(flags.name === undefined ? {} : { name: flags.name }) };
   const source = await askingForProps(cli, flags, {
     props,
     send: (configured) => client.post("/v1/sources", { ...request, configured_props: configured }),
+    loadChoices: choicesOfCode(client, code),
   }).then(dataOf);
   if (cli.isJson) printJson(cli, source);
   else printDeployed(cli, source);
   return 0;
-}
-
-/** Parameters of the API for a file or a URL. */
-export async function codeOf(target: string): Promise<JsonObject> {
-  return /^https?:\/\//.test(target) ? { component_url: target } : codeParamsOf(target);
 }
 
 /** What was deployed, and how to go on with it. */

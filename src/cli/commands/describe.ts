@@ -24,6 +24,13 @@ export async function describe(cli: CliContext, source: string): Promise<number>
       ["endpoint", record["endpoint_url"]],
       ["dedupe", record["dedupe"]],
       ["variables", variables],
+      ["loaded before it", Array.isArray(record["imports"]) ? record["imports"].map(String).join(", ") : ""],
+      [
+        "registry",
+        isJsonObject(record["registry"])
+          ? `${text(record["registry"], "name")} ${text(record["registry"], "package") || text(record["registry"], "commit")}`.trim()
+          : "",
+      ],
       ...timers.map((timer): [string, string] => ["next run", nextRun(timer)]),
       ...values.map(([name, value]): [string, string] => [`prop ${name}`, JSON.stringify(value)]),
     ]),

@@ -1,5 +1,5 @@
 import { text as readAll } from "node:stream/consumers";
-import inquirer from "inquirer";
+import { password } from "@inquirer/prompts";
 import { PdError } from "../../domain/errors.ts";
 import { ApiClient, dataOf } from "../api-client.ts";
 import type { CliContext } from "../context.ts";
@@ -35,7 +35,5 @@ export async function logout(cli: CliContext): Promise<number> {
 async function askForKey(cli: CliContext, url: string): Promise<string> {
   if (cli.environment["PD_API_KEY"] !== undefined) return cli.environment["PD_API_KEY"];
   if (cli.stdin.isTTY !== true) return readAll(cli.stdin);
-  const prompt = inquirer.createPromptModule({ input: cli.stdin, output: cli.stderr });
-  const { key } = await prompt([{ type: "password", name: "key", message: `API key of ${url}`, mask: "*" }]);
-  return String(key);
+  return password({ message: `API key of ${url}`, mask: "*" }, { input: cli.stdin, output: cli.stderr });
 }

@@ -6,8 +6,8 @@ import { readText } from "../prop-flags.ts";
 import { coloursFor, printJson, printLine, text, timelineLine } from "../reporter.ts";
 
 /** `pd run <source>`: runs it now and shows what it did. Exits 1 when the run failed. */
-export async function run(cli: CliContext, source: string, { event }: { event?: string }): Promise<number> {
-  const body: JsonObject = event === undefined ? {} : { event: await readEvent(event) };
+export async function run(cli: CliContext, source: string, { event, sample }: { event?: string; sample?: boolean }): Promise<number> {
+  const body: JsonObject = { ...(event === undefined ? {} : { event: await readEvent(event) }), ...(sample === true ? { sample } : {}) };
   const client = await connect(cli);
   const { id } = await client.source(source);
   const invocation = await client.post(`/v1/sources/${String(id)}/run`, body).then(dataOf);

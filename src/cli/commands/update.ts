@@ -5,10 +5,15 @@ import { type CliContext, connect } from "../context.ts";
 import { PdError } from "../../domain/errors.ts";
 import { givenEnv, givenProps } from "../prop-flags.ts";
 import { printJson, printLine, text } from "../reporter.ts";
-import { type DeployFlags, codeOf, printWarnings } from "./deploy.ts";
+import { codeOf, importParams } from "../component-target.ts";
+import { choicesOfSource } from "../live-choices.ts";
+import { type DeployFlags, printWarnings } from "./deploy.ts";
+import { latestCode } from "./update-latest.ts";
 
 export interface UpdateFlags extends DeployFlags {
   readonly code?: string;
+  readonly latest?: boolean;
+  readonly yes?: boolean;
   readonly activate?: boolean;
   readonly deactivate?: boolean;
 }
@@ -16,17 +21,21 @@ export interface UpdateFlags extends DeployFlags {
 /** `pd update <source>`: code, name, values, active or not. */
 export async function update(cli: CliContext, source: string, flags: UpdateFlags): Promise<number> {
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
-  const change = await changeOf(flags, env);
-  if (Object.keys(change).length === 0 && Object.keys(props).length === 0) {
+  const given = await changeOf(flags, env);
+  if (Object.keys(given).length === 0 && Object.keys(props).length === 0 && flags.latest !== true) {
     throw new PdError("PD_BAD_INPUT", `Cannot update ${source}: nothing to change is given`, {
-      fix: "Give --code, --name, --prop, --env, --activate or --deactivate",
+      fix: "Give --code, --latest, --name, --prop, --env, --activate or --deactivate",
     });
   }
   const client = await connect(cli);
-  const { id } = await client.source(source);
+  const before = await client.source(source);
+  const latest = flags.latest === true ? await latestCode(cli, client, { source: before, flags }) : {};
+  if (latest === undefined) return 0;
+  const [id, change] = [text(before, "id"), { ...given, ...latest }];
   const updated = await askingForProps(cli, flags, {
     props,
-    send: (configured) => client.put(`/v1/sources/${String(id)}`, { ...change, configured_props: configured }),
+    send: (configured) => client.put(`/v1/sources/${id}`, { ...change, configured_props: configured }),
+    loadChoices: choicesOfSource(client, id),
   }).then(dataOf);
   if (cli.isJson) printJson(cli, updated);
   else printWarnings(cli, updated);
@@ -34,11 +43,11 @@ export async function update(cli: CliContext, source: string, flags: UpdateFlags
   return 0;
 }
 
-async function changeOf({ code, name, activate, deactivate }: UpdateFlags, env: Record<string, string>): Promise<JsonObject> {
+async function changeOf({ code, name, activate, deactivate, import: imports }: UpdateFlags, env: Record<string, string>): Promise<JsonObject> {
   if (activate === true && deactivate === true)
     throw new PdError("PD_BAD_INPUT", "Cannot both activate and deactivate", { fix: "Give one of --activate and --deactivate" });
   return {
-    ...(code === undefined ? {} : await codeOf(code)),
+    ...(code === undefined ? {} : { ...(await codeOf(code)), ...(await importParams(imports)) }),
     ...(name === undefined ? {} : { name }),
     ...(Object.keys(env).length === 0 ? {} : { env }),
     ...(activate === true ? { active: true } : deactivate === true ? { active: false } : {}),

@@ -101,6 +101,8 @@ async function describedRecord(engine: Engine, piece: WorkPiece): Promise<JsonOb
     version,
     component_type: type,
     component_path: code.path,
+    code: code.text,
+    component_files: { ...code.files },
     has_additional_props: hasAdditionalProps,
     configurable_props: definition.props.map(propRecord),
     warnings: [...definition.warnings],

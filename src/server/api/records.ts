@@ -1,29 +1,26 @@
 /** Domain values as the wire has them: snake_case, times in the documented units (platform.md §1). */
 import type { ComponentDefinition } from "../../domain/component.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
-import type { Attempt, Delivery, DeliveryState } from "../../domain/delivery.ts";
 import type { Event } from "../../domain/event.ts";
-import { isWebhookId } from "../../domain/ids.ts";
 import { type Invocation, type LogLine, describeOutcome } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isJsonValue, isRecord, parseJson } from "../../domain/json.ts";
 import { type InputProp, type PropDeclaration, hasEndpoint, isSecret } from "../../domain/prop.ts";
 
 import type { RegistryOrigin, SavedComponent } from "../../domain/saved-component.ts";
 import type { Schedule } from "../../domain/schedule.ts";
-import type { Subscription } from "../../domain/subscription.ts";
 import { describeTrigger } from "../../domain/trigger.ts";
-import type { Webhook } from "../../domain/webhook.ts";
 import type { ActionRun } from "../../engine/actions.ts";
+import type { Provenance } from "../../engine/live-source.ts";
 import type { Observation } from "../../engine/event-feed.ts";
 import type { Identity } from "../../ports/subscription-store.ts";
 import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
 
-function seconds(at: number): number {
+export function seconds(at: number): number {
   return Math.floor(at / 1000);
 }
 
 /** Members whose value is undefined are left out of JSON; this says so to the types. */
-function record(members: Record<string, unknown>): JsonObject {
+export function record(members: Record<string, unknown>): JsonObject {
   return Object.fromEntries(Object.entries(members).filter((entry): entry is [string, JsonValue] => isJsonValue(entry[1])));
 }
 
@@ -100,9 +97,10 @@ export interface SourceContext {
   readonly endpoint: string;
   readonly timers: readonly Timer[];
   readonly owner: Identity;
+  readonly provenance: Provenance;
 }
 
-export function sourceRecord(source: DeployedComponent, { definition, endpoint, timers, owner }: SourceContext): JsonObject {
+export function sourceRecord(source: DeployedComponent, { definition, endpoint, timers, owner, provenance }: SourceContext): JsonObject {
   return record({
     id: source.id,
     // Both names are documented (platform.md §8.3).
@@ -121,6 +119,9 @@ export function sourceRecord(source: DeployedComponent, { definition, endpoint, 
     type: "DeployedComponent",
     dedupe: definition.dedupe,
     env: Object.keys(source.env),
+    imports: provenance.imports.length > 0 ? [...provenance.imports] : undefined,
+    component_url: provenance.origin.kind === "url" ? provenance.origin.url : undefined,
+    registry: provenance.origin.kind === "registry" ? registryRecord(provenance.origin) : undefined,
     warnings: definition.warnings.length > 0 ? [...definition.warnings] : undefined,
     endpoint_url: hasEndpoint(definition.props) ? endpoint : undefined,
     timers: timers.length > 0 ? timers.map(timerRecord) : undefined,
@@ -283,54 +284,4 @@ export interface ChannelMessage {
   readonly name: string;
   readonly index: number;
   readonly event: JsonObject;
-}
-
-export interface WebhookContext {
-  readonly owner: Identity;
-  readonly counts: Readonly<Record<DeliveryState, number>>;
-}
-
-/** A webhook (webhooks-and-subscriptions.md, platform.md §1.6); its secret is shown only when it is made. */
-export function webhookRecord(webhook: Webhook, { owner, counts }: WebhookContext): JsonObject {
-  const { id, url, name = null, description = null, active, inactiveReason, failingSince, createdAt, updatedAt } = webhook;
-  return record({
-    id,
-    user_id: owner.userId,
-    name,
-    description,
-    url,
-    active,
-    inactive_reason: inactiveReason,
-    failing_since_ms: failingSince,
-    deliveries: { ...counts },
-    created_at: seconds(createdAt),
-    updated_at: seconds(updatedAt),
-  });
-}
-
-export function subscriptionRecord({ id, emitterId, listenerId, channel }: Subscription): JsonObject {
-  return { id, emitter_id: emitterId, listener_id: listenerId, event_name: channel };
-}
-
-export function deliveryRecord(delivery: Delivery, attempts?: readonly Attempt[]): JsonObject {
-  const { id, listenerId, messageId, emitterId, channel, payload, state, attemptCount, nextAt, createdAt } = delivery;
-  return record({
-    id,
-    webhook_id: isWebhookId(listenerId) ? listenerId : undefined,
-    listener_id: listenerId,
-    message_id: messageId,
-    emitter_id: emitterId,
-    event_name: channel,
-    event: parseJson(payload) ?? null,
-    state,
-    attempt_count: attemptCount,
-    next_attempt_at_ms: nextAt,
-    created_at_ms: createdAt,
-    attempts: attempts?.map(attemptRecord),
-  });
-}
-
-export function attemptRecord({ at, durationMs, result }: Attempt): JsonObject {
-  const answered = result.kind === "answered" ? { status: result.status, answer: result.answer } : { error: result.reason };
-  return { at_ms: at, duration_ms: durationMs, ...answered };
 }

@@ -20,6 +20,8 @@ export const error = z.object({ error: text, code: text, details: jsonObject.opt
 
 export const prop = z.looseObject({ name: text, type: text });
 
+const registryOrigin = z.object({ name: text, path: text, package: optional, commit: optional });
+
 export const component = z.object({
   id: text,
   code: text,
@@ -27,7 +29,7 @@ export const component = z.object({
   component_path: text,
   component_files: z.record(z.string(), text).optional(),
   component_url: optional,
-  registry: z.object({ name: text, path: text, package: optional, commit: optional }).optional(),
+  registry: registryOrigin.optional(),
   name: text,
   version: text,
   key: optional,
@@ -83,6 +85,9 @@ export const source = z.object({
   type: z.literal("DeployedComponent"),
   dedupe: optional,
   env: z.array(text),
+  imports: z.array(text).optional(),
+  component_url: optional,
+  registry: registryOrigin.optional(),
   warnings: z.array(text).optional(),
   endpoint_url: optional,
   timers: z.array(timer).optional(),
@@ -171,6 +176,8 @@ export const described = z.object({
   description: optional,
   component_type: z.enum(["source", "action", "app"]),
   component_path: text,
+  code: text,
+  component_files: z.record(z.string(), text),
   registry: optional,
   has_additional_props: z.boolean(),
   configurable_props: z.array(prop),

@@ -140,8 +140,8 @@ export function sourceListRoutes(engine: Engine, checkWorkspace: (id: string) =>
 /** A source as every answer shows it. */
 export function liveRecord(engine: Engine, live: LiveSource): JsonObject {
   const { userId, workspaceId } = engine.store.identity();
-  const { definition, endpoint, source } = live;
-  return sourceRecord(source, { definition, endpoint, timers: engine.store.timersOf(source.id), owner: { userId, workspaceId } });
+  const { definition, endpoint, provenance, source } = live;
+  return sourceRecord(source, { definition, endpoint, timers: engine.store.timersOf(source.id), owner: { userId, workspaceId }, provenance });
 }
 
 /** What the hooks of a deploy have logged (platform.md §1.4, callback_observations). */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { subscriptionRecord } from "./records.ts";
+import { subscriptionRecord } from "./webhook-records.ts";
 import { type Route, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 

@@ -4,7 +4,7 @@ import { type DeliveryId, type ListenerId, numberOfDelivery } from "../../domain
 import { type JsonObject, isJsonObject } from "../../domain/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { clearable, flag, jsonValue } from "./params.ts";
-import { attemptRecord, deliveryRecord, webhookRecord } from "./records.ts";
+import { attemptRecord, deliveryRecord, webhookRecord } from "./webhook-records.ts";
 import { type Route, pageOf, pageParams, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import type { Webhook } from "../../domain/webhook.ts";

@@ -1,0 +1,58 @@
+/** Webhooks, subscriptions and deliveries as the wire has them. */
+import type { Attempt, Delivery, DeliveryState } from "../../domain/delivery.ts";
+import { isWebhookId } from "../../domain/ids.ts";
+import { type JsonObject, parseJson } from "../../domain/json.ts";
+import type { Subscription } from "../../domain/subscription.ts";
+import type { Webhook } from "../../domain/webhook.ts";
+import type { Identity } from "../../ports/subscription-store.ts";
+import { record, seconds } from "./records.ts";
+
+export interface WebhookContext {
+  readonly owner: Identity;
+  readonly counts: Readonly<Record<DeliveryState, number>>;
+}
+
+/** A webhook (webhooks-and-subscriptions.md, platform.md §1.6); its secret is shown only when it is made. */
+export function webhookRecord(webhook: Webhook, { owner, counts }: WebhookContext): JsonObject {
+  const { id, url, name = null, description = null, active, inactiveReason, failingSince, createdAt, updatedAt } = webhook;
+  return record({
+    id,
+    user_id: owner.userId,
+    name,
+    description,
+    url,
+    active,
+    inactive_reason: inactiveReason,
+    failing_since_ms: failingSince,
+    deliveries: { ...counts },
+    created_at: seconds(createdAt),
+    updated_at: seconds(updatedAt),
+  });
+}
+
+export function subscriptionRecord({ id, emitterId, listenerId, channel }: Subscription): JsonObject {
+  return { id, emitter_id: emitterId, listener_id: listenerId, event_name: channel };
+}
+
+export function deliveryRecord(delivery: Delivery, attempts?: readonly Attempt[]): JsonObject {
+  const { id, listenerId, messageId, emitterId, channel, payload, state, attemptCount, nextAt, createdAt } = delivery;
+  return record({
+    id,
+    webhook_id: isWebhookId(listenerId) ? listenerId : undefined,
+    listener_id: listenerId,
+    message_id: messageId,
+    emitter_id: emitterId,
+    event_name: channel,
+    event: parseJson(payload) ?? null,
+    state,
+    attempt_count: attemptCount,
+    next_attempt_at_ms: nextAt,
+    created_at_ms: createdAt,
+    attempts: attempts?.map(attemptRecord),
+  });
+}
+
+export function attemptRecord({ at, durationMs, result }: Attempt): JsonObject {
+  const answered = result.kind === "answered" ? { status: result.status, answer: result.answer } : { error: result.reason };
+  return { at_ms: at, duration_ms: durationMs, ...answered };
+}
