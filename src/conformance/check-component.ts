@@ -55,7 +55,7 @@ export async function checkComponent(ports: CheckPorts, folder: string, path: st
     const packagesPath = packagesFolder === undefined ? {} : { packagesPath: ports.packages.locate(packagesFolder) };
     const unit = await ports.runner.start({ bundle, env: {}, state: {}, ...packagesPath }, { late: () => {}, ended: () => {} });
     try {
-      await checkUnit(ports, unit, reach);
+      await checkUnit(ports, unit, { code: bundle.code, reach });
     } finally {
       unit.kill("it was only tried out");
     }
@@ -86,9 +86,9 @@ async function bundled({ bundler }: CheckPorts, code: ComponentCode): Promise<Bu
 }
 
 /** The definition, its props with made-up values, and `this` built of them. */
-async function checkUnit({ clock }: CheckPorts, unit: Unit, reach: (stage: Stage) => void): Promise<void> {
+async function checkUnit({ clock }: CheckPorts, unit: Unit, { code, reach }: { code: string; reach: (stage: Stage) => void }): Promise<void> {
   reach("definition");
-  const read = readDefinition(unit.definition);
+  const read = readDefinition(unit.definition, code);
   if (read.kind === "invalid") {
     const isPlatform = read.problems.some((problem) => problem.includes("only the hosted platform"));
     throw new Problem(isPlatform ? "needs the hosted platform" : "invalid definition", read.problems.join("; "));

@@ -1,42 +1,22 @@
 import { relative } from "node:path";
 import type { ChalkInstance } from "chalk";
-import { type ApiClient, dataOf, listOf } from "../cli/api-client.ts";
-import { askAll, askingForProps, canAsk, isTakenBack } from "../cli/ask.ts";
+import { dataOf, listOf } from "../cli/api-client.ts";
+import { type LoadChoices, askAll, askingForProps, canAsk, isTakenBack } from "../cli/ask.ts";
 import type { CliContext } from "../cli/context.ts";
 import { readParams } from "../cli/local-code.ts";
+import { importParams } from "../cli/component-target.ts";
 import { coloursFor, eventLine, printConnection, printError, printJson, printLine, printNote, text, timelineLine } from "../cli/reporter.ts";
-import { choicesOfSource } from "../cli/live-choices.ts";
+import { choicesOfCode, choicesOfSource } from "../cli/live-choices.ts";
 import { withSpinner } from "../cli/spinner.ts";
 import { LocalComponent, type ReadResult } from "../code/local-component.ts";
 import { PdError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
+import { openActionSession } from "./action-session.ts";
 import { Attachments } from "./attachments.ts";
 import { FileWatcher } from "./file-watcher.ts";
+import type { SessionSettings } from "./session-settings.ts";
 import { promptAllQuestions } from "./prompt-all.ts";
 import { KEY_HELP, listenToKeys, openEndpoint, replayLast, runNow } from "./key-commands.ts";
-
-export interface DevFlags {
-  readonly dc?: string;
-  readonly name?: string;
-  readonly prompt?: boolean;
-  readonly promptAll?: boolean;
-  readonly prop?: readonly string[];
-  readonly props?: string;
-  readonly env?: readonly string[];
-  readonly envFile?: string;
-}
-
-export interface SessionSettings {
-  readonly client: ApiClient;
-  readonly path: string;
-  readonly flags: DevFlags;
-  readonly props: JsonObject;
-  readonly env: Record<string, string>;
-  readonly home: string;
-  /** Address of a server that is not this machine's; else empty. */
-  readonly elsewhere: string;
-  readonly stop: AbortController;
-}
 
 /** No save can mend these. */
 const HOPELESS = new Set(["PD_SOURCE_NOT_FOUND", "PD_SERVER_UNREACHABLE"]);
@@ -52,9 +32,17 @@ export async function openSession(cli: CliContext, settings: SessionSettings): P
   const session = new Session(cli, settings, component);
   try {
     await session.run();
+  } catch (error) {
+    if (!isAction(error)) throw error;
+    await openActionSession(cli, settings);
   } finally {
     await session.close();
   }
+}
+
+/** The server has refused to deploy an action: those are run. */
+function isAction(error: unknown): boolean {
+  return error instanceof PdError && error.code === "PD_NOT_A_COMPONENT" && error.details?.["type"] === "action";
 }
 
 class Session {
@@ -110,7 +98,7 @@ class Session {
 
   /** True once attached. A first version that does not compile or deploy is shown, and the next save tried. */
   async #attachOrWait(): Promise<boolean> {
-    const { stop, flags, path } = this.#settings;
+    const { stop, flags } = this.#settings;
     const read = await this.#component.read();
     this.#seen = JSON.stringify(read);
     const saved = new Promise<void>((resolve) => {
@@ -119,18 +107,23 @@ class Session {
     });
     this.#watcher.watch(read.files);
     try {
-      await this.#attach(readParams(path, read));
+      await this.#attach(await this.#codeOf(read));
       this.#firstSave = undefined;
       return true;
     } catch (error) {
       if (isTakenBack(error)) return false;
       const isHopeless = error instanceof PdError && (HOPELESS.has(error.code) || (error.code === "PD_BAD_PROPS" && !canAsk(this.#cli, flags)));
-      if (isHopeless) throw error;
+      if (isHopeless || isAction(error)) throw error;
       printError(this.#cli, error);
       printNote(this.#cli, "Waiting for file change (or ^C to quit)...");
     }
     await saved;
     return false;
+  }
+
+  /** Parameters of the API for what was read, and for what is loaded before it. */
+  async #codeOf(read: ReadResult): Promise<JsonObject> {
+    return { ...readParams(this.#settings.path, read), ...(await importParams(this.#settings.flags.import)) };
   }
 
   async #attach(code: JsonObject): Promise<void> {
@@ -141,7 +134,8 @@ class Session {
     this.#isNew = before === undefined;
     const name = flags.name === undefined ? {} : { name: flags.name };
     const request = { ...code, ...name, env };
-    this.#source = await this.#sendAsking(this.#settings.props, (props) =>
+    const loadChoices = choicesOfCode(client, before === undefined ? { ...code, env } : { ...code, env, source_id: text(before, "id") });
+    this.#source = await this.#sendAsking({ props: this.#settings.props, loadChoices }, (props) =>
       before === undefined
         ? client.post("/v1/sources", { ...request, configured_props: props })
         : client.put(`/v1/sources/${text(before, "id")}`, { ...request, configured_props: props }),
@@ -158,20 +152,19 @@ class Session {
 
   /** Asks for all props of the code as it was just deployed, with the values that they have. */
   async #askEvery(): Promise<void> {
-    const answers = await this.#whileAsking((signal) =>
-      askAll(this.#cli, promptAllQuestions(this.#source), { signal, loadChoices: choicesOfSource(this.#settings.client, text(this.#source, "id")) }),
-    );
-    this.#source = await this.#sendAsking(answers, (props) => this.#put({ configured_props: props }));
+    const loadChoices = choicesOfSource(this.#settings.client, text(this.#source, "id"));
+    const answers = await this.#whileAsking((signal) => askAll(this.#cli, promptAllQuestions(this.#source), { signal, loadChoices }));
+    this.#source = await this.#sendAsking({ props: answers, loadChoices }, (props) => this.#put({ configured_props: props }));
   }
 
   #put(change: JsonObject): Promise<JsonObject> {
     return this.#settings.client.put(`/v1/sources/${text(this.#source, "id")}`, change);
   }
 
-  #sendAsking(props: JsonObject, send: (props: JsonObject) => Promise<JsonObject>): Promise<JsonObject> {
+  #sendAsking({ props, loadChoices }: { props: JsonObject; loadChoices: LoadChoices }, send: (props: JsonObject) => Promise<JsonObject>): Promise<JsonObject> {
     const spinning = (values: JsonObject): Promise<JsonObject> => withSpinner(this.#cli, "Deploying", send(values));
     return this.#whileAsking(async (signal) =>
-      dataOf(await askingForProps(this.#cli, this.#settings.flags, { props, send: spinning, signal, asks: () => this.#endLook() })),
+      dataOf(await askingForProps(this.#cli, this.#settings.flags, { props, send: spinning, signal, loadChoices, asks: () => this.#endLook() })),
     );
   }
 
@@ -212,8 +205,9 @@ class Session {
   /** A save becomes the running code. Whatever is wrong is shown, and the old version serves on. */
   async #save(read: ReadResult): Promise<void> {
     try {
-      const code = readParams(this.#settings.path, read);
-      this.#source = await this.#sendAsking({}, (props) => this.#put({ ...code, configured_props: props }));
+      const code = await this.#codeOf(read);
+      const loadChoices = choicesOfCode(this.#settings.client, { ...code, source_id: text(this.#source, "id") });
+      this.#source = await this.#sendAsking({ props: {}, loadChoices }, (props) => this.#put({ ...code, configured_props: props }));
       this.#isLost = false;
     } catch (error) {
       if (isTakenBack(error)) return;

@@ -31,12 +31,14 @@ const HOOKS: readonly HookName[] = ["deploy", "activate", "deactivate"];
 
 /**
  * Checks the definition that a component's process reports. All problems are told at once.
- * Unknown top-level keys are ignored (registry.md §1).
+ * Unknown top-level keys are ignored (registry.md §1). `code`: its bundle; an app whose account is nowhere read in it
+ * needs none.
  */
-export function readDefinition(raw: unknown): ReadDefinition {
+export function readDefinition(raw: unknown, code: string): ReadDefinition {
   if (!isRecord(raw)) return { kind: "invalid", problems: [`the default export is ${raw === undefined ? "missing" : describe(raw)}, not an object`] };
   const type = raw["type"] === "action" || raw["type"] === "app" ? raw["type"] : "source";
-  const { props, problems: propProblems, warnings } = readProps(raw["props"]);
+  const { props: declared, problems: propProblems, warnings } = readProps(raw["props"]);
+  const props = code.includes("$auth") ? declared : declared.map((prop) => (prop.kind === "app" ? { ...prop, optional: true } : prop));
   const dedupe = readDedupe(raw["dedupe"]);
   const problems = [
     ...(isText(raw["name"]) ? [] : [`name is ${describe(raw["name"])}; it wants a text`]),

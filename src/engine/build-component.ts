@@ -65,8 +65,8 @@ async function fetchCode({ origin }: EnginePorts, url: string): Promise<Componen
 }
 
 /** Reads what a loaded unit says of itself. Throws PD_NOT_A_COMPONENT with every problem. */
-export function definitionOf(unit: Unit, path: string): ComponentDefinition {
-  const read = readDefinition(unit.definition);
+export function definitionOf(unit: Unit, { code: { path }, bundle }: Pick<BuiltCode, "code" | "bundle">): ComponentDefinition {
+  const read = readDefinition(unit.definition, bundle.code);
   if (read.kind === "valid") return read.definition;
   unit.kill("it is no component");
   const problems = read.problems.map((problem) => `\n  - ${problem}`).join("");
@@ -74,8 +74,8 @@ export function definitionOf(unit: Unit, path: string): ComponentDefinition {
 }
 
 /** Like `definitionOf`, for what is going to be deployed. */
-export function sourceDefinitionOf(unit: Unit, path: string): ComponentDefinition {
-  const definition = definitionOf(unit, path);
+export function sourceDefinitionOf(unit: Unit, built: BuiltCode): ComponentDefinition {
+  const definition = definitionOf(unit, built);
   try {
     requireSource(definition);
     return definition;
@@ -89,7 +89,8 @@ export function sourceDefinitionOf(unit: Unit, path: string): ComponentDefinitio
 export function requireSource({ name, type }: ComponentDefinition): void {
   if (type === "source") return;
   throw new PdError("PD_NOT_A_COMPONENT", `Cannot deploy ${name}: its type is "${type}", and only sources can be deployed`, {
-    fix: "Deploy a component whose type is source, or absent",
+    fix: type === "action" ? "pd run-action runs it, and pd dev runs it on each save" : "Deploy a component whose type is source, or absent",
+    details: { type },
   });
 }
 

@@ -116,6 +116,6 @@ async function load(ports: EnginePorts, live: LiveSource, { code, env }: DeployR
   }
   const built = await buildCode(ports, await resolveCode(ports, code), {});
   const unit = await live.startUnit({ bundle: built.bundle, packagesFolder: built.packagesFolder, env });
-  const definition = sourceDefinitionOf(unit, built.code.path);
+  const definition = sourceDefinitionOf(unit, built);
   return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };
 }

@@ -90,7 +90,7 @@ async function nextCode(
   }
   const built = await buildCode(ports, await resolveCode(ports, code), current.lock);
   const unit = await live.startUnit({ bundle: built.bundle, packagesFolder: built.packagesFolder, env });
-  const definition = sourceDefinitionOf(unit, built.code.path);
+  const definition = sourceDefinitionOf(unit, built);
   return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };
 }
 

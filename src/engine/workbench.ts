@@ -124,7 +124,7 @@ export class Workbench {
       { bundle, env, state: {}, ...packagesPath },
       { late: () => {}, ended: () => {}, ask: (request) => answerDataStore(ports, configured, request) },
     );
-    const definition = code.kind === "saved" ? code.component.definition : definitionOf(unit, built.code.path);
+    const definition = code.kind === "saved" ? code.component.definition : definitionOf(unit, built);
     const component = "definition" in built ? built : savedComponentOf(ports, built, { definition, isTransient: true });
     return { component, unit, allow: (values) => (configured = values), uses: 0, lastUsedAt: ports.clock.now() };
   }

@@ -7,7 +7,7 @@ const valid = { name: "N", version: "1", hasRun: true, hooks: ["activate", "othe
 
 describe("a definition", () => {
   it("needs a name, a version and run, and all that lacks is told", () => {
-    expect(readDefinition({ name: "", props: {} })).toEqual({
+    expect(readDefinition({ name: "", props: {} }, "")).toEqual({
       kind: "invalid",
       problems: [
         'name is ""; it wants a text',
@@ -18,16 +18,19 @@ describe("a definition", () => {
   });
 
   it("is a source unless it says otherwise, and ignores what it does not know", () => {
-    expect(readDefinition({ ...valid, sampleEmit: {}, annotations: 1 })).toMatchObject({ kind: "valid", definition: { type: "source", hooks: ["activate"] } });
+    expect(readDefinition({ ...valid, sampleEmit: {}, annotations: 1 }, "")).toMatchObject({
+      kind: "valid",
+      definition: { type: "source", hooks: ["activate"] },
+    });
   });
 
   it("names a wrong dedupe strategy, but not that of an action", () => {
-    expect(readDefinition({ ...valid, dedupe: "newest" })).toMatchObject({ problems: ['dedupe is "newest"; it wants "unique", "greatest" or "last"'] });
-    expect(readDefinition({ ...valid, dedupe: "newest", type: "action" })).toMatchObject({ kind: "valid" });
+    expect(readDefinition({ ...valid, dedupe: "newest" }, "")).toMatchObject({ problems: ['dedupe is "newest"; it wants "unique", "greatest" or "last"'] });
+    expect(readDefinition({ ...valid, dedupe: "newest", type: "action" }, "")).toMatchObject({ kind: "valid" });
   });
 
   it("is not a function", () => {
-    expect(readDefinition("[function]")).toMatchObject({ kind: "invalid" });
+    expect(readDefinition("[function]", "")).toMatchObject({ kind: "invalid" });
   });
 });
 

@@ -1,4 +1,5 @@
-import { type DevFlags, openSession } from "../../dev/session.ts";
+import { openSession } from "../../dev/session.ts";
+import type { DevFlags } from "../../dev/session-settings.ts";
 import { startRuntime } from "../../runtime.ts";
 import { streamLog } from "../../system/log.ts";
 import { ApiClient } from "../api-client.ts";

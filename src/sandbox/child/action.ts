@@ -104,7 +104,8 @@ async function deliver(send: Send): Promise<void> {
   try {
     send.status = await post(isRecord(send.what) ? send.what : {});
   } catch (error) {
-    send.problem = error instanceof Error ? `not sent: ${error.message}` : String(error);
+    const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    send.problem = `not sent: ${reason instanceof Error ? reason.message : String(reason)}`;
   }
 }
 

@@ -24,6 +24,7 @@ import { additionalProps, describeAdditionalProps } from "./dynamic-props.ts";
 import { addProps, buildInstance, methodOf } from "./instance.ts";
 import { callOptions, eventNames } from "./options.ts";
 import { State } from "./state.ts";
+import { redirectTmp } from "./tmp-folder.ts";
 
 type CallMessage = Extract<ToChild, { type: "host:call" }>;
 
@@ -61,6 +62,7 @@ process.on("exit", sendTheRest);
 process.on("unhandledRejection", failUncaught);
 process.on("uncaughtException", failUncaught);
 shutDoors();
+redirectTmp();
 captureOutput(log);
 tell({ type: "child:ready", protocol: PROTOCOL });
 void warmUp();

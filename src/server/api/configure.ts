@@ -21,8 +21,10 @@ export const optionsParams = z.object({
   configured_props: jsonObject.default({}),
 });
 
-const configureParams = codeParams.extend({ ...optionsParams.shape, env });
-const propsParams = codeParams.extend({ configured_props: jsonObject.default({}), env });
+/** Values that are not given are those of this source. */
+const source_id = z.string().optional();
+const configureParams = codeParams.extend({ ...optionsParams.shape, env, source_id });
+const propsParams = codeParams.extend({ configured_props: jsonObject.default({}), env, source_id });
 const actionParams = codeParams.extend({ configured_props: jsonObject.default({}), env, steps: jsonObject.default({}), context: jsonObject.default({}) });
 
 /** Components that are not deployed: their choices, their dynamic props, actions (platform.md §1.8, the Connect API). */
@@ -37,9 +39,9 @@ export function configureRoutes(engine: Engine): readonly Route[] {
         params: configureParams,
         answer: schemas.choices,
         async run({ params }) {
-          const { prop_name: prop, page, prev_context: prevContext, query, configured_props: given } = params;
+          const { prop_name: prop, page, prev_context: prevContext, query } = params;
           const request = { prop, page, prevContext, ...(query === undefined ? {} : { query }) };
-          return choicesRecord(await engine.workbench.listOptions(pieceOf(engine, params), request, given));
+          return choicesRecord(await engine.workbench.listOptions(pieceOf(engine, params), request, valuesOf(engine, params)));
         },
       }),
     ),
@@ -54,7 +56,7 @@ export function configureRoutes(engine: Engine): readonly Route[] {
         async run({ params }) {
           const piece = pieceOf(engine, params);
           const { definition } = await engine.workbench.describe(piece);
-          const dynamic = await engine.workbench.additionalProps(piece, params.configured_props);
+          const dynamic = await engine.workbench.additionalProps(piece, valuesOf(engine, params));
           return dynamicPropsRecord(withDynamicProps(definition.props, dynamic));
         },
       }),
@@ -91,6 +93,10 @@ function aliases(resources: readonly string[], verb: string): string[] {
 
 function pieceOf(engine: Engine, params: z.infer<typeof codeParams> & Pick<WorkPiece, "env">): WorkPiece {
   return { code: requiredCode(engine, params, "use a component"), env: params.env };
+}
+
+function valuesOf(engine: Engine, { configured_props: given, source_id: id }: z.infer<typeof propsParams>): JsonObject {
+  return id === undefined ? given : { ...engine.find(id, "configure source").source.configured, ...given };
 }
 
 async function describedRecord(engine: Engine, piece: WorkPiece): Promise<JsonObject> {

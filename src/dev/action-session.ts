@@ -1,0 +1,96 @@
+import { createTwoFilesPatch } from "diff";
+import { printActionRun } from "../cli/action-run.ts";
+import { askingForProps } from "../cli/ask.ts";
+import { importParams } from "../cli/component-target.ts";
+import type { CliContext } from "../cli/context.ts";
+import { choicesOfCode } from "../cli/live-choices.ts";
+import { readParams } from "../cli/local-code.ts";
+import { coloursFor, printError, printLine, printNote } from "../cli/reporter.ts";
+import { LocalComponent } from "../code/local-component.ts";
+import type { JsonObject } from "../domain/json.ts";
+import { FileWatcher } from "./file-watcher.ts";
+import type { SessionSettings } from "./session-settings.ts";
+
+/** A `pd dev` session of an action: each save runs it again with the same input, and shows what came out differently. */
+export async function openActionSession(cli: CliContext, settings: SessionSettings): Promise<void> {
+  const component = await LocalComponent.open(settings.path);
+  const session = new ActionSession(cli, settings, component);
+  try {
+    await session.run();
+  } finally {
+    await session.close();
+  }
+}
+
+class ActionSession {
+  readonly #cli: CliContext;
+  readonly #settings: SessionSettings;
+  readonly #component: LocalComponent;
+  readonly #watcher: FileWatcher;
+  /** What the files held when they were last run, as text to compare. */
+  #seen = "";
+  #props: JsonObject;
+  #before: string | undefined;
+
+  constructor(cli: CliContext, settings: SessionSettings, component: LocalComponent) {
+    this.#cli = cli;
+    this.#settings = settings;
+    this.#component = component;
+    this.#props = settings.props;
+    this.#watcher = new FileWatcher(() => this.#look());
+  }
+
+  async run(): Promise<void> {
+    const { signal } = this.#settings.stop;
+    await this.#look();
+    printNote(this.#cli, "Each save runs the action again with the same input (^C ends)");
+    this.#watcher.lookAgain(0);
+    if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  }
+
+  async close(): Promise<void> {
+    await this.#watcher.close();
+    await this.#component.dispose();
+  }
+
+  async #look(): Promise<void> {
+    const read = await this.#component.read();
+    const now = JSON.stringify(read);
+    if (now === this.#seen) return;
+    this.#seen = now;
+    this.#watcher.watch(read.files);
+    try {
+      await this.#runWith(readParams(this.#settings.path, read));
+    } catch (error) {
+      printError(this.#cli, error);
+    }
+  }
+
+  async #runWith(read: JsonObject): Promise<void> {
+    const { client, flags, env, stop } = this.#settings;
+    const code = { ...read, ...(await importParams(flags.import)), env };
+    const run = await askingForProps(this.#cli, flags, {
+      props: this.#props,
+      signal: stop.signal,
+      loadChoices: choicesOfCode(client, code),
+      send: (props) => {
+        this.#props = props;
+        return client.post("/v1/actions/run", { ...code, configured_props: props });
+      },
+    });
+    printActionRun(this.#cli, run);
+    this.#showDifference(run);
+  }
+
+  #showDifference({ exports, ret, message }: JsonObject): void {
+    const now = `${JSON.stringify({ exports, returned: ret, outcome: message }, undefined, 2)}\n`;
+    const before = this.#before;
+    this.#before = now;
+    if (before === undefined || this.#cli.isJson) return;
+    if (before === now) return printNote(this.#cli, "The result is the same as before");
+    const colours = coloursFor(this.#cli.stdout, this.#cli);
+    const paint = (line: string): string => (line.startsWith("+") ? colours.green(line) : line.startsWith("-") ? colours.red(line) : line);
+    const lines = createTwoFilesPatch("before", "now", before, now, "", "", { context: 1 }).split("\n").slice(4);
+    for (const line of lines.filter((text) => text !== "")) printLine(this.#cli, paint(line));
+  }
+}
