@@ -41,7 +41,30 @@ describe("values", () => {
       { t: { intervalSeconds: 5 } },
     ],
     ["an app takes its credentials as text", { app: { type: "app", app: "rss" } }, { app: '{"api_key":"k"}' }, { app: { api_key: "k" } }],
-    ["an unknown type takes any value", { a: { type: "$.discord.channel" } }, { a: { any: [1] } }, { a: { any: [1] } }],
+    ["an unknown type takes any value", { a: { type: "colour" } }, { a: { any: [1] } }, { a: { any: [1] } }],
+    ["a channel is a text", { a: { type: "$.discord.channel" }, b: { type: "$.discord.channel[]" } }, { a: "1", b: ["1", "2"] }, { a: "1", b: ["1", "2"] }],
+    [
+      "a request given as its URL",
+      { r: { type: "http_request", default: { method: "POST" } } },
+      { r: "http://x/" },
+      { r: { url: "http://x/", method: "POST" } },
+    ],
+    ["a request given as JSON", { r: { type: "http_request" } }, { r: '{"url":"http://x/","params":[]}' }, { r: { url: "http://x/", params: [] } }],
+    [
+      "a query given as text",
+      { q: { type: "sql", auth: { app: "postgresql" } } },
+      { q: "select 1" },
+      { q: { value: "select 1", query: "select 1", params: [], usePreparedStatements: false } },
+    ],
+    ["what is disabled is left out", { a: { type: "string", disabled: true } }, { a: "x" }, {}],
+    ["what is hidden need not be given", { a: { type: "string", hidden: true } }, {}, {}],
+    ["alerts and folders have no value", { a: { type: "alert", content: "c" }, d: { type: "dir", sync: true } }, {}, {}],
+    [
+      "a value with its label, known or not",
+      { a: { type: "string", withLabel: true, options: [{ label: "A", value: "a" }] }, b: { type: "integer[]", withLabel: true } },
+      { a: "a", b: "1,2" },
+      { a: { __lv: { label: "A", value: "a" } }, b: [{ __lv: { label: "1", value: 1 } }, { __lv: { label: "2", value: 2 } }] },
+    ],
   ])("%s", (_title, declared, given, wanted) => {
     expect(check(declared, given)).toEqual({ values: wanted, problems: [] });
   });
@@ -50,6 +73,9 @@ describe("values", () => {
 describe("problems", () => {
   it.each([
     ["a missing value", { a: "string" }, {}, "a is required"],
+    ["a data store without a name", { d: "data_store" }, {}, "d needs the name of a data store; one that does not exist is made"],
+    ["a request without a URL", { r: "http_request" }, { r: { method: "GET" } }, 'r needs the url of the request, e.g. r=\'{"url":"https://…"}\''],
+    ["a query that is none", { q: "sql" }, { q: 5 }, "q wants a query, not 5"],
     ["a value of another type", { a: { type: "integer" } }, { a: "many" }, 'a wants a value of type integer, not "many"'],
     ["a fraction for an integer", { a: { type: "integer" } }, { a: 1.5 }, "a wants a value of type integer, not 1.5"],
     ["too small", { a: { type: "integer", min: 1 } }, { a: 0 }, "a must be at least 1, not 0"],
@@ -73,6 +99,14 @@ describe("declarations", () => {
     const { props, warnings } = readProps({ a: { type: "colour" } });
     expect(props).toMatchObject([{ name: "a", type: "colour", scalar: "any" }]);
     expect(warnings).toEqual(['prop a has the type "colour", which is not known here; any JSON value is taken for it']);
+  });
+
+  it("that only the hosted platform offers are refused, with what does the same here", () => {
+    const { problems } = readProps({ mail: { type: "$.interface.email" }, other: { type: "$.interface.fax" } });
+    expect(problems).toEqual([
+      'prop mail is of the type "$.interface.email", which only the hosted platform offers: declare $.interface.http instead, and have your mail provider post incoming mail to its endpoint',
+      'prop other is of the type "$.interface.fax", which only the hosted platform offers: take the prop out, or give it one of the documented types',
+    ]);
   });
 
   it("that are undefined are skipped", () => {

@@ -70,11 +70,11 @@ describe("a deploy", () => {
     const server = await TestServer.start();
     const source = await deployFile(server, "app/watch-project.mjs", { demo: { api_key: "k" }, project: "p1" });
     const first = await server.api.post(`${source.path}/configure`, { prop_name: "project" });
-    expect(first).toEqual({ data: { options: [{ label: "k-0-0", value: "k-0-0" }], context: { nextPageToken: "x" } } });
+    expect(first).toMatchObject({ data: { options: [{ label: "k-0-0", value: "k-0-0" }], context: { nextPageToken: "x" } } });
     const second = await server.api.post(`${source.path}/configure`, { prop_name: "project", page: 1, prev_context: { nextPageToken: "x" } });
     expect(second).toMatchObject({ data: { options: [{ value: "k-1-1" }] } });
     await expect(server.api.post(`${source.path}/configure`, { prop_name: "limit" })).rejects.toMatchObject({
-      code: "PD_BAD_INPUT",
+      code: "PD_OPTIONS_FAILED",
       message: expect.stringContaining("prop limit has no options method"),
     });
     expect(await source.invocations()).toEqual([]);

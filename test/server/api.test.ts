@@ -16,6 +16,8 @@ interface Asked {
 
 const CODE =
   'import demo from "./demo.app.mjs"; export default { key: "demo-echo", name: "Echo", version: "0.0.1", description: "Echoes", dedupe: "unique", props: { http: "$.interface.http", timer: { type: "$.interface.timer", default: { intervalSeconds: 3600 } }, db: "$.service.db", demo, choice: { propDefinition: [demo, "choice"], optional: true } }, hooks: { deploy() { console.log("deploying"); } }, run(event) { console.log("line"); this.db.set("k", 1); if (event.fails) throw new Error("no"); this.$emit(event, { id: JSON.stringify(event), summary: "s", ts: 1 }); return { a: 1 }; } };';
+const ACTION =
+  'export default { name: "A", version: "1", type: "action", run({ $ }) { $.export("$summary", "s"); $.send.http({ url: "http://127.0.0.1:1/" }); $.send.emit({ e: 1 }); return $.flow.exit("over"); } };';
 const APP =
   'export default { type: "app", app: "demo", propDefinitions: { choice: { type: "string", options({ page }) { return { options: ["a", { label: "B", value: "b" }], context: { page } }; } } } };';
 
@@ -55,6 +57,26 @@ describe("the API", () => {
     const asked: Readonly<Record<string, Asked>> = {
       "get /v1/components": { query: { limit: "5" } },
       "post /v1/components": { body: { component_code: CODE, component_path: "e.mjs", component_files: { "demo.app.mjs": APP } } },
+      "post /v1/components/describe": { body: { component_id: String(component["id"]) } },
+      ...Object.fromEntries(
+        ["/v1/components", "/v1/connect/{project_id}/components", "/v1/connect/{project_id}/triggers", "/v1/connect/{project_id}/actions"].flatMap((path) => [
+          [`post ${path}/configure`, { path: { project_id: "p" }, body: { id: "demo-echo", prop_name: "choice", configured_props: { demo: {} } } }],
+          [`post ${path}/props`, { path: { project_id: "p" }, body: { id: "demo-echo", configured_props: { demo: {} } } }],
+        ]),
+      ),
+      "post /v1/actions/run": { body: { component_code: ACTION } },
+      "post /v1/connect/{project_id}/actions/run": { path: { project_id: "p" }, body: { component_code: ACTION } },
+      "post /v1/registries": { body: { name: "here", kind: "folder", location: import.meta.dirname } },
+      "get /v1/registries": {},
+      "get /v1/registries/search": { query: { query: "echo here" } },
+      "post /v1/registries/update": { body: { name: "here" } },
+      "delete /v1/registries/{name}": { path: { name: "here" } },
+      "post /v1/data_stores": { body: { name: "shared" } },
+      "get /v1/data_stores": {},
+      "put /v1/data_stores/{name}/values/{key}": { path: { name: "shared", key: "a" }, body: { value: [1] } },
+      "get /v1/data_stores/{name}/values": { path: { name: "shared" } },
+      "delete /v1/data_stores/{name}/values/{key}": { path: { name: "shared", key: "a" } },
+      "delete /v1/data_stores/{name}": { path: { name: "shared" } },
       "get /v1/components/search": { query: { query: "echo", app: "demo" } },
       "get /v1/components/registry/{key}": { path: { key: "demo-echo" } },
       "get /v1/components/{id}": { path: { id: String(component["id"]) } },
@@ -109,6 +131,7 @@ describe("the API", () => {
       "post /v1/sources/import": {
         body: { slug: "copied", name: "Copied", component: { code: CODE, path: "e.mjs", files: { "demo.app.mjs": APP } }, configured_props: { demo: {} } },
       },
+      "delete /v1/components/{id}": { path: { id: "demo-echo" } },
       "delete /v1/api_keys/{id}": { path: { id: "ci" } },
       "delete /v1/subscriptions": { query: subscription },
       "delete /v1/webhooks/{id}": { path: { id: wh } },
