@@ -6,7 +6,7 @@ import type { SavedComponent } from "../domain/saved-component.ts";
 import { type LoadedAction, runAction } from "./actions.ts";
 import { askUnit } from "./ask-unit.ts";
 import { type CodeInput, type ResolvedCode, buildCode, definitionOf, resolveCode, savedComponentOf } from "./build-component.ts";
-import { configure, dynamicPropsFor } from "./configure.ts";
+import { type Configuration, configure, dynamicPropsFor } from "./configure.ts";
 import { answerDataStore } from "./data-stores.ts";
 import { type OptionsPage, optionsOf } from "./options-page.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -48,24 +48,24 @@ export class Workbench {
   /** One page of a prop's choices. Throws PD_OPTIONS_FAILED. */
   listOptions(piece: WorkPiece, request: OptionsRequest, given: JsonObject): Promise<OptionsPage> {
     return this.#with(piece, async (bench) => {
-      const configured = readableProps(bench.component.definition.props, given);
-      return optionsOf(request.prop, await this.#ask(bench, { kind: "options", ...request }, configured));
+      const { definition } = bench.component;
+      const isDynamic = !definition.props.some(({ name }) => name === request.prop);
+      const dynamicProps = isDynamic ? await this.#dynamicProps(bench, given) : [];
+      const configured = readableProps(withDynamicProps(definition.props, dynamicProps), given);
+      return optionsOf(request.prop, await this.#ask(bench, { kind: "options", ...request }, { configured, dynamicProps }));
     });
   }
 
   /** What `additionalProps` declares for these values. Throws PD_BAD_PROPS, PD_ADDITIONAL_PROPS_FAILED. */
   additionalProps(piece: WorkPiece, given: JsonObject): Promise<readonly PropDeclaration[]> {
-    return this.#with(piece, async (bench) => {
-      const { definition } = bench.component;
-      return dynamicPropsFor({ name: definition.name, definition, given, ask: (values) => this.#ask(bench, { kind: "additional-props" }, values.configured) });
-    });
+    return this.#with(piece, (bench) => this.#dynamicProps(bench, given));
   }
 
   /** Throws PD_BAD_PROPS and its like; an action that fails is a result. */
   runAction(piece: WorkPiece, { props, ...action }: { props: JsonObject } & ActionContext): ReturnType<typeof runAction> {
     return this.#with(piece, async (bench) => {
       const { definition } = bench.component;
-      const ask = (values: { configured: JsonObject }): Promise<RunResult> => this.#ask(bench, { kind: "additional-props" }, values.configured);
+      const ask = (values: Configuration): Promise<RunResult> => this.#ask(bench, { kind: "additional-props" }, values);
       const configuration = await configure({ name: definition.name, definition, given: props, ask });
       for (const prop of withDynamicProps(definition.props, configuration.dynamicProps)) {
         const name = prop.kind === "data-store" ? configuration.configured[prop.name] : undefined;
@@ -141,7 +141,12 @@ export class Workbench {
     );
   }
 
-  #ask({ unit }: Bench, method: Method, configured: JsonObject): Promise<RunResult> {
-    return askUnit(this.#ports, unit, { method, configured, dynamicProps: [], endpoint: "" });
+  #dynamicProps(bench: Bench, given: JsonObject): Promise<readonly PropDeclaration[]> {
+    const { definition } = bench.component;
+    return dynamicPropsFor({ name: definition.name, definition, given, ask: (values) => this.#ask(bench, { kind: "additional-props" }, values) });
+  }
+
+  #ask({ unit }: Bench, method: Method, values: Configuration): Promise<RunResult> {
+    return askUnit(this.#ports, unit, { method, ...values, endpoint: "" });
   }
 }

@@ -1,0 +1,125 @@
+import { createServer } from "node:http";
+import { once } from "node:events";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { TestServer } from "../support/runtime.ts";
+
+/** Runs an action whose `run` has this body. */
+async function run(server: TestServer, body: string, more: JsonObject = {}): Promise<JsonObject> {
+  const code = `import fs, { writeFileSync } from "fs"; import { readFile } from "fs/promises";
+    export default { name: "a", version: "1", key: "x-a", type: "action", props: { db: "$.service.db", n: { type: "integer", default: 1 } }, async run({ steps, $ }) { ${body} } };`;
+  return server.api.post("/v1/actions/run", { component_code: code, ...more });
+}
+
+describe("an action", () => {
+  it("exports, returns, logs and answers; all of it is told", async () => {
+    const server = await TestServer.start();
+    const done = await run(
+      server,
+      'console.log("line"); $.export("$summary", "did it"); $.export("n", this.n); $.respond({ status: 201, body: { a: 1 } }); return { got: steps.before.value };',
+      {
+        configured_props: { n: "3" },
+        steps: { before: { value: 7 } },
+      },
+    );
+    expect(done).toMatchObject({
+      outcome: "returned",
+      exports: { $summary: "did it", n: 3 },
+      ret: { got: 7 },
+      os: [{ k: "console.log", msg: "line" }],
+      response: { status: 201, body: '{"a":1}' },
+      runs: 1,
+    });
+  });
+
+  it("that throws is a result with its position, and with what it had logged", async () => {
+    const server = await TestServer.start();
+    const done = await run(server, 'console.log("before");\n throw new TypeError("no");');
+    expect(done).toMatchObject({ outcome: "threw", message: expect.stringMatching(/TypeError: no \(component\.js:3:/), os: [{ msg: "before" }] });
+  });
+
+  it("wants its props", async () => {
+    const server = await TestServer.start();
+    const code = 'export default { name: "a", version: "1", type: "action", props: { needed: "string" }, run() { return this.needed } };';
+    await expect(server.api.post("/v1/actions/run", { component_code: code })).rejects.toMatchObject({
+      code: "PD_BAD_PROPS",
+      message: expect.stringContaining("needed is required"),
+    });
+    expect(await server.api.post("/v1/actions/run", { component_code: code, configured_props: { needed: "x" } })).toMatchObject({ ret: "x" });
+  });
+
+  it("sends HTTP when its run has ended, and tells what it could not send", async () => {
+    const server = await TestServer.start();
+    const received: string[] = [];
+    const receiver = createServer((request, response) => {
+      request.setEncoding("utf8").on("data", (text: string) => received.push(`${request.method} ${request.url} ${request.headers.authorization} ${text}`));
+      request.on("end", () => response.writeHead(202).end());
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void receiver.close());
+    await once(receiver, "listening");
+    const address = receiver.address();
+    const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/in`;
+    const done = await run(
+      server,
+      `$.send.http({ method: "POST", url: ${JSON.stringify(url)}, params: { q: 1 }, data: { a: 1 }, auth: { username: "u", password: "p" } });
+       $.send.email({ subject: "s" }); $.send.emit({ e: 1 }, "channel"); $.send.emit({ raw_event: 2 });`,
+    );
+    expect(received).toEqual([`POST /in?q=1 Basic ${Buffer.from("u:p").toString("base64")} {"a":1}`]);
+    expect(done["sends"]).toMatchObject([
+      { to: "http", status: 202 },
+      { to: "email", problem: "not sent: $.send.email needs the hosted platform" },
+      { to: "emit" },
+      { to: "emit" },
+    ]);
+    expect(done["emits"]).toEqual([
+      { event: { e: 1 }, name: "channel" },
+      { event: 2, name: "" },
+    ]);
+  });
+
+  it("runs again as often as it asks for, with its context", async () => {
+    const server = await TestServer.start();
+    const done = await run(server, "if ($.context.run.runs < 3) return $.flow.rerun(5, { seen: $.context.run.runs }, 5); return $.context.run;");
+    expect(done).toMatchObject({ ret: { runs: 3, context: { seen: 2 } }, runs: 3 });
+    const endless = await run(server, "return $.flow.rerun(1, null, 2);");
+    expect(endless).toMatchObject({ flow: { kind: "rerun", maxRetries: 2 }, runs: 3 });
+    expect(endless["ret"]).toBeUndefined();
+  });
+
+  it("tells the pause or the end that it wanted, for which there is no workflow", async () => {
+    const server = await TestServer.start();
+    expect(await run(server, 'return $.flow.exit("enough");')).toMatchObject({ flow: { kind: "exit", reason: "enough" } });
+    expect(await run(server, "$.flow.delay(60000); return 1;")).toMatchObject({ flow: { kind: "delay", ms: 60_000 }, ret: 1 });
+    expect(await run(server, "const { resume_url } = $.flow.suspend(); return typeof resume_url;")).toMatchObject({
+      flow: { kind: "suspend", ms: 86_400_000 },
+      ret: "string",
+    });
+    expect(await run(server, 'try { $.flow.trigger("p_1") } catch (error) { return error.message }')).toMatchObject({
+      ret: expect.stringContaining("no workflow"),
+    });
+  });
+
+  it("remembers in its db what an earlier run kept", async () => {
+    const server = await TestServer.start();
+    const body = 'const n = (this.db.get("n") ?? 0) + 1; this.db.set("n", n); return n;';
+    expect([(await run(server, body))["ret"], (await run(server, body))["ret"]]).toEqual([1, 2]);
+    await server.stop();
+    const again = await TestServer.start({ home: server.home });
+    expect(await run(again, body)).toMatchObject({ ret: 3 });
+  });
+
+  it("has a /tmp of its own, also for links and promises, and $.files; the machine's stays out of reach", async () => {
+    const server = await TestServer.start();
+    const done = await run(
+      server,
+      `writeFileSync("/tmp/one.txt", "1"); fs.renameSync("/tmp/one.txt", "/tmp/two.txt"); await fs.promises.copyFile("/tmp/two.txt", "/tmp/three.txt");
+       await new Promise((resolve, reject) => fs.createReadStream("/tmp/three.txt").pipe(fs.createWriteStream(new URL("file:///tmp/four.txt"))).on("close", resolve).on("error", reject));
+       const file = await $.files.open("a/b.txt").fromFile("/tmp/four.txt"); const found = []; for await (const entry of $.files.dir("a")) found.push(entry.path);
+       const denied = []; for (const path of ["/etc/hostname", "/tmp/../etc/hostname"]) try { fs.readFileSync(path) } catch (error) { denied.push(error.code) }
+       return { list: fs.readdirSync("/tmp").sort(), text: await readFile("/tmp/four.txt", "utf8"), file: (await file.toBuffer()).toString(), found, denied };`,
+    );
+    expect(done).toMatchObject({
+      ret: { list: ["four.txt", "three.txt", "two.txt"], text: "1", file: "1", found: ["a/b.txt"], denied: ["ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED"] },
+    });
+  });
+});
