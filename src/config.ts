@@ -25,6 +25,8 @@ export interface Settings {
   readonly keepInvocations: number;
   readonly keepMs: number;
   readonly allowScripts: boolean;
+  /** Components may load native code, which no sandbox holds. */
+  readonly allowAddons: boolean;
   /** Callers of a shared server may have modules loaded before a component. */
   readonly allowImports: boolean;
   /** Attempts to deliver that go on for one listener at the same time. */
@@ -101,6 +103,13 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     default: "false",
     help: "Let packages run their install scripts",
   },
+  allowAddons: {
+    flag: "allow-addons",
+    variable: "PD_ALLOW_ADDONS",
+    value: "<true|false>",
+    default: "false",
+    help: "Let components load packages with native code, which is not kept from this machine's files",
+  },
   allowImports: {
     flag: "allow-imports",
     variable: "PD_ALLOW_IMPORTS",
@@ -170,6 +179,7 @@ export function readSettings({ flags, environment, file }: SettingSources): Sett
     keepInvocations: number("keepInvocations", 1, 1),
     keepMs: number("keepMs", DAY, 0.001),
     allowScripts: yes("allowScripts"),
+    allowAddons: yes("allowAddons"),
     allowImports: yes("allowImports"),
     deliveryConcurrency: number("deliveryConcurrency", 1, 1),
     allowPrivateWebhooks: yes("allowPrivateWebhooks"),

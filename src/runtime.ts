@@ -145,6 +145,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version }
     runFolder: join(home, "run"),
     packagesFolder,
     memoryMb: settings.memoryMb,
+    allowAddons: settings.allowAddons,
     clock: systemClock,
     log,
   });

@@ -142,7 +142,7 @@ function withNpmWords(error: unknown, reason: string): string {
 function loadClass(reason: string): string {
   if (/does not provide an export named|is not exported|Cannot find (module|package)|ERR_PACKAGE_PATH/.test(reason))
     return "import that its package does not have";
-  if (/ERR_DLOPEN|native addon|\.node\b/.test(reason)) return "native addon";
+  if (/addons is disabled/.test(reason)) return "needs native code (--allow-addons true)";
   if (/ERR_ACCESS_DENIED|Access to this API/.test(reason)) return "kept from it by the sandbox";
   return "throws while it is loaded";
 }

@@ -19,6 +19,7 @@ export async function openPorts(settings: Settings, log: Log, signal: AbortSigna
     runFolder: join(home, "run"),
     packagesFolder,
     memoryMb: settings.memoryMb,
+    allowAddons: settings.allowAddons,
     clock: systemClock,
     log,
   });

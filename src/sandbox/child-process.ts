@@ -14,6 +14,8 @@ export interface ChildSettings {
   /** Folder of all installed packages. */
   readonly packagesFolder: string;
   readonly memoryMb: number;
+  /** Native code may be loaded, where this Node can forbid it. */
+  readonly allowAddons?: boolean;
 }
 
 export interface ChildExit {
@@ -33,6 +35,7 @@ function permissionFlags(settings: ChildSettings, folder: string): string[] {
   const known = process.allowedNodeEnvironmentFlags;
   const flags = [known.has("--permission") ? "--permission" : "--experimental-permission", "--no-warnings"];
   if (known.has("--allow-net")) flags.push("--allow-net");
+  if (settings.allowAddons === true && known.has("--allow-addons")) flags.push("--allow-addons");
   const readable = [settings.entry, join(folder, "*"), join(settings.packagesFolder, "*")];
   return [...flags, ...readable.map((path) => `--allow-fs-read=${path}`), `--allow-fs-write=${join(folder, "*")}`];
 }

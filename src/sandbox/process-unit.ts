@@ -140,7 +140,11 @@ export class ProcessUnit implements Unit {
     timer.abort();
     if (failure === undefined) return this.#begin();
     this.#child.kill();
-    throw new PdError("PD_LOAD_FAILED", `Cannot load the component: ${describeOutcome(failure)}`, { details: outcomeDetails(failure) });
+    const reason = describeOutcome(failure);
+    const fix = /loading addons is disabled/.test(reason)
+      ? { fix: "Start the server with --allow-addons true, if you trust its packages with this machine's files" }
+      : {};
+    throw new PdError("PD_LOAD_FAILED", `Cannot load the component: ${reason}`, { details: outcomeDetails(failure), ...fix });
   }
 
   #begin(): void {

@@ -1,13 +1,8 @@
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PdHome } from "../support/pd.ts";
+import { published } from "../support/published.ts";
 import { eventually } from "../support/runtime.ts";
 import { Upstream } from "../support/upstream.ts";
-
-/** A component that nobody here wrote, as npm installed it. */
-function published(path: string): string {
-  return join(import.meta.dirname, "..", "..", "node_modules", "@pipedream", path);
-}
 
 async function payloads(home: PdHome, source: string): Promise<Record<string, unknown>[]> {
   const events: unknown = await home.json("events", source, "-n", "100");

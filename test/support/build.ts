@@ -1,6 +1,8 @@
 import { execFileSync } from "node:child_process";
+import { fetchPublished } from "./published.ts";
 
-/** The tests start the built program: real processes, real threads. */
-export default function build(): void {
+/** The tests start the built program, on published components: real processes, real threads, code of others. */
+export default async function build(): Promise<void> {
   execFileSync(process.execPath, ["scripts/build.mjs"], { stdio: "inherit" });
+  await fetchPublished();
 }

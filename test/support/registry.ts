@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { temporaryFolder } from "./home.ts";
 
@@ -37,12 +37,16 @@ export class FakeRegistry {
   }
 
   /** Publishes a version, which is the latest from now on. */
-  async publish(name: string, version: string): Promise<void> {
+  async publish(name: string, version: string, files: Readonly<Record<string, string>> = {}): Promise<void> {
     const folder = await temporaryFolder();
     const manifest = { name, version, main: "index.js" };
     await mkdir(join(folder, "package"));
     await writeFile(join(folder, "package", "package.json"), JSON.stringify(manifest));
     await writeFile(join(folder, "package", "index.js"), `module.exports = ${JSON.stringify(version)};`);
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, "package", path)), { recursive: true });
+      await writeFile(join(folder, "package", path), text);
+    }
     execFileSync("tar", ["czf", "it.tgz", "package"], { cwd: folder });
     const tarball = await readFile(join(folder, "it.tgz"));
     const path = `/${name}/-/${name}-${version}.tgz`;

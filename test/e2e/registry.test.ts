@@ -1,0 +1,204 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { PdHome, collect, untilOutput } from "../support/pd.ts";
+import { FakeRegistry } from "../support/registry.ts";
+import { eventually } from "../support/runtime.ts";
+
+/** A checkout as people have it: apps with files that they share. */
+async function checkout(home: PdHome, folder: string, version = "0.0.1"): Promise<string> {
+  await home.file(`${folder}/components/shop/shop.app.mjs`, 'export default { type: "app", app: "shop", methods: { label() { return "shop" } } };');
+  await home.file(
+    `${folder}/components/shop/common/base.mjs`,
+    'import shop from "../shop.app.mjs"; export default { props: { shop }, methods: { tag() { return this.shop.label() } } };',
+  );
+  await home.file(
+    `${folder}/components/shop/sources/new-order/new-order.mjs`,
+    `import common from "../../common/base.mjs";
+export default {
+  ...common,
+  key: "shop-new-order",
+  name: "New Order",
+  description: "Emit new event for each order",
+  version: "${version}",
+  type: "source",
+  props: {
+    ...common.props,
+    size: { type: "string", options: async ({ page }) => (page < 2 ? ["small-" + page, "large-" + page] : []) },
+  },
+  run() {
+    this.$emit([this.tag(), this.size, "${version}"]);
+  },
+};
+`,
+  );
+  await home.file(
+    `${folder}/components/shop/actions/count/count.mjs`,
+    'import shop from "../../shop.app.mjs";\nexport default {\n  key: "shop-count",\n  name: "Count",\n  version: "0.0.1",\n  type: "action",\n  props: { shop, to: "integer" },\n  run({ $ }) {\n    $.export("$summary", `counted to ${this.to}`);\n    return this.to;\n  },\n};\n',
+  );
+  return join(home.folder, folder);
+}
+
+async function payloads(home: PdHome, source: string): Promise<unknown[]> {
+  const events: unknown = await home.json("events", source);
+  return Array.isArray(events) ? events.map((entry: { event: unknown }) => entry.event) : [];
+}
+
+describe("components by key", () => {
+  it("come from a local checkout: searched, deployed, configured, run; an edited file is there at once", async () => {
+    const home = await PdHome.make();
+    const folder = await checkout(home, "checkout");
+    await home.pd("registry", "remove", "pipedream");
+    expect((await home.pd("registry", "add", folder, "--name", "mine")).stdout).toBe("Added mine (folder)\n");
+    expect(await home.json("registry", "search", "order")).toMatchObject([
+      { key: "shop-new-order", name: "New Order", version: "0.0.1", component_type: "source", registry: "mine" },
+    ]);
+    const missing = await home.pd("deploy", "shop-new-order");
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("size is required")]);
+    const options = await home.pd("options", "shop-new-order", "size", "--page", "1");
+    expect(options.stdout).toBe("VALUE    LABEL\nsmall-1  small-1\nlarge-1  large-1\n");
+    expect(await home.json("deploy", "shop-new-order", "--prop", "size=small-0")).toMatchObject({
+      component_key: "shop-new-order",
+      registry: { name: "mine", path: "components/shop/sources/new-order/new-order.mjs" },
+    });
+    await home.pd("run", "new-order");
+    expect(await payloads(home, "new-order")).toEqual([["shop", "small-0", "0.0.1"]]);
+    await checkout(home, "checkout", "0.0.2");
+    expect(await home.json("deploy", "shop-new-order", "--prop", "size=x", "--name", "Second")).toMatchObject({ component_version: "0.0.2" });
+    const action = await home.pd("run-action", "shop-count", "--prop", "to=3");
+    expect([action.code, action.stdout]).toEqual([0, expect.stringMatching(/^summary {2}counted to 3\nreturned 3\n✔ done \d+ ms\n$/)]);
+    const unknown = await home.pd("deploy", "shop-nothing");
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('[PD_COMPONENT_NOT_FOUND] Cannot find component "shop-nothing"')]);
+  });
+
+  it("are brought up to date once what changes has been shown and wanted", async () => {
+    const home = await PdHome.make();
+    const folder = await checkout(home, "checkout");
+    await home.pd("registry", "add", folder);
+    await home.json("deploy", "shop-new-order", "--prop", "size=s");
+    expect((await home.pd("update", "new-order", "--latest")).stderr).toContain("new-order runs the newest code already (version 0.0.1)");
+    await checkout(home, "checkout", "0.0.2");
+    const refused = await home.pd("update", "new-order", "--latest");
+    expect(refused.stdout).toMatch(/^new-order: version 0\.0\.1 → 0\.0\.2\n[^]*-  version: "0\.0\.1",\n\+ {2}version: "0\.0\.2",\n/);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("Try: Give --yes")]);
+    expect(await home.json("describe", "new-order")).toMatchObject({ component_version: "0.0.1" });
+    expect((await home.pd("update", "new-order", "--latest", "--yes")).stdout).toContain("Updated new-order");
+    expect(await home.json("describe", "new-order")).toMatchObject({ component_version: "0.0.2", configured_props: { size: "s" } });
+    const given = await home.file("own.mjs", 'export default { name: "own", version: "1", run() {} };');
+    await home.json("deploy", given);
+    expect((await home.pd("update", "own", "--latest")).stderr).toContain("came from no registry or address");
+  });
+
+  it("come out of npm packages, by the app that a key begins with", async () => {
+    const npm = await FakeRegistry.start();
+    const home = await PdHome.make({ npm_config_registry: npm.url, npm_config_cache: join((await PdHome.make()).folder, "cache") });
+    const source = (version: string) =>
+      `export default {\n  key: "demo_app-tick",\n  name: "Tick",\n  version: "${version}",\n  props: {},\n  run() {\n    this.$emit("${version}");\n  },\n};\n`;
+    await npm.publish("@pipedream/demo_app", "1.0.0", { "sources/tick/tick.mjs": source("0.0.1") });
+    expect(await home.json("registry", "search", "demo_app tick")).toMatchObject([{ key: "demo_app-tick", registry: "pipedream" }]);
+    expect(await home.json("deploy", "demo_app-tick")).toMatchObject({
+      component_version: "0.0.1",
+      registry: { name: "pipedream", package: "@pipedream/demo_app@1.0.0" },
+    });
+    await npm.publish("@pipedream/demo_app", "1.1.0", { "sources/tick/tick.mjs": source("0.0.2") });
+    expect((await home.pd("update", "tick", "--latest", "--yes")).stdout).toContain("tick: version 0.0.1 → 0.0.2");
+    expect(await home.json("describe", "tick")).toMatchObject({ component_version: "0.0.2", registry: { package: "@pipedream/demo_app@1.1.0" } });
+    expect((await home.pd("deploy", "nowhere-tick")).stderr).toContain("[PD_COMPONENT_NOT_FOUND]");
+  });
+
+  it("come from Git with their commit, and from tarballs; what cannot be fetched is not added", async () => {
+    const home = await PdHome.make();
+    const folder = await checkout(home, "origin");
+    const git = (...words: string[]) =>
+      execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.com", ...words], { cwd: folder, stdio: "pipe" })
+        .toString()
+        .trim();
+    git("init", "--quiet", "--initial-branch", "main");
+    git("add", ".");
+    git("commit", "--quiet", "-m", "one");
+    await home.pd("registry", "remove", "pipedream");
+    expect((await home.pd("registry", "add", `file://${folder}#main`, "--name", "cloned")).stdout).toBe("Added cloned (git)\n");
+    expect(await home.json("deploy", "shop-new-order", "--prop", "size=s")).toMatchObject({ registry: { name: "cloned", commit: git("rev-parse", "HEAD") } });
+    await checkout(home, "origin", "0.0.2");
+    git("commit", "--quiet", "-am", "two");
+    expect(await home.json("registry", "search", "order")).toMatchObject([{ version: "0.0.1" }]);
+    await home.pd("registry", "update", "cloned");
+    expect(await home.json("registry", "search", "order")).toMatchObject([{ version: "0.0.2" }]);
+    execFileSync("tar", ["czf", join(home.folder, "it.tgz"), "-C", home.folder, "origin"]);
+    const tarball = await readFile(join(home.folder, "it.tgz"));
+    const server = createServer((request, response) => (request.url === "/it.tgz" ? response.end(tarball) : response.writeHead(404).end())).listen(
+      0,
+      "127.0.0.1",
+    );
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const address = server.address();
+    const base = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+    expect((await home.pd("registry", "add", `${base}/none.tgz`)).stderr).toContain("[PD_REGISTRY_UNREACHABLE] Cannot fetch");
+    expect((await home.pd("registry", "add", `file://${home.folder}/nothing.git`)).stderr).toContain("[PD_REGISTRY_UNREACHABLE]");
+    expect((await home.pd("registry", "add", "/nowhere")).stderr).toContain("[PD_FILE_NOT_FOUND]");
+    await home.pd("registry", "remove", "cloned");
+    expect((await home.pd("registry", "add", `${base}/it.tgz`)).stdout).toBe("Added it (tarball)\n");
+    expect(await home.json("deploy", "shop-new-order", "--prop", "size=s", "--name", "again")).toMatchObject({
+      registry: { name: "it" },
+      component_version: "0.0.2",
+    });
+    expect((await home.pd("registry", "list")).stdout).toMatch(/^NAME {2}KIND {5}LOCATION\nit {4}tarball {2}http/);
+  });
+
+  it("may be private: published in versions that are new, and taken away", async () => {
+    const home = await PdHome.make();
+    const file = (version: string) =>
+      home.file("mine.mjs", `export default { key: "mine-one", name: "One", version: "${version}", type: "source", run() { this.$emit("${version}"); } };`);
+    const published = await home.pd("publish", await file("0.0.1"));
+    expect(published.stdout).toMatch(/^ID +NAME +VERSION +PUBLISHED +KEY\nsc_\w+ +One +0\.0\.1 +just now +mine-one\n$/);
+    expect(JSON.parse((await home.pd("publish", await file("0.0.1"), "--json")).stdout)).toMatchObject({
+      error: expect.stringContaining("version 0.0.1 is published already"),
+    });
+    expect(await home.json("publish", await file("0.0.2"))).toMatchObject({ key: "mine-one", version: "0.0.2" });
+    expect(await home.json("deploy", "mine-one")).toMatchObject({ component_version: "0.0.2" });
+    expect((await home.pd("list", "components")).stdout).toMatch(/One +sc_\w+ +0\.0\.2 +mine-one/);
+    expect((await home.pd("unpublish", "component", "mine-one")).code).toBe(0);
+    expect((await home.pd("deploy", "mine-one")).stderr).toContain("[PD_COMPONENT_NOT_FOUND]");
+    expect((await home.pd("run", "one")).code).toBe(0);
+  });
+});
+
+describe("pd dev", () => {
+  it("of an action runs it again on each save with the same input, and shows the difference", async () => {
+    const home = await PdHome.make();
+    const code = (text: string) =>
+      `export default { name: "A", version: "1", type: "action", props: { who: "string" }, run({ $ }) { $.export("$summary", "ran"); return ["${text}", this.who]; } };`;
+    const path = await home.file("action.mjs", code("one"));
+    const session = home.spawn(["dev", path, "--prop", "who=me"]);
+    const stdout = collect(session, "stdout");
+    await untilOutput(session, (text) => text.includes("✔ done"));
+    expect(stdout()).toMatch(/^summary {2}ran\nreturned \[\n {2}"one",\n {2}"me"\n\]\n✔ done \d+ ms\n$/);
+    const shown = untilOutput(session, (text) => text.includes("+"));
+    await home.file("action.mjs", code("two"));
+    expect(await shown).toMatch(/-\s+"one",\n\+\s+"two",/);
+    session.kill("SIGINT");
+    await once(session, "close");
+  });
+
+  it("and deploy load the modules of --import before the component, and describe names them", async () => {
+    const home = await PdHome.make();
+    await home.file("mock.mjs", "globalThis.answer = 41;");
+    const path = await home.file("source.mjs", 'const answer = globalThis.answer; export default { name: "S", version: "1", run() { this.$emit(answer); } };');
+    await home.json("deploy", path, "--import", "./mock.mjs");
+    await home.pd("run", "s");
+    expect(await payloads(home, "s")).toEqual([41]);
+    expect((await home.pd("describe", "s")).stdout).toMatch(/^loaded before it: +mock\.mjs$/m);
+    const session = home.spawn(["dev", path, "--dc", "s", "--import", "./mock.mjs"]);
+    await untilOutput(session, (text) => text.includes("Ready for updates!"));
+    await home.file("source.mjs", 'const answer = globalThis.answer; export default { name: "S", version: "2", run() { this.$emit(answer + 1); } };');
+    await eventually(async () => (await home.json("describe", "s"))["component_version"] === "2");
+    await home.pd("run", "s");
+    expect(await payloads(home, "s")).toEqual([41, 42]);
+    session.kill("SIGINT");
+    await once(session, "close");
+  });
+});
