@@ -12,12 +12,14 @@ export interface UpstreamCall {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
-  readonly body: Record<string, unknown>;
+  /** Parsed where it is JSON or a form. */
+  readonly body: Record<string, any>;
 }
 
 export interface UpstreamAnswer {
   readonly status?: number;
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 async function selfSigned(): Promise<{ key: Buffer; cert: Buffer }> {
@@ -68,6 +70,11 @@ export class Upstream {
     this.#server = server;
   }
 
+  /** Variables and modules that lead a component here. */
+  get lead(): { env: Record<string, string>; component_imports: { code: string; path: string }[] } {
+    return { env: { UPSTREAM_PORT: this.host.split(":")[1] ?? "" }, component_imports: [{ code: LEAD_TO_UPSTREAM, path: "lead.cjs" }] };
+  }
+
   /** `127.0.0.1:<port>` */
   get host(): string {
     const address = this.#server.address();
@@ -77,10 +84,33 @@ export class Upstream {
   async #serve(request: IncomingMessage, response: ServerResponse, answer: (call: UpstreamCall) => UpstreamAnswer): Promise<void> {
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
-    const call = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body: text === "" ? {} : JSON.parse(text) };
+    const call = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body: bodyOf(request.headers["content-type"] ?? "", text) };
     this.calls.push(call);
-    const { status = 200, body = {} } = answer(call);
-    response.writeHead(status, { "content-type": "application/json" });
-    response.end(JSON.stringify(body));
+    const { status = 200, body = {}, headers = {} } = answer(call);
+    response.writeHead(status, { "content-type": "application/json", ...headers });
+    response.end(status === 204 ? "" : typeof body === "string" ? body : JSON.stringify(body));
   }
 }
+
+function bodyOf(type: string, text: string): Record<string, unknown> {
+  if (text === "") return {};
+  return type.startsWith("application/x-www-form-urlencoded") ? Object.fromEntries(new URLSearchParams(text)) : JSON.parse(text);
+}
+
+/**
+ * A module that leads every TLS connection of a component to an upstream, whichever HTTP client makes it: the names of
+ * third parties are written into components. To be loaded before them.
+ */
+export const LEAD_TO_UPSTREAM = `const tls = require("node:tls");
+const connect = tls.connect;
+tls.connect = function (...given) {
+  const options = given.find((value) => typeof value === "object" && value !== null);
+  const host = options?.host ?? options?.hostname;
+  if (options !== undefined && !options.socket && host !== "127.0.0.1") {
+    Object.assign(options, { host: "127.0.0.1", hostname: "127.0.0.1", port: Number(process.env.UPSTREAM_PORT), rejectUnauthorized: false });
+    delete options.path;
+  }
+  return connect.apply(this, given);
+};
+module.exports = {};
+`;

@@ -1,8 +1,8 @@
 import { PdError } from "../../domain/errors.ts";
-import { isJsonObject } from "../../domain/json.ts";
+import { type JsonObject, isJsonObject } from "../../domain/json.ts";
 import { dataOf, listOf } from "../api-client.ts";
 import { type CliContext, connect } from "../context.ts";
-import { clockTime, countOf, printJson, printLine, printNote, table, text } from "../reporter.ts";
+import { clockTime, countOf, printLine, printRecord, printRecords, text } from "../reporter.ts";
 
 export interface DeliveryFlags {
   readonly failed?: boolean;
@@ -23,41 +23,34 @@ async function list(cli: CliContext, webhook: string, { failed, state, n = "20" 
   const wanted = failed === true ? "failed" : state;
   const query = new URLSearchParams({ limit: String(Math.max(1, limit)), ...(wanted === undefined ? {} : { state: wanted }) }).toString();
   const found = listOf(await client.get(`/v1/webhooks/${encodeURIComponent(webhook)}/deliveries?${query}`));
-  if (cli.isJson) printJson(cli, [...found]);
-  else if (found.length === 0) printNote(cli, "No such deliveries");
-  else
-    printLine(
-      cli,
-      table(
-        ["id", "state", "attempts", "next", "emitter", "channel", "event"],
-        found.map((delivery) => [
-          text(delivery, "id"),
-          text(delivery, "state"),
-          text(delivery, "attempt_count"),
-          delivery["next_attempt_at_ms"] === undefined ? "" : new Date(Number(delivery["next_attempt_at_ms"])).toISOString(),
-          text(delivery, "emitter_id"),
-          text(delivery, "event_name"),
-          JSON.stringify(delivery["event"] ?? null).slice(0, 60),
-        ]),
-      ),
-    );
-  return 0;
+  return printRecords(cli, found, {
+    columns: ["id", "state", "attempts", "next", "emitter", "channel", "event"],
+    cells: (delivery) => [
+      text(delivery, "id"),
+      text(delivery, "state"),
+      text(delivery, "attempt_count"),
+      delivery["next_attempt_at_ms"] === undefined ? "" : new Date(Number(delivery["next_attempt_at_ms"])).toISOString(),
+      text(delivery, "emitter_id"),
+      text(delivery, "event_name"),
+      JSON.stringify(delivery["event"] ?? null).slice(0, 60),
+    ],
+    none: "No such deliveries",
+  });
 }
 
 async function showOne(cli: CliContext, id: string): Promise<number> {
   const client = await connect(cli);
   const delivery = dataOf(await client.get(`/v1/deliveries/${encodeURIComponent(id)}`));
-  if (cli.isJson) {
-    printJson(cli, delivery);
-    return 0;
-  }
-  printLine(cli, `${text(delivery, "id")} ${text(delivery, "state")} ${text(delivery, "message_id")}`);
-  const attempts = Array.isArray(delivery["attempts"]) ? delivery["attempts"].filter(isJsonObject) : [];
-  for (const attempt of attempts) {
-    const result = attempt["status"] === undefined ? text(attempt, "error") : `status ${text(attempt, "status")} ${text(attempt, "answer").slice(0, 200)}`;
-    printLine(cli, `${clockTime(Number(attempt["at_ms"]))}  ${text(attempt, "duration_ms")} ms  ${result}`);
-  }
-  return 0;
+  return printRecord(cli, delivery, () => {
+    printLine(cli, `${text(delivery, "id")} ${text(delivery, "state")} ${text(delivery, "message_id")}`);
+    const attempts = Array.isArray(delivery["attempts"]) ? delivery["attempts"].filter(isJsonObject) : [];
+    for (const attempt of attempts) printLine(cli, attemptLine(attempt));
+  });
+}
+
+function attemptLine(attempt: JsonObject): string {
+  const result = attempt["status"] === undefined ? text(attempt, "error") : `status ${text(attempt, "status")} ${text(attempt, "answer").slice(0, 200)}`;
+  return `${clockTime(Number(attempt["at_ms"]))}  ${text(attempt, "duration_ms")} ms  ${result}`;
 }
 
 async function retry(cli: CliContext, target: string | undefined, { since }: DeliveryFlags): Promise<number> {
@@ -66,9 +59,8 @@ async function retry(cli: CliContext, target: string | undefined, { since }: Del
   const client = await connect(cli);
   const path = target.startsWith("dlv_") ? `/v1/deliveries/${encodeURIComponent(target)}/retry` : `/v1/webhooks/${encodeURIComponent(target)}/deliveries/retry`;
   const done = dataOf(await client.post(path, target.startsWith("dlv_") ? {} : { since_ms: sinceMs }));
-  if (cli.isJson) printJson(cli, done);
-  else printLine(cli, done["retried"] === undefined ? `${target} is delivered again` : `${text(done, "retried")} are delivered again`);
-  return 0;
+  const line = done["retried"] === undefined ? `${target} is delivered again` : `${text(done, "retried")} are delivered again`;
+  return printRecord(cli, done, () => printLine(cli, line));
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -1,41 +1,37 @@
 import { type JsonObject, isJsonObject } from "../../domain/json.ts";
 import { type CliContext, connect } from "../context.ts";
-import { fields, printJson, printLine, text } from "../reporter.ts";
+import { fields, printLine, printRecord, text } from "../reporter.ts";
 
 /** `pd describe <source>`. */
 export async function describe(cli: CliContext, source: string): Promise<number> {
   const client = await connect(cli);
   const record = await client.source(source);
-  if (cli.isJson) {
-    printJson(cli, record);
-    return 0;
-  }
+  return printRecord(cli, record, () => printLine(cli, describedSource(record)));
+}
+
+function describedSource(record: JsonObject): string {
   const timers = Array.isArray(record["timers"]) ? record["timers"].filter(isJsonObject) : [];
   const variables = Array.isArray(record["env"]) ? record["env"].map(String).join(", ") : "";
   const values = isJsonObject(record["configured_props"]) ? Object.entries(record["configured_props"]) : [];
-  printLine(
-    cli,
-    fields([
-      ["id", record["id"]],
-      ["name", record["name"]],
-      ["slug", record["name_slug"]],
-      ["version", record["component_version"]],
-      ["active", record["active"] === true ? "yes" : "no"],
-      ["endpoint", record["endpoint_url"]],
-      ["dedupe", record["dedupe"]],
-      ["variables", variables],
-      ["loaded before it", Array.isArray(record["imports"]) ? record["imports"].map(String).join(", ") : ""],
-      [
-        "registry",
-        isJsonObject(record["registry"])
-          ? `${text(record["registry"], "name")} ${text(record["registry"], "package") || text(record["registry"], "commit")}`.trim()
-          : "",
-      ],
-      ...timers.map((timer): [string, string] => ["next run", nextRun(timer)]),
-      ...values.map(([name, value]): [string, string] => [`prop ${name}`, JSON.stringify(value)]),
-    ]),
-  );
-  return 0;
+  return fields([
+    ["id", record["id"]],
+    ["name", record["name"]],
+    ["slug", record["name_slug"]],
+    ["version", record["component_version"]],
+    ["active", record["active"] === true ? "yes" : "no"],
+    ["endpoint", record["endpoint_url"]],
+    ["dedupe", record["dedupe"]],
+    ["variables", variables],
+    ["loaded before it", Array.isArray(record["imports"]) ? record["imports"].map(String).join(", ") : ""],
+    [
+      "registry",
+      isJsonObject(record["registry"])
+        ? `${text(record["registry"], "name")} ${text(record["registry"], "package") || text(record["registry"], "commit")}`.trim()
+        : "",
+    ],
+    ...timers.map((timer): [string, string] => ["next run", nextRun(timer)]),
+    ...values.map(([name, value]): [string, string] => [`prop ${name}`, JSON.stringify(value)]),
+  ]);
 }
 
 function nextRun(timer: JsonObject): string {

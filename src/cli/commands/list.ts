@@ -1,6 +1,6 @@
 import { PdError } from "../../domain/errors.ts";
 import { type CliContext, connect } from "../context.ts";
-import { printJson, printLine, printNote, table, text } from "../reporter.ts";
+import { printRecords, text } from "../reporter.ts";
 
 /** `pd list [sources|components|streams]`. */
 export async function list(cli: CliContext, kind: string): Promise<number> {
@@ -20,39 +20,26 @@ export async function list(cli: CliContext, kind: string): Promise<number> {
 
 async function listSources(cli: CliContext): Promise<number> {
   const client = await connect(cli);
-  const sources = await client.all("/v1/users/me/sources");
-  if (cli.isJson) printJson(cli, [...sources]);
-  else if (sources.length === 0) printNote(cli, "No sources yet: pd deploy <file>, or pd init source <name> for one to begin with");
-  else
-    printLine(
-      cli,
-      table(
-        ["name", "id", "active", "version", "endpoint"],
-        sources.map((source) => [
-          text(source, "name_slug"),
-          text(source, "id"),
-          source["active"] === true ? "yes" : "no",
-          text(source, "component_version"),
-          text(source, "endpoint_url"),
-        ]),
-      ),
-    );
-  return 0;
+  return printRecords(cli, await client.all("/v1/users/me/sources"), {
+    columns: ["name", "id", "active", "version", "endpoint"],
+    cells: (source) => [
+      text(source, "name_slug"),
+      text(source, "id"),
+      source["active"] === true ? "yes" : "no",
+      text(source, "component_version"),
+      text(source, "endpoint_url"),
+    ],
+    none: "No sources yet: pd deploy <file>, or pd init source <name> for one to begin with",
+  });
 }
 
 async function listComponents(cli: CliContext): Promise<number> {
   const client = await connect(cli);
-  const components = await client.all("/v1/components");
-  if (cli.isJson) printJson(cli, [...components]);
-  else
-    printLine(
-      cli,
-      table(
-        ["name", "id", "version", "key"],
-        components.map((component) => [text(component, "name"), text(component, "id"), text(component, "version"), text(component, "key")]),
-      ),
-    );
-  return 0;
+  return printRecords(cli, await client.all("/v1/components"), {
+    columns: ["name", "id", "version", "key"],
+    cells: (component) => ["name", "id", "version", "key"].map((member) => text(component, member)),
+    none: "No components yet: pd publish <file> keeps one",
+  });
 }
 
 async function listStreams(cli: CliContext): Promise<number> {
@@ -64,14 +51,9 @@ async function listStreams(cli: CliContext): Promise<number> {
     visibility: "private",
     sse: `${client.baseUrl}/sse/dc/${text(source, "id")}/emits`,
   }));
-  if (cli.isJson) printJson(cli, streams);
-  else
-    printLine(
-      cli,
-      table(
-        ["name", "type", "visibility", "sse"],
-        streams.map(({ name, type, visibility, sse }) => [name, type, visibility, sse]),
-      ),
-    );
-  return 0;
+  return printRecords(cli, streams, {
+    columns: ["name", "type", "visibility", "sse"],
+    cells: (stream) => ["name", "type", "visibility", "sse"].map((member) => text(stream, member)),
+    none: "No sources yet, so there are no streams",
+  });
 }

@@ -1,7 +1,7 @@
 import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
 import { type ApiClient, dataOf } from "../api-client.ts";
-import { codeOf } from "../component-target.ts";
+import { codeOf, importParams } from "../component-target.ts";
 import { type CliContext, connect } from "../context.ts";
 import { type PropFlags, givenEnv, givenProps } from "../prop-flags.ts";
 import { countOf, printRecords, text } from "../reporter.ts";
@@ -9,6 +9,7 @@ import { countOf, printRecords, text } from "../reporter.ts";
 export interface OptionsFlags extends PropFlags {
   readonly env?: readonly string[];
   readonly envFile?: string;
+  readonly import?: readonly string[];
   readonly page?: string;
   readonly query?: string;
   readonly context?: string;
@@ -31,7 +32,7 @@ export async function options(cli: CliContext, { target, prop }: { target: strin
   const source = await sourceNamed(client, target);
   const page =
     source === undefined
-      ? await client.post("/v1/components/configure", { ...(await codeOf(target)), env, ...request })
+      ? await client.post("/v1/components/configure", { ...(await codeOf(target)), ...(await importParams(flags.import)), env, ...request })
       : dataOf(await client.post(`/v1/sources/${text(source, "id")}/configure`, request));
   if (cli.isJson) {
     cli.stdout.write(`${JSON.stringify(page)}\n`);

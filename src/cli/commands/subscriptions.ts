@@ -1,7 +1,7 @@
 import { PdError } from "../../domain/errors.ts";
 import { listOf } from "../api-client.ts";
 import { type CliContext, connect } from "../context.ts";
-import { printJson, printLine, printNote, table, text } from "../reporter.ts";
+import { printLine, printRecord, printRecords, text } from "../reporter.ts";
 
 interface SubscriptionCall {
   readonly verb: string;
@@ -21,23 +21,16 @@ export async function subscriptions(cli: CliContext, { verb, emitter, listener, 
   const answer =
     verb === "create" ? await client.post("/v1/subscriptions", which) : await client.delete(`/v1/subscriptions?${new URLSearchParams(which).toString()}`);
   const [made] = listOf(answer);
-  if (cli.isJson) printJson(cli, made ?? { ...which, deleted: true });
-  else printLine(cli, made === undefined ? "Ended the subscription" : `Subscribed ${which.listener_id} to ${which.emitter_id} (${text(made, "id")})`);
-  return 0;
+  const line = made === undefined ? "Ended the subscription" : `Subscribed ${which.listener_id} to ${which.emitter_id} (${text(made, "id")})`;
+  return printRecord(cli, made ?? { ...which, deleted: true }, () => printLine(cli, line));
 }
 
 async function list(cli: CliContext): Promise<number> {
   const client = await connect(cli);
   const found = listOf(await client.get("/v1/users/me/subscriptions"));
-  if (cli.isJson) printJson(cli, [...found]);
-  else if (found.length === 0) printNote(cli, "No subscriptions yet: pd subscribe <source> <url>");
-  else
-    printLine(
-      cli,
-      table(
-        ["id", "emitter", "listener", "channel"],
-        found.map((entry) => ["id", "emitter_id", "listener_id", "event_name"].map((name) => text(entry, name))),
-      ),
-    );
-  return 0;
+  return printRecords(cli, found, {
+    columns: ["id", "emitter", "listener", "channel"],
+    cells: (entry) => ["id", "emitter_id", "listener_id", "event_name"].map((name) => text(entry, name)),
+    none: "No subscriptions yet: pd subscribe <source> <url>",
+  });
 }

@@ -3,7 +3,7 @@ import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
 import { type ApiClient, dataOf } from "../api-client.ts";
 import { type CliContext, connect } from "../context.ts";
 import { readText } from "../prop-flags.ts";
-import { fields, printJson, printLine, printNote, table, text } from "../reporter.ts";
+import { fields, printJson, printLine, printNote, printRecord, printRecords, text } from "../reporter.ts";
 
 export interface WebhookFlags {
   readonly name?: string;
@@ -90,23 +90,17 @@ async function testEvent({ event }: WebhookFlags): Promise<JsonObject> {
 
 async function listWebhooks(cli: CliContext, client: ApiClient): Promise<number> {
   const found = await client.all("/v1/users/me/webhooks");
-  if (cli.isJson) printJson(cli, [...found]);
-  else if (found.length === 0) printNote(cli, "No webhooks yet: pd subscribe <source> <url>");
-  else
-    printLine(
-      cli,
-      table(
-        ["id", "active", "pending", "failed", "missed", "url", "name"],
-        found.map((webhook) => [
-          text(webhook, "id"),
-          webhook["active"] === true ? "yes" : "no",
-          ...["pending", "failed", "missed"].map((state) => text(countsOf(webhook), state)),
-          text(webhook, "url"),
-          text(webhook, "name"),
-        ]),
-      ),
-    );
-  return 0;
+  return printRecords(cli, found, {
+    columns: ["id", "active", "pending", "failed", "missed", "url", "name"],
+    cells: (webhook) => [
+      text(webhook, "id"),
+      webhook["active"] === true ? "yes" : "no",
+      ...["pending", "failed", "missed"].map((state) => text(countsOf(webhook), state)),
+      text(webhook, "url"),
+      text(webhook, "name"),
+    ],
+    none: "No webhooks yet: pd subscribe <source> <url>",
+  });
 }
 
 function countsOf(webhook: JsonObject): JsonObject {
@@ -114,8 +108,7 @@ function countsOf(webhook: JsonObject): JsonObject {
 }
 
 function showWebhook(cli: CliContext, webhook: JsonObject): number {
-  if (cli.isJson) printJson(cli, webhook);
-  else
+  return printRecord(cli, webhook, () =>
     printLine(
       cli,
       fields([
@@ -128,13 +121,12 @@ function showWebhook(cli: CliContext, webhook: JsonObject): number {
         ["failing since", webhook["failing_since_ms"] === undefined ? undefined : new Date(Number(webhook["failing_since_ms"])).toISOString()],
         ...Object.entries(countsOf(webhook)).map(([state, count]): [string, string] => [state, String(count)]),
       ]),
-    );
-  return 0;
+    ),
+  );
 }
 
 function showMade(cli: CliContext, webhook: JsonObject): number {
-  if (cli.isJson) printJson(cli, webhook);
-  else
+  return printRecord(cli, webhook, () =>
     printLine(
       cli,
       fields([
@@ -142,8 +134,8 @@ function showMade(cli: CliContext, webhook: JsonObject): number {
         ["URL", webhook["url"]],
         ["Signing key", webhook["signing_key"]],
       ]),
-    );
-  return 0;
+    ),
+  );
 }
 
 /** What was missed while it was inactive is offered when it is active again. */
@@ -169,7 +161,5 @@ function showTest(cli: CliContext, attempt: JsonObject): number {
 }
 
 function show(cli: CliContext, record: JsonObject, line: string): number {
-  if (cli.isJson) printJson(cli, record);
-  else printLine(cli, line);
-  return 0;
+  return printRecord(cli, record, () => printLine(cli, line));
 }

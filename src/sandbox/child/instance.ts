@@ -27,7 +27,8 @@ export function buildInstance(component: Record<string, unknown>, call: Call, se
     return Promise.resolve();
   });
   const { run } = component;
-  if (isCallable(run)) hide(instance, "run", run.bind(instance));
+  // A method of this name is what `this.run` has meant to its author.
+  if (isCallable(run) && !("run" in instance)) hide(instance, "run", run.bind(instance));
   const props = isRecord(component["props"]) ? component["props"] : {};
   addProps(instance, props, { call, settings });
   const dynamic = settings.dynamicProps ?? [];
