@@ -19,11 +19,22 @@ export async function callOptions(component: Component, instance: Record<string,
   const { page, prevContext, query } = request;
   const { options, type } = resolved;
   if (typeof options !== "function" && hasRemoteOptions(type)) return remoteOptions({ type, instance, declared: resolved }, prevContext);
+  if (type === "sql") return { options: [], context: { dbInfo: await databaseSchema(resolved, { props, instance }) } };
   if (typeof options !== "function") throw new TypeError(`prop ${request.prop} has no options method`);
   const values = await inputValues(prop["propDefinition"], instance);
   const asked = { page, prevContext, ...(query === undefined ? {} : { query }), ...values };
   const found: unknown = await Reflect.apply(options, ownerOf(prop, { props, instance }), [asked]);
   return found;
+}
+
+/** Tables and columns for whoever writes a query: the app tells them (platform.md §4.2, sql). */
+async function databaseSchema(prop: Record<string, unknown>, { props, instance }: { props: Component; instance: Component }): Promise<unknown> {
+  const slug = isRecord(prop["auth"]) ? prop["auth"]["app"] : undefined;
+  const name = sameApp({ app: slug }, props);
+  const app = name === undefined ? undefined : instance[name];
+  const getSchema = isRecord(app) ? app["getSchema"] : undefined;
+  if (typeof getSchema !== "function") throw new TypeError(`the app ${String(slug)} cannot tell its tables`);
+  return Reflect.apply(getSchema, app, []);
 }
 
 /** Static props; those that `additionalProps` declares for today's values when the wanted one is among them. */
