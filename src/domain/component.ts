@@ -27,6 +27,11 @@ export type ReadDefinition =
   | { readonly kind: "valid"; readonly definition: ComponentDefinition }
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
+/** Code that only lists the names of an account's fields, as apps without any use of theirs do, reads no account. */
+function readsAccount(code: string): boolean {
+  return code.split("\n").some((line) => !/^\s*(?:\/\/|\*)/.test(line) && line.replaceAll("Object.keys(this.$auth)", "").includes("$auth"));
+}
+
 const HOOKS: readonly HookName[] = ["deploy", "activate", "deactivate"];
 
 /**
@@ -38,7 +43,7 @@ export function readDefinition(raw: unknown, code: string): ReadDefinition {
   if (!isRecord(raw)) return { kind: "invalid", problems: [`the default export is ${raw === undefined ? "missing" : describe(raw)}, not an object`] };
   const type = raw["type"] === "action" || raw["type"] === "app" ? raw["type"] : "source";
   const { props: declared, problems: propProblems, warnings } = readProps(raw["props"]);
-  const props = code.includes("$auth") ? declared : declared.map((prop) => (prop.kind === "app" ? { ...prop, optional: true } : prop));
+  const props = readsAccount(code) ? declared : declared.map((prop) => (prop.kind === "app" ? { ...prop, optional: true } : prop));
   const dedupe = readDedupe(raw["dedupe"]);
   const problems = [
     ...(isText(raw["name"]) ? [] : [`name is ${describe(raw["name"])}; it wants a text`]),
