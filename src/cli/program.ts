@@ -132,6 +132,7 @@ function readCommands(program: Command, bind: Bind): void {
     .command("events <source>")
     .description("Show the newest events of a source")
     .option("-n <count>", "How many", "10")
+    .option("--channel <name>", "Only of this channel; $in: those that are postponed")
     .option("-f, --follow", "Go on with what comes")
     .action(bind(async (cli, { words, flags }) => (await import("./commands/events.ts")).events(cli, word(words[0]), { n: "10", ...flags })));
   program

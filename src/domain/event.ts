@@ -1,4 +1,4 @@
-import type { InvocationId } from "./ids.ts";
+import type { DeployedId, InvocationId } from "./ids.ts";
 
 /** What `$emit(event, meta)` asked for, as it left the component's process. */
 export interface Emit {
@@ -12,6 +12,8 @@ export interface Emit {
   readonly summary?: string;
   /** As the component gave it: epoch ms or s, an ISO string (a Date arrives as one). */
   readonly ts?: string | number;
+  /** When it is to be emitted, in any form of `ts`; absent or past: now. */
+  readonly deliveryTs?: string | number;
 }
 
 /** An emit that survived dedupe, before it has a number. */
@@ -33,6 +35,16 @@ export interface Event extends NewEvent {
   /** When it was stored, epoch ms. */
   readonly storedAt: number;
   readonly invocationId: InvocationId;
+}
+
+/** An event that is emitted at a later time, epoch ms. */
+export interface NewPostponedEvent extends NewEvent {
+  readonly dueAt: number;
+}
+
+/** As it is kept until then. `seq` and `id` are those among postponed events. */
+export interface PostponedEvent extends NewPostponedEvent, Event {
+  readonly sourceId: DeployedId;
 }
 
 /** Below this a number of `ts` is seconds: 1e11 s is the year 5138, 1e11 ms is 1973. */
@@ -82,4 +94,16 @@ export function eventOf(emit: Emit): NewEvent {
     ...(emit.summary === undefined ? {} : { summary: emit.summary }),
     ...(ts === undefined ? {} : { ts }),
   };
+}
+
+/** Parts what is emitted now from what is postponed (platform.md §4.4, `delivery_ts`). */
+export function partEmits(emits: readonly Emit[], now: number): { events: readonly NewEvent[]; postponed: readonly NewPostponedEvent[] } {
+  const events: NewEvent[] = [];
+  const postponed: NewPostponedEvent[] = [];
+  for (const emit of emits) {
+    const dueAt = parseTs(emit.deliveryTs);
+    if (dueAt === undefined || dueAt <= now) events.push(eventOf(emit));
+    else postponed.push({ ...eventOf(emit), dueAt });
+  }
+  return { events, postponed };
 }

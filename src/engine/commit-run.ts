@@ -1,7 +1,8 @@
 import { type DedupeCache, type DedupeStrategy, type DroppedEmit, dedupe } from "../domain/dedupe.ts";
-import { type Emit, type Event, type NewEvent, eventOf, orderEmits, parseTs } from "../domain/event.ts";
+import { type Emit, type Event, type NewEvent, type NewPostponedEvent, orderEmits, parseTs, partEmits } from "../domain/event.ts";
 import type { DeployedId } from "../domain/ids.ts";
 import type { Invocation, LogLine, RunResult } from "../domain/invocation.ts";
+import type { RunCommit } from "../ports/run-store.ts";
 import type { LatePart } from "../ports/runner.ts";
 import type { EnginePorts } from "./ports.ts";
 
@@ -15,25 +16,40 @@ export interface Ownership {
 
 export interface Judged {
   readonly events: readonly NewEvent[];
+  readonly postponed: readonly NewPostponedEvent[];
   readonly dropped: Readonly<Record<string, number>>;
+  /** What the run's log tells of them. */
   readonly warnings: readonly LogLine[];
   readonly cache?: DedupeCache;
 }
 
 /** Decides what becomes of the emits of a call, and moves the dedupe cache on. */
 export function judgeEmits(owner: Ownership, strategy: DedupeStrategy | undefined, { emits, now }: { emits: readonly Emit[]; now: number }): Judged {
-  if (emits.length === 0) return { events: [], dropped: {}, warnings: [] };
+  if (emits.length === 0) return { events: [], postponed: [], dropped: {}, warnings: [] };
   const result = dedupe(strategy, owner.cache, orderEmits(emits));
   const isChanged = result.cache !== owner.cache;
   owner.cache = result.cache;
-  const unreadable = result.kept.filter(({ ts }) => ts !== undefined && parseTs(ts) === undefined);
-  const texts = [...result.warnings, ...unreadable.map(({ ts }) => `An event was kept without its ts, which is no time: ${JSON.stringify(ts)}`)];
+  const { events, postponed } = partEmits(result.kept, now);
+  const texts = [
+    ...result.warnings,
+    ...result.kept.flatMap(unreadableTimes),
+    ...postponed.map(({ dueAt }) => `An event is postponed until ${new Date(dueAt).toISOString()}`),
+  ];
   return {
-    events: result.kept.map(eventOf),
+    events,
+    postponed,
     dropped: countReasons(result.dropped),
     warnings: texts.map((text) => ({ at: now, level: "system", text })),
     ...(isChanged ? { cache: result.cache } : {}),
   };
+}
+
+function unreadableTimes({ ts, deliveryTs }: Emit): string[] {
+  const isUnreadable = (time: string | number | undefined): boolean => time !== undefined && parseTs(time) === undefined;
+  return [
+    ...(isUnreadable(ts) ? [`An event was kept without its ts, which is no time: ${JSON.stringify(ts)}`] : []),
+    ...(isUnreadable(deliveryTs) ? [`An event was emitted at once: its delivery_ts is no time: ${JSON.stringify(deliveryTs)}`] : []),
+  ];
 }
 
 function countReasons(dropped: readonly DroppedEmit[]): Record<string, number> {
@@ -44,6 +60,10 @@ function countReasons(dropped: readonly DroppedEmit[]): Record<string, number> {
 
 function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
+}
+
+function withEvents({ events, postponed }: Judged): Pick<RunCommit, "events" | "postponed"> {
+  return { events, ...(postponed.length > 0 ? { postponed } : {}) };
 }
 
 export interface FinishedRun {
@@ -75,7 +95,7 @@ export async function commitRun(ports: EnginePorts, { owner, strategy, invocatio
   const { events, listeners } = await ports.store.commit({
     fence: owner.fence,
     invocation: complete,
-    events: judged.events,
+    ...withEvents(judged),
     stateChanges: result.stateChanges,
     logs,
     ...(judged.cache === undefined ? {} : { cache: judged.cache }),
@@ -83,6 +103,7 @@ export async function commitRun(ports: EnginePorts, { owner, strategy, invocatio
   for (const line of judged.warnings) ports.feed.observe(owner.sourceId, { kind: "line", id: complete.id, line });
   ports.feed.announce(owner.sourceId, events);
   ports.onDeliveries(listeners);
+  if (judged.postponed.length > 0) ports.onPostponed();
   const { id, durationMs, outcome, eventCount, dropped } = complete;
   ports.meter.ran({ trigger: complete.trigger.kind, outcome: outcome.kind, durationMs, events: eventCount, dropped: sum(dropped) });
   ports.feed.observe(owner.sourceId, { kind: "ended", id, at: now, durationMs, outcome, eventCount, dropped });
@@ -100,13 +121,13 @@ export async function commitLate(
   const judged = judgeEmits(owner, strategy, { emits, now });
   const warning: LogLine[] = emits.length > 0 ? [{ at: now, level: "system", text: `${emits.length} emitted after run had ended: await what emits` }] : [];
   const lines = [...logs, ...warning, ...judged.warnings];
-  const { events, dropped } = judged;
+  const { events, postponed, dropped } = judged;
   const { events: stored, listeners } = await ports.store.append({
     fence: owner.fence,
     sourceId: owner.sourceId,
     invocationId: part.id,
     at: now,
-    events,
+    ...withEvents(judged),
     stateChanges,
     logs: lines,
     dropped,
@@ -116,6 +137,7 @@ export async function commitLate(
   for (const line of lines) ports.feed.observe(owner.sourceId, { kind: "line", id: part.id, line });
   ports.feed.announce(owner.sourceId, stored);
   ports.onDeliveries(listeners);
+  if (postponed.length > 0) ports.onPostponed();
   if (outcome !== undefined)
     ports.feed.observe(owner.sourceId, { kind: "ended", id: part.id, at: now, durationMs: 0, outcome, eventCount: events.length, dropped });
 }

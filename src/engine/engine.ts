@@ -17,6 +17,7 @@ import type { EventFeed } from "./event-feed.ts";
 import { keepCool, keepPruned } from "./housekeeping.ts";
 import { LiveSource } from "./live-source.ts";
 import type { EnginePorts } from "./ports.ts";
+import { PostponedEmitter } from "./postponed-emitter.ts";
 import { activateCutOff, runPending, settleRunningInstants } from "./recover.ts";
 import { Registries } from "./registries.ts";
 import { SourceRegistry } from "./registry.ts";
@@ -32,6 +33,9 @@ export interface ImportRequest extends Pick<DeployRequest, "props" | "env" | "ba
   readonly code: CodeInput;
 }
 
+/** The callbacks are the engine's own. */
+type GivenPorts = Omit<EnginePorts, "onDeliveries" | "onPostponed">;
+
 /** The verbs bound to one set of plugs: what every door is handed. */
 export class Engine {
   readonly #ports: EnginePorts;
@@ -39,6 +43,7 @@ export class Engine {
   readonly #scheduler: Scheduler;
   readonly #acceptor: RequestAcceptor;
   readonly #deliverer: Deliverer;
+  readonly #postponed: PostponedEmitter;
   readonly #webhooks: Webhooks;
   readonly #workbench: Workbench;
   readonly #registries: Registries;
@@ -46,7 +51,7 @@ export class Engine {
   #chores: Promise<unknown> = Promise.resolve();
 
   /** Loads the records of all sources. They can be called; nothing happens by itself before `open`. */
-  static async start(given: Omit<EnginePorts, "onDeliveries">): Promise<Engine> {
+  static async start(given: GivenPorts): Promise<Engine> {
     const engine = new Engine(given);
     for (const source of given.store.listSources()) engine.#sources.add(new LiveSource(engine.#ports, source, true));
     await settleRunningInstants(engine.#ports);
@@ -57,6 +62,7 @@ export class Engine {
   open(): void {
     this.#scheduler.start(this.#ports.store.listTimers());
     this.#deliverer.start();
+    this.#postponed.start();
     runPending(this.#ports, this.#sources);
     this.#chores = Promise.all([
       activateCutOff(this.#ports, this.#sources),
@@ -65,8 +71,8 @@ export class Engine {
     ]);
   }
 
-  private constructor(given: Omit<EnginePorts, "onDeliveries">) {
-    const ports: EnginePorts = { ...given, onDeliveries: (listeners) => this.#deliverer.wake(listeners) };
+  private constructor(given: GivenPorts) {
+    const ports: EnginePorts = { ...given, onDeliveries: (listeners) => this.#deliverer.wake(listeners), onPostponed: () => this.#postponed.wake() };
     this.#ports = ports;
     this.#webhooks = new Webhooks(ports);
     this.#workbench = new Workbench(ports);
@@ -76,6 +82,7 @@ export class Engine {
       { receive: async (sourceId, trigger) => this.#requireActive(sourceId).invoke(trigger) },
     );
     this.#scheduler = new Scheduler(ports, { invoke: async (sourceId, trigger, id) => this.#sources.byId(sourceId)?.invoke(trigger, { id }) });
+    this.#postponed = new PostponedEmitter(ports);
     this.#acceptor = new RequestAcceptor(ports, this.#over.signal);
   }
 
@@ -214,7 +221,7 @@ export class Engine {
   /** Calls in flight finish; after `graceMs` they are interrupted. The ports' signal has to be aborted before. */
   async stop(graceMs: number): Promise<void> {
     const { clock } = this.#ports;
-    await this.#scheduler[Symbol.asyncDispose]();
+    await Promise.all([this.#scheduler[Symbol.asyncDispose](), this.#postponed[Symbol.asyncDispose]()]);
     this.#ports.feed.endAll();
     const grace = new AbortController();
     const delivered = this.#deliverer.stop(graceMs);

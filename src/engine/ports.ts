@@ -51,6 +51,8 @@ export interface EnginePorts {
   readonly settings: EngineSettings;
   /** Told who got a delivery that is due. */
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
+  /** Told that a run has postponed events. */
+  readonly onPostponed: () => void;
   /** Aborts when the server stops. */
   readonly signal: AbortSignal;
 }

@@ -1,5 +1,5 @@
 import type { DedupeCache } from "../domain/dedupe.ts";
-import type { Event, NewEvent } from "../domain/event.ts";
+import type { Event, NewEvent, NewPostponedEvent } from "../domain/event.ts";
 import type { DeployedId, InvocationId, ListenerId } from "../domain/ids.ts";
 import type { Invocation, LogLine, Outcome, StateChanges } from "../domain/invocation.ts";
 import type { Trigger } from "../domain/trigger.ts";
@@ -17,6 +17,7 @@ export interface RunCommit {
   readonly fence: number;
   readonly invocation: Invocation;
   readonly events: readonly NewEvent[];
+  readonly postponed?: readonly NewPostponedEvent[];
   readonly stateChanges: StateChanges;
   /** Absent: unchanged. */
   readonly cache?: DedupeCache;
@@ -30,6 +31,7 @@ export interface Addendum {
   readonly invocationId: InvocationId;
   readonly at: number;
   readonly events: readonly NewEvent[];
+  readonly postponed?: readonly NewPostponedEvent[];
   readonly stateChanges: StateChanges;
   readonly cache?: DedupeCache;
   readonly logs: readonly LogLine[];

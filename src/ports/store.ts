@@ -4,6 +4,7 @@ import type { DataStoreStore } from "./data-store-store.ts";
 import type { DeliveryStore } from "./delivery-store.ts";
 import type { EventStore } from "./event-store.ts";
 import type { KeyStore } from "./key-store.ts";
+import type { PostponedStore } from "./postponed-store.ts";
 import type { RegistryStore } from "./registry-store.ts";
 import type { RunStore } from "./run-store.ts";
 import type { SubscriptionStore } from "./subscription-store.ts";
@@ -17,7 +18,8 @@ export interface Retention {
 }
 
 /** Everything that is kept, behind one port. */
-export interface Store extends ComponentStore, RunStore, EventStore, TimerStore, SubscriptionStore, DeliveryStore, KeyStore, DataStoreStore, RegistryStore {
+export interface Store
+  extends ComponentStore, RunStore, EventStore, PostponedStore, TimerStore, SubscriptionStore, DeliveryStore, KeyStore, DataStoreStore, RegistryStore {
   /**
    * Removes a small step of what one source has kept longer, or more of, than `retention` allows. Pending requests and
    * running instants stay. Resolves to the number of rows that went; 0: nothing is left to do.

@@ -240,6 +240,46 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
     });
   });
 
+  describe("postponed events", () => {
+    const later = (payload: string, dueAt: number, channel = "self") => ({ payload, channel, dueAt });
+
+    it("become events of their run when they are due, in the order of their time, with a delivery for who listens by then", async () => {
+      const { store, reopen, id, fence } = await withSource();
+      await store.commit(run(fence, id, "inv_1", { events: [event("0")], postponed: [later("2", now + 20), later("1", now + 10), later("3", now + 30)] }));
+      await store.saveSubscription({ id: "sub_1", emitterId: id, listenerId: id, channel: "self", createdAt: now });
+      const again = await reopen();
+      expect([again.nextPostponedAt(), again.countEvents(id)]).toEqual([now + 10, 1]);
+      const released = await again.releasePostponed(now + 20);
+      expect(released).toMatchObject([
+        { sourceId: id, events: [{ payload: "1", seq: 2, storedAt: now + 20, invocationId: "inv_1" }], listeners: [id] },
+        { sourceId: id, events: [{ payload: "2", seq: 3 }], listeners: [id] },
+      ]);
+      expect(again.listEventsSince(id, 1, 9)).toEqual(released.flatMap(({ events }) => events));
+      expect(again.listDue(id, now + 20, 9)).toMatchObject([{ payload: "1" }, { payload: "2" }]);
+      expect([again.nextPostponedAt(), await again.releasePostponed(now + 20)]).toEqual([now + 30, []]);
+    });
+
+    it("are listed and taken back by their source, and by who listens to it; they go with their source", async () => {
+      const { store, id, fence } = await withSource();
+      await store.beginDeploy(source("dc_b", "sc_a"), component("sc_a"));
+      await store.finishDeploy("dc_b", []);
+      await store.saveSubscription({ id: "sub_1", emitterId: id, listenerId: "dc_b", channel: "self", createdAt: now });
+      await store.commit(run(fence, id, "inv_1", { postponed: ["1", "2", "3"].map((payload) => later(payload, now + 10)) }));
+      await store.commit(run(fence, id, "inv_2", { postponed: [later("other", now + 10, "other")] }));
+      const payloads = (of: DeployedId) => store.listPostponed(of, { limit: 9 }).map(({ payload }) => payload);
+      expect([payloads(id), payloads("dc_b")]).toEqual([
+        ["other", "3", "2", "1"],
+        ["3", "2", "1"],
+      ]);
+      const [newest, middle] = store.listPostponed("dc_b", { limit: 2 }).map(({ seq }) => seq);
+      expect(store.listPostponed(id, { limit: 9, beforeSeq: newest ?? 0, afterSeq: (middle ?? 0) - 1 })).toMatchObject([{ payload: "2" }]);
+      expect(await store.deletePostponed("dc_b", { fromSeq: middle ?? 0, toSeq: middle ?? 0 })).toBe(1);
+      expect(payloads(id)).toEqual(["other", "3", "1"]);
+      await store.deleteSource(id);
+      expect(store.nextPostponedAt()).toBeUndefined();
+    });
+  });
+
   describe("invocations", () => {
     it("are listed newest first, and before one", async () => {
       const { store, id, fence } = await withSource();

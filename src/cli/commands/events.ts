@@ -4,12 +4,19 @@ import { type CliContext, connect } from "../context.ts";
 import { countOf, printConnection, printJson, printLine, text } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
-/** `pd events <source>`: payloads, oldest first; `-f` goes on with what comes. Under --json whole records. */
-export async function events(cli: CliContext, source: string, { n, follow }: { n: string; follow?: boolean }): Promise<number> {
+interface EventsFlags {
+  readonly n: string;
+  readonly channel?: string;
+  readonly follow?: boolean;
+}
+
+/** `pd events <source>`: payloads, oldest first; `-f` goes on with what comes, of every channel. Under --json whole records. */
+export async function events(cli: CliContext, source: string, { n, channel, follow }: EventsFlags): Promise<number> {
   const limit = countOf(n);
   const client = await connect(cli);
   const { id } = await client.source(source);
-  const page = limit === 0 ? [] : listOf(await client.get(`/v1/sources/${String(id)}/event_summaries?expand=event&limit=${limit}`)).toReversed();
+  const query = new URLSearchParams({ expand: "event", limit: String(limit), ...(channel === undefined ? {} : { event_name: channel }) });
+  const page = limit === 0 ? [] : listOf(await client.get(`/v1/sources/${String(id)}/event_summaries?${query.toString()}`)).toReversed();
   if (cli.isJson && follow !== true) printJson(cli, [...page]);
   else for (const record of page) printEvent(cli, record);
   if (follow !== true) return 0;

@@ -97,17 +97,19 @@ function emitOf(event: unknown, meta: unknown): Emit {
   const payload = jsonText(event, "$emit") ?? "null";
   const given = isRecord(meta) ? meta : {};
   const { id, name, summary } = given;
-  const ts = given["ts"] instanceof Date ? dateText(given["ts"]) : given["ts"];
+  const [ts, deliveryTs] = [given["ts"], given["delivery_ts"]].map(timeOf);
   return {
     payload,
     ...(typeof id === "string" || (typeof id === "number" && Number.isFinite(id)) ? { id } : id === undefined || id === null ? {} : { unusableId: String(id) }),
     ...(typeof name === "string" && name !== "" ? { name } : {}),
     ...(summary === undefined || summary === null ? {} : { summary: String(summary) }),
-    ...(typeof ts === "string" || (typeof ts === "number" && Number.isFinite(ts)) ? { ts } : {}),
+    ...(ts === undefined ? {} : { ts }),
+    ...(deliveryTs === undefined ? {} : { deliveryTs }),
   };
 }
 
-/** As text, so that nobody has to guess whether its number is ms or s. */
-function dateText(date: Date): string {
-  return Number.isNaN(date.getTime()) ? String(date) : date.toISOString();
+/** A Date as text, so that nobody has to guess whether its number is ms or s. */
+function timeOf(given: unknown): string | number | undefined {
+  if (given instanceof Date) return Number.isNaN(given.getTime()) ? String(given) : given.toISOString();
+  return typeof given === "string" || (typeof given === "number" && Number.isFinite(given)) ? given : undefined;
 }

@@ -13,6 +13,8 @@ const rangeParams = z.object({ start_id: z.string().optional(), end_id: z.string
 const MOST_BEFORE = 10_000;
 /** As much as `$errors` and `$logs` show (platform.md §1.5). */
 const LAST = 100;
+/** Channel of what is postponed and will reach a source, its own included (platform.md §4.4). */
+const INBOUND = "$in";
 
 /** Events of a source (platform.md §1.5). */
 export function eventRoutes(engine: Engine): readonly Route[] {
@@ -33,7 +35,7 @@ export function eventRoutes(engine: Engine): readonly Route[] {
       method: "get",
       path: "/v1/sources/{id}/event_summaries",
       tag,
-      summary: "Lists events, the newest first; bodies over 1 KB are cut unless expand is event",
+      summary: "Lists events, the newest first; bodies over 1 KB are cut unless expand is event. event_name=$in: those that are postponed",
       params: eventParams,
       answer,
       run({ params, part }) {
@@ -43,10 +45,12 @@ export function eventRoutes(engine: Engine): readonly Route[] {
         const channelName = name === undefined ? {} : { channel: name };
         // The list begins with the newest: what follows a cursor is older. Before one are those next to it.
         const range = { ...(after && { beforeSeq: seqOf(after) }), ...(before && { afterSeq: seqOf(before) }), ...channelName };
-        const found = engine.store.listEvents(id, { limit: before === undefined ? limit : MOST_BEFORE, ...range });
+        const page = { limit: before === undefined ? limit : MOST_BEFORE, ...range };
+        const found = name === INBOUND ? engine.store.listPostponed(id, page) : engine.store.listEvents(id, page);
         const shown = before === undefined ? found : found.slice(-limit);
         const records = shown.map((event) => eventRecord(id, event, expand === "event"));
-        return envelope(records, { total: engine.store.countEvents(id), cursorOf: (record) => String(record["id"]) });
+        const total = name === INBOUND ? found.length : engine.store.countEvents(id);
+        return envelope(records, { total, cursorOf: (record) => String(record["id"]) });
       },
     }),
     channel("$errors", "Lists failures of the source, the newest first"),
@@ -60,11 +64,10 @@ export function eventRoutes(engine: Engine): readonly Route[] {
       status: 202,
       async run({ params, part }) {
         const { start_id: start, end_id: end, event_name: name } = params;
-        await engine.store.deleteEvents(engine.find(part("id"), "delete events of").source.id, {
-          ...(start && { fromSeq: seqOf(start) }),
-          ...(end && { toSeq: seqOf(end) }),
-          ...(name === undefined ? {} : { channel: name }),
-        });
+        const { id } = engine.find(part("id"), "delete events of").source;
+        const range = { ...(start && { fromSeq: seqOf(start) }), ...(end && { toSeq: seqOf(end) }) };
+        if (name === INBOUND) await engine.store.deletePostponed(id, range);
+        else await engine.store.deleteEvents(id, { ...range, ...(name === undefined ? {} : { channel: name }) });
         return undefined;
       },
     }),

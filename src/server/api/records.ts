@@ -1,7 +1,7 @@
 /** Domain values as the wire has them: snake_case, times in the documented units (platform.md §1). */
 import type { ComponentDefinition } from "../../domain/component.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
-import type { Event } from "../../domain/event.ts";
+import type { Event, PostponedEvent } from "../../domain/event.ts";
 import { type Invocation, type LogLine, describeOutcome } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isJsonValue, isRecord, parseJson } from "../../domain/json.ts";
 import { type InputProp, type PropDeclaration, hasEndpoint, isSecret } from "../../domain/prop.ts";
@@ -178,7 +178,7 @@ export function instantRecord(instant: TimerInstant): JsonObject {
 const SUMMARY_BODY = 1024;
 
 /** One event summary (platform.md §5). */
-export function eventRecord(sourceId: string, event: Event, isExpanded: boolean): JsonObject {
+export function eventRecord(sourceId: string, event: Event | PostponedEvent, isExpanded: boolean): JsonObject {
   const isCut = !isExpanded && event.payload.length > SUMMARY_BODY;
   return {
     id: event.id,
@@ -186,12 +186,13 @@ export function eventRecord(sourceId: string, event: Event, isExpanded: boolean)
     event: isCut ? `${event.payload.slice(0, SUMMARY_BODY)}…` : (parseJson(event.payload) ?? null),
     ...(isCut ? { truncated: true } : {}),
     metadata: record({
-      emitter_id: sourceId,
+      emitter_id: "sourceId" in event ? event.sourceId : sourceId,
       emit_id: `${sourceId}-${event.id}`,
       name: event.channel,
       id: event.dedupeId,
       summary: event.summary,
       ts: event.ts,
+      delivery_ts: "dueAt" in event ? event.dueAt : undefined,
       invocation_id: event.invocationId,
     }),
   };

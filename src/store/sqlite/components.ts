@@ -4,7 +4,7 @@ import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { CarriedState, StoredBaggage, SwapRest } from "../../ports/component-store.ts";
 import type { Timer } from "../../ports/timer-store.ts";
 import type { Database } from "./open.ts";
-import { INSERT_EVENT } from "./runs.ts";
+import { INSERT_EVENT } from "./event-writer.ts";
 import { deployedComponentOf, row, rows, savedComponentOf } from "./rows.ts";
 import { listenerRemover } from "./subscriptions.ts";
 import { timerReplacer } from "./timers.ts";

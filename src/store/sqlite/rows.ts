@@ -1,7 +1,7 @@
 /** Where rows become records: SQLite's values are unknown here, and known beyond. What is stored was written by this program. */
 import type { Attempt, Delivery } from "../../domain/delivery.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
-import type { Event } from "../../domain/event.ts";
+import type { Event, PostponedEvent } from "../../domain/event.ts";
 import { eventId } from "../../domain/ids.ts";
 import type { Invocation, LogLine } from "../../domain/invocation.ts";
 import type { Registry } from "../../domain/registry.ts";
@@ -77,6 +77,10 @@ export function eventOfRow(row: Row): Event {
     invocationId: row["invocation_id"] as Event["invocationId"],
     payload: String(row["payload"]),
   } as never);
+}
+
+export function postponedEventOf(row: Row): PostponedEvent {
+  return { ...eventOfRow(row), sourceId: row["source_id"] as PostponedEvent["sourceId"], dueAt: Number(row["due_at"]) };
 }
 
 export function invocationOf(row: Row): Invocation {

@@ -1,11 +1,12 @@
 import { PdError } from "../../domain/errors.ts";
 import type { DedupeCache } from "../../domain/dedupe.ts";
-import type { Event, NewEvent } from "../../domain/event.ts";
-import { type DeployedId, type InvocationId, eventId } from "../../domain/ids.ts";
+import type { DeployedId, InvocationId } from "../../domain/ids.ts";
 import type { Invocation, LogLine, StateChanges } from "../../domain/invocation.ts";
 import type { Addendum, Committed, InvocationPage, OpenedSource, RunCommit } from "../../ports/run-store.ts";
 import { publisher } from "./deliveries.ts";
+import { eventWriter } from "./event-writer.ts";
 import type { Database } from "./open.ts";
+import { postponer } from "./postponed.ts";
 import { invocationOf, json, logLinesOf, row, rows } from "./rows.ts";
 
 export interface RunWrites {
@@ -16,9 +17,6 @@ export interface RunWrites {
 }
 
 const OPEN = "update source_progress set fence = fence + 1 where source_id = ? returning fence, cache";
-const ADVANCE = "update source_progress set last_seq = last_seq + ?, cache = coalesce(?, cache) where source_id = ? and fence = ? returning last_seq";
-export const INSERT_EVENT = `insert into events (source_id, seq, stored_at, channel, dedupe_id, summary, ts, invocation_id, payload)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_INVOCATION = `insert into invocations
   (id, source_id, trigger, started_at, duration_ms, outcome, event_count, dropped, response_status, replay_of, returned)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -27,13 +25,6 @@ const AMEND_INVOCATION = `update invocations
 const FIRE_INSTANT = `update timer_instants set state = 'fired'
   where source_id = ? and prop = ? and planned_at = ? and invocation_id = ? and state = 'running'`;
 const SET_STATE = "insert into state (source_id, key, value) values (?, ?, ?) on conflict do update set value = excluded.value";
-
-interface Progress {
-  readonly id: DeployedId;
-  readonly fence: number;
-  /** JSON text. */
-  readonly cache: string | undefined;
-}
 
 /** As it travels to the writer: the cache, which may be long, as JSON text. */
 export type Travelling<Write extends { readonly cache?: DedupeCache }> = Omit<Write, "cache"> & { readonly cache?: string };
@@ -59,6 +50,7 @@ export function runWrites(db: Database): RunWrites {
   const readState = stateReader(db);
   const writeState = stateWriter(db);
   const writeEvents = eventWriter(db);
+  const postpone = postponer(db);
   const writeInvocation = invocationWriter(db);
   const writeLogs = logWriter(db);
   return {
@@ -67,10 +59,11 @@ export function runWrites(db: Database): RunWrites {
       if (opened === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot open ${id}: no source has this id`);
       return { fence: Number(opened["fence"]), cache: json(opened["cache"]), state: readState(id) };
     },
-    commit({ fence, invocation, events, stateChanges, cache, logs }) {
+    commit({ fence, invocation, events, postponed = [], stateChanges, cache, logs }) {
       const { id, sourceId, trigger, startedAt, durationMs } = invocation;
       const at = Math.round(startedAt + durationMs);
       const stored = writeEvents({ id: sourceId, fence, cache }, events, { invocationId: id, at });
+      postpone(sourceId, postponed, { invocationId: id, at });
       writeInvocation(invocation);
       writeState(sourceId, stateChanges);
       const logChunk = writeLogs(sourceId, id, logs);
@@ -79,8 +72,9 @@ export function runWrites(db: Database): RunWrites {
       if (trigger.kind === "event") receive.run(sourceId, trigger.messageId);
       return { events: stored, listeners: publish({ sourceId, invocationId: id, at, events: stored, logs, logChunk, invocation }) };
     },
-    append({ fence, sourceId, invocationId, at, events, stateChanges, cache, logs, dropped, outcome }) {
+    append({ fence, sourceId, invocationId, at, events, postponed = [], stateChanges, cache, logs, dropped, outcome }) {
       const stored = writeEvents({ id: sourceId, fence, cache }, events, { invocationId, at });
+      postpone(sourceId, postponed, { invocationId, at });
       const before: Record<string, number> = json(row(readDropped.get(invocationId))?.["dropped"] ?? "{}");
       for (const [reason, count] of Object.entries(dropped)) before[reason] = (before[reason] ?? 0) + count;
       amendInvocation.run(events.length, JSON.stringify(before), outcome === undefined ? null : JSON.stringify(outcome), invocationId);
@@ -89,25 +83,6 @@ export function runWrites(db: Database): RunWrites {
       return { events: stored, listeners: publish({ sourceId, invocationId, at, events: stored, logs, logChunk, ...amended(invocationId, outcome) }) };
     },
     writeState,
-  };
-}
-
-/** Numbers the events after the newest; throws when the fence is stale. */
-function eventWriter(db: Database) {
-  const advance = db.prepare(ADVANCE);
-  const insert = db.prepare(INSERT_EVENT);
-  return (progress: Progress, events: readonly NewEvent[], { invocationId, at }: { invocationId: InvocationId; at: number }): Event[] => {
-    const advanced = row(advance.get(events.length, progress.cache ?? null, progress.id, progress.fence));
-    if (advanced === undefined) {
-      throw new PdError("PD_NOT_STORED", `Cannot store a run of ${progress.id}: it is gone, or another process has taken it over`);
-    }
-    const first = Number(advanced["last_seq"]) - events.length + 1;
-    return events.map((event, index) => {
-      const seq = first + index;
-      const { channel, dedupeId = null, summary = null, ts = null, payload } = event;
-      insert.run(progress.id, seq, at, channel, dedupeId, summary, ts, invocationId, payload);
-      return { ...event, seq, storedAt: at, invocationId, id: eventId(at, seq) };
-    });
   };
 }
 

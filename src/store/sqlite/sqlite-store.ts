@@ -6,6 +6,7 @@ import { eventReads } from "./events.ts";
 import { keyReads } from "./keys.ts";
 import { openForReading } from "./open.ts";
 import { pendingReads } from "./pending.ts";
+import { postponedReads } from "./postponed.ts";
 import { registryReads } from "./registries.ts";
 import { runReads, travelling } from "./runs.ts";
 import { subscriptionReads } from "./subscriptions.ts";
@@ -21,6 +22,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...componentReads(db),
     ...runReads(db),
     ...pendingReads(db),
+    ...postponedReads(db),
     ...eventReads(db),
     ...timerReads(db),
     ...subscriptionReads(db),
@@ -41,6 +43,8 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     append: (addendum) => writer.write("append", travelling(addendum)),
     storePending: (request) => writer.write("storePending", request),
     writeState: (id, changes) => writer.write("writeState", id, changes),
+    deletePostponed: (sourceId, range) => writer.write("deletePostponed", sourceId, range),
+    releasePostponed: (now) => writer.write("releasePostponed", now),
     deleteEvents: (sourceId, range) => writer.write("deleteEvents", sourceId, range),
     advance: (timer, instants) => writer.write("advance", timer, instants),
     settleInstant: (instant) => writer.write("settleInstant", instant),

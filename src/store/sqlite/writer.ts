@@ -13,6 +13,7 @@ import { type EventWrites, eventWrites } from "./events.ts";
 import { type KeyWrites, keyWrites } from "./keys.ts";
 import { type Database, openForWriting } from "./open.ts";
 import { type PendingWrites, pendingWrites } from "./pending.ts";
+import { type PostponedWrites, postponedWrites } from "./postponed.ts";
 import { type RegistryWrites, registryWrites } from "./registries.ts";
 import { type RetentionWrites, retentionWrites } from "./retention.ts";
 import { rows } from "./rows.ts";
@@ -24,6 +25,7 @@ import { type TimerWrites, timerWrites } from "./timers.ts";
 export type Writes = ComponentWrites &
   RunWrites &
   PendingWrites &
+  PostponedWrites &
   EventWrites &
   TimerWrites &
   RetentionWrites &
@@ -89,6 +91,7 @@ class Writer {
       ...componentWrites(db),
       ...runWrites(db),
       ...pendingWrites(db),
+      ...postponedWrites(db),
       ...eventWrites(db),
       ...timerWrites(db),
       ...retentionWrites(db),

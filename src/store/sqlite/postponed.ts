@@ -1,0 +1,71 @@
+import type { NewPostponedEvent, PostponedEvent } from "../../domain/event.ts";
+import type { DeployedId, InvocationId } from "../../domain/ids.ts";
+import { ALL_SOURCES } from "../../domain/subscription.ts";
+import type { EventPage, EventRange } from "../../ports/event-store.ts";
+import type { Released } from "../../ports/postponed-store.ts";
+import { publisher } from "./deliveries.ts";
+import { eventWriter } from "./event-writer.ts";
+import type { Database } from "./open.ts";
+import { postponedEventOf, row, rows } from "./rows.ts";
+
+export interface PostponedWrites {
+  deletePostponed(sourceId: DeployedId, range: EventRange): number;
+  releasePostponed(now: number): readonly Released[];
+}
+
+/** Events that one transaction may release. */
+const BATCH = 200;
+
+const INSERT = `insert into postponed_events (source_id, due_at, stored_at, channel, dedupe_id, summary, ts, invocation_id, payload)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+/** Emitted by a source, or on their way to it. */
+const CONCERNS = `(source_id = @sourceId or exists (select 1 from subscriptions s
+  where s.listener_id = @sourceId and s.channel = postponed_events.channel and s.emitter_key in (source_id, '${ALL_SOURCES}')))`;
+const DELETE = `delete from postponed_events where ${CONCERNS} and seq between @fromSeq and @toSeq`;
+const LIST = `select * from postponed_events where ${CONCERNS} and seq < @beforeSeq and seq > @afterSeq order by seq desc limit @limit`;
+
+/** Puts aside what a run has postponed. */
+export function postponer(db: Database) {
+  const insert = db.prepare(INSERT);
+  return (sourceId: DeployedId, events: readonly NewPostponedEvent[], { invocationId, at }: { invocationId: InvocationId; at: number }): void => {
+    for (const { dueAt, channel, dedupeId = null, summary = null, ts = null, payload } of events)
+      insert.run(sourceId, dueAt, at, channel, dedupeId, summary, ts, invocationId, payload);
+  };
+}
+
+export function postponedWrites(db: Database): PostponedWrites {
+  const remove = db.prepare(DELETE);
+  const due = db.prepare("select * from postponed_events where due_at <= ? order by due_at, seq limit ?");
+  const drop = db.prepare("delete from postponed_events where seq = ?");
+  const writeEvents = eventWriter(db);
+  const publish = publisher(db);
+  return {
+    deletePostponed: (sourceId, { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER }) => remove.run({ sourceId, fromSeq, toSeq }).changes,
+    releasePostponed: (now) =>
+      rows(due.all(now, BATCH))
+        .map(postponedEventOf)
+        .map(({ sourceId, seq, dueAt: _due, id: _id, storedAt: _stored, invocationId, ...event }) => {
+          drop.run(seq);
+          const events = writeEvents({ id: sourceId }, [event], { invocationId, at: now });
+          return { sourceId, events, listeners: publish({ sourceId, invocationId, at: now, events, logs: [], logChunk: 0 }) };
+        }),
+  };
+}
+
+export interface PostponedReads {
+  nextPostponedAt(): number | undefined;
+  listPostponed(sourceId: DeployedId, page: EventPage): readonly PostponedEvent[];
+}
+
+export function postponedReads(db: Database): PostponedReads {
+  const next = db.prepare("select min(due_at) as at from postponed_events");
+  const list = db.prepare(LIST);
+  return {
+    nextPostponedAt() {
+      const at = row(next.get())?.["at"];
+      return typeof at === "number" ? at : undefined;
+    },
+    listPostponed: (sourceId, { limit, beforeSeq = Number.MAX_SAFE_INTEGER, afterSeq = 0 }) =>
+      rows(list.all({ sourceId, beforeSeq, afterSeq, limit })).map(postponedEventOf),
+  };
+}

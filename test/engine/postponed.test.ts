@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { listOf } from "../../src/cli/api-client.ts";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { DeployedSource, TestServer, eventually } from "../support/runtime.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** Emits what it is told, at the time that it is told. */
+const SCHEDULER = `export default { name: "later", version: "1", dedupe: "unique", run({ event, meta }) { this.$emit(event, meta); } };`;
+
+async function postponed(source: DeployedSource): Promise<readonly JsonObject[]> {
+  return listOf(await source.server.api.get(`${source.path}/event_summaries?event_name=$in`));
+}
+
+describe("an event with a delivery_ts", () => {
+  it("is emitted when its time has come, to streams, lists and listeners, and is told in the log of its run", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(SCHEDULER);
+    const heard = await server.deploy('export default { name: "listener", version: "1", run(event) { this.$emit(event); } };');
+    await server.api.post("/v1/subscriptions", { emitter_id: source.id, listener_id: heard.id, event_name: "self" });
+    const dueAt = Date.now() + 1000;
+    const ran = await source.run({ event: { n: 1 }, meta: { name: "self", id: "a", delivery_ts: dueAt } });
+    expect(await source.logs(ran)).toEqual([`An event is postponed until ${new Date(dueAt).toISOString()}`]);
+    expect(await postponed(source)).toMatchObject([{ event: { n: 1 }, metadata: { name: "self", id: "a", delivery_ts: dueAt } }]);
+    expect(await postponed(heard)).toMatchObject([{ event: { n: 1 } }]);
+    expect(await source.events()).toEqual([]);
+    const [event] = await eventually(async () => (await heard.events()).length > 0 && source.events());
+    expect(event).toMatchObject({ event: { n: 1 }, metadata: { name: "self", id: "a", invocation_id: ran["id"] } });
+    expect(Number(event?.["indexed_at_ms"])).toBeGreaterThanOrEqual(dueAt);
+    expect(await postponed(source)).toEqual([]);
+  });
+
+  it("is kept over a restart, and emitted then when its time has passed meanwhile", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(SCHEDULER);
+    await source.run({ event: { n: 1 }, meta: { delivery_ts: new Date(Date.now() + 400).toISOString() } });
+    await server.stop();
+    const again = new DeployedSource(await TestServer.start({ home: server.home }), source.record);
+    expect(await again.payloadsOnce(1)).toEqual([{ n: 1 }]);
+  });
+
+  it("can be taken back, counts for dedupe at once, and is emitted at once when its time is past or none", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(SCHEDULER);
+    const delivery_ts = Date.now() + HOUR_MS;
+    for (const id of ["a", "b", "a"]) await source.run({ event: id, meta: { id, delivery_ts } });
+    const [newest] = await postponed(source);
+    expect((await postponed(source)).map(({ event }) => event)).toEqual(["b", "a"]);
+    await server.api.delete(`${source.path}/events?event_name=$in&start_id=${String(newest?.["id"])}&end_id=${String(newest?.["id"])}`);
+    expect((await postponed(source)).map(({ event }) => event)).toEqual(["a"]);
+    await source.run({ event: "past", meta: { id: "c", delivery_ts: 1 } });
+    const odd = await source.run({ event: "odd", meta: { id: "d", delivery_ts: "tomorrow-ish" } });
+    expect(await source.payloads()).toEqual(["past", "odd"]);
+    expect(await source.logs(odd)).toEqual(['An event was emitted at once: its delivery_ts is no time: "tomorrow-ish"']);
+  });
+});
