@@ -153,7 +153,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version }
   const metrics = new Metrics(() => store.listSources().length);
   const allowsPrivate = settings.allowPrivateWebhooks || isLoopback(settings.host);
   const sender = webhookSender({ clock: systemClock, allowsPrivate, userAgent: `headwater/${version}` });
-  const registry = new FileRegistry({ folder: join(home, "registries"), signal: stop.signal });
+  const registry = await FileRegistry.open({ folder: join(home, "registries"), clock: systemClock, signal: stop.signal });
   const feed = new EventFeed(store);
   return { store, packages, runner, registry, sender, metrics, bundler: esbuildBundler, origin: urlOrigin, clock: systemClock, log, feed };
 }

@@ -18,11 +18,12 @@ const MOST_TRIES = 5;
 /** A component on this machine's disk: its entry and every local file that it imports, found by compiling them. */
 export class LocalComponent {
   readonly entry: string;
+  readonly #root: string;
   readonly #context: BuildContext<{ metafile: true; write: false }>;
   #files: readonly string[];
 
-  /** Throws PD_FILE_NOT_FOUND. */
-  static async open(path: string): Promise<LocalComponent> {
+  /** `root`: nothing above this folder belongs to the component. Throws PD_FILE_NOT_FOUND. */
+  static async open(path: string, root = "/"): Promise<LocalComponent> {
     const entry = resolve(path);
     const found = await stat(entry).catch(() => undefined);
     if (found?.isFile() !== true) {
@@ -44,11 +45,12 @@ export class LocalComponent {
       logLevel: "silent",
       loader: { ".html": "text", ".md": "text", ".graphql": "text" },
     });
-    return new LocalComponent(entry, build);
+    return new LocalComponent(entry, root, build);
   }
 
-  private constructor(entry: string, build: BuildContext<{ metafile: true; write: false }>) {
+  private constructor(entry: string, root: string, build: BuildContext<{ metafile: true; write: false }>) {
     this.entry = entry;
+    this.#root = root;
     this.#context = build;
     this.#files = [entry];
   }
@@ -61,7 +63,9 @@ export class LocalComponent {
       const { inputs } = compiled.metafile;
       const folder = dirname(this.entry);
       this.#files = Object.keys(inputs).map((path) => resolve(folder, path));
-      const code = await readCode(this.entry, this.#files, packagesOf(compiled.metafile)).catch((error: unknown) => messageOf(error));
+      const code = await readCode({ entry: this.entry, root: this.#root }, this.#files, packagesOf(compiled.metafile)).catch((error: unknown) =>
+        messageOf(error),
+      );
       // A file was replaced between being compiled and being read.
       if (typeof code === "string" && tries < MOST_TRIES) continue;
       if (typeof code === "string") return { kind: "failed", problems: [{ text: code }], files: this.#files };
@@ -95,8 +99,12 @@ function packagesOf(metafile: Metafile): ReadonlySet<string> {
   return new Set(imports.filter(isBareImport).map((path) => parsePackageImport(path)?.name ?? path));
 }
 
-async function readCode(entry: string, paths: readonly string[], packages: ReadonlySet<string>): Promise<ComponentCode> {
-  const manifest = packages.size > 0 ? await findManifest(dirname(entry), packages) : undefined;
+async function readCode(
+  { entry, root: top }: { entry: string; root: string },
+  paths: readonly string[],
+  packages: ReadonlySet<string>,
+): Promise<ComponentCode> {
+  const manifest = packages.size > 0 ? await findManifest(dirname(entry), top, packages) : undefined;
   const all = manifest === undefined ? paths : [...paths, manifest.path];
   const root = all.map(dirname).reduce(commonFolder);
   const name = (path: string): string => relative(root, path).split(sep).join("/");
@@ -106,8 +114,8 @@ async function readCode(entry: string, paths: readonly string[], packages: Reado
   return { path: root === "" ? basename(entry) : name(entry), text: await readFile(entry, "utf8"), files };
 }
 
-/** The nearest package.json, cut down to the packages that are imported; `undefined` when it names none of them. */
-async function findManifest(folder: string, packages: ReadonlySet<string>): Promise<{ path: string; text: string } | undefined> {
+/** The nearest package.json, not above `top`, cut down to the packages that are imported; `undefined` when it names none of them. */
+async function findManifest(folder: string, top: string, packages: ReadonlySet<string>): Promise<{ path: string; text: string } | undefined> {
   const path = join(folder, "package.json");
   const manifest = parseJson(await readFile(path, "utf8").catch(() => ""));
   if (isJsonObject(manifest)) {
@@ -116,7 +124,7 @@ async function findManifest(folder: string, packages: ReadonlySet<string>): Prom
     return Object.keys(dependencies).length === 0 ? undefined : { path, text: JSON.stringify({ dependencies }) };
   }
   const above = dirname(folder);
-  return above === folder ? undefined : findManifest(above, packages);
+  return above === folder || folder === top ? undefined : findManifest(above, top, packages);
 }
 
 function asObject(value: unknown): Record<string, unknown> {

@@ -1,24 +1,22 @@
-import { spawn } from "node:child_process";
 import { PdError } from "../domain/errors.ts";
-
-export interface NpmResult {
-  readonly code: number;
-  readonly output: string;
-}
+import { type CommandResult, type CommandSettings, runCommand } from "../system/run-command.ts";
 
 /** Runs npm in a folder. Throws PD_NPM_MISSING, and PD_STOPPING when the signal aborts. */
-export function runNpm(folder: string, words: readonly string[], signal: AbortSignal): Promise<NpmResult> {
-  return new Promise((resolve, reject) => {
-    const npm = spawn("npm", words, { cwd: folder, stdio: ["ignore", "pipe", "pipe"], signal, shell: process.platform === "win32" });
-    let output = "";
-    npm.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-    npm.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
-    npm.once("error", (error) => reject(failure(error, signal)));
-    npm.once("close", (code) => resolve({ code: code ?? 1, output }));
-  });
+export async function runNpm(words: readonly string[], settings: CommandSettings): Promise<CommandResult> {
+  try {
+    return await runCommand("npm", words, settings);
+  } catch (error) {
+    if (error instanceof PdError && /ENOENT/.test(error.message)) throw new PdError("PD_NPM_MISSING", error.message, { cause: error });
+    throw error;
+  }
 }
 
-function failure(error: Error, signal: AbortSignal): PdError {
-  if (signal.aborted) return new PdError("PD_STOPPING", "Cannot install packages: the server is stopping", { cause: error });
-  return new PdError("PD_NPM_MISSING", `Cannot run npm: ${error.message}`, { cause: error });
+/** Why npm failed, as far as its words tell. */
+export type NpmProblem = "no-such-package" | "no-such-version" | "unreachable" | "failed";
+
+export function npmProblem(output: string): NpmProblem {
+  if (/\bETARGET\b/.test(output)) return "no-such-version";
+  if (/\b(E404|EINVALIDPACKAGENAME|EINVALIDTAGNAME)\b/.test(output)) return "no-such-package";
+  const isSilent = /\b(ENOTFOUND|ECONNREFUSED|ECONNRESET|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED|ERR_SOCKET_TIMEOUT)\b/.test(output);
+  return isSilent ? "unreachable" : "failed";
 }

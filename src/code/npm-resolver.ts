@@ -6,7 +6,7 @@ import { isJsonObject, parseJson } from "../domain/json.ts";
 import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PackageResolver, ResolvedPackages } from "../ports/package-resolver.ts";
-import { runNpm } from "./npm-command.ts";
+import { npmProblem, runNpm } from "./npm-command.ts";
 import { compareVersions, isExactVersion, satisfiesRange } from "./versions.ts";
 
 export interface NpmResolverSettings {
@@ -108,7 +108,7 @@ export class NpmResolver implements PackageResolver {
     try {
       await writeFile(join(partial, "package.json"), JSON.stringify({ private: true, dependencies: ranges }));
       const words = ["install", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error", ...(allowScripts ? [] : ["--ignore-scripts"])];
-      const { code, output } = await runNpm(partial, words, signal);
+      const { code, output } = await runNpm(words, { folder: partial, signal });
       if (code !== 0) throw installError(output, specs);
       const lock = await installedVersions(
         partial,
@@ -201,18 +201,18 @@ function isOffline(error: unknown): boolean {
 /** npm's own words, turned into an error that names the import. */
 function installError(output: string, specs: readonly PackageSpec[]): PdError {
   const details = { npm: output.slice(-4000) };
-  if (/\b(E404|ETARGET|EINVALIDPACKAGENAME|EINVALIDTAGNAME)\b/.test(output)) {
+  const problem = npmProblem(output);
+  if (problem === "no-such-package" || problem === "no-such-version") {
     const culprit =
       specs.find(({ name }) => output.includes(`${name}@`) || output.includes(`/${name.replace("/", "%2f")}`) || output.includes(`'${name}`)) ?? specs[0];
-    const isVersion = output.includes("ETARGET");
     const wanted = `${culprit?.name}${culprit?.range === undefined ? "" : `@${culprit.range}`}`;
-    const problem = isVersion ? "the registry has no such version" : "the registry has no such package";
-    return new PdError("PD_PACKAGE_NOT_FOUND", `Cannot install "${wanted}", imported at ${culprit?.importedAt}: ${problem}`, {
+    const missing = problem === "no-such-version" ? "version" : "package";
+    return new PdError("PD_PACKAGE_NOT_FOUND", `Cannot install "${wanted}", imported at ${culprit?.importedAt}: the registry has no such ${missing}`, {
       details: { ...details, at: culprit?.importedAt },
     });
   }
   const names = specs.map(({ name }) => name).join(", ");
-  if (/\b(ENOTFOUND|ECONNREFUSED|ECONNRESET|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED|ERR_SOCKET_TIMEOUT)\b/.test(output)) {
+  if (problem === "unreachable") {
     return new PdError("PD_PACKAGES_UNREACHABLE", `Cannot install ${names}: the package registry does not answer`, { details });
   }
   return new PdError("PD_INSTALL_FAILED", `Cannot install ${names}: npm failed`, { details });

@@ -28,6 +28,7 @@ export type ErrorCode =
   | "PD_PACKAGES_UNREACHABLE"
   | "PD_INSTALL_FAILED"
   | "PD_NPM_MISSING"
+  | "PD_COMMAND_FAILED"
   | "PD_CODE_UNREACHABLE"
   | "PD_REGISTRY_UNREACHABLE"
   | "PD_SOURCE_INACTIVE"
@@ -90,6 +91,7 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   PD_PACKAGES_UNREACHABLE: { status: 503, title: "Packages cannot be installed now", fix: "Check the connection to the package registry and try again" },
   PD_INSTALL_FAILED: { status: 500, title: "npm could not install the packages", fix: "Read npm's own words above" },
   PD_NPM_MISSING: { status: 500, title: "npm is not on the PATH", fix: "Install npm, or make it reachable through PATH" },
+  PD_COMMAND_FAILED: { status: 500, title: "A program that is needed cannot be run", fix: "Check that it is installed, and try again" },
   PD_CODE_UNREACHABLE: { status: 422, title: "The code cannot be fetched", fix: "Check the URL: it must answer with the raw code" },
   PD_REGISTRY_UNREACHABLE: { status: 503, title: "A registry cannot be fetched", fix: "Check its location and the connection, and try again" },
   PD_SOURCE_INACTIVE: { status: 409, title: "The source is not active", fix: "pd update <source> --activate" },

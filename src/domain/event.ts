@@ -96,7 +96,7 @@ export function eventOf(emit: Emit): NewEvent {
   };
 }
 
-/** Parts what is emitted now from what is postponed (platform.md §4.4, `delivery_ts`). */
+/** Parts what is emitted now from what is postponed (platform.md §4.5, `delivery_ts`). */
 export function partEmits(emits: readonly Emit[], now: number): { events: readonly NewEvent[]; postponed: readonly NewPostponedEvent[] } {
   const events: NewEvent[] = [];
   const postponed: NewPostponedEvent[] = [];
@@ -106,4 +106,9 @@ export function partEmits(emits: readonly Emit[], now: number): { events: readon
     else postponed.push({ ...eventOf(emit), dueAt });
   }
   return { events, postponed };
+}
+
+/** Epoch ms as people and machines read it. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
 }

@@ -27,6 +27,21 @@ export interface RegistryComponent {
   readonly origin: RegistryOrigin;
 }
 
+/** Whether a text can be a component's key. Others never get as far as a path, a package name or a command. */
+export function isKey(text: string): boolean {
+  return /^\w+(?:-+\w+)+$/.test(text);
+}
+
+/** Whether a text can be an app's slug. */
+export function isAppSlug(text: string): boolean {
+  return /^\w+$/.test(text);
+}
+
+/** A location without the name and password that it may carry. */
+export function publicLocation(location: string): string {
+  return location.replace(/^(\w[\w+.-]*:\/\/)[^/@\s]*@/, "$1");
+}
+
 /** `gitlab-new-issue` → `gitlab`: the app's slug comes first (registry.md). Slugs have `_` where keys have none. */
 export function appOfKey(key: string): string {
   return key.split("-")[0] ?? key;

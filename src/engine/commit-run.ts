@@ -1,5 +1,5 @@
 import { type DedupeCache, type DedupeStrategy, type DroppedEmit, dedupe } from "../domain/dedupe.ts";
-import { type Emit, type Event, type NewEvent, type NewPostponedEvent, orderEmits, parseTs, partEmits } from "../domain/event.ts";
+import { type Emit, type Event, type NewEvent, type NewPostponedEvent, orderEmits, parseTs, isoTime, partEmits } from "../domain/event.ts";
 import type { DeployedId } from "../domain/ids.ts";
 import type { Invocation, LogLine, RunResult } from "../domain/invocation.ts";
 import type { RunCommit } from "../ports/run-store.ts";
@@ -30,11 +30,7 @@ export function judgeEmits(owner: Ownership, strategy: DedupeStrategy | undefine
   const isChanged = result.cache !== owner.cache;
   owner.cache = result.cache;
   const { events, postponed } = partEmits(result.kept, now);
-  const texts = [
-    ...result.warnings,
-    ...result.kept.flatMap(unreadableTimes),
-    ...postponed.map(({ dueAt }) => `An event is postponed until ${new Date(dueAt).toISOString()}`),
-  ];
+  const texts = [...result.warnings, ...result.kept.flatMap(unreadableTimes), ...postponed.map(({ dueAt }) => `An event is postponed until ${isoTime(dueAt)}`)];
   return {
     events,
     postponed,

@@ -149,11 +149,12 @@ export class Engine {
 
   /** Saved components and those of the registries, best first. */
   async searchComponents(query: string): Promise<readonly IndexedComponent[]> {
-    const own = this.store.listComponents().flatMap(({ definition, code }): IndexedComponent[] => {
+    const own = this.store.listComponents().flatMap(({ definition, code, isTransient }): IndexedComponent[] => {
       const { key, name, description = "", version, type } = definition;
-      return key === undefined || type === "app" ? [] : [{ key, name, description, version, type, registry: "", path: code.path }];
+      return key === undefined || type === "app" || isTransient ? [] : [{ key, name, description, version, type, registry: "", path: code.path }];
     });
-    const unique = [...new Map(own.map((entry) => [entry.key, entry])).values()];
+    // The newest comes first.
+    const unique = [...new Map(own.toReversed().map((entry) => [entry.key, entry])).values()];
     const known = new Set(unique.map(({ key }) => key));
     return [...searchIndex(unique, query), ...(await this.#registries.search(query)).filter(({ key }) => !known.has(key))];
   }

@@ -12,7 +12,7 @@ const LONGEST_SLEEP_MS = 60_000;
 /** After a release that could not be stored, as on a full disk. */
 const RETRY_MS = 1000;
 
-/** Emits events with a `delivery_ts` when their time has come (platform.md §4.4). */
+/** Emits events with a `delivery_ts` when their time has come (platform.md §4.5). */
 export class PostponedEmitter {
   readonly #ports: PostponedPorts;
   #nudge = new AbortController();

@@ -1,5 +1,5 @@
 import { PdError } from "../domain/errors.ts";
-import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey, searchIndex } from "../domain/registry.ts";
+import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey, isAppSlug, isKey, searchIndex } from "../domain/registry.ts";
 import type { EnginePorts } from "./ports.ts";
 
 /** Finds components by key in the registries that are configured, in their order. */
@@ -16,8 +16,15 @@ export class Registries {
 
   /** Throws PD_CONFLICT, PD_BAD_INPUT, PD_FILE_NOT_FOUND, PD_REGISTRY_UNREACHABLE; then it is not added. */
   async add(registry: Registry): Promise<void> {
-    await this.#ports.registry.check(registry);
-    await this.#ports.store.saveRegistry(registry);
+    const checked = await this.#ports.registry.check(registry);
+    // First the name: what is fetched under it must be of nobody else.
+    await this.#ports.store.saveRegistry(checked);
+    try {
+      await this.#ports.registry.update(checked);
+    } catch (error) {
+      await this.remove(checked.name);
+      throw error;
+    }
   }
 
   async remove(name: string): Promise<void> {
@@ -36,10 +43,11 @@ export class Registries {
   /** The first registry that has the key wins; of one alone when it is named. Throws PD_COMPONENT_NOT_FOUND. */
   async find(key: string, only?: string): Promise<RegistryComponent> {
     const registries = only === undefined ? this.list() : [this.#named(only)];
-    for (const registry of registries) {
-      const found = await this.#ports.registry.find(registry, key);
-      if (found !== undefined) return found;
-    }
+    if (isKey(key))
+      for (const registry of registries) {
+        const found = await this.#ports.registry.find(registry, key);
+        if (found !== undefined) return found;
+      }
     const names = registries.map(({ name }) => name).join(", ");
     throw new PdError(
       "PD_COMPONENT_NOT_FOUND",
@@ -50,13 +58,16 @@ export class Registries {
     );
   }
 
-  /** Best first. What is not here of the app that the query names is fetched, once. */
+  /**
+   * Best first. When nothing that is here fits, the app that the query begins with is fetched. Throws
+   * PD_REGISTRY_UNREACHABLE when that is not possible now.
+   */
   async search(query: string): Promise<readonly IndexedComponent[]> {
     const found = searchIndex(await this.index(), query);
     const [app = ""] = query.toLowerCase().split(/\s+/);
-    if (found.length > 0 || !/^[a-z0-9_]+$/.test(app)) return found;
-    for (const registry of this.list().filter(({ kind }) => kind === "npm")) await this.#ports.registry.find(registry, `${app}-`).catch(() => undefined);
-    return searchIndex(await this.index(), query);
+    if (found.length > 0 || !isAppSlug(app)) return found;
+    for (const registry of this.list()) if (await this.#ports.registry.prepare(registry, app)) return searchIndex(await this.index(), query);
+    return [];
   }
 
   /** Everything that is here. A key that two registries have belongs to the first. */

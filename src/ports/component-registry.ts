@@ -9,10 +9,12 @@ export interface ComponentRegistry {
   find(registry: Registry, key: string): Promise<RegistryComponent | undefined>;
   /** What is here of a registry, without asking anybody. Throws PD_FILE_NOT_FOUND when a folder is gone. */
   index(registry: Registry): Promise<readonly IndexedComponent[]>;
-  /** Fetches the newest of what is here, or of one app. Throws PD_REGISTRY_UNREACHABLE. */
+  /** Fetches an app's components when they are not here yet; false: the registry has none. Throws PD_REGISTRY_UNREACHABLE. */
+  prepare(registry: Registry, app: string): Promise<boolean>;
+  /** Fetches the newest of what is here, or of one app. Throws PD_REGISTRY_UNREACHABLE, PD_COMPONENT_NOT_FOUND for an app that it has not. */
   update(registry: Registry, app?: string): Promise<void>;
-  /** Throws PD_BAD_INPUT for a location that cannot be one, PD_FILE_NOT_FOUND for a folder that is not there. */
-  check(registry: Registry): Promise<void>;
+  /** The registry as it can be added. Throws PD_BAD_INPUT for a location that cannot be one, PD_FILE_NOT_FOUND for a folder that is not there. */
+  check(registry: Registry): Promise<Registry>;
   /** Forgets what was fetched of it. */
   forget(registry: Registry): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { readFile, readdir } from "node:fs/promises";
+import { readFile, readdir, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { type ComponentText, readComponentText } from "./component-text.ts";
 
@@ -10,6 +10,8 @@ export interface FoundComponent extends ComponentText {
 const CODE = /\.(mjs|cjs|js|mts|ts)$/;
 const NO_COMPONENT = /(\.d\.ts|\.(test|spec)\.\w+)$/;
 const SKIPPED = new Set(["node_modules", ".git", "dist", "coverage"]);
+/** No component is larger: what is holds data. */
+const MOST_BYTES = 1024 * 1024;
 /** Files that are open at once. */
 const MOST_OPEN = 32;
 
@@ -26,7 +28,12 @@ export async function findComponents(folder: string): Promise<readonly FoundComp
 
 async function readOne(folder: string, path: string): Promise<FoundComponent | undefined> {
   const name = relative(folder, path).split(sep).join("/");
-  const text = readComponentText(await readFile(path, "utf8").catch(() => ""), name);
+  // What has gone meanwhile, or cannot be read, does not keep others from being found.
+  const size = await stat(path).then(
+    (file) => file.size,
+    () => Number.POSITIVE_INFINITY,
+  );
+  const text = size > MOST_BYTES ? undefined : readComponentText(await readFile(path, "utf8").catch(() => ""), name);
   return text === undefined ? undefined : { ...text, path: name };
 }
 

@@ -13,7 +13,7 @@ export interface ComponentText {
 
 /** `undefined`: the text is no component. */
 export function readComponentText(text: string, path: string): ComponentText | undefined {
-  const found = /(?:^|[{,])([ \t]*)(?:key|"key"):\s*(["'`])([a-z0-9_]+(?:-[\w-]+)+)\2/im.exec(text);
+  const found = /(?:^|[{,])([ \t]*)(?:key|"key"):\s*(["'`])(\w+(?:-+\w+)+)\2/im.exec(text);
   if (found?.[3] === undefined) return undefined;
   const [, indent = "", , key] = found;
   const member = (name: string): string => literalAt(text, indent, name) ?? "";

@@ -1,104 +1,108 @@
-import { spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
-import { mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { extract } from "tar";
-import { runNpm } from "../code/npm-command.ts";
+import { npmProblem, runNpm } from "../code/npm-command.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
+import { publicLocation } from "../domain/registry.ts";
 import { sendRequest } from "../system/http-client.ts";
+import { runCommand } from "../system/run-command.ts";
 
 const TIMEOUT_MS = 120_000;
+/** Of an archive that is downloaded, and of what it holds; the whole public registry has less. */
+const MOST_BYTES = 500 * 1024 * 1024;
+const MOST_FILES = 200_000;
 
-/** Fetches the newest version of an npm package into a folder. Resolves to false when the registry has no such package. */
-export async function fetchPackage(name: string, folder: string, signal: AbortSignal): Promise<boolean> {
-  return replaceWhole(folder, async (partial) => {
-    const { code, output } = await runNpm(partial, ["pack", name, "--loglevel=error", "--pack-destination", partial], signal);
-    if (/\b(E404|ETARGET|EINVALIDPACKAGENAME)\b/.test(output)) return false;
-    if (code !== 0) throw unreachable(name, output.trim().split("\n").at(-1) ?? "npm failed");
-    const archive = (await readdir(partial)).find((entry) => entry.endsWith(".tgz")) ?? "";
-    await unpack(join(partial, archive), partial);
-    return true;
-  });
+/**
+ * Fetches the newest version of an npm package into an empty folder; its scripts are not run. Resolves to where it is,
+ * `undefined` when the registry has no such package. Throws PD_REGISTRY_UNREACHABLE.
+ */
+export async function fetchPackage(name: string, folder: string, signal: AbortSignal): Promise<string | undefined> {
+  const words = ["pack", name, "--ignore-scripts", "--loglevel=error", "--pack-destination", folder];
+  const { code, output } = await runNpm(words, { folder, signal, timeoutMs: TIMEOUT_MS });
+  const problem = code === 0 ? undefined : npmProblem(output);
+  if (problem === "no-such-package" || problem === "no-such-version") return undefined;
+  if (problem === "unreachable") throw unreachable(name, "the package registry does not answer");
+  if (problem !== undefined) throw unreachable(name, reasonOf(output) ?? "npm failed");
+  const archive = (await readdir(folder)).find((entry) => entry.endsWith(".tgz")) ?? "";
+  await unpack(join(folder, archive), folder);
+  return folder;
 }
 
-/** Clones a repository, `#branch` or `#tag` behind its address, without its history. */
-export async function cloneRepository(location: string, folder: string): Promise<void> {
+/** Clones a repository into an empty folder, `#branch` or `#tag` behind its address, without its history. Resolves to where it is. */
+export async function cloneRepository(location: string, folder: string, signal: AbortSignal): Promise<string> {
   const [url = "", branch] = location.split("#");
-  await replaceWhole(
-    folder,
-    async (partial) => {
-      const words = ["clone", "--quiet", "--depth", "1", ...(branch === undefined ? [] : ["--branch", branch]), "--", url, join(partial, "clone")];
-      const { code, output } = await git(partial, words);
-      if (code !== 0) throw unreachable(location, output.trim().split("\n").at(-1) ?? "git failed");
-      return true;
-    },
-    "clone",
-  );
+  const target = join(folder, "clone");
+  const words = ["clone", "--quiet", "--depth", "1", ...(branch === undefined ? [] : [`--branch=${branch}`]), "--", url, target];
+  const { code, output } = await git(folder, words, signal);
+  if (code !== 0) throw unreachable(location, output.trim().split("\n").at(-1)?.replaceAll(url, publicLocation(url)) ?? "git failed");
+  return target;
 }
 
-/** Downloads a tarball and unpacks it without its first folder. */
-export async function fetchTarball(url: string, folder: string): Promise<void> {
-  await replaceWhole(folder, async (partial) => {
-    const archive = join(partial, "archive.tgz");
-    try {
-      const answer = await sendRequest(url, { timeoutMs: TIMEOUT_MS });
-      if (!answer.ok || answer.body === null) throw new Error(`it answered with status ${answer.status}`);
-      await pipeline(Readable.fromWeb(answer.body), createWriteStream(archive));
-      await unpack(archive, partial);
-    } catch (error) {
-      throw unreachable(url, error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error));
-    }
-    return true;
-  });
+/** Downloads a tarball and unpacks it into an empty folder, without its first one. Resolves to where it is. */
+export async function fetchTarball(url: string, folder: string): Promise<string> {
+  const archive = join(folder, "archive.tgz");
+  try {
+    const answer = await sendRequest(publicLocation(url), { timeoutMs: TIMEOUT_MS, headers: credentialsOf(url) });
+    if (!answer.ok || answer.body === null) throw new Error(`it answered with status ${answer.status}`);
+    await pipeline(Readable.fromWeb(answer.body), atMost(MOST_BYTES), createWriteStream(archive));
+    await unpack(archive, folder);
+  } catch (error) {
+    throw unreachable(url, error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error));
+  }
+  return folder;
+}
+
+/** fetch refuses addresses with a name and password in them. */
+function credentialsOf(url: string): Record<string, string> {
+  const { username, password } = new URL(url);
+  if (username === "") return {};
+  return { authorization: `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64")}` };
 }
 
 /** Commit of a checkout; `undefined` when the folder is none. */
-export async function commitOf(folder: string): Promise<string | undefined> {
-  const { code, output } = await git(folder, ["rev-parse", "HEAD"]);
+export async function commitOf(folder: string, signal: AbortSignal): Promise<string | undefined> {
+  const { code, output } = await git(folder, ["rev-parse", "HEAD"], signal);
   return code === 0 ? output.trim() : undefined;
 }
 
 async function unpack(archive: string, folder: string): Promise<void> {
-  await extract({ file: archive, cwd: folder, strip: 1 });
+  let [bytes, files] = [0, 0];
+  const filter = (path: string, entry: { size?: number }): boolean => {
+    bytes += entry.size ?? 0;
+    files += 1;
+    if (bytes > MOST_BYTES || files > MOST_FILES)
+      throw new RangeError(`it holds more than ${MOST_BYTES / 1024 / 1024} MB or ${MOST_FILES} files, up to ${path}`);
+    return true;
+  };
+  await extract({ file: archive, cwd: folder, strip: 1, filter });
   await rm(archive, { force: true });
 }
 
-/** Fills a folder beside it and renames that when it is whole: who reads meanwhile finds the old one or the new one. */
-async function replaceWhole(folder: string, fill: (partial: string) => Promise<boolean>, inner?: string): Promise<boolean> {
-  await mkdir(dirname(folder), { recursive: true });
-  const partial = await mkdtemp(join(dirname(folder), ".partial-"));
-  try {
-    if (!(await fill(partial))) return false;
-    const old = `${partial}-old`;
-    await rename(folder, old).catch(() => {});
-    await rename(inner === undefined ? partial : join(partial, inner), folder);
-    await rm(old, { recursive: true, force: true });
-    return true;
-  } finally {
-    await rm(partial, { recursive: true, force: true });
-  }
+function atMost(limit: number) {
+  return async function* (chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let bytes = 0;
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      if (bytes > limit) throw new RangeError(`it is larger than ${limit / 1024 / 1024} MB`);
+      yield chunk;
+    }
+  };
 }
 
-function git(folder: string, words: readonly string[]): Promise<{ code: number; output: string }> {
-  return new Promise((resolve) => {
-    const child = spawn("git", words, { cwd: folder, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, GIT_TERMINAL_PROMPT: "0" } });
-    let output = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
-    child.once("error", (error) => resolve({ code: 1, output: error.message }));
-    child.once("close", (code) => resolve({ code: code ?? 1, output }));
-  });
+/** Never asks anybody for a password. */
+function git(folder: string, words: readonly string[], signal: AbortSignal) {
+  return runCommand("git", words, { folder, signal, timeoutMs: TIMEOUT_MS, env: { GIT_TERMINAL_PROMPT: "0", GIT_SSH_COMMAND: "ssh -oBatchMode=yes" } });
+}
+
+/** npm's own words for what went wrong: its last lines speak of a log file. */
+function reasonOf(output: string): string | undefined {
+  const lines = output.split("\n").map((line) => line.replace(/^npm (error|ERR!) ?/, "").trim());
+  return lines.find((line) => line !== "" && !/^(code|errno|syscall) |complete log/.test(line));
 }
 
 function unreachable(location: string, reason: string): PdError {
-  return new PdError("PD_REGISTRY_UNREACHABLE", `Cannot fetch ${location}: ${reason}`);
-}
-
-export function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
+  return new PdError("PD_REGISTRY_UNREACHABLE", `Cannot fetch ${publicLocation(location)}: ${reason}`);
 }

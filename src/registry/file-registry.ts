@@ -1,19 +1,25 @@
-import { readFile, readdir, rm, stat } from "node:fs/promises";
+import { mkdir, readFile, readdir, realpath, rm, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
 import { LocalComponent } from "../code/local-component.ts";
 import { buildFailed } from "../domain/build-problem.ts";
 import { PdError } from "../domain/errors.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
-import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey } from "../domain/registry.ts";
+import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey, isAppSlug } from "../domain/registry.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { ComponentRegistry } from "../ports/component-registry.ts";
 import { type FoundComponent, findComponents } from "./component-folder.ts";
-import { cloneRepository, commitOf, fetchPackage, fetchTarball, isThere } from "./fetch-registry.ts";
+import { cloneRepository, commitOf, fetchPackage, fetchTarball } from "./fetch-registry.ts";
+import { FetchedFolders } from "./fetched-folders.ts";
 
 export interface FileRegistrySettings {
   /** Where fetched registries are kept. */
   readonly folder: string;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
 }
+
+/** For so long a package that was not there is not asked for again. */
+const MISSING_HOLDS_MS = 10 * 60_000;
 
 /** A folder of components that is searched as one. */
 interface Root {
@@ -30,9 +36,18 @@ export class FileRegistry implements ComponentRegistry {
   readonly #settings: FileRegistrySettings;
   /** Folder → its components. */
   readonly #known = new Map<string, Promise<readonly FoundComponent[]>>();
+  readonly #fetched: FetchedFolders;
+  /** Packages that an npm registry does not have, and when it said so. */
+  readonly #missing = new Map<string, number>();
 
-  constructor(settings: FileRegistrySettings) {
+  static async open(settings: FileRegistrySettings): Promise<FileRegistry> {
+    await mkdir(settings.folder, { recursive: true });
+    return new FileRegistry(settings, await FetchedFolders.open(settings.folder));
+  }
+
+  private constructor(settings: FileRegistrySettings, fetched: FetchedFolders) {
     this.#settings = settings;
+    this.#fetched = fetched;
   }
 
   async find(registry: Registry, key: string): Promise<RegistryComponent | undefined> {
@@ -54,33 +69,41 @@ export class FileRegistry implements ComponentRegistry {
     return lists.flat();
   }
 
+  async prepare(registry: Registry, app: string): Promise<boolean> {
+    return registry.kind === "npm" && (await this.#packageOf(registry, app)).length > 0;
+  }
+
   async update(registry: Registry, app?: string): Promise<void> {
     const { kind, location } = registry;
+    const { signal } = this.#settings;
     const folder = this.#folderOf(registry);
-    if (kind === "git") await cloneRepository(location, folder);
-    if (kind === "tarball") await fetchTarball(location, folder);
+    if (kind === "git") await this.#fetched.replace(folder, (partial) => cloneRepository(location, partial, signal));
+    if (kind === "tarball") await this.#fetched.replace(folder, (partial) => fetchTarball(location, partial));
     if (kind === "npm") {
       const apps = app === undefined ? await readdir(folder).catch(() => []) : [app];
-      for (const name of apps.filter((entry) => !entry.startsWith("."))) await this.#fetchPackage(registry, name);
+      for (const name of apps.filter(isAppSlug)) await this.#fetchPackage(registry, name);
+      if (app !== undefined && !(isAppSlug(app) && (await isThere(join(folder, app)))))
+        throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot fetch ${JSON.stringify(app)}: the registry ${registry.name} has no such app`);
     }
     this.#known.clear();
   }
 
-  async check(registry: Registry): Promise<void> {
+  async check(registry: Registry): Promise<Registry> {
     const { kind, name, location } = registry;
     if (!/^[a-z0-9][\w.-]*$/i.test(name))
       throw new PdError("PD_BAD_INPUT", `Cannot add registry ${JSON.stringify(name)}: its name wants letters, digits and dashes`);
     if (kind === "npm") {
       if (!/^@[a-z0-9-~][\w.~-]*$/.test(location))
         throw new PdError("PD_BAD_INPUT", `Cannot add ${JSON.stringify(location)}: an npm registry is a scope such as @pipedream`);
-      return;
+      return registry;
     }
-    if (kind !== "folder") return this.update(registry);
+    if (kind !== "folder") return registry;
     const found = await stat(location).catch(() => undefined);
     if (!isAbsolute(location) || found?.isDirectory() !== true)
       throw new PdError("PD_FILE_NOT_FOUND", `Cannot add ${JSON.stringify(location)}: the server finds no such folder`, {
         fix: "Give the path of a folder on the server's machine",
       });
+    return { ...registry, location: await realpath(location) };
   }
 
   async forget(registry: Registry): Promise<void> {
@@ -108,15 +131,20 @@ export class FileRegistry implements ComponentRegistry {
 
   /** The package of one app, fetched when it is not here. */
   async #packageOf(registry: Registry, app: string): Promise<readonly Root[]> {
+    if (!isAppSlug(app)) return [];
     const folder = join(this.#folderOf(registry), app);
-    const isHere = (await isThere(folder)) || (await this.#fetchPackage(registry, app));
+    const isMissing = this.#settings.clock.now() - (this.#missing.get(folder) ?? 0) < MISSING_HOLDS_MS;
+    const isHere = (await isThere(folder)) || (!isMissing && (await this.#fetchPackage(registry, app)));
     return isHere ? [{ folder, prefix: `${app}/` }] : [];
   }
 
   async #fetchPackage(registry: Registry, app: string): Promise<boolean> {
     const folder = join(this.#folderOf(registry), app);
+    const isFound = await this.#fetched.replace(folder, (partial) => fetchPackage(`${registry.location}/${app}`, partial, this.#settings.signal));
+    if (isFound) this.#missing.delete(folder);
+    else this.#missing.set(folder, this.#settings.clock.now());
     this.#known.delete(folder);
-    return fetchPackage(`${registry.location}/${app}`, folder, this.#settings.signal);
+    return isFound;
   }
 
   #components(folder: string): Promise<readonly FoundComponent[]> {
@@ -133,13 +161,16 @@ export class FileRegistry implements ComponentRegistry {
   }
 
   async #read(registry: Registry, { folder, prefix }: Root, found: FoundComponent): Promise<RegistryComponent> {
-    const component = await LocalComponent.open(join(folder, found.path));
+    const component = await LocalComponent.open(join(folder, found.path), folder);
     try {
       const read = await component.read();
       if (read.kind === "failed") throw buildFailed(found.path, read.problems);
       const stray = read.files.find((path) => !path.startsWith(folder + sep));
       if (stray !== undefined) throw new PdError("PD_BUILD_FAILED", `Cannot use ${found.key}: it imports ${stray}, which lies outside of its registry`);
-      const [commit, packageName] = await Promise.all([isCheckout(registry) ? commitOf(folder) : undefined, packageOf(registry, folder)]);
+      const [commit, packageName] = await Promise.all([
+        isCheckout(registry) ? commitOf(folder, this.#settings.signal) : undefined,
+        packageOf(registry, folder),
+      ]);
       const origin = { kind: "registry", registry: registry.name, key: found.key, path: prefix + found.path } as const;
       return {
         code: read.code,
@@ -159,4 +190,11 @@ function isCheckout({ kind }: Registry): boolean {
 async function packageOf({ kind }: Registry, folder: string): Promise<string | undefined> {
   const manifest = kind === "npm" ? parseJson(await readFile(join(folder, "package.json"), "utf8").catch(() => "")) : undefined;
   return isJsonObject(manifest) ? `${String(manifest["name"])}@${String(manifest["version"])}` : undefined;
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }

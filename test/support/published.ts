@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fetchPackage, isThere } from "../../src/registry/fetch-registry.ts";
+import { fetchPackage } from "../../src/registry/fetch-registry.ts";
+import { FetchedFolders } from "../../src/registry/fetched-folders.ts";
 
 /** Components that nobody here wrote, by the versions of their packages; fetched once, without what they depend on. */
 const PACKAGES: Readonly<Record<string, string>> = {
@@ -32,9 +34,11 @@ export function published(path: string): string {
 
 /** Fetches what is not here yet. */
 export async function fetchPublished(): Promise<void> {
+  const folders = await FetchedFolders.open(PUBLISHED);
+  const { signal } = new AbortController();
   for (const [app, version] of Object.entries(PACKAGES)) {
-    if (await isThere(published(app))) continue;
+    if (existsSync(published(app))) continue;
     const name = `@pipedream/${app}@${version}`;
-    if (!(await fetchPackage(name, published(app), new AbortController().signal))) throw new Error(`the package registry has no ${name}`);
+    if (!(await folders.replace(published(app), (partial) => fetchPackage(name, partial, signal)))) throw new Error(`the package registry has no ${name}`);
   }
 }

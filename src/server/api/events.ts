@@ -13,7 +13,7 @@ const rangeParams = z.object({ start_id: z.string().optional(), end_id: z.string
 const MOST_BEFORE = 10_000;
 /** As much as `$errors` and `$logs` show (platform.md §1.5). */
 const LAST = 100;
-/** Channel of what is postponed and will reach a source, its own included (platform.md §4.4). */
+/** Channel of what is postponed and will reach a source, its own included (platform.md §4.5). */
 const INBOUND = "$in";
 
 /** Events of a source (platform.md §1.5). */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { IndexedComponent, Registry } from "../../domain/registry.ts";
+import { type IndexedComponent, type Registry, publicLocation } from "../../domain/registry.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { type Route, pageOf, pageParams, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
@@ -64,7 +64,7 @@ export function registryRoutes({ registries }: Engine): readonly Route[] {
 }
 
 function registryRecord({ name, kind, location }: Registry) {
-  return { name, kind, location };
+  return { name, kind, location: publicLocation(location) };
 }
 
 function indexedRecord({ key, name, description, version, type, registry, path }: IndexedComponent) {

@@ -50,16 +50,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     settleInstant: (instant) => writer.write("settleInstant", instant),
     prune: (sourceId, retention, now) => writer.write("prune", sourceId, retention, now),
     pruneDeliveries: (listenerId, retention, now) => writer.write("pruneDeliveries", listenerId, retention, now),
-    saveWebhook: (webhook) => writer.write("saveWebhook", webhook),
-    changeWebhook: (id, change, now) => writer.write("changeWebhook", id, change, now),
-    missPending: (listenerId) => writer.write("missPending", listenerId),
-    deleteWebhook: (id) => writer.write("deleteWebhook", id),
-    saveSubscription: (subscription) => writer.write("saveSubscription", subscription),
-    deleteSubscription: (which) => writer.write("deleteSubscription", which),
-    saveAutoSubscription: (subscription) => writer.write("saveAutoSubscription", subscription),
-    recordAttempt: (record) => writer.write("recordAttempt", record),
-    retryDelivery: (id, now) => writer.write("retryDelivery", id, now),
-    retryDeliveries: (listenerId, which) => writer.write("retryDeliveries", listenerId, which),
+    ...listenerVerbs(writer),
     saveKey: (key) => writer.write("saveKey", key),
     deleteKey: (idOrName) => writer.write("deleteKey", idOrName),
     createDataStore: (name, now) => writer.write("createDataStore", name, now),
@@ -75,4 +66,20 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
       await writer.close();
     },
   };
+}
+
+/** What is written of webhooks, subscriptions and deliveries. */
+function listenerVerbs(writer: WriterClient) {
+  return {
+    saveWebhook: (webhook) => writer.write("saveWebhook", webhook),
+    changeWebhook: (id, change, now) => writer.write("changeWebhook", id, change, now),
+    missPending: (listenerId) => writer.write("missPending", listenerId),
+    deleteWebhook: (id) => writer.write("deleteWebhook", id),
+    saveSubscription: (subscription) => writer.write("saveSubscription", subscription),
+    deleteSubscription: (which) => writer.write("deleteSubscription", which),
+    saveAutoSubscription: (subscription) => writer.write("saveAutoSubscription", subscription),
+    recordAttempt: (record) => writer.write("recordAttempt", record),
+    retryDelivery: (id, now) => writer.write("retryDelivery", id, now),
+    retryDeliveries: (listenerId, which) => writer.write("retryDeliveries", listenerId, which),
+  } satisfies Partial<Store>;
 }

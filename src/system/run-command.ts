@@ -1,0 +1,79 @@
+import { spawn } from "node:child_process";
+import { PdError } from "../domain/errors.ts";
+
+export interface CommandSettings {
+  /** Where it runs. */
+  readonly folder: string;
+  /** Aborts when the server stops. */
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number;
+  /** Beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface CommandResult {
+  /** 1 for a command that was ended by a signal. */
+  readonly code: number;
+  /** What it printed to stdout and stderr. */
+  readonly output: string;
+}
+
+/**
+ * Runs a command and collects what it prints. When it has to end before its time, everything that it has started ends
+ * with it. Throws PD_STOPPING when the signal aborts, PD_COMMAND_FAILED when it cannot be started or takes too long.
+ */
+export function runCommand(command: string, words: readonly string[], { folder, signal, timeoutMs, env }: CommandSettings): Promise<CommandResult> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(stopping(command));
+    const isWindows = process.platform === "win32";
+    const child = spawn(command, words, {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...env },
+      shell: isWindows,
+      // A group of its own, so that its children can be ended with it.
+      detached: !isWindows,
+    });
+    let output = "";
+    let failure: PdError | undefined;
+    const end = (reason: PdError): void => {
+      failure = reason;
+      if (child.pid !== undefined) killGroup(child.pid, isWindows);
+    };
+    const stop = (): void => end(stopping(command));
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => end(failed(command, `it took longer than ${timeoutMs / 1000} s`)), timeoutMs);
+    const settle = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
+    };
+    signal.addEventListener("abort", stop);
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
+    child.once("error", (error) => {
+      settle();
+      reject(failed(command, error.message));
+    });
+    child.once("close", (code) => {
+      settle();
+      if (failure === undefined) resolve({ code: code ?? 1, output });
+      else reject(failure);
+    });
+  });
+}
+
+function killGroup(pid: number, isWindows: boolean): void {
+  try {
+    process.kill(isWindows ? pid : -pid, "SIGKILL");
+  } catch (error) {
+    // It has ended by itself meanwhile.
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
+}
+
+function stopping(command: string): PdError {
+  return new PdError("PD_STOPPING", `Cannot run ${command}: the server is stopping`);
+}
+
+function failed(command: string, reason: string): PdError {
+  return new PdError("PD_COMMAND_FAILED", `Cannot run ${command}: ${reason}`);
+}

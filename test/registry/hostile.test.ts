@@ -1,0 +1,86 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { createReadStream, existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { basename, join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { readComponentText } from "../../src/registry/component-text.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { TestServer } from "../support/runtime.ts";
+
+async function repository(component: string, manifest = "{}"): Promise<string> {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "x.mjs"), component);
+  await writeFile(join(folder, "package.json"), manifest);
+  const git = (...words: string[]) => execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.com", ...words], { cwd: folder, stdio: "pipe" });
+  git("init", "--quiet");
+  git("add", ".");
+  git("commit", "--quiet", "-m", "one");
+  return `file://${folder}`;
+}
+
+const component = (version: string) => `export default {\n  key: "x-source",\n  name: "X",\n  version: "${version}",\n  run() {},\n};\n`;
+
+describe("a key or an app's name", () => {
+  it("is never a path, a package specifier or an address", async () => {
+    const [server, target] = [await TestServer.start(), await temporaryFolder()];
+    const marker = join(target, "marker");
+    const url = await repository(component("1"), JSON.stringify({ name: "@pipedream/x", version: "1.0.0", scripts: { prepare: `touch ${marker}` } }));
+    for (const key of [`x@git+${url}`, `x@git+${url}-y`, "../../x-y", "/etc/x-y", "x-y/../../z-a"]) {
+      await expect(server.api.post("/v1/components/describe", { key })).rejects.toMatchObject({ code: "PD_COMPONENT_NOT_FOUND" });
+    }
+    await mkdir(join(target, "victim"));
+    for (const app of [`x@git+${url}`, "../../victim", `../../../../../../../..${target}/victim`]) {
+      await expect(server.api.post("/v1/registries/update", { name: "pipedream", app })).rejects.toMatchObject({ code: "PD_COMPONENT_NOT_FOUND" });
+    }
+    expect([existsSync(marker), existsSync(join(target, "victim"))]).toEqual([false, true]);
+  });
+});
+
+describe("a registry", () => {
+  it("keeps its name and what it holds when another is added under it", async () => {
+    const server = await TestServer.start();
+    const [one, two] = [await repository(component("1")), await repository(component("2"))];
+    const add = (location: string) => server.api.post("/v1/registries", { name: "g", kind: "git", location });
+    await add(one);
+    await expect(add(two)).rejects.toMatchObject({ code: "PD_CONFLICT" });
+    expect(await server.api.get("/v1/components/registry/x-source")).toMatchObject({ data: { version: "1" } });
+  });
+
+  it("never shows the password in its address", async () => {
+    const server = await TestServer.start();
+    const location = "http://me:hunter2@127.0.0.1:9/x.tgz";
+    const added = server.api.post("/v1/registries", { name: "t", kind: "tarball", location });
+    await expect(added).rejects.toThrow(/^Cannot fetch http:\/\/127\.0\.0\.1:9\/x\.tgz: bad port$/);
+    expect(await server.api.get("/v1/registries")).toMatchObject({ data: [{ name: "pipedream" }] });
+    const archive = await temporaryFolder();
+    await writeFile(join(archive, "x.mjs"), component("1"));
+    execFileSync("tar", ["czf", join(archive, "x.tgz"), "-C", join(archive, ".."), basename(archive)]);
+    const seen: unknown[] = [];
+    const store = createServer((request, response) => {
+      seen.push(request.headers.authorization);
+      createReadStream(join(archive, "x.tgz")).pipe(response);
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void store.close());
+    await once(store, "listening");
+    const address = store.address();
+    const host = `127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+    await server.api.post("/v1/registries", { name: "t", kind: "tarball", location: `http://me:hunter2@${host}/x.tgz` });
+    expect(seen).toEqual([`Basic ${Buffer.from("me:hunter2").toString("base64")}`]);
+    expect(await server.api.get("/v1/registries")).toMatchObject({ data: [{}, { name: "t", location: `http://${host}/x.tgz` }] });
+  });
+
+  it("may hold any text: reading a key out of it takes no longer for that", () => {
+    expect(readComponentText(`export default { key: "a${"-".repeat(5000)}!", version: "1" }`, "x.mjs")).toBeUndefined();
+  });
+
+  it("takes nothing from above its own folder", async () => {
+    const [server, above] = [await TestServer.start(), await temporaryFolder()];
+    await writeFile(join(above, "package.json"), JSON.stringify({ dependencies: { semver: "5.0.0" } }));
+    await mkdir(join(above, "registry"));
+    await writeFile(join(above, "registry", "x.mjs"), `import "semver";\n${component("1")}`);
+    await server.api.post("/v1/registries", { name: "r", kind: "folder", location: `${above}/registry/` });
+    expect(await server.api.post("/v1/sources", { key: "x-source" })).toMatchObject({ data: { registry: { name: "r", path: "x.mjs" } } });
+  });
+});
