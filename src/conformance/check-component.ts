@@ -100,7 +100,14 @@ async function checkUnit({ clock }: CheckPorts, unit: Unit, { code, reach }: { c
   if (definition.hasAdditionalProps === true) return;
   const id = invocationId(clock.now(), clock.randomText(8));
   // A component without the method answers at once, once `this` is built.
-  const request = { id, method: { kind: "additional-props" }, configured: values, endpoint: "http://127.0.0.1/sample", deadlineMs: CALL_DEADLINE_MS } as const;
+  const request = {
+    id,
+    method: { kind: "additional-props" },
+    configured: values,
+    dataStores: [],
+    endpoint: "http://127.0.0.1/sample",
+    deadlineMs: CALL_DEADLINE_MS,
+  } as const;
   const { outcome } = await unit.call(request, { log: () => {}, respond: () => {} });
   if (outcome.kind !== "returned") throw new Problem("instance fails", describeOutcome(outcome));
 }

@@ -58,6 +58,8 @@ export interface RunResult {
   readonly logs: readonly LogLine[];
   /** What `run` returned, as JSON text; absent when it returned nothing that JSON can carry. */
   readonly returned?: string;
+  /** What an action did through `$`, as JSON text, however it ended. */
+  readonly report?: string;
 }
 
 /** Key → JSON text of the value; `null` clears the key. */

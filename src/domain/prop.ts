@@ -142,3 +142,11 @@ export function withDynamicProps(declared: readonly PropDeclaration[], dynamic: 
   const names = new Set(declared.map(({ name }) => name));
   return [...declared.map((prop) => byName.get(prop.name) ?? prop), ...dynamic.filter(({ name }) => !names.has(name))];
 }
+
+/** Names of the data stores that these values give to a component: it reaches no others. */
+export function dataStoresOf(props: readonly PropDeclaration[], configured: ConfiguredProps): readonly string[] {
+  return props.flatMap(({ kind, name }) => {
+    const store = kind === "data-store" ? configured[name] : undefined;
+    return typeof store === "string" ? [store] : [];
+  });
+}

@@ -1,8 +1,9 @@
 import { challengeOf, isWanted } from "../domain/app-hook.ts";
-import { PdError } from "../domain/errors.ts";
+import { PdError, messageOf } from "../domain/errors.ts";
 import { type InvocationId, invocationId } from "../domain/ids.ts";
 import { type BadResponse, type HttpResponse, isFailed } from "../domain/invocation.ts";
 import type { JsonObject } from "../domain/json.ts";
+import type { AppHookProp } from "../domain/prop.ts";
 import type { HttpTrigger } from "../domain/trigger.ts";
 import type { CommittedRun } from "./commit-run.ts";
 import { type Cancel, DeadlineQueue } from "./deadline-queue.ts";
@@ -47,8 +48,22 @@ export class RequestAcceptor {
     if (hook === undefined) throw new PdError("PD_NOT_FOUND", `${live.source.slug} has no HTTP interface`);
     const challenge = challengeOf(trigger);
     if (challenge !== undefined) return { status: 200, headers: { "content-type": "text/plain" }, body: challenge, encoding: "utf8" };
-    if (!isWanted(trigger, await live.eventNames(hook))) return IGNORED;
+    if (!isWanted(trigger, await this.#eventNames(live, hook))) return IGNORED;
     return this.#answerDefault(this.#requestOf(live, { ...trigger, isAppHook: true }));
+  }
+
+  /** While the component cannot tell what it wants, it gets everything. */
+  async #eventNames(live: LiveSource, hook: AppHookProp): Promise<readonly string[] | undefined> {
+    let cancel: Cancel = () => {};
+    const late = new Promise<undefined>((resolve) => (cancel = this.#slow.add(() => resolve(undefined))));
+    try {
+      return await Promise.race([live.questions.eventNames(hook), late]);
+    } catch (error) {
+      this.#ports.log.warn("an app hook cannot tell which events it wants, and gets all", { source: live.source.slug, reason: messageOf(error) });
+      return undefined;
+    } finally {
+      cancel();
+    }
   }
 
   #requestOf(live: LiveSource, trigger: HttpTrigger): StoredRequest {

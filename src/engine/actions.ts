@@ -1,7 +1,8 @@
 import { invocationId } from "../domain/ids.ts";
-import type { ActionContext, LogLine, Outcome, RunResult } from "../domain/invocation.ts";
+import type { ActionContext, LogLine, Outcome, RunResult, StateChanges } from "../domain/invocation.ts";
 import type { Emit } from "../domain/event.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../domain/json.ts";
+import { dataStoresOf, withDynamicProps } from "../domain/prop.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Unit } from "../ports/runner.ts";
 import type { Configuration } from "./configure.ts";
@@ -27,6 +28,8 @@ export interface ActionRun {
 export interface LoadedAction {
   readonly component: SavedComponent;
   readonly unit: Unit;
+  /** Keys of `$.service.db` that its process may know. */
+  readonly memory: Set<string>;
 }
 
 type Wishes = Configuration & ActionContext;
@@ -59,26 +62,39 @@ export async function runAction(ports: EnginePorts, action: LoadedAction, wishes
 async function runOnce(ports: EnginePorts, action: LoadedAction, { configured, dynamicProps, steps, context }: Wishes): Promise<RunResult> {
   const { clock, settings } = ports;
   const { definition } = action.component;
-  const memory = definition.props.some(({ kind }) => kind === "db") ? `db of ${definition.key ?? definition.name}` : undefined;
-  if (memory !== undefined) await recall(ports, action, memory);
+  const memory = definition.props.some(({ kind }) => kind === "db") ? (definition.key ?? action.component.hash) : undefined;
+  if (memory !== undefined) recall(ports, action, memory);
+  const dataStores = dataStoresOf(withDynamicProps(definition.props, dynamicProps), configured);
   const id = invocationId(clock.now(), clock.randomText(8));
-  const request = { id, method: { kind: "action", steps, context }, configured, dynamicProps, endpoint: "", deadlineMs: settings.deadlineMs } as const;
+  const request = {
+    id,
+    method: { kind: "action", steps, context },
+    configured,
+    dynamicProps,
+    dataStores,
+    endpoint: "",
+    deadlineMs: settings.deadlineMs,
+  } as const;
   const result = await action.unit.call(request, { log: () => {}, respond: () => {} });
-  if (memory !== undefined) await remember(ports, memory, result);
+  if (memory !== undefined) await remember(ports, action, { memory, changes: result.stateChanges });
   return result;
 }
 
-/** What an action keeps in `$.service.db` lies in a data store of its own. */
-async function recall({ store, clock }: EnginePorts, { unit }: LoadedAction, memory: string): Promise<void> {
-  await store.createDataStore(memory, clock.now());
-  unit.patchState(Object.fromEntries(store.listDataStoreValues(memory).map(([key, value]) => [key, JSON.stringify(value)])));
+/** A process sees what is stored by now; what it knows and is gone is cleared. */
+function recall({ store }: EnginePorts, { unit, memory: known }: LoadedAction, memory: string): void {
+  const stored = store.readActionState(memory);
+  const gone = [...known].filter((key) => !(key in stored)).map((key) => [key, null]);
+  for (const key of Object.keys(stored)) known.add(key);
+  unit.patchState({ ...stored, ...Object.fromEntries(gone) });
 }
 
-async function remember({ store }: EnginePorts, memory: string, { stateChanges }: RunResult): Promise<void> {
-  for (const [key, text] of Object.entries(stateChanges)) {
-    if (text === null) await store.deleteDataStoreValue(memory, key);
-    else await store.setDataStoreValue(memory, key, parseJson(text) ?? null);
-  }
+async function remember(
+  { store }: EnginePorts,
+  { memory: known }: LoadedAction,
+  { memory, changes }: { memory: string; changes: StateChanges },
+): Promise<void> {
+  for (const key of Object.keys(changes)) known.add(key);
+  await store.writeActionState(memory, changes);
 }
 
 function contextOf({ clock, store }: EnginePorts): JsonObject {
@@ -96,9 +112,9 @@ function contextOf({ clock, store }: EnginePorts): JsonObject {
   };
 }
 
-function reportOf({ returned }: RunResult): JsonObject {
-  const report = parseJson(returned ?? "{}");
-  return isJsonObject(report) ? report : {};
+function reportOf({ report: text, returned }: RunResult): JsonObject {
+  const report = parseJson(text ?? "{}");
+  return { ...(isJsonObject(report) ? report : {}), ...(returned === undefined ? {} : { returned: parseJson(returned) ?? null }) };
 }
 
 function actionRun({ outcome, emits }: RunResult, { exports, returned, response, sends, flow }: JsonObject): Omit<ActionRun, "logs" | "durationMs" | "runs"> {

@@ -8,6 +8,7 @@ export interface Question {
   readonly method: Method;
   readonly configured: ConfiguredProps;
   readonly dynamicProps: readonly PropDeclaration[];
+  readonly dataStores: readonly string[];
   /** What `this.<http>.endpoint` shows. */
   readonly endpoint: string;
 }

@@ -94,6 +94,15 @@ export function requireSource({ name, type }: ComponentDefinition): void {
   });
 }
 
+/** Throws PD_NOT_A_COMPONENT for a source or an app. */
+export function requireAction({ name, type }: ComponentDefinition): void {
+  if (type === "action") return;
+  throw new PdError("PD_NOT_A_COMPONENT", `Cannot run ${name} as an action: its type is "${type}"`, {
+    fix: type === "source" ? "pd deploy deploys it, and pd run runs it then" : 'An action has type: "action"',
+    details: { type },
+  });
+}
+
 export interface SaveSettings {
   readonly definition: ComponentDefinition;
   readonly isTransient: boolean;

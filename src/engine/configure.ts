@@ -21,6 +21,8 @@ export interface Configuring {
   readonly name: string;
   readonly definition: ComponentDefinition;
   readonly given: JsonObject;
+  /** What it was configured with before; what is declared no more of it is left out. */
+  readonly kept?: JsonObject;
   readonly ask: AskAdditionalProps;
 }
 
@@ -32,10 +34,10 @@ const MOST_ROUNDS = 10;
  * PD_ADDITIONAL_PROPS_FAILED when the component cannot tell what else it declares.
  */
 export async function configure(configuring: Configuring): Promise<Configuration> {
-  const { name, definition, given } = configuring;
+  const { name, definition, given, kept = {} } = configuring;
   const dynamicProps = await dynamicPropsFor(configuring);
   const declared = withDynamicProps(definition.props, dynamicProps);
-  const { values, problems } = checkProps(declared, given);
+  const { values, problems } = checkProps(declared, { ...pick(kept, declared), ...given });
   if (problems.length > 0) throw badProps(name, declared, problems);
   return { configured: values, dynamicProps };
 }
@@ -44,12 +46,12 @@ export async function configure(configuring: Configuring): Promise<Configuration
  * What `additionalProps` declares once every static prop has its value. Values of the dynamic props themselves may
  * make it declare others, so it is asked until the answer stays the same.
  */
-export async function dynamicPropsFor({ name, definition, given, ask }: Configuring): Promise<readonly PropDeclaration[]> {
+export async function dynamicPropsFor({ name, definition, given, kept, ask }: Configuring): Promise<readonly PropDeclaration[]> {
   if (definition.hasAdditionalProps !== true) return [];
   let dynamicProps: readonly PropDeclaration[] = [];
   for (let round = 1; round <= MOST_ROUNDS; round++) {
     const declared = withDynamicProps(definition.props, dynamicProps);
-    const { values, problems } = checkProps(declared, pick(given, declared));
+    const { values, problems } = checkProps(declared, pick({ ...kept, ...given }, declared));
     const ownProblems = problems.filter(({ prop }) => definition.props.some((own) => own.name === prop) && !dynamicProps.some((other) => other.name === prop));
     if (ownProblems.length > 0) throw badProps(name, definition.props, ownProblems);
     const next = readAnswer(name, await ask({ configured: values, dynamicProps }));

@@ -69,7 +69,7 @@ async function install(ports: EnginePorts, state: EngineState, { live, component
   const draft = live.source;
   try {
     const { definition } = component;
-    const configuration = await live.configureFor(unit, { name: definition.name, definition, given: request.props });
+    const configuration = await live.questions.configure(unit, { name: definition.name, definition, given: request.props });
     const name = request.name ?? definition.name;
     if (request.slug !== undefined && (state.sources.hasSlug(request.slug) || store.isSlugTaken(request.slug)))
       throw new PdError("PD_CONFLICT", `Cannot deploy ${name}: the slug "${request.slug}" is taken`);

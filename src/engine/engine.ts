@@ -226,8 +226,10 @@ export class Engine {
     this.#ports.feed.endAll();
     const grace = new AbortController();
     const delivered = this.#deliverer.stop(graceMs);
-    const stopped = Promise.all([...[...this.#sources.all()].map((live) => live.stop()), this.#workbench.close()]).then(() => grace.abort());
+    const stopped = Promise.all([...this.#sources.all()].map((live) => live.stop()));
+    void Promise.all([stopped, this.#workbench.untilIdle()]).then(() => grace.abort());
     await clock.sleepUntil(clock.now() + graceMs, grace.signal);
+    this.#workbench.close();
     for (const live of this.#sources.all()) live.kill("the server stopped");
     await Promise.all([stopped, delivered, this.#chores]);
     this.#over.abort();

@@ -31,7 +31,7 @@ export async function keepPruned({ store, clock, log, settings, signal }: Engine
 export async function keepCool({ clock, settings, signal }: EnginePorts, sources: SourceRegistry, workbench: Workbench): Promise<void> {
   while (!signal.aborted) {
     await clock.sleepUntil(clock.now() + Math.min(COOL_DOWN_EVERY_MS, settings.idleMs), signal);
-    await workbench.coolDown();
+    workbench.coolDown();
     for (const live of sources.all()) if (live.isWarm) live.coolDown(settings.idleMs);
   }
 }

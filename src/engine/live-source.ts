@@ -1,22 +1,20 @@
-import { readableProps } from "../domain/check-props.ts";
 import type { ComponentDefinition, HookName } from "../domain/component.ts";
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { invocationId } from "../domain/ids.ts";
-import { type Method, type RunResult, type StateChanges, reasonOf } from "../domain/invocation.ts";
-import { type JsonObject, parseJson } from "../domain/json.ts";
-import { type AppHookProp, withDynamicProps } from "../domain/prop.ts";
-import type { Origin, SavedComponent } from "../domain/saved-component.ts";
+import type { Method, StateChanges } from "../domain/invocation.ts";
+import { dataStoresOf } from "../domain/prop.ts";
+import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Trigger } from "../domain/trigger.ts";
 import type { CarriedState } from "../ports/component-store.ts";
 import type { CallReport, LatePart, Unit, UnitCode } from "../ports/runner.ts";
-import { askUnit } from "./ask-unit.ts";
 import { CallQueue } from "./call-queue.ts";
 import { type CommittedRun, commitLate, commitRun } from "./commit-run.ts";
-import { type Configuration, type Configuring, configure } from "./configure.ts";
 import { answerDataStore } from "./data-stores.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
+import { KnownCode, type Provenance } from "./known-code.ts";
 import type { EnginePorts } from "./ports.ts";
+import { SourceQuestions } from "./source-questions.ts";
 import { SourceUnits, type UnitSettings } from "./source-units.ts";
 import { type Owned, StateOwnership, applyChanges } from "./state-ownership.ts";
 import { Usage } from "./usage.ts";
@@ -44,10 +42,8 @@ export class LiveSource {
   readonly #ownership: StateOwnership;
   /** While anything goes on nothing is cooled down. */
   readonly #usage: Usage;
-  /** What new calls run on, as a cold source remembers it. */
-  #known: Known | undefined;
-
-  #eventNames: { readonly source: DeployedComponent; readonly names: Promise<readonly string[]> } | undefined;
+  readonly #known = new KnownCode();
+  readonly #questions: SourceQuestions;
   #isStored: boolean;
 
   /** `isStored`: false while a source is being deployed and the store does not know it yet. */
@@ -59,10 +55,11 @@ export class LiveSource {
     this.#calls = new CallQueue(ports.settings);
     this.#units = new SourceUnits(ports.runner, {
       late: (part, unit) => void this.#commitLate(part, unit),
-      ask: (request) => answerDataStore(ports, this.source.configured, request),
+      ask: (request) => answerDataStore(ports, request),
       ended: (unit) => this.#unitEnded(unit),
     });
     this.#usage = new Usage(ports.clock);
+    this.#questions = new SourceQuestions(ports, this);
   }
 
   get endpoint(): string {
@@ -80,27 +77,22 @@ export class LiveSource {
 
   /** With the props that its values have added. */
   get definition(): ComponentDefinition {
-    return this.#know().definition;
+    return this.#known.of(this.source, () => this.component).definition;
   }
 
   /** Where its code came from, and what is loaded before it. */
   get provenance(): Provenance {
-    return this.#know().provenance;
-  }
-
-  #know(): Known {
-    const { source } = this;
-    if (this.#known?.source !== source) {
-      const provenance = this.#known?.source.componentId === source.componentId ? this.#known.provenance : provenanceOf(this.component);
-      const { declared } = provenance;
-      this.#known = { source, provenance, definition: { ...declared, props: withDynamicProps(declared.props, source.dynamicProps) } };
-    }
-    return this.#known;
+    return this.#known.of(this.source, () => this.component).provenance;
   }
 
   /** Whatever is started for this work stays until it has ended. */
   keepWarm<Value>(work: () => Promise<Value>): Promise<Value> {
     return this.#usage.during(work);
+  }
+
+  /** Calls back with a unit of the current version, which stays until that has ended. */
+  withUnit<Value>(work: (unit: Unit) => Promise<Value>): Promise<Value> {
+    return this.keepWarm(async () => work((await this.#warm()).unit));
   }
 
   /** Calls `run`. Rejects when the run could not be started or stored, and for a request or an event whose run was interrupted. */
@@ -115,32 +107,9 @@ export class LiveSource {
     return this.keepWarm(() => this.#call({ kind: "hook", hook }, { kind: "hook", hook }, {}));
   }
 
-  /** Calls it for what it answers; nothing of it is stored. `given`: values that are not configured yet. */
-  ask(method: Method, given: JsonObject = {}): Promise<RunResult> {
-    return this.keepWarm(async () => {
-      const { unit } = await this.#warm();
-      const { configured, dynamicProps } = this.source;
-      const values = readableProps(this.definition.props, { ...configured, ...given });
-      return askUnit(this.#ports, unit, { method, configured: values, dynamicProps, endpoint: this.endpoint });
-    });
-  }
-
-  /** Which events an app hook of it wants; a method that tells is asked once for each configuration. */
-  async eventNames({ name, eventNames, namesByMethod }: AppHookProp): Promise<readonly string[] | undefined> {
-    if (namesByMethod !== true) return eventNames;
-    const { source } = this;
-    if (this.#eventNames?.source !== source) this.#eventNames = { source, names: this.ask({ kind: "event-names", prop: name }).then(namesOf) };
-    const { names } = this.#eventNames;
-    names.catch(() => (this.#eventNames = undefined));
-    return names;
-  }
-
-  /** What these values make of the definition of a unit, or of what serves. Throws PD_BAD_PROPS. */
-  configureFor(unit: Unit | undefined, configuring: Omit<Configuring, "ask">): Promise<Configuration> {
-    const method: Method = { kind: "additional-props" };
-    const ask = async (values: Configuration): Promise<RunResult> =>
-      askUnit(this.#ports, unit ?? (await this.#warm()).unit, { method, ...values, endpoint: this.endpoint });
-    return configure({ ...configuring, ask });
+  /** What it is called for because of what it answers. */
+  get questions(): SourceQuestions {
+    return this.#questions;
   }
 
   /** Starts a unit with other code beside the current one; it gets every change of the state from now on. */
@@ -241,7 +210,8 @@ export class LiveSource {
       respond: (response) => options.onResponse?.(response),
     };
     const { configured, dynamicProps } = source;
-    const request = { id, method, configured, dynamicProps, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
+    const dataStores = dataStoresOf(this.definition.props, configured);
+    const request = { id, method, configured, dynamicProps, dataStores, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
     const result = await unit.call(request, report);
     if (result.outcome.kind === "interrupted" && (trigger.kind === "http" || trigger.kind === "event")) {
       throw new PdError("PD_INTERRUPTED", `A run of ${source.slug} was interrupted: ${result.outcome.reason}`);
@@ -333,29 +303,4 @@ export class LiveSource {
     const packagesPath = packagesFolder === undefined ? undefined : this.#ports.packages.locate(packagesFolder);
     return { bundle, env: { ...env, PD_COMPONENT: this.source.id }, state, ...(packagesPath === undefined ? {} : { packagesPath }) };
   }
-}
-
-interface Known {
-  readonly source: DeployedComponent;
-  readonly provenance: Provenance;
-  readonly definition: ComponentDefinition;
-}
-
-/** What is worth remembering of the code of a source that is cold. */
-export interface Provenance {
-  readonly declared: ComponentDefinition;
-  readonly origin: Origin;
-  /** Paths of modules that are loaded before it. */
-  readonly imports: readonly string[];
-}
-
-function provenanceOf({ definition, origin, code }: SavedComponent): Provenance {
-  return { declared: definition, origin, imports: (code.imports ?? []).map(({ path }) => path) };
-}
-
-/** Throws PD_OPTIONS_FAILED when the method failed. */
-function namesOf({ outcome, returned }: RunResult): readonly string[] {
-  if (outcome.kind !== "returned") throw new PdError("PD_OPTIONS_FAILED", `Cannot tell which events are wanted: ${reasonOf(outcome)}`);
-  const names = parseJson(returned ?? "[]");
-  return Array.isArray(names) ? names.map(String) : [];
 }

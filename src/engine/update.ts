@@ -58,9 +58,10 @@ async function prepare(ports: EnginePorts, state: EngineState, { live, request }
   const { component, unit } = await nextCode(ports, live, { request, env });
   try {
     const { definition } = component;
-    const kept = carriedProps(withDynamicProps(definition.props, source.dynamicProps), source.configured);
-    const given = withoutNulls({ ...kept, ...request.props });
-    const configuration = await live.configureFor(unit, { name: source.name, definition, given });
+    const { props = {} } = request;
+    const carried = carriedProps(withDynamicProps(definition.props, source.dynamicProps), source.configured);
+    const kept = Object.fromEntries(Object.entries(carried).filter(([name]) => !Object.hasOwn(props, name)));
+    const configuration = await live.questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), kept });
     const name = request.name ?? source.name;
     const slug =
       name === source.name || request.keepsSlug === true

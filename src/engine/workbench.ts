@@ -1,15 +1,17 @@
 import { readableProps } from "../domain/check-props.ts";
+import { PdError } from "../domain/errors.ts";
 import type { ActionContext, Method, OptionsRequest, RunResult } from "../domain/invocation.ts";
 import type { JsonObject } from "../domain/json.ts";
-import { type PropDeclaration, withDynamicProps } from "../domain/prop.ts";
+import { type PropDeclaration, dataStoresOf, withDynamicProps } from "../domain/prop.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import { type LoadedAction, runAction } from "./actions.ts";
 import { askUnit } from "./ask-unit.ts";
-import { type CodeInput, type ResolvedCode, buildCode, definitionOf, resolveCode, savedComponentOf } from "./build-component.ts";
+import { type CodeInput, type ResolvedCode, buildCode, definitionOf, requireAction, resolveCode, savedComponentOf } from "./build-component.ts";
 import { type Configuration, configure, dynamicPropsFor } from "./configure.ts";
 import { answerDataStore } from "./data-stores.ts";
 import { type OptionsPage, optionsOf } from "./options-page.ts";
 import type { EnginePorts } from "./ports.ts";
+import { Usage } from "./usage.ts";
 
 /** What is laid on the workbench: code, or what was saved of it, with its variables. */
 export interface WorkPiece {
@@ -17,10 +19,12 @@ export interface WorkPiece {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A component that is loaded and not deployed. */
-interface Bench extends LoadedAction {
-  /** From now on it may reach the data stores that these values name. */
-  readonly allow: (configured: JsonObject) => void;
+/** A component that is loaded and not deployed, or is being loaded. */
+interface Bench {
+  readonly loading: Promise<LoadedAction>;
+  /** Absent while it is loaded. */
+  loaded?: LoadedAction;
+  /** Those who wait for it count as well: what is in use stays. */
   uses: number;
   lastUsedAt: number;
 }
@@ -30,14 +34,18 @@ const IDLE_MS = 60_000;
 
 /**
  * Where components that are not deployed are looked at, configured and run as actions. One stays loaded for a while:
- * whoever asks for one choice will ask for the next.
+ * whoever asks for one choice will ask for the next. Runs of the same code share its process, so they share the
+ * globals of its modules and its /tmp, as on the hosted platform.
  */
 export class Workbench {
   readonly #ports: EnginePorts;
-  readonly #benches = new Map<string, Promise<Bench>>();
+  readonly #benches = new Map<string, Bench>();
+  readonly #usage: Usage;
+  #isClosed = false;
 
   constructor(ports: EnginePorts) {
     this.#ports = ports;
+    this.#usage = new Usage(ports.clock);
   }
 
   /** What the code declares. Throws what building and loading throw. */
@@ -47,106 +55,121 @@ export class Workbench {
 
   /** One page of a prop's choices. Throws PD_OPTIONS_FAILED. */
   listOptions(piece: WorkPiece, request: OptionsRequest, given: JsonObject): Promise<OptionsPage> {
-    return this.#with(piece, async (bench) => {
-      const { definition } = bench.component;
+    return this.#with(piece, async (loaded) => {
+      const { definition } = loaded.component;
       const isDynamic = !definition.props.some(({ name }) => name === request.prop);
-      const dynamicProps = isDynamic ? await this.#dynamicProps(bench, given) : [];
+      const dynamicProps = isDynamic ? await this.#dynamicProps(loaded, given) : [];
       const configured = readableProps(withDynamicProps(definition.props, dynamicProps), given);
-      return optionsOf(request.prop, await this.#ask(bench, { kind: "options", ...request }, { configured, dynamicProps }));
+      return optionsOf(request.prop, await this.#ask(loaded, { kind: "options", ...request }, { configured, dynamicProps }));
     });
   }
 
   /** What `additionalProps` declares for these values. Throws PD_BAD_PROPS, PD_ADDITIONAL_PROPS_FAILED. */
   additionalProps(piece: WorkPiece, given: JsonObject): Promise<readonly PropDeclaration[]> {
-    return this.#with(piece, (bench) => this.#dynamicProps(bench, given));
+    return this.#with(piece, (loaded) => this.#dynamicProps(loaded, given));
   }
 
-  /** Throws PD_BAD_PROPS and its like; an action that fails is a result. */
+  /** Throws PD_NOT_A_COMPONENT, PD_BAD_PROPS and its like; an action that fails is a result. */
   runAction(piece: WorkPiece, { props, ...action }: { props: JsonObject } & ActionContext): ReturnType<typeof runAction> {
-    return this.#with(piece, async (bench) => {
-      const { definition } = bench.component;
-      const ask = (values: Configuration): Promise<RunResult> => this.#ask(bench, { kind: "additional-props" }, values);
+    return this.#with(piece, async (loaded) => {
+      const { definition } = loaded.component;
+      requireAction(definition);
+      const ask = (values: Configuration): Promise<RunResult> => this.#ask(loaded, { kind: "additional-props" }, values);
       const configuration = await configure({ name: definition.name, definition, given: props, ask });
-      for (const prop of withDynamicProps(definition.props, configuration.dynamicProps)) {
-        const name = prop.kind === "data-store" ? configuration.configured[prop.name] : undefined;
-        if (typeof name === "string") await this.#ports.store.createDataStore(name, this.#ports.clock.now());
-      }
-      bench.allow(configuration.configured);
-      return runAction(this.#ports, bench, { ...configuration, ...action });
+      const stores = dataStoresOf(withDynamicProps(definition.props, configuration.dynamicProps), configuration.configured);
+      for (const name of stores) await this.#ports.store.createDataStore(name, this.#ports.clock.now());
+      return runAction(this.#ports, loaded, { ...configuration, ...action });
     });
   }
 
   /** Ends what nobody has used for a while. */
-  async coolDown(): Promise<void> {
-    for (const [key, starting] of this.#benches) {
-      const bench = await starting.catch(() => undefined);
-      if (bench === undefined || bench.uses > 0 || this.#ports.clock.now() - bench.lastUsedAt < IDLE_MS) continue;
-      this.#benches.delete(key);
-      void bench.unit.retire();
-    }
+  coolDown(): void {
+    const now = this.#ports.clock.now();
+    for (const [key, bench] of this.#benches) if (bench.uses === 0 && now - bench.lastUsedAt >= IDLE_MS) this.#putAway(key, bench);
   }
 
-  /** Calls in flight are interrupted. */
-  async close(): Promise<void> {
-    for (const starting of this.#benches.values()) (await starting.catch(() => undefined))?.unit.kill("the server stopped");
+  /** Resolves when nothing goes on. */
+  untilIdle(): Promise<void> {
+    return this.#usage.untilIdle();
   }
 
-  async #with<Value>(piece: WorkPiece, work: (bench: Bench) => Promise<Value>): Promise<Value> {
-    const bench = await this.#take(piece);
-    bench.uses++;
-    try {
-      return await work(bench);
-    } finally {
-      bench.uses--;
-      bench.lastUsedAt = this.#ports.clock.now();
-    }
+  /** Calls in flight are interrupted; what is being loaded ends as soon as it can be called. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { loaded } of this.#benches.values()) loaded?.unit.kill("the server stopped");
   }
 
-  async #take({ code, env }: WorkPiece): Promise<Bench> {
+  #with<Value>(piece: WorkPiece, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
+    return this.#usage.during(() => this.#use(piece, work));
+  }
+
+  async #use<Value>({ code, env }: WorkPiece, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
     const resolved = code.kind === "saved" ? code : await resolveCode(this.#ports, code);
     const key = JSON.stringify([resolved.kind === "saved" ? resolved.component.id : resolved.code, env]);
-    const known = await this.#benches.get(key)?.catch(() => undefined);
-    if (known?.unit.isUsable === true) return known;
-    const starting = this.#start(resolved, env);
-    this.#benches.set(key, starting);
-    starting.catch(() => this.#benches.delete(key));
-    this.#makeRoom();
-    return starting;
+    for (;;) {
+      const bench = this.#benches.get(key) ?? this.#open(key, resolved, env);
+      bench.uses++;
+      try {
+        const loaded = await bench.loading;
+        if (loaded.unit.isUsable) return await work(loaded);
+        this.#forget(key, bench);
+      } finally {
+        bench.uses--;
+        bench.lastUsedAt = this.#ports.clock.now();
+      }
+    }
   }
 
-  async #start(code: ResolvedCode | Extract<WorkPiece["code"], { kind: "saved" }>, env: WorkPiece["env"]): Promise<Bench> {
+  #open(key: string, code: ResolvedCode | Extract<WorkPiece["code"], { kind: "saved" }>, env: WorkPiece["env"]): Bench {
+    const bench: Bench = { loading: this.#load(code, env), uses: 0, lastUsedAt: this.#ports.clock.now() };
+    bench.loading.then(
+      (loaded) => (bench.loaded = loaded),
+      () => this.#forget(key, bench),
+    );
+    this.#benches.set(key, bench);
+    this.#makeRoom();
+    return bench;
+  }
+
+  async #load(code: ResolvedCode | Extract<WorkPiece["code"], { kind: "saved" }>, env: WorkPiece["env"]): Promise<LoadedAction> {
     const ports = this.#ports;
     const built = code.kind === "saved" ? code.component : await buildCode(ports, code, {});
     const { bundle, packagesFolder } = built;
     const packagesPath = packagesFolder === undefined ? {} : { packagesPath: ports.packages.locate(packagesFolder) };
-    let configured: JsonObject = {};
-    const unit = await ports.runner.start(
-      { bundle, env, state: {}, ...packagesPath },
-      { late: () => {}, ended: () => {}, ask: (request) => answerDataStore(ports, configured, request) },
-    );
+    const events = { late: () => {}, ended: () => {}, ask: answerDataStore.bind(undefined, ports) };
+    const unit = await ports.runner.start({ bundle, env, state: {}, ...packagesPath }, events);
+    if (this.#isClosed) {
+      unit.kill("the server stopped");
+      throw new PdError("PD_STOPPING", `Cannot use ${built.code.path}: the server is stopping`);
+    }
     const definition = code.kind === "saved" ? code.component.definition : definitionOf(unit, built);
     const component = "definition" in built ? built : savedComponentOf(ports, built, { definition, isTransient: true });
-    return { component, unit, allow: (values) => (configured = values), uses: 0, lastUsedAt: ports.clock.now() };
+    return { component, unit, memory: new Set() };
   }
 
-  /** The one that was not used for longest makes place for another. */
+  /** Those that were not used for longest make place for others. */
   #makeRoom(): void {
-    if (this.#benches.size <= MOST_BENCHES) return;
-    const [oldest] = this.#benches;
-    if (oldest === undefined) return;
-    this.#benches.delete(oldest[0]);
-    oldest[1].then(
-      ({ unit }) => unit.retire(),
-      () => {},
-    );
+    const idle = [...this.#benches].filter(([, { uses, loaded }]) => uses === 0 && loaded !== undefined);
+    const surplus = idle.toSorted(([, a], [, b]) => a.lastUsedAt - b.lastUsedAt).slice(0, Math.max(0, this.#benches.size - MOST_BENCHES));
+    for (const [key, bench] of surplus) this.#putAway(key, bench);
   }
 
-  #dynamicProps(bench: Bench, given: JsonObject): Promise<readonly PropDeclaration[]> {
-    const { definition } = bench.component;
-    return dynamicPropsFor({ name: definition.name, definition, given, ask: (values) => this.#ask(bench, { kind: "additional-props" }, values) });
+  #putAway(key: string, bench: Bench): void {
+    this.#forget(key, bench);
+    void bench.loaded?.unit.retire();
   }
 
-  #ask({ unit }: Bench, method: Method, values: Configuration): Promise<RunResult> {
-    return askUnit(this.#ports, unit, { method, ...values, endpoint: "" });
+  #forget(key: string, bench: Bench): void {
+    if (this.#benches.get(key) === bench) this.#benches.delete(key);
+  }
+
+  #dynamicProps(loaded: LoadedAction, given: JsonObject): Promise<readonly PropDeclaration[]> {
+    const { definition } = loaded.component;
+    return dynamicPropsFor({ name: definition.name, definition, given, ask: (values) => this.#ask(loaded, { kind: "additional-props" }, values) });
+  }
+
+  #ask({ unit, component }: LoadedAction, method: Method, values: Configuration): Promise<RunResult> {
+    const dataStores = dataStoresOf(withDynamicProps(component.definition.props, values.dynamicProps), values.configured);
+    return askUnit(this.#ports, unit, { method, ...values, dataStores, endpoint: "" });
   }
 }

@@ -83,6 +83,9 @@ export interface RunStore {
 
   /** Key → JSON text. */
   readState(id: DeployedId): Readonly<Record<string, string>>;
+  /** What an action keeps in `$.service.db`: key → JSON text. `action`: its key, or the hash of its code. */
+  readActionState(action: string): Readonly<Record<string, string>>;
+  writeActionState(action: string, changes: StateChanges): Promise<void>;
   /** As it was after the last commit. */
   readCache(id: DeployedId): DedupeCache;
   /** Writes past the component; a warm unit has to be told. */

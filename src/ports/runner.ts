@@ -21,6 +21,8 @@ export interface CallRequest {
   readonly configured: ConfiguredProps;
   /** What `additionalProps` has declared for these values. */
   readonly dynamicProps?: readonly PropDeclaration[];
+  /** Names of the data stores that the call may reach. */
+  readonly dataStores: readonly string[];
   /** What `this.<http>.endpoint` shows. */
   readonly endpoint: string;
   readonly deadlineMs: number;
@@ -41,7 +43,7 @@ export interface LatePart {
 
 export interface UnitEvents {
   late(part: LatePart): void;
-  /** The component wants something of a data store; what is thrown is thrown there. */
+  /** A call wants something of a data store that it may reach; what is thrown is thrown there. */
   ask?(request: DataStoreRequest): Promise<JsonValue | undefined>;
   /** The unit is gone, for whatever reason; calls in flight were settled before. */
   ended(): void;

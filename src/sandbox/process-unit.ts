@@ -1,10 +1,11 @@
-import type { DataStoreRequest } from "../domain/data-store.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import type { InvocationId } from "../domain/ids.ts";
-import { type LogLevel, type LogLine, type Outcome, type RunResult, type StateChanges, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
+import { type LogLine, type Outcome, type RunResult, type StateChanges, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { CallReport, CallRequest, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
+import { type CallLog, keepLine } from "./call-log.ts";
 import type { ChildExit, ChildProcess } from "./child-process.ts";
+import { LateLines } from "./late-lines.ts";
 import type { RawLogLine, ToHost } from "./protocol.ts";
 import { StackMapper } from "./stack-mapper.ts";
 
@@ -15,31 +16,16 @@ interface Settings {
   readonly loadDeadlineMs: number;
 }
 
-interface CallLog {
-  readonly logs: LogLine[];
-  logSize: number;
-}
-
-interface LateLog extends CallLog {
-  readonly id: InvocationId;
-  /** How many lines were handed on. */
-  sent: number;
-}
-
 interface CallInFlight extends CallLog {
   readonly deadlineAt: number;
   readonly deadlineMs: number;
+  readonly dataStores: readonly string[];
   readonly report: CallReport;
   readonly settle: (result: RunResult) => void;
 }
 
-/** Output beyond this is dropped, with a line that says so. */
-const MAX_LOG_LINES = 10_000;
-const MAX_LOG_SIZE = 1_000_000;
 /** A retired process may finish what it left floating. */
 const RETIRE_GRACE_MS = 2000;
-/** Lines that come after a call has ended are stored together. */
-const LATE_LINES_WAIT_MS = 100;
 /** A process that does not answer for so long is blocked. */
 const PING_MS = 1000;
 
@@ -61,7 +47,7 @@ export class ProcessUnit implements Unit {
   #isDying = false;
   #killReason: string | undefined;
   #lastCall: InvocationId | undefined;
-  #late: LateLog | undefined;
+  readonly #late: LateLines;
   #pong: (() => void) | undefined;
 
   /** Loads the code in a process that is ready. Throws PD_LOAD_FAILED. */
@@ -85,6 +71,7 @@ export class ProcessUnit implements Unit {
     this.#events = events;
     this.#settings = settings;
     this.#mapper = mapper;
+    this.#late = new LateLines(settings.clock, this.#stop.signal, (id, logs) => events.late({ id, result: { emits: [], stateChanges: {}, logs } }));
   }
 
   get isUsable(): boolean {
@@ -92,12 +79,12 @@ export class ProcessUnit implements Unit {
   }
 
   call(request: CallRequest, report: CallReport): Promise<RunResult> {
-    const { deadlineMs, ...call } = request;
+    const { deadlineMs, dataStores, ...call } = request;
     const { id } = call;
     if (this.#isRetired) return Promise.resolve(endedWithout({ kind: "interrupted", reason: "its process has ended" }, []));
     return new Promise((settle) => {
       const deadlineAt = this.#settings.clock.now() + deadlineMs;
-      this.#inFlight.set(id, { deadlineAt, deadlineMs, report, logs: [], logSize: 0, settle });
+      this.#inFlight.set(id, { deadlineAt, deadlineMs, dataStores, report, logs: [], logSize: 0, settle });
       this.#lastCall = id;
       this.#child.send({ type: "host:call", ...call });
       void this.#watchDeadlines();
@@ -160,12 +147,12 @@ export class ProcessUnit implements Unit {
       case "child:log":
         return this.#log(message.id, message.line);
       case "child:ask":
-        return void this.#answer(message.number, message.request);
+        return void this.#answer(message);
       case "child:respond":
         return this.#inFlight.get(message.id)?.report.respond(message.response);
       case "child:done": {
-        const { part, returned } = message;
-        return this.#settle(message.id, { outcome: this.#mapper.mapOutcome(message.outcome), ...part, ...(returned === undefined ? {} : { returned }) });
+        const { type: _type, id, part, outcome, ...rest } = message;
+        return this.#settle(id, { outcome: this.#mapper.mapOutcome(outcome), ...part, ...rest });
       }
       case "child:late": {
         const { id, part, outcome } = message;
@@ -181,8 +168,11 @@ export class ProcessUnit implements Unit {
     }
   }
 
-  async #answer(number: number, request: DataStoreRequest): Promise<void> {
+  async #answer({ id, number, request }: Extract<ToHost, { type: "child:ask" }>): Promise<void> {
     try {
+      const call = this.#inFlight.get(id);
+      if (call === undefined) throw new Error("the call has ended: await what uses a data store");
+      if (!call.dataStores.includes(request.store)) throw new Error(`the component was not given the data store "${request.store}"`);
       const value = await this.#events.ask?.(request);
       this.#child.send({ type: "host:answer", number, ...(value === undefined ? {} : { value }) });
     } catch (error) {
@@ -209,31 +199,7 @@ export class ProcessUnit implements Unit {
       if (kept !== undefined) call.report.log(kept);
       return;
     }
-    if (target !== undefined) this.#logLate(target, line);
-  }
-
-  /** Lines after a call has ended are gathered, and count against the same limits. */
-  #logLate(id: InvocationId, line: LogLine): void {
-    if (this.#late?.id !== id) {
-      this.#flushLate();
-      this.#late = { id, logs: [], logSize: 0, sent: 0 };
-    }
-    const late = this.#late;
-    if (keepLine(late, line) === undefined) return;
-    if (late.logs.length - late.sent === 1) this.#flushLateSoon();
-  }
-
-  #flushLateSoon(): void {
-    const { clock } = this.#settings;
-    void clock.sleepUntil(clock.now() + LATE_LINES_WAIT_MS, this.#stop.signal).then(() => this.#flushLate());
-  }
-
-  #flushLate(): void {
-    const late = this.#late;
-    const logs = late?.logs.slice(late.sent) ?? [];
-    if (late === undefined || logs.length === 0) return;
-    late.sent = late.logs.length;
-    this.#events.late({ id: late.id, result: { emits: [], stateChanges: {}, logs } });
+    if (target !== undefined) this.#late.add(target, line);
   }
 
   #settle(id: InvocationId, result: Omit<RunResult, "logs">): void {
@@ -290,7 +256,7 @@ export class ProcessUnit implements Unit {
   #end(exit: ChildExit): void {
     this.#isRetired = true;
     this.#stop.abort();
-    this.#flushLate();
+    this.#late.flush();
     // Of several calls only one has ended the process, and nobody knows which.
     const isShared = this.#inFlight.size > 1 && this.#killReason === undefined;
     const reason = "its process ended while other calls of the source were in flight";
@@ -304,17 +270,6 @@ export class ProcessUnit implements Unit {
     if (lastWords.includes("heap out of memory")) return { kind: "out-of-memory", limitMb: this.#settings.memoryMb };
     return { kind: "exited", code, signal };
   }
-}
-
-/** The line as it is kept; `undefined` when it is too much. The last one that is kept says so. */
-function keepLine(log: CallLog, line: LogLine): LogLine | undefined {
-  if (log.logs.length > MAX_LOG_LINES || log.logSize > MAX_LOG_SIZE) return undefined;
-  log.logSize += line.text.length;
-  const isLast = log.logs.length === MAX_LOG_LINES || log.logSize > MAX_LOG_SIZE;
-  const level: LogLevel = "system";
-  const kept = isLast ? { at: line.at, level, text: "Further output of this call is dropped: it printed too much" } : line;
-  log.logs.push(kept);
-  return kept;
 }
 
 function endedWithout(outcome: Outcome, logs: readonly LogLine[]): RunResult {

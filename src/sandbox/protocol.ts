@@ -6,7 +6,7 @@ import type { JsonValue } from "../domain/json.ts";
 import type { ConfiguredProps, PropDeclaration } from "../domain/prop.ts";
 
 /** Changes when a message changes; a child of another version is refused. */
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 
 /** A component that does nothing, in the child's folder: the child tries itself out on it. */
 export const WARM_UP_FILE = "warm-up.mjs";
@@ -56,8 +56,15 @@ export type ToHost =
   | { readonly type: "child:preloaded" }
   | { readonly type: "child:loaded"; readonly definition: unknown }
   | { readonly type: "child:load-failed"; readonly outcome: Outcome }
-  | { readonly type: "child:ask"; readonly number: number; readonly request: DataStoreRequest }
+  | { readonly type: "child:ask"; readonly id: InvocationId; readonly number: number; readonly request: DataStoreRequest }
   | { readonly type: "child:log"; readonly id: InvocationId | null; readonly line: RawLogLine }
   | { readonly type: "child:respond"; readonly id: InvocationId; readonly response: HttpResponse | BadResponse }
-  | { readonly type: "child:done"; readonly id: InvocationId; readonly outcome: Outcome; readonly part: CallPart; readonly returned?: string }
+  | {
+      readonly type: "child:done";
+      readonly id: InvocationId;
+      readonly outcome: Outcome;
+      readonly part: CallPart;
+      readonly returned?: string;
+      readonly report?: string;
+    }
   | { readonly type: "child:late"; readonly id: InvocationId; readonly part: CallPart; readonly outcome?: Outcome };

@@ -23,7 +23,14 @@ function unitCode(run: string, rest = ""): UnitCode {
 }
 
 function request(id: InvocationId, event: { [key: string]: string | number } = {}): CallRequest {
-  return { id, method: { kind: "run", trigger: { kind: "manual", event } }, configured: {}, endpoint: "http://x/key", deadlineMs: 5000 };
+  return {
+    id,
+    method: { kind: "run", trigger: { kind: "manual", event } },
+    configured: {},
+    dataStores: ["shared"],
+    endpoint: "http://x/key",
+    deadlineMs: 5000,
+  };
 }
 
 /** What every runner promises. */

@@ -2,7 +2,8 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
-import { TestServer } from "../support/runtime.ts";
+import { listOf } from "../../src/cli/api-client.ts";
+import { TestServer, eventually } from "../support/runtime.ts";
 
 /** Runs an action whose `run` has this body. */
 async function run(server: TestServer, body: string, more: JsonObject = {}): Promise<JsonObject> {
@@ -106,6 +107,75 @@ describe("an action", () => {
     await server.stop();
     const again = await TestServer.start({ home: server.home });
     expect(await run(again, body)).toMatchObject({ ret: 3 });
+  });
+
+  it("keeps its memory apart from other actions' and from data stores", async () => {
+    const server = await TestServer.start();
+    const action = (more: string) => ({
+      component_code: `export default { name: "same", version: "1", type: "action", props: { db: "$.service.db" }, run() { ${more} } };`,
+    });
+    await server.api.post("/v1/actions/run", action('this.db.set("k", "mine");'));
+    expect((await server.api.post("/v1/actions/run", action('return this.db.get("k") ?? "nothing";')))["ret"]).toBe("nothing");
+    expect(await server.api.get("/v1/data_stores")).toMatchObject({ data: [] });
+  });
+
+  it("tells what it did before it threw, and names what is no JSON", async () => {
+    const server = await TestServer.start();
+    expect(await run(server, '$.export("debug", { status: 500 }); throw new Error("no");')).toMatchObject({
+      outcome: "threw",
+      exports: { debug: { status: 500 } },
+    });
+    expect(await run(server, '$.export("n", 1); return { n: 10n };')).toMatchObject({
+      outcome: "threw",
+      message: expect.stringContaining("returned: the value is not JSON serializable: "),
+      exports: { n: 1 },
+    });
+    expect(await run(server, '$.export("big", 10n);')).toMatchObject({ message: expect.stringContaining('$.export("big"): the value is not JSON') });
+    expect(await run(server, "return $.context.run.runs < 3 ? $.flow.rerun(1, null, Infinity) : 'enough';")).toMatchObject({ ret: "enough", runs: 3 });
+  });
+
+  it("shares its process with others of the same code, but neither files nor data stores", async () => {
+    const server = await TestServer.start();
+    const code = `export default { name: "a", version: "1", key: "x-a", type: "action", props: { st: "data_store", wait: { type: "string", optional: true } },
+      async run({ $ }) {
+        await $.files.open("who.txt").fromReadableStream([Buffer.from("x")]);
+        const files = []; for await (const entry of $.files.dir()) files.push(entry.path);
+        await this.st.set("key", this.wait ?? "none");
+        if (this.wait !== undefined) while (!(await this.st.has("go"))) await new Promise((resolve) => setTimeout(resolve, 5));
+        return [files, await this.st.keys()];
+      } };`;
+    const start = (props: JsonObject) => server.api.post("/v1/actions/run", { component_code: code, configured_props: props });
+    const waiting = start({ st: "one", wait: "yes" });
+    await eventually(async () => listOf(await server.api.get("/v1/data_stores")).find(({ key_count: count }) => count === 1));
+    expect(await start({ st: "two" })).toMatchObject({ ret: [["who.txt"], ["key"]] });
+    await server.api.put("/v1/data_stores/one/values/go", { value: true });
+    expect(await waiting).toMatchObject({ ret: [["who.txt"], ["go", "key"]] });
+  });
+
+  it("reaches no data store but those that its props name", async () => {
+    const server = await TestServer.start();
+    await server.api.post("/v1/data_stores", { name: "private" });
+    const code = `const props = { st: "data_store", s: { type: "string", default: "private", hidden: true } };
+      export default { name: "a", version: "1", type: "action", props, async run() { return this.s.get("key"); } };
+      setTimeout(() => { props.s.type = "data_store"; });`;
+    const done = await server.api.post("/v1/actions/run", { component_code: code, configured_props: { st: "mine" } });
+    expect(done).toMatchObject({ outcome: "threw", message: expect.stringContaining('was not given the data store "private"') });
+  });
+
+  it("is no source and no app", async () => {
+    const server = await TestServer.start();
+    const source = 'export default { name: "s", version: "1", run() {} };';
+    await expect(server.api.post("/v1/actions/run", { component_code: source })).rejects.toMatchObject({ code: "PD_NOT_A_COMPONENT" });
+  });
+
+  it("stays loaded while it is used, however many others run", async () => {
+    const server = await TestServer.start();
+    const action = (n: number) => ({
+      component_code: `export default { name: "a${n}", version: "1", type: "action", props: { n: { type: "integer", default: ${n}, reloadProps: true } },
+        async additionalProps() { await new Promise((resolve) => setTimeout(resolve, 50)); return {}; }, run() { return this.n; } };`,
+    });
+    const all = await Promise.all(Array.from({ length: 9 }, (_none, n) => server.api.post("/v1/actions/run", action(n))));
+    expect(all.map(({ ret }) => ret)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
   it("has a /tmp of its own, also for links and promises, and $.files; the machine's stays out of reach", async () => {

@@ -44,6 +44,15 @@ describe("dynamic props", () => {
     });
   });
 
+  it("that earlier values brought do not stand in the way of new values", async () => {
+    const server = await TestServer.start();
+    const code = `export default { name: "modes", version: "1", props: { mode: { type: "string", reloadProps: true } },
+      additionalProps() { return this.mode === "a" ? { onlyA: "string" } : { onlyB: { type: "string", default: "b" } }; }, run() { this.$emit(Object.keys(this)); } };`;
+    const source = await server.deploy(code, { props: { mode: "a", onlyA: "v" } });
+    expect(await source.update({ configured_props: { mode: "b" } })).toMatchObject({ configured_props: { mode: "b", onlyB: "b" } });
+    await expect(source.update({ configured_props: { onlyA: "v" } })).rejects.toMatchObject({ code: "PD_BAD_PROPS" });
+  });
+
   it("may hide static props, which then need no value", async () => {
     const server = await TestServer.start();
     const source = await server.deploy(DYNAMIC, { props: { kind: "text" } });
@@ -137,6 +146,19 @@ describe("data stores", () => {
     ]);
   });
 
+  it("can be read by options and additionalProps", async () => {
+    const server = await TestServer.start();
+    await server.api.post("/v1/data_stores", { name: "known" });
+    await server.api.put("/v1/data_stores/known/values/red", { value: 1 });
+    const code = `export default { name: "k", version: "1", type: "action", props: { st: "data_store", pick: { type: "string", async options() { return this.st.keys(); } } },
+      async additionalProps() { return Object.fromEntries((await this.st.keys()).map((name) => [name, { type: "string", default: "x" }])); }, run() { return Object.keys(this); } };`;
+    const props = { st: "known" };
+    const chosen = await server.api.post("/v1/components/configure", { component_code: code, prop_name: "pick", configured_props: props });
+    expect(chosen).toMatchObject({ options: [{ value: "red" }] });
+    const done = await server.api.post("/v1/actions/run", { component_code: code, configured_props: { ...props, pick: "red" } });
+    expect(done).toMatchObject({ ret: expect.arrayContaining(["red"]) });
+  });
+
   it("tell a component that deletes its store that it is gone", async () => {
     const server = await TestServer.start();
     const source = await server.deploy(CODE, { props: { store: "common" } });
@@ -184,6 +206,15 @@ describe("an app hook", () => {
     await post(source.endpoint, reaction("C1"));
     await post(source.endpoint, reaction("C2"));
     expect(await source.payloadsOnce(2)).toEqual([reaction("C1").event, reaction("C2").event]);
+  });
+
+  it("gets everything while the component cannot tell", async () => {
+    const server = await TestServer.start();
+    const code = `export default { name: "h", version: "1", props: { hook: { type: "$.interface.apphook", appProp: "x", eventNames() { throw new Error("not now"); } } },
+      run(event) { this.$emit(event); } };`;
+    const source = await server.deploy(code);
+    const answer = await fetch(source.endpoint, { method: "POST", body: '{"type":"any"}', headers: { "content-type": "application/json" } });
+    expect([answer.status, await source.payloadsOnce(1)]).toEqual([200, [{ type: "any" }]]);
   });
 
   it("reads interactions out of their form, by the ids of their actions", async () => {

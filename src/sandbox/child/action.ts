@@ -1,9 +1,10 @@
 import type { ActionContext } from "../../domain/invocation.ts";
-import { isRecord } from "../../domain/json.ts";
+import { type JsonValue, isRecord, parseJson } from "../../domain/json.ts";
 import type { Call } from "./call.ts";
-import { fileStore } from "./file-store.ts";
+import { FileStore } from "./file-store.ts";
 import { methodOf } from "./instance.ts";
 import { responseOf } from "./response.ts";
+import { jsonText } from "./state.ts";
 
 /** What the user of an action is told when something wants a workflow around it. */
 const NO_WORKFLOW = "there is no workflow around this action";
@@ -12,7 +13,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 interface Send {
   readonly to: string;
-  readonly what: unknown;
+  readonly what: JsonValue;
   /** Absent until it was sent. */
   status?: number;
   problem?: string;
@@ -20,34 +21,38 @@ interface Send {
 
 /** Everything that an action did through `$`. */
 interface ActionReport {
-  exports: Record<string, unknown>;
-  returned?: unknown;
+  exports: Record<string, JsonValue>;
   response?: unknown;
   sends: Send[];
   /** The last wish about what comes next. */
   flow?: Record<string, unknown>;
 }
 
-/** Runs the action with `{ steps, $ }` and returns what it did (platform.md §4.7). */
+/** Runs the action with `{ steps, $ }` (platform.md §4.7). What it did through `$` is the call's report. */
 export async function callAction(
   component: Record<string, unknown>,
   instance: Record<string, unknown>,
   { call, method }: { call: Call; method: ActionContext },
-): Promise<ActionReport> {
+): Promise<unknown> {
   const report: ActionReport = { exports: {}, sends: [] };
-  const run = methodOf(component, "run", false);
-  const returned: unknown = await run?.call(instance, { steps: method.steps, $: toolsFor(report, call, method) });
-  if (returned !== undefined && returned !== report.flow) report.returned = returned;
-  await Promise.all(report.sends.map(deliver));
-  return report;
+  call.report = () => JSON.stringify(report);
+  const files = new FileStore(call.id);
+  try {
+    const run = methodOf(component, "run", false);
+    const returned: unknown = await run?.call(instance, { steps: method.steps, $: toolsFor(report, { call, files, context: method.context }) });
+    await Promise.all(report.sends.map(deliver));
+    return returned === report.flow ? undefined : returned;
+  } finally {
+    await files.clear();
+  }
 }
 
 /** `$`. */
-function toolsFor(report: ActionReport, call: Call, { context }: ActionContext): object {
-  const send = (to: string) => (what: unknown) => void report.sends.push({ to, what });
+function toolsFor(report: ActionReport, { call, files, context }: { call: Call; files: FileStore } & Pick<ActionContext, "context">): object {
+  const send = (to: string) => (what: unknown) => void report.sends.push({ to, what: plain(what, `$.send.${to}`) });
   return {
     export: (name: unknown, value: unknown) => {
-      report.exports[String(name)] = value;
+      report.exports[String(name)] = plain(value, `$.export(${JSON.stringify(name)})`);
     },
     respond: async (response: unknown) => {
       const isLater = isRecord(response) && response["immediate"] !== true && report.response !== undefined;
@@ -62,28 +67,38 @@ function toolsFor(report: ActionReport, call: Call, { context }: ActionContext):
       emit: (event: unknown, channel: unknown) => {
         const { raw_event: payload = event } = isRecord(event) ? event : {};
         call.emit(payload, typeof channel === "string" ? { name: channel } : {});
-        report.sends.push({ to: "emit", what: payload, status: 200 });
+        report.sends.push({ to: "emit", what: plain(payload, "$.send.emit"), status: 200 });
       },
     },
     flow: flowTools(report),
     context: { ...context },
-    files: fileStore(),
+    files: {
+      open: (path: unknown) => files.open(path),
+      openDescriptor: (file: unknown) => files.openDescriptor(file),
+      dir: (path: unknown) => files.dir(path),
+    },
   };
 }
 
 function flowTools(report: ActionReport): object {
-  const wish = (flow: Record<string, unknown>): Record<string, unknown> => (report.flow = flow);
+  const wish = ({ context, ...flow }: Record<string, unknown>): Record<string, unknown> =>
+    (report.flow = context === undefined ? flow : { ...flow, context: plain(context, `$.flow.${String(flow["kind"])}`) });
   return {
     exit: (reason?: unknown) => wish({ kind: "exit", ...(reason === undefined ? {} : { reason: String(reason) }) }),
-    delay: (ms: unknown, context?: unknown) => pausing(wish({ kind: "delay", ms: Number(ms), ...(context === undefined ? {} : { context }) })),
-    suspend: (ms: unknown = DAY_MS, context?: unknown) => pausing(wish({ kind: "suspend", ms: Number(ms), ...(context === undefined ? {} : { context }) })),
+    delay: (ms: unknown, context?: unknown) => pausing(wish({ kind: "delay", ms: Number(ms), context })),
+    suspend: (ms: unknown = DAY_MS, context?: unknown) => pausing(wish({ kind: "suspend", ms: Number(ms), context })),
     rerun: (ms: unknown, context?: unknown, maxRetries: unknown = 10) =>
-      wish({ kind: "rerun", ms: Number(ms), maxRetries: Number(maxRetries), ...(context === undefined ? {} : { context }) }),
+      wish({ kind: "rerun", ms: Number(ms), maxRetries: Math.min(Number(maxRetries), Number.MAX_SAFE_INTEGER), context }),
     trigger: () => {
       throw new Error(`$.flow.trigger starts another workflow: ${NO_WORKFLOW}`);
     },
     refreshTimeout: () => {},
   };
+}
+
+/** As JSON carries it, as it is now. Throws TypeError, naming what it is for. */
+function plain(value: unknown, what: string): JsonValue {
+  return parseJson(jsonText(value, what) ?? "null") ?? null;
 }
 
 /** What a pause hands back has no use here: nothing waits to be resumed. */

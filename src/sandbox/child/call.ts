@@ -12,7 +12,7 @@ export interface CallHost {
   readonly state: State;
   respond(id: InvocationId, response: HttpResponse | BadResponse): void;
   late(id: InvocationId, part: CallPart, outcome?: Outcome): void;
-  ask(request: DataStoreRequest): Promise<unknown>;
+  ask(id: InvocationId, request: DataStoreRequest): Promise<unknown>;
 }
 
 /** The call that the running code belongs to, also after an await. */
@@ -30,6 +30,8 @@ export class Call {
   #isFinished = false;
   #isLatePartDue = false;
   #hasResponded = false;
+  /** What an action did so far through `$`, as JSON text. */
+  report: (() => string) | undefined;
   /** An error that nobody caught while the call went on. */
   failure: { readonly thrown: unknown } | undefined;
 
@@ -55,7 +57,7 @@ export class Call {
 
   /** Asks the host for what several processes share. */
   ask(request: DataStoreRequest): Promise<unknown> {
-    return this.#host.ask(request);
+    return this.#host.ask(this.id, request);
   }
 
   /** The first response wins; a second must not throw (registry.md §2). */

@@ -4,40 +4,58 @@ import { dirname, join, normalize, relative } from "node:path";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { pathToFileURL } from "node:url";
+import { isRecord } from "../../domain/json.ts";
 
-/** Folder of `$.files`, in the process's own: gone with it. */
-const FOLDER = "files";
+/** `$.files` (platform.md §4.7): files of one run, by path. */
+export class FileStore {
+  readonly #root: string;
 
-/** `$.files` (platform.md §4.7): files of this run, by path. */
-export function fileStore(): object {
-  const open = (path: unknown): StoredFile => new StoredFile(String(path));
-  return {
-    open,
-    openDescriptor: (descriptor: unknown) => open(typeof descriptor === "object" && descriptor !== null && "path" in descriptor ? descriptor.path : ""),
-    async *dir(path: unknown = "") {
-      const folder = inside(String(path));
-      for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
-        const name = relative(inside(""), join(folder, entry.name));
-        if (entry.isDirectory()) yield { path: name, name: entry.name, isDirectory: () => true, isFile: () => false };
-        else yield open(name);
-      }
-    },
-  };
+  constructor(run: string) {
+    this.#root = join(process.cwd(), "files", run);
+  }
+
+  open(path: unknown): StoredFile {
+    return new StoredFile(String(path), this.#inside(String(path)));
+  }
+
+  openDescriptor(descriptor: unknown): StoredFile {
+    return this.open(isRecord(descriptor) ? descriptor["path"] : "");
+  }
+
+  async *dir(path: unknown = ""): AsyncGenerator<unknown> {
+    const folder = this.#inside(String(path));
+    for (const entry of await readdir(folder, { withFileTypes: true }).catch(noneYet)) {
+      const name = relative(this.#root, join(folder, entry.name));
+      if (entry.isDirectory()) yield { path: name, name: entry.name, isDirectory: () => true, isFile: () => false };
+      else yield this.open(name);
+    }
+  }
+
+  /** The run is over. */
+  async clear(): Promise<void> {
+    await rm(this.#root, { recursive: true, force: true });
+  }
+
+  /** Throws RangeError for a path that leads out. */
+  #inside(path: string): string {
+    const target = join(this.#root, normalize(path));
+    if (target !== this.#root && !target.startsWith(`${this.#root}/`)) throw new RangeError(`$.files: ${JSON.stringify(path)} leads out of the file store`);
+    return target;
+  }
 }
 
-/** Throws RangeError for a path that leads out. */
-function inside(path: string): string {
-  const root = join(process.cwd(), FOLDER);
-  const target = join(root, normalize(path));
-  if (target !== root && !target.startsWith(`${root}/`)) throw new RangeError(`$.files: ${JSON.stringify(path)} leads out of the file store`);
-  return target;
+function noneYet(error: unknown): [] {
+  if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+  throw error;
 }
 
 class StoredFile {
   readonly path: string;
+  readonly #place: string;
 
-  constructor(path: string) {
+  constructor(path: string, place: string) {
     this.path = path;
+    this.#place = place;
   }
 
   get name(): string {
@@ -53,15 +71,15 @@ class StoredFile {
   }
 
   async toUrl(): Promise<string> {
-    return pathToFileURL(inside(this.path)).href;
+    return pathToFileURL(this.#place).href;
   }
 
   async toFile(target: string): Promise<void> {
-    await copyFile(inside(this.path), target);
+    await copyFile(this.#place, target);
   }
 
   toBuffer(): Promise<Buffer> {
-    return readFile(inside(this.path));
+    return readFile(this.#place);
   }
 
   async toEncodedString(encoding: BufferEncoding = "base64", start?: number, end?: number): Promise<string> {
@@ -86,7 +104,7 @@ class StoredFile {
   }
 
   async createReadStream(): Promise<Readable> {
-    return createReadStream(inside(this.path));
+    return createReadStream(this.#place);
   }
 
   async createWriteStream(): Promise<Writable> {
@@ -94,7 +112,7 @@ class StoredFile {
   }
 
   async delete(): Promise<void> {
-    await rm(inside(this.path), { force: true });
+    await rm(this.#place, { force: true });
   }
 
   toJSON(): object {
@@ -102,8 +120,7 @@ class StoredFile {
   }
 
   async #make(): Promise<string> {
-    const target = inside(this.path);
-    await mkdir(dirname(target), { recursive: true });
-    return target;
+    await mkdir(dirname(this.#place), { recursive: true });
+    return this.#place;
   }
 }

@@ -23,7 +23,7 @@ import { callAction } from "./action.ts";
 import { additionalProps, describeAdditionalProps } from "./dynamic-props.ts";
 import { addProps, buildInstance, methodOf } from "./instance.ts";
 import { callOptions, eventNames } from "./options.ts";
-import { State } from "./state.ts";
+import { State, jsonText } from "./state.ts";
 import { redirectTmp } from "./tmp-folder.ts";
 
 type CallMessage = Extract<ToChild, { type: "host:call" }>;
@@ -49,10 +49,10 @@ const host: CallHost = {
     return state;
   },
   respond: (id, response) => pipe.sendNow({ type: "child:respond", id, response }),
-  ask: (request) =>
+  ask: (id, request) =>
     new Promise((resolve, reject) => {
       questions.set(++questionCount, { resolve, reject });
-      pipe.sendNow({ type: "child:ask", number: questionCount, request });
+      pipe.sendNow({ type: "child:ask", id, number: questionCount, request });
     }),
   late: (id, part, outcome) => tell({ type: "child:late", id, part, ...(outcome === undefined ? {} : { outcome }) }),
 };
@@ -150,9 +150,10 @@ async function run(message: CallMessage): Promise<void> {
   call.finish();
   lastCalls.delete(call);
   const end = call.failure === undefined || outcome.kind === "threw" ? outcome : threw(call.failure.thrown);
+  const report = call.report === undefined ? {} : { report: call.report() };
   if (end.kind === "returned-value")
-    tell({ type: "child:done", id: message.id, outcome: { kind: "returned" }, part, ...(end.text === undefined ? {} : { returned: end.text }) });
-  else tell({ type: "child:done", id: message.id, outcome: end, part });
+    tell({ type: "child:done", id: message.id, outcome: { kind: "returned" }, part, ...report, ...(end.text === undefined ? {} : { returned: end.text }) });
+  else tell({ type: "child:done", id: message.id, outcome: end, part, ...report });
 }
 
 type CallEnd = { readonly kind: "returned-value"; readonly text: string | undefined } | ReturnType<typeof threw>;
@@ -160,7 +161,7 @@ type CallEnd = { readonly kind: "returned-value"; readonly text: string | undefi
 async function callMethod(message: CallMessage, call: Call): Promise<CallEnd> {
   try {
     const instance = buildInstance(component, call, message);
-    return { kind: "returned-value", text: returnedText(await callOn(instance, call, message)) };
+    return { kind: "returned-value", text: returnedText(await callOn(instance, call, message), message.method) };
   } catch (error) {
     return threw(error);
   }
@@ -196,8 +197,9 @@ async function callRun(instance: Record<string, unknown>, call: Call, trigger: T
   return method === undefined ? call.emit(event, { id: call.id, summary: describeTrigger(trigger) }) : method.call(instance, event);
 }
 
-/** What `run` returned, when JSON can carry it. */
-function returnedText(returned: unknown): string | undefined {
+/** What was returned, as JSON. Who asked for an answer is told when it is none; what a run returns is shown when it can be. */
+function returnedText(returned: unknown, { kind }: CallMessage["method"]): string | undefined {
+  if (kind !== "run" && kind !== "hook") return jsonText(returned, "returned");
   try {
     return JSON.stringify(returned);
   } catch {

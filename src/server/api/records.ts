@@ -10,7 +10,7 @@ import type { RegistryOrigin, SavedComponent } from "../../domain/saved-componen
 import type { Schedule } from "../../domain/schedule.ts";
 import { describeTrigger } from "../../domain/trigger.ts";
 import type { ActionRun } from "../../engine/actions.ts";
-import type { Provenance } from "../../engine/live-source.ts";
+import type { Provenance } from "../../engine/known-code.ts";
 import type { Observation } from "../../engine/event-feed.ts";
 import type { Identity } from "../../ports/subscription-store.ts";
 import type { Timer, TimerInstant } from "../../ports/timer-store.ts";

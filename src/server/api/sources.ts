@@ -106,7 +106,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
         const { prop_name: prop, page, prev_context: prevContext, query, configured_props: given } = params;
         const live = engine.find(part("id"), "configure source");
         const method = { kind: "options", prop, page, prevContext, ...(query === undefined ? {} : { query }) } as const;
-        return { data: choicesRecord(optionsOf(prop, await live.ask(method, given))) };
+        return { data: choicesRecord(optionsOf(prop, await live.questions.ask(method, given))) };
       },
     }),
   ];

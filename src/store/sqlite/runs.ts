@@ -14,6 +14,7 @@ export interface RunWrites {
   commit(run: Travelling<RunCommit>): Committed;
   append(addendum: Travelling<Addendum>): Committed;
   writeState(id: DeployedId, changes: StateChanges): void;
+  writeActionState(action: string, changes: StateChanges): void;
 }
 
 const OPEN = "update source_progress set fence = fence + 1 where source_id = ? returning fence, cache";
@@ -24,7 +25,8 @@ const AMEND_INVOCATION = `update invocations
   set event_count = event_count + ?, dropped = ?, outcome = coalesce(?, outcome) where id = ?`;
 const FIRE_INSTANT = `update timer_instants set state = 'fired'
   where source_id = ? and prop = ? and planned_at = ? and invocation_id = ? and state = 'running'`;
-const SET_STATE = "insert into state (source_id, key, value) values (?, ?, ?) on conflict do update set value = excluded.value";
+type StateTable = "state" | "action_state";
+const OWNER = { state: "source_id", action_state: "action" } as const;
 
 /** As it travels to the writer: the cache, which may be long, as JSON text. */
 export type Travelling<Write extends { readonly cache?: DedupeCache }> = Omit<Write, "cache"> & { readonly cache?: string };
@@ -47,8 +49,8 @@ export function runWrites(db: Database): RunWrites {
     const found = outcome === undefined ? undefined : row(readInvocation.get(id));
     return found === undefined ? {} : { invocation: invocationOf(found) };
   };
-  const readState = stateReader(db);
-  const writeState = stateWriter(db);
+  const readState = stateReader(db, "state");
+  const writeState = stateWriter(db, "state");
   const writeEvents = eventWriter(db);
   const postpone = postponer(db);
   const writeInvocation = invocationWriter(db);
@@ -83,6 +85,7 @@ export function runWrites(db: Database): RunWrites {
       return { events: stored, listeners: publish({ sourceId, invocationId, at, events: stored, logs, logChunk, ...amended(invocationId, outcome) }) };
     },
     writeState,
+    writeActionState: stateWriter(db, "action_state"),
   };
 }
 
@@ -102,10 +105,11 @@ function logWriter(db: Database) {
     lines.length === 0 ? 0 : Number(insert.run(id, JSON.stringify(lines), invocationId).lastInsertRowid);
 }
 
-function stateWriter(db: Database) {
-  const set = db.prepare(SET_STATE);
-  const clear = db.prepare("delete from state where source_id = ? and key = ?");
-  return (id: DeployedId, changes: StateChanges): void => {
+function stateWriter(db: Database, table: StateTable) {
+  const owner = OWNER[table];
+  const set = db.prepare(`insert into ${table} (${owner}, key, value) values (?, ?, ?) on conflict do update set value = excluded.value`);
+  const clear = db.prepare(`delete from ${table} where ${owner} = ? and key = ?`);
+  return (id: string, changes: StateChanges): void => {
     for (const [key, value] of Object.entries(changes)) {
       if (value === null) clear.run(id, key);
       else set.run(id, key, value);
@@ -113,8 +117,8 @@ function stateWriter(db: Database) {
   };
 }
 
-function stateReader(db: Database): (id: DeployedId) => Record<string, string> {
-  const select = db.prepare("select key, value from state where source_id = ? order by key");
+function stateReader(db: Database, table: StateTable): (id: string) => Record<string, string> {
+  const select = db.prepare(`select key, value from ${table} where ${OWNER[table]} = ? order by key`);
   return (id) => Object.fromEntries(rows(select.all(id)).map((entry) => [String(entry["key"]), String(entry["value"])]));
 }
 
@@ -123,6 +127,7 @@ export interface RunReads {
   listInvocations(sourceId: DeployedId, page: InvocationPage): readonly Invocation[];
   invocationLogs(id: InvocationId): readonly LogLine[];
   readState(id: DeployedId): Readonly<Record<string, string>>;
+  readActionState(action: string): Readonly<Record<string, string>>;
   readCache(id: DeployedId): DedupeCache;
 }
 
@@ -141,7 +146,8 @@ export function runReads(db: Database): RunReads {
     },
     listInvocations: (sourceId, { limit, before }) => rows(invocations.all(sourceId, before ?? null, limit)).map(invocationOf),
     invocationLogs: (id) => rows(chunksOf.all(id)).flatMap(logLinesOf),
-    readState: stateReader(db),
+    readState: stateReader(db, "state"),
+    readActionState: stateReader(db, "action_state"),
     readCache: (id) => json(row(cache.get(id))?.["cache"] ?? "{}"),
   };
 }

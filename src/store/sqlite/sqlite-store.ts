@@ -42,6 +42,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     commit: (run) => writer.write("commit", travelling(run)),
     append: (addendum) => writer.write("append", travelling(addendum)),
     storePending: (request) => writer.write("storePending", request),
+    writeActionState: (action, changes) => writer.write("writeActionState", action, changes),
     writeState: (id, changes) => writer.write("writeState", id, changes),
     deletePostponed: (sourceId, range) => writer.write("deletePostponed", sourceId, range),
     releasePostponed: (now) => writer.write("releasePostponed", now),

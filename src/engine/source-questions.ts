@@ -1,0 +1,75 @@
+import { readableProps } from "../domain/check-props.ts";
+import type { ComponentDefinition } from "../domain/component.ts";
+import type { DeployedComponent } from "../domain/deployed-component.ts";
+import { PdError } from "../domain/errors.ts";
+import { type Method, type RunResult, reasonOf } from "../domain/invocation.ts";
+import { type JsonObject, parseJson } from "../domain/json.ts";
+import { type AppHookProp, dataStoresOf, withDynamicProps } from "../domain/prop.ts";
+import type { Unit } from "../ports/runner.ts";
+import { askUnit } from "./ask-unit.ts";
+import { type Configuration, type Configuring, configure } from "./configure.ts";
+import type { EnginePorts } from "./ports.ts";
+
+/** The source that is asked. */
+export interface AskedSource {
+  readonly source: DeployedComponent;
+  /** With the props that its values have added. */
+  readonly definition: ComponentDefinition;
+  readonly endpoint: string;
+  /** Calls back with a unit of the current version, which stays until that has ended. */
+  withUnit<Value>(work: (unit: Unit) => Promise<Value>): Promise<Value>;
+}
+
+/** What a deployed component is called for because of what it answers; nothing of it is stored. */
+export class SourceQuestions {
+  readonly #ports: Pick<EnginePorts, "clock" | "settings">;
+  readonly #asked: AskedSource;
+  #eventNames: { readonly source: DeployedComponent; readonly names: Promise<readonly string[]> } | undefined;
+
+  constructor(ports: Pick<EnginePorts, "clock" | "settings">, asked: AskedSource) {
+    this.#ports = ports;
+    this.#asked = asked;
+  }
+
+  /** `given`: values that are not configured yet. */
+  ask(method: Method, given: JsonObject = {}): Promise<RunResult> {
+    return this.#asked.withUnit((unit) => {
+      const { source, definition } = this.#asked;
+      const { configured, dynamicProps } = source;
+      const values = { configured: readableProps(definition.props, { ...configured, ...given }), dynamicProps };
+      return this.#askUnit({ unit, definition }, method, values);
+    });
+  }
+
+  /** Which events an app hook of it wants; a method that tells is asked once for each configuration. Throws PD_OPTIONS_FAILED. */
+  async eventNames({ name, eventNames, namesByMethod }: AppHookProp): Promise<readonly string[] | undefined> {
+    if (namesByMethod !== true) return eventNames;
+    const { source } = this.#asked;
+    if (this.#eventNames?.source !== source) this.#eventNames = { source, names: this.ask({ kind: "event-names", prop: name }).then(namesOf) };
+    const asked = this.#eventNames;
+    asked.names.catch(() => {
+      if (this.#eventNames === asked) this.#eventNames = undefined;
+    });
+    return asked.names;
+  }
+
+  /** What values make of the definition of a unit, or of what serves. Throws PD_BAD_PROPS. */
+  configure(given: Unit | undefined, configuring: Omit<Configuring, "ask">): Promise<Configuration> {
+    const { definition } = configuring;
+    const askOf = (unit: Unit, values: Configuration): Promise<RunResult> => this.#askUnit({ unit, definition }, { kind: "additional-props" }, values);
+    const ask = (values: Configuration): Promise<RunResult> =>
+      given === undefined ? this.#asked.withUnit((unit) => askOf(unit, values)) : askOf(given, values);
+    return configure({ ...configuring, ask });
+  }
+
+  #askUnit({ unit, definition }: { unit: Unit; definition: ComponentDefinition }, method: Method, values: Configuration): Promise<RunResult> {
+    const dataStores = dataStoresOf(withDynamicProps(definition.props, values.dynamicProps), values.configured);
+    return askUnit(this.#ports, unit, { method, ...values, dataStores, endpoint: this.#asked.endpoint });
+  }
+}
+
+function namesOf({ outcome, returned }: RunResult): readonly string[] {
+  if (outcome.kind !== "returned") throw new PdError("PD_OPTIONS_FAILED", `Cannot tell which events are wanted: ${reasonOf(outcome)}`);
+  const names = parseJson(returned ?? "[]");
+  return Array.isArray(names) ? names.map(String) : [];
+}
