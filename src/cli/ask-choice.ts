@@ -1,11 +1,15 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { search } from "@inquirer/prompts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { Choice, Choices } from "./choices.ts";
 import type { CliContext } from "./context.ts";
+import { coloursFor, printNote } from "./reporter.ts";
+import { holdingTerminal } from "./spinner.ts";
 
 interface Question {
   readonly message: string;
   readonly signal?: AbortSignal | undefined;
+  readonly isOptional: boolean;
 }
 
 /** What is picked beside the choices themselves. */
@@ -15,33 +19,30 @@ type Pick =
   | { readonly kind: "done" }
   | { readonly kind: "typed"; readonly text: string };
 
+interface Listed {
+  readonly name: string;
+  readonly value: Pick;
+}
+
+/** Typing has paused for so long before anything is asked because of it. */
+const TYPING_MS = 200;
+
 /** Asks for one of the choices; typing filters them, and what is typed can be the value itself. */
-export async function askChoice(cli: CliContext, choices: Choices, question: Question & { readonly isOptional: boolean }): Promise<Choice | undefined> {
-  for (;;) {
-    const pick = await ask(cli, question, async (typed) => [
-      ...(question.isOptional && typed === "" ? [DONE("(none)")] : []),
-      ...(await listed(choices, typed)),
-    ]);
-    if (pick.kind === "more") await choices.loadMore();
-    else return chosen(pick);
-  }
+export async function askChoice(cli: CliContext, choices: Choices, question: Question): Promise<Choice | undefined> {
+  const pick = await pickOne(cli, choices, { ...question, done: question.isOptional ? "(none)" : undefined, isTaken: () => false });
+  return answered(cli, question, chosen(pick));
 }
 
 /** Asks for some of the choices, one after the other, until it is enough. */
 export async function askChoices(cli: CliContext, choices: Choices, question: Question): Promise<readonly Choice[]> {
   const taken: Choice[] = [];
   for (;;) {
-    const isTaken = (pick: Pick): boolean => pick.kind === "choice" && taken.some(({ value }) => value === pick.choice.value);
-    const pick = await ask(cli, { ...question, message: `${question.message} (${taken.length} chosen)` }, async (typed) => [
-      ...(typed === "" ? [DONE("(that is all)")] : []),
-      ...(await listed(choices, typed)).filter(({ value }) => !isTaken(value)),
-    ]);
-    if (pick.kind === "more") await choices.loadMore();
-    else {
-      const choice = chosen(pick);
-      if (choice === undefined) return taken;
-      taken.push(choice);
-    }
+    const isTaken = ({ value }: Choice): boolean => taken.some((choice) => choice.value === value);
+    const message = `${question.message} (${taken.length} chosen)`;
+    const done = question.isOptional || taken.length > 0 ? "(that is all)" : undefined;
+    const choice = answered(cli, question, chosen(await pickOne(cli, choices, { ...question, message, done, isTaken })));
+    if (choice === undefined) return taken;
+    taken.push(choice);
   }
 }
 
@@ -50,27 +51,67 @@ export function valueOf({ label, value }: Choice, prop: JsonObject): JsonValue {
   return prop["withLabel"] === true ? { __lv: { label, value } } : value;
 }
 
-const DONE = (name: string): { name: string; value: Pick } => ({ name, value: { kind: "done" } });
+interface PickQuestion extends Question {
+  /** Offered as an answer of its own. */
+  readonly done: string | undefined;
+  readonly isTaken: (choice: Choice) => boolean;
+}
+
+async function pickOne(cli: CliContext, choices: Choices, { message, signal, done, isTaken }: PickQuestion): Promise<Pick> {
+  // Where the list stands after a page more: at the first of its choices.
+  let firstNew: Pick | undefined;
+  const source = async (typed = "", { signal: changed }: { signal: AbortSignal }): Promise<readonly Listed[]> => {
+    if (typed !== "" && choices.hasMore) await sleep(TYPING_MS, undefined, { signal: changed }).catch(() => {});
+    if (changed.aborted) return [];
+    return [...(done !== undefined && typed === "" ? [{ name: done, value: DONE }] : []), ...(await listed(choices, { typed, isTaken, signal: changed }))];
+  };
+  // What was picked is printed once it is the answer.
+  const context = { input: cli.stdin, output: cli.stderr, clearPromptOnDone: true, ...(signal === undefined ? {} : { signal }) };
+  for (;;) {
+    const start = firstNew === undefined ? {} : { default: firstNew };
+    const pick = await holdingTerminal(() => search<Pick>({ message, source, pageSize: 12, ...start }, context));
+    if (pick.kind !== "more") return pick;
+    const before = (await choices.matching("")).length;
+    await choices.loadMore();
+    const next = (await choices.matching(""))[before];
+    firstNew = next === undefined ? undefined : pickOf(next);
+  }
+}
+
+/** The same object for the same choice: the cursor is put on it by identity. */
+const picks = new WeakMap<Choice, Pick>();
+
+function pickOf(choice: Choice): Pick {
+  const pick = picks.get(choice) ?? { kind: "choice", choice };
+  picks.set(choice, pick);
+  return pick;
+}
+
+const DONE: Pick = { kind: "done" };
 
 function chosen(pick: Pick): Choice | undefined {
   if (pick.kind === "typed") return { label: pick.text, value: pick.text };
   return pick.kind === "choice" ? pick.choice : undefined;
 }
 
-async function listed(choices: Choices, typed: string): Promise<{ name: string; value: Pick }[]> {
-  const found = await choices.matching(typed);
-  return [
-    ...found.map((choice) => ({ name: choice.label, value: { kind: "choice", choice } as const })),
-    ...(typed !== "" && !found.some(({ label, value }) => label === typed || value === typed)
-      ? [{ name: `"${typed}", as typed`, value: { kind: "typed", text: typed } as const }]
-      : []),
-    ...(choices.hasMore && found.length > 0 ? [{ name: "… more", value: { kind: "more" } as const }] : []),
-  ];
+function answered(cli: CliContext, { message }: Question, choice: Choice | undefined): Choice | undefined {
+  const colours = coloursFor(cli.stderr, cli);
+  if (choice !== undefined) printNote(cli, `${colours.green("✔")} ${message} ${colours.cyan(choice.label)}`);
+  return choice;
 }
 
-function ask(cli: CliContext, { message, signal }: Question, source: (typed: string) => Promise<{ name: string; value: Pick }[]>): Promise<Pick> {
-  return search<Pick>(
-    { message, source: (typed) => source(typed ?? ""), pageSize: 12 },
-    { input: cli.stdin, output: cli.stderr, ...(signal === undefined ? {} : { signal }) },
-  );
+interface Listing {
+  readonly typed: string;
+  readonly isTaken: (choice: Choice) => boolean;
+  readonly signal: AbortSignal;
+}
+
+async function listed(choices: Choices, { typed, isTaken, signal }: Listing): Promise<Listed[]> {
+  const found = await choices.matching(typed, signal);
+  const isKnown = found.some(({ label, value }) => label === typed || value === typed);
+  return [
+    ...found.filter((choice) => !isTaken(choice)).map((choice) => ({ name: choice.label, value: pickOf(choice) })),
+    ...(typed === "" || isKnown ? [] : [{ name: `"${typed}", as typed`, value: { kind: "typed", text: typed } as const }]),
+    ...(choices.hasMore && found.length > 0 ? [{ name: "… more", value: { kind: "more" } as const }] : []),
+  ];
 }

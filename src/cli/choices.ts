@@ -9,6 +9,17 @@ export interface Choice {
 /** One page of choices, asked of the component. */
 export type LoadPage = (request: { readonly page: number; readonly prev_context: JsonObject; readonly query?: string }) => Promise<JsonObject>;
 
+/** What was loaded for one query. */
+interface Listing {
+  readonly query: string;
+  readonly found: Choice[];
+  page: number;
+  context: JsonObject;
+  isComplete: boolean;
+  /** Pages come one after the other. */
+  loading: Promise<void> | undefined;
+}
+
 /** So many pages are looked through for what was typed. */
 const MOST_PAGES = 20;
 
@@ -17,11 +28,7 @@ export class Choices {
   readonly #load: LoadPage;
   /** The component itself searches. */
   readonly #searches: boolean;
-  #query = "";
-  #found: Choice[] = [];
-  #page = 0;
-  #context: JsonObject = {};
-  #isComplete = false;
+  #listing = emptyListing("");
 
   constructor(load: LoadPage, searches: boolean) {
     this.#load = load;
@@ -30,37 +37,46 @@ export class Choices {
 
   /** There may be more than what is loaded. */
   get hasMore(): boolean {
-    return !this.#isComplete;
+    return !this.#listing.isComplete;
   }
 
-  /** Those that what was typed stands for; more is loaded until one is found. */
-  async matching(typed: string): Promise<readonly Choice[]> {
-    if (this.#searches && typed !== this.#query) this.#restart(typed);
-    if (this.#page === 0) await this.loadMore();
+  /** Those that what was typed stands for; more is loaded until one is found, or the signal aborts. */
+  async matching(typed: string, signal?: AbortSignal): Promise<readonly Choice[]> {
+    if (this.#searches && typed !== this.#listing.query) this.#listing = emptyListing(typed);
+    const listing = this.#listing;
+    if (listing.page === 0) await this.#loadNext(listing);
     const fits = ({ label, value }: Choice): boolean => this.#searches || `${label} ${String(value)}`.toLowerCase().includes(typed.toLowerCase());
-    while (typed !== "" && this.hasMore && this.#page < MOST_PAGES && !this.#found.some(fits)) await this.loadMore();
-    return this.#found.filter(fits);
+    const isWanted = (): boolean => typed !== "" && !listing.isComplete && listing.page < MOST_PAGES && !listing.found.some(fits);
+    while (isWanted() && signal?.aborted !== true) await this.#loadNext(listing);
+    return listing.found.filter(fits);
   }
 
-  async loadMore(): Promise<void> {
-    const query = this.#searches && this.#query !== "" ? { query: this.#query } : {};
-    const { options, context } = await this.#load({ page: this.#page, prev_context: this.#context, ...query });
-    const known = new Set(this.#found.map(({ value }) => JSON.stringify(value)));
+  /** One page more. */
+  loadMore(): Promise<void> {
+    return this.#loadNext(this.#listing);
+  }
+
+  /** An answer belongs to the query that it was asked for, however late it comes. */
+  #loadNext(listing: Listing): Promise<void> {
+    listing.loading ??= this.#loadPage(listing).finally(() => (listing.loading = undefined));
+    return listing.loading;
+  }
+
+  async #loadPage(listing: Listing): Promise<void> {
+    const query = this.#searches && listing.query !== "" ? { query: listing.query } : {};
+    const { options, context } = await this.#load({ page: listing.page, prev_context: listing.context, ...query });
+    const known = new Set(listing.found.map(({ value }) => JSON.stringify(value)));
     const fresh = (Array.isArray(options) ? options.filter(isJsonObject) : []).map(choiceOf).filter(({ value }) => !known.has(JSON.stringify(value)));
-    this.#found.push(...fresh);
-    this.#page++;
-    this.#context = isJsonObject(context) ? context : {};
+    listing.found.push(...fresh);
+    listing.page++;
+    listing.context = isJsonObject(context) ? context : {};
     // Components that do not page answer the same again, or with nothing.
-    this.#isComplete = fresh.length === 0;
+    listing.isComplete = fresh.length === 0;
   }
+}
 
-  #restart(query: string): void {
-    this.#query = query;
-    this.#found = [];
-    this.#page = 0;
-    this.#context = {};
-    this.#isComplete = false;
-  }
+function emptyListing(query: string): Listing {
+  return { query, found: [], page: 0, context: {}, isComplete: false, loading: undefined };
 }
 
 function choiceOf({ label, value = null }: JsonObject): Choice {

@@ -1,15 +1,20 @@
 import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { search } from "@inquirer/prompts";
 import { PdError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { looksLikeKey } from "../domain/registry.ts";
-import { type ApiClient, listOf } from "./api-client.ts";
+import { type ApiClient, dataOf, listOf } from "./api-client.ts";
 import { canAsk } from "./ask.ts";
 import type { CliContext } from "./context.ts";
 import { codeParamsOf } from "./local-code.ts";
 import { text } from "./reporter.ts";
+import { holdingTerminal } from "./spinner.ts";
 
 const MOST_SHOWN = 50;
+/** Typing has paused for so long before anything is asked because of it. */
+const TYPING_MS = 300;
 
 /** Parameters of the API for what a component is named by: a file, a URL, a key, or a saved component's id. */
 export async function codeOf(target: string): Promise<JsonObject> {
@@ -19,9 +24,9 @@ export async function codeOf(target: string): Promise<JsonObject> {
   return codeParamsOf(target);
 }
 
-/** Modules that are loaded before the component, as parameters of the API. What is no file is a package. */
-export async function importParams(modules: readonly string[] = []): Promise<JsonObject> {
-  if (modules.length === 0) return {};
+/** Modules that are loaded before the component, as parameters of the API; absent, an update keeps those that there are. What is no file is a package. */
+export async function importParams(modules: readonly string[] | undefined): Promise<JsonObject> {
+  if (modules === undefined) return {};
   return { component_imports: await Promise.all(modules.map(importedModule)) };
 }
 
@@ -38,13 +43,40 @@ export async function pickComponent(cli: CliContext, client: ApiClient, flags: {
     throw new PdError("PD_BAD_INPUT", "Cannot tell what to deploy: no file, URL or key is given", {
       fix: "pd deploy <file>, or pd registry search <words> to find a key",
     });
-  const source = async (typed: string | undefined): Promise<{ name: string; value: string; description: string }[]> => {
-    const found = listOf(await client.get(`/v1/registries/search?limit=${MOST_SHOWN}&query=${encodeURIComponent(typed ?? "")}`));
-    return found
-      .filter((entry) => entry["component_type"] === "source")
-      .map((entry) => ({ name: `${text(entry, "name")}  ${text(entry, "key")}`, value: text(entry, "key"), description: text(entry, "description") }));
+  const source = async (typed = "", { signal }: { signal: AbortSignal }): Promise<PickedKey[]> => {
+    if (typed !== "") await sleep(TYPING_MS, undefined, { signal }).catch(() => {});
+    if (signal.aborted) return [];
+    const query = new URLSearchParams({ limit: String(MOST_SHOWN), component_type: "source", query: typed });
+    return listOf(await client.get(`/v1/registries/search?${query.toString()}`)).map(pickedKey);
   };
-  return search({ message: "Which component? (type to search)", source, pageSize: 12 }, { input: cli.stdin, output: cli.stderr });
+  const question = { message: "Which component? (type to search: an app, or words)", source, pageSize: 12 };
+  return holdingTerminal(() => search(question, { input: cli.stdin, output: cli.stderr }));
+}
+
+interface PickedKey {
+  readonly name: string;
+  readonly value: string;
+  readonly description: string;
+}
+
+function pickedKey(entry: JsonObject): PickedKey {
+  return { name: `${text(entry, "name")}  ${text(entry, "key")}`, value: text(entry, "key"), description: text(entry, "description") };
+}
+
+/**
+ * Path of the file that a component is developed in: what is named, or where a registry on this machine holds the key.
+ * Throws PD_BAD_INPUT for a key of a server elsewhere.
+ */
+export async function fileOf(client: ApiClient, target: string, { home, isElsewhere }: { home: string; isElsewhere: boolean }): Promise<string> {
+  if (!looksLikeKey(target) || (await isFile(target))) return target;
+  if (isElsewhere) throw new PdError("PD_BAD_INPUT", `Cannot watch ${target}: its file lies on another machine`, { fix: "pd dev <file>" });
+  const { registry: name } = dataOf(await client.post("/v1/components/describe", { key: target }));
+  const registries = listOf(await client.get("/v1/registries"));
+  const found = registries.find((registry) => registry["name"] === name);
+  if (found === undefined) throw new PdError("PD_BAD_INPUT", `Cannot watch ${target}: it is published here, and has no file`, { fix: "pd dev <file>" });
+  const folder = found["kind"] === "folder" ? text(found, "location") : join(home, "registries", text(found, "name"));
+  const [entry] = listOf(await client.get(`/v1/registries/search?limit=1000&query=${encodeURIComponent(target)}`)).filter(({ key }) => key === target);
+  return join(folder, entry === undefined ? "" : text(entry, "path"));
 }
 
 async function isFile(path: string): Promise<boolean> {

@@ -89,7 +89,7 @@ function serverCommands(program: Command, bind: Bind): void {
 }
 
 function deployCommands(program: Command, bind: Bind): void {
-  propFlags(serverFlags(program.command("dev <file>").description("Deploy a file and update it on every save")))
+  propFlags(serverFlags(program.command("dev <component>").description("Deploy a file, or a component of a registry by its key, and update it on every save")))
     .option("--dc <id>", "Attach to this deployed component")
     .option("--name <name>", "Name of the source")
     .option("--prompt-all", "Ask for every prop, also those that have a value")
@@ -191,6 +191,7 @@ function componentCommands(program: Command, bind: Bind): void {
     .description("Where components are found by key: list, add, remove, search, update")
     .option("--name <name>", "Name of a registry that is added")
     .option("--limit <n>", "How many a search shows")
+    .option("--type <type>", "Search for sources or actions alone: source, action")
     .action(
       bind(async (cli, { words, flags }) => (await import("./commands/registry.ts")).registry(cli, { verb: word(words[0]), words: texts(words[1]) }, flags)),
     );
@@ -207,7 +208,8 @@ function componentCommands(program: Command, bind: Bind): void {
   program
     .command("stores <verb> [words...]")
     .description("Data stores, which components share: list, create, delete, show, get, set, unset")
-    .action(bind(async (cli, { words }) => (await import("./commands/stores.ts")).stores(cli, word(words[0]), texts(words[1]))));
+    .option("--force", "Delete it although a source uses it")
+    .action(bind(async (cli, { words, flags }) => (await import("./commands/stores.ts")).stores(cli, { verb: word(words[0]), words: texts(words[1]) }, flags)));
 }
 
 function webhookCommands(program: Command, bind: Bind): void {

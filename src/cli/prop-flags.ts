@@ -38,7 +38,7 @@ export async function readJsonFile(path: string, what: string): Promise<JsonObje
 }
 
 /** `@file` stands for what the file holds; `\@` for a text that begins with @. */
-async function readValue(name: string, value: string): Promise<string> {
+export async function readValue(name: string, value: string): Promise<string> {
   if (value.startsWith("\\@")) return value.slice(1);
   if (!value.startsWith("@")) return value;
   try {

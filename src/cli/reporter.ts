@@ -179,8 +179,8 @@ export function eventLine(record: JsonObject, colours: ChalkInstance): string {
 }
 
 /** A number of lines or events. Throws PD_BAD_INPUT. */
-export function countOf(given: string): number {
+export function countOf(given: string, flag = "-n"): number {
   const count = Number(given);
   if (Number.isInteger(count) && count >= 0 && count <= MOST_RECORDS) return count;
-  throw new PdError("PD_BAD_INPUT", `Cannot use -n ${JSON.stringify(given)}: it wants a whole number from 0 to ${MOST_RECORDS}`, { fix: "-n 10" });
+  throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} ${JSON.stringify(given)}: it wants a whole number from 0 to ${MOST_RECORDS}`, { fix: `${flag} 10` });
 }

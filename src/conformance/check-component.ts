@@ -27,6 +27,7 @@ export interface CheckResult {
   readonly path: string;
   readonly key: string;
   readonly type: "source" | "action";
+  readonly version: string;
   readonly durationMs: number;
   /** Absent: deployable. */
   readonly failure?: Failure;

@@ -2,7 +2,7 @@ import { appendFile, mkdir, readFile, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
 import { isRecord, parseJson } from "../domain/json.ts";
-import { findComponents } from "../registry/component-folder.ts";
+import { ComponentFolder } from "../registry/component-folder.ts";
 import { type CheckPorts, type CheckResult, checkComponent } from "./check-component.ts";
 
 export interface ConformanceSettings {
@@ -30,18 +30,18 @@ const EXTRA_WORKERS = 1;
 /** Checks every component in a folder, several at a time. A run that was stopped goes on where it was. */
 export async function checkFolder(ports: CheckPorts, settings: ConformanceSettings): Promise<ConformanceReport> {
   const { folder, grep = "", progressFile, signal } = settings;
-  const components = (await findComponents(folder)).filter(({ path, key }) => path.includes(grep) || key.includes(grep));
+  const components = (await new ComponentFolder(folder).list()).filter(({ path, key }) => path.includes(grep) || key.includes(grep));
   await mkdir(dirname(progressFile), { recursive: true });
   const done = await readProgress(progressFile);
   const results = new Map<string, CheckResult>();
   const waiting = components.values();
   const work = async (): Promise<void> => {
-    for (const { path, key, type } of waiting) {
+    for (const { path, key, type, version } of waiting) {
       if (signal.aborted) return;
-      const known = done.get(path);
+      const known = done.get(`${path} ${version}`);
       const startedAt = ports.clock.now();
       const failure = known === undefined ? await checkComponent(ports, folder, path) : known.failure;
-      const result = known ?? { path, key, type, durationMs: ports.clock.now() - startedAt, ...(failure === undefined ? {} : { failure }) };
+      const result = known ?? { path, key, type, version, durationMs: ports.clock.now() - startedAt, ...(failure === undefined ? {} : { failure }) };
       if (signal.aborted && known === undefined) return;
       if (known === undefined) await appendFile(progressFile, `${JSON.stringify(result)}\n`);
       results.set(path, result);
@@ -59,7 +59,7 @@ export async function checkFolder(ports: CheckPorts, settings: ConformanceSettin
 async function readProgress(file: string): Promise<ReadonlyMap<string, CheckResult>> {
   const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
   const results = lines.map((line): unknown => parseJson(line)).filter(isResult);
-  return new Map(results.map((result) => [result.path, result]));
+  return new Map(results.map((result) => [`${result.path} ${result.version}`, result]));
 }
 
 /** A last line that was cut off is checked again. */

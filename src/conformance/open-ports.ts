@@ -2,16 +2,23 @@ import { join } from "node:path";
 import { esbuildBundler } from "../code/esbuild-bundler.ts";
 import { NpmResolver } from "../code/npm-resolver.ts";
 import type { Settings } from "../config.ts";
+import { PdError } from "../domain/errors.ts";
 import type { Log } from "../ports/log.ts";
 import { ProcessRunner } from "../sandbox/process-runner.ts";
+import { holdLock } from "../store/sqlite/open.ts";
 import { systemClock } from "../system/clock.ts";
 import { makeHome } from "../system/home-folder.ts";
 import { programFile } from "../system/program-files.ts";
 import type { CheckPorts } from "./check-component.ts";
 
-/** The plugs that a check needs, in a home of their own: a server that runs is not disturbed. */
+/** The plugs that a check needs, in a home of their own: a server that runs is not disturbed. Throws PD_HOME_IN_USE when another check runs. */
 export async function openPorts(settings: Settings, log: Log, signal: AbortSignal): Promise<CheckPorts & AsyncDisposable> {
   const home = await makeHome(join(settings.home, "conformance"));
+  const lock = holdLock(join(home, "check.lock"));
+  if (lock === undefined)
+    throw new PdError("PD_HOME_IN_USE", "Cannot check components: another check runs on this home", {
+      fix: "Wait for it, or choose another folder with --home",
+    });
   const packagesFolder = join(home, "packages");
   const packages = await NpmResolver.open({ folder: packagesFolder, allowScripts: settings.allowScripts, clock: systemClock, signal, prefersInstalled: true });
   const runner = await ProcessRunner.start({
@@ -23,5 +30,9 @@ export async function openPorts(settings: Settings, log: Log, signal: AbortSigna
     clock: systemClock,
     log,
   });
-  return { bundler: esbuildBundler, packages, runner, clock: systemClock, [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose]() };
+  const dispose = async (): Promise<void> => {
+    await runner[Symbol.asyncDispose]();
+    lock.release();
+  };
+  return { bundler: esbuildBundler, packages, runner, clock: systemClock, [Symbol.asyncDispose]: dispose };
 }

@@ -1,12 +1,12 @@
 import { createTwoFilesPatch } from "diff";
 import { printActionRun } from "../cli/action-run.ts";
-import { askingForProps } from "../cli/ask.ts";
+import { askingForProps, isTakenBack } from "../cli/ask.ts";
+import { askedCode } from "../cli/asked-component.ts";
 import { importParams } from "../cli/component-target.ts";
 import type { CliContext } from "../cli/context.ts";
-import { choicesOfCode } from "../cli/live-choices.ts";
 import { readParams } from "../cli/local-code.ts";
 import { coloursFor, printError, printLine, printNote } from "../cli/reporter.ts";
-import { LocalComponent } from "../code/local-component.ts";
+import { LocalComponent, type ReadResult } from "../code/local-component.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { FileWatcher } from "./file-watcher.ts";
 import type { SessionSettings } from "./session-settings.ts";
@@ -29,14 +29,18 @@ class ActionSession {
   readonly #watcher: FileWatcher;
   /** What the files held when they were last run, as text to compare. */
   #seen = "";
-  #props: JsonObject;
+  /** What was answered, for each run that follows. */
+  readonly #answers: JsonObject = {};
   #before: string | undefined;
+  #running: Promise<void> = Promise.resolve();
+  /** Takes back the question that is being asked. */
+  #question = new AbortController();
+  #endLook: () => void = () => {};
 
   constructor(cli: CliContext, settings: SessionSettings, component: LocalComponent) {
     this.#cli = cli;
     this.#settings = settings;
     this.#component = component;
-    this.#props = settings.props;
     this.#watcher = new FileWatcher(() => this.#look());
   }
 
@@ -59,24 +63,34 @@ class ActionSession {
     if (now === this.#seen) return;
     this.#seen = now;
     this.#watcher.watch(read.files);
+    this.#question.abort();
+    await this.#running;
+    this.#running = this.#runWith(read);
+    // A question may be open for long, and what is saved meanwhile counts more.
+    const asked = new Promise<void>((resolve) => (this.#endLook = resolve));
+    await Promise.race([this.#running, asked]);
+  }
+
+  async #runWith(read: ReadResult): Promise<void> {
+    this.#question = new AbortController();
     try {
-      await this.#runWith(readParams(this.#settings.path, read));
+      await this.#runCode(readParams(this.#settings.path, read));
     } catch (error) {
-      printError(this.#cli, error);
+      if (!isTakenBack(error)) printError(this.#cli, error);
     }
   }
 
-  async #runWith(read: JsonObject): Promise<void> {
-    const { client, flags, env, stop } = this.#settings;
+  async #runCode(read: JsonObject): Promise<void> {
+    const { client, flags, props, env, stop } = this.#settings;
     const code = { ...read, ...(await importParams(flags.import)), env };
     const run = await askingForProps(this.#cli, flags, {
-      props: this.#props,
-      signal: stop.signal,
-      loadChoices: choicesOfCode(client, code),
-      send: (props) => {
-        this.#props = props;
-        return client.post("/v1/actions/run", { ...code, configured_props: props });
-      },
+      props,
+      answers: this.#answers,
+      signal: AbortSignal.any([this.#question.signal, stop.signal]),
+      asks: () => this.#endLook(),
+      component: askedCode(client, code),
+      isGuided: this.#before === undefined,
+      send: (values) => client.post("/v1/actions/run", { ...code, configured_props: values }),
     });
     printActionRun(this.#cli, run);
     this.#showDifference(run);

@@ -1,12 +1,12 @@
 import { relative } from "node:path";
 import type { ChalkInstance } from "chalk";
 import { dataOf, listOf } from "../cli/api-client.ts";
-import { type LoadChoices, askAll, askingForProps, canAsk, isTakenBack } from "../cli/ask.ts";
+import { askEach, askingForProps, canAsk, isTakenBack } from "../cli/ask.ts";
+import { type AskedComponent, askedCode, askedSource } from "../cli/asked-component.ts";
 import type { CliContext } from "../cli/context.ts";
 import { readParams } from "../cli/local-code.ts";
 import { importParams } from "../cli/component-target.ts";
 import { coloursFor, eventLine, printConnection, printError, printJson, printLine, printNote, text, timelineLine } from "../cli/reporter.ts";
-import { choicesOfCode, choicesOfSource } from "../cli/live-choices.ts";
 import { withSpinner } from "../cli/spinner.ts";
 import { LocalComponent, type ReadResult } from "../code/local-component.ts";
 import { PdError } from "../domain/errors.ts";
@@ -123,7 +123,7 @@ class Session {
 
   /** Parameters of the API for what was read, and for what is loaded before it. */
   async #codeOf(read: ReadResult): Promise<JsonObject> {
-    return { ...readParams(this.#settings.path, read), ...(await importParams(this.#settings.flags.import)) };
+    return { ...readParams(this.#settings.path, read), ...(await importParams(this.#settings.flags.import ?? [])) };
   }
 
   async #attach(code: JsonObject): Promise<void> {
@@ -134,8 +134,8 @@ class Session {
     this.#isNew = before === undefined;
     const name = flags.name === undefined ? {} : { name: flags.name };
     const request = { ...code, ...name, env };
-    const loadChoices = choicesOfCode(client, before === undefined ? { ...code, env } : { ...code, env, source_id: text(before, "id") });
-    this.#source = await this.#sendAsking({ props: this.#settings.props, loadChoices }, (props) =>
+    const component = askedCode(client, before === undefined ? { ...code, env } : { ...code, env, source_id: text(before, "id") });
+    this.#source = await this.#sendAsking({ props: this.#settings.props, component, isGuided: before === undefined }, (props) =>
       before === undefined
         ? client.post("/v1/sources", { ...request, configured_props: props })
         : client.put(`/v1/sources/${text(before, "id")}`, { ...request, configured_props: props }),
@@ -152,19 +152,22 @@ class Session {
 
   /** Asks for all props of the code as it was just deployed, with the values that they have. */
   async #askEvery(): Promise<void> {
-    const loadChoices = choicesOfSource(this.#settings.client, text(this.#source, "id"));
-    const answers = await this.#whileAsking((signal) => askAll(this.#cli, promptAllQuestions(this.#source), { signal, loadChoices }));
-    this.#source = await this.#sendAsking({ props: answers, loadChoices }, (props) => this.#put({ configured_props: props }));
+    const component = askedSource(this.#settings.client, this.#source);
+    const answers = await this.#whileAsking((signal) => askEach(this.#cli, promptAllQuestions(this.#source), { signal, component }));
+    this.#source = await this.#sendAsking({ props: answers, component, isGuided: false }, (props) => this.#put({ configured_props: props }));
   }
 
   #put(change: JsonObject): Promise<JsonObject> {
     return this.#settings.client.put(`/v1/sources/${text(this.#source, "id")}`, change);
   }
 
-  #sendAsking({ props, loadChoices }: { props: JsonObject; loadChoices: LoadChoices }, send: (props: JsonObject) => Promise<JsonObject>): Promise<JsonObject> {
+  #sendAsking(
+    { props, component, isGuided }: { props: JsonObject; component: AskedComponent; isGuided: boolean },
+    send: (props: JsonObject) => Promise<JsonObject>,
+  ): Promise<JsonObject> {
     const spinning = (values: JsonObject): Promise<JsonObject> => withSpinner(this.#cli, "Deploying", send(values));
     return this.#whileAsking(async (signal) =>
-      dataOf(await askingForProps(this.#cli, this.#settings.flags, { props, send: spinning, signal, loadChoices, asks: () => this.#endLook() })),
+      dataOf(await askingForProps(this.#cli, this.#settings.flags, { props, send: spinning, signal, component, isGuided, asks: () => this.#endLook() })),
     );
   }
 
@@ -206,8 +209,8 @@ class Session {
   async #save(read: ReadResult): Promise<void> {
     try {
       const code = await this.#codeOf(read);
-      const loadChoices = choicesOfCode(this.#settings.client, { ...code, source_id: text(this.#source, "id") });
-      this.#source = await this.#sendAsking({ props: {}, loadChoices }, (props) => this.#put({ ...code, configured_props: props }));
+      const component = askedCode(this.#settings.client, { ...code, source_id: text(this.#source, "id") });
+      this.#source = await this.#sendAsking({ props: {}, component, isGuided: false }, (props) => this.#put({ ...code, configured_props: props }));
       this.#isLost = false;
     } catch (error) {
       if (isTakenBack(error)) return;

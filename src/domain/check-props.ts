@@ -31,8 +31,10 @@ export function checkProps(declared: readonly PropDeclaration[], given: JsonObje
   const values: ConfiguredProps = {};
   const problems: PropProblem[] = [];
   for (const prop of declared) {
-    const result = checkProp(prop, given[prop.name]);
-    if (result.problem !== undefined) problems.push({ prop: prop.name, problem: result.problem, isMissing: result.isMissing === true });
+    const result = checkProp(prop, Object.hasOwn(given, prop.name) ? given[prop.name] : undefined);
+    const { problem } = result;
+    if (problem !== undefined)
+      problems.push({ prop: prop.name, problem: isSecretInput(prop) ? withoutValue(problem) : problem, isMissing: result.isMissing === true });
     else if (result.value !== undefined) values[prop.name] = result.value;
   }
   const names = new Set(declared.map((prop) => prop.name));
@@ -40,6 +42,15 @@ export function checkProps(declared: readonly PropDeclaration[], given: JsonObje
     problems.push({ prop: name, problem: `is no prop of the component${didYouMean(name, names)}`, isMissing: false });
   }
   return { values, problems };
+}
+
+function isSecretInput(prop: PropDeclaration): boolean {
+  return prop.kind === "user" && prop.secret;
+}
+
+/** Problems end with the value that was given. */
+function withoutValue(problem: string): string {
+  return problem.replace(/, not .*$/s, ", and it is something else");
 }
 
 /** Given values in their declared types, as far as they fit; what is not declared stays as it is. */
@@ -101,7 +112,11 @@ function checkApp(prop: AppProp, given: JsonValue | undefined): CheckedProp {
     if (prop.optional) return {};
     return { problem: `needs the credentials of ${prop.app} as JSON, e.g. ${prop.name}='{"api_key":"…"}' or ${prop.name}=@file.json`, isMissing: true };
   }
-  return isRecord(readable) ? { value: readable } : { problem: `wants the credentials of ${prop.app} as a JSON object, not ${JSON.stringify(given)}` };
+  return isRecord(readable)
+    ? { value: readable }
+    : {
+        problem: `wants the credentials of ${prop.app} as a JSON object, e.g. ${prop.name}='{"api_key":"…"}', not ${Array.isArray(readable) ? "a list" : `a ${typeof readable}`}`,
+      };
 }
 
 function checkDataStore(prop: DataStoreProp, given: JsonValue | undefined): CheckedProp {

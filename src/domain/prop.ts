@@ -125,11 +125,6 @@ export function isInput(prop: PropDeclaration): prop is InputProp {
   return INPUTS.includes(prop.kind);
 }
 
-/** Its value must not be shown to others. */
-export function isSecret(prop: PropDeclaration): boolean {
-  return prop.kind === "app" || (prop.kind === "user" && prop.secret);
-}
-
 /** Requests to the source's endpoint run it. */
 export function hasEndpoint(props: readonly PropDeclaration[]): boolean {
   return props.some(({ kind }) => kind === "http" || kind === "app-hook");

@@ -36,7 +36,12 @@ export interface BuiltCode {
 export async function resolveCode(ports: EnginePorts, input: CodeInput): Promise<ResolvedCode> {
   switch (input.kind) {
     case "code":
-      return { kind: "resolved", code: input.code, origin: { kind: "inline" }, ...(input.lock === undefined ? {} : { lock: input.lock }) };
+      return {
+        kind: "resolved",
+        code: withImports(input.code, input.code.imports),
+        origin: { kind: "inline" },
+        ...(input.lock === undefined ? {} : { lock: input.lock }),
+      };
     case "url":
       return { kind: "resolved", code: withImports(await fetchCode(ports, input.url), input.imports), origin: { kind: "url", url: input.url } };
     case "key": {
@@ -46,7 +51,7 @@ export async function resolveCode(ports: EnginePorts, input: CodeInput): Promise
   }
 }
 
-function withImports(code: ComponentCode, imports: readonly ComponentCode[] = []): ComponentCode {
+function withImports({ imports: _before, ...code }: ComponentCode, imports: readonly ComponentCode[] = []): ComponentCode {
   return imports.length === 0 ? code : { ...code, imports };
 }
 

@@ -3,6 +3,7 @@ import { type PropProblem, checkProps } from "../domain/check-props.ts";
 import { PdError } from "../domain/errors.ts";
 import { type RunResult, outcomeDetails, reasonOf } from "../domain/invocation.ts";
 import { type JsonObject, isSameJson, parseJson } from "../domain/json.ts";
+import { propRecord } from "../domain/prop-record.ts";
 import { type ConfiguredProps, type PropDeclaration, withDynamicProps } from "../domain/prop.ts";
 import { readProps } from "../domain/read-props.ts";
 
@@ -23,6 +24,8 @@ export interface Configuring {
   readonly given: JsonObject;
   /** What it was configured with before; what is declared no more of it is left out. */
   readonly kept?: JsonObject;
+  /** Values may be missing: what is declared for the others is wanted. */
+  readonly isPartial?: true;
   readonly ask: AskAdditionalProps;
 }
 
@@ -46,14 +49,14 @@ export async function configure(configuring: Configuring): Promise<Configuration
  * What `additionalProps` declares once every static prop has its value. Values of the dynamic props themselves may
  * make it declare others, so it is asked until the answer stays the same.
  */
-export async function dynamicPropsFor({ name, definition, given, kept, ask }: Configuring): Promise<readonly PropDeclaration[]> {
+export async function dynamicPropsFor({ name, definition, given, kept, isPartial, ask }: Configuring): Promise<readonly PropDeclaration[]> {
   if (definition.hasAdditionalProps !== true) return [];
   let dynamicProps: readonly PropDeclaration[] = [];
   for (let round = 1; round <= MOST_ROUNDS; round++) {
     const declared = withDynamicProps(definition.props, dynamicProps);
     const { values, problems } = checkProps(declared, pick({ ...kept, ...given }, declared));
     const ownProblems = problems.filter(({ prop }) => definition.props.some((own) => own.name === prop) && !dynamicProps.some((other) => other.name === prop));
-    if (ownProblems.length > 0) throw badProps(name, definition.props, ownProblems);
+    if (ownProblems.length > 0 && isPartial !== true) throw badProps(name, definition.props, ownProblems);
     const next = readAnswer(name, await ask({ configured: values, dynamicProps }));
     if (isSameDeclarations(next, dynamicProps)) return next;
     dynamicProps = next;
@@ -84,5 +87,5 @@ function pick(given: JsonObject, declared: readonly PropDeclaration[]): JsonObje
 function badProps(name: string, declared: readonly PropDeclaration[], problems: readonly PropProblem[]): PdError {
   const lines = problems.map(({ prop, problem }) => `\n  - ${prop} ${problem}`).join("");
   const fix = problems.some(({ isMissing }) => isMissing) ? {} : { fix: "Correct these values" };
-  return new PdError("PD_BAD_PROPS", `Cannot configure ${name}:${lines}`, { details: { problems, props: declared }, ...fix });
+  return new PdError("PD_BAD_PROPS", `Cannot configure ${name}:${lines}`, { details: { problems, props: declared.map(propRecord) }, ...fix });
 }

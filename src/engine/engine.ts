@@ -2,6 +2,7 @@ import { PdError } from "../domain/errors.ts";
 import { type InvocationId, isSavedId } from "../domain/ids.ts";
 import type { HttpResponse } from "../domain/invocation.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
+import { dataStoresOf } from "../domain/prop.ts";
 import { type IndexedComponent, searchIndex } from "../domain/registry.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import { type HttpTrigger, timerEvent } from "../domain/trigger.ts";
@@ -116,21 +117,25 @@ export class Engine {
 
   /** Saves code without deploying it (platform.md §1.3). */
   async saveComponent(input: CodeInput): Promise<SavedComponent> {
-    const component = await this.#workbench.describe({ code: input, env: {} });
-    const saved = { ...component, id: `sc_${this.#ports.clock.randomText(7)}`, isTransient: false, createdAt: this.#ports.clock.now() } as const;
+    const saved = await this.#saved(input);
     await this.store.saveComponent(saved);
     return saved;
   }
 
   /** Saves code under its key, in a version that is new. Throws PD_BAD_INPUT, PD_CONFLICT. */
   async publish(input: CodeInput): Promise<SavedComponent> {
-    const { definition } = await this.#workbench.describe({ code: input, env: {} });
-    const { key, name, version } = definition;
+    const saved = await this.#saved(input);
+    const { key, name, version } = saved.definition;
     if (key === undefined)
       throw new PdError("PD_BAD_INPUT", `Cannot publish ${name}: it has no key`, { fix: 'Give it one: key: "my_app-my-component"', details: {} });
-    const isTaken = this.store.listComponents().some((known) => !known.isTransient && known.definition.key === key && known.definition.version === version);
-    if (isTaken) throw new PdError("PD_CONFLICT", `Cannot publish ${key}: version ${version} is published already`, { fix: "Raise the version" });
-    return this.saveComponent(input);
+    const isNew = await this.store.publishComponent(saved);
+    if (!isNew) throw new PdError("PD_CONFLICT", `Cannot publish ${key}: version ${version} is published already`, { fix: "Raise the version" });
+    return saved;
+  }
+
+  async #saved(input: CodeInput): Promise<SavedComponent> {
+    const component = await this.#workbench.describe({ code: input, env: {} });
+    return { ...component, id: `sc_${this.#ports.clock.randomText(7)}`, isTransient: false, createdAt: this.#ports.clock.now() };
   }
 
   /** Takes away what was published: one component by id, or the versions of a key. Throws PD_COMPONENT_NOT_FOUND. */
@@ -176,6 +181,12 @@ export class Engine {
     const known = this.#sources.bySlug(slug);
     if (known === undefined) return this.deploy({ code, name, slug, active, props, env, baggage });
     return this.update(known, { code, name, keepsSlug: true, props, env, active, carried: carriedOf(baggage) });
+  }
+
+  /** Slugs of the sources that were given a data store. */
+  usersOfDataStore(name: string): readonly string[] {
+    const uses = ({ definition, source }: LiveSource): boolean => dataStoresOf(definition.props, source.configured).includes(name);
+    return [...this.#sources.all()].filter(uses).map(({ source }) => source.slug);
   }
 
   /** By id or slug. Throws PD_SOURCE_NOT_FOUND. */

@@ -14,13 +14,14 @@ export class Registries {
     return this.#ports.store.listRegistries();
   }
 
-  /** Throws PD_CONFLICT, PD_BAD_INPUT, PD_FILE_NOT_FOUND, PD_REGISTRY_UNREACHABLE; then it is not added. */
-  async add(registry: Registry): Promise<void> {
+  /** How many components are there by now. Throws PD_CONFLICT, PD_BAD_INPUT, PD_FILE_NOT_FOUND, PD_REGISTRY_UNREACHABLE; then it is not added. */
+  async add(registry: Registry): Promise<{ registry: Registry; count: number }> {
     const checked = await this.#ports.registry.check(registry);
     // First the name: what is fetched under it must be of nobody else.
     await this.#ports.store.saveRegistry(checked);
     try {
       await this.#ports.registry.update(checked);
+      return { registry: checked, count: (await this.#ports.registry.index(checked)).length };
     } catch (error) {
       await this.remove(checked.name);
       throw error;
@@ -33,21 +34,30 @@ export class Registries {
     await this.#ports.registry.forget(registry);
   }
 
-  /** Fetches the newest of one registry, or of all; of one app, or of all that is here. */
+  /** Fetches the newest of one registry, or of all; of one app, or of all that is here. One that fails keeps none of the others back. */
   async update(name: string | undefined, app: string | undefined): Promise<readonly Registry[]> {
     const registries = name === undefined ? this.list() : [this.#named(name)];
-    for (const registry of registries) await this.#ports.registry.update(registry, app);
+    const results = await Promise.allSettled(registries.map((registry) => this.#ports.registry.update(registry, app)));
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
     return registries;
   }
 
   /** The first registry that has the key wins; of one alone when it is named. Throws PD_COMPONENT_NOT_FOUND. */
   async find(key: string, only?: string): Promise<RegistryComponent> {
     const registries = only === undefined ? this.list() : [this.#named(only)];
-    if (isKey(key))
-      for (const registry of registries) {
+    let failure: unknown;
+    for (const registry of isKey(key) ? registries : []) {
+      try {
         const found = await this.#ports.registry.find(registry, key);
         if (found !== undefined) return found;
+      } catch (error) {
+        // Code that cannot be used is an answer; a registry that cannot be read leaves the question to the next.
+        if (error instanceof PdError && error.code === "PD_BUILD_FAILED") throw error;
+        failure ??= error;
       }
+    }
+    if (failure !== undefined) throw failure;
     const names = registries.map(({ name }) => name).join(", ");
     throw new PdError(
       "PD_COMPONENT_NOT_FOUND",
@@ -59,15 +69,19 @@ export class Registries {
   }
 
   /**
-   * Best first. When nothing that is here fits, the app that the query begins with is fetched. Throws
-   * PD_REGISTRY_UNREACHABLE when that is not possible now.
+   * Best first. The app that the query begins with is fetched when it is not here. Throws PD_REGISTRY_UNREACHABLE when
+   * that is not possible now, and nothing else fits.
    */
   async search(query: string): Promise<readonly IndexedComponent[]> {
     const found = searchIndex(await this.index(), query);
     const [app = ""] = query.toLowerCase().split(/\s+/);
-    if (found.length > 0 || !isAppSlug(app)) return found;
-    for (const registry of this.list()) if (await this.#ports.registry.prepare(registry, app)) return searchIndex(await this.index(), query);
-    return [];
+    if (!isAppSlug(app) || found.some(({ key }) => appOfKey(key) === app)) return found;
+    try {
+      for (const registry of this.list()) if (await this.#ports.registry.prepare(registry, app)) return searchIndex(await this.index(), query);
+    } catch (error) {
+      if (found.length === 0) throw error;
+    }
+    return found;
   }
 
   /** Everything that is here. A key that two registries have belongs to the first. */

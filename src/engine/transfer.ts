@@ -1,7 +1,8 @@
 import type { DedupeCache } from "../domain/dedupe.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { PackageLock } from "../domain/package-spec.ts";
-import { isInput, isSecret } from "../domain/prop.ts";
+import { isInput } from "../domain/prop.ts";
+import { holdsSecret } from "../domain/secret-props.ts";
 import type { ComponentCode } from "../domain/saved-component.ts";
 import type { StoredBaggage } from "../ports/component-store.ts";
 import type { Store } from "../ports/store.ts";
@@ -38,7 +39,7 @@ export interface ExportWishes {
 
 export function exportSource(store: Store, live: LiveSource, { secrets, state, events }: ExportWishes): ExportedSource {
   const { source, component, definition } = live;
-  const secretProps = definition.props.filter(isSecret).map(({ name }) => name);
+  const secretProps = definition.props.filter((prop) => holdsSecret(prop, source.configured[prop.name])).map(({ name }) => name);
   const withheldProps = secrets ? [] : secretProps.filter((name) => source.configured[name] !== undefined);
   return {
     slug: source.slug,

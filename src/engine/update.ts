@@ -4,8 +4,8 @@ import { withDynamicProps } from "../domain/prop.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { CarriedState } from "../ports/component-store.ts";
 import type { Unit } from "../ports/runner.ts";
-import { type CodeInput, buildCode, requireSource, resolveCode, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
-import { makeDataStores } from "./deploy.ts";
+import { buildCode, requireSource, resolveCode, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
+import { type DeployRequest, makeDataStores } from "./deploy.ts";
 import { callHook, hasHookThrown, reactivate } from "./hooks.ts";
 import type { LiveSource } from "./live-source.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -13,7 +13,7 @@ import type { EngineState } from "./registry.ts";
 import { carriedProps, planTimers } from "./plan-timers.ts";
 
 export interface UpdateRequest {
-  readonly code?: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent };
+  readonly code?: DeployRequest["code"];
   readonly name?: string;
   /** The slug stays although the name changes. */
   readonly keepsSlug?: boolean;
@@ -80,8 +80,8 @@ async function nextCode(
   live: LiveSource,
   { request, env }: { request: UpdateRequest; env: Readonly<Record<string, string>> },
 ): Promise<{ component: SavedComponent; unit: Unit | undefined }> {
-  const { code } = request;
   const current = live.component;
+  const code = request.code === undefined ? undefined : keepingImports(request.code, current);
   if (code === undefined || code.kind === "saved") {
     const component = code?.component ?? current;
     requireSource(component.definition);
@@ -93,6 +93,14 @@ async function nextCode(
   const unit = await live.startUnit({ bundle: built.bundle, packagesFolder: built.packagesFolder, env });
   const definition = sourceDefinitionOf(unit, built);
   return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };
+}
+
+/** What is loaded before the component stays, unless it is said anew. */
+function keepingImports(code: DeployRequest["code"], { code: { imports } }: SavedComponent): DeployRequest["code"] {
+  if (imports === undefined) return code;
+  if (code.kind === "saved") return { kind: "code", code: { ...code.component.code, imports }, lock: code.component.lock };
+  if (code.kind === "code") return { ...code, code: { imports, ...code.code } };
+  return { imports, ...code };
 }
 
 async function replace(

@@ -7,7 +7,7 @@ import type { SavedComponent } from "../domain/saved-component.ts";
 import { type LoadedAction, runAction } from "./actions.ts";
 import { askUnit } from "./ask-unit.ts";
 import { type CodeInput, type ResolvedCode, buildCode, definitionOf, requireAction, resolveCode, savedComponentOf } from "./build-component.ts";
-import { type Configuration, configure, dynamicPropsFor } from "./configure.ts";
+import { type Configuration, type Configuring, configure, dynamicPropsFor } from "./configure.ts";
 import { answerDataStore } from "./data-stores.ts";
 import { type OptionsPage, optionsOf } from "./options-page.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -58,7 +58,7 @@ export class Workbench {
     return this.#with(piece, async (loaded) => {
       const { definition } = loaded.component;
       const isDynamic = !definition.props.some(({ name }) => name === request.prop);
-      const dynamicProps = isDynamic ? await this.#dynamicProps(loaded, given) : [];
+      const dynamicProps = isDynamic ? await this.#dynamicProps(loaded, { given, isPartial: true }) : [];
       const configured = readableProps(withDynamicProps(definition.props, dynamicProps), given);
       return optionsOf(request.prop, await this.#ask(loaded, { kind: "options", ...request }, { configured, dynamicProps }));
     });
@@ -66,7 +66,7 @@ export class Workbench {
 
   /** What `additionalProps` declares for these values. Throws PD_BAD_PROPS, PD_ADDITIONAL_PROPS_FAILED. */
   additionalProps(piece: WorkPiece, given: JsonObject): Promise<readonly PropDeclaration[]> {
-    return this.#with(piece, (loaded) => this.#dynamicProps(loaded, given));
+    return this.#with(piece, (loaded) => this.#dynamicProps(loaded, { given }));
   }
 
   /** Throws PD_NOT_A_COMPONENT, PD_BAD_PROPS and its like; an action that fails is a result. */
@@ -163,9 +163,9 @@ export class Workbench {
     if (this.#benches.get(key) === bench) this.#benches.delete(key);
   }
 
-  #dynamicProps(loaded: LoadedAction, given: JsonObject): Promise<readonly PropDeclaration[]> {
+  #dynamicProps(loaded: LoadedAction, values: Pick<Configuring, "given" | "isPartial">): Promise<readonly PropDeclaration[]> {
     const { definition } = loaded.component;
-    return dynamicPropsFor({ name: definition.name, definition, given, ask: (values) => this.#ask(loaded, { kind: "additional-props" }, values) });
+    return dynamicPropsFor({ name: definition.name, definition, ...values, ask: (values) => this.#ask(loaded, { kind: "additional-props" }, values) });
   }
 
   #ask({ unit, component }: LoadedAction, method: Method, values: Configuration): Promise<RunResult> {

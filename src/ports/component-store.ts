@@ -27,6 +27,8 @@ export interface SwapRest {
 /** One place for both kinds of component. Reads are quick and see every finished write. */
 export interface ComponentStore {
   saveComponent(component: SavedComponent): Promise<void>;
+  /** Saves it unless its key has this version already; then it resolves to false. */
+  publishComponent(component: SavedComponent): Promise<boolean>;
   getComponent(id: SavedId): SavedComponent | undefined;
   /** From now on it has no key, and goes when no source uses it. */
   unpublishComponent(id: SavedId): Promise<void>;

@@ -1,3 +1,4 @@
+import type { Dirent, Stats } from "node:fs";
 import { readFile, readdir, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { type ComponentText, readComponentText } from "./component-text.ts";
@@ -5,6 +6,13 @@ import { type ComponentText, readComponentText } from "./component-text.ts";
 export interface FoundComponent extends ComponentText {
   /** From the folder, with `/`. */
   readonly path: string;
+}
+
+interface ReadFile {
+  readonly mtimeMs: number;
+  readonly size: number;
+  /** Absent: the file is no component. */
+  readonly found?: FoundComponent;
 }
 
 const CODE = /\.(mjs|cjs|js|mts|ts)$/;
@@ -15,35 +23,53 @@ const MOST_BYTES = 1024 * 1024;
 /** Files that are open at once. */
 const MOST_OPEN = 32;
 
-/** Every component in a folder, in the order of their paths. Throws what the file system throws for the folder itself. */
-export async function findComponents(folder: string): Promise<readonly FoundComponent[]> {
-  const paths = await codeFiles(folder);
-  const found: FoundComponent[] = [];
-  for (let start = 0; start < paths.length; start += MOST_OPEN) {
-    const texts = await Promise.all(paths.slice(start, start + MOST_OPEN).map((path) => readOne(folder, path)));
-    found.push(...texts.filter((entry) => entry !== undefined));
+/** A folder of components, looked at anew each time; only files that have changed are read again. */
+export class ComponentFolder {
+  readonly #folder: string;
+  #read: ReadonlyMap<string, ReadFile> = new Map();
+  #looking: Promise<readonly FoundComponent[]> | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
   }
-  return found;
+
+  /** In the order of their paths. Throws what the file system throws for the folder itself. */
+  list(): Promise<readonly FoundComponent[]> {
+    this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  async #look(): Promise<readonly FoundComponent[]> {
+    const paths = await codeFiles(this.#folder, await readdir(this.#folder, { withFileTypes: true }));
+    const read = new Map<string, ReadFile>();
+    for (let start = 0; start < paths.length; start += MOST_OPEN) {
+      const files = await Promise.all(paths.slice(start, start + MOST_OPEN).map(async (path) => [path, await this.#readOne(path)] as const));
+      for (const [path, file] of files) if (file !== undefined) read.set(path, file);
+    }
+    this.#read = read;
+    return [...read.values()].flatMap(({ found }) => found ?? []);
+  }
+
+  /** `undefined`: it has gone meanwhile, or cannot be read, which does not keep others from being found. */
+  async #readOne(path: string): Promise<ReadFile | undefined> {
+    const { mtimeMs, size }: Pick<Stats, "mtimeMs" | "size"> = await stat(path).catch(() => ({ mtimeMs: 0, size: -1 }));
+    if (size < 0) return undefined;
+    const known = this.#read.get(path);
+    if (known?.mtimeMs === mtimeMs && known.size === size) return known;
+    if (size > MOST_BYTES) return { mtimeMs, size };
+    const name = relative(this.#folder, path).split(sep).join("/");
+    const text = readComponentText(await readFile(path, "utf8").catch(() => ""), name);
+    return { mtimeMs, size, ...(text === undefined ? {} : { found: { ...text, path: name } }) };
+  }
 }
 
-async function readOne(folder: string, path: string): Promise<FoundComponent | undefined> {
-  const name = relative(folder, path).split(sep).join("/");
-  // What has gone meanwhile, or cannot be read, does not keep others from being found.
-  const size = await stat(path).then(
-    (file) => file.size,
-    () => Number.POSITIVE_INFINITY,
-  );
-  const text = size > MOST_BYTES ? undefined : readComponentText(await readFile(path, "utf8").catch(() => ""), name);
-  return text === undefined ? undefined : { ...text, path: name };
-}
-
-async function codeFiles(folder: string): Promise<string[]> {
-  const entries = (await readdir(folder, { withFileTypes: true })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+async function codeFiles(folder: string, entries: readonly Dirent[]): Promise<string[]> {
   const paths: string[] = [];
-  for (const entry of entries) {
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory() && !SKIPPED.has(entry.name)) paths.push(...(await codeFiles(path)));
-    else if (entry.isFile() && CODE.test(entry.name) && !NO_COMPONENT.test(entry.name)) paths.push(path);
+    if (entry.isDirectory() && !SKIPPED.has(entry.name)) {
+      paths.push(...(await codeFiles(path, await readdir(path, { withFileTypes: true }).catch(() => []))));
+    } else if (entry.isFile() && CODE.test(entry.name) && !NO_COMPONENT.test(entry.name)) paths.push(path);
   }
   return paths;
 }

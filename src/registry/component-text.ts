@@ -16,16 +16,25 @@ export function readComponentText(text: string, path: string): ComponentText | u
   const found = /(?:^|[{,])([ \t]*)(?:key|"key"):\s*(["'`])(\w+(?:-+\w+)+)\2/im.exec(text);
   if (found?.[3] === undefined) return undefined;
   const [, indent = "", , key] = found;
-  const member = (name: string): string => literalAt(text, indent, name) ?? "";
+  const line = lineAt(text, found.index);
+  const member = (name: string): string =>
+    literalAt(text, `(?:^|[{,])${indent === "" ? "[ \\t]*" : indent}`, name) ?? literalAt(line, "[{,][ \\t]*", name) ?? "";
   const version = member("version");
   if (version === "") return undefined;
   const type = member("type") || (/(^|\/)actions?\//.test(path) ? "action" : "source");
   return { key, name: member("name") || key, description: member("description"), version, type: type === "action" ? "action" : "source" };
 }
 
-/** The text literal of a member that stands as deep as the key does; parts joined by `+` are joined. */
-function literalAt(text: string, indent: string, name: string): string | undefined {
-  const start = new RegExp(`(?:^|[{,])${indent === "" ? "[ \\t]*" : indent}(?:${name}|"${name}"):\\s*`, "m").exec(text);
+/** The line that the key stands on, where the other members may be as well. */
+function lineAt(text: string, index: number): string {
+  const start = text.charAt(index) === "\n" ? index + 1 : index;
+  const [line = ""] = text.slice(text.lastIndexOf("\n", start - 1) + 1).split("\n", 1);
+  return line;
+}
+
+/** The text literal of a member that stands as deep as the key does; parts joined by `+` are joined. `before`: pattern. */
+function literalAt(text: string, before: string, name: string): string | undefined {
+  const start = new RegExp(`${before}(?:${name}|"${name}"):\\s*`, "m").exec(text);
   if (start === null) return undefined;
   const literal = /^(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`)\s*(\+?)\s*/;
   let rest = text.slice(start.index + start[0].length);

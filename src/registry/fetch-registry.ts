@@ -37,7 +37,8 @@ export async function cloneRepository(location: string, folder: string, signal: 
   const target = join(folder, "clone");
   const words = ["clone", "--quiet", "--depth", "1", ...(branch === undefined ? [] : [`--branch=${branch}`]), "--", url, target];
   const { code, output } = await git(folder, words, signal);
-  if (code !== 0) throw unreachable(location, output.trim().split("\n").at(-1)?.replaceAll(url, publicLocation(url)) ?? "git failed");
+  const fatal = output.split("\n").find((line) => line.startsWith("fatal: ")) ?? output.trim().split("\n")[0];
+  if (code !== 0) throw unreachable(location, fatal?.replace("fatal: ", "").replaceAll(url, publicLocation(url)) || "git failed");
   return target;
 }
 

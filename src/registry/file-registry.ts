@@ -7,7 +7,7 @@ import { isJsonObject, parseJson } from "../domain/json.ts";
 import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey, isAppSlug } from "../domain/registry.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ComponentRegistry } from "../ports/component-registry.ts";
-import { type FoundComponent, findComponents } from "./component-folder.ts";
+import { ComponentFolder, type FoundComponent } from "./component-folder.ts";
 import { cloneRepository, commitOf, fetchPackage, fetchTarball } from "./fetch-registry.ts";
 import { FetchedFolders } from "./fetched-folders.ts";
 
@@ -29,13 +29,12 @@ interface Root {
 }
 
 /**
- * Registries as folders on this machine's disk: those of the user as they are, others fetched into PD_HOME. What a
- * folder holds is remembered until a key is not found in it, or its file has gone.
+ * Registries as folders on this machine's disk: those of the user as they are, others fetched into PD_HOME.
  */
 export class FileRegistry implements ComponentRegistry {
   readonly #settings: FileRegistrySettings;
-  /** Folder → its components. */
-  readonly #known = new Map<string, Promise<readonly FoundComponent[]>>();
+  /** By their paths. */
+  readonly #folders = new Map<string, ComponentFolder>();
   readonly #fetched: FetchedFolders;
   /** Packages that an npm registry does not have, and when it said so. */
   readonly #missing = new Map<string, number>();
@@ -53,7 +52,7 @@ export class FileRegistry implements ComponentRegistry {
   async find(registry: Registry, key: string): Promise<RegistryComponent | undefined> {
     const roots = registry.kind === "npm" ? await this.#packageOf(registry, appOfKey(key)) : await this.#roots(registry);
     for (const root of roots) {
-      const found = (await this.#components(root.folder)).find((entry) => entry.key === key) ?? (await this.#look(root.folder, key));
+      const found = (await this.#components(root.folder)).find((entry) => entry.key === key);
       if (found !== undefined) return this.#read(registry, root, found);
     }
     return undefined;
@@ -85,7 +84,6 @@ export class FileRegistry implements ComponentRegistry {
       if (app !== undefined && !(isAppSlug(app) && (await isThere(join(folder, app)))))
         throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot fetch ${JSON.stringify(app)}: the registry ${registry.name} has no such app`);
     }
-    this.#known.clear();
   }
 
   async check(registry: Registry): Promise<Registry> {
@@ -108,7 +106,7 @@ export class FileRegistry implements ComponentRegistry {
 
   async forget(registry: Registry): Promise<void> {
     if (registry.kind !== "folder") await rm(this.#folderOf(registry), { recursive: true, force: true });
-    this.#known.clear();
+    this.#folders.clear();
   }
 
   #folderOf({ kind, name, location }: Registry): string {
@@ -143,21 +141,13 @@ export class FileRegistry implements ComponentRegistry {
     const isFound = await this.#fetched.replace(folder, (partial) => fetchPackage(`${registry.location}/${app}`, partial, this.#settings.signal));
     if (isFound) this.#missing.delete(folder);
     else this.#missing.set(folder, this.#settings.clock.now());
-    this.#known.delete(folder);
     return isFound;
   }
 
   #components(folder: string): Promise<readonly FoundComponent[]> {
-    const known = this.#known.get(folder) ?? findComponents(folder);
-    this.#known.set(folder, known);
-    known.catch(() => this.#known.delete(folder));
-    return known;
-  }
-
-  /** Looks again: a file may have been added since. */
-  async #look(folder: string, key: string): Promise<FoundComponent | undefined> {
-    this.#known.delete(folder);
-    return (await this.#components(folder)).find((entry) => entry.key === key);
+    const known = this.#folders.get(folder) ?? new ComponentFolder(folder);
+    this.#folders.set(folder, known);
+    return known.list();
   }
 
   async #read(registry: Registry, { folder, prefix }: Root, found: FoundComponent): Promise<RegistryComponent> {

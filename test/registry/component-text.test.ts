@@ -17,6 +17,12 @@ describe("what a component's text tells", () => {
       { key: "a-b", name: "N", description: "", version: "1", type: "source" },
     ],
     [
+      "a component whose members share the line of its key",
+      `export default {\n  key: "acme-new-thing", name: "New Thing", version: "0.0.1", type: "source",\n  props: { name: { name: "inner" } },\n};`,
+      "x.mjs",
+      { key: "acme-new-thing", name: "New Thing", description: "", version: "0.0.1", type: "source" },
+    ],
+    [
       "an action by its folder",
       'export default defineAction({\n  key: "a-b",\n  version: "1",\n});',
       "a/actions/b/b.ts",

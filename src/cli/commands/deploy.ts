@@ -3,7 +3,7 @@ import { dataOf } from "../api-client.ts";
 import { askingForProps } from "../ask.ts";
 import { type CliContext, connect } from "../context.ts";
 import { codeOf, importParams, pickComponent } from "../component-target.ts";
-import { choicesOfCode } from "../live-choices.ts";
+import { askedCode } from "../asked-component.ts";
 import { givenEnv, givenProps } from "../prop-flags.ts";
 import { printJson, printLine, printNote, text } from "../reporter.ts";
 
@@ -28,7 +28,8 @@ export async function deploy(cli: CliContext, target: string | undefined, flags:
   const source = await askingForProps(cli, flags, {
     props,
     send: (configured) => client.post("/v1/sources", { ...request, configured_props: configured }),
-    loadChoices: choicesOfCode(client, code),
+    component: askedCode(client, code),
+    isGuided: true,
   }).then(dataOf);
   if (cli.isJson) printJson(cli, source);
   else printDeployed(cli, source);

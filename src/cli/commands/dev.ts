@@ -3,14 +3,15 @@ import type { DevFlags } from "../../dev/session-settings.ts";
 import { startRuntime } from "../../runtime.ts";
 import { streamLog } from "../../system/log.ts";
 import { ApiClient } from "../api-client.ts";
+import { fileOf } from "../component-target.ts";
 import { type CliContext, connect, findServer, settingsOf } from "../context.ts";
 import { findProfile } from "../profiles.ts";
 import { givenEnv, givenProps } from "../prop-flags.ts";
 import { printNote } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
-/** `pd dev <file>`: every save becomes the running code of one deployed component. Hosts the server itself where none runs. */
-export async function dev(cli: CliContext, path: string, flags: DevFlags): Promise<number> {
+/** `pd dev <file or key>`: every save becomes the running code of one deployed component. Hosts the server itself where none runs. */
+export async function dev(cli: CliContext, target: string, flags: DevFlags): Promise<number> {
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   const settings = await settingsOf(cli);
   const isElsewhere = (await findProfile(cli.profile, cli.environment)) !== undefined;
@@ -20,6 +21,7 @@ export async function dev(cli: CliContext, path: string, flags: DevFlags): Promi
   const client = running ?? new ApiClient({ baseUrl: hosted?.apiUrl ?? "", key: hosted?.apiKey ?? "" });
   const stop = abortOnStop(cli.stdout);
   try {
+    const path = await fileOf(client, target, { home: settings.home, isElsewhere });
     await openSession(cli, { client, path, flags, props, env, home: settings.home, elsewhere: isElsewhere ? client.baseUrl : "", stop });
   } finally {
     await hosted?.[Symbol.asyncDispose]();

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { CheckResult } from "../../conformance/check-component.ts";
 import { type ConformanceReport, checkFolder } from "../../conformance/conformance.ts";
 import { openPorts } from "../../conformance/open-ports.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { streamLog } from "../../system/log.ts";
+import { packageVersion } from "../../system/program-files.ts";
 import { type CliContext, settingsOf } from "../context.ts";
 import { coloursFor, printLine, printNote } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
@@ -21,10 +22,13 @@ export interface DoctorFlags {
 export async function doctor(cli: CliContext, { registry, grep, json }: DoctorFlags): Promise<number> {
   if (registry === undefined) throw new PdError("PD_BAD_INPUT", "Cannot tell what to look at: no folder is given", { fix: "pd doctor --registry <folder>" });
   const folder = resolve(registry);
+  await readdir(folder).catch((error: unknown) => {
+    throw new PdError("PD_FILE_NOT_FOUND", `Cannot read the folder ${folder}: ${messageOf(error)}`, { cause: error });
+  });
   const settings = await settingsOf(cli);
   const stop = abortOnStop(cli.stdout);
   const name = createHash("sha256")
-    .update(`${folder}\0${grep ?? ""}`)
+    .update(`${folder}\0${grep ?? ""}\0${await packageVersion()}`)
     .digest("hex")
     .slice(0, 16);
   await using ports = await openPorts(settings, streamLog(cli.stderr), stop.signal);
@@ -34,9 +38,15 @@ export async function doctor(cli: CliContext, { registry, grep, json }: DoctorFl
     progressFile: join(settings.home, "conformance", `${name}.progress`),
     onResult: (result, done, total) => printProgress(cli, result, { done, total, isQuiet: json === true }),
     signal: stop.signal,
-  }).catch((error: unknown) => {
-    throw new PdError("PD_FILE_NOT_FOUND", `Cannot read the folder ${folder}: ${messageOf(error)}`, { cause: error });
   });
+  if (report.total === 0 && !stop.signal.aborted)
+    throw new PdError(
+      "PD_FILE_NOT_FOUND",
+      `Cannot check ${folder}: there is no component in it${grep === undefined ? "" : ` that has ${JSON.stringify(grep)} in its path or key`}`,
+      {
+        fix: "Components are files with a key and a version, as in components/<app>/sources/…",
+      },
+    );
   if (stop.signal.aborted) printNote(cli, `Stopped after ${report.total}; the same command goes on from there`);
   if (typeof json === "string") await writeFile(json, `${JSON.stringify(report, undefined, 2)}\n`);
   if (json === true) cli.stdout.write(`${JSON.stringify(report)}\n`);

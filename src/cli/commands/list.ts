@@ -36,8 +36,8 @@ async function listSources(cli: CliContext): Promise<number> {
 async function listComponents(cli: CliContext): Promise<number> {
   const client = await connect(cli);
   return printRecords(cli, await client.all("/v1/components"), {
-    columns: ["name", "id", "version", "key"],
-    cells: (component) => ["name", "id", "version", "key"].map((member) => text(component, member)),
+    columns: ["name", "id", "version", "key", "published"],
+    cells: (component) => [...["name", "id", "version", "key"].map((member) => text(component, member)), component["published"] === true ? "yes" : "no"],
     none: "No components yet: pd publish <file> keeps one",
   });
 }

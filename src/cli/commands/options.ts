@@ -4,7 +4,7 @@ import { type ApiClient, dataOf } from "../api-client.ts";
 import { codeOf, importParams } from "../component-target.ts";
 import { type CliContext, connect } from "../context.ts";
 import { type PropFlags, givenEnv, givenProps } from "../prop-flags.ts";
-import { countOf, printRecords, text } from "../reporter.ts";
+import { countOf, printNote, printRecords, text } from "../reporter.ts";
 
 export interface OptionsFlags extends PropFlags {
   readonly env?: readonly string[];
@@ -24,7 +24,7 @@ export async function options(cli: CliContext, { target, prop }: { target: strin
   const request = {
     prop_name: prop,
     configured_props: props,
-    page: countOf(flags.page ?? "0"),
+    page: countOf(flags.page ?? "0", "--page"),
     prev_context: context,
     ...(flags.query === undefined ? {} : { query: flags.query }),
   };
@@ -38,6 +38,9 @@ export async function options(cli: CliContext, { target, prop }: { target: strin
     cli.stdout.write(`${JSON.stringify(page)}\n`);
     return 0;
   }
+  const next = page["context"];
+  if (isJsonObject(next) && Object.keys(next).length > 0)
+    printNote(cli, `Next page: --page ${countOf(flags.page ?? "0", "--page") + 1} --context '${JSON.stringify(next)}'`);
   const choices = Array.isArray(page["options"]) ? page["options"].filter(isJsonObject) : [];
   return printRecords(cli, choices, { columns: ["value", "label"], cells: (choice) => [text(choice, "value"), text(choice, "label")], none: "No choices" });
 }

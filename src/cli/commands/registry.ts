@@ -1,14 +1,15 @@
 import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { PdError } from "../../domain/errors.ts";
-import type { JsonObject } from "../../domain/json.ts";
+import { type JsonObject, isJsonObject } from "../../domain/json.ts";
 import { type ApiClient, dataOf, listOf } from "../api-client.ts";
 import { type CliContext, connect } from "../context.ts";
-import { printLine, printNote, printRecord, printRecords, text } from "../reporter.ts";
+import { countOf, printLine, printNote, printRecord, printRecords, text } from "../reporter.ts";
 
 export interface RegistryFlags {
   readonly name?: string;
   readonly limit?: string;
+  readonly type?: string;
 }
 
 const USAGE = "pd registry list | add <folder, @scope, Git or tarball URL> | remove <name> | search <words> | update [name] [app]";
@@ -34,7 +35,7 @@ export async function registry(cli: CliContext, { verb, words }: { verb: string;
       return listRegistries(cli, listOf(updated));
     }
     case "search":
-      return search(cli, client, { query: words.join(" "), limit: flags.limit ?? "20" });
+      return search(cli, client, { query: words.join(" "), limit: countOf(flags.limit ?? "20", "--limit"), type: flags.type });
     default:
       throw new PdError("PD_BAD_INPUT", `Cannot ${JSON.stringify(verb)} registries: there are list, add, remove, search and update`, { fix: USAGE });
   }
@@ -54,10 +55,16 @@ function listRegistries(cli: CliContext, registries: readonly JsonObject[]): num
 }
 
 async function add(cli: CliContext, client: ApiClient, { location, name }: { location: string; name: string | undefined }): Promise<number> {
-  const kind = await kindOf(location);
-  const place = kind === "folder" ? resolve(location) : location;
+  const address = location.replace(/^git\+/, "");
+  const kind = location === address ? await kindOf(location) : "git";
+  const place = kind === "folder" ? resolve(address) : address;
   const added = dataOf(await client.post("/v1/registries", { kind, location: place, name: name ?? defaultName(place) }));
-  return printRecord(cli, added, () => printLine(cli, `Added ${text(added, "name")} (${text(added, "kind")})`));
+  return printRecord(cli, added, () =>
+    printLine(
+      cli,
+      `Added ${text(added, "name")} (${text(added, "kind")}${added["component_count"] === undefined ? "" : `, ${text(added, "component_count")} components`})`,
+    ),
+  );
 }
 
 async function kindOf(location: string): Promise<string> {
@@ -74,8 +81,12 @@ function defaultName(location: string): string {
   return basename(location.replace(/[?#].*$/, "").replace(/^@/, "")).replace(/\.(git|tgz|tar\.gz)$/, "") || "registry";
 }
 
-async function search(cli: CliContext, client: ApiClient, { query, limit }: { query: string; limit: string }): Promise<number> {
-  const found = listOf(await client.get(`/v1/registries/search?limit=${encodeURIComponent(limit)}&query=${encodeURIComponent(query)}`));
+async function search(cli: CliContext, client: ApiClient, { query, limit, type }: { query: string; limit: number; type: string | undefined }): Promise<number> {
+  const asked = new URLSearchParams({ limit: String(limit), query, ...(type === undefined ? {} : { component_type: type }) });
+  const { data, page_info: page } = await client.get(`/v1/registries/search?${asked.toString()}`);
+  const found = listOf({ data: data ?? [] });
+  const total = isJsonObject(page) ? Number(page["total_count"]) : found.length;
+  if (total > found.length) printNote(cli, `${found.length} of ${total}; more words, --type or --limit show others`);
   return printRecords(cli, found, {
     columns: ["key", "type", "version", "name", "registry"],
     cells: (entry) => [text(entry, "key"), text(entry, "component_type"), text(entry, "version"), text(entry, "name"), text(entry, "registry")],

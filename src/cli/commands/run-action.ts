@@ -2,7 +2,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import { askingForProps } from "../ask.ts";
 import { codeOf, importParams } from "../component-target.ts";
 import { type CliContext, connect } from "../context.ts";
-import { choicesOfCode } from "../live-choices.ts";
+import { askedCode } from "../asked-component.ts";
 import { type PropFlags, givenEnv, givenProps, readJsonFile } from "../prop-flags.ts";
 import { printActionRun } from "../action-run.ts";
 
@@ -24,7 +24,8 @@ export async function runAction(cli: CliContext, target: string, flags: RunActio
   const run = await askingForProps(cli, flags, {
     props,
     send: (configured) => client.post("/v1/actions/run", { ...code, ...steps, configured_props: configured }),
-    loadChoices: choicesOfCode(client, code),
+    component: askedCode(client, code),
+    isGuided: true,
   });
   return printActionRun(cli, run);
 }

@@ -6,8 +6,11 @@ import { printJson, printLine, printNote, printRecord, printRecords, text } from
 
 const USAGE = "pd stores list | create <name> | delete <name> | show <name> | get <name> <key> | set <name> <key> <value> | unset <name> <key>";
 
+const VERBS = new Set(["list", "create", "delete", "show", "get", "set", "unset"]);
+
 /** `pd stores <verb> [words…]`: data stores, which components share. */
-export async function stores(cli: CliContext, verb: string, words: readonly string[]): Promise<number> {
+export async function stores(cli: CliContext, { verb, words }: { verb: string; words: readonly string[] }, { force }: { force?: boolean }): Promise<number> {
+  if (!VERBS.has(verb)) throw new PdError("PD_BAD_INPUT", `Cannot ${JSON.stringify(verb)} data stores`, { fix: USAGE });
   const client = await connect(cli);
   const [name, key, value] = words;
   if (verb === "list") return listStores(cli, listOf(await client.get("/v1/data_stores")));
@@ -17,7 +20,7 @@ export async function stores(cli: CliContext, verb: string, words: readonly stri
     case "create":
       return printRecord(cli, dataOf(await client.post("/v1/data_stores", { name })), () => printLine(cli, `Made ${name}`));
     case "delete":
-      return printRecord(cli, dataOf(await client.delete(path)), () => printNote(cli, `Deleted ${name}`));
+      return printRecord(cli, dataOf(await client.delete(force === true ? `${path}?force=true` : path)), () => printNote(cli, `Deleted ${name}`));
     case "show":
       printJson(cli, dataOf(await client.get(`${path}/values`)));
       return 0;
@@ -46,10 +49,8 @@ async function changeValue(cli: CliContext, client: ApiClient, { verb, path, key
     }
     case "set":
       return printRecord(cli, dataOf(await client.put(place, { value: parseJson(value ?? "") ?? value ?? null })), () => printNote(cli, `Set ${key}`));
-    case "unset":
-      return printRecord(cli, dataOf(await client.delete(place)), () => printNote(cli, `Unset ${key}`));
     default:
-      throw new PdError("PD_BAD_INPUT", `Cannot ${JSON.stringify(verb)} data stores`, { fix: USAGE });
+      return printRecord(cli, dataOf(await client.delete(place)), () => printNote(cli, `Unset ${key}`));
   }
 }
 

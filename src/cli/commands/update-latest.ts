@@ -46,9 +46,20 @@ async function refreshed(client: ApiClient, source: JsonObject): Promise<JsonObj
     await client.post("/v1/registries/update", { name: text(registry, "name"), app: appOfKey(key) });
     return { key, registry: text(registry, "name") };
   }
-  throw new PdError("PD_BAD_INPUT", `Cannot look for newer code of ${text(source, "name_slug")}: its code was given, and came from no registry or address`, {
-    fix: "pd update <source> --code <file>",
-  });
+  const published = typeof key === "string" ? await publishedUnder(client, key) : undefined;
+  if (published !== undefined) return { component_id: text(published, "id") };
+  throw new PdError(
+    "PD_BAD_INPUT",
+    `Cannot look for newer code of ${text(source, "name_slug")}: its code was given, and came from no registry, address or published key`,
+    {
+      fix: "pd update <source> --code <file>",
+    },
+  );
+}
+
+async function publishedUnder(client: ApiClient, key: string): Promise<JsonObject | undefined> {
+  const components = await client.all("/v1/components");
+  return components.find((component) => component["key"] === key && component["published"] === true);
 }
 
 async function isWanted(cli: CliContext, flags: LatestFlags): Promise<boolean> {

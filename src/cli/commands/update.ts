@@ -6,7 +6,7 @@ import { PdError } from "../../domain/errors.ts";
 import { givenEnv, givenProps } from "../prop-flags.ts";
 import { printJson, printLine, text } from "../reporter.ts";
 import { codeOf, importParams } from "../component-target.ts";
-import { choicesOfSource } from "../live-choices.ts";
+import { askedSource } from "../asked-component.ts";
 import { type DeployFlags, printWarnings } from "./deploy.ts";
 import { latestCode } from "./update-latest.ts";
 
@@ -35,7 +35,8 @@ export async function update(cli: CliContext, source: string, flags: UpdateFlags
   const updated = await askingForProps(cli, flags, {
     props,
     send: (configured) => client.put(`/v1/sources/${id}`, { ...change, configured_props: configured }),
-    loadChoices: choicesOfSource(client, id),
+    component: askedSource(client, before),
+    isGuided: false,
   }).then(dataOf);
   if (cli.isJson) printJson(cli, updated);
   else printWarnings(cli, updated);
@@ -43,11 +44,16 @@ export async function update(cli: CliContext, source: string, flags: UpdateFlags
   return 0;
 }
 
-async function changeOf({ code, name, activate, deactivate, import: imports }: UpdateFlags, env: Record<string, string>): Promise<JsonObject> {
+async function changeOf({ code, latest, name, activate, deactivate, import: imports }: UpdateFlags, env: Record<string, string>): Promise<JsonObject> {
   if (activate === true && deactivate === true)
     throw new PdError("PD_BAD_INPUT", "Cannot both activate and deactivate", { fix: "Give one of --activate and --deactivate" });
+  if (code !== undefined && latest === true)
+    throw new PdError("PD_BAD_INPUT", "Cannot take both the code that is given and the newest of its registry", { fix: "Give one of --code and --latest" });
+  if (imports !== undefined && code === undefined && latest !== true)
+    throw new PdError("PD_BAD_INPUT", "Cannot change what is loaded before the component without its code", { fix: "Give --code or --latest as well" });
   return {
-    ...(code === undefined ? {} : { ...(await codeOf(code)), ...(await importParams(imports)) }),
+    ...(code === undefined ? {} : await codeOf(code)),
+    ...(await importParams(imports)),
     ...(name === undefined ? {} : { name }),
     ...(Object.keys(env).length === 0 ? {} : { env }),
     ...(activate === true ? { active: true } : deactivate === true ? { active: false } : {}),

@@ -77,7 +77,7 @@ function plainType(prop: PropDeclaration): Record<string, unknown> {
 
 function propValue(name: string, declared: unknown, { call, settings }: PropContext): unknown {
   const prop = typeof declared === "string" ? { type: declared } : isRecord(declared) ? resolveDefinition(declared) : undefined;
-  const configured = settings.configured[name];
+  const configured = Object.hasOwn(settings.configured, name) ? settings.configured[name] : undefined;
   switch (prop?.["type"]) {
     case undefined:
       return undefined;

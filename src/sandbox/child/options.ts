@@ -13,6 +13,7 @@ type Component = Record<string, unknown>;
  */
 export async function callOptions(component: Component, instance: Record<string, unknown>, request: OptionsRequest): Promise<unknown> {
   const props = await allProps(component, instance, request.prop);
+  if (!Object.hasOwn(props, request.prop)) throw new TypeError(`there is no prop ${request.prop}: it has ${Object.keys(props).join(", ") || "none"}`);
   const declared = props[request.prop];
   const prop = isRecord(declared) ? declared : {};
   const resolved = resolveDefinition(prop);
@@ -20,7 +21,8 @@ export async function callOptions(component: Component, instance: Record<string,
   const { options, type } = resolved;
   if (typeof options !== "function" && hasRemoteOptions(type)) return remoteOptions({ type, instance, declared: resolved }, prevContext);
   if (type === "sql") return { options: [], context: { dbInfo: await databaseSchema(resolved, { props, instance }) } };
-  if (typeof options !== "function") throw new TypeError(`prop ${request.prop} has no options method`);
+  if (Array.isArray(options)) return page === 0 ? options : [];
+  if (typeof options !== "function") throw new TypeError(`prop ${request.prop} has no choices: it takes any value of its type`);
   const values = await inputValues(prop["propDefinition"], instance);
   const asked = { page, prevContext, ...(query === undefined ? {} : { query }), ...values };
   const found: unknown = await Reflect.apply(options, ownerOf(prop, { props, instance }), [asked]);
@@ -40,7 +42,7 @@ async function databaseSchema(prop: Record<string, unknown>, { props, instance }
 /** Static props; those that `additionalProps` declares for today's values when the wanted one is among them. */
 async function allProps(component: Component, instance: Record<string, unknown>, wanted: string): Promise<Record<string, unknown>> {
   const props = isRecord(component["props"]) ? component["props"] : {};
-  return wanted in props ? props : { ...props, ...(await additionalProps(component, instance)) };
+  return Object.hasOwn(props, wanted) ? props : { ...props, ...(await additionalProps(component, instance)) };
 }
 
 /** Values for the definition, which may depend on those of other props (components.md, Prop definitions). */

@@ -50,12 +50,15 @@ function namedCode(engine: Engine, named: string, rest: { registry?: string; imp
   const saved = isSavedId(named) ? engine.findComponent(named) : rest.registry === undefined ? engine.store.getComponentByKey(named) : undefined;
   if (saved === undefined) return { kind: "key", key: named, ...rest };
   const { imports } = rest;
-  return imports === undefined ? { kind: "saved", component: saved } : { kind: "code", code: { ...saved.code, imports }, lock: saved.lock };
+  return imports === undefined || imports.length === 0
+    ? { kind: "saved", component: saved }
+    : { kind: "code", code: { ...saved.code, imports }, lock: saved.lock };
 }
 
-function importsOf(engine: Engine, { component_imports = [] }: CodeParams): { imports?: readonly ComponentCode[] } {
-  if (component_imports.length === 0) return {};
-  if (!engine.allowsImports)
+/** An empty list asks for none, where an update would keep those that there are. */
+function importsOf(engine: Engine, { component_imports }: CodeParams): { imports?: readonly ComponentCode[] } {
+  if (component_imports === undefined) return {};
+  if (component_imports.length > 0 && !engine.allowsImports)
     throw new PdError("PD_BAD_INPUT", "Cannot load other modules before the component: this shared server does not allow it", {
       fix: "Start it with --allow-imports true",
     });

@@ -1,12 +1,13 @@
 import { z } from "zod";
 import type { JsonObject } from "../../domain/json.ts";
 import { type PropDeclaration, withDynamicProps } from "../../domain/prop.ts";
+import { propRecord } from "../../domain/prop-record.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { OptionsPage } from "../../engine/options-page.ts";
 import type { WorkPiece } from "../../engine/workbench.ts";
 import { codeParams, requiredCode } from "./component-code.ts";
 import { jsonObject } from "./params.ts";
-import { actionRecord, propRecord } from "./records.ts";
+import { actionRecord } from "./records.ts";
 import { type Route, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 

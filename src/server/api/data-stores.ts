@@ -4,12 +4,19 @@ import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DataStoreStore } from "../../ports/data-store-store.ts";
-import { jsonValue } from "./params.ts";
+import { flag, jsonValue } from "./params.ts";
 import { type Route, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 
+export interface DataStoreDoor {
+  readonly store: DataStoreStore;
+  readonly clock: Clock;
+  /** Slugs of the sources that were given it. */
+  readonly usersOf: (name: string) => readonly string[];
+}
+
 /** Key-value stores that components share (platform.md §4.7). */
-export function dataStoreRoutes({ store, clock }: { store: DataStoreStore; clock: Clock }): readonly Route[] {
+export function dataStoreRoutes({ store, clock, usersOf }: DataStoreDoor): readonly Route[] {
   const tag = "Data stores";
   const find = (name: string): DataStore => {
     const found = store.listDataStores().find((known) => known.name === name);
@@ -41,10 +48,17 @@ export function dataStoreRoutes({ store, clock }: { store: DataStoreStore; clock
       method: "delete",
       path: "/v1/data_stores/{name}",
       tag,
-      summary: "Deletes a data store with its values",
+      summary: "Deletes a data store with its values; with force also one that a source uses",
+      params: z.object({ force: flag.default(false) }),
       answer: schemas.one(schemas.deleted),
-      async run({ part }) {
-        await store.deleteDataStore(find(part("name")).name);
+      async run({ params, part }) {
+        const { name } = find(part("name"));
+        const users = usersOf(name);
+        if (users.length > 0 && !params.force)
+          throw new PdError("PD_CONFLICT", `Cannot delete data store "${name}": ${users.join(", ")} would lose it`, {
+            fix: "Delete those first, or give --force",
+          });
+        await store.deleteDataStore(name);
         return { data: { id: part("name"), deleted: true } };
       },
     }),

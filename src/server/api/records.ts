@@ -4,10 +4,10 @@ import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { Event, PostponedEvent } from "../../domain/event.ts";
 import { type Invocation, type LogLine, describeOutcome } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isJsonValue, isRecord, parseJson } from "../../domain/json.ts";
-import { type InputProp, type PropDeclaration, hasEndpoint, isSecret } from "../../domain/prop.ts";
-
+import { type PropDeclaration, hasEndpoint } from "../../domain/prop.ts";
+import { propRecord, scheduleInput } from "../../domain/prop-record.ts";
+import { withoutSecrets } from "../../domain/secret-props.ts";
 import type { RegistryOrigin, SavedComponent } from "../../domain/saved-component.ts";
-import type { Schedule } from "../../domain/schedule.ts";
 import { describeTrigger } from "../../domain/trigger.ts";
 import type { ActionRun } from "../../engine/actions.ts";
 import type { Provenance } from "../../engine/known-code.ts";
@@ -44,6 +44,7 @@ export function componentRecord(component: SavedComponent): JsonObject {
     warnings: [...definition.warnings],
     packages: { ...lock },
     configurable_props: definition.props.map(propRecord),
+    published: !component.isTransient,
     created_at: seconds(createdAt),
     updated_at: seconds(createdAt),
   });
@@ -51,45 +52,6 @@ export function componentRecord(component: SavedComponent): JsonObject {
 
 function registryRecord({ registry, path, package: packageName, commit }: RegistryOrigin): JsonObject {
   return record({ name: registry, path, package: packageName, commit });
-}
-
-/** One entry of `configurable_props`: type always explicit, functions told as facts. */
-export function propRecord(prop: PropDeclaration): JsonObject {
-  switch (prop.kind) {
-    case "http":
-      return { name: prop.name, type: "$.interface.http", ...(prop.customResponse ? { customResponse: true } : {}) };
-    case "app-hook":
-      return { name: prop.name, type: "$.interface.apphook", ...(prop.eventNames === undefined ? {} : { eventNames: [...prop.eventNames] }) };
-    case "timer":
-      return { name: prop.name, type: "$.interface.timer", [prop.isStatic ? "static" : "default"]: scheduleInput(prop.default) };
-    case "db":
-      return { name: prop.name, type: "$.service.db" };
-    case "alert":
-      return record({ name: prop.name, type: "alert", alertType: prop.alertType, content: prop.content, hidden: prop.hidden, readOnly: true });
-    case "dir":
-      return record({ name: prop.name, type: "dir", accessMode: prop.accessMode, sync: prop.sync, readOnly: true });
-    case "app":
-      return record({ ...inputMembers(prop), type: "app", app: prop.app });
-    case "data-store":
-      return record({ ...inputMembers(prop), type: "data_store" });
-    case "http-request":
-      return record({ ...inputMembers(prop), type: "http_request", default: prop.default });
-    case "sql":
-      return record({ ...inputMembers(prop), type: "sql", auth: prop.app === undefined ? undefined : { app: prop.app } });
-    case "user": {
-      const { type, min, max, options, useQuery, withLabel } = prop;
-      const facts = { secret: prop.secret || undefined, remoteOptions: prop.remoteOptions || undefined, useQuery, withLabel };
-      return record({ ...inputMembers(prop), type, min, max, default: prop.default, options: options?.map((option) => ({ ...option })), ...facts });
-    }
-  }
-}
-
-function inputMembers({ name, label, description, optional, hidden, disabled, reloadProps }: InputProp): Record<string, unknown> {
-  return { name, label, description, optional: optional || undefined, hidden, disabled, reloadProps };
-}
-
-function scheduleInput(schedule: Schedule): JsonObject {
-  return schedule.kind === "interval" ? { intervalSeconds: schedule.seconds } : { cron: schedule.expression, timezone: schedule.timezone };
 }
 
 export interface SourceContext {
@@ -148,15 +110,14 @@ function configuredValue(prop: PropDeclaration, value: JsonValue | undefined, en
       return undefined;
     case "db":
       return { type: "$.service.db" };
-    case "app":
-      return isRecord(value) ? Object.fromEntries(Object.keys(value).map((field) => [field, "********"])) : undefined;
     case "timer":
       return isRecord(value) ? timerOutput(value) : undefined;
+    case "app":
     case "data-store":
     case "http-request":
     case "sql":
     case "user":
-      return isSecret(prop) && value !== undefined ? "********" : value;
+      return withoutSecrets(prop, value);
   }
 }
 

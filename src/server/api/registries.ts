@@ -27,8 +27,8 @@ export function registryRoutes({ registries }: Engine): readonly Route[] {
       params: z.object({ name: text.min(1), kind: z.enum(["folder", "npm", "git", "tarball"]), location: text.min(1) }),
       answer: schemas.one(schemas.registry),
       async run({ params }) {
-        await registries.add(params);
-        return { data: registryRecord(params) };
+        const { registry, count } = await registries.add(params);
+        return { data: { ...registryRecord(registry), ...(registry.kind === "npm" ? {} : { component_count: count }) } };
       },
     }),
     route({
@@ -56,9 +56,13 @@ export function registryRoutes({ registries }: Engine): readonly Route[] {
       path: "/v1/registries/search",
       tag,
       summary: "Components of the registries by words of their name, key or description, best first",
-      params: pageParams.extend({ query: text.default("") }),
+      params: pageParams.extend({ query: text.default(""), component_type: z.enum(["source", "action"]).optional() }),
       answer: schemas.paged(schemas.indexed),
-      run: async ({ params }) => pageOf((await registries.search(params.query)).map(indexedRecord), params),
+      async run({ params }) {
+        const { query, component_type: type } = params;
+        const found = await registries.search(query);
+        return pageOf(found.filter((entry) => type === undefined || entry.type === type).map(indexedRecord), params);
+      },
     }),
   ];
 }

@@ -70,7 +70,7 @@ function apiRoutes(engine: Engine, { status, clock }: ApiSettings): readonly Rou
     ...configureRoutes(engine),
     ...componentRoutes(engine),
     ...registryRoutes(engine),
-    ...dataStoreRoutes({ store: engine.store, clock }),
+    ...dataStoreRoutes({ store: engine.store, clock, usersOf: (name) => engine.usersOfDataStore(name) }),
     ...sourceRoutes(engine),
     ...sourceListRoutes(engine, checkWorkspace),
     ...transferRoutes(engine),

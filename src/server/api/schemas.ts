@@ -40,6 +40,7 @@ export const component = z.object({
   warnings: z.array(text),
   packages: z.record(z.string(), text),
   configurable_props: z.array(prop),
+  published: z.boolean().describe("kept under its key; else only because a source runs it"),
   created_at: seconds,
   updated_at: seconds,
 });
@@ -184,7 +185,12 @@ export const described = z.object({
   warnings: z.array(text),
 });
 
-export const registry = z.object({ name: text, kind: z.enum(["folder", "npm", "git", "tarball"]), location: text });
+export const registry = z.object({
+  name: text,
+  kind: z.enum(["folder", "npm", "git", "tarball"]),
+  location: text,
+  component_count: z.int().optional().describe("when it was just added"),
+});
 export const indexed = z.object({
   id: text,
   key: text,

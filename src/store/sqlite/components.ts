@@ -11,6 +11,7 @@ import { timerReplacer } from "./timers.ts";
 
 export interface ComponentWrites {
   saveComponent(component: SavedComponent): void;
+  publishComponent(component: SavedComponent): boolean;
   unpublishComponent(id: SavedId): void;
   beginDeploy(source: DeployedComponent, component: SavedComponent, baggage?: StoredBaggage): void;
   finishDeploy(id: DeployedId, timers: readonly Timer[]): void;
@@ -36,9 +37,29 @@ const DROP_STRAY_SUBSCRIPTIONS = `delete from subscriptions where emitter_id glo
 const DROP_UNUSED_COMPONENTS = `delete from saved_components
   where is_transient = 1 and id not in (select component_id from deployed_components)`;
 
+type SavedWrites = Pick<ComponentWrites, "saveComponent" | "publishComponent" | "unpublishComponent">;
+
+function savedWrites(db: Database, dropUnused: () => void): SavedWrites {
+  const saveComponent = componentSaver(db);
+  const published = db.prepare("select 1 from saved_components where is_transient = 0 and key = ? and definition ->> 'version' = ?");
+  const unpublish = db.prepare("update saved_components set is_transient = 1, key = null where id = ?");
+  return {
+    saveComponent,
+    publishComponent(component) {
+      const { key, version } = component.definition;
+      if (row(published.get(key, version)) !== undefined) return false;
+      saveComponent(component);
+      return true;
+    },
+    unpublishComponent(id) {
+      unpublish.run(id);
+      dropUnused();
+    },
+  };
+}
+
 export function componentWrites(db: Database): ComponentWrites {
   const saveComponent = componentSaver(db);
-  const unpublish = db.prepare("update saved_components set is_transient = 1, key = null where id = ?");
   const insertSource = db.prepare(INSERT_SOURCE);
   const insertProgress = db.prepare("insert into source_progress (source_id) values (?)");
   const finish = db.prepare("update deployed_components set is_ready = 1 where id = ?");
@@ -55,11 +76,7 @@ export function componentWrites(db: Database): ComponentWrites {
   const dropUnused = db.prepare(DROP_UNUSED_COMPONENTS);
 
   return {
-    saveComponent,
-    unpublishComponent(id) {
-      unpublish.run(id);
-      dropUnused.run();
-    },
+    ...savedWrites(db, () => void dropUnused.run()),
     beginDeploy(source, component, baggage) {
       saveComponent(component);
       const { id, componentId, name, slug, endpointKey, active, createdAt, updatedAt } = source;

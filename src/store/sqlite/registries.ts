@@ -17,7 +17,7 @@ export function registryWrites(db: Database): RegistryWrites {
   const remove = db.prepare("delete from registries where name = ?");
   return {
     saveRegistry({ name, kind, location }) {
-      if (taken.get(name) !== undefined) throw new PdError("PD_CONFLICT", `Cannot add registry "${name}": the name is taken`);
+      if (taken.get(name) !== undefined) throw new PdError("PD_CONFLICT", `Cannot add registry "${name}": the name is taken; --name gives it another`);
       insert.run(name, kind, location);
     },
     deleteRegistry: (name) => remove.run(name).changes > 0,

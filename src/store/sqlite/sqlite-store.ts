@@ -31,6 +31,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...dataStoreReads(db),
     ...registryReads(db),
     saveComponent: (component) => writer.write("saveComponent", component),
+    publishComponent: (component) => writer.write("publishComponent", component),
     unpublishComponent: (id) => writer.write("unpublishComponent", id),
     beginDeploy: (source, component, baggage) => writer.write("beginDeploy", source, component, baggage),
     finishDeploy: (id, timers) => writer.write("finishDeploy", id, timers),

@@ -1,0 +1,116 @@
+import { checkbox, confirm, input, password, select } from "@inquirer/prompts";
+import { PdError } from "../domain/errors.ts";
+import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
+import { answerProblem, timerAnswer } from "./answer-check.ts";
+import { askChoice, askChoices, valueOf } from "./ask-choice.ts";
+import { Choices, type LoadPage } from "./choices.ts";
+import type { CliContext } from "./context.ts";
+import { readValue } from "./prop-flags.ts";
+import { printNote, text } from "./reporter.ts";
+import { holdingTerminal, withSpinner } from "./spinner.ts";
+
+const MOST_WORDS = 140;
+/** More of them are searched rather than shown at once. */
+const MOST_SHOWN = 12;
+
+interface AskPropSettings {
+  readonly signal: AbortSignal | undefined;
+  /** Asks for choices that are not declared. */
+  readonly load: LoadPage | undefined;
+}
+
+/** Asks for the value of one prop; `undefined`: it is to have none. Choices are offered where there are any. */
+export async function askProp(cli: CliContext, prop: JsonObject, { signal, load }: AskPropSettings): Promise<JsonValue | undefined> {
+  const message = messageOf(prop);
+  const hasChoices = prop["remoteOptions"] === true || prop["type"] === "data_store";
+  if (load !== undefined && hasChoices) {
+    try {
+      return await askListed(cli, prop, { message, signal, load });
+    } catch (error) {
+      if (!(error instanceof PdError)) throw error;
+      printNote(cli, `${error.message}\nIts value can be typed`);
+    }
+  }
+  const declared = choicesOf(prop);
+  if (declared.length > MOST_SHOWN && !isList(prop))
+    return askListed(cli, prop, { message, signal, load: async ({ page }) => ({ options: page === 0 ? declared : [] }) });
+  return holdingTerminal(() => askPlain(cli, prop, { message, signal }));
+}
+
+interface ListedQuestion {
+  readonly message: string;
+  readonly signal: AbortSignal | undefined;
+  readonly load: LoadPage;
+}
+
+async function askListed(cli: CliContext, prop: JsonObject, { message, signal, load }: ListedQuestion): Promise<JsonValue | undefined> {
+  const choices = new Choices(load, prop["useQuery"] === true);
+  await withSpinner(cli, `Listing ${String(prop["name"])}`, choices.matching(""));
+  const question = { message, signal, isOptional: prop["optional"] === true };
+  if (isList(prop)) return (await askChoices(cli, choices, question)).map((choice) => valueOf(choice, prop));
+  const choice = await askChoice(cli, choices, question);
+  return choice === undefined ? undefined : valueOf(choice, prop);
+}
+
+async function askPlain(
+  cli: CliContext,
+  prop: JsonObject,
+  { message, signal }: { message: string; signal: AbortSignal | undefined },
+): Promise<JsonValue | undefined> {
+  const context = { input: cli.stdin, output: cli.stderr, ...(signal === undefined ? {} : { signal }) };
+  const choices = choicesOf(prop).map((option) => ({ name: String(option["label"]), value: String(option["value"]) }));
+  const given = prop["default"];
+  const chosen = (Array.isArray(given) ? given : [given]).map(String);
+  const validate = (answer: string): string | true => answerProblem(prop, answer);
+  if (choices.length > 0 && isList(prop))
+    return checkbox({ message, choices: choices.map((choice) => ({ ...choice, checked: chosen.includes(choice.value) })) }, context);
+  if (choices.length > 0) return select({ message, choices, default: chosen[0] ?? "" }, context);
+  if (isApp(prop)) return readValue(text(prop, "name"), await password({ message, mask: "*", validate }, context));
+  if (prop["secret"] === true) return password({ message, mask: "*", validate }, context);
+  if (prop["type"] === "boolean") return confirm({ message, default: given === true || given === "true" }, context);
+  const shown = given === undefined || given === null ? undefined : typeof given === "string" ? given : JSON.stringify(given);
+  const answer = await input({ message, validate, ...(shown === undefined ? {} : { default: shown }) }, context);
+  return prop["type"] === "$.interface.timer" ? timerAnswer(answer) : answer;
+}
+
+function choicesOf(prop: JsonObject): JsonObject[] {
+  return Array.isArray(prop["options"]) ? prop["options"].filter(isJsonObject) : [];
+}
+
+/** Descriptions may be long: the beginning tells what is asked for. */
+function firstWords(description: string): string {
+  const [line = ""] = description.split("\n");
+  return line.length > MOST_WORDS ? `${line.slice(0, MOST_WORDS)}…` : line;
+}
+
+function isApp(prop: JsonObject): boolean {
+  return prop["type"] === "app";
+}
+
+function isList(prop: JsonObject): boolean {
+  return text(prop, "type").endsWith("[]");
+}
+
+function messageOf(prop: JsonObject): string {
+  const label = String(prop["label"] ?? prop["name"]);
+  const parts = [...(prop["description"] === undefined ? [] : [firstWords(String(prop["description"]))]), ...formOf(prop)];
+  return `${label}${parts.length === 0 ? "" : ` (${parts.join("; ")})`}${prop["isKept"] === true ? " (Enter keeps it)" : ""}`;
+}
+
+/** How a value is written that is no plain text. */
+function formOf(prop: JsonObject): string[] {
+  if (isApp(prop)) return [`credentials of ${String(prop["app"])}: JSON or @file.json`];
+  if (choicesOf(prop).length > 0 || prop["remoteOptions"] === true) return [];
+  if (isList(prop)) return ["a, b or a JSON list"];
+  switch (prop["type"]) {
+    case "object":
+    case "http_request":
+      return ["JSON"];
+    case "$.interface.timer":
+      return ["seconds, or a cron expression"];
+    case "data_store":
+      return ["a new name makes one"];
+    default:
+      return [];
+  }
+}

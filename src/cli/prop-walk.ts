@@ -1,0 +1,143 @@
+import { checkbox } from "@inquirer/prompts";
+import { PdError } from "../domain/errors.ts";
+import { type JsonObject, isJsonObject } from "../domain/json.ts";
+import { askProp } from "./ask-prop.ts";
+import type { AskedComponent } from "./asked-component.ts";
+import type { CliContext } from "./context.ts";
+import { printNote, text } from "./reporter.ts";
+import { holdingTerminal, withSpinner } from "./spinner.ts";
+
+/** What is known of a component's props for the values given so far. */
+interface Known {
+  readonly props: readonly JsonObject[];
+  /** What is missing or wrong. */
+  readonly problems: readonly JsonObject[];
+}
+
+/** Types whose value a person can be asked for. */
+const NEVER_ASKED = new Set(["$.interface.http", "$.interface.apphook", "$.service.db", "alert", "dir"]);
+
+/**
+ * Walks a person through the props of a component, in the order of their declaration: what is required, what else they
+ * pick, and then what these values bring with them.
+ */
+export class PropWalk {
+  readonly #cli: CliContext;
+  readonly #component: AskedComponent;
+  readonly #signal: AbortSignal | undefined;
+  readonly #given: JsonObject;
+  readonly #answers: JsonObject;
+  /** Optional props that need not be offered again. */
+  readonly #offered = new Set<string>();
+  readonly #told = new Set<string>();
+
+  /** `answers`: filled in place, so that they outlive a walk that is broken off. */
+  constructor(
+    cli: CliContext,
+    component: AskedComponent,
+    { given, answers, signal }: { given: JsonObject; answers: JsonObject; signal: AbortSignal | undefined },
+  ) {
+    this.#cli = cli;
+    this.#component = component;
+    this.#given = given;
+    this.#answers = answers;
+    this.#signal = signal;
+  }
+
+  /** Given and answered. */
+  get values(): JsonObject {
+    return { ...this.#given, ...this.#answers };
+  }
+
+  /** Asks until the component wants nothing more. */
+  async fill(): Promise<void> {
+    for (;;) {
+      const known = await this.#look();
+      if (!(await this.#ask(known))) return;
+    }
+  }
+
+  /** Asks for what an error says is missing or wrong. False: asking would not help. */
+  async mend(error: unknown): Promise<boolean> {
+    const known = this.#mendable(error);
+    return known !== undefined && this.#ask(known);
+  }
+
+  async #look(): Promise<Known> {
+    try {
+      const props = await withSpinner(this.#cli, "Looking at its props", this.#component.props(withoutNulls(this.values)));
+      const isMissing = (prop: JsonObject): boolean => isRequired(prop) && this.values[text(prop, "name")] === undefined;
+      return { props, problems: props.filter(isMissing).map((prop) => ({ prop: text(prop, "name"), isMissing: true })) };
+    } catch (error) {
+      const known = this.#mendable(error);
+      if (known === undefined) throw error;
+      return known;
+    }
+  }
+
+  /** What a PD_BAD_PROPS error tells, if every problem is of something that is missing or was answered. */
+  #mendable(error: unknown): Known | undefined {
+    if (!(error instanceof PdError) || error.code !== "PD_BAD_PROPS") return undefined;
+    const [problems, props] = ["problems", "props"].map((name) => recordsOf(error.details?.[name]));
+    if (problems === undefined || props === undefined || problems.length === 0) return undefined;
+    return problems.every((problem) => problem["isMissing"] === true || text(problem, "prop") in this.#answers) ? { props, problems } : undefined;
+  }
+
+  /** False: there was nothing to ask. */
+  async #ask({ props, problems }: Known): Promise<boolean> {
+    for (const problem of problems) if (problem["isMissing"] !== true) printNote(this.#cli, `${text(problem, "prop")} ${text(problem, "problem")}`);
+    const wanted = new Set([...problems.map((problem) => text(problem, "prop")), ...(await this.#offer(props))]);
+    for (const prop of props) {
+      this.#tell(prop);
+      if (wanted.has(text(prop, "name"))) await this.#askOne(prop);
+    }
+    return wanted.size > 0;
+  }
+
+  /** Most people leave most of what need not be set, so it is asked for together, once. */
+  async #offer(props: readonly JsonObject[]): Promise<string[]> {
+    const fresh = props.filter((prop) => isOptional(prop) && this.values[text(prop, "name")] === undefined && !this.#offered.has(text(prop, "name")));
+    if (fresh.length === 0) return [];
+    for (const prop of fresh) this.#offered.add(text(prop, "name"));
+    const choices = fresh.map((prop) => ({ name: String(prop["label"] ?? prop["name"]), value: text(prop, "name") }));
+    const context = { input: this.#cli.stdin, output: this.#cli.stderr, ...(this.#signal === undefined ? {} : { signal: this.#signal }) };
+    return holdingTerminal(() => checkbox({ message: "Set any of these as well? (space picks, enter goes on)", choices }, context));
+  }
+
+  #tell(prop: JsonObject): void {
+    const content = prop["type"] === "alert" && prop["hidden"] !== true ? text(prop, "content") : "";
+    if (content === "" || this.#told.has(content)) return;
+    this.#told.add(content);
+    printNote(this.#cli, content.trim());
+  }
+
+  async #askOne(prop: JsonObject): Promise<void> {
+    const name = text(prop, "name");
+    const before = this.#answers[name];
+    const asked = before === undefined || before === null || prop["type"] === "app" || prop["secret"] === true ? prop : { ...prop, default: before };
+    const load = this.#component.choices(prop, withoutNulls(this.values));
+    const answer = await askProp(this.#cli, asked, { signal: this.#signal, load });
+    if (answer === "" && prop["isKept"] === true) return;
+    this.#answers[name] = answer === undefined || (answer === "" && prop["optional"] === true) ? null : answer;
+  }
+}
+
+function isShown(prop: JsonObject): boolean {
+  return !NEVER_ASKED.has(text(prop, "type")) && prop["hidden"] !== true && prop["disabled"] !== true && prop["static"] === undefined;
+}
+
+function isOptional(prop: JsonObject): boolean {
+  return isShown(prop) && (prop["optional"] === true || prop["default"] !== undefined);
+}
+
+function isRequired(prop: JsonObject): boolean {
+  return isShown(prop) && prop["optional"] !== true && prop["default"] === undefined;
+}
+
+function recordsOf(value: unknown): readonly JsonObject[] | undefined {
+  return Array.isArray(value) ? value.filter(isJsonObject) : undefined;
+}
+
+function withoutNulls(given: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,43 @@
+import { type JsonObject, type JsonValue, isJsonObject } from "./json.ts";
+import type { PropDeclaration } from "./prop.ts";
+
+const STARS = "********";
+const SENSITIVE_HEADER = /authorization|cookie|token|secret|key|password|signature/i;
+
+/** Whether a value tells what others must not see: credentials, secrets, and what signs in to somewhere. */
+export function holdsSecret(prop: PropDeclaration, value: JsonValue | undefined): boolean {
+  if (prop.kind === "app") return true;
+  if (prop.kind === "user") return prop.secret;
+  if (prop.kind !== "http-request" || !isJsonObject(value)) return false;
+  return isJsonObject(value["auth"]) || headersOf(value).some(isSensitive);
+}
+
+/** A value as it is shown: stars stand for what others must not see. */
+export function withoutSecrets(prop: PropDeclaration, value: JsonValue | undefined): JsonValue | undefined {
+  if (value === undefined || !holdsSecret(prop, value)) return value;
+  if (prop.kind === "app") return isJsonObject(value) ? Object.fromEntries(Object.keys(value).map((field) => [field, STARS])) : undefined;
+  return prop.kind === "http-request" && isJsonObject(value) ? requestWithoutSecrets(value) : STARS;
+}
+
+function requestWithoutSecrets(request: JsonObject): JsonObject {
+  const { auth } = request;
+  const { headers } = request;
+  return {
+    ...request,
+    ...(isJsonObject(auth) ? { auth: Object.fromEntries(Object.entries(auth).map(([name, value]) => [name, name === "type" ? value : STARS])) } : {}),
+    ...(Array.isArray(headers) ? { headers: headersOf(request).map((header) => (isSensitive(header) ? { ...header, value: STARS } : header)) } : {}),
+    ...(isJsonObject(headers)
+      ? { headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, isSensitive({ name }) ? STARS : value])) }
+      : {}),
+  };
+}
+
+/** A list of `{ name, value }`, or names and values (platform.md §4.2). */
+function headersOf({ headers }: JsonObject): JsonObject[] {
+  if (isJsonObject(headers)) return Object.entries(headers).map(([name, value]) => ({ name, value }));
+  return Array.isArray(headers) ? headers.filter(isJsonObject) : [];
+}
+
+function isSensitive({ name }: JsonObject): boolean {
+  return SENSITIVE_HEADER.test(String(name));
+}

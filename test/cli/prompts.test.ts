@@ -1,0 +1,129 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { deploy } from "../../src/cli/commands/deploy.ts";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { TestServer } from "../support/runtime.ts";
+import { Terminal } from "../support/terminal.ts";
+
+async function started(code: string) {
+  const server = await TestServer.start();
+  const path = join(await temporaryFolder(), "it.mjs");
+  await writeFile(path, code);
+  const terminal = new Terminal(server.home);
+  const deployed = async (): Promise<JsonObject> => {
+    const [source] = (await server.api.get("/v1/users/me/sources"))["data"] as JsonObject[];
+    return source?.["configured_props"] as JsonObject;
+  };
+  return { server, path, terminal, deployed };
+}
+
+describe("prompts", () => {
+  it("walk account, dependent choices with pages, optional and dynamic props, in the order of their declaration", async () => {
+    const { path, terminal, deployed } = await started(`
+      const app = { type: "app", app: "crm", propDefinitions: {
+        board: { type: "string", label: "Board", async options({ page, prevContext }) {
+          return { options: page < 2 ? [0, 1].map((n) => ({ label: "board " + (2 * page + n) + " of " + this.$auth.api_key, value: "b" + (2 * page + n) })) : [], context: { next: page } }; } },
+        list: { type: "string[]", label: "Lists", async options({ board, page }) { return page === 0 ? ["one", "two"].map((name) => board + "/" + name) : []; } } } };
+      export default { name: "walk", version: "1", props: {
+        note: { type: "alert", alertType: "info", content: "Read this first." },
+        crm: app,
+        board: { propDefinition: [app, "board"] },
+        lists: { propDefinition: [app, "list", ({ board }) => ({ board })] },
+        size: { type: "integer", label: "Size", min: 1, max: 5 },
+        color: { type: "string", label: "Color", optional: true, options: ["red", "green"] },
+        mode: { type: "string", label: "Mode", options: ["plain", "deep"], reloadProps: true },
+        timer: { type: "$.interface.timer" },
+      },
+      additionalProps() { return this.mode === "deep" ? { depth: { type: "integer", label: "Depth" }, extra: { type: "string", label: "Extra", optional: true } } : {}; },
+      run() {} };`);
+    const done = deploy(terminal.cli, path, {});
+    expect(await terminal.sees("Set any of these as well?")).toMatch(/Color[^]*timer/);
+    terminal.presses("space", "down", "space", "enter");
+    expect(await terminal.sees("crm (credentials of crm: JSON or @file.json)")).toContain("Read this first.");
+    await terminal.answers("crm (credentials", "nonsense");
+    await terminal.sees("A JSON object is wanted");
+    for (let n = 0; n < "nonsense".length; n++) terminal.types("\x7f");
+    await terminal.answers("", '{"api_key":"k1"}');
+    expect(await terminal.sees("board 1 of k1")).toContain("… more");
+    terminal.presses("down", "down", "enter");
+    await terminal.sees("board 3 of k1");
+    terminal.presses("down", "enter");
+    expect(await terminal.sees("Lists (0 chosen)")).toContain("✔ Board board 3 of k1");
+    await terminal.sees("b3/two");
+    terminal.presses("enter");
+    await terminal.sees("Lists (1 chosen)");
+    await terminal.sees("(that is all)");
+    terminal.presses("enter");
+    await terminal.answers("Size", "9");
+    await terminal.sees("At most 5");
+    terminal.types("\x7f3\r");
+    await terminal.sees("Color");
+    terminal.presses("down", "enter");
+    await terminal.sees("Mode");
+    terminal.presses("down", "enter");
+    await terminal.sees("timer (seconds, or a cron expression)");
+    for (let n = 0; n < 40; n++) terminal.types("\x7f");
+    await terminal.answers("", "*/5 * * * *");
+    expect(await terminal.sees("Set any of these as well?")).toMatch(/Extra/);
+    terminal.presses("enter");
+    await terminal.answers("Depth", "7");
+    await terminal.sees("Deployed walk");
+    expect(await done).toBe(0);
+    expect(await deployed()).toMatchObject({
+      crm: { api_key: "********" },
+      board: "b3",
+      lists: ["b3/one"],
+      size: 3,
+      color: "green",
+      mode: "deep",
+      depth: 7,
+      timer: { cron: "*/5 * * * *" },
+    });
+  });
+
+  it("ask again for what the server refuses, with what was answered; what the choices' method cannot list can be typed", async () => {
+    const { path, terminal, deployed } = await started(`export default { name: "again", version: "1", props: {
+      pick: { type: "string", label: "Pick", async options() { throw new Error("the API is down"); } },
+      data: { type: "object", label: "Data" }, st: { type: "data_store", label: "Store" }, on: { type: "boolean", label: "On" } },
+      additionalProps() { if (this.pick !== "right") throw new Error("wrong pick"); return {}; }, run() {} };`);
+    const done = deploy(terminal.cli, path, {});
+    await terminal.sees("the API is down");
+    await terminal.answers("Its value can be typed", "right");
+    await terminal.answers("Data (JSON)", '{"a":1}');
+    await terminal.sees("Store (a new name makes one)");
+    terminal.types("orders");
+    await terminal.sees('"orders", as typed');
+    terminal.presses("enter");
+    await terminal.sees("On (y/N)");
+    terminal.presses("enter");
+    expect(await done).toBe(0);
+    expect(await deployed()).toMatchObject({ pick: "right", data: { a: 1 }, st: "orders", on: false });
+  });
+
+  it("search while a person types, and show what the last words found", async () => {
+    const { path, terminal, deployed } = await started(`export default { name: "search", version: "1", props: {
+      repo: { type: "string", label: "Repo", useQuery: true, async options({ query, page }) {
+        if (query === "g") await new Promise((resolve) => setTimeout(resolve, 400));
+        return page === 0 ? ["result of " + (query ?? "nothing")] : []; } } }, run() {} };`);
+    const done = deploy(terminal.cli, path, {});
+    await terminal.sees("result of nothing");
+    terminal.types("g");
+    terminal.types("i");
+    const shown = await terminal.sees("result of gi");
+    expect(shown).not.toContain("result of g\n");
+    terminal.presses("enter");
+    expect(await done).toBe(0);
+    expect(await deployed()).toMatchObject({ repo: "result of gi" });
+  });
+
+  it("end with ^C, and nothing is deployed", async () => {
+    const { server, path, terminal } = await started('export default { name: "no", version: "1", props: { a: "string" }, run() {} };');
+    const done = deploy(terminal.cli, path, {});
+    await terminal.sees("a");
+    terminal.presses("interrupt");
+    await expect(done).rejects.toMatchObject({ name: "ExitPromptError" });
+    expect(await server.api.get("/v1/users/me/sources")).toMatchObject({ data: [] });
+  });
+});

@@ -1,0 +1,48 @@
+import { PassThrough } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
+import { onTestFinished } from "vitest";
+import type { CliContext } from "../../src/cli/context.ts";
+import { eventually } from "./runtime.ts";
+
+const KEYS = { enter: "\r", space: " ", down: "\x1b[B", interrupt: "\x03" } as const;
+
+/** A person at a terminal: sees what is printed, and types. */
+export class Terminal {
+  readonly cli: CliContext;
+  readonly #stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => this.#stdin });
+  /** What was printed since the last key, without colours and cursor moves. */
+  #screen = "";
+
+  constructor(home: string) {
+    // A terminal stays, whoever says that it has ended.
+    const output = Object.assign(new PassThrough(), { isTTY: true, columns: 200, rows: 50, end: () => output });
+    output.setEncoding("utf8").on("data", (text: string) => (this.#screen += stripVTControlCharacters(text)));
+    onTestFinished(() => void output.destroy());
+    const [stdin, stdout] = [this.#stdin, output] as unknown as [NodeJS.ReadStream, NodeJS.WriteStream];
+    this.cli = { stdin, stdout, stderr: stdout, environment: { PD_HOME: home, NO_COLOR: "1" }, isJson: false, flags: { home }, profile: undefined };
+  }
+
+  /** Waits until a text is shown; hands back everything since the last key. */
+  async sees(text: string): Promise<string> {
+    return eventually(async () => this.#screen.includes(text) && this.#screen).catch(() => {
+      throw new Error(`${JSON.stringify(text)} was not shown, but: ${this.#screen}`);
+    });
+  }
+
+  /** Waits for a question, then types an answer and Enter. */
+  async answers(question: string, answer = ""): Promise<void> {
+    await this.sees(question);
+    this.types(answer);
+    this.presses("enter");
+  }
+
+  types(text: string): void {
+    this.#screen = "";
+    this.#stdin.write(text);
+  }
+
+  presses(...keys: (keyof typeof KEYS)[]): void {
+    this.#screen = "";
+    for (const key of keys) this.#stdin.write(KEYS[key]);
+  }
+}
