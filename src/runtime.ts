@@ -76,7 +76,8 @@ interface Starting {
 async function startInOrder(settings: Settings, { home, log, stop, undo, isShared }: Starting): Promise<Runtime> {
   const apiKey = await readOrMakeKey(join(home, "api-key"));
   const version = await packageVersion();
-  const { metrics, ...plugs } = await startPlugs(settings, { home, log, stop, undo, version });
+  let api: Listener | undefined;
+  const { metrics, ...plugs } = await startPlugs(settings, { home, log, stop, undo, version, apiUrl: () => api?.url ?? "" });
   const { store } = plugs;
   if (isShared && !isLoopback(settings.host) && store.listKeys().length === 0) throw noKeys(settings.host);
 
@@ -92,7 +93,6 @@ async function startInOrder(settings: Settings, { home, log, stop, undo, isShare
     settings: { ...engineSettings(settings), allowsImports: !isShared || settings.allowImports, endpointUrl },
     signal: stop.signal,
   });
-  let api: Listener | undefined;
   undo.push(async (graceMs) => {
     const closed = [endpoints.close(graceMs), api?.close(graceMs)];
     stop.abort();
@@ -128,9 +128,11 @@ async function startInOrder(settings: Settings, { home, log, stop, undo, isShare
 
 interface StartingPlugs extends Omit<Starting, "isShared"> {
   readonly version: string;
+  /** Known once the API listens. */
+  readonly apiUrl: () => string;
 }
 
-async function startPlugs(settings: Settings, { home, log, stop, undo, version }: StartingPlugs) {
+async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl }: StartingPlugs) {
   const packagesFolder = join(home, "packages");
   const store = await openSqliteStore({
     path: join(home, "headwater.db"),
@@ -146,6 +148,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version }
     packagesFolder,
     memoryMb: settings.memoryMb,
     allowAddons: settings.allowAddons,
+    apiUrl,
     clock: systemClock,
     log,
   });

@@ -2,8 +2,13 @@ import { type Emit, parseTs } from "./event.ts";
 
 export type DedupeStrategy = "unique" | "greatest" | "last";
 
-/** What a source remembers of the ids it emitted; each strategy has its own part. */
-export interface DedupeCache {
+/** What a source remembers of the ids it emitted; each strategy has its own part, and each named channel. */
+export interface DedupeCache extends ChannelCache {
+  /** Of channels other than the default one, the one that was emitted to last at the end; at most 100. */
+  readonly channels?: Readonly<Record<string, ChannelCache>>;
+}
+
+interface ChannelCache {
   /** Oldest first, at most 100. */
   readonly unique?: readonly string[];
   readonly greatest?: string;
@@ -27,9 +32,43 @@ const NO_EMIT: Emit = { payload: "" };
 /** Size of the `unique` cache (components.md, Limits). */
 const UNIQUE_IDS = 100;
 
-/** Decides which emits of one run become events. `emits` are already in order (`orderEmits`). */
+const MOST_CHANNELS = 100;
+
+/**
+ * Decides which emits of one run become events. `emits` are already in order (`orderEmits`). Each channel is a stream of
+ * its own: a source that emits to itself first, and then what it got to everyone, uses one id for both (registry.md §2).
+ */
 export function dedupe(strategy: DedupeStrategy | undefined, cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
   if (strategy === undefined || emits.length === 0) return { kept: emits, dropped: [], warnings: [], cache };
+  const names = new Set(emits.map(({ name = "" }) => name));
+  if (names.size === 1 && names.has("")) return dedupeChannel(strategy, cache, emits);
+  const results = [...names].map((channel) => {
+    const before = channel === "" ? cache : (cache.channels?.[channel] ?? {});
+    return {
+      channel,
+      ...dedupeChannel(
+        strategy,
+        before,
+        emits.filter(({ name = "" }) => name === channel),
+      ),
+    };
+  });
+  const kept = new Set(results.flatMap((result) => result.kept));
+  return {
+    kept: emits.filter((emit) => kept.has(emit)),
+    dropped: results.flatMap(({ dropped }) => dropped),
+    warnings: results.flatMap(({ warnings }) => warnings),
+    cache: { ...(results.find(({ channel }) => channel === "")?.cache ?? cache), channels: channelsAfter(cache, results) },
+  };
+}
+
+function channelsAfter({ channels = {} }: DedupeCache, results: readonly { channel: string; cache: ChannelCache }[]): Record<string, ChannelCache> {
+  const touched = results.filter(({ channel }) => channel !== "");
+  const untouched = Object.entries(channels).filter(([name]) => !touched.some(({ channel }) => channel === name));
+  return Object.fromEntries([...untouched, ...touched.map(({ channel, cache }) => [channel, cache] as const)].slice(-MOST_CHANNELS));
+}
+
+function dedupeChannel(strategy: DedupeStrategy, cache: ChannelCache, emits: readonly Emit[]): DedupeResult {
   switch (strategy) {
     case "unique":
       return unique(cache, emits);
@@ -40,7 +79,7 @@ export function dedupe(strategy: DedupeStrategy | undefined, cache: DedupeCache,
   }
 }
 
-function unique(cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
+function unique(cache: ChannelCache, emits: readonly Emit[]): DedupeResult {
   const ids = [...(cache.unique ?? [])];
   const judged = judgeEach(emits, "unique", (id) => {
     if (ids.includes(id)) return `unique: id ${JSON.stringify(id)} was emitted before`;
@@ -51,7 +90,7 @@ function unique(cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
   return { ...judged, cache: { ...cache, unique: ids } };
 }
 
-function greatest(cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
+function greatest(cache: ChannelCache, emits: readonly Emit[]): DedupeResult {
   let largest = cache.greatest;
   const judged = judgeEach(emits, "greatest", (id) => {
     if (largest !== undefined && !isGreater(id, largest)) return `greatest: id ${id} is not larger than ${largest}`;
@@ -61,7 +100,7 @@ function greatest(cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
   return { ...judged, cache: largest === undefined ? cache : { ...cache, greatest: largest } };
 }
 
-function last(cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
+function last(cache: ChannelCache, emits: readonly Emit[]): DedupeResult {
   const match = cache.last === undefined ? -1 : emits.findLastIndex((emit) => idText(emit) === cache.last);
   const judged = judgeEach(emits, "last", (_id, place) => (place <= match ? `last: not after the event with id ${JSON.stringify(cache.last)}` : undefined));
   const after = emits.slice(match + 1).filter((emit) => idText(emit) !== undefined);

@@ -2,6 +2,7 @@ import { type DeployedComponent, slugify, uniqueSlug } from "../domain/deployed-
 import { PdError } from "../domain/errors.ts";
 import type { DeployedId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
+import { dataStoresOf } from "../domain/prop.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { StoredBaggage } from "../ports/component-store.ts";
 import type { Unit } from "../ports/runner.ts";
@@ -98,8 +99,7 @@ async function install(ports: EnginePorts, state: EngineState, { live, component
 
 /** Data stores are named by those who use them. */
 export async function makeDataStores({ store, clock }: EnginePorts, { definition, source }: LiveSource): Promise<void> {
-  const names = definition.props.flatMap((prop) => (prop.kind === "data-store" ? [source.configured[prop.name]] : []));
-  for (const name of names) if (typeof name === "string") await store.createDataStore(name, clock.now());
+  for (const name of dataStoresOf(definition.props, source.configured)) await store.createDataStore(name, clock.now());
 }
 
 /** Subscriptions that are made for each new source (platform.md §1.6). */

@@ -8,6 +8,8 @@ import { ChildProcess, type ChildSettings } from "./child-process.ts";
 import { ProcessUnit } from "./process-unit.ts";
 
 export interface ProcessRunnerSettings extends ChildSettings {
+  /** Address of the API of this server: calls of the hosted platform are led there. */
+  readonly apiUrl: () => string;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -50,11 +52,11 @@ export class ProcessRunner implements Runner {
   }
 
   async start(code: UnitCode, events: UnitEvents): Promise<Unit> {
-    const { clock, memoryMb } = this.#settings;
+    const { clock, memoryMb, apiUrl } = this.#settings;
     const child = await this.#takeChild(code).catch((error: unknown) => {
       throw new PdError("PD_FAILED", `Cannot start a process for the component: ${messageOf(error)}`, { cause: error });
     });
-    return ProcessUnit.load(child, code, { events, settings: { clock, memoryMb, loadDeadlineMs: LOAD_DEADLINE_MS } });
+    return ProcessUnit.load(child, code, { events, settings: { clock, memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS } });
   }
 
   prepare(code: UnitCode): void {

@@ -1,17 +1,20 @@
 import { PdError, messageOf } from "../domain/errors.ts";
 import type { InvocationId } from "../domain/ids.ts";
 import { type LogLine, type Outcome, type RunResult, type StateChanges, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
+import type { Bundle } from "../domain/saved-component.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { CallReport, CallRequest, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { type CallLog, keepLine } from "./call-log.ts";
 import type { ChildExit, ChildProcess } from "./child-process.ts";
 import { LateLines } from "./late-lines.ts";
-import type { RawLogLine, ToHost } from "./protocol.ts";
+import { HOSTED_API, type RawLogLine, type ToHost } from "./protocol.ts";
 import { StackMapper } from "./stack-mapper.ts";
 
 interface Settings {
   readonly clock: Clock;
   readonly memoryMb: number;
+  /** Address of the API of this server. */
+  readonly apiUrl: () => string;
   /** How long loading may take. */
   readonly loadDeadlineMs: number;
 }
@@ -107,7 +110,7 @@ export class ProcessUnit implements Unit {
     this.#child.kill();
   }
 
-  async #load({ env, state }: UnitCode, modules: { url: string; preloads: readonly string[] }): Promise<void> {
+  async #load({ bundle, env, state }: UnitCode, modules: { url: string; preloads: readonly string[] }): Promise<void> {
     const timer = new AbortController();
     const loaded = new Promise<Outcome | undefined>((resolve) => {
       this.#child.listen(
@@ -122,7 +125,8 @@ export class ProcessUnit implements Unit {
       const deadline = this.#settings.loadDeadlineMs;
       void this.#settings.clock.sleepUntil(this.#settings.clock.now() + deadline, timer.signal).then(() => resolve({ kind: "timed-out", afterMs: deadline }));
     });
-    this.#child.send({ type: "host:load", ...modules, env, state });
+    const platform = callsPlatform(bundle) ? { platformApi: env["PD_API_URL"] ?? this.#settings.apiUrl() } : {};
+    this.#child.send({ type: "host:load", ...modules, ...platform, env, state });
     const failure = await loaded;
     timer.abort();
     if (failure === undefined) return this.#begin();
@@ -270,6 +274,11 @@ export class ProcessUnit implements Unit {
     if (lastWords.includes("heap out of memory")) return { kind: "out-of-memory", limitMb: this.#settings.memoryMb };
     return { kind: "exited", code, signal };
   }
+}
+
+/** Its code names the hosted platform's API, or brings a package that does. */
+function callsPlatform({ code, packages }: Bundle): boolean {
+  return code.includes(HOSTED_API) || packages.some(({ name }) => name === "@pipedream/sdk");
 }
 
 function endedWithout(outcome: Outcome, logs: readonly LogLine[]): RunResult {

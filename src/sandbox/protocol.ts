@@ -8,6 +8,9 @@ import type { ConfiguredProps, PropDeclaration } from "../domain/prop.ts";
 /** Changes when a message changes; a child of another version is refused. */
 export const PROTOCOL = 3;
 
+/** Host of the hosted platform's API. */
+export const HOSTED_API = "api.pipedream.com";
+
 /** A component that does nothing, in the child's folder: the child tries itself out on it. */
 export const WARM_UP_FILE = "warm-up.mjs";
 
@@ -25,6 +28,8 @@ export type ToChild =
       readonly url: string;
       /** URLs of modules that are loaded before it, in this order. */
       readonly preloads: readonly string[];
+      /** Where calls of the hosted platform's API are led; absent: the component makes none. */
+      readonly platformApi?: string;
       readonly env: Readonly<Record<string, string>>;
       readonly state: Readonly<Record<string, string>>;
     }

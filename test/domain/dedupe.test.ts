@@ -21,6 +21,26 @@ function keep(strategy: DedupeStrategy | undefined, ...runs: Emit[][]): { kept: 
   return { kept, cache, warnings };
 }
 
+describe("channels", () => {
+  const on = (name: string, id: number): Emit => ({ ...emit(id), name });
+
+  it("are deduplicated each for itself, and keep the order of what was emitted", () => {
+    const runs = [
+      [on("self", 1), emit(1), on("self", 1), on("other", 1), emit(2)],
+      [emit(1), on("self", 2), on("other", 1)],
+    ];
+    expect(keep("unique", ...runs).kept).toEqual([[1, 1, 1, 2], [2]]);
+    expect(keep("greatest", [on("a", 5), emit(3)], [on("a", 4), emit(4)]).kept).toEqual([[5, 3], [4]]);
+    expect(keep("unique", [emit(1), on("a", 1)]).cache).toEqual({ unique: ["1"], channels: { a: { unique: ["1"] } } });
+  });
+
+  it("are forgotten beyond 100, first the one that was not emitted to for longest", () => {
+    const many = Array.from({ length: 101 }, (_none, n) => [on(`channel-${n}`, 1)]);
+    const { cache } = keep("unique", ...many);
+    expect([Object.keys(cache.channels ?? {}).length, cache.channels?.["channel-0"]]).toEqual([100, undefined]);
+  });
+});
+
 describe("without a strategy", () => {
   it("keeps everything", () => {
     expect(keep(undefined, [emit(1), emit(1), emit()]).kept).toEqual([[1, 1, undefined]]);

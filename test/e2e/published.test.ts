@@ -112,27 +112,34 @@ describe("published components run unchanged:", () => {
     expect(procore.calls.slice(-2).map(({ method }) => method)).toEqual(["DELETE", "DELETE"]);
   });
 
-  it("pipedream-new-scheduled-tasks answers its own HTTP API and subscribes to itself", async () => {
-    const platform = await Upstream.asProxy(() => ({ body: { data: [{ id: "sub_1" }] } }));
+  it("pipedream-new-scheduled-tasks subscribes to itself through this server, emits what is due, and takes back what is cancelled", async () => {
     const home = await PdHome.make();
-    const source = await home.json(
-      "deploy",
-      published("pipedream/sources/new-scheduled-tasks/new-scheduled-tasks.mjs"),
-      ...["--prop", 'pipedream={"api_key":"k"}', "--prop", "secret=s3cret", "--env", `HTTPS_PROXY=http://${platform.host}`],
-      ...["--env", "NODE_TLS_REJECT_UNAUTHORIZED=0"],
-    );
-    const url = `${String(source["endpoint_url"])}/schedule`;
-    const task = { timestamp: "2026-05-06T07:08:09Z", message: "wake up" };
-    const refused = await post(url, task, { "x-pd-secret": "wrong" });
+    const { key } = await home.json("keys", "create", "tasks");
+    const file = published("pipedream/sources/new-scheduled-tasks/new-scheduled-tasks.mjs");
+    const source = await home.json("deploy", file, "--prop", `pipedream={"api_key":${JSON.stringify(key)}}`, "--prop", "secret=s3cret");
+    const url = String(source["endpoint_url"]);
+    const task = (timestamp: string) => ({ timestamp, message: "wake up" });
+    const refused = await post(`${url}/schedule`, task(new Date().toISOString()), { "x-pd-secret": "wrong" });
     expect([refused.status, await refused.json()]).toEqual([400, { errors: ["Secret on incoming request doesn't match the configured secret"] }]);
-    const taken = await post(url, task, { "x-pd-secret": "s3cret" });
-    const answer = JSON.parse(await taken.text());
-    expect([taken.status, answer]).toEqual([200, { msg: "Successfully scheduled task", id: expect.any(String) }]);
-    await eventually(async () => (await payloads(home, "new-scheduled-tasks")).length > 0);
+    const schedule = async (at: number): Promise<string> => {
+      const answer = await post(`${url}/schedule`, task(new Date(at).toISOString()), { "x-pd-secret": "s3cret" });
+      const { msg, id } = JSON.parse(await answer.text());
+      expect([answer.status, msg]).toEqual([200, "Successfully scheduled task"]);
+      return id;
+    };
+    const [later, soon] = [Date.now() + 3_600_000, Date.now() + 1500];
+    const cancelled = await schedule(later);
+    expect((await home.pd("events", "new-scheduled-tasks", "--channel", "$in")).stdout).toContain(cancelled);
+    const cancel = await post(`${url}/cancel`, { id: cancelled }, { "x-pd-secret": "s3cret" });
+    expect([cancel.status, await cancel.json()]).toEqual([200, { msg: `Cancelled scheduled task for event ${cancelled}` }]);
+    const id = await schedule(soon);
+    await eventually(async () => (await payloads(home, "new-scheduled-tasks")).length > 1);
+    const event = task(new Date(soon).toISOString());
     expect(await payloads(home, "new-scheduled-tasks")).toMatchObject([
-      { event: { ...task, $channel: "self", $id: answer.id }, metadata: { name: "self", id: answer.id } },
+      { event: { ...event, $channel: "self", $id: id }, metadata: { name: "self", id } },
+      { event, metadata: { name: "", summary: JSON.stringify(event) } },
     ]);
-    expect(platform.calls[0]).toMatchObject({ method: "POST", url: expect.stringContaining(`emitter_id=${String(source["id"])}`) });
+    expect((await home.pd("events", "new-scheduled-tasks", "--channel", "$in")).stdout).toBe("");
     expect(JSON.stringify(await home.json("describe", "new-scheduled-tasks"))).not.toContain("s3cret");
   });
 });

@@ -52,7 +52,7 @@ describe("components by key", () => {
     const home = await PdHome.make();
     const folder = await checkout(home, "checkout");
     await home.pd("registry", "remove", "pipedream");
-    expect((await home.pd("registry", "add", folder, "--name", "mine")).stdout).toBe("Added mine (folder)\n");
+    expect((await home.pd("registry", "add", folder, "--name", "mine")).stdout).toBe("Added mine (folder, 2 components)\n");
     expect(await home.json("registry", "search", "order")).toMatchObject([
       { key: "shop-new-order", name: "New Order", version: "0.0.1", component_type: "source", registry: "mine" },
     ]);
@@ -67,6 +67,7 @@ describe("components by key", () => {
     await home.pd("run", "new-order");
     expect(await payloads(home, "new-order")).toEqual([["shop", "small-0", "0.0.1"]]);
     await checkout(home, "checkout", "0.0.2");
+    expect(await home.json("registry", "search", "order", "--type", "source")).toMatchObject([{ version: "0.0.2" }]);
     expect(await home.json("deploy", "shop-new-order", "--prop", "size=x", "--name", "Second")).toMatchObject({ component_version: "0.0.2" });
     const action = await home.pd("run-action", "shop-count", "--prop", "to=3");
     expect([action.code, action.stdout]).toEqual([0, expect.stringMatching(/^summary {2}counted to 3\nreturned 3\n✔ done \d+ ms\n$/)]);
@@ -78,7 +79,7 @@ describe("components by key", () => {
     const home = await PdHome.make();
     const folder = await checkout(home, "checkout");
     await home.pd("registry", "add", folder);
-    await home.json("deploy", "shop-new-order", "--prop", "size=s");
+    await home.json("deploy", "shop-new-order", "--prop", "size=s", "--import", await home.file("early.mjs", "globalThis.early = 1;"));
     expect((await home.pd("update", "new-order", "--latest")).stderr).toContain("new-order runs the newest code already (version 0.0.1)");
     await checkout(home, "checkout", "0.0.2");
     const refused = await home.pd("update", "new-order", "--latest");
@@ -86,10 +87,12 @@ describe("components by key", () => {
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("Try: Give --yes")]);
     expect(await home.json("describe", "new-order")).toMatchObject({ component_version: "0.0.1" });
     expect((await home.pd("update", "new-order", "--latest", "--yes")).stdout).toContain("Updated new-order");
-    expect(await home.json("describe", "new-order")).toMatchObject({ component_version: "0.0.2", configured_props: { size: "s" } });
+    expect(await home.json("describe", "new-order")).toMatchObject({ component_version: "0.0.2", configured_props: { size: "s" }, imports: ["early.mjs"] });
+    const both = await home.pd("update", "new-order", "--latest", "--code", "x.mjs", "--yes");
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("Give one of --code and --latest")]);
     const given = await home.file("own.mjs", 'export default { name: "own", version: "1", run() {} };');
     await home.json("deploy", given);
-    expect((await home.pd("update", "own", "--latest")).stderr).toContain("came from no registry or address");
+    expect((await home.pd("update", "own", "--latest")).stderr).toContain("came from no registry, address or published key");
   });
 
   it("come out of npm packages, by the app that a key begins with", async () => {
@@ -107,6 +110,12 @@ describe("components by key", () => {
     expect((await home.pd("update", "tick", "--latest", "--yes")).stdout).toContain("tick: version 0.0.1 → 0.0.2");
     expect(await home.json("describe", "tick")).toMatchObject({ component_version: "0.0.2", registry: { package: "@pipedream/demo_app@1.1.0" } });
     expect((await home.pd("deploy", "nowhere-tick")).stderr).toContain("[PD_COMPONENT_NOT_FOUND]");
+    const offline = await PdHome.make({ npm_config_registry: "http://127.0.0.1:1/", npm_config_fetch_retries: "0" });
+    const missed = await offline.pd("registry", "search", "demo_app");
+    expect([missed.code, missed.stderr]).toEqual([
+      1,
+      expect.stringContaining("[PD_REGISTRY_UNREACHABLE] Cannot fetch @pipedream/demo_app: the package registry does not answer"),
+    ]);
   });
 
   it("come from Git with their commit, and from tarballs; what cannot be fetched is not added", async () => {
@@ -120,7 +129,7 @@ describe("components by key", () => {
     git("add", ".");
     git("commit", "--quiet", "-m", "one");
     await home.pd("registry", "remove", "pipedream");
-    expect((await home.pd("registry", "add", `file://${folder}#main`, "--name", "cloned")).stdout).toBe("Added cloned (git)\n");
+    expect((await home.pd("registry", "add", `file://${folder}#main`, "--name", "cloned")).stdout).toBe("Added cloned (git, 2 components)\n");
     expect(await home.json("deploy", "shop-new-order", "--prop", "size=s")).toMatchObject({ registry: { name: "cloned", commit: git("rev-parse", "HEAD") } });
     await checkout(home, "origin", "0.0.2");
     git("commit", "--quiet", "-am", "two");
@@ -141,7 +150,7 @@ describe("components by key", () => {
     expect((await home.pd("registry", "add", `file://${home.folder}/nothing.git`)).stderr).toContain("[PD_REGISTRY_UNREACHABLE]");
     expect((await home.pd("registry", "add", "/nowhere")).stderr).toContain("[PD_FILE_NOT_FOUND]");
     await home.pd("registry", "remove", "cloned");
-    expect((await home.pd("registry", "add", `${base}/it.tgz`)).stdout).toBe("Added it (tarball)\n");
+    expect((await home.pd("registry", "add", `${base}/it.tgz`)).stdout).toBe("Added it (tarball, 2 components)\n");
     expect(await home.json("deploy", "shop-new-order", "--prop", "size=s", "--name", "again")).toMatchObject({
       registry: { name: "it" },
       component_version: "0.0.2",
@@ -160,7 +169,11 @@ describe("components by key", () => {
     });
     expect(await home.json("publish", await file("0.0.2"))).toMatchObject({ key: "mine-one", version: "0.0.2" });
     expect(await home.json("deploy", "mine-one")).toMatchObject({ component_version: "0.0.2" });
-    expect((await home.pd("list", "components")).stdout).toMatch(/One +sc_\w+ +0\.0\.2 +mine-one/);
+    expect((await home.pd("list", "components")).stdout).toMatch(/One +sc_\w+ +0\.0\.2 +mine-one +yes/);
+    await home.pd("publish", await file("0.0.3"));
+    expect((await home.pd("update", "one", "--latest", "--yes")).stdout).toContain("version 0.0.2 → 0.0.3");
+    const all = await Promise.all(["0.0.4", "0.0.4", "0.0.4"].map(async (version) => home.pd("publish", await file(version))));
+    expect(all.map(({ code }) => code).toSorted((a, b) => Number(a) - Number(b))).toEqual([0, 1, 1]);
     expect((await home.pd("unpublish", "component", "mine-one")).code).toBe(0);
     expect((await home.pd("deploy", "mine-one")).stderr).toContain("[PD_COMPONENT_NOT_FOUND]");
     expect((await home.pd("run", "one")).code).toBe(0);
@@ -180,6 +193,20 @@ describe("pd dev", () => {
     const shown = untilOutput(session, (text) => text.includes("+"));
     await home.file("action.mjs", code("two"));
     expect(await shown).toMatch(/-\s+"one",\n\+\s+"two",/);
+    session.kill("SIGINT");
+    await once(session, "close");
+  });
+
+  it("of a key watches the file that its registry holds", async () => {
+    const home = await PdHome.make();
+    const folder = await checkout(home, "checkout");
+    await home.pd("registry", "add", folder);
+    const session = home.spawn(["dev", "shop-new-order", "--prop", "size=s"]);
+    const stdout = collect(session, "stdout");
+    await untilOutput(session, (text) => text.includes("Ready for updates!"));
+    expect(stdout()).toMatch(/watching .*new-order\.mjs/);
+    await checkout(home, "checkout", "0.0.2");
+    await untilOutput(session, (text) => /0\.0\.2/.test(text));
     session.kill("SIGINT");
     await once(session, "close");
   });

@@ -75,7 +75,7 @@ describe("a deploy", () => {
     expect(second).toMatchObject({ data: { options: [{ value: "k-1-1" }] } });
     await expect(server.api.post(`${source.path}/configure`, { prop_name: "limit" })).rejects.toMatchObject({
       code: "PD_OPTIONS_FAILED",
-      message: expect.stringContaining("prop limit has no options method"),
+      message: expect.stringContaining("prop limit has no choices: it takes any value of its type"),
     });
     expect(await source.invocations()).toEqual([]);
   });

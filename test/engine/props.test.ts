@@ -162,8 +162,54 @@ describe("data stores", () => {
   it("tell a component that deletes its store that it is gone", async () => {
     const server = await TestServer.start();
     const source = await server.deploy(CODE, { props: { store: "common" } });
-    await server.api.delete("/v1/data_stores/common");
+    await expect(server.api.delete("/v1/data_stores/common")).rejects.toMatchObject({ code: "PD_CONFLICT" });
+    await server.api.delete("/v1/data_stores/common?force=true");
     expect(await source.run({ body: { set: "a" } })).toMatchObject({ outcome: "threw", message: expect.stringContaining('there is no data store "common"') });
+  });
+});
+
+describe("choices", () => {
+  it("are told of static props, of dynamic ones though others are missing, and of none that is not there", async () => {
+    const server = await TestServer.start();
+    const code = `export default { name: "c", version: "1", type: "action", props: { needed: "string", color: { type: "string", options: ["red"] }, mode: { type: "string", reloadProps: true } },
+      additionalProps() { return this.mode === "b" ? { late: { type: "string", options: async () => ["one"] } } : {}; }, run() {} };`;
+    const ask = (prop: string) => server.api.post("/v1/components/configure", { component_code: code, prop_name: prop, configured_props: { mode: "b" } });
+    expect(await ask("color")).toMatchObject({ options: [{ value: "red" }] });
+    expect(await ask("late")).toMatchObject({ options: [{ value: "one" }] });
+    await expect(ask("nowhere")).rejects.toMatchObject({
+      code: "PD_OPTIONS_FAILED",
+      message: expect.stringContaining("there is no prop nowhere: it has needed"),
+    });
+  });
+});
+
+describe("secrets", () => {
+  it("are in no answer and no error", async () => {
+    const server = await TestServer.start();
+    const app = '{ type: "app", app: "demo", methods: { key() { return this.$auth.k } } }';
+    const code = `export default { name: "s", version: "1", props: { demo: ${app}, r: "http_request", n: { type: "integer", secret: true }, constructor: { type: "string", optional: true } }, run() {} };`;
+    const r = {
+      url: "https://example.com",
+      auth: { type: "bearer", token: "hush-1" },
+      headers: [
+        { name: "Authorization", value: "hush-2" },
+        { name: "x-a", value: "1" },
+      ],
+    };
+    const source = await server.deploy(code, { props: { demo: { k: "hush-3" }, r, n: 5 } });
+    expect(source.record["configured_props"]).toMatchObject({
+      r: {
+        url: "https://example.com",
+        auth: { type: "bearer", token: "********" },
+        headers: [
+          { name: "Authorization", value: "********" },
+          { name: "x-a", value: "1" },
+        ],
+      },
+    });
+    expect(await server.api.get(`${source.path}/export`)).toMatchObject({ data: { withheld_props: ["demo", "r", "n"] } });
+    const wrong = server.deploy(code, { props: { demo: "hush-4", r, n: "hush-5" } });
+    await expect(wrong).rejects.toThrow(/^(?!.*hush).*demo wants the credentials/s);
   });
 });
 

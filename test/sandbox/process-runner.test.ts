@@ -14,7 +14,15 @@ describe("the process runner", () => {
     const packagesFolder = join(folder, "packages");
     await mkdir(packagesFolder);
     const entry = programFile("child.cjs");
-    const runner = await ProcessRunner.start({ entry, runFolder: join(folder, "run"), packagesFolder, memoryMb: 256, clock: systemClock, log: silentLog });
+    const runner = await ProcessRunner.start({
+      entry,
+      runFolder: join(folder, "run"),
+      packagesFolder,
+      apiUrl: () => "http://127.0.0.1:1",
+      memoryMb: 256,
+      clock: systemClock,
+      log: silentLog,
+    });
     onTestFinished(() => runner[Symbol.asyncDispose]());
     return runner;
   });

@@ -23,6 +23,7 @@ import { callAction } from "./action.ts";
 import { additionalProps, describeAdditionalProps } from "./dynamic-props.ts";
 import { addProps, buildInstance, methodOf } from "./instance.ts";
 import { callOptions, eventNames } from "./options.ts";
+import { leadPlatformCallsTo } from "./platform-api.ts";
 import { State, jsonText } from "./state.ts";
 import { redirectTmp } from "./tmp-folder.ts";
 
@@ -118,6 +119,7 @@ async function load(message: Extract<ToChild, { type: "host:load" }>): Promise<v
   state = new State(message.state);
   defineModuleGlobals(message.url);
   try {
+    if (message.platformApi !== undefined) leadPlatformCallsTo(message.platformApi, message.url);
     for (const url of message.preloads) await import(url);
     const exported = exportedValue(await import(message.url));
     component = isRecord(exported) ? exported : {};

@@ -94,7 +94,7 @@ export function sourceRecord(source: DeployedComponent, { definition, endpoint, 
 function configuredRecord({ configured }: DeployedComponent, props: readonly PropDeclaration[], endpoint: string): JsonObject {
   return Object.fromEntries(
     props.flatMap((prop) => {
-      const value = configuredValue(prop, configured[prop.name], endpoint);
+      const value = configuredValue(prop, Object.hasOwn(configured, prop.name) ? configured[prop.name] : undefined, endpoint);
       return value === undefined ? [] : [[prop.name, value]];
     }),
   );
