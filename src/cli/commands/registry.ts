@@ -90,6 +90,6 @@ async function search(cli: CliContext, client: ApiClient, { query, limit, type }
   return printRecords(cli, found, {
     columns: ["key", "type", "version", "name", "registry"],
     cells: (entry) => [text(entry, "key"), text(entry, "component_type"), text(entry, "version"), text(entry, "name"), text(entry, "registry")],
-    none: `Nothing fits ${JSON.stringify(query)}; the first word may be an app's slug, such as gitlab`,
+    none: `Nothing fits ${JSON.stringify(query)}. Packages are known once their app was the first word, such as gitlab; a checkout or Git registry is searched whole`,
   });
 }
