@@ -15,12 +15,14 @@ import { apiRouter } from "./server/api/router.ts";
 import { endpointListener } from "./server/endpoint.ts";
 import { Listener, apiListener } from "./server/listen.ts";
 import { holdLock } from "./store/sqlite/open.ts";
+import { openSealedStore } from "./store/sealed-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { systemClock } from "./system/clock.ts";
 import { makeHome } from "./system/home-folder.ts";
 import { Metrics } from "./system/metrics.ts";
 import { packageVersion, programFile } from "./system/program-files.ts";
 import { webhookSender } from "./system/webhook-sender.ts";
+import { openVault } from "./system/key-file.ts";
 import { type ServerRecord, readServerRecord, removeServerRecord, writeServerRecord, writeWhole } from "./system/server-record.ts";
 
 /** A server that runs. Disposing stops it: calls in flight finish, what was acknowledged is on disk. */
@@ -110,6 +112,7 @@ async function startInOrder(settings: Settings, { home, log, stop, undo, isShare
     status: () => ({ ...record(), home, sources: store.listSources().length }),
     metrics: () => metrics.text(),
     isReady: () => !stop.signal.aborted,
+    rotateSecrets: () => store.rotateSecrets(),
   });
   api = await Listener.open(apiListener(router, isLoopback(host)), { host, port: settings.port, purpose: "the API" });
   engine.open();
@@ -134,13 +137,15 @@ interface StartingPlugs extends Omit<Starting, "isShared"> {
 
 async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl }: StartingPlugs) {
   const packagesFolder = join(home, "packages");
-  const store = await openSqliteStore({
+  const vault = await openVault(join(home, "secret-key"), process.env);
+  const clearStore = await openSqliteStore({
     path: join(home, "headwater.db"),
     migrations: programFile("migrations"),
     entry: programFile("writer.js"),
     identity: { userId: `u_${systemClock.randomText(7)}`, workspaceId: `o_${systemClock.randomText(7)}` },
   });
-  undo.push(() => store.close());
+  undo.push(() => clearStore.close());
+  const store = await openSealedStore(clearStore, vault);
   const packages = await NpmResolver.open({ folder: packagesFolder, allowScripts: settings.allowScripts, clock: systemClock, signal: stop.signal });
   const runner = await ProcessRunner.start({
     entry: programFile("child.cjs"),

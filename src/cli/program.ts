@@ -73,6 +73,10 @@ function serverCommands(program: Command, bind: Bind): void {
     .command("keys <verb> [name]")
     .description("Named keys of a shared server: list, create, revoke")
     .action(bind(async (cli, { words }) => (await import("./commands/keys.ts")).keys(cli, { verb: word(words[0]), name: maybe(words[1]) })));
+  program
+    .command("secrets <verb>")
+    .description("How secrets are kept: rotate makes a new key and seals everything with it")
+    .action(bind(async (cli, { words }) => (await import("./commands/secrets.ts")).secrets(cli, word(words[0]))));
   serverFlags(program.command("doctor").description("Tell of every component in a folder whether it can be deployed here, and why not"))
     .option("--registry <folder>", "A checkout of components")
     .option("--grep <text>", "Only those whose path or key has this text")

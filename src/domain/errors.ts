@@ -41,6 +41,7 @@ export type ErrorCode =
   | "PD_INTERRUPTED"
   | "PD_STOPPING"
   | "PD_DATABASE_UNUSABLE"
+  | "PD_SECRET_KEY_WRONG"
   | "PD_DATABASE_NEWER"
   | "PD_NO_KEYS"
   | "PD_NO_PROFILE"
@@ -107,6 +108,11 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   },
   PD_INTERRUPTED: { status: 503, title: "A run was cut off for a reason that lies outside of it", fix: "Send the request again" },
   PD_STOPPING: { status: 503, title: "The server is stopping", fix: "Try again when it is up" },
+  PD_SECRET_KEY_WRONG: {
+    status: 500,
+    title: "Secrets cannot be opened",
+    fix: "Give the key that they were sealed with: PD_SECRET_KEY, or the file secret-key in PD_HOME",
+  },
   PD_DATABASE_UNUSABLE: {
     status: 500,
     title: "The database cannot be opened",

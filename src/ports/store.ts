@@ -7,6 +7,7 @@ import type { KeyStore } from "./key-store.ts";
 import type { PostponedStore } from "./postponed-store.ts";
 import type { RegistryStore } from "./registry-store.ts";
 import type { RunStore } from "./run-store.ts";
+import type { SecretStore } from "./secret-store.ts";
 import type { SubscriptionStore } from "./subscription-store.ts";
 import type { TimerStore } from "./timer-store.ts";
 
@@ -19,7 +20,18 @@ export interface Retention {
 
 /** Everything that is kept, behind one port. */
 export interface Store
-  extends ComponentStore, RunStore, EventStore, PostponedStore, TimerStore, SubscriptionStore, DeliveryStore, KeyStore, DataStoreStore, RegistryStore {
+  extends
+    ComponentStore,
+    RunStore,
+    EventStore,
+    PostponedStore,
+    TimerStore,
+    SubscriptionStore,
+    DeliveryStore,
+    KeyStore,
+    DataStoreStore,
+    RegistryStore,
+    SecretStore {
   /**
    * Removes a small step of what one source has kept longer, or more of, than `retention` allows. Pending requests and
    * running instants stay. Resolves to the number of rows that went; 0: nothing is left to do.

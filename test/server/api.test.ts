@@ -124,6 +124,7 @@ describe("the API", () => {
       "get /v1/accounts/{id}": { path: { id: "apn_none" } },
       "get /v1/apps": {},
       "get /v1/apps/{id}": { path: { id: "demo" } },
+      "post /v1/secrets/rotate": {},
       "get /v1/status": {},
       "post /v1/api_keys": { body: { name: "ci" } },
       "get /v1/api_keys": {},

@@ -16,6 +16,7 @@ import { openApiDocument } from "./openapi.ts";
 import { referencePage } from "./reference-page.ts";
 import { registryRoutes } from "./registries.ts";
 import type { Route } from "./route.ts";
+import { secretRoutes } from "./secrets.ts";
 import { hashOfKey, serverRoutes } from "./server.ts";
 import { sourceListRoutes, sourceRoutes } from "./sources.ts";
 import { stateRoutes } from "./state.ts";
@@ -36,6 +37,8 @@ export interface ApiSettings {
   readonly metrics: () => Promise<string>;
   /** True when requests are taken. */
   readonly isReady: () => boolean;
+  /** Seals every secret with a new key. */
+  readonly rotateSecrets: () => Promise<void>;
 }
 
 /** Pauses that a client who was refused for being one too many is asked for, s. */
@@ -64,7 +67,7 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   return app;
 }
 
-function apiRoutes(engine: Engine, { status, clock }: ApiSettings): readonly Route[] {
+function apiRoutes(engine: Engine, { status, clock, rotateSecrets }: ApiSettings): readonly Route[] {
   const checkWorkspace = workspaceChecker(engine);
   return [
     ...configureRoutes(engine),
@@ -81,6 +84,7 @@ function apiRoutes(engine: Engine, { status, clock }: ApiSettings): readonly Rou
     ...deliveryRoutes(engine),
     ...subscriptionRoutes(engine, checkWorkspace),
     ...accountRoutes(engine, checkWorkspace),
+    ...secretRoutes(rotateSecrets),
     ...serverRoutes({ store: engine.store, clock, status }),
   ];
 }

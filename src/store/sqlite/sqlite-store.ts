@@ -9,6 +9,7 @@ import { pendingReads } from "./pending.ts";
 import { postponedReads } from "./postponed.ts";
 import { registryReads } from "./registries.ts";
 import { runReads, travelling } from "./runs.ts";
+import { secretReads } from "./secrets.ts";
 import { subscriptionReads } from "./subscriptions.ts";
 import { timerReads } from "./timers.ts";
 import { WriterClient, type WriterSettings } from "./writer-client.ts";
@@ -30,6 +31,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...keyReads(db),
     ...dataStoreReads(db),
     ...registryReads(db),
+    ...secretReads(db),
     saveComponent: (component) => writer.write("saveComponent", component),
     publishComponent: (component) => writer.write("publishComponent", component),
     unpublishComponent: (id) => writer.write("unpublishComponent", id),
@@ -53,6 +55,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     prune: (sourceId, retention, now) => writer.write("prune", sourceId, retention, now),
     pruneDeliveries: (listenerId, retention, now) => writer.write("pruneDeliveries", listenerId, retention, now),
     ...listenerVerbs(writer),
+    ...secretVerbs(writer),
     saveKey: (key) => writer.write("saveKey", key),
     deleteKey: (idOrName) => writer.write("deleteKey", idOrName),
     createDataStore: (name, now) => writer.write("createDataStore", name, now),
@@ -83,5 +86,15 @@ function listenerVerbs(writer: WriterClient) {
     recordAttempt: (record) => writer.write("recordAttempt", record),
     retryDelivery: (id, now) => writer.write("retryDelivery", id, now),
     retryDeliveries: (listenerId, which) => writer.write("retryDeliveries", listenerId, which),
+  } satisfies Partial<Store>;
+}
+
+/** How secrets are kept, exchanged for another form. */
+function secretVerbs(writer: WriterClient) {
+  return {
+    replaceSourceSecrets: (before, after) => writer.write("replaceSourceSecrets", before, after),
+    replaceWebhookSecrets: (before, after) => writer.write("replaceWebhookSecrets", before, after),
+    replaceRegistryLocation: (before, after) => writer.write("replaceRegistryLocation", before, after),
+    scrub: () => writer.scrub(),
   } satisfies Partial<Store>;
 }

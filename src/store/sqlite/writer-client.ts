@@ -54,6 +54,11 @@ export class WriterClient {
     return this.#send({ verb, values });
   }
 
+  /** Leaves nothing in the files that was deleted or replaced. */
+  scrub(): Promise<void> {
+    return this.#send<undefined>({ verb: "scrub", values: [] });
+  }
+
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

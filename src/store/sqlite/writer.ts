@@ -17,6 +17,7 @@ import { type PostponedWrites, postponedWrites } from "./postponed.ts";
 import { type RegistryWrites, registryWrites } from "./registries.ts";
 import { type RetentionWrites, retentionWrites } from "./retention.ts";
 import { rows } from "./rows.ts";
+import { type SecretWrites, secretWrites } from "./secrets.ts";
 import { type RunWrites, runWrites } from "./runs.ts";
 import { type SubscriptionWrites, subscriptionWrites } from "./subscriptions.ts";
 import { type TimerWrites, timerWrites } from "./timers.ts";
@@ -33,11 +34,12 @@ export type Writes = ComponentWrites &
   DeliveryWrites &
   KeyWrites &
   DataStoreWrites &
-  RegistryWrites;
+  RegistryWrites &
+  SecretWrites;
 
 export interface WriteRequest {
   readonly id: number;
-  readonly verb: keyof Writes | "close";
+  readonly verb: keyof Writes | "close" | "scrub";
   readonly values: readonly unknown[];
 }
 
@@ -70,7 +72,8 @@ function serve(port: NonNullable<typeof parentPort>): void {
       if (next === undefined) break;
       batch.push(...next.message);
     }
-    const replies = writer.perform(batch.filter(({ verb }) => verb !== "close"));
+    const replies = writer.perform(batch.filter(({ verb }) => verb !== "close" && verb !== "scrub"));
+    for (const { id, verb } of batch) if (verb === "scrub") replies.push(writer.scrub(id));
     const closing = batch.find(({ verb }) => verb === "close");
     if (closing !== undefined) writer.close();
     port.postMessage(closing === undefined ? replies : [...replies, { id: closing.id }]);
@@ -100,6 +103,7 @@ class Writer {
       ...keyWrites(db),
       ...dataStoreWrites(db),
       ...registryWrites(db),
+      ...secretWrites(db),
     };
     this.#verbs.dropUnfinished();
     this.#verbs.dropDonePending();
@@ -119,6 +123,17 @@ class Writer {
     }
   }
 
+  /** No transaction may go on meanwhile, so it is no verb like others. */
+  scrub(id: number): WriteReply {
+    try {
+      this.#db.exec("vacuum");
+      this.#db.pragma("wal_checkpoint(truncate)");
+      return { id };
+    } catch (error) {
+      return { id, error: errorText(error) };
+    }
+  }
+
   close(): void {
     clearTimeout(this.#quiet);
     this.#db.pragma("wal_checkpoint(truncate)");
@@ -126,7 +141,7 @@ class Writer {
   }
 
   #performOne({ id, verb, values }: WriteRequest): WriteReply {
-    if (verb === "close") return { id };
+    if (verb === "close" || verb === "scrub") return { id };
     try {
       this.#refuseDisowned(values[0]);
       const value: unknown = this.#db.transaction(() => Reflect.apply(this.#verbs[verb], this.#verbs, values))();

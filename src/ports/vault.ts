@@ -1,0 +1,13 @@
+/** Seals what must not lie on a disk in clear. */
+export interface Vault {
+  /** `place`: where it is going to lie; it can be opened for that place alone. */
+  seal(text: string, place: string): string;
+  /** Text that was never sealed comes back as it is. Throws PD_SECRET_KEY_WRONG. */
+  open(sealed: string, place: string): string;
+  /** Whether it is sealed, and with the newest key. */
+  isCurrent(text: string): boolean;
+  /** What is sealed from now on has a new key; what was sealed before can still be opened. Throws PD_BAD_INPUT where the key is given from outside. */
+  rotate(): Promise<void>;
+  /** Nothing is sealed with earlier keys any more. */
+  forgetOldKeys(): Promise<void>;
+}

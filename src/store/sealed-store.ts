@@ -1,0 +1,128 @@
+import type { DeployedComponent } from "../domain/deployed-component.ts";
+import { isJsonObject, parseJson } from "../domain/json.ts";
+import type { Registry } from "../domain/registry.ts";
+import type { Webhook, WebhookChange } from "../domain/webhook.ts";
+import type { Store } from "../ports/store.ts";
+import type { Vault } from "../ports/vault.ts";
+
+/** The member that stands for all that is sealed of an object. */
+const SEALED = "$sealed";
+
+/**
+ * A store whose secrets lie sealed: values and variables of sources, signing keys of webhooks, addresses of registries.
+ * What lies there in clear, or under an earlier key, is sealed anew before it resolves. Throws PD_SECRET_KEY_WRONG when
+ * something cannot be opened.
+ */
+export async function openSealedStore(store: Store, vault: Vault): Promise<Store & Resealing> {
+  const seals = new Seals(vault);
+  const sealed: Store & Resealing = {
+    ...store,
+    beginDeploy: (source, component, baggage) => store.beginDeploy(seals.sealSource(source), component, baggage),
+    swap: (source, component, rest) => store.swap(seals.sealSource(source), component, rest),
+    getSource: (idOrSlug) => opened(store.getSource(idOrSlug), (source) => seals.openSource(source)),
+    listSources: () => store.listSources().map((source) => seals.openSource(source)),
+    listAllSources: () => store.listAllSources().map((source) => seals.openSource(source)),
+    saveWebhook: (webhook) => store.saveWebhook(seals.sealWebhook(webhook)),
+    changeWebhook: async (id, change, now) => opened(await store.changeWebhook(id, seals.sealChange(id, change), now), (found) => seals.openWebhook(found)),
+    getWebhook: (id) => opened(store.getWebhook(id), (webhook) => seals.openWebhook(webhook)),
+    listWebhooks: () => store.listWebhooks().map((webhook) => seals.openWebhook(webhook)),
+    saveRegistry: (registry) => store.saveRegistry(seals.sealRegistry(registry)),
+    listRegistries: () => store.listRegistries().map((registry) => seals.openRegistry(registry)),
+    async rotateSecrets() {
+      await vault.rotate();
+      await reseal(store, { vault, seals });
+    },
+  };
+  await reseal(store, { vault, seals });
+  return sealed;
+}
+
+/** What a sealed store can do besides. */
+export interface Resealing {
+  /** Makes a new key and seals everything with it; a stop in between is made up for at the next start. */
+  rotateSecrets(): Promise<void>;
+}
+
+/** Everything that is not sealed with the newest key. Earlier keys are given up once nothing needs them. */
+async function reseal(store: Store, { vault, seals }: { vault: Vault; seals: Seals }): Promise<void> {
+  // Writes come one after the other: what was sealed with an earlier key and is on its way has arrived by then.
+  await store.shrink();
+  let wasClear = false;
+  const isOld = (text: string): boolean => {
+    wasClear ||= !text.startsWith("sealed:");
+    return !vault.isCurrent(text);
+  };
+  for (const before of store.listAllSources())
+    if ([before.configured, before.env].some((part) => isOld(textOf(part))))
+      await store.replaceSourceSecrets(before, seals.sealSource(seals.openSource(before)));
+  for (const before of store.listWebhooks())
+    if ([before.secret, ...before.oldSecrets.map(({ secret }) => secret)].some(isOld))
+      await store.replaceWebhookSecrets(before, seals.sealWebhook(seals.openWebhook(before)));
+  for (const before of store.listRegistries())
+    if (isOld(before.location)) await store.replaceRegistryLocation(before, seals.sealRegistry(seals.openRegistry(before)));
+  if (wasClear) await store.scrub();
+  await vault.forgetOldKeys();
+}
+
+function opened<Value>(found: Value | undefined, open: (found: Value) => Value): Value | undefined {
+  return found === undefined ? undefined : open(found);
+}
+
+function textOf(part: Readonly<Record<string, unknown>>): string {
+  const text = part[SEALED];
+  return typeof text === "string" ? text : "";
+}
+
+/** Each secret is sealed for the place that it lies in, so that none can stand in for another. */
+class Seals {
+  readonly #vault: Vault;
+
+  constructor(vault: Vault) {
+    this.#vault = vault;
+  }
+
+  sealSource(source: DeployedComponent): DeployedComponent {
+    const { id, configured, env } = source;
+    return { ...source, configured: this.#sealAll(configured, `values of ${id}`), env: this.#sealAll(env, `variables of ${id}`) };
+  }
+
+  openSource(source: DeployedComponent): DeployedComponent {
+    const { id, configured, env } = source;
+    const variables = Object.entries(this.#openAll(env, `variables of ${id}`)).map(([name, value]): [string, string] => [name, String(value)]);
+    return { ...source, configured: this.#openAll(configured, `values of ${id}`), env: Object.fromEntries(variables) };
+  }
+
+  sealWebhook(webhook: Webhook): Webhook {
+    const place = `webhook ${webhook.id}`;
+    const oldSecrets = webhook.oldSecrets.map((old) => ({ ...old, secret: this.#vault.seal(old.secret, place) }));
+    return { ...webhook, secret: this.#vault.seal(webhook.secret, place), oldSecrets };
+  }
+
+  sealChange(id: Webhook["id"], change: WebhookChange): WebhookChange {
+    return change.secret === undefined ? change : { ...change, secret: this.#vault.seal(change.secret, `webhook ${id}`) };
+  }
+
+  openWebhook(webhook: Webhook): Webhook {
+    const place = `webhook ${webhook.id}`;
+    const oldSecrets = webhook.oldSecrets.map((old) => ({ ...old, secret: this.#vault.open(old.secret, place) }));
+    return { ...webhook, secret: this.#vault.open(webhook.secret, place), oldSecrets };
+  }
+
+  sealRegistry(registry: Registry): Registry {
+    return { ...registry, location: this.#vault.seal(registry.location, `registry ${registry.name}`) };
+  }
+
+  openRegistry(registry: Registry): Registry {
+    return { ...registry, location: this.#vault.open(registry.location, `registry ${registry.name}`) };
+  }
+
+  #sealAll(members: Readonly<Record<string, unknown>>, place: string): Record<string, string> {
+    return { [SEALED]: this.#vault.seal(JSON.stringify(members), place) };
+  }
+
+  #openAll<Members extends object>(members: Members & Readonly<Record<string, unknown>>, place: string) {
+    const text = textOf(members);
+    const value = text === "" ? members : parseJson(this.#vault.open(text, place));
+    return isJsonObject(value) ? value : {};
+  }
+}

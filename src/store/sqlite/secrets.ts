@@ -1,0 +1,43 @@
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import type { Registry } from "../../domain/registry.ts";
+import type { Webhook } from "../../domain/webhook.ts";
+import type { SecretStore } from "../../ports/secret-store.ts";
+import type { Database } from "./open.ts";
+import { deployedComponentOf, rows } from "./rows.ts";
+
+type SourceSecrets = Pick<DeployedComponent, "id" | "configured" | "env">;
+type WebhookSecrets = Pick<Webhook, "id" | "secret" | "oldSecrets">;
+
+export interface SecretWrites {
+  replaceSourceSecrets(before: SourceSecrets, after: SourceSecrets): void;
+  replaceWebhookSecrets(before: WebhookSecrets, after: WebhookSecrets): void;
+  replaceRegistryLocation(before: Registry, after: Registry): void;
+}
+
+export function secretWrites(db: Database): SecretWrites {
+  const source = db.prepare("update deployed_components set configured = ?, env = ? where id = ? and configured = ? and env = ?");
+  const webhook = db.prepare("update webhooks set secret = ?, old_secrets = ? where id = ? and secret = ? and old_secrets = ?");
+  const registry = db.prepare("update registries set location = ? where name = ? and location = ?");
+  return {
+    replaceSourceSecrets(before, after) {
+      source.run(...sourceTexts(after), before.id, ...sourceTexts(before));
+    },
+    replaceWebhookSecrets(before, after) {
+      webhook.run(...webhookTexts(after), before.id, ...webhookTexts(before));
+    },
+    replaceRegistryLocation: (before, after) => void registry.run(after.location, before.name, before.location),
+  };
+}
+
+function sourceTexts({ configured, env }: SourceSecrets): string[] {
+  return [JSON.stringify(configured), JSON.stringify(env)];
+}
+
+function webhookTexts({ secret, oldSecrets }: WebhookSecrets): string[] {
+  return [secret, JSON.stringify(oldSecrets)];
+}
+
+export function secretReads(db: Database): Pick<SecretStore, "listAllSources"> {
+  const sources = db.prepare("select * from deployed_components");
+  return { listAllSources: () => rows(sources.all()).map(deployedComponentOf) };
+}

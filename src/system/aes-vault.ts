@@ -1,0 +1,79 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { PdError } from "../domain/errors.ts";
+import type { Vault } from "../ports/vault.ts";
+
+/** Keys by their ids, the newest first. */
+export type KeyRing = readonly { readonly id: string; readonly key: Buffer }[];
+
+/** Where keys are kept. */
+export interface KeyPlace {
+  /** Keeps these; whoever reads them finds the old ones or the new ones. Throws PD_BAD_INPUT where they are given from outside. */
+  keep(ring: KeyRing): Promise<void>;
+}
+
+export const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const PREFIX = "sealed:1:";
+
+/** AES-256-GCM, a random nonce each time, the place as what is authenticated besides. `sealed:1:<key id>:<nonce, text, tag>`. */
+export class AesVault implements Vault {
+  readonly #place: KeyPlace;
+  #ring: KeyRing;
+
+  constructor(ring: KeyRing, place: KeyPlace) {
+    this.#ring = ring;
+    this.#place = place;
+  }
+
+  seal(text: string, place: string): string {
+    const [newest] = this.#ring;
+    if (newest === undefined) throw new RangeError("a vault needs a key");
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv("aes-256-gcm", newest.key, nonce).setAAD(Buffer.from(place));
+    const sealed = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+    return `${PREFIX}${newest.id}:${sealed.toString("base64url")}`;
+  }
+
+  open(sealed: string, place: string): string {
+    if (!sealed.startsWith(PREFIX)) return sealed;
+    const [id = "", body = ""] = sealed.slice(PREFIX.length).split(":");
+    const known = this.#ring.find((entry) => entry.id === id);
+    if (known === undefined)
+      throw wrongKey(place, `it was sealed with key ${id}, and there ${this.#ring.length === 1 ? "is" : "are"} ${this.#ring.map((key) => key.id).join(", ")}`);
+    const bytes = Buffer.from(body, "base64url");
+    const decipher = createDecipheriv("aes-256-gcm", known.key, bytes.subarray(0, NONCE_BYTES)).setAAD(Buffer.from(place));
+    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+    try {
+      return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString("utf8");
+    } catch (error) {
+      throw wrongKey(place, "it was changed, or moved here from elsewhere", error);
+    }
+  }
+
+  isCurrent(text: string): boolean {
+    return text.startsWith(`${PREFIX}${this.#ring[0]?.id}:`);
+  }
+
+  async rotate(): Promise<void> {
+    await this.#keep([keyEntry(randomBytes(KEY_BYTES)), ...this.#ring]);
+  }
+
+  async forgetOldKeys(): Promise<void> {
+    if (this.#ring.length > 1) await this.#keep(this.#ring.slice(0, 1));
+  }
+
+  async #keep(ring: KeyRing): Promise<void> {
+    await this.#place.keep(ring);
+    this.#ring = ring;
+  }
+}
+
+/** A key with its id, which tells nothing of it. */
+export function keyEntry(key: Buffer): KeyRing[number] {
+  return { id: createHash("sha256").update("headwater key id").update(key).digest("hex").slice(0, 8), key };
+}
+
+function wrongKey(place: string, reason: string, cause?: unknown): PdError {
+  return new PdError("PD_SECRET_KEY_WRONG", `Cannot open the secrets of ${place}: ${reason}`, cause === undefined ? {} : { cause });
+}

@@ -1,0 +1,155 @@
+import { readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Store } from "../../src/ports/store.ts";
+import { openSealedStore } from "../../src/store/sealed-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { openVault } from "../../src/system/key-file.ts";
+import { programFile } from "../../src/system/program-files.ts";
+import { deliveryContract } from "../contract/deliveries.ts";
+import { component, source, storeContract } from "../contract/store.ts";
+import { temporaryFolder } from "../support/home.ts";
+
+const HUSH = "hush-hush-value";
+
+async function openClear(folder: string): Promise<Store> {
+  const identity = { userId: "u_1", workspaceId: "o_1" } as const;
+  const store = await openSqliteStore({ path: join(folder, "test.db"), migrations: programFile("migrations"), entry: programFile("writer.js"), identity });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+async function openSealed(folder: string, environment: Record<string, string> = {}) {
+  const vault = await openVault(join(folder, "secret-key"), environment);
+  return openSealedStore(await openClear(folder), vault);
+}
+
+const webhook = {
+  id: "wh_1",
+  url: "http://127.0.0.1/",
+  active: true,
+  secret: `whsec_${HUSH}`,
+  oldSecrets: [{ secret: `old-${HUSH}`, until: 9 }],
+  createdAt: 1,
+  updatedAt: 1,
+} as const;
+const registry = { name: "r", kind: "git", location: `https://me:${HUSH}@example.com/r.git` } as const;
+const planted = { ...source("dc_a", "sc_a"), configured: { token: HUSH }, env: { KEY: HUSH } };
+
+async function plant(store: Store): Promise<void> {
+  await store.beginDeploy(planted, component("sc_a"));
+  await store.finishDeploy("dc_a", []);
+  await store.saveWebhook(webhook);
+  await store.saveRegistry(registry);
+}
+
+function readBack(store: Store): unknown[] {
+  return [store.getSource("dc_a"), store.listSources()[0], store.getWebhook("wh_1"), store.listRegistries().at(-1)];
+}
+
+/** Files of the folder in which the secret stands in clear. */
+async function leaks(folder: string): Promise<string[]> {
+  const names = await readdir(folder);
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "latin1")));
+  return names.filter((_name, index) => texts[index]?.includes(HUSH));
+}
+
+describe("the sealed store", () => {
+  deliveryContract(async () => openSealed(await temporaryFolder()));
+  storeContract(async () => {
+    const folder = await temporaryFolder();
+    return { store: await openSealed(folder), reopen: () => openSealed(folder) };
+  });
+
+  it("keeps values, variables, signing keys and addresses where nobody can read them, and hands them back", async () => {
+    const folder = await temporaryFolder();
+    const store = await openSealed(folder);
+    await plant(store);
+    await store.changeWebhook("wh_1", { secret: `new-${HUSH}` }, 5);
+    expect(store.getWebhook("wh_1")).toMatchObject({ secret: `new-${HUSH}`, oldSecrets: [{ secret: webhook.secret }, { secret: `old-${HUSH}` }] });
+    expect(readBack(store).slice(0, 2)).toEqual([planted, planted]);
+    expect(store.listRegistries().at(-1)).toEqual(registry);
+    await store.close();
+    expect(await leaks(folder)).toEqual([]);
+  });
+
+  it("seals what an earlier version left in clear, and leaves nothing of it in the files", async () => {
+    const folder = await temporaryFolder();
+    const clear = await openClear(folder);
+    await plant(clear);
+    await clear.close();
+    expect(await leaks(folder)).toEqual(["test.db"]);
+    const store = await openSealed(folder);
+    expect(readBack(store)).toEqual([planted, planted, webhook, registry]);
+    await store.close();
+    expect(await leaks(folder)).toEqual([]);
+  });
+
+  it("is sealed with a new key on request; one that was cut off half way is finished at the next start", async () => {
+    const folder = await temporaryFolder();
+    const keyFile = join(folder, "secret-key");
+    const store = await openSealed(folder);
+    await plant(store);
+    const first = await readFile(keyFile, "utf8");
+    await store.rotateSecrets();
+    expect(readBack(store)).toEqual([planted, planted, webhook, registry]);
+    const second: { keys: string[] } = JSON.parse(await readFile(keyFile, "utf8"));
+    expect([second.keys.length, first.includes(second.keys[0] ?? "")]).toEqual([1, false]);
+    // Cut off: there is a newer key, and nothing but the webhook is sealed with it.
+    const vault = await openVault(keyFile, {});
+    await vault.rotate();
+    const clear = await openClear(folder);
+    const [before] = clear.listWebhooks();
+    if (before !== undefined) await clear.replaceWebhookSecrets(before, { id: before.id, secret: vault.seal(webhook.secret, "webhook wh_1"), oldSecrets: [] });
+    await Promise.all([store.close(), clear.close()]);
+    const again = await openSealed(folder);
+    expect(readBack(again)).toEqual([planted, planted, { ...webhook, oldSecrets: [] }, registry]);
+    const third: { keys: string[] } = JSON.parse(await readFile(keyFile, "utf8"));
+    expect([third.keys.length, third.keys[0] === second.keys[0]]).toEqual([1, false]);
+    const raw = await openClear(folder);
+    expect(JSON.stringify([raw.listSources(), raw.listWebhooks(), raw.listRegistries()]).match(/sealed:1:\w+/g)).toHaveLength(5);
+  });
+
+  it("does not open with another key, nor what was moved from elsewhere, and says so", async () => {
+    const folder = await temporaryFolder();
+    const store = await openSealed(folder);
+    await plant(store);
+    await store.close();
+    const clear = await openClear(folder);
+    const [one] = clear.listSources();
+    await clear.beginDeploy({ ...source("dc_b", "sc_a"), configured: one?.configured ?? {}, env: {} }, component("sc_a"));
+    await clear.finishDeploy("dc_b", []);
+    await clear.close();
+    await expect(openSealed(folder)).rejects.toMatchObject({
+      code: "PD_SECRET_KEY_WRONG",
+      message: expect.stringContaining("values of dc_b: it was changed, or moved here"),
+    });
+    await rm(join(folder, "secret-key"));
+    await expect(openSealed(folder)).rejects.toMatchObject({
+      code: "PD_SECRET_KEY_WRONG",
+      message: expect.stringMatching(/it was sealed with key \w{8}, and there is \w{8}/),
+    });
+    await writeFile(join(folder, "secret-key"), "{}");
+    await expect(openSealed(folder)).rejects.toMatchObject({ code: "PD_SECRET_KEY_WRONG" });
+  });
+
+  it("takes its key from PD_SECRET_KEY, and the one before from PD_SECRET_KEY_OLD", async () => {
+    const folder = await temporaryFolder();
+    const [one, two] = ["1", "2"].map((digit) => Buffer.alloc(32, digit).toString("base64"));
+    const store = await openSealed(folder, { PD_SECRET_KEY: one ?? "" });
+    await plant(store);
+    await expect(store.rotateSecrets()).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
+    expect(await readdir(folder)).not.toContain("secret-key");
+    await store.close();
+    await (await openSealed(folder, { PD_SECRET_KEY: two ?? "", PD_SECRET_KEY_OLD: one ?? "" })).close();
+    expect(readBack(await openSealed(folder, { PD_SECRET_KEY: two ?? "" }))).toEqual([planted, planted, webhook, registry]);
+    await expect(openVault(join(folder, "x"), { PD_SECRET_KEY: "short" })).rejects.toMatchObject({ code: "PD_SECRET_KEY_WRONG" });
+  });
+
+  it("keeps its key file for its owner alone", async () => {
+    const folder = await temporaryFolder();
+    await openSealed(folder);
+    const { mode } = await stat(join(folder, "secret-key"));
+    expect(mode & 0o777).toBe(0o600);
+  });
+});
