@@ -1,11 +1,12 @@
 import { checkbox, confirm, input, password, select } from "@inquirer/prompts";
 import { PdError } from "../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
+import type { ApiClient } from "./api-client.ts";
+import { askAccount } from "./ask-account.ts";
 import { answerProblem, timerAnswer } from "./answer-check.ts";
 import { askChoice, askChoices, valueOf } from "./ask-choice.ts";
 import { Choices, type LoadPage } from "./choices.ts";
 import type { CliContext } from "./context.ts";
-import { readValue } from "./prop-flags.ts";
 import { printNote, text } from "./reporter.ts";
 import { holdingTerminal, withSpinner } from "./spinner.ts";
 
@@ -16,14 +17,16 @@ const MOST_SHOWN = 12;
 interface AskPropSettings {
   readonly signal: AbortSignal | undefined;
   /** Asks for choices that are not declared. */
-  readonly load: LoadPage | undefined;
+  readonly load: LoadPage;
+  readonly client: ApiClient;
 }
 
 /** Asks for the value of one prop; `undefined`: it is to have none. Choices are offered where there are any. */
-export async function askProp(cli: CliContext, prop: JsonObject, { signal, load }: AskPropSettings): Promise<JsonValue | undefined> {
+export async function askProp(cli: CliContext, prop: JsonObject, { signal, load, client }: AskPropSettings): Promise<JsonValue | undefined> {
+  if (prop["type"] === "app") return askAccount(cli, client, { prop, signal });
   const message = messageOf(prop);
   const hasChoices = prop["remoteOptions"] === true || prop["type"] === "data_store";
-  if (load !== undefined && hasChoices) {
+  if (hasChoices) {
     try {
       return await askListed(cli, prop, { message, signal, load });
     } catch (error) {
@@ -65,7 +68,6 @@ async function askPlain(
   if (choices.length > 0 && isList(prop))
     return checkbox({ message, choices: choices.map((choice) => ({ ...choice, checked: chosen.includes(choice.value) })) }, context);
   if (choices.length > 0) return select({ message, choices, default: chosen[0] ?? "" }, context);
-  if (isApp(prop)) return readValue(text(prop, "name"), await password({ message, mask: "*", validate }, context));
   if (prop["secret"] === true) return password({ message, mask: "*", validate }, context);
   if (prop["type"] === "boolean") return confirm({ message, default: given === true || given === "true" }, context);
   const shown = given === undefined || given === null ? undefined : typeof given === "string" ? given : JSON.stringify(given);
@@ -83,10 +85,6 @@ function firstWords(description: string): string {
   return line.length > MOST_WORDS ? `${line.slice(0, MOST_WORDS)}…` : line;
 }
 
-function isApp(prop: JsonObject): boolean {
-  return prop["type"] === "app";
-}
-
 function isList(prop: JsonObject): boolean {
   return text(prop, "type").endsWith("[]");
 }
@@ -99,7 +97,6 @@ function messageOf(prop: JsonObject): string {
 
 /** How a value is written that is no plain text. */
 function formOf(prop: JsonObject): string[] {
-  if (isApp(prop)) return [`credentials of ${String(prop["app"])}: JSON or @file.json`];
   if (choicesOf(prop).length > 0 || prop["remoteOptions"] === true) return [];
   if (isList(prop)) return ["a, b or a JSON list"];
   switch (prop["type"]) {

@@ -7,6 +7,8 @@ import { text } from "./reporter.ts";
 export interface AskedComponent {
   /** All props that it has with these values. Throws PD_BAD_PROPS, which tells what is missing. */
   props(given: JsonObject): Promise<readonly JsonObject[]>;
+  /** The server that answers. */
+  readonly client: ApiClient;
   /** How the choices of a prop are asked for, with the values given so far. */
   choices(prop: JsonObject, given: JsonObject): LoadPage;
 }
@@ -14,6 +16,7 @@ export interface AskedComponent {
 /** Code that is not deployed. `code`: parameters of the API. */
 export function askedCode(client: ApiClient, code: JsonObject): AskedComponent {
   return {
+    client,
     props: async (given) => propsOf(await client.post("/v1/components/props", { ...code, configured_props: given })),
     choices: (prop, given) => (request) =>
       prop["type"] === "data_store"
@@ -26,6 +29,7 @@ export function askedCode(client: ApiClient, code: JsonObject): AskedComponent {
 export function askedSource(client: ApiClient, source: JsonObject): AskedComponent {
   const path = `/v1/sources/${encodeURIComponent(text(source, "id"))}/configure`;
   return {
+    client,
     props: async () => (Array.isArray(source["configurable_props"]) ? source["configurable_props"].filter(isJsonObject) : []),
     choices: (prop, given) => (request) =>
       prop["type"] === "data_store"

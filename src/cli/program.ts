@@ -74,6 +74,19 @@ function serverCommands(program: Command, bind: Bind): void {
     .description("Named keys of a shared server: list, create, revoke")
     .action(bind(async (cli, { words }) => (await import("./commands/keys.ts")).keys(cli, { verb: word(words[0]), name: maybe(words[1]) })));
   program
+    .command("accounts <verb> [words...]")
+    .description("Credentials for apps, which components use by the account's name: connect, list, show, update, rename, delete")
+    .option("--name <name>", "What the account is called")
+    .option("--field <name=value>", "A field of its credentials; repeatable", list)
+    .option("--env <variable>", "Take the fields from a variable: JSON, or the value of the app's one field")
+    .option("--stdin", "Take the fields from stdin")
+    .option("--reveal", "Show the credentials, on a terminal")
+    .option("--force", "Delete it although a source uses it")
+    .option("--no-prompt", "Never ask; say what is missing")
+    .action(
+      bind(async (cli, { words, flags }) => (await import("./commands/accounts.ts")).accounts(cli, { verb: word(words[0]), words: texts(words[1]) }, flags)),
+    );
+  program
     .command("secrets <verb>")
     .description("How secrets are kept: rotate makes a new key and seals everything with it")
     .action(bind(async (cli, { words }) => (await import("./commands/secrets.ts")).secrets(cli, word(words[0]))));

@@ -114,9 +114,9 @@ export class PropWalk {
   async #askOne(prop: JsonObject): Promise<void> {
     const name = text(prop, "name");
     const before = this.#answers[name];
-    const asked = before === undefined || before === null || prop["type"] === "app" || prop["secret"] === true ? prop : { ...prop, default: before };
+    const asked = before === undefined || before === null || prop["secret"] === true ? prop : { ...prop, default: before };
     const load = this.#component.choices(prop, withoutNulls(this.values));
-    const answer = await askProp(this.#cli, asked, { signal: this.#signal, load });
+    const answer = await askProp(this.#cli, asked, { signal: this.#signal, load, client: this.#component.client });
     if (answer === "" && prop["isKept"] === true) return;
     this.#answers[name] = answer === undefined || (answer === "" && prop["optional"] === true) ? null : answer;
   }

@@ -110,12 +110,15 @@ function checkApp(prop: AppProp, given: JsonValue | undefined): CheckedProp {
   const readable = typeof given === "string" ? textAsJson(given) : given;
   if (readable === undefined || readable === null) {
     if (prop.optional) return {};
-    return { problem: `needs the credentials of ${prop.app} as JSON, e.g. ${prop.name}='{"api_key":"…"}' or ${prop.name}=@file.json`, isMissing: true };
+    return {
+      problem: `needs an account of ${prop.app}: the id or name of one that is connected, or credentials as JSON, e.g. ${prop.name}='{"api_key":"…"}' or ${prop.name}=@file.json`,
+      isMissing: true,
+    };
   }
   return isRecord(readable)
     ? { value: readable }
     : {
-        problem: `wants the credentials of ${prop.app} as a JSON object, e.g. ${prop.name}='{"api_key":"…"}', not ${Array.isArray(readable) ? "a list" : `a ${typeof readable}`}`,
+        problem: `wants the id or name of an account of ${prop.app} that is connected, or credentials as a JSON object, e.g. ${prop.name}='{"api_key":"…"}'`,
       };
 }
 

@@ -7,6 +7,8 @@ export type InvocationId = `inv_${string}`;
 
 /** Webhook. */
 export type WebhookId = `wh_${string}`;
+/** Connected account ("auth provision"). */
+export type AccountId = `apn_${string}`;
 export type SubscriptionId = `sub_${string}`;
 /** One message for one listener. */
 export type DeliveryId = `dlv_${number}`;

@@ -1,3 +1,4 @@
+import { accountIdOf } from "./account.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "./json.ts";
 import type { PropDeclaration } from "./prop.ts";
 
@@ -15,6 +16,7 @@ export function holdsSecret(prop: PropDeclaration, value: JsonValue | undefined)
 /** A value as it is shown: stars stand for what others must not see. */
 export function withoutSecrets(prop: PropDeclaration, value: JsonValue | undefined): JsonValue | undefined {
   if (value === undefined || !holdsSecret(prop, value)) return value;
+  if (accountIdOf(value) !== undefined) return value;
   if (prop.kind === "app") return isJsonObject(value) ? Object.fromEntries(Object.keys(value).map((field) => [field, STARS])) : undefined;
   return prop.kind === "http-request" && isJsonObject(value) ? requestWithoutSecrets(value) : STARS;
 }

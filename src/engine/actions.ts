@@ -2,9 +2,10 @@ import { invocationId } from "../domain/ids.ts";
 import type { ActionContext, LogLine, Outcome, RunResult, StateChanges } from "../domain/invocation.ts";
 import type { Emit } from "../domain/event.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../domain/json.ts";
-import { dataStoresOf, withDynamicProps } from "../domain/prop.ts";
+import { withDynamicProps } from "../domain/prop.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Unit } from "../ports/runner.ts";
+import { reachOf } from "./accounts.ts";
 import type { Configuration } from "./configure.ts";
 import type { EnginePorts } from "./ports.ts";
 
@@ -64,14 +65,13 @@ async function runOnce(ports: EnginePorts, action: LoadedAction, { configured, d
   const { definition } = action.component;
   const memory = definition.props.some(({ kind }) => kind === "db") ? (definition.key ?? action.component.hash) : undefined;
   if (memory !== undefined) recall(ports, action, memory);
-  const dataStores = dataStoresOf(withDynamicProps(definition.props, dynamicProps), configured);
+  const reach = reachOf(ports.store, withDynamicProps(definition.props, dynamicProps), configured);
   const id = invocationId(clock.now(), clock.randomText(8));
   const request = {
     id,
     method: { kind: "action", steps, context },
-    configured,
+    ...reach,
     dynamicProps,
-    dataStores,
     endpoint: "",
     deadlineMs: settings.deadlineMs,
   } as const;

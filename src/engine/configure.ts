@@ -1,3 +1,4 @@
+import { type FindAccount, withAccounts } from "../domain/account.ts";
 import type { ComponentDefinition } from "../domain/component.ts";
 import { type PropProblem, checkProps } from "../domain/check-props.ts";
 import { PdError } from "../domain/errors.ts";
@@ -27,6 +28,7 @@ export interface Configuring {
   /** Values may be missing: what is declared for the others is wanted. */
   readonly isPartial?: true;
   readonly ask: AskAdditionalProps;
+  readonly findAccount: FindAccount;
 }
 
 /** Each round may make another prop reload; a component that never settles is cut off. */
@@ -37,10 +39,10 @@ const MOST_ROUNDS = 10;
  * PD_ADDITIONAL_PROPS_FAILED when the component cannot tell what else it declares.
  */
 export async function configure(configuring: Configuring): Promise<Configuration> {
-  const { name, definition, given, kept = {} } = configuring;
+  const { name, definition, given, kept = {}, findAccount } = configuring;
   const dynamicProps = await dynamicPropsFor(configuring);
   const declared = withDynamicProps(definition.props, dynamicProps);
-  const { values, problems } = checkProps(declared, { ...pick(kept, declared), ...given });
+  const { values, problems } = checkProps(declared, withAccounts(declared, { ...pick(kept, declared), ...given }, findAccount));
   if (problems.length > 0) throw badProps(name, declared, problems);
   return { configured: values, dynamicProps };
 }
@@ -49,12 +51,12 @@ export async function configure(configuring: Configuring): Promise<Configuration
  * What `additionalProps` declares once every static prop has its value. Values of the dynamic props themselves may
  * make it declare others, so it is asked until the answer stays the same.
  */
-export async function dynamicPropsFor({ name, definition, given, kept, isPartial, ask }: Configuring): Promise<readonly PropDeclaration[]> {
+export async function dynamicPropsFor({ name, definition, given, kept, isPartial, ask, findAccount }: Configuring): Promise<readonly PropDeclaration[]> {
   if (definition.hasAdditionalProps !== true) return [];
   let dynamicProps: readonly PropDeclaration[] = [];
   for (let round = 1; round <= MOST_ROUNDS; round++) {
     const declared = withDynamicProps(definition.props, dynamicProps);
-    const { values, problems } = checkProps(declared, pick({ ...kept, ...given }, declared));
+    const { values, problems } = checkProps(declared, withAccounts(declared, pick({ ...kept, ...given }, declared), findAccount));
     const ownProblems = problems.filter(({ prop }) => definition.props.some((own) => own.name === prop) && !dynamicProps.some((other) => other.name === prop));
     if (ownProblems.length > 0 && isPartial !== true) throw badProps(name, definition.props, ownProblems);
     const next = readAnswer(name, await ask({ configured: values, dynamicProps }));

@@ -8,6 +8,7 @@ import type { SavedComponent } from "../domain/saved-component.ts";
 import { type HttpTrigger, timerEvent } from "../domain/trigger.ts";
 import type { CarriedState, StoredBaggage } from "../ports/component-store.ts";
 import type { Store } from "../ports/store.ts";
+import { Accounts } from "./accounts.ts";
 import { RequestAcceptor } from "./accept-request.ts";
 import type { CodeInput } from "./build-component.ts";
 import type { CommittedRun } from "./commit-run.ts";
@@ -48,6 +49,7 @@ export class Engine {
   readonly #webhooks: Webhooks;
   readonly #workbench: Workbench;
   readonly #registries: Registries;
+  readonly #accounts: Accounts;
   readonly #over = new AbortController();
   #chores: Promise<unknown> = Promise.resolve();
 
@@ -78,6 +80,7 @@ export class Engine {
     this.#webhooks = new Webhooks(ports);
     this.#workbench = new Workbench(ports);
     this.#registries = new Registries(ports);
+    this.#accounts = new Accounts(ports, this.#registries);
     this.#deliverer = new Deliverer(
       { ...ports, concurrency: ports.settings.deliveryConcurrency },
       { receive: async (sourceId, trigger) => this.#requireActive(sourceId).invoke(trigger) },
@@ -109,6 +112,11 @@ export class Engine {
   /** Callers may have modules loaded before the component. */
   get allowsImports(): boolean {
     return this.#ports.settings.allowsImports;
+  }
+
+  /** Credentials for apps. */
+  get accounts(): Accounts {
+    return this.#accounts;
   }
 
   get registries(): Registries {

@@ -3,11 +3,11 @@ import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { invocationId } from "../domain/ids.ts";
 import type { Method, StateChanges } from "../domain/invocation.ts";
-import { dataStoresOf } from "../domain/prop.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Trigger } from "../domain/trigger.ts";
 import type { CarriedState } from "../ports/component-store.ts";
 import type { CallReport, LatePart, Unit, UnitCode } from "../ports/runner.ts";
+import { reachOf } from "./accounts.ts";
 import { CallQueue } from "./call-queue.ts";
 import { type CommittedRun, commitLate, commitRun } from "./commit-run.ts";
 import { answerDataStore } from "./data-stores.ts";
@@ -201,6 +201,7 @@ export class LiveSource {
     const { clock, feed, settings } = this.#ports;
     const { version, unit, owned } = await this.#warm();
     const { source } = this;
+    const reach = reachOf(this.#ports.store, this.definition.props, source.configured);
     const id = options.id ?? invocationId(clock.now(), clock.randomText(8));
     const startedAt = clock.now();
     const replay = options.replayOf === undefined ? {} : { replayOf: options.replayOf };
@@ -209,9 +210,7 @@ export class LiveSource {
       log: (line) => feed.observe(source.id, { kind: "line", id, line }),
       respond: (response) => options.onResponse?.(response),
     };
-    const { configured, dynamicProps } = source;
-    const dataStores = dataStoresOf(this.definition.props, configured);
-    const request = { id, method, configured, dynamicProps, dataStores, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
+    const request = { id, method, ...reach, dynamicProps: source.dynamicProps, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
     const result = await unit.call(request, report);
     if (result.outcome.kind === "interrupted" && (trigger.kind === "http" || trigger.kind === "event")) {
       throw new PdError("PD_INTERRUPTED", `A run of ${source.slug} was interrupted: ${result.outcome.reason}`);

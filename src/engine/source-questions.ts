@@ -1,11 +1,13 @@
 import { readableProps } from "../domain/check-props.ts";
+import { withAccounts } from "../domain/account.ts";
 import type { ComponentDefinition } from "../domain/component.ts";
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { PdError } from "../domain/errors.ts";
 import { type Method, type RunResult, reasonOf } from "../domain/invocation.ts";
 import { type JsonObject, parseJson } from "../domain/json.ts";
-import { type AppHookProp, dataStoresOf, withDynamicProps } from "../domain/prop.ts";
+import { type AppHookProp, withDynamicProps } from "../domain/prop.ts";
 import type { Unit } from "../ports/runner.ts";
+import { accountFinder, reachOf } from "./accounts.ts";
 import { askUnit } from "./ask-unit.ts";
 import { type Configuration, type Configuring, configure } from "./configure.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -22,11 +24,11 @@ export interface AskedSource {
 
 /** What a deployed component is called for because of what it answers; nothing of it is stored. */
 export class SourceQuestions {
-  readonly #ports: Pick<EnginePorts, "clock" | "settings">;
+  readonly #ports: Pick<EnginePorts, "clock" | "settings" | "store">;
   readonly #asked: AskedSource;
   #eventNames: { readonly source: DeployedComponent; readonly names: Promise<readonly string[]> } | undefined;
 
-  constructor(ports: Pick<EnginePorts, "clock" | "settings">, asked: AskedSource) {
+  constructor(ports: Pick<EnginePorts, "clock" | "settings" | "store">, asked: AskedSource) {
     this.#ports = ports;
     this.#asked = asked;
   }
@@ -36,7 +38,8 @@ export class SourceQuestions {
     return this.#asked.withUnit((unit) => {
       const { source, definition } = this.#asked;
       const { configured, dynamicProps } = source;
-      const values = { configured: readableProps(definition.props, { ...configured, ...given }), dynamicProps };
+      const named = withAccounts(definition.props, given, accountFinder(this.#ports.store));
+      const values = { configured: readableProps(definition.props, { ...configured, ...named }), dynamicProps };
       return this.#askUnit({ unit, definition }, method, values);
     });
   }
@@ -54,17 +57,17 @@ export class SourceQuestions {
   }
 
   /** What values make of the definition of a unit, or of what serves. Throws PD_BAD_PROPS. */
-  configure(given: Unit | undefined, configuring: Omit<Configuring, "ask">): Promise<Configuration> {
+  configure(given: Unit | undefined, configuring: Omit<Configuring, "ask" | "findAccount">): Promise<Configuration> {
     const { definition } = configuring;
     const askOf = (unit: Unit, values: Configuration): Promise<RunResult> => this.#askUnit({ unit, definition }, { kind: "additional-props" }, values);
     const ask = (values: Configuration): Promise<RunResult> =>
       given === undefined ? this.#asked.withUnit((unit) => askOf(unit, values)) : askOf(given, values);
-    return configure({ ...configuring, ask });
+    return configure({ ...configuring, ask, findAccount: accountFinder(this.#ports.store) });
   }
 
-  #askUnit({ unit, definition }: { unit: Unit; definition: ComponentDefinition }, method: Method, values: Configuration): Promise<RunResult> {
-    const dataStores = dataStoresOf(withDynamicProps(definition.props, values.dynamicProps), values.configured);
-    return askUnit(this.#ports, unit, { method, ...values, dataStores, endpoint: this.#asked.endpoint });
+  async #askUnit({ unit, definition }: { unit: Unit; definition: ComponentDefinition }, method: Method, values: Configuration): Promise<RunResult> {
+    const reach = reachOf(this.#ports.store, withDynamicProps(definition.props, values.dynamicProps), values.configured);
+    return askUnit(this.#ports, unit, { method, ...values, ...reach, endpoint: this.#asked.endpoint });
   }
 }
 

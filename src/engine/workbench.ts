@@ -1,9 +1,11 @@
+import { type FindAccount, withAccounts } from "../domain/account.ts";
 import { readableProps } from "../domain/check-props.ts";
 import { PdError } from "../domain/errors.ts";
 import type { ActionContext, Method, OptionsRequest, RunResult } from "../domain/invocation.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { type PropDeclaration, dataStoresOf, withDynamicProps } from "../domain/prop.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
+import { accountFinder, reachOf } from "./accounts.ts";
 import { type LoadedAction, runAction } from "./actions.ts";
 import { askUnit } from "./ask-unit.ts";
 import { type CodeInput, type ResolvedCode, buildCode, definitionOf, requireAction, resolveCode, savedComponentOf } from "./build-component.ts";
@@ -41,10 +43,12 @@ export class Workbench {
   readonly #ports: EnginePorts;
   readonly #benches = new Map<string, Bench>();
   readonly #usage: Usage;
+  readonly #findAccount: FindAccount;
   #isClosed = false;
 
   constructor(ports: EnginePorts) {
     this.#ports = ports;
+    this.#findAccount = accountFinder(ports.store);
     this.#usage = new Usage(ports.clock);
   }
 
@@ -59,7 +63,8 @@ export class Workbench {
       const { definition } = loaded.component;
       const isDynamic = !definition.props.some(({ name }) => name === request.prop);
       const dynamicProps = isDynamic ? await this.#dynamicProps(loaded, { given, isPartial: true }) : [];
-      const configured = readableProps(withDynamicProps(definition.props, dynamicProps), given);
+      const declared = withDynamicProps(definition.props, dynamicProps);
+      const configured = readableProps(declared, withAccounts(declared, given, this.#findAccount));
       return optionsOf(request.prop, await this.#ask(loaded, { kind: "options", ...request }, { configured, dynamicProps }));
     });
   }
@@ -75,7 +80,7 @@ export class Workbench {
       const { definition } = loaded.component;
       requireAction(definition);
       const ask = (values: Configuration): Promise<RunResult> => this.#ask(loaded, { kind: "additional-props" }, values);
-      const configuration = await configure({ name: definition.name, definition, given: props, ask });
+      const configuration = await configure({ name: definition.name, definition, given: props, ask, findAccount: this.#findAccount });
       const stores = dataStoresOf(withDynamicProps(definition.props, configuration.dynamicProps), configuration.configured);
       for (const name of stores) await this.#ports.store.createDataStore(name, this.#ports.clock.now());
       return runAction(this.#ports, loaded, { ...configuration, ...action });
@@ -165,11 +170,17 @@ export class Workbench {
 
   #dynamicProps(loaded: LoadedAction, values: Pick<Configuring, "given" | "isPartial">): Promise<readonly PropDeclaration[]> {
     const { definition } = loaded.component;
-    return dynamicPropsFor({ name: definition.name, definition, ...values, ask: (values) => this.#ask(loaded, { kind: "additional-props" }, values) });
+    return dynamicPropsFor({
+      name: definition.name,
+      definition,
+      ...values,
+      findAccount: this.#findAccount,
+      ask: (values) => this.#ask(loaded, { kind: "additional-props" }, values),
+    });
   }
 
-  #ask({ unit, component }: LoadedAction, method: Method, values: Configuration): Promise<RunResult> {
-    const dataStores = dataStoresOf(withDynamicProps(component.definition.props, values.dynamicProps), values.configured);
-    return askUnit(this.#ports, unit, { method, ...values, dataStores, endpoint: "" });
+  async #ask({ unit, component }: LoadedAction, method: Method, values: Configuration): Promise<RunResult> {
+    const reach = reachOf(this.#ports.store, withDynamicProps(component.definition.props, values.dynamicProps), values.configured);
+    return askUnit(this.#ports, unit, { method, ...values, ...reach, endpoint: "" });
   }
 }

@@ -1,14 +1,17 @@
+import type { Account } from "../domain/account.ts";
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import type { Registry } from "../domain/registry.ts";
 import type { Webhook } from "../domain/webhook.ts";
 
 type SourceSecrets = Pick<DeployedComponent, "id" | "configured" | "env">;
+type AccountSecrets = Pick<Account, "id" | "credentials">;
 type WebhookSecrets = Pick<Webhook, "id" | "secret" | "oldSecrets">;
 
 /** Exchanges the form in which secrets are kept. What somebody has changed since it was read stays as it is. */
 export interface SecretStore {
   replaceSourceSecrets(before: SourceSecrets, after: SourceSecrets): Promise<void>;
   replaceWebhookSecrets(before: WebhookSecrets, after: WebhookSecrets): Promise<void>;
+  replaceAccountCredentials(before: AccountSecrets, after: AccountSecrets): Promise<void>;
   replaceRegistryLocation(before: Registry, after: Registry): Promise<void>;
   /** Sources that are being deployed, too. */
   listAllSources(): readonly DeployedComponent[];

@@ -1,4 +1,5 @@
 import type { DeployedId, ListenerId } from "../domain/ids.ts";
+import type { AccountStore } from "./account-store.ts";
 import type { ComponentStore } from "./component-store.ts";
 import type { DataStoreStore } from "./data-store-store.ts";
 import type { DeliveryStore } from "./delivery-store.ts";
@@ -31,6 +32,7 @@ export interface Store
     KeyStore,
     DataStoreStore,
     RegistryStore,
+    AccountStore,
     SecretStore {
   /**
    * Removes a small step of what one source has kept longer, or more of, than `retention` allows. Pending requests and

@@ -1,3 +1,4 @@
+import type { Account } from "../domain/account.ts";
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import type { Registry } from "../domain/registry.ts";
@@ -26,6 +27,9 @@ export async function openSealedStore(store: Store, vault: Vault): Promise<Store
     changeWebhook: async (id, change, now) => opened(await store.changeWebhook(id, seals.sealChange(id, change), now), (found) => seals.openWebhook(found)),
     getWebhook: (id) => opened(store.getWebhook(id), (webhook) => seals.openWebhook(webhook)),
     listWebhooks: () => store.listWebhooks().map((webhook) => seals.openWebhook(webhook)),
+    saveAccount: (account) => store.saveAccount(seals.sealAccount(account)),
+    getAccount: (id) => opened(store.getAccount(id), (account) => seals.openAccount(account)),
+    listAccounts: () => store.listAccounts().map((account) => seals.openAccount(account)),
     saveRegistry: (registry) => store.saveRegistry(seals.sealRegistry(registry)),
     listRegistries: () => store.listRegistries().map((registry) => seals.openRegistry(registry)),
     async rotateSecrets() {
@@ -58,6 +62,8 @@ async function reseal(store: Store, { vault, seals }: { vault: Vault; seals: Sea
   for (const before of store.listWebhooks())
     if ([before.secret, ...before.oldSecrets.map(({ secret }) => secret)].some(isOld))
       await store.replaceWebhookSecrets(before, seals.sealWebhook(seals.openWebhook(before)));
+  for (const before of store.listAccounts())
+    if (isOld(textOf(before.credentials))) await store.replaceAccountCredentials(before, seals.sealAccount(seals.openAccount(before)));
   for (const before of store.listRegistries())
     if (isOld(before.location)) await store.replaceRegistryLocation(before, seals.sealRegistry(seals.openRegistry(before)));
   if (wasClear) await store.scrub();
@@ -106,6 +112,14 @@ class Seals {
     const place = `webhook ${webhook.id}`;
     const oldSecrets = webhook.oldSecrets.map((old) => ({ ...old, secret: this.#vault.open(old.secret, place) }));
     return { ...webhook, secret: this.#vault.open(webhook.secret, place), oldSecrets };
+  }
+
+  sealAccount(account: Account): Account {
+    return { ...account, credentials: this.#sealAll(account.credentials, `account ${account.id}`) };
+  }
+
+  openAccount(account: Account): Account {
+    return { ...account, credentials: this.#openAll(account.credentials, `account ${account.id}`) };
   }
 
   sealRegistry(registry: Registry): Registry {

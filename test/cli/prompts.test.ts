@@ -9,6 +9,8 @@ import { Terminal } from "../support/terminal.ts";
 
 async function started(code: string) {
   const server = await TestServer.start();
+  // Nothing is published of the apps here.
+  await server.api.delete("/v1/registries/pipedream");
   const path = join(await temporaryFolder(), "it.mjs");
   await writeFile(path, code);
   const terminal = new Terminal(server.home);
@@ -41,8 +43,8 @@ describe("prompts", () => {
     const done = deploy(terminal.cli, path, {});
     expect(await terminal.sees("Set any of these as well?")).toMatch(/Color[^]*timer/);
     terminal.presses("space", "down", "space", "enter");
-    expect(await terminal.sees("crm (credentials of crm: JSON or @file.json)")).toContain("Read this first.");
-    await terminal.answers("crm (credentials", "nonsense");
+    expect(await terminal.sees("credentials of crm (JSON or @file.json)")).toContain("Read this first.");
+    await terminal.answers("credentials of crm", "nonsense");
     await terminal.sees("A JSON object is wanted");
     for (let n = 0; n < "nonsense".length; n++) terminal.types("\x7f");
     await terminal.answers("", '{"api_key":"k1"}');
@@ -72,7 +74,7 @@ describe("prompts", () => {
     await terminal.sees("Deployed walk");
     expect(await done).toBe(0);
     expect(await deployed()).toMatchObject({
-      crm: { api_key: "********" },
+      crm: { authProvisionId: expect.stringMatching(/^apn_/) },
       board: "b3",
       lists: ["b3/one"],
       size: 3,
@@ -81,6 +83,33 @@ describe("prompts", () => {
       depth: 7,
       timer: { cron: "*/5 * * * *" },
     });
+  });
+
+  it("offer the accounts that are connected, or connect another by the fields that the app's components read", async () => {
+    const { server, path, terminal, deployed } = await started(
+      'export default { name: "acc", version: "1", props: { shop: { type: "app", app: "shop", methods: { k() { return this.$auth.api_key } } } }, run() { this.$emit(this.shop.k()); } };',
+    );
+    const registry = await temporaryFolder();
+    await writeFile(
+      join(registry, "shop.app.mjs"),
+      'export default { type: "app", app: "shop", methods: { k() { const { api_key } = this.$auth; return [api_key, this.$auth.domain]; } } };',
+    );
+    await writeFile(
+      join(registry, "x.mjs"),
+      'import shop from "./shop.app.mjs";\nexport default {\n  key: "shop-x",\n  version: "1",\n  props: { shop },\n  run() {},\n};',
+    );
+    await server.api.post("/v1/registries", { name: "r", kind: "folder", location: registry });
+    const first = deploy(terminal.cli, path, {});
+    await terminal.answers("domain of shop (Enter leaves it out)", "example.com");
+    await terminal.answers("api_key of shop", "k-1");
+    expect(await first).toBe(0);
+    const second = deploy(terminal.cli, path, {});
+    expect(await terminal.sees("a new account of shop")).toMatch(/❯ shop\b/);
+    terminal.presses("enter");
+    expect(await second).toBe(0);
+    const [account] = (await server.api.get("/v1/accounts?include_credentials=1"))["data"] as JsonObject[];
+    expect(account).toMatchObject({ name: "shop", credentials: { domain: "example.com", api_key: "k-1" } });
+    expect(await deployed()).toEqual({ shop: { authProvisionId: account?.["id"] } });
   });
 
   it("ask again for what the server refuses, with what was answered; what the choices' method cannot list can be typed", async () => {

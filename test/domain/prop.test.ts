@@ -84,7 +84,7 @@ describe("problems", () => {
     ["not among the options", { a: { type: "string", options: ["x", { label: "Y", value: "y" }] } }, { a: "z" }, 'a must be one of "x", "y", not "z"'],
     ["an unknown prop", { apple: "string" }, { apple: "1", appl: "2" }, "appl is no prop of the component (did you mean apple?)"],
     ["a wrong schedule", { t: "$.interface.timer" }, { t: { cron: "nope" } }, 't cron "nope"'],
-    ["missing credentials", { app: { type: "app", app: "rss" } }, {}, "app needs the credentials of rss as JSON"],
+    ["missing credentials", { app: { type: "app", app: "rss" } }, {}, "app needs an account of rss"],
   ])("name %s", (_title, declared, given, wanted) => {
     expect(check(declared, given).problems.join()).toContain(wanted);
   });

@@ -190,7 +190,9 @@ describe("pd", () => {
     const home = await PdHome.make();
     const result = await home.pd("deploy", componentPath("app/watch-project.mjs"));
     expect(result).toMatchObject({ code: 1, stdout: "" });
-    expect(result.stderr).toContain("Error [PD_BAD_PROPS] Cannot configure Watch project:\n  - demo needs the credentials of demo as JSON");
+    expect(result.stderr).toContain(
+      "Error [PD_BAD_PROPS] Cannot configure Watch project:\n  - demo needs an account of demo: the id or name of one that is connected, or credentials as JSON",
+    );
     expect(result.stderr).toContain("\n  - project is required\nTry: Give them with --prop name=value\n");
     const account = await home.file("account.json", '{ "api_key": "k" }');
     const props = await home.file("props.json", '{ "project": "p", "limit": 3 }');

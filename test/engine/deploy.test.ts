@@ -86,7 +86,7 @@ describe("a deploy", () => {
     await expect(failed).rejects.toMatchObject({
       code: "PD_BAD_PROPS",
       message: expect.stringMatching(
-        /demo needs the credentials of demo[^]*project is required[^]*limit must be at most 50, not 51[^]*projct is no prop of the component \(did you mean project\?\)/,
+        /demo needs an account of demo[^]*project is required[^]*limit must be at most 50, not 51[^]*projct is no prop of the component \(did you mean project\?\)/,
       ),
     });
     expect(await server.api.get("/v1/users/me/sources")).toMatchObject({ data: [] });

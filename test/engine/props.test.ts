@@ -209,7 +209,7 @@ describe("secrets", () => {
     });
     expect(await server.api.get(`${source.path}/export`)).toMatchObject({ data: { withheld_props: ["demo", "r", "n"] } });
     const wrong = server.deploy(code, { props: { demo: "hush-4", r, n: "hush-5" } });
-    await expect(wrong).rejects.toThrow(/^(?!.*hush).*demo wants the credentials/s);
+    await expect(wrong).rejects.toThrow(/^(?!.*hush).*demo wants the id or name of an account/s);
   });
 });
 

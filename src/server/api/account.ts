@@ -14,7 +14,7 @@ export function workspaceChecker(engine: Engine): (id: string) => void {
   };
 }
 
-/** Users, workspaces, apps and accounts (platform.md §1.7): one user, one workspace, no quota. */
+/** Users, workspaces and apps (platform.md §1.7): one user, one workspace, no quota. */
 export function accountRoutes(engine: Engine, checkWorkspace: (id: string) => void): readonly Route[] {
   const tag = "Account";
   const workspace = (): JsonObject => {
@@ -22,7 +22,6 @@ export function accountRoutes(engine: Engine, checkWorkspace: (id: string) => vo
     return { id: workspaceId, orgname: "local", name: "local", email: "", daily_credits_quota: 0, daily_credits_used: 0 };
   };
   const apps = (): JsonObject[] => appRecords(engine);
-  const noAccounts = schemas.paged(schemas.account);
   return [
     route({
       method: "get",
@@ -52,37 +51,6 @@ export function accountRoutes(engine: Engine, checkWorkspace: (id: string) => vo
       run({ part }) {
         checkWorkspace(part("org_id"));
         return { data: [] };
-      },
-    }),
-    route({
-      method: "get",
-      path: "/v1/workspaces/{org_id}/accounts",
-      tag,
-      summary: "Connected accounts: credentials are given as props so far, so there are none",
-      params: pageParams.extend({ query: z.string().optional() }),
-      answer: noAccounts,
-      run({ params, part }) {
-        checkWorkspace(part("org_id"));
-        return pageOf([], params);
-      },
-    }),
-    route({
-      method: "get",
-      path: "/v1/accounts",
-      tag,
-      summary: "Connected accounts: credentials are given as props so far, so there are none",
-      params: pageParams.extend({ app: z.string().optional() }),
-      answer: noAccounts,
-      run: ({ params }) => pageOf([], params),
-    }),
-    route({
-      method: "get",
-      path: "/v1/accounts/{id}",
-      tag,
-      summary: "A connected account: there are none so far",
-      answer: schemas.one(schemas.account),
-      run({ part }) {
-        throw new PdError("PD_NOT_FOUND", `Cannot find account "${part("id")}": credentials are given as props`, { fix: "--prop <app>=@credentials.json" });
       },
     }),
     route({

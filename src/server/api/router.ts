@@ -8,6 +8,7 @@ import type { Log } from "../../ports/log.ts";
 import { accountRoutes, workspaceChecker } from "./account.ts";
 import { componentRoutes } from "./components.ts";
 import { configureRoutes } from "./configure.ts";
+import { connectedAccountRoutes } from "./connected-accounts.ts";
 import { dataStoreRoutes } from "./data-stores.ts";
 import { streamRoutes } from "./event-stream.ts";
 import { eventRoutes } from "./events.ts";
@@ -84,6 +85,7 @@ function apiRoutes(engine: Engine, { status, clock, rotateSecrets }: ApiSettings
     ...deliveryRoutes(engine),
     ...subscriptionRoutes(engine, checkWorkspace),
     ...accountRoutes(engine, checkWorkspace),
+    ...connectedAccountRoutes(engine, checkWorkspace),
     ...secretRoutes(rotateSecrets),
     ...serverRoutes({ store: engine.store, clock, status }),
   ];

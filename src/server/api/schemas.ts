@@ -273,7 +273,17 @@ const workspaceMembers = { id: text, orgname: text, name: text, email: text };
 export const workspace = z.object({ ...workspaceMembers, daily_credits_quota: z.int(), daily_credits_used: z.int() });
 export const user = z.object({ id: text, username: text, email: text, orgs: z.array(workspace) });
 export const app = z.object({ id: text, name_slug: text, name: text, auth_type: text.nullable(), categories: z.array(text) });
-export const account = z.object({ id: text, name: text, app: z.object({ id: text, name: text }) });
+export const account = z.object({
+  id: text,
+  name: text,
+  healthy: z.boolean(),
+  app: z.object({ id: text, name_slug: text, name: text }),
+  fields: z.array(text),
+  created_at: text,
+  updated_at: text,
+  expires_at: text.nullable(),
+  credentials: jsonObject.optional().describe("only with include_credentials"),
+});
 export const project = z.object({ id: text, name: text });
 
 export const key = z.object({ id: text, name: text, created_at: seconds, key: optional });

@@ -1,4 +1,5 @@
 /** Where rows become records: SQLite's values are unknown here, and known beyond. What is stored was written by this program. */
+import type { Account } from "../../domain/account.ts";
 import type { Attempt, Delivery } from "../../domain/delivery.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { Event, PostponedEvent } from "../../domain/event.ts";
@@ -191,6 +192,17 @@ export function stateCount(row: Row): readonly [Delivery["state"], number] {
 
 export function attemptOf(row: Row): Attempt {
   return { at: Number(row["at"]), durationMs: Number(row["duration_ms"]), result: json(row["result"]) };
+}
+
+export function accountOf(row: Row): Account {
+  return {
+    id: row["id"] as Account["id"],
+    app: String(row["app"]),
+    name: String(row["name"]),
+    credentials: json(row["credentials"]),
+    createdAt: Number(row["created_at"]),
+    updatedAt: Number(row["updated_at"]),
+  };
 }
 
 export function registryOf(row: Row): Registry {

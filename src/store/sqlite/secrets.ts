@@ -1,3 +1,4 @@
+import type { Account } from "../../domain/account.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { Registry } from "../../domain/registry.ts";
 import type { Webhook } from "../../domain/webhook.ts";
@@ -6,17 +7,20 @@ import type { Database } from "./open.ts";
 import { deployedComponentOf, rows } from "./rows.ts";
 
 type SourceSecrets = Pick<DeployedComponent, "id" | "configured" | "env">;
+type AccountSecrets = Pick<Account, "id" | "credentials">;
 type WebhookSecrets = Pick<Webhook, "id" | "secret" | "oldSecrets">;
 
 export interface SecretWrites {
   replaceSourceSecrets(before: SourceSecrets, after: SourceSecrets): void;
   replaceWebhookSecrets(before: WebhookSecrets, after: WebhookSecrets): void;
+  replaceAccountCredentials(before: AccountSecrets, after: AccountSecrets): void;
   replaceRegistryLocation(before: Registry, after: Registry): void;
 }
 
 export function secretWrites(db: Database): SecretWrites {
   const source = db.prepare("update deployed_components set configured = ?, env = ? where id = ? and configured = ? and env = ?");
   const webhook = db.prepare("update webhooks set secret = ?, old_secrets = ? where id = ? and secret = ? and old_secrets = ?");
+  const account = db.prepare("update accounts set credentials = ? where id = ? and credentials = ?");
   const registry = db.prepare("update registries set location = ? where name = ? and location = ?");
   return {
     replaceSourceSecrets(before, after) {
@@ -25,6 +29,7 @@ export function secretWrites(db: Database): SecretWrites {
     replaceWebhookSecrets(before, after) {
       webhook.run(...webhookTexts(after), before.id, ...webhookTexts(before));
     },
+    replaceAccountCredentials: (before, after) => void account.run(JSON.stringify(after.credentials), before.id, JSON.stringify(before.credentials)),
     replaceRegistryLocation: (before, after) => void registry.run(after.location, before.name, before.location),
   };
 }

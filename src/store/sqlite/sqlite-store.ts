@@ -1,4 +1,5 @@
 import type { Store } from "../../ports/store.ts";
+import { accountReads } from "./accounts.ts";
 import { componentReads } from "./components.ts";
 import { dataStoreReads } from "./data-stores.ts";
 import { deliveryReads } from "./deliveries.ts";
@@ -31,6 +32,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...keyReads(db),
     ...dataStoreReads(db),
     ...registryReads(db),
+    ...accountReads(db),
     ...secretReads(db),
     saveComponent: (component) => writer.write("saveComponent", component),
     publishComponent: (component) => writer.write("publishComponent", component),
@@ -89,11 +91,14 @@ function listenerVerbs(writer: WriterClient) {
   } satisfies Partial<Store>;
 }
 
-/** How secrets are kept, exchanged for another form. */
+/** Accounts; and how secrets are kept, exchanged for another form. */
 function secretVerbs(writer: WriterClient) {
   return {
+    saveAccount: (account) => writer.write("saveAccount", account),
+    deleteAccount: (id) => writer.write("deleteAccount", id),
     replaceSourceSecrets: (before, after) => writer.write("replaceSourceSecrets", before, after),
     replaceWebhookSecrets: (before, after) => writer.write("replaceWebhookSecrets", before, after),
+    replaceAccountCredentials: (before, after) => writer.write("replaceAccountCredentials", before, after),
     replaceRegistryLocation: (before, after) => writer.write("replaceRegistryLocation", before, after),
     scrub: () => writer.scrub(),
   } satisfies Partial<Store>;

@@ -6,6 +6,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import type { Addendum, RunCommit } from "../../ports/run-store.ts";
+import { type AccountWrites, accountWrites } from "./accounts.ts";
 import { type ComponentWrites, componentWrites } from "./components.ts";
 import { type DataStoreWrites, dataStoreWrites } from "./data-stores.ts";
 import { type DeliveryWrites, deliveryWrites } from "./deliveries.ts";
@@ -35,6 +36,7 @@ export type Writes = ComponentWrites &
   KeyWrites &
   DataStoreWrites &
   RegistryWrites &
+  AccountWrites &
   SecretWrites;
 
 export interface WriteRequest {
@@ -103,6 +105,7 @@ class Writer {
       ...keyWrites(db),
       ...dataStoreWrites(db),
       ...registryWrites(db),
+      ...accountWrites(db),
       ...secretWrites(db),
     };
     this.#verbs.dropUnfinished();

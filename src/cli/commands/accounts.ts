@@ -1,0 +1,132 @@
+import { PdError } from "../../domain/errors.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
+import { type ApiClient, dataOf, listOf } from "../api-client.ts";
+import { canAsk } from "../ask.ts";
+import { askFields } from "../ask-account.ts";
+import { type CliContext, connect } from "../context.ts";
+import { splitPair } from "../prop-flags.ts";
+import { printLine, printNote, printRecord, printRecords, text } from "../reporter.ts";
+
+export interface AccountFlags {
+  readonly name?: string;
+  /** `field=value` each. */
+  readonly field?: readonly string[];
+  /** Variable that holds all fields as JSON, or the value of the app's one field. */
+  readonly env?: string;
+  readonly stdin?: boolean;
+  readonly reveal?: boolean;
+  readonly force?: boolean;
+  readonly prompt?: boolean;
+}
+
+const USAGE = "pd accounts connect <app> | list [app] | show <account> | rename <account> <name> | update <account> | delete <account>";
+
+/** `pd accounts <verb> [words…]`: credentials for apps, which components use by the account's name. */
+export async function accounts(cli: CliContext, { verb, words }: { verb: string; words: readonly string[] }, flags: AccountFlags): Promise<number> {
+  const [target, second] = words;
+  if (verb === "list") return list(cli, target);
+  if (target === undefined || (verb === "rename" && second === undefined))
+    throw new PdError("PD_BAD_INPUT", "Cannot tell which account is meant: a word is missing", { fix: USAGE });
+  const path = `/v1/accounts/${encodeURIComponent(target)}`;
+  switch (verb) {
+    case "connect":
+      return connectAccount(cli, target, flags);
+    case "show":
+      return show(cli, path, flags);
+    case "rename":
+      return changed(cli, path, { name: second ?? "" });
+    case "update": {
+      const client = await connect(cli);
+      const { app } = dataOf(await client.get(path));
+      return changed(cli, path, { credentials: await givenFields(cli, client, { app: isJsonObject(app) ? text(app, "name_slug") : "", flags }) });
+    }
+    case "delete": {
+      const client = await connect(cli);
+      const gone = dataOf(await client.delete(flags.force === true ? `${path}?force=true` : path));
+      return printRecord(cli, gone, () => printNote(cli, `Deleted ${target}`));
+    }
+    default:
+      throw new PdError("PD_BAD_INPUT", `Cannot ${JSON.stringify(verb)} accounts`, { fix: USAGE });
+  }
+}
+
+async function connectAccount(cli: CliContext, app: string, flags: AccountFlags): Promise<number> {
+  const client = await connect(cli);
+  const credentials = await givenFields(cli, client, { app, flags });
+  const made = dataOf(await client.post("/v1/accounts", { app, credentials, ...(flags.name === undefined ? {} : { name: flags.name }) }));
+  return printRecord(cli, made, () =>
+    printLine(cli, `Connected ${text(made, "name")} (${text(made, "id")}); use it as --prop <app prop>=${text(made, "name")}`),
+  );
+}
+
+async function changed(cli: CliContext, path: string, change: JsonObject): Promise<number> {
+  const client = await connect(cli);
+  const account = dataOf(await client.put(path, change));
+  return printRecord(cli, account, () => printNote(cli, `Updated ${text(account, "name")} (${text(account, "id")})`));
+}
+
+async function list(cli: CliContext, app: string | undefined): Promise<number> {
+  const client = await connect(cli);
+  const query = app === undefined ? "" : `?app=${encodeURIComponent(app)}`;
+  return printRecords(cli, listOf(await client.get(`/v1/accounts${query}`)), {
+    columns: ["name", "id", "app", "fields"],
+    cells: (account) => [text(account, "name"), text(account, "id"), appOf(account), fieldsOf(account)],
+    none: "No accounts: pd accounts connect <app> --field api_key=…",
+  });
+}
+
+/** Secrets are shown to a person who looks on, never to a file or a program. */
+async function show(cli: CliContext, path: string, { reveal }: AccountFlags): Promise<number> {
+  if (reveal === true && cli.stdout.isTTY !== true)
+    throw new PdError("PD_BAD_INPUT", "Cannot reveal credentials: nobody looks at this output", {
+      fix: "Run it in a terminal, or ask the API with include_credentials=1",
+    });
+  const client = await connect(cli);
+  const account = dataOf(await client.get(reveal === true ? `${path}?include_credentials=1` : path));
+  return printRecord(cli, account, () => {
+    printLine(cli, `${text(account, "name")} (${text(account, "id")}), an account of ${appOf(account)}`);
+    const shown = isJsonObject(account["credentials"]) ? account["credentials"] : undefined;
+    for (const field of Array.isArray(account["fields"]) ? account["fields"] : [])
+      printLine(cli, `  ${String(field)} = ${shown === undefined ? "********" : String(shown[String(field)])}`);
+  });
+}
+
+/** Fields from flags, a variable or stdin; else a person is asked for those that the app's components read. */
+async function givenFields(cli: CliContext, client: ApiClient, { app, flags }: { app: string; flags: AccountFlags }): Promise<JsonObject> {
+  const { field = [], env, stdin } = flags;
+  const fields: JsonObject = Object.fromEntries(field.map((pair) => splitPair(pair, "--field")));
+  if (env !== undefined) Object.assign(fields, await fieldsOfText(client, app, { given: cli.environment[env] ?? "", from: `the variable ${env}` }));
+  if (stdin === true) Object.assign(fields, await fieldsOfText(client, app, { given: await readAll(cli.stdin), from: "stdin" }));
+  if (Object.keys(fields).length > 0) return fields;
+  if (!canAsk(cli, flags))
+    throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: no fields are given`, { fix: "--field name=value, --env VARIABLE or --stdin" });
+  return askFields(cli, client, { app, signal: undefined });
+}
+
+/** A JSON object of fields; or the value of the one field that the app has. */
+async function fieldsOfText(client: ApiClient, app: string, { given, from }: { given: string; from: string }): Promise<JsonObject> {
+  const value = given.trim();
+  if (value === "") throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: ${from} is empty`);
+  const parsed = parseJson(value);
+  if (isJsonObject(parsed)) return parsed;
+  const { fields } = dataOf(await client.get(`/v1/apps/${encodeURIComponent(app)}/fields`));
+  const [only, another] = Array.isArray(fields) ? fields.map(String) : [];
+  if (only !== undefined && another === undefined) return { [only]: value };
+  throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: ${from} holds no JSON object, and it is not known which one field it is`, {
+    fix: 'Give {"field":"value"}, or --field name=value',
+  });
+}
+
+async function readAll(stdin: NodeJS.ReadStream): Promise<string> {
+  let all = "";
+  for await (const chunk of stdin.setEncoding("utf8")) all += String(chunk);
+  return all;
+}
+
+function appOf(account: JsonObject): string {
+  return isJsonObject(account["app"]) ? text(account["app"], "name_slug") : "";
+}
+
+function fieldsOf(account: JsonObject): string {
+  return Array.isArray(account["fields"]) ? account["fields"].map(String).join(", ") : "";
+}

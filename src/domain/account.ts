@@ -1,0 +1,47 @@
+import type { AccountId } from "./ids.ts";
+import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "./json.ts";
+import type { PropDeclaration } from "./prop.ts";
+
+/** Credentials for one app: what `$auth` shows (platform.md §1.7). */
+export interface Account {
+  readonly id: AccountId;
+  /** Of all accounts of its app it alone has it. */
+  readonly name: string;
+  /** Name slug of the app. */
+  readonly app: string;
+  readonly credentials: JsonObject;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** Finds an account by id, or by name among those of an app. */
+export type FindAccount = (app: string, idOrName: string) => Account | undefined;
+
+/** The account that the value of an app prop names; `undefined`: it holds the credentials themselves. */
+export function accountIdOf(value: JsonValue | undefined): string | undefined {
+  const id = isJsonObject(value) ? value["authProvisionId"] : undefined;
+  return typeof id === "string" ? id : undefined;
+}
+
+/** Given values in which app props name accounts by their ids; what names no account that there is stays as it is. */
+export function withAccounts(props: readonly PropDeclaration[], given: JsonObject, find: FindAccount): JsonObject {
+  const named = props.flatMap((prop): [string, JsonValue][] => {
+    const value = prop.kind === "app" && Object.hasOwn(given, prop.name) ? given[prop.name] : undefined;
+    const text = accountIdOf(value) ?? (typeof value === "string" && !isJsonObject(parseJson(value)) ? value : undefined);
+    if (prop.kind !== "app" || text === undefined) return [];
+    const account = find(prop.app, text);
+    return [[prop.name, account === undefined ? text : { authProvisionId: account.id }]];
+  });
+  return { ...given, ...Object.fromEntries(named) };
+}
+
+/** Names of the fields that code reads of its account, in the order in which they are met. */
+export function fieldsRead(code: string): readonly string[] {
+  const members = [...code.matchAll(/\$auth\s*(?:\?\.|\.)\s*([A-Za-z_]\w*)|\$auth\s*(?:\?\.)?\[\s*["'`]([\w-]+)["'`]\s*\]/g)].map(
+    ([, dotted, quoted]) => dotted ?? quoted ?? "",
+  );
+  const taken = [...code.matchAll(/\{([^{}]*)\}\s*=\s*(?:this\.)?(?:\w+\.)?\$auth\b/g)].flatMap(([, names = ""]) =>
+    names.split(",").map((name) => name.split(/[:=]/)[0]?.trim() ?? ""),
+  );
+  return [...new Set([...members, ...taken].filter((name) => /^\w[\w-]*$/.test(name)))];
+}

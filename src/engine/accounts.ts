@@ -1,0 +1,126 @@
+import { type Account, type FindAccount, accountIdOf, fieldsRead } from "../domain/account.ts";
+import { PdError } from "../domain/errors.ts";
+import type { JsonObject, JsonValue } from "../domain/json.ts";
+import { type ConfiguredProps, type PropDeclaration, dataStoresOf } from "../domain/prop.ts";
+import { appOfKey, isAppSlug } from "../domain/registry.ts";
+import type { AccountStore } from "../ports/account-store.ts";
+import type { EnginePorts } from "./ports.ts";
+import type { Registries } from "./registries.ts";
+
+export interface AccountChange {
+  readonly name?: string;
+  /** In the place of all that there were. */
+  readonly credentials?: JsonObject;
+}
+
+/** Credentials for apps, kept once and named by the components that use them. */
+export class Accounts {
+  readonly #ports: Pick<EnginePorts, "store" | "clock">;
+  readonly #registries: Registries;
+
+  constructor(ports: Pick<EnginePorts, "store" | "clock">, registries: Registries) {
+    this.#ports = ports;
+    this.#registries = registries;
+  }
+
+  /** Of one app, or all. */
+  list(app: string | undefined): readonly Account[] {
+    return this.#ports.store.listAccounts().filter((account) => app === undefined || account.app === app);
+  }
+
+  /** By id, or by a name that one account has. Throws PD_ACCOUNT_NOT_FOUND. */
+  find(idOrName: string): Account {
+    const byId = this.#ports.store.getAccount(idOrName);
+    const named = byId === undefined ? this.list(undefined).filter(({ name }) => name === idOrName) : [byId];
+    const [account, another] = named;
+    if (another !== undefined)
+      throw new PdError("PD_CONFLICT", `Cannot tell which account is meant by "${idOrName}": ${named.map(({ id, app }) => `${id} of ${app}`).join(", ")}`, {
+        fix: "Name it by its id",
+      });
+    if (account === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot find account "${idOrName}": none has this id or name`);
+    return account;
+  }
+
+  /** Without a name it is called like its app, with a number when that is taken. Throws PD_BAD_INPUT, PD_CONFLICT. */
+  async connect(app: string, credentials: JsonObject, name: string | undefined): Promise<Account> {
+    if (!isAppSlug(app)) throw new PdError("PD_BAD_INPUT", `Cannot connect ${JSON.stringify(app)}: an app's slug has letters, digits and _`);
+    if (Object.keys(credentials).length === 0)
+      throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: no credentials are given`, { fix: `pd accounts connect ${app} --field api_key=…` });
+    const now = this.#ports.clock.now();
+    const account: Account = {
+      id: `apn_${this.#ports.clock.randomText(7)}`,
+      name: name ?? this.#freeName(app),
+      app,
+      credentials,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await this.#ports.store.saveAccount(account);
+    return account;
+  }
+
+  async change(idOrName: string, change: AccountChange): Promise<Account> {
+    const account: Account = { ...this.find(idOrName), ...change, updatedAt: this.#ports.clock.now() };
+    await this.#ports.store.saveAccount(account);
+    return account;
+  }
+
+  /** Throws PD_CONFLICT when sources use it, unless it is forced. */
+  async delete(idOrName: string, force: boolean): Promise<Account> {
+    const account = this.find(idOrName);
+    const users = this.#ports.store.listSources().filter(({ configured }) => Object.values(configured).some((value) => accountIdOf(value) === account.id));
+    if (users.length > 0 && !force)
+      throw new PdError("PD_CONFLICT", `Cannot delete account "${account.name}": ${users.map(({ slug }) => slug).join(", ")} would lose it`, {
+        fix: "Give those another, or give --force",
+      });
+    await this.#ports.store.deleteAccount(account.id);
+    return account;
+  }
+
+  /** Fields of an app's account, as its published code reads them; none when nothing is published, or nobody can tell now. */
+  async fieldsOf(app: string): Promise<readonly string[]> {
+    const found = await this.#registries.search(app).catch((error: unknown) => {
+      if (error instanceof PdError && error.code === "PD_REGISTRY_UNREACHABLE") return [];
+      throw error;
+    });
+    const [entry] = found.filter(({ key }) => appOfKey(key) === app);
+    if (entry === undefined) return [];
+    const { code } = await this.#registries.find(entry.key, entry.registry);
+    const texts = Object.entries(code.files).filter(([path]) => /\.app\.\w+$/.test(path));
+    return [...new Set(texts.flatMap(([, text]) => fieldsRead(text)))];
+  }
+
+  #freeName(app: string): string {
+    const taken = new Set(this.list(app).map(({ name }) => name));
+    for (let number = 1; ; number++) {
+      const name = number === 1 ? app : `${app}-${number}`;
+      if (!taken.has(name)) return name;
+    }
+  }
+}
+
+/** How given values name accounts. */
+export function accountFinder(store: Pick<AccountStore, "getAccount" | "listAccounts">): FindAccount {
+  return (app, idOrName) => store.getAccount(idOrName) ?? store.listAccounts().find((account) => account.app === app && account.name === idOrName);
+}
+
+/** What one call may reach: credentials in the place of accounts, and data stores by their names. */
+export interface Reach {
+  readonly configured: ConfiguredProps;
+  readonly dataStores: readonly string[];
+}
+
+/** Throws PD_ACCOUNT_NOT_FOUND for an account that was deleted. */
+export function reachOf(store: Pick<AccountStore, "getAccount">, props: readonly PropDeclaration[], configured: ConfiguredProps): Reach {
+  const named = props.flatMap((prop): [string, JsonValue][] => {
+    const id = prop.kind === "app" ? accountIdOf(configured[prop.name]) : undefined;
+    if (id === undefined) return [];
+    const account = store.getAccount(id);
+    if (account === undefined)
+      throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot give ${prop.name} its account: ${id} was deleted`, {
+        fix: "Give it another: pd update <source> --prop …",
+      });
+    return [[prop.name, account.credentials]];
+  });
+  return { configured: named.length === 0 ? configured : { ...configured, ...Object.fromEntries(named) }, dataStores: dataStoresOf(props, configured) };
+}

@@ -1,0 +1,98 @@
+import { readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { dataOf, listOf } from "../../src/cli/api-client.ts";
+import { fieldsRead } from "../../src/domain/account.ts";
+import { TestServer } from "../support/runtime.ts";
+
+const SOURCE = `export default { name: "uses", version: "1", props: { demo: { type: "app", app: "demo", methods: { key() { return this.$auth.api_key; } } },
+  pick: { type: "string", optional: true, async options() { return [this.demo.key()]; } } }, run() { this.$emit(this.demo.key()); } };`;
+
+async function connected(server: TestServer, app: string, credentials: Record<string, string>, name?: string) {
+  return dataOf(await server.api.post("/v1/accounts", { app, credentials, ...(name === undefined ? {} : { name }) }));
+}
+
+describe("an account", () => {
+  it("is given to components by its id or name; what it holds may change under them", async () => {
+    const server = await TestServer.start();
+    const account = await connected(server, "demo", { api_key: "k-1" }, "work");
+    const source = await server.deploy(SOURCE, { props: { demo: "work" } });
+    expect(source.record["configured_props"]).toEqual({ demo: { authProvisionId: account["id"] } });
+    await source.run({});
+    await server.api.put("/v1/accounts/work", { credentials: { api_key: "k-2" }, name: "home" });
+    await source.run({});
+    expect(await source.payloads()).toEqual(["k-1", "k-2"]);
+    const options = await server.api.post("/v1/components/configure", { component_code: SOURCE, prop_name: "pick", configured_props: { demo: "home" } });
+    expect(options).toMatchObject({ options: [{ value: "k-2" }] });
+    const action = SOURCE.replace('version: "1"', 'version: "1", type: "action"').replace("this.$emit(this.demo.key())", "return this.demo.key()");
+    const done = await server.api.post("/v1/actions/run", { component_code: action, configured_props: { demo: { authProvisionId: account["id"] } } });
+    expect(done).toMatchObject({ ret: "k-2" });
+    const again = await server.deploy(SOURCE, { props: { demo: account["id"] ?? "" } });
+    await again.run({});
+    expect(await again.payloads()).toEqual(["k-2"]);
+  });
+
+  it("is one of several of its app, each with a name of its own; those of other apps do not fit", async () => {
+    const server = await TestServer.start();
+    for (const key of ["1", "2"]) await connected(server, "demo", { api_key: key });
+    await connected(server, "other", { api_key: "3" }, "demo");
+    expect(listOf(await server.api.get("/v1/accounts?app=demo")).map(({ name }) => name)).toEqual(["demo", "demo-2"]);
+    await expect(connected(server, "demo", { api_key: "4" }, "demo")).rejects.toMatchObject({ code: "PD_CONFLICT" });
+    await expect(server.api.get("/v1/accounts/demo")).rejects.toMatchObject({
+      code: "PD_CONFLICT",
+      message: expect.stringMatching(/apn_\w+ of demo, apn_\w+ of other/),
+    });
+    const source = await server.deploy(SOURCE, { props: { demo: "demo" } });
+    await source.run({});
+    expect(await source.payloads()).toEqual(["1"]);
+    await expect(server.deploy(SOURCE, { props: { demo: "nobody" } })).rejects.toMatchObject({
+      code: "PD_BAD_PROPS",
+      message: expect.stringContaining("demo wants the id or name of an account of demo that is connected"),
+    });
+    await expect(connected(server, "no app", { a: "1" })).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
+    await expect(connected(server, "demo", {})).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
+  });
+
+  it("is not deleted under a source that uses it, unless that is wanted; then its runs say what is missing", async () => {
+    const server = await TestServer.start();
+    const { id } = await connected(server, "demo", { api_key: "k" });
+    const source = await server.deploy(SOURCE, { props: { demo: "demo" } });
+    await expect(server.api.delete("/v1/accounts/demo")).rejects.toMatchObject({ code: "PD_CONFLICT", message: expect.stringContaining("uses would lose it") });
+    await server.api.delete("/v1/accounts/demo?force=true");
+    await expect(source.run({})).rejects.toMatchObject({ code: "PD_ACCOUNT_NOT_FOUND", message: expect.stringContaining(`${String(id)} was deleted`) });
+    await connected(server, "demo", { api_key: "new" }, "next");
+    await source.update({ configured_props: { demo: "next" } });
+    await source.run({});
+    expect(await source.payloads()).toEqual(["new"]);
+  });
+
+  it("is shown without its credentials, and lies in no file in clear", async () => {
+    const server = await TestServer.start();
+    const account = await connected(server, "demo", { api_key: "hush-hush" });
+    const source = await server.deploy('export default { name: "s", version: "1", props: { t: { type: "string", secret: true } }, run() {} };', {
+      props: { t: "hush-hush" },
+    });
+    const answers = await Promise.all(
+      ["/v1/accounts", `/v1/accounts/${String(account["id"])}`, source.path, `${source.path}/export`].map((path) => server.api.get(path)),
+    );
+    expect(JSON.stringify([account, source.record, ...answers])).not.toContain("hush-hush");
+    expect(await server.api.get("/v1/accounts/demo?include_credentials=1")).toMatchObject({
+      data: { credentials: { api_key: "hush-hush" }, fields: ["api_key"], healthy: true },
+    });
+    await server.stop();
+    const files = (await readdir(server.home, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+    const texts = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), "latin1")));
+    expect(files.filter((_file, index) => texts[index]?.includes("hush-hush")).map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe("the fields of an account", () => {
+  it.each([
+    ["members", "return this.$auth.api_key + this.$auth?.domain + this.$auth.api_key", ["api_key", "domain"]],
+    ["what is destructured", "const { token, base_url: base = 'x' } = this.$auth;", ["token", "base_url"]],
+    ["quoted names", 'this.$auth["api-key"]; this.crm.$auth.user', ["user", "api-key"]],
+    ["nothing", "Object.keys(this.$auth)", []],
+  ])("are read from code: %s", (_title, code, wanted) => {
+    expect(new Set(fieldsRead(code))).toEqual(new Set(wanted));
+  });
+});
