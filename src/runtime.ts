@@ -20,6 +20,7 @@ import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { systemClock } from "./system/clock.ts";
 import { makeHome } from "./system/home-folder.ts";
 import { Metrics } from "./system/metrics.ts";
+import { oauthServer } from "./system/oauth-client.ts";
 import { packageVersion, programFile } from "./system/program-files.ts";
 import { webhookSender } from "./system/webhook-sender.ts";
 import { openVault } from "./system/key-file.ts";
@@ -163,7 +164,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   const sender = webhookSender({ clock: systemClock, allowsPrivate, userAgent: `headwater/${version}` });
   const registry = await FileRegistry.open({ folder: join(home, "registries"), clock: systemClock, signal: stop.signal });
   const feed = new EventFeed(store);
-  return { store, packages, runner, registry, sender, metrics, bundler: esbuildBundler, origin: urlOrigin, clock: systemClock, log, feed };
+  return { store, packages, runner, registry, sender, metrics, bundler: esbuildBundler, origin: urlOrigin, oauth: oauthServer, clock: systemClock, log, feed };
 }
 
 function noKeys(host: string): PdError {

@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
 import { emitKeypressEvents } from "node:readline";
 import { type ApiClient, listOf } from "../cli/api-client.ts";
+import { openInBrowser } from "../cli/open-browser.ts";
 import type { CliContext } from "../cli/context.ts";
 import { printNote, text } from "../cli/reporter.ts";
 import { type JsonObject, isJsonObject } from "../domain/json.ts";
@@ -29,8 +29,5 @@ export async function replayLast(cli: CliContext, client: ApiClient, source: Jso
 export function openEndpoint(cli: CliContext, source: JsonObject): void {
   const url = text(source, "endpoint_url");
   if (url === "") return printNote(cli, "The source has no endpoint: it has no $.interface.http prop");
-  const opener = process.platform === "darwin" ? "open" : process.platform === "win32" ? "explorer" : "xdg-open";
-  spawn(opener, [url], { stdio: "ignore", detached: true })
-    .once("error", () => printNote(cli, `Open ${url} in a browser`))
-    .unref();
+  openInBrowser(cli, url);
 }

@@ -1,5 +1,6 @@
 import type { AccountId } from "./ids.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "./json.ts";
+import type { OAuthGrant } from "./oauth.ts";
 import type { PropDeclaration } from "./prop.ts";
 
 /** Credentials for one app: what `$auth` shows (platform.md §1.7). */
@@ -10,6 +11,10 @@ export interface Account {
   /** Name slug of the app. */
   readonly app: string;
   readonly credentials: JsonObject;
+  /** How it gets new tokens by itself. */
+  readonly oauth?: OAuthGrant;
+  /** Why the provider does not take it any more. */
+  readonly problem?: string;
   readonly createdAt: number;
   readonly updatedAt: number;
 }

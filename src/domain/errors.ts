@@ -35,6 +35,8 @@ export type ErrorCode =
   | "PD_CONFLICT"
   | "PD_WEBHOOK_NOT_FOUND"
   | "PD_ACCOUNT_NOT_FOUND"
+  | "PD_ACCOUNT_UNHEALTHY"
+  | "PD_OAUTH_FAILED"
   | "PD_DELIVERY_NOT_FOUND"
   | "PD_BODY_TOO_LARGE"
   | "PD_TOO_BUSY"
@@ -98,6 +100,8 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   PD_REGISTRY_UNREACHABLE: { status: 503, title: "A registry cannot be fetched", fix: "Check its location and the connection, and try again" },
   PD_SOURCE_INACTIVE: { status: 409, title: "The source is not active", fix: "pd update <source> --activate" },
   PD_CONFLICT: { status: 409, title: "It is there already", fix: "Choose another name" },
+  PD_ACCOUNT_UNHEALTHY: { status: 409, title: "The provider does not take the account any more", fix: "pd accounts reconnect <account>" },
+  PD_OAUTH_FAILED: { status: 502, title: "The provider gave no tokens", fix: "Check client id, secret and addresses, and try again" },
   PD_ACCOUNT_NOT_FOUND: { status: 404, title: "No account has this id or name", fix: "pd accounts list" },
   PD_WEBHOOK_NOT_FOUND: { status: 404, title: "No webhook has this id", fix: "pd webhooks list" },
   PD_DELIVERY_NOT_FOUND: { status: 404, title: "No delivery has this id", fix: "pd deliveries <webhook>" },

@@ -1,7 +1,7 @@
 import { type Account, type FindAccount, accountIdOf, fieldsRead } from "../domain/account.ts";
+import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { PdError } from "../domain/errors.ts";
-import type { JsonObject, JsonValue } from "../domain/json.ts";
-import { type ConfiguredProps, type PropDeclaration, dataStoresOf } from "../domain/prop.ts";
+import type { JsonObject } from "../domain/json.ts";
 import { appOfKey, isAppSlug } from "../domain/registry.ts";
 import type { AccountStore } from "../ports/account-store.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -12,6 +12,8 @@ export interface AccountChange {
   /** In the place of all that there were. */
   readonly credentials?: JsonObject;
 }
+
+type KeptAccount = Pick<Account, "app" | "credentials" | "oauth"> & { readonly name?: string; readonly before?: Account };
 
 /** Credentials for apps, kept once and named by the components that use them. */
 export class Accounts {
@@ -46,13 +48,17 @@ export class Accounts {
     if (!isAppSlug(app)) throw new PdError("PD_BAD_INPUT", `Cannot connect ${JSON.stringify(app)}: an app's slug has letters, digits and _`);
     if (Object.keys(credentials).length === 0)
       throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: no credentials are given`, { fix: `pd accounts connect ${app} --field api_key=…` });
+    return this.keep({ app, credentials, ...(name === undefined ? {} : { name }) });
+  }
+
+  /** A new account, or new credentials for the one before. Throws PD_CONFLICT. */
+  async keep({ before, name, ...rest }: KeptAccount): Promise<Account> {
     const now = this.#ports.clock.now();
     const account: Account = {
-      id: `apn_${this.#ports.clock.randomText(7)}`,
-      name: name ?? this.#freeName(app),
-      app,
-      credentials,
-      createdAt: now,
+      ...rest,
+      id: before?.id ?? `apn_${this.#ports.clock.randomText(7)}`,
+      name: name ?? before?.name ?? this.#freeName(rest.app),
+      createdAt: before?.createdAt ?? now,
       updatedAt: now,
     };
     await this.#ports.store.saveAccount(account);
@@ -60,7 +66,10 @@ export class Accounts {
   }
 
   async change(idOrName: string, change: AccountChange): Promise<Account> {
-    const account: Account = { ...this.find(idOrName), ...change, updatedAt: this.#ports.clock.now() };
+    const { oauth, problem, ...before } = this.find(idOrName);
+    // Credentials that are given by hand are not renewed.
+    const rest = change.credentials === undefined ? { ...(oauth === undefined ? {} : { oauth }), ...(problem === undefined ? {} : { problem }) } : {};
+    const account: Account = { ...before, ...rest, ...change, updatedAt: this.#ports.clock.now() };
     await this.#ports.store.saveAccount(account);
     return account;
   }
@@ -75,6 +84,16 @@ export class Accounts {
       });
     await this.#ports.store.deleteAccount(account.id);
     return account;
+  }
+
+  /** Why a source cannot use the accounts that it was given. */
+  problemsOf({ configured }: Pick<DeployedComponent, "configured">): readonly string[] {
+    return Object.values(configured).flatMap((value) => {
+      const id = accountIdOf(value);
+      const account = id === undefined ? undefined : this.#ports.store.getAccount(id);
+      if (id !== undefined && account === undefined) return [`account ${id} was deleted`];
+      return account?.problem === undefined ? [] : [`account "${account.name}" cannot be used: ${account.problem}`];
+    });
   }
 
   /** Fields of an app's account, as its published code reads them; none when nothing is published, or nobody can tell now. */
@@ -102,25 +121,4 @@ export class Accounts {
 /** How given values name accounts. */
 export function accountFinder(store: Pick<AccountStore, "getAccount" | "listAccounts">): FindAccount {
   return (app, idOrName) => store.getAccount(idOrName) ?? store.listAccounts().find((account) => account.app === app && account.name === idOrName);
-}
-
-/** What one call may reach: credentials in the place of accounts, and data stores by their names. */
-export interface Reach {
-  readonly configured: ConfiguredProps;
-  readonly dataStores: readonly string[];
-}
-
-/** Throws PD_ACCOUNT_NOT_FOUND for an account that was deleted. */
-export function reachOf(store: Pick<AccountStore, "getAccount">, props: readonly PropDeclaration[], configured: ConfiguredProps): Reach {
-  const named = props.flatMap((prop): [string, JsonValue][] => {
-    const id = prop.kind === "app" ? accountIdOf(configured[prop.name]) : undefined;
-    if (id === undefined) return [];
-    const account = store.getAccount(id);
-    if (account === undefined)
-      throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot give ${prop.name} its account: ${id} was deleted`, {
-        fix: "Give it another: pd update <source> --prop …",
-      });
-    return [[prop.name, account.credentials]];
-  });
-  return { configured: named.length === 0 ? configured : { ...configured, ...Object.fromEntries(named) }, dataStores: dataStoresOf(props, configured) };
 }

@@ -5,7 +5,6 @@ import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../dom
 import { withDynamicProps } from "../domain/prop.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Unit } from "../ports/runner.ts";
-import { reachOf } from "./accounts.ts";
 import type { Configuration } from "./configure.ts";
 import type { EnginePorts } from "./ports.ts";
 
@@ -65,7 +64,7 @@ async function runOnce(ports: EnginePorts, action: LoadedAction, { configured, d
   const { definition } = action.component;
   const memory = definition.props.some(({ kind }) => kind === "db") ? (definition.key ?? action.component.hash) : undefined;
   if (memory !== undefined) recall(ports, action, memory);
-  const reach = reachOf(ports.store, withDynamicProps(definition.props, dynamicProps), configured);
+  const reach = await ports.credentials.reachOf(withDynamicProps(definition.props, dynamicProps), configured);
   const id = invocationId(clock.now(), clock.randomText(8));
   const request = {
     id,

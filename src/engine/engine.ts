@@ -12,12 +12,14 @@ import { Accounts } from "./accounts.ts";
 import { RequestAcceptor } from "./accept-request.ts";
 import type { CodeInput } from "./build-component.ts";
 import type { CommittedRun } from "./commit-run.ts";
+import { Credentials } from "./credentials.ts";
 import { deleteSource } from "./delete.ts";
 import { Deliverer } from "./deliver.ts";
 import { type DeployRequest, deploy } from "./deploy.ts";
 import type { EventFeed } from "./event-feed.ts";
 import { keepCool, keepPruned } from "./housekeeping.ts";
 import { LiveSource } from "./live-source.ts";
+import { OAuthFlows } from "./oauth-flows.ts";
 import type { EnginePorts } from "./ports.ts";
 import { PostponedEmitter } from "./postponed-emitter.ts";
 import { activateCutOff, runPending, settleRunningInstants } from "./recover.ts";
@@ -36,7 +38,7 @@ export interface ImportRequest extends Pick<DeployRequest, "props" | "env" | "ba
 }
 
 /** The callbacks are the engine's own. */
-type GivenPorts = Omit<EnginePorts, "onDeliveries" | "onPostponed">;
+type GivenPorts = Omit<EnginePorts, "onDeliveries" | "onPostponed" | "credentials">;
 
 /** The verbs bound to one set of plugs: what every door is handed. */
 export class Engine {
@@ -50,6 +52,7 @@ export class Engine {
   readonly #workbench: Workbench;
   readonly #registries: Registries;
   readonly #accounts: Accounts;
+  readonly #oauthFlows: OAuthFlows;
   readonly #over = new AbortController();
   #chores: Promise<unknown> = Promise.resolve();
 
@@ -75,12 +78,18 @@ export class Engine {
   }
 
   private constructor(given: GivenPorts) {
-    const ports: EnginePorts = { ...given, onDeliveries: (listeners) => this.#deliverer.wake(listeners), onPostponed: () => this.#postponed.wake() };
+    const ports: EnginePorts = {
+      ...given,
+      credentials: new Credentials(given),
+      onDeliveries: (listeners) => this.#deliverer.wake(listeners),
+      onPostponed: () => this.#postponed.wake(),
+    };
     this.#ports = ports;
     this.#webhooks = new Webhooks(ports);
     this.#workbench = new Workbench(ports);
     this.#registries = new Registries(ports);
     this.#accounts = new Accounts(ports, this.#registries);
+    this.#oauthFlows = new OAuthFlows(ports, this.#accounts);
     this.#deliverer = new Deliverer(
       { ...ports, concurrency: ports.settings.deliveryConcurrency },
       { receive: async (sourceId, trigger) => this.#requireActive(sourceId).invoke(trigger) },
@@ -112,6 +121,11 @@ export class Engine {
   /** Callers may have modules loaded before the component. */
   get allowsImports(): boolean {
     return this.#ports.settings.allowsImports;
+  }
+
+  /** Accounts on their way. */
+  get oauthFlows(): OAuthFlows {
+    return this.#oauthFlows;
   }
 
   /** Credentials for apps. */

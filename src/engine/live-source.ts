@@ -7,9 +7,9 @@ import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Trigger } from "../domain/trigger.ts";
 import type { CarriedState } from "../ports/component-store.ts";
 import type { CallReport, LatePart, Unit, UnitCode } from "../ports/runner.ts";
-import { reachOf } from "./accounts.ts";
 import { CallQueue } from "./call-queue.ts";
 import { type CommittedRun, commitLate, commitRun } from "./commit-run.ts";
+import { type Reach, refusedRun } from "./credentials.ts";
 import { answerDataStore } from "./data-stores.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
 import { KnownCode, type Provenance } from "./known-code.ts";
@@ -24,6 +24,12 @@ interface Version {
   readonly component: SavedComponent;
   unit: Unit | undefined;
   starting: Promise<Unit> | undefined;
+}
+
+interface Warm {
+  readonly version: Version;
+  readonly unit: Unit;
+  readonly owned: Owned;
 }
 
 /**
@@ -197,11 +203,23 @@ export class LiveSource {
     await this.#units.retire();
   }
 
+  /** What a call needs. The source may be changed while its accounts are fetched; the unit is looked at last, as it may retire. */
+  async #ready(): Promise<{ source: DeployedComponent; reach: Reach | PdError; warm: Warm }> {
+    for (;;) {
+      const { source } = this;
+      const reach = await this.#ports.credentials.reachOf(this.definition.props, source.configured).catch((error: unknown) => {
+        if (error instanceof PdError) return error;
+        throw error;
+      });
+      const warm = await this.#warm();
+      if (this.source === source) return { source, reach, warm };
+    }
+  }
+
   async #call(method: Method, trigger: Trigger, options: InvokeOptions): Promise<CommittedRun> {
     const { clock, feed, settings } = this.#ports;
-    const { version, unit, owned } = await this.#warm();
-    const { source } = this;
-    const reach = reachOf(this.#ports.store, this.definition.props, source.configured);
+    const { source, reach, warm } = await this.#ready();
+    const { version, unit, owned } = warm;
     const id = options.id ?? invocationId(clock.now(), clock.randomText(8));
     const startedAt = clock.now();
     const replay = options.replayOf === undefined ? {} : { replayOf: options.replayOf };
@@ -210,8 +228,8 @@ export class LiveSource {
       log: (line) => feed.observe(source.id, { kind: "line", id, line }),
       respond: (response) => options.onResponse?.(response),
     };
-    const request = { id, method, ...reach, dynamicProps: source.dynamicProps, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
-    const result = await unit.call(request, report);
+    const rest = { dynamicProps: source.dynamicProps, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
+    const result = reach instanceof PdError ? refusedRun(reach) : await unit.call({ id, method, ...reach, ...rest }, report);
     if (result.outcome.kind === "interrupted" && (trigger.kind === "http" || trigger.kind === "event")) {
       throw new PdError("PD_INTERRUPTED", `A run of ${source.slug} was interrupted: ${result.outcome.reason}`);
     }
@@ -260,7 +278,7 @@ export class LiveSource {
   }
 
   /** A unit of the current version that takes calls. It may be retired while this waits, so it is looked at last. */
-  async #warm(): Promise<{ version: Version; unit: Unit; owned: Owned }> {
+  async #warm(): Promise<Warm> {
     for (;;) {
       const owned = await this.#ownership.take();
       const version = this.#current();

@@ -4,12 +4,14 @@ import type { CodeOrigin } from "../ports/code-origin.ts";
 import type { ComponentRegistry } from "../ports/component-registry.ts";
 import type { Log } from "../ports/log.ts";
 import type { Meter } from "../ports/meter.ts";
+import type { OAuthServer } from "../ports/oauth-server.ts";
 import type { PackageResolver } from "../ports/package-resolver.ts";
 import type { Runner } from "../ports/runner.ts";
 import type { Sender } from "../ports/sender.ts";
 import type { ListenerId } from "../domain/ids.ts";
 import type { Retention, Store } from "../ports/store.ts";
 import type { CatchUp } from "../domain/schedule.ts";
+import type { Credentials } from "./credentials.ts";
 import type { EventFeed } from "./event-feed.ts";
 
 export interface EngineSettings {
@@ -47,6 +49,9 @@ export interface EnginePorts {
   readonly log: Log;
   readonly feed: EventFeed;
   readonly sender: Sender;
+  readonly oauth: OAuthServer;
+  /** Accounts for calls: the engine's own. */
+  readonly credentials: Credentials;
   readonly meter: Meter;
   readonly settings: EngineSettings;
   /** Told who got a delivery that is due. */

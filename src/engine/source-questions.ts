@@ -7,7 +7,7 @@ import { type Method, type RunResult, reasonOf } from "../domain/invocation.ts";
 import { type JsonObject, parseJson } from "../domain/json.ts";
 import { type AppHookProp, withDynamicProps } from "../domain/prop.ts";
 import type { Unit } from "../ports/runner.ts";
-import { accountFinder, reachOf } from "./accounts.ts";
+import { accountFinder } from "./accounts.ts";
 import { askUnit } from "./ask-unit.ts";
 import { type Configuration, type Configuring, configure } from "./configure.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -24,11 +24,11 @@ export interface AskedSource {
 
 /** What a deployed component is called for because of what it answers; nothing of it is stored. */
 export class SourceQuestions {
-  readonly #ports: Pick<EnginePorts, "clock" | "settings" | "store">;
+  readonly #ports: Pick<EnginePorts, "clock" | "settings" | "store" | "credentials">;
   readonly #asked: AskedSource;
   #eventNames: { readonly source: DeployedComponent; readonly names: Promise<readonly string[]> } | undefined;
 
-  constructor(ports: Pick<EnginePorts, "clock" | "settings" | "store">, asked: AskedSource) {
+  constructor(ports: Pick<EnginePorts, "clock" | "settings" | "store" | "credentials">, asked: AskedSource) {
     this.#ports = ports;
     this.#asked = asked;
   }
@@ -66,7 +66,7 @@ export class SourceQuestions {
   }
 
   async #askUnit({ unit, definition }: { unit: Unit; definition: ComponentDefinition }, method: Method, values: Configuration): Promise<RunResult> {
-    const reach = reachOf(this.#ports.store, withDynamicProps(definition.props, values.dynamicProps), values.configured);
+    const reach = await this.#ports.credentials.reachOf(withDynamicProps(definition.props, values.dynamicProps), values.configured);
     return askUnit(this.#ports, unit, { method, ...values, ...reach, endpoint: this.#asked.endpoint });
   }
 }

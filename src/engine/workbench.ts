@@ -5,7 +5,7 @@ import type { ActionContext, Method, OptionsRequest, RunResult } from "../domain
 import type { JsonObject } from "../domain/json.ts";
 import { type PropDeclaration, dataStoresOf, withDynamicProps } from "../domain/prop.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
-import { accountFinder, reachOf } from "./accounts.ts";
+import { accountFinder } from "./accounts.ts";
 import { type LoadedAction, runAction } from "./actions.ts";
 import { askUnit } from "./ask-unit.ts";
 import { type CodeInput, type ResolvedCode, buildCode, definitionOf, requireAction, resolveCode, savedComponentOf } from "./build-component.ts";
@@ -180,7 +180,7 @@ export class Workbench {
   }
 
   async #ask({ unit, component }: LoadedAction, method: Method, values: Configuration): Promise<RunResult> {
-    const reach = reachOf(this.#ports.store, withDynamicProps(component.definition.props, values.dynamicProps), values.configured);
+    const reach = await this.#ports.credentials.reachOf(withDynamicProps(component.definition.props, values.dynamicProps), values.configured);
     return askUnit(this.#ports, unit, { method, ...values, ...reach, endpoint: "" });
   }
 }

@@ -1,6 +1,7 @@
 import type { Account } from "../domain/account.ts";
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
+import { isOAuthGrant } from "../domain/oauth.ts";
 import type { Registry } from "../domain/registry.ts";
 import type { Webhook, WebhookChange } from "../domain/webhook.ts";
 import type { Store } from "../ports/store.ts";
@@ -115,11 +116,14 @@ class Seals {
   }
 
   sealAccount(account: Account): Account {
-    return { ...account, credentials: this.#sealAll(account.credentials, `account ${account.id}`) };
+    const { oauth, ...rest } = account;
+    return { ...rest, credentials: this.#sealAll({ credentials: account.credentials, oauth }, `account ${account.id}`) };
   }
 
   openAccount(account: Account): Account {
-    return { ...account, credentials: this.#openAll(account.credentials, `account ${account.id}`) };
+    if (textOf(account.credentials) === "") return account;
+    const { credentials, oauth } = this.#openAll(account.credentials, `account ${account.id}`);
+    return { ...account, credentials: isJsonObject(credentials) ? credentials : {}, ...(isOAuthGrant(oauth) ? { oauth } : {}) };
   }
 
   sealRegistry(registry: Registry): Registry {

@@ -1,5 +1,8 @@
+import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { PdHome } from "../support/pd.ts";
+import { PdHome, collect } from "../support/pd.ts";
+import { eventually } from "../support/runtime.ts";
+import { TokenServer } from "../support/token-server.ts";
 
 const SOURCE = `export default { name: "uses", version: "1", props: { demo: { type: "app", app: "demo", methods: { all() { return { ...this.$auth }; } } } },
   run() { this.$emit(this.demo.all()); } };`;
@@ -12,7 +15,7 @@ describe("pd accounts", () => {
     expect(await home.json("accounts", "connect", "demo", "--env", "DEMO")).toMatchObject({ name: "demo", fields: ["api_key"] });
     expect((await home.pd("accounts", "connect", "other", "--stdin", { input: '{"token":"hush-3"}' })).code).toBe(0);
     expect((await home.pd("accounts", "list")).stdout).toMatch(
-      /^NAME +ID +APP +FIELDS\ndemo +apn_\w+ +demo +api_key\nwork +apn_\w+ +demo +api_key, region\nother /,
+      /^NAME +ID +APP +HEALTHY +FIELDS\ndemo +apn_\w+ +demo +yes +api_key\nwork +apn_\w+ +demo +yes +api_key, region\nother /,
     );
     expect((await home.pd("accounts", "show", "work")).stdout).toMatch(/^work \(apn_\w+\), an account of demo\n  api_key = \*{8}\n  region = \*{8}\n$/);
     const revealed = await home.pd("accounts", "show", "work", "--reveal");
@@ -39,5 +42,31 @@ describe("pd accounts", () => {
     expect((await home.pd("secrets", "rotate")).stderr).toContain("All secrets are sealed with a new key");
     await home.pd("run", "uses");
     expect(JSON.parse((await home.pd("events", "uses", "--json")).stdout).at(-1)).toMatchObject({ event: { api_key: "hush-4" } });
+  });
+
+  it("connects by OAuth through a browser on this machine, and by a code that is entered elsewhere", async () => {
+    const home = await PdHome.make({ PD_OAUTH_CLIENT_SECRET: "hush-5" });
+    const answers = ["authorization_pending"];
+    const provider = await TokenServer.start(({ path, form }) => {
+      if (path === "/device")
+        return { body: { device_code: "d", user_code: "AB-12", verification_uri: "https://example.com/go", expires_in: 60, interval: 1 } };
+      const error = form["grant_type"]?.includes("device") === true ? answers.shift() : undefined;
+      return error === undefined ? { body: { access_token: `token-of-${form["client_secret"]}`, refresh_token: "r" } } : { status: 400, body: { error } };
+    });
+    const words = ["accounts", "connect", "demo", "--client-id", "me", "--token-url", `${provider.url}/token`];
+    const browser = home.spawn([...words, "--name", "browser", "--authorize-url", `${provider.url}/authorize`, "--json"]);
+    const [stdout, stderr] = [collect(browser, "stdout"), collect(browser, "stderr")];
+    const url = new URL(await eventually(async () => /^http:\/\/\S+$/m.exec(stderr())?.[0]));
+    expect([url.searchParams.get("client_id"), url.searchParams.get("code_challenge_method")]).toEqual(["me", "S256"]);
+    const page = await fetch(`${url.searchParams.get("redirect_uri")}?code=c&state=${url.searchParams.get("state")}`);
+    expect(await page.text()).toContain("This window can be closed");
+    await once(browser, "close");
+    expect(JSON.parse(stdout())).toMatchObject({ name: "browser", healthy: true, fields: ["oauth_access_token", "oauth_client_id", "oauth_refresh_token"] });
+    const device = await home.pd(...words, "--name", "device", "--flow", "device", "--device-url", `${provider.url}/device`);
+    expect([device.code, device.stderr]).toEqual([0, expect.stringContaining("Open https://example.com/go and enter AB-12")]);
+    expect((await home.pd(...words, "--flow", "nonsense")).code).toBe(2);
+    await home.json("deploy", await home.file("uses.mjs", SOURCE), "--prop", "demo=device");
+    await home.pd("run", "uses");
+    expect(JSON.parse((await home.pd("events", "uses", "--json")).stdout)).toMatchObject([{ event: { oauth_access_token: "token-of-hush-5" } }]);
   });
 });

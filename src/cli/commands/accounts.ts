@@ -4,7 +4,8 @@ import { type ApiClient, dataOf, listOf } from "../api-client.ts";
 import { canAsk } from "../ask.ts";
 import { askFields } from "../ask-account.ts";
 import { type CliContext, connect } from "../context.ts";
-import { splitPair } from "../prop-flags.ts";
+import { connectByOAuth } from "../oauth-connect.ts";
+import { readValue, splitPair } from "../prop-flags.ts";
 import { printLine, printNote, printRecord, printRecords, text } from "../reporter.ts";
 
 export interface AccountFlags {
@@ -14,12 +15,21 @@ export interface AccountFlags {
   /** Variable that holds all fields as JSON, or the value of the app's one field. */
   readonly env?: string;
   readonly stdin?: boolean;
+  /** The user's own OAuth client. */
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly flow?: string;
+  readonly scope?: readonly string[];
+  readonly authorizeUrl?: string;
+  readonly tokenUrl?: string;
+  readonly deviceUrl?: string;
+  readonly redirectPort?: string;
   readonly reveal?: boolean;
   readonly force?: boolean;
   readonly prompt?: boolean;
 }
 
-const USAGE = "pd accounts connect <app> | list [app] | show <account> | rename <account> <name> | update <account> | delete <account>";
+const USAGE = "pd accounts connect <app> | reconnect <account> | list [app] | show <account> | rename <account> <name> | update <account> | delete <account>";
 
 /** `pd accounts <verb> [words…]`: credentials for apps, which components use by the account's name. */
 export async function accounts(cli: CliContext, { verb, words }: { verb: string; words: readonly string[] }, flags: AccountFlags): Promise<number> {
@@ -30,7 +40,9 @@ export async function accounts(cli: CliContext, { verb, words }: { verb: string;
   const path = `/v1/accounts/${encodeURIComponent(target)}`;
   switch (verb) {
     case "connect":
-      return connectAccount(cli, target, flags);
+      return flags.clientId === undefined ? connectAccount(cli, target, flags) : connectOAuth(cli, await oauthRequest(cli, target, flags), flags);
+    case "reconnect":
+      return connectOAuth(cli, { account: target }, flags);
     case "show":
       return show(cli, path, flags);
     case "rename":
@@ -54,8 +66,54 @@ async function connectAccount(cli: CliContext, app: string, flags: AccountFlags)
   const client = await connect(cli);
   const credentials = await givenFields(cli, client, { app, flags });
   const made = dataOf(await client.post("/v1/accounts", { app, credentials, ...(flags.name === undefined ? {} : { name: flags.name }) }));
-  return printRecord(cli, made, () =>
-    printLine(cli, `Connected ${text(made, "name")} (${text(made, "id")}); use it as --prop <app prop>=${text(made, "name")}`),
+  return printConnected(cli, made);
+}
+
+const FLOWS: Readonly<Record<string, string>> = { code: "authorization_code", device: "device_code", client: "client_credentials" };
+
+/** The client's secret is better given by a file or PD_OAUTH_CLIENT_SECRET: others on the machine see command lines. */
+async function oauthRequest({ environment }: CliContext, app: string, flags: AccountFlags): Promise<JsonObject> {
+  const {
+    name,
+    field = [],
+    clientId = "",
+    clientSecret = environment["PD_OAUTH_CLIENT_SECRET"],
+    scope,
+    flow = "code",
+    authorizeUrl,
+    tokenUrl,
+    deviceUrl,
+  } = flags;
+  if (FLOWS[flow] === undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot use --flow ${JSON.stringify(flow)}: there are code, device and client`, { fix: "--flow code" });
+  return {
+    app,
+    flow: FLOWS[flow],
+    client_id: clientId,
+    fields: Object.fromEntries(field.map((pair) => splitPair(pair, "--field"))),
+    ...(clientSecret === undefined ? {} : { client_secret: await readValue("--client-secret", clientSecret) }),
+    ...(name === undefined ? {} : { name }),
+    ...(scope === undefined ? {} : { scopes: [...scope] }),
+    ...(authorizeUrl === undefined ? {} : { authorize_url: authorizeUrl }),
+    ...(tokenUrl === undefined ? {} : { token_url: tokenUrl }),
+    ...(deviceUrl === undefined ? {} : { device_url: deviceUrl }),
+  };
+}
+
+async function connectOAuth(cli: CliContext, request: JsonObject, { redirectPort = "0" }: AccountFlags): Promise<number> {
+  const client = await connect(cli);
+  return printConnected(cli, await connectByOAuth(cli, client, { request, port: portOf(redirectPort) }));
+}
+
+function portOf(given: string): number {
+  const port = Number(given);
+  if (Number.isInteger(port) && port >= 0 && port < 65_536) return port;
+  throw new PdError("PD_BAD_INPUT", `Cannot use --redirect-port ${JSON.stringify(given)}: it wants a port`, { fix: "--redirect-port 8123" });
+}
+
+function printConnected(cli: CliContext, account: JsonObject): number {
+  return printRecord(cli, account, () =>
+    printLine(cli, `Connected ${text(account, "name")} (${text(account, "id")}); use it as --prop <app prop>=${text(account, "name")}`),
   );
 }
 
@@ -69,8 +127,8 @@ async function list(cli: CliContext, app: string | undefined): Promise<number> {
   const client = await connect(cli);
   const query = app === undefined ? "" : `?app=${encodeURIComponent(app)}`;
   return printRecords(cli, listOf(await client.get(`/v1/accounts${query}`)), {
-    columns: ["name", "id", "app", "fields"],
-    cells: (account) => [text(account, "name"), text(account, "id"), appOf(account), fieldsOf(account)],
+    columns: ["name", "id", "app", "healthy", "fields"],
+    cells: (account) => [text(account, "name"), text(account, "id"), appOf(account), account["healthy"] === true ? "yes" : "no", fieldsOf(account)],
     none: "No accounts: pd accounts connect <app> --field api_key=…",
   });
 }
@@ -85,6 +143,7 @@ async function show(cli: CliContext, path: string, { reveal }: AccountFlags): Pr
   const account = dataOf(await client.get(reveal === true ? `${path}?include_credentials=1` : path));
   return printRecord(cli, account, () => {
     printLine(cli, `${text(account, "name")} (${text(account, "id")}), an account of ${appOf(account)}`);
+    if (account["healthy"] !== true) printLine(cli, `  cannot be used: ${text(account, "error")} (pd accounts reconnect ${text(account, "name")})`);
     const shown = isJsonObject(account["credentials"]) ? account["credentials"] : undefined;
     for (const field of Array.isArray(account["fields"]) ? account["fields"] : [])
       printLine(cli, `  ${String(field)} = ${shown === undefined ? "********" : String(shown[String(field)])}`);

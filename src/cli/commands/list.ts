@@ -1,6 +1,6 @@
 import { PdError } from "../../domain/errors.ts";
 import { type CliContext, connect } from "../context.ts";
-import { printRecords, text } from "../reporter.ts";
+import { printNote, printRecords, text } from "../reporter.ts";
 
 /** `pd list [sources|components|streams]`. */
 export async function list(cli: CliContext, kind: string): Promise<number> {
@@ -20,7 +20,10 @@ export async function list(cli: CliContext, kind: string): Promise<number> {
 
 async function listSources(cli: CliContext): Promise<number> {
   const client = await connect(cli);
-  return printRecords(cli, await client.all("/v1/users/me/sources"), {
+  const sources = await client.all("/v1/users/me/sources");
+  for (const source of sources)
+    for (const problem of Array.isArray(source["problems"]) ? source["problems"] : []) printNote(cli, `${text(source, "name_slug")}: ${String(problem)}`);
+  return printRecords(cli, sources, {
     columns: ["name", "id", "active", "version", "endpoint"],
     cells: (source) => [
       text(source, "name_slug"),

@@ -94,16 +94,17 @@ export function connectedAccountRoutes(engine: Engine, checkWorkspace: (id: stri
   ];
 }
 
-function accountRecord({ id, name, app, credentials, createdAt, updatedAt }: Account, isRevealed: boolean): JsonObject {
+export function accountRecord({ id, name, app, credentials, oauth, problem, createdAt, updatedAt }: Account, isRevealed: boolean): JsonObject {
   return {
     id,
     name,
-    healthy: true,
+    healthy: problem === undefined,
+    ...(problem === undefined ? {} : { error: problem }),
     app: { id: `app_${app}`, name_slug: app, name: app },
     fields: Object.keys(credentials),
     created_at: new Date(createdAt).toISOString(),
     updated_at: new Date(updatedAt).toISOString(),
-    expires_at: null,
+    expires_at: oauth?.expiresAt === undefined ? null : new Date(oauth.expiresAt).toISOString(),
     ...(isRevealed ? { credentials } : {}),
   };
 }

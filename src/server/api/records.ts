@@ -56,13 +56,15 @@ function registryRecord({ registry, path, package: packageName, commit }: Regist
 
 export interface SourceContext {
   readonly definition: ComponentDefinition;
+  /** Why it cannot run as it should. */
+  readonly problems: readonly string[];
   readonly endpoint: string;
   readonly timers: readonly Timer[];
   readonly owner: Identity;
   readonly provenance: Provenance;
 }
 
-export function sourceRecord(source: DeployedComponent, { definition, endpoint, timers, owner, provenance }: SourceContext): JsonObject {
+export function sourceRecord(source: DeployedComponent, { definition, endpoint, timers, owner, provenance, problems }: SourceContext): JsonObject {
   return record({
     id: source.id,
     // Both names are documented (platform.md §8.3).
@@ -85,6 +87,7 @@ export function sourceRecord(source: DeployedComponent, { definition, endpoint, 
     component_url: provenance.origin.kind === "url" ? provenance.origin.url : undefined,
     registry: provenance.origin.kind === "registry" ? registryRecord(provenance.origin) : undefined,
     warnings: definition.warnings.length > 0 ? [...definition.warnings] : undefined,
+    problems: problems.length > 0 ? [...problems] : undefined,
     endpoint_url: hasEndpoint(definition.props) ? endpoint : undefined,
     timers: timers.length > 0 ? timers.map(timerRecord) : undefined,
   });

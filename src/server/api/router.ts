@@ -16,6 +16,7 @@ import { invocationRoutes } from "./invocations.ts";
 import { openApiDocument } from "./openapi.ts";
 import { referencePage } from "./reference-page.ts";
 import { registryRoutes } from "./registries.ts";
+import { oauthRoutes } from "./oauth.ts";
 import type { Route } from "./route.ts";
 import { secretRoutes } from "./secrets.ts";
 import { hashOfKey, serverRoutes } from "./server.ts";
@@ -86,6 +87,7 @@ function apiRoutes(engine: Engine, { status, clock, rotateSecrets }: ApiSettings
     ...subscriptionRoutes(engine, checkWorkspace),
     ...accountRoutes(engine, checkWorkspace),
     ...connectedAccountRoutes(engine, checkWorkspace),
+    ...oauthRoutes(engine),
     ...secretRoutes(rotateSecrets),
     ...serverRoutes({ store: engine.store, clock, status }),
   ];

@@ -90,6 +90,7 @@ export const source = z.object({
   component_url: optional,
   registry: registryOrigin.optional(),
   warnings: z.array(text).optional(),
+  problems: z.array(text).optional().describe("why it cannot run as it should, such as a revoked account"),
   endpoint_url: optional,
   timers: z.array(timer).optional(),
   callback_observations: z.array(observation).optional(),
@@ -277,12 +278,22 @@ export const account = z.object({
   id: text,
   name: text,
   healthy: z.boolean(),
+  error: text.optional().describe("why the provider does not take it any more"),
   app: z.object({ id: text, name_slug: text, name: text }),
   fields: z.array(text),
   created_at: text,
   updated_at: text,
   expires_at: text.nullable(),
   credentials: jsonObject.optional().describe("only with include_credentials"),
+});
+export const oauthStep = z.object({
+  status: z.enum(["visit", "enter-code", "pending", "connected"]),
+  flow_id: text.optional(),
+  url: text.optional().describe("where the person goes"),
+  user_code: text.optional(),
+  interval_ms: ms.optional(),
+  expires_in_ms: ms.optional(),
+  account: account.optional(),
 });
 export const project = z.object({ id: text, name: text });
 

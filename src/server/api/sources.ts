@@ -141,7 +141,14 @@ export function sourceListRoutes(engine: Engine, checkWorkspace: (id: string) =>
 export function liveRecord(engine: Engine, live: LiveSource): JsonObject {
   const { userId, workspaceId } = engine.store.identity();
   const { definition, endpoint, provenance, source } = live;
-  return sourceRecord(source, { definition, endpoint, timers: engine.store.timersOf(source.id), owner: { userId, workspaceId }, provenance });
+  return sourceRecord(source, {
+    definition,
+    endpoint,
+    timers: engine.store.timersOf(source.id),
+    owner: { userId, workspaceId },
+    provenance,
+    problems: engine.accounts.problemsOf(source),
+  });
 }
 
 /** What the hooks of a deploy have logged (platform.md §1.4, callback_observations). */

@@ -10,18 +10,19 @@ export interface AccountWrites {
   deleteAccount(id: AccountId): void;
 }
 
-const SAVE = `insert into accounts (id, app, name, credentials, created_at, updated_at) values (?, ?, ?, ?, ?, ?)
-  on conflict (id) do update set app = excluded.app, name = excluded.name, credentials = excluded.credentials, updated_at = excluded.updated_at`;
+const SAVE = `insert into accounts (id, app, name, credentials, oauth, problem, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (id) do update set app = excluded.app, name = excluded.name, credentials = excluded.credentials, oauth = excluded.oauth,
+    problem = excluded.problem, updated_at = excluded.updated_at`;
 
 export function accountWrites(db: Database): AccountWrites {
   const save = db.prepare(SAVE);
   const namesake = db.prepare("select 1 from accounts where app = ? and name = ? and id <> ?");
   const remove = db.prepare("delete from accounts where id = ?");
   return {
-    saveAccount({ id, app, name, credentials, createdAt, updatedAt }) {
+    saveAccount({ id, app, name, credentials, oauth, problem, createdAt, updatedAt }) {
       if (row(namesake.get(app, name, id)) !== undefined)
         throw new PdError("PD_CONFLICT", `Cannot keep an account of ${app} as ${JSON.stringify(name)}: another has this name`);
-      save.run(id, app, name, JSON.stringify(credentials), createdAt, updatedAt);
+      save.run(id, app, name, JSON.stringify(credentials), oauth === undefined ? null : JSON.stringify(oauth), problem ?? null, createdAt, updatedAt);
     },
     deleteAccount: (id) => void remove.run(id),
   };

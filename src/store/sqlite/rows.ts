@@ -195,14 +195,16 @@ export function attemptOf(row: Row): Attempt {
 }
 
 export function accountOf(row: Row): Account {
-  return {
+  return present<Account>({
     id: row["id"] as Account["id"],
     app: String(row["app"]),
     name: String(row["name"]),
     credentials: json(row["credentials"]),
+    oauth: row["oauth"] === null ? null : json(row["oauth"]),
+    problem: row["problem"] as string | null,
     createdAt: Number(row["created_at"]),
     updatedAt: Number(row["updated_at"]),
-  };
+  } as never);
 }
 
 export function registryOf(row: Row): Registry {

@@ -1,0 +1,71 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { PdError } from "../domain/errors.ts";
+import { type JsonObject, isJsonObject } from "../domain/json.ts";
+import { type ApiClient, dataOf } from "./api-client.ts";
+import type { CliContext } from "./context.ts";
+import { openInBrowser } from "./open-browser.ts";
+import { printNote, text } from "./reporter.ts";
+
+/** What a person is told in the browser once it has sent them back. */
+const DONE_PAGE = "<!doctype html><title>Headwater</title><p>Connected. This window can be closed.</p>";
+const PATIENCE_MS = 10 * 60_000;
+
+/** Takes a person through an OAuth flow; `request`: parameters of the API. Returns the account's record. */
+export async function connectByOAuth(cli: CliContext, client: ApiClient, { request, port }: { request: JsonObject; port: number }): Promise<JsonObject> {
+  await using callback = await listenForCallback(port);
+  let step = dataOf(await client.post("/v1/accounts/oauth", { ...request, redirect_uri: callback.url }));
+  const path = `/v1/accounts/oauth/${text(step, "flow_id")}`;
+  if (step["status"] === "visit") {
+    printNote(cli, `Open this address, and allow the access:\n${text(step, "url")}`);
+    openInBrowser(cli, text(step, "url"));
+    step = dataOf(await client.post(path, { callback_url: await callback.arrived() }));
+  }
+  if (step["status"] === "enter-code") {
+    printNote(cli, `Open ${text(step, "url")} and enter ${text(step, "user_code")}`);
+    step = await untilGranted(client, path, step);
+  }
+  return isJsonObject(step["account"]) ? step["account"] : {};
+}
+
+async function untilGranted(client: ApiClient, path: string, { interval_ms: first, expires_in_ms: lasts }: JsonObject): Promise<JsonObject> {
+  const endsAt = Date.now() + Number(lasts);
+  let pause = Number(first);
+  while (Date.now() < endsAt) {
+    await sleep(pause);
+    const step = dataOf(await client.post(path, {}));
+    if (step["status"] !== "pending") return step;
+    pause = Number(step["interval_ms"]);
+  }
+  throw new PdError("PD_OAUTH_FAILED", "Cannot connect the account: nobody entered the code in time", { fix: "Try again" });
+}
+
+/** The address on this machine that a provider sends the person back to. Throws PD_PORT_TAKEN. */
+async function listenForCallback(port: number) {
+  let arrive = (_url: string): void => {};
+  const arrived = new Promise<string>((resolve) => (arrive = resolve));
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "/", "http://127.0.0.1");
+    if (url.pathname !== "/callback") return response.writeHead(404).end();
+    response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(DONE_PAGE);
+    arrive(url.href);
+  }).listen(port, "127.0.0.1");
+  await once(server, "listening").catch((error: unknown) => {
+    throw new PdError("PD_PORT_TAKEN", `Cannot wait for the provider on port ${port}: it is taken`, { cause: error, fix: "Give another with --redirect-port" });
+  });
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : port}/callback`;
+  const late = (): Promise<never> =>
+    sleep(PATIENCE_MS, undefined, { ref: false }).then(() => {
+      throw new PdError("PD_OAUTH_FAILED", "Cannot connect the account: nobody came back from the provider in time", { fix: "Try again" });
+    });
+  return {
+    url,
+    arrived: () => Promise.race([arrived, late()]),
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

@@ -1,0 +1,11 @@
+import { spawn } from "node:child_process";
+import type { CliContext } from "./context.ts";
+import { printNote } from "./reporter.ts";
+
+/** Opens an address in the browser of this machine; where there is none, says to do so. */
+export function openInBrowser(cli: CliContext, url: string): void {
+  const opener = process.platform === "darwin" ? "open" : process.platform === "win32" ? "explorer" : "xdg-open";
+  spawn(opener, [url], { stdio: "ignore", detached: true })
+    .once("error", () => printNote(cli, `Open ${url} in a browser`))
+    .unref();
+}

@@ -1,0 +1,107 @@
+import { type Account, accountIdOf } from "../domain/account.ts";
+import { PdError } from "../domain/errors.ts";
+import type { RunResult } from "../domain/invocation.ts";
+import type { JsonValue } from "../domain/json.ts";
+import { type OAuthGrant, type TokenAnswer, grantAfter, isRevoked, oauthCredentials, renewAt } from "../domain/oauth.ts";
+import { type ConfiguredProps, type PropDeclaration, dataStoresOf } from "../domain/prop.ts";
+import type { AccountStore } from "../ports/account-store.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { OAuthServer } from "../ports/oauth-server.ts";
+
+export interface CredentialPorts {
+  readonly store: AccountStore;
+  readonly oauth: OAuthServer;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What one call may reach: credentials in the place of accounts, and data stores by their names. */
+export interface Reach {
+  readonly configured: ConfiguredProps;
+  readonly dataStores: readonly string[];
+}
+
+/** An answer may be lost on its way: then the provider is asked once more. */
+const MOST_TRIES = 2;
+
+/** Hands accounts to calls, with tokens that are good for a while. */
+export class Credentials {
+  readonly #ports: CredentialPorts;
+  /** Accounts whose tokens are being renewed: however many ask, the provider is asked once. */
+  readonly #renewing = new Map<string, Promise<Account>>();
+
+  constructor(ports: CredentialPorts) {
+    this.#ports = ports;
+  }
+
+  /** Throws PD_ACCOUNT_NOT_FOUND, PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED. */
+  async reachOf(props: readonly PropDeclaration[], configured: ConfiguredProps): Promise<Reach> {
+    const dataStores = dataStoresOf(props, configured);
+    const named = props.flatMap((prop) => {
+      const id = prop.kind === "app" ? accountIdOf(configured[prop.name]) : undefined;
+      return id === undefined ? [] : [{ name: prop.name, id }];
+    });
+    if (named.length === 0) return { configured, dataStores };
+    const given = await Promise.all(named.map(async ({ name, id }): Promise<[string, JsonValue]> => [name, (await this.#usable(name, id)).credentials]));
+    return { configured: { ...configured, ...Object.fromEntries(given) }, dataStores };
+  }
+
+  async #usable(prop: string, id: string): Promise<Account> {
+    const account = this.#ports.store.getAccount(id);
+    if (account === undefined)
+      throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot give ${prop} its account: ${id} was deleted`, { fix: "Give it another: pd update <source> --prop …" });
+    if (account.problem !== undefined) throw unhealthy(account, account.problem);
+    const at = account.oauth === undefined ? undefined : renewAt(account.oauth);
+    return at === undefined || this.#ports.clock.now() < at ? account : this.renew(account);
+  }
+
+  /** New tokens, stored before anybody gets them. Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED. */
+  renew(account: Account): Promise<Account> {
+    const running = this.#renewing.get(account.id) ?? this.#renewOnce(account).finally(() => this.#renewing.delete(account.id));
+    this.#renewing.set(account.id, running);
+    return running;
+  }
+
+  async #renewOnce(account: Account): Promise<Account> {
+    const { clock, log, store } = this.#ports;
+    const { oauth: grant } = account;
+    if (grant === undefined) return account;
+    let answer = await this.#ask(grant);
+    for (let tries = 1; answer.kind === "unreachable" && tries < MOST_TRIES; tries++) answer = await this.#ask(grant);
+    const now = clock.now();
+    if (answer.kind === "granted") {
+      const oauth = grantAfter(grant, answer.tokens, now);
+      const { problem: _mended, ...rest } = account;
+      const renewed: Account = { ...rest, oauth, credentials: oauthCredentials(account.credentials, oauth, answer.tokens), updatedAt: now };
+      await store.saveAccount(renewed);
+      return renewed;
+    }
+    if (answer.kind === "refused" && isRevoked(answer.code)) {
+      await store.saveAccount({ ...account, problem: answer.reason, updatedAt: now });
+      throw unhealthy(account, answer.reason);
+    }
+    // The token may be good for a while yet: the next call tries again.
+    log.warn("the tokens of an account could not be renewed", { account: account.id, reason: answer.reason });
+    if (grant.expiresAt !== undefined && now < grant.expiresAt) return account;
+    throw new PdError("PD_OAUTH_FAILED", `Cannot renew the tokens of account "${account.name}": ${answer.reason}`);
+  }
+
+  async #ask({ flow, client, scope, refreshToken }: OAuthGrant): Promise<TokenAnswer> {
+    const { oauth } = this.#ports;
+    if (flow === "client_credentials") return oauth.clientCredentials(client, scope);
+    if (refreshToken === undefined)
+      return { kind: "refused", code: "invalid_grant", reason: "its token has ended, and the provider gave nothing to renew it with" };
+    return oauth.refresh(client, refreshToken);
+  }
+}
+
+function unhealthy({ name, app }: Account, reason: string): PdError {
+  return new PdError("PD_ACCOUNT_UNHEALTHY", `Cannot use account "${name}" of ${app}: ${reason}`, { fix: `pd accounts reconnect ${name}` });
+}
+
+/** A run that could not begin for want of its account is a failed one, as any other: recorded, and told on `$errors`. */
+export function refusedRun({ message }: PdError): RunResult {
+  const error = { name: "AccountError", message, stack: `AccountError: ${message}` };
+  return { outcome: { kind: "threw", error }, emits: [], stateChanges: {}, logs: [] };
+}

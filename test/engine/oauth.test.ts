@@ -1,0 +1,195 @@
+import { OAuth2Server } from "oauth2-mock-server";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { dataOf, listOf } from "../../src/cli/api-client.ts";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { DeployedSource, TestServer, eventually } from "../support/runtime.ts";
+import { TokenServer } from "../support/token-server.ts";
+
+const SOURCE = `export default { name: "uses", version: "1", props: { demo: { type: "app", app: "demo", methods: { auth() { return { ...this.$auth }; } } } },
+  run() { this.$emit(this.demo.auth()); } };`;
+
+/** A provider as others run it. */
+async function mockProvider(): Promise<OAuth2Server> {
+  const provider = new OAuth2Server();
+  await provider.issuer.keys.generate("RS256");
+  await provider.start(0, "127.0.0.1");
+  onTestFinished(() => provider.stop());
+  return provider;
+}
+
+function begin(server: TestServer, provider: string, more: JsonObject = {}): Promise<JsonObject> {
+  const addresses = { authorize_url: `${provider}/authorize`, token_url: `${provider}/token`, device_url: `${provider}/device` };
+  return server.api
+    .post("/v1/accounts/oauth", { app: "demo", client_id: "me", client_secret: "s", redirect_uri: "http://127.0.0.1:1/callback", ...addresses, ...more })
+    .then(dataOf);
+}
+
+/** An account whose tokens live so long, of a provider that answers renewals so. */
+async function withAccount(seconds: number | undefined, renew: Parameters<typeof TokenServer.start>[0]) {
+  const server = await TestServer.start();
+  const tokens = await TokenServer.start((request, count) => {
+    const isFirst = request.form["grant_type"] === "authorization_code";
+    return isFirst ? { body: { access_token: "t-0", refresh_token: "r-0", token_type: "bearer", expires_in: seconds } } : renew(request, count - 1);
+  });
+  const step = await begin(server, tokens.url);
+  const state = new URL(String(step["url"])).searchParams.get("state") ?? "";
+  const done = dataOf(
+    await server.api.post(`/v1/accounts/oauth/${String(step["flow_id"])}`, { callback_url: `http://127.0.0.1:1/callback?code=c&state=${state}` }),
+  );
+  const source = await server.deploy(SOURCE, { props: { demo: "demo" } });
+  return { server, tokens, source, account: done["account"] as JsonObject };
+}
+
+const token = async (source: DeployedSource) => (await source.events()).map(({ event }) => (event as JsonObject)["oauth_access_token"]);
+const ended = () => new Promise((resolve) => setTimeout(resolve, 1100));
+
+describe("an OAuth account", () => {
+  it("is connected by a code with PKCE, and components read its tokens", async () => {
+    const [server, provider] = [await TestServer.start(), await mockProvider()];
+    const issuer = String(provider.issuer.url);
+    const step = await begin(server, issuer, { scopes: ["a", "b"], fields: { region: "eu" } });
+    expect(step).toMatchObject({ status: "visit", url: expect.stringContaining("code_challenge_method=S256") });
+    expect(new URL(String(step["url"])).searchParams.get("scope")).toBe("a b");
+    const visited = await fetch(String(step["url"]), { redirect: "manual" });
+    const callback = visited.headers.get("location") ?? "";
+    const done = dataOf(await server.api.post(`/v1/accounts/oauth/${String(step["flow_id"])}`, { callback_url: callback }));
+    expect(done).toMatchObject({ status: "connected", account: { name: "demo", healthy: true, expires_at: expect.any(String) } });
+    const source = await server.deploy(SOURCE, { props: { demo: "demo" } });
+    await source.run({});
+    expect(await source.payloads()).toMatchObject([
+      { region: "eu", oauth_access_token: expect.any(String), oauth_refresh_token: expect.any(String), oauth_client_id: "me", oauth_uid: expect.any(String) },
+    ]);
+    await expect(server.api.post(`/v1/accounts/oauth/${String(step["flow_id"])}`, { callback_url: callback })).rejects.toMatchObject({ code: "PD_NOT_FOUND" });
+  });
+
+  it("is not connected by an answer of another flow, nor by a refusal", async () => {
+    const [server, provider] = [await TestServer.start(), await mockProvider()];
+    const forged = await begin(server, String(provider.issuer.url));
+    const resume = (step: JsonObject, query: string) =>
+      server.api.post(`/v1/accounts/oauth/${String(step["flow_id"])}`, { callback_url: `http://127.0.0.1:1/callback?${query}` });
+    await expect(resume(forged, "code=c&state=other")).rejects.toMatchObject({ code: "PD_OAUTH_FAILED" });
+    const refused = await begin(server, String(provider.issuer.url));
+    const state = new URL(String(refused["url"])).searchParams.get("state");
+    await expect(resume(refused, `error=access_denied&error_description=no+way&state=${state}`)).rejects.toMatchObject({
+      code: "PD_OAUTH_FAILED",
+      message: expect.stringContaining("no way"),
+    });
+    await expect(begin(server, "http://example.com")).rejects.toMatchObject({ code: "PD_BAD_INPUT", message: expect.stringContaining("https") });
+    await expect(server.api.post("/v1/accounts/oauth", { app: "nowhere", client_id: "me" })).rejects.toMatchObject({
+      message: expect.stringContaining("its provider is not known"),
+    });
+    expect(listOf(await server.api.get("/v1/accounts"))).toEqual([]);
+  });
+
+  it("is connected without a person by client credentials, and renewed the same way", async () => {
+    const [server, provider] = [await TestServer.start(), await mockProvider()];
+    let count = 0;
+    provider.service.on("beforeResponse", (response) => {
+      response.body = { access_token: `t-${++count}`, token_type: "bearer", expires_in: 1 };
+    });
+    const done = await begin(server, String(provider.issuer.url), { flow: "client_credentials", name: "robot" });
+    expect(done).toMatchObject({ status: "connected", account: { name: "robot" } });
+    const source = await server.deploy(SOURCE, { props: { demo: "robot" } });
+    await source.run({});
+    await ended();
+    await source.run({});
+    expect(await token(source)).toEqual(["t-1", "t-2"]);
+  });
+
+  it("is connected by a code that is entered elsewhere", async () => {
+    const server = await TestServer.start();
+    const answers = ["authorization_pending", "slow_down"];
+    const tokens = await TokenServer.start(({ path }) => {
+      if (path === "/device")
+        return { body: { device_code: "d", user_code: "AB-12", verification_uri: "https://example.com/go", expires_in: 60, interval: 1 } };
+      const error = answers.shift();
+      return error === undefined ? { body: { access_token: "t", token_type: "Bearer" } } : { status: 400, body: { error } };
+    });
+    const step = await begin(server, tokens.url, { flow: "device_code" });
+    expect(step).toMatchObject({ status: "enter-code", user_code: "AB-12", url: "https://example.com/go", interval_ms: 1000 });
+    const ask = () => server.api.post(`/v1/accounts/oauth/${String(step["flow_id"])}`, {}).then(dataOf);
+    expect(await ask()).toEqual({ status: "pending", interval_ms: 1000 });
+    expect(await ask()).toEqual({ status: "pending", interval_ms: 6000 });
+    expect(await ask()).toMatchObject({ status: "connected", account: { healthy: true, expires_at: null } });
+  });
+
+  it("asks for new tokens once, however many runs need them at the same time, and keeps a rotated one before it is used", async () => {
+    const { server, tokens, source, account } = await withAccount(1, ({ form }, count) => ({
+      body: { access_token: `t-${count}`, refresh_token: `after-${form["refresh_token"]}`, token_type: "bearer", expires_in: 60 },
+    }));
+    const sources = await Promise.all(Array.from({ length: 5 }, () => server.deploy(SOURCE, { props: { demo: account["id"] ?? "" } })));
+    await ended();
+    await Promise.all([source, ...sources].flatMap((one) => Array.from({ length: 9 }, () => one.run({}))));
+    expect(tokens.requests.map(({ form }) => form["refresh_token"])).toEqual([undefined, "r-0"]);
+    const seen = await Promise.all([source, ...sources].map(token));
+    expect([seen.flat().length, new Set(seen.flat())]).toEqual([54, new Set(["t-1"])]);
+    await server.stop();
+    const again = await TestServer.start({ home: server.home });
+    expect(await again.api.get("/v1/accounts/demo?include_credentials=1")).toMatchObject({
+      data: { credentials: { oauth_access_token: "t-1", oauth_refresh_token: "after-r-0" } },
+    });
+  });
+
+  it("asks once more when an answer was lost, and goes on with a token that is still good when nobody answers", async () => {
+    const lost = await withAccount(1, (_request, count) => (count === 1 ? undefined : { body: { access_token: "t-1", token_type: "bearer" } }));
+    await ended();
+    await lost.source.run({});
+    expect([await token(lost.source), lost.tokens.requests.length]).toEqual([["t-1"], 3]);
+    const silent = await withAccount(2, () => ({ status: 503, body: { error: "temporarily_unavailable" } }));
+    await new Promise((resolve) => setTimeout(resolve, 1600));
+    await silent.source.run({});
+    expect(await token(silent.source)).toEqual(["t-0"]);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const failed = await silent.source.run({});
+    expect(failed).toMatchObject({ outcome: "threw", message: expect.stringContaining('Cannot renew the tokens of account "demo"') });
+    expect(await silent.server.api.get("/v1/accounts/demo")).toMatchObject({ data: { healthy: true } });
+  });
+
+  it("whose grant was revoked says so: in the run, on $errors, in the lists; connected once more it is whole again", async () => {
+    const { server, tokens, source } = await withAccount(1, () => ({ status: 400, body: { error: "invalid_grant", error_description: "token revoked" } }));
+    const heard = await server.deploy('export default { name: "listener", version: "1", run(event) { this.$emit(event); } };');
+    await server.api.post("/v1/subscriptions", { emitter_id: source.id, listener_id: heard.id, event_name: "$errors" });
+    await ended();
+    expect(await source.run({})).toMatchObject({ outcome: "threw", message: expect.stringContaining('Cannot use account "demo" of demo: token revoked') });
+    const [failure] = await eventually(async () => (await heard.payloads()).length > 0 && heard.payloads());
+    expect(failure).toMatchObject({ error: { code: "AccountError", msg: expect.stringContaining("token revoked") } });
+    expect(await server.api.get("/v1/accounts/demo")).toMatchObject({ data: { healthy: false, error: "token revoked" } });
+    expect(await server.api.get(source.path)).toMatchObject({ data: { problems: ['account "demo" cannot be used: token revoked'] } });
+    await source.run({});
+    expect(tokens.requests).toHaveLength(2);
+    const step = dataOf(await server.api.post("/v1/accounts/oauth", { account: "demo", redirect_uri: "http://127.0.0.1:1/callback" }));
+    const state = new URL(String(step["url"])).searchParams.get("state") ?? "";
+    await server.api.post(`/v1/accounts/oauth/${String(step["flow_id"])}`, { callback_url: `http://127.0.0.1:1/callback?code=c&state=${state}` });
+    expect(await source.run({})).toMatchObject({ outcome: "returned" });
+    expect(await server.api.get("/v1/accounts/demo")).toMatchObject({ data: { healthy: true } });
+  });
+});
+
+describe("what providers answer", () => {
+  it.each([
+    ["a form", "access_token=t&scope=repo&token_type=bearer", undefined, { oauth_access_token: "t" }],
+    ["the user's tokens apart", { ok: true, authed_user: { id: "U1", access_token: "xoxp" } }, "slack", { oauth_access_token: "xoxp", oauth_uid: "U1" }],
+    ["no token type", { access_token: "t", account_id: "dbid:1" }, undefined, { oauth_access_token: "t", oauth_uid: "dbid:1" }],
+    [
+      "an id token",
+      { access_token: "t", id_token: `x.${Buffer.from('{"sub":"7"}').toString("base64url")}.y` },
+      undefined,
+      { oauth_access_token: "t", oauth_uid: "7" },
+    ],
+  ])("is understood: %s", async (_title, body, app, wanted) => {
+    const server = await TestServer.start();
+    const tokens = await TokenServer.start(() => ({ body }));
+    const done = await begin(server, tokens.url, { flow: "client_credentials", ...(app === undefined ? {} : { app }) });
+    const id = String((done["account"] as JsonObject)["id"]);
+    expect(await server.api.get(`/v1/accounts/${id}?include_credentials=1`)).toMatchObject({ data: { credentials: wanted } });
+  });
+
+  it("may be an error with status 200", async () => {
+    const server = await TestServer.start();
+    const tokens = await TokenServer.start(() => ({ body: "error=incorrect_client_credentials&error_description=wrong+secret" }));
+    await expect(begin(server, tokens.url, { flow: "client_credentials" })).rejects.toMatchObject({
+      code: "PD_OAUTH_FAILED",
+      message: expect.stringContaining("wrong secret"),
+    });
+  });
+});

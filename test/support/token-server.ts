@@ -1,0 +1,43 @@
+import { once } from "node:events";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import { onTestFinished } from "vitest";
+
+export interface TokenRequest {
+  readonly path: string;
+  readonly form: Readonly<Record<string, string>>;
+  readonly authorization: string | undefined;
+}
+
+/** A provider's token endpoint that says what a test wants; `undefined` cuts the connection. */
+export class TokenServer {
+  readonly requests: TokenRequest[] = [];
+  #url = "";
+
+  static async start(answer: (request: TokenRequest, count: number) => { status?: number; body: unknown } | undefined): Promise<TokenServer> {
+    const tokens = new TokenServer();
+    const server = createServer((request, response) => void tokens.#serve(request, response, answer)).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const address = server.address();
+    tokens.#url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+    return tokens;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse, answer: Parameters<typeof TokenServer.start>[0]): Promise<void> {
+    let text = "";
+    for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
+    const asked = { path: request.url ?? "", form: Object.fromEntries(new URLSearchParams(text)), authorization: request.headers.authorization };
+    this.requests.push(asked);
+    const said = answer(asked, this.requests.length);
+    if (said === undefined) return void request.socket.destroy();
+    response.writeHead(said.status ?? 200, { "content-type": typeof said.body === "string" ? "application/x-www-form-urlencoded" : "application/json" });
+    response.end(typeof said.body === "string" ? said.body : JSON.stringify(said.body));
+  }
+}
