@@ -106,6 +106,7 @@ async function checkUnit({ clock }: CheckPorts, unit: Unit, { code, reach }: { c
     method: { kind: "additional-props" },
     configured: values,
     dataStores: [],
+    secrets: [],
     endpoint: "http://127.0.0.1/sample",
     deadlineMs: CALL_DEADLINE_MS,
   } as const;

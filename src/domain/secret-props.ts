@@ -43,3 +43,26 @@ function headersOf({ headers }: JsonObject): JsonObject[] {
 function isSensitive({ name }: JsonObject): boolean {
   return SENSITIVE_HEADER.test(String(name));
 }
+
+const SECRET_FIELD = /token|secret|key|pass|auth|credential|cookie|signature|private/i;
+/** Fields that tell who somebody is, not that they are. */
+const PUBLIC_FIELD = /_uid$|client_id$|^public/i;
+/** Shorter ones would be found in any text. */
+const SHORTEST_SECRET = 6;
+
+/** Texts in a value that must not be seen in what a component prints: tokens, keys and passwords. */
+export function secretTexts(prop: PropDeclaration, value: JsonValue | undefined): readonly string[] {
+  if (value === undefined || !holdsSecret(prop, value)) return [];
+  const found = prop.kind === "user" ? textsIn(value) : fieldTexts(value);
+  return found.filter((text) => text.length >= SHORTEST_SECRET);
+}
+
+function fieldTexts(value: JsonValue | undefined): string[] {
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) => (SECRET_FIELD.test(name) && !PUBLIC_FIELD.test(name) ? textsIn(member) : fieldTexts(member)));
+}
+
+function textsIn(value: JsonValue | undefined): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}

@@ -9,6 +9,7 @@ export interface Question {
   readonly configured: ConfiguredProps;
   readonly dynamicProps: readonly PropDeclaration[];
   readonly dataStores: readonly string[];
+  readonly secrets: readonly string[];
   /** What `this.<http>.endpoint` shows. */
   readonly endpoint: string;
 }

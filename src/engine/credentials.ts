@@ -4,6 +4,7 @@ import type { RunResult } from "../domain/invocation.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { type OAuthGrant, type TokenAnswer, grantAfter, isRevoked, oauthCredentials, renewAt } from "../domain/oauth.ts";
 import { type ConfiguredProps, type PropDeclaration, dataStoresOf } from "../domain/prop.ts";
+import { secretTexts } from "../domain/secret-props.ts";
 import type { AccountStore } from "../ports/account-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
@@ -20,6 +21,8 @@ export interface CredentialPorts {
 export interface Reach {
   readonly configured: ConfiguredProps;
   readonly dataStores: readonly string[];
+  /** Not to be seen in what it prints. */
+  readonly secrets: readonly string[];
 }
 
 /** An answer may be lost on its way: then the provider is asked once more. */
@@ -42,9 +45,10 @@ export class Credentials {
       const id = prop.kind === "app" ? accountIdOf(configured[prop.name]) : undefined;
       return id === undefined ? [] : [{ name: prop.name, id }];
     });
-    if (named.length === 0) return { configured, dataStores };
+    if (named.length === 0) return { configured, dataStores, secrets: secretsOf(props, configured) };
     const given = await Promise.all(named.map(async ({ name, id }): Promise<[string, JsonValue]> => [name, (await this.#usable(name, id)).credentials]));
-    return { configured: { ...configured, ...Object.fromEntries(given) }, dataStores };
+    const values = { ...configured, ...Object.fromEntries(given) };
+    return { configured: values, dataStores, secrets: secretsOf(props, values) };
   }
 
   async #usable(prop: string, id: string): Promise<Account> {
@@ -94,6 +98,10 @@ export class Credentials {
       return { kind: "refused", code: "invalid_grant", reason: "its token has ended, and the provider gave nothing to renew it with" };
     return oauth.refresh(client, refreshToken);
   }
+}
+
+function secretsOf(props: readonly PropDeclaration[], configured: ConfiguredProps): readonly string[] {
+  return props.flatMap((prop) => (Object.hasOwn(configured, prop.name) ? secretTexts(prop, configured[prop.name]) : []));
 }
 
 function unhealthy({ name, app }: Account, reason: string): PdError {

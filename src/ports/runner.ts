@@ -21,6 +21,8 @@ export interface CallRequest {
   readonly configured: ConfiguredProps;
   /** What `additionalProps` has declared for these values. */
   readonly dynamicProps?: readonly PropDeclaration[];
+  /** Texts that stars stand for in what it prints and throws. */
+  readonly secrets: readonly string[];
   /** Names of the data stores that the call may reach. */
   readonly dataStores: readonly string[];
   /** What `this.<http>.endpoint` shows. */

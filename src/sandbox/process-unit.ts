@@ -7,6 +7,7 @@ import type { CallReport, CallRequest, Unit, UnitCode, UnitEvents } from "../por
 import { type CallLog, keepLine } from "./call-log.ts";
 import type { ChildExit, ChildProcess } from "./child-process.ts";
 import { LateLines } from "./late-lines.ts";
+import { SecretMask } from "./secret-mask.ts";
 import { HOSTED_API, type RawLogLine, type ToHost } from "./protocol.ts";
 import { StackMapper } from "./stack-mapper.ts";
 
@@ -44,6 +45,7 @@ export class ProcessUnit implements Unit {
   readonly #mapper: StackMapper;
   readonly #inFlight = new Map<InvocationId, CallInFlight>();
   readonly #stop = new AbortController();
+  readonly #mask = new SecretMask();
   #isRetired = false;
   #isWatching = false;
   #isStopping = false;
@@ -82,7 +84,8 @@ export class ProcessUnit implements Unit {
   }
 
   call(request: CallRequest, report: CallReport): Promise<RunResult> {
-    const { deadlineMs, dataStores, ...call } = request;
+    const { deadlineMs, dataStores, secrets, ...call } = request;
+    this.#mask.add(secrets);
     const { id } = call;
     if (this.#isRetired) return Promise.resolve(endedWithout({ kind: "interrupted", reason: "its process has ended" }, []));
     return new Promise((settle) => {
@@ -156,11 +159,14 @@ export class ProcessUnit implements Unit {
         return this.#inFlight.get(message.id)?.report.respond(message.response);
       case "child:done": {
         const { type: _type, id, part, outcome, ...rest } = message;
-        return this.#settle(id, { outcome: this.#mapper.mapOutcome(outcome), ...part, ...rest });
+        return this.#settle(id, { outcome: this.#mask.overOutcome(this.#mapper.mapOutcome(outcome)), ...part, ...rest });
       }
       case "child:late": {
         const { id, part, outcome } = message;
-        return this.#events.late({ id, result: { ...part, logs: [], ...(outcome === undefined ? {} : { outcome: this.#mapper.mapOutcome(outcome) }) } });
+        return this.#events.late({
+          id,
+          result: { ...part, logs: [], ...(outcome === undefined ? {} : { outcome: this.#mask.overOutcome(this.#mapper.mapOutcome(outcome)) }) },
+        });
       }
       case "child:pong":
         return this.#pong?.();
@@ -195,7 +201,7 @@ export class ProcessUnit implements Unit {
 
   #log(id: InvocationId | null, raw: RawLogLine): void {
     const from = raw.rawFrom === undefined ? undefined : this.#mapper.firstPosition(raw.rawFrom)?.replace(/:\d+$/, "");
-    const line: LogLine = { at: raw.at, level: raw.level, text: this.#mapper.mapText(raw.text), ...(from === undefined ? {} : { from }) };
+    const line: LogLine = { at: raw.at, level: raw.level, text: this.#mask.over(this.#mapper.mapText(raw.text)), ...(from === undefined ? {} : { from }) };
     const target = id ?? this.#lastCall;
     const call = target === undefined ? undefined : this.#inFlight.get(target);
     if (call !== undefined) {

@@ -28,6 +28,7 @@ function request(id: InvocationId, event: { [key: string]: string | number } = {
     method: { kind: "run", trigger: { kind: "manual", event } },
     configured: {},
     dataStores: ["shared"],
+    secrets: ["hush-hush"],
     endpoint: "http://x/key",
     deadlineMs: 5000,
   };
@@ -84,6 +85,21 @@ export function runnerContract(open: () => Promise<Runner>): void {
     it("never rejects: what is thrown is its outcome", async () => {
       const unit = await (await open()).start(unitCode('throw new TypeError("x");'), noEvents);
       expect(await unit.call(request("inv_1"), quiet)).toMatchObject({ outcome: { kind: "threw", error: { name: "TypeError", message: "x" } } });
+    });
+
+    it("shows stars in the place of secrets in what is printed and thrown", async () => {
+      const unit = await (
+        await open()
+      ).start(
+        unitCode(
+          'console.log({ headers: { authorization: "Bearer hush-hush" } }); process.stdout.write("raw hush-hush\\n"); throw new Error("bad hush-hush");',
+        ),
+        noEvents,
+      );
+      const { logs, outcome } = await unit.call(request("inv_1"), quiet);
+      expect(JSON.stringify([logs, outcome])).not.toContain("hush-hush");
+      expect(logs.map(({ text }) => text)).toEqual(["{ headers: { authorization: 'Bearer ********' } }", "raw ********"]);
+      expect(outcome).toMatchObject({ error: { message: "bad ********" } });
     });
 
     it("may overlap another", async () => {

@@ -1,0 +1,79 @@
+import { readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { PdHome } from "../support/pd.ts";
+import { Receiver } from "../support/receiver.ts";
+import { TokenServer } from "../support/token-server.ts";
+
+/** Each is planted in another way. */
+const PLANTED = ["hush-field", "hush-json", "hush-refresh", "hush-access", "hush-client", "hush-prop", "hush-request", "hush-env", "hush-new"];
+
+const SOURCE = `export default { name: "uses", version: "1", props: { demo: { type: "app", app: "demo" }, raw: { type: "app", app: "raw" },
+    token: { type: "string", secret: true }, call: "http_request", http: { type: "$.interface.http", customResponse: true } },
+  run(event) {
+    console.log("calling", { headers: { authorization: "Bearer " + this.demo.$auth.oauth_access_token } }, this.token, this.raw.$auth);
+    console.error(this.call.auth);
+    this.http.respond({ status: 200, body: "fine" });
+    this.$emit({ ok: true });
+    if (event.query?.fail) throw new Error("refused: " + this.token + " " + this.demo.$auth.oauth_refresh_token);
+  } };`;
+
+it("no secret is in any file, answer or output of a session", async () => {
+  const home = await PdHome.make({ PD_OAUTH_CLIENT_SECRET: "hush-client" });
+  const seen: string[] = [];
+  const pd = async (...words: string[]) => {
+    const { stdout, stderr } = await home.pd(...words);
+    seen.push(stdout, stderr);
+    return stdout;
+  };
+  const provider = await TokenServer.start(() => ({ body: { access_token: "hush-access", refresh_token: "hush-refresh", expires_in: 3600 } }));
+  const receiver = await Receiver.start();
+  await pd("accounts", "connect", "demo", "--field", "api_key=hush-field", "--name", "keys");
+  await pd("accounts", "connect", "demo", "--client-id", "me", "--flow", "client", "--token-url", provider.url, "--json");
+  await pd("accounts", "update", "keys", "--field", "api_key=hush-new");
+  const call = JSON.stringify({ url: receiver.url, auth: { type: "bearer", token: "hush-request" } });
+  const props = [
+    "--prop",
+    "demo=demo",
+    "--prop",
+    'raw={"api_key":"hush-json"}',
+    "--prop",
+    "token=hush-prop",
+    "--prop",
+    `call=${call}`,
+    "--env",
+    "KEY=hush-env",
+  ];
+  const source = await home.json("deploy", await home.file("uses.mjs", SOURCE), ...props);
+  seen.push(JSON.stringify(source));
+  for (const query of ["", "?fail=1"]) seen.push(await (await fetch(`${String(source["endpoint_url"])}/${query}`)).text());
+  await pd("subscribe", "uses", receiver.url, "--channel", "$logs");
+  await fetch(`${String(source["endpoint_url"])}/?fail=1`);
+  for (const words of [
+    ["describe", "uses"],
+    ["list"],
+    ["events", "uses"],
+    ["events", "uses", "--channel", "$errors"],
+    ["events", "uses", "--channel", "$logs"],
+    ["logs", "uses", "--no-follow"],
+    ["accounts", "list"],
+    ["accounts", "show", "demo"],
+    ["webhooks", "list"],
+    ["registry", "list"],
+    ["list", "components"],
+    ["secrets", "rotate"],
+  ])
+    for (const form of [[], ["--json"]]) await pd(...words, ...form);
+  await pd("deploy", await home.file("uses.mjs", SOURCE), "--prop", "raw=hush-json", "--prop", "token=hush-prop");
+  expect(seen.join("\n")).toContain("Bearer ********");
+  await home.pd("down");
+  const files = (await readdir(home.home, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+  const texts = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), "latin1")));
+  const places = new Map([
+    ...files.map(({ name }, index): [string, string] => [name, texts[index] ?? ""]),
+    ["output", seen.join("\n")],
+    ["delivered", JSON.stringify(receiver.received)],
+  ]);
+  const leaks = [...places].flatMap(([name, text]) => PLANTED.filter((secret) => text.includes(secret)).map((secret) => `${secret} in ${name}`));
+  expect(leaks).toEqual([]);
+});
