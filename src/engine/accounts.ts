@@ -17,10 +17,10 @@ type KeptAccount = Pick<Account, "app" | "credentials" | "oauth"> & { readonly n
 
 /** Credentials for apps, kept once and named by the components that use them. */
 export class Accounts {
-  readonly #ports: Pick<EnginePorts, "store" | "clock">;
+  readonly #ports: Pick<EnginePorts, "store" | "clock" | "credentials">;
   readonly #registries: Registries;
 
-  constructor(ports: Pick<EnginePorts, "store" | "clock">, registries: Registries) {
+  constructor(ports: Pick<EnginePorts, "store" | "clock" | "credentials">, registries: Registries) {
     this.#ports = ports;
     this.#registries = registries;
   }
@@ -51,27 +51,41 @@ export class Accounts {
     return this.keep({ app, credentials, ...(name === undefined ? {} : { name }) });
   }
 
-  /** A new account, or new credentials for the one before. Throws PD_CONFLICT. */
+  /** A new account, or new credentials for the one before. Throws PD_CONFLICT, PD_ACCOUNT_NOT_FOUND. */
   async keep({ before, name, ...rest }: KeptAccount): Promise<Account> {
     const now = this.#ports.clock.now();
-    const account: Account = {
+    if (before === undefined) {
+      const account: Account = {
+        ...rest,
+        id: `apn_${this.#ports.clock.randomText(7)}`,
+        name: name ?? this.#freeName(rest.app),
+        createdAt: now,
+        updatedAt: now,
+      };
+      await this.#ports.store.saveAccount(account);
+      return account;
+    }
+    const kept = await this.#ports.credentials.change(before.id, ({ id, name: oldName, createdAt }) => ({
       ...rest,
-      id: before?.id ?? `apn_${this.#ports.clock.randomText(7)}`,
-      name: name ?? before?.name ?? this.#freeName(rest.app),
-      createdAt: before?.createdAt ?? now,
+      id,
+      name: name ?? oldName,
+      createdAt,
       updatedAt: now,
-    };
-    await this.#ports.store.saveAccount(account);
-    return account;
+    }));
+    if (kept === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot connect account "${before.name}" once more: it was deleted`);
+    return kept;
   }
 
   async change(idOrName: string, change: AccountChange): Promise<Account> {
-    const { oauth, problem, ...before } = this.find(idOrName);
-    // Credentials that are given by hand are not renewed.
-    const rest = change.credentials === undefined ? { ...(oauth === undefined ? {} : { oauth }), ...(problem === undefined ? {} : { problem }) } : {};
-    const account: Account = { ...before, ...rest, ...change, updatedAt: this.#ports.clock.now() };
-    await this.#ports.store.saveAccount(account);
-    return account;
+    const { id, name } = this.find(idOrName);
+    const updatedAt = this.#ports.clock.now();
+    const changed = await this.#ports.credentials.change(id, ({ oauth, problem, ...before }) => {
+      // Credentials that are given by hand are not renewed.
+      const kept = change.credentials === undefined ? { ...(oauth === undefined ? {} : { oauth }), ...(problem === undefined ? {} : { problem }) } : {};
+      return { ...before, ...kept, ...change, updatedAt };
+    });
+    if (changed === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot change account "${name}": it was deleted`);
+    return changed;
   }
 
   /** Throws PD_CONFLICT when sources use it, unless it is forced. */
@@ -82,7 +96,7 @@ export class Accounts {
       throw new PdError("PD_CONFLICT", `Cannot delete account "${account.name}": ${users.map(({ slug }) => slug).join(", ")} would lose it`, {
         fix: "Give those another, or give --force",
       });
-    await this.#ports.store.deleteAccount(account.id);
+    await this.#ports.credentials.inTurn(account.id, () => this.#ports.store.deleteAccount(account.id));
     return account;
   }
 

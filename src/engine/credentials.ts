@@ -1,5 +1,6 @@
 import { type Account, accountIdOf } from "../domain/account.ts";
 import { PdError } from "../domain/errors.ts";
+import type { AccountId } from "../domain/ids.ts";
 import type { RunResult } from "../domain/invocation.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { type OAuthGrant, type TokenAnswer, grantAfter, isRevoked, oauthCredentials, renewAt } from "../domain/oauth.ts";
@@ -33,6 +34,8 @@ export class Credentials {
   readonly #ports: CredentialPorts;
   /** Accounts whose tokens are being renewed: however many ask, the provider is asked once. */
   readonly #renewing = new Map<string, Promise<Account>>();
+  /** The last change of an account that goes on: each begins with what the one before has stored. */
+  readonly #changing = new Map<string, Promise<unknown>>();
 
   constructor(ports: CredentialPorts) {
     this.#ports = ports;
@@ -68,27 +71,58 @@ export class Credentials {
   }
 
   async #renewOnce(account: Account): Promise<Account> {
-    const { clock, log, store } = this.#ports;
+    const { clock, log } = this.#ports;
     const { oauth: grant } = account;
     if (grant === undefined) return account;
     let answer = await this.#ask(grant);
     for (let tries = 1; answer.kind === "unreachable" && tries < MOST_TRIES; tries++) answer = await this.#ask(grant);
     const now = clock.now();
     if (answer.kind === "granted") {
-      const oauth = grantAfter(grant, answer.tokens, now);
-      const { problem: _mended, ...rest } = account;
-      const renewed: Account = { ...rest, oauth, credentials: oauthCredentials(account.credentials, oauth, answer.tokens), updatedAt: now };
-      await store.saveAccount(renewed);
-      return renewed;
+      const { tokens } = answer;
+      return this.#unlessReplaced(account, ({ problem: _mended, ...current }) => {
+        const oauth = grantAfter(grant, tokens, now);
+        return { ...current, oauth, credentials: oauthCredentials(current.credentials, oauth, tokens), updatedAt: now };
+      });
     }
     if (answer.kind === "refused" && isRevoked(answer.code)) {
-      await store.saveAccount({ ...account, problem: answer.reason, updatedAt: now });
-      throw unhealthy(account, answer.reason);
+      const { reason } = answer;
+      const marked = await this.#unlessReplaced(account, (current) => ({ ...current, problem: reason, updatedAt: now }));
+      if (marked.problem === undefined) return marked;
+      throw unhealthy(account, reason);
     }
     // The token may be good for a while yet: the next call tries again.
     log.warn("the tokens of an account could not be renewed", { account: account.id, reason: answer.reason });
     if (grant.expiresAt !== undefined && now < grant.expiresAt) return account;
     throw new PdError("PD_OAUTH_FAILED", `Cannot renew the tokens of account "${account.name}": ${answer.reason}`);
+  }
+
+  /** While the provider was asked, somebody may have given the account other credentials: those stay. */
+  async #unlessReplaced({ id, name, oauth: before }: Account, to: (current: Account) => Account): Promise<Account> {
+    const after = await this.change(id, (current) => (isSameGrant(current.oauth, before) ? to(current) : current));
+    if (after === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot use account "${name}": it was deleted`);
+    return after;
+  }
+
+  /** Changes an account from what is stored of it by then; `undefined`: there is none. Throws PD_CONFLICT. */
+  async change(id: AccountId, to: (current: Account) => Account): Promise<Account | undefined> {
+    const { store } = this.#ports;
+    return this.inTurn(id, async () => {
+      const current = store.getAccount(id);
+      const next = current === undefined ? undefined : to(current);
+      if (next !== undefined && next !== current) await store.saveAccount(next);
+      return next;
+    });
+  }
+
+  /** After every change of this account that has begun before. */
+  inTurn<Value>(id: AccountId, work: () => Promise<Value>): Promise<Value> {
+    const turn = (this.#changing.get(id) ?? Promise.resolve()).then(work, work);
+    this.#changing.set(id, turn);
+    const forget = (): void => {
+      if (this.#changing.get(id) === turn) this.#changing.delete(id);
+    };
+    turn.then(forget, forget);
+    return turn;
   }
 
   async #ask({ flow, client, scope, refreshToken }: OAuthGrant): Promise<TokenAnswer> {
@@ -98,6 +132,10 @@ export class Credentials {
       return { kind: "refused", code: "invalid_grant", reason: "its token has ended, and the provider gave nothing to renew it with" };
     return oauth.refresh(client, refreshToken);
   }
+}
+
+function isSameGrant(left: OAuthGrant | undefined, right: OAuthGrant | undefined): boolean {
+  return left?.grantedAt === right?.grantedAt && left?.refreshToken === right?.refreshToken;
 }
 
 function secretsOf(props: readonly PropDeclaration[], configured: ConfiguredProps): readonly string[] {

@@ -145,6 +145,30 @@ describe("an OAuth account", () => {
     expect(await silent.server.api.get("/v1/accounts/demo")).toMatchObject({ data: { healthy: true } });
   });
 
+  it("may be renamed, deleted or given other credentials while its tokens are renewed: that stays", async () => {
+    let meanwhile = (): Promise<unknown> => Promise.resolve();
+    const { server, source } = await withAccount(1, async (_request, count) => {
+      await meanwhile();
+      return { body: { access_token: `t-${count}`, refresh_token: `r-${count}`, token_type: "bearer", expires_in: 1 } };
+    });
+    const shown = async () => listOf(await server.api.get("/v1/accounts?include_credentials=1"))[0];
+    await ended();
+    meanwhile = () => server.api.put("/v1/accounts/demo", { name: "other" });
+    await source.run({});
+    expect(await shown()).toMatchObject({ name: "other", credentials: { oauth_access_token: "t-1", oauth_refresh_token: "r-1" } });
+    await ended();
+    meanwhile = () => server.api.put("/v1/accounts/other", { credentials: { oauth_access_token: "by hand" } });
+    await source.run({});
+    expect([await token(source), (await shown())?.["credentials"]]).toEqual([["t-1", "by hand"], { oauth_access_token: "by hand" }]);
+    const other = await withAccount(1, async () => {
+      await other.server.api.delete("/v1/accounts/demo?force=true");
+      return { body: { access_token: "t", token_type: "bearer" } };
+    });
+    await ended();
+    expect(await other.source.run({})).toMatchObject({ outcome: "threw", message: expect.stringContaining('account "demo": it was deleted') });
+    expect(listOf(await other.server.api.get("/v1/accounts"))).toEqual([]);
+  });
+
   it("whose grant was revoked says so: in the run, on $errors, in the lists; connected once more it is whole again", async () => {
     const { server, tokens, source } = await withAccount(1, () => ({ status: 400, body: { error: "invalid_grant", error_description: "token revoked" } }));
     const heard = await server.deploy('export default { name: "listener", version: "1", run(event) { this.$emit(event); } };');

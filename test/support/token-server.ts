@@ -8,12 +8,15 @@ export interface TokenRequest {
   readonly authorization: string | undefined;
 }
 
+type Said = { readonly status?: number; readonly body: unknown } | undefined;
+type Answering = (request: TokenRequest, count: number) => Said | Promise<Said>;
+
 /** A provider's token endpoint that says what a test wants; `undefined` cuts the connection. */
 export class TokenServer {
   readonly requests: TokenRequest[] = [];
   #url = "";
 
-  static async start(answer: (request: TokenRequest, count: number) => { status?: number; body: unknown } | undefined): Promise<TokenServer> {
+  static async start(answer: Answering): Promise<TokenServer> {
     const tokens = new TokenServer();
     const server = createServer((request, response) => void tokens.#serve(request, response, answer)).listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -30,12 +33,12 @@ export class TokenServer {
     return this.#url;
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse, answer: Parameters<typeof TokenServer.start>[0]): Promise<void> {
+  async #serve(request: IncomingMessage, response: ServerResponse, answer: Answering): Promise<void> {
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
     const asked = { path: request.url ?? "", form: Object.fromEntries(new URLSearchParams(text)), authorization: request.headers.authorization };
     this.requests.push(asked);
-    const said = answer(asked, this.requests.length);
+    const said = await answer(asked, this.requests.length);
     if (said === undefined) return void request.socket.destroy();
     response.writeHead(said.status ?? 200, { "content-type": typeof said.body === "string" ? "application/x-www-form-urlencoded" : "application/json" });
     response.end(typeof said.body === "string" ? said.body : JSON.stringify(said.body));
