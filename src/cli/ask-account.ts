@@ -23,7 +23,7 @@ export async function askAccount(
   { prop, signal }: { prop: JsonObject; signal: AbortSignal | undefined },
 ): Promise<JsonValue | undefined> {
   const app = text(prop, "app");
-  const known = listOf(await withSpinner(cli, "Listing accounts", client.get(`/v1/accounts?app=${encodeURIComponent(app)}`)));
+  const known = listOf(await withSpinner(cli, "Listing accounts", client.get(`/v1/accounts?limit=1000&app=${encodeURIComponent(app)}`)));
   const isOptional = prop["optional"] === true;
   if (known.length > 0 || isOptional) {
     const options = [

@@ -9,7 +9,8 @@ import { openInBrowser } from "./open-browser.ts";
 import { printNote, text } from "./reporter.ts";
 
 /** What a person is told in the browser once it has sent them back. */
-const DONE_PAGE = "<!doctype html><title>Headwater</title><p>Connected. This window can be closed.</p>";
+const DONE_PAGE = "<!doctype html><title>Headwater</title><p>Thank you. This window can be closed.</p>";
+const REFUSED_PAGE = "<!doctype html><title>Headwater</title><p>Not connected: the terminal says why.</p>";
 const PATIENCE_MS = 10 * 60_000;
 
 /** Takes a person through an OAuth flow; `request`: parameters of the API. Returns the account's record. */
@@ -20,7 +21,8 @@ export async function connectByOAuth(cli: CliContext, client: ApiClient, { reque
   if (step["status"] === "visit") {
     printNote(cli, `Open this address, and allow the access:\n${text(step, "url")}`);
     openInBrowser(cli, text(step, "url"));
-    step = dataOf(await client.post(path, { callback_url: await callback.arrived() }));
+    const state = new URL(text(step, "url")).searchParams.get("state");
+    step = dataOf(await client.post(path, { callback_url: await callback.arrived(state) }));
   }
   if (step["status"] === "enter-code") {
     printNote(cli, `Open ${text(step, "url")} and enter ${text(step, "user_code")}`);
@@ -44,11 +46,14 @@ async function untilGranted(client: ApiClient, path: string, { interval_ms: firs
 /** The address on this machine that a provider sends the person back to. Throws PD_PORT_TAKEN. */
 async function listenForCallback(port: number) {
   let arrive = (_url: string): void => {};
+  let wanted: string | null = null;
   const arrived = new Promise<string>((resolve) => (arrive = resolve));
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
     if (url.pathname !== "/callback") return response.writeHead(404).end();
-    response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(DONE_PAGE);
+    // Whatever else comes by here is not the answer of the provider.
+    if (wanted === null || url.searchParams.get("state") !== wanted) return response.writeHead(400).end();
+    response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(url.searchParams.has("error") ? REFUSED_PAGE : DONE_PAGE);
     arrive(url.href);
   }).listen(port, "127.0.0.1");
   await once(server, "listening").catch((error: unknown) => {
@@ -62,7 +67,11 @@ async function listenForCallback(port: number) {
     });
   return {
     url,
-    arrived: () => Promise.race([arrived, late()]),
+    /** Resolves to where the provider has sent the person, with this state. */
+    arrived(state: string | null) {
+      wanted = state;
+      return Promise.race([arrived, late()]);
+    },
     async [Symbol.asyncDispose]() {
       server.close();
       server.closeAllConnections();

@@ -17,6 +17,8 @@ export interface OAuthProvider {
   readonly hasBasicAuth?: true;
   /** Member of the token response that holds the user's own tokens. */
   readonly tokenMember?: string;
+  /** Of tokens whose end the provider does not tell. */
+  readonly lifetimeMs?: number;
 }
 
 /** Fields of `{…}` in its addresses, such as the shop of Shopify, are given with the account. */
@@ -89,6 +91,7 @@ const PROVIDERS: Readonly<Record<string, OAuthProvider>> = {
     authorizeUrl: "https://login.salesforce.com/services/oauth2/authorize",
     tokenUrl: "https://login.salesforce.com/services/oauth2/token",
     scopes: ["api", "refresh_token"],
+    lifetimeMs: 60 * 60_000,
   },
   shopify: {
     authorizeUrl: "https://{shop_id}.myshopify.com/admin/oauth/authorize",
@@ -123,6 +126,7 @@ export interface OAuthClient {
   readonly deviceUrl?: string;
   readonly hasBasicAuth?: boolean;
   readonly tokenMember?: string;
+  readonly lifetimeMs?: number;
 }
 
 export type OAuthFlow = "authorization_code" | "device_code" | "client_credentials";
@@ -173,19 +177,32 @@ export function renewAt({ grantedAt, expiresAt }: OAuthGrant): number | undefine
   return expiresAt === undefined ? undefined : expiresAt - Math.min(LONGEST_MARGIN_MS, (expiresAt - grantedAt) / 4);
 }
 
+/** The RFC's own codes, and those of providers that have others. */
+const REVOKED = new Set([
+  "invalid_grant",
+  "invalid_client",
+  "unauthorized_client",
+  "access_denied",
+  "bad_refresh_token",
+  "invalid_refresh_token",
+  "token_revoked",
+  "incorrect_client_credentials",
+]);
+
 /** Whether what is refused now will be refused for ever: the grant was revoked, or the client is not taken any more. */
 export function isRevoked(code: string): boolean {
-  return ["invalid_grant", "invalid_client", "unauthorized_client", "access_denied"].includes(code);
+  return REVOKED.has(code);
 }
 
 /** The grant with new tokens. */
 export function grantAfter(grant: OAuthGrant, { refreshToken, expiresInMs }: GrantedTokens, now: number): OAuthGrant {
-  const { expiresAt: _before, ...rest } = grant;
+  const { expiresAt: before, ...rest } = grant;
+  const lifetimeMs = expiresInMs ?? grant.client.lifetimeMs ?? (before === undefined ? undefined : before - grant.grantedAt);
   return {
     ...rest,
     grantedAt: now,
     ...(refreshToken === undefined ? {} : { refreshToken }),
-    ...(expiresInMs === undefined ? {} : { expiresAt: now + expiresInMs }),
+    ...(lifetimeMs === undefined ? {} : { expiresAt: now + lifetimeMs }),
   };
 }
 

@@ -44,7 +44,7 @@ function isSensitive({ name }: JsonObject): boolean {
   return SENSITIVE_HEADER.test(String(name));
 }
 
-const SECRET_FIELD = /token|secret|key|pass|auth|credential|cookie|signature|private/i;
+const SECRET_FIELD = /token|secret|key|pass|pwd|auth|credential|cookie|signature|private|webhook_url|connection_string|jwt|\bpat\b/i;
 /** Fields that tell who somebody is, not that they are. */
 const PUBLIC_FIELD = /_uid$|client_id$|^public/i;
 /** Shorter ones would be found in any text. */
@@ -53,8 +53,25 @@ const SHORTEST_SECRET = 6;
 /** Texts in a value that must not be seen in what a component prints: tokens, keys and passwords. */
 export function secretTexts(prop: PropDeclaration, value: JsonValue | undefined): readonly string[] {
   if (value === undefined || !holdsSecret(prop, value)) return [];
-  const found = prop.kind === "user" ? textsIn(value) : fieldTexts(value);
+  const found = prop.kind === "user" ? textsIn(value) : prop.kind === "http-request" && isJsonObject(value) ? requestTexts(value) : fieldTexts(value);
   return found.filter((text) => text.length >= SHORTEST_SECRET);
+}
+
+/** What signs a request in: the members of `auth`, with name and password as Basic has them, and sensitive headers. */
+function requestTexts(request: JsonObject): string[] {
+  const { type: _kind, ...auth } = isJsonObject(request["auth"]) ? request["auth"] : {};
+  const { username, password } = auth;
+  const basic = typeof username === "string" && typeof password === "string" ? [btoa(unescape(encodeURIComponent(`${username}:${password}`)))] : [];
+  const headers = headersOf(request)
+    .filter(isSensitive)
+    .flatMap(({ value }) => textsIn(value))
+    .flatMap((text) => [text, text.replace(/^\\w+ /, "")]);
+  return [...fieldTexts(auth), ...textsIn(password), ...basic, ...headers];
+}
+
+/** Texts of variables whose names say that they are secret. */
+export function secretVariables(env: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(env).flatMap(([name, value]) => (SECRET_FIELD.test(name) && value.length >= SHORTEST_SECRET ? [value] : []));
 }
 
 function fieldTexts(value: JsonValue | undefined): string[] {

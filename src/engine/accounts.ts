@@ -45,10 +45,17 @@ export class Accounts {
 
   /** Without a name it is called like its app, with a number when that is taken. Throws PD_BAD_INPUT, PD_CONFLICT. */
   async connect(app: string, credentials: JsonObject, name: string | undefined): Promise<Account> {
-    if (!isAppSlug(app)) throw new PdError("PD_BAD_INPUT", `Cannot connect ${JSON.stringify(app)}: an app's slug has letters, digits and _`);
+    this.check(app, name);
     if (Object.keys(credentials).length === 0)
       throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: no credentials are given`, { fix: `pd accounts connect ${app} --field api_key=…` });
     return this.keep({ app, credentials, ...(name === undefined ? {} : { name }) });
+  }
+
+  /** Throws PD_BAD_INPUT for what can be no app, PD_CONFLICT for a name that is taken. */
+  check(app: string, name: string | undefined): void {
+    if (!isAppSlug(app)) throw new PdError("PD_BAD_INPUT", `Cannot connect ${JSON.stringify(app)}: an app's slug has letters, digits and _`);
+    if (this.list(app).some((account) => account.name === name))
+      throw new PdError("PD_CONFLICT", `Cannot keep an account of ${app} as ${JSON.stringify(name)}: another has this name`);
   }
 
   /** A new account, or new credentials for the one before. Throws PD_CONFLICT, PD_ACCOUNT_NOT_FOUND. */
@@ -118,8 +125,8 @@ export class Accounts {
     });
     const [entry] = found.filter(({ key }) => appOfKey(key) === app);
     if (entry === undefined) return [];
-    const { code } = await this.#registries.find(entry.key, entry.registry);
-    const texts = Object.entries(code.files).filter(([path]) => /\.app\.\w+$/.test(path));
+    const published = await this.#registries.find(entry.key, entry.registry).catch(() => undefined);
+    const texts = Object.entries(published?.code.files ?? {}).filter(([path]) => /\.app\.\w+$/.test(path));
     return [...new Set(texts.flatMap(([, text]) => fieldsRead(text)))];
   }
 
@@ -133,6 +140,6 @@ export class Accounts {
 }
 
 /** How given values name accounts. */
-export function accountFinder(store: Pick<AccountStore, "getAccount" | "listAccounts">): FindAccount {
-  return (app, idOrName) => store.getAccount(idOrName) ?? store.listAccounts().find((account) => account.app === app && account.name === idOrName);
+export function accountFinder(store: Pick<AccountStore, "listAccounts">): FindAccount {
+  return (app, idOrName) => store.listAccounts().find((account) => account.app === app && (account.id === idOrName || account.name === idOrName));
 }

@@ -42,7 +42,7 @@ export async function configure(configuring: Configuring): Promise<Configuration
   const { name, definition, given, kept = {}, findAccount } = configuring;
   const dynamicProps = await dynamicPropsFor(configuring);
   const declared = withDynamicProps(definition.props, dynamicProps);
-  const { values, problems } = checkProps(declared, withAccounts(declared, { ...pick(kept, declared), ...given }, findAccount));
+  const { values, problems } = checkProps(declared, { ...pick(kept, declared), ...withAccounts(declared, given, findAccount) });
   if (problems.length > 0) throw badProps(name, declared, problems);
   return { configured: values, dynamicProps };
 }
@@ -56,7 +56,7 @@ export async function dynamicPropsFor({ name, definition, given, kept, isPartial
   let dynamicProps: readonly PropDeclaration[] = [];
   for (let round = 1; round <= MOST_ROUNDS; round++) {
     const declared = withDynamicProps(definition.props, dynamicProps);
-    const { values, problems } = checkProps(declared, withAccounts(declared, pick({ ...kept, ...given }, declared), findAccount));
+    const { values, problems } = checkProps(declared, pick({ ...kept, ...withAccounts(declared, given, findAccount) }, declared));
     const ownProblems = problems.filter(({ prop }) => definition.props.some((own) => own.name === prop) && !dynamicProps.some((other) => other.name === prop));
     if (ownProblems.length > 0 && isPartial !== true) throw badProps(name, definition.props, ownProblems);
     const next = readAnswer(name, await ask({ configured: values, dynamicProps }));

@@ -26,6 +26,15 @@ export interface Reach {
   readonly secrets: readonly string[];
 }
 
+interface NamedAccount {
+  /** Of the prop. */
+  readonly name: string;
+  readonly app: string;
+  readonly id: string;
+}
+
+/** While a token is still good, a provider that did not answer is left alone for so long. */
+const FAILED_HOLDS_MS = 30_000;
 /** An answer may be lost on its way: then the provider is asked once more. */
 const MOST_TRIES = 2;
 
@@ -34,6 +43,10 @@ export class Credentials {
   readonly #ports: CredentialPorts;
   /** Accounts whose tokens are being renewed: however many ask, the provider is asked once. */
   readonly #renewing = new Map<string, Promise<Account>>();
+  /** What could not be stored yet. */
+  readonly #unsaved = new Map<string, Account>();
+  /** When a renewal failed that may be tried again. */
+  readonly #failedAt = new Map<string, number>();
   /** The last change of an account that goes on: each begins with what the one before has stored. */
   readonly #changing = new Map<string, Promise<unknown>>();
 
@@ -46,21 +59,29 @@ export class Credentials {
     const dataStores = dataStoresOf(props, configured);
     const named = props.flatMap((prop) => {
       const id = prop.kind === "app" ? accountIdOf(configured[prop.name]) : undefined;
-      return id === undefined ? [] : [{ name: prop.name, id }];
+      return prop.kind !== "app" || id === undefined ? [] : [{ name: prop.name, app: prop.app, id }];
     });
     if (named.length === 0) return { configured, dataStores, secrets: secretsOf(props, configured) };
-    const given = await Promise.all(named.map(async ({ name, id }): Promise<[string, JsonValue]> => [name, (await this.#usable(name, id)).credentials]));
+    const given = await Promise.all(named.map(async (account): Promise<[string, JsonValue]> => [account.name, (await this.#usable(account)).credentials]));
     const values = { ...configured, ...Object.fromEntries(given) };
     return { configured: values, dataStores, secrets: secretsOf(props, values) };
   }
 
-  async #usable(prop: string, id: string): Promise<Account> {
-    const account = this.#ports.store.getAccount(id);
+  async #usable({ name: prop, app, id }: NamedAccount): Promise<Account> {
+    const stored = this.#ports.store.getAccount(id);
+    const account = stored !== undefined && this.#unsaved.has(id) ? await this.change(stored.id, (current) => ({ ...current })) : stored;
+    if (account?.app !== undefined && account.app !== app)
+      throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot give ${prop} its account: ${id} is of ${account.app}, not of ${app}`, {
+        fix: "Give it another: pd update <source> --prop …",
+      });
     if (account === undefined)
       throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot give ${prop} its account: ${id} was deleted`, { fix: "Give it another: pd update <source> --prop …" });
     if (account.problem !== undefined) throw unhealthy(account, account.problem);
     const at = account.oauth === undefined ? undefined : renewAt(account.oauth);
-    return at === undefined || this.#ports.clock.now() < at ? account : this.renew(account);
+    const now = this.#ports.clock.now();
+    if (at === undefined || now < at) return account;
+    const isGood = now < (account.oauth?.expiresAt ?? 0);
+    return isGood && now - (this.#failedAt.get(id) ?? 0) < FAILED_HOLDS_MS ? account : this.renew(account);
   }
 
   /** New tokens, stored before anybody gets them. Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED. */
@@ -90,7 +111,8 @@ export class Credentials {
       if (marked.problem === undefined) return marked;
       throw unhealthy(account, reason);
     }
-    // The token may be good for a while yet: the next call tries again.
+    // The token may be good for a while yet: a later call tries again.
+    this.#failedAt.set(account.id, now);
     log.warn("the tokens of an account could not be renewed", { account: account.id, reason: answer.reason });
     if (grant.expiresAt !== undefined && now < grant.expiresAt) return account;
     throw new PdError("PD_OAUTH_FAILED", `Cannot renew the tokens of account "${account.name}": ${answer.reason}`);
@@ -108,8 +130,13 @@ export class Credentials {
     const { store } = this.#ports;
     return this.inTurn(id, async () => {
       const current = store.getAccount(id);
-      const next = current === undefined ? undefined : to(current);
-      if (next !== undefined && next !== current) await store.saveAccount(next);
+      const known = current === undefined ? undefined : (this.#unsaved.get(id) ?? current);
+      const next = known === undefined ? undefined : to(known);
+      if (next === undefined || next === current) return next;
+      // A rotated token that cannot be stored now must not be lost: the one before is worth nothing any more.
+      this.#unsaved.set(id, next);
+      await store.saveAccount(next);
+      this.#unsaved.delete(id);
       return next;
     });
   }
@@ -146,8 +173,11 @@ function unhealthy({ name, app }: Account, reason: string): PdError {
   return new PdError("PD_ACCOUNT_UNHEALTHY", `Cannot use account "${name}" of ${app}: ${reason}`, { fix: `pd accounts reconnect ${name}` });
 }
 
+/** Name of the error of a run that could not begin for want of its account. */
+export const ACCOUNT_ERROR = "AccountError";
+
 /** A run that could not begin for want of its account is a failed one, as any other: recorded, and told on `$errors`. */
 export function refusedRun({ message }: PdError): RunResult {
-  const error = { name: "AccountError", message, stack: `AccountError: ${message}` };
+  const error = { name: ACCOUNT_ERROR, message, stack: `${ACCOUNT_ERROR}: ${message}` };
   return { outcome: { kind: "threw", error }, emits: [], stateChanges: {}, logs: [] };
 }

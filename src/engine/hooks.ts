@@ -1,6 +1,7 @@
 import type { HookName } from "../domain/component.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { describeOutcome, isFailed, outcomeDetails } from "../domain/invocation.ts";
+import { ACCOUNT_ERROR } from "./credentials.ts";
 import type { LiveSource } from "./live-source.ts";
 import type { EnginePorts } from "./ports.ts";
 
@@ -12,6 +13,11 @@ export async function callHook(live: LiveSource, hook: HookName, attempted: stri
   throw new PdError("PD_HOOK_FAILED", `Cannot ${attempted}: its hook ${hook} failed: ${describeOutcome(outcome)}`, {
     details: { hook, logs: done.logs.map(({ text }) => text), ...outcomeDetails(outcome) },
   });
+}
+
+/** True when a hook could not begin for want of its account: what it would have given up cannot be reached any more. */
+export function lacksAccount(error: unknown): boolean {
+  return error instanceof PdError && error.code === "PD_HOOK_FAILED" && error.details?.["name"] === ACCOUNT_ERROR;
 }
 
 /** True when a hook ended by itself, by throwing; one that was cut off may have done all that it was to do. */

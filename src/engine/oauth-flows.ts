@@ -74,6 +74,7 @@ export class OAuthFlows {
 
   /** Throws PD_BAD_INPUT for what cannot be begun, PD_OAUTH_FAILED for what the provider refuses. */
   async start(request: OAuthRequest): Promise<OAuthStep> {
+    if (request.account === undefined) this.#accounts.check(request.app, request.name);
     const provider = settled(request);
     const { oauth } = this.#ports;
     const client: OAuthClient = {
@@ -84,6 +85,7 @@ export class OAuthFlows {
       ...(request.clientSecret === undefined ? {} : { secret: request.clientSecret }),
       ...(provider.hasBasicAuth === true ? { hasBasicAuth: true } : {}),
       ...(provider.tokenMember === undefined ? {} : { tokenMember: provider.tokenMember }),
+      ...(provider.lifetimeMs === undefined ? {} : { lifetimeMs: provider.lifetimeMs }),
     };
     const scope = (request.scopes ?? provider.scopes).join(provider.scopeSeparator ?? " ");
     const begun = { request, client, scope };
@@ -119,8 +121,9 @@ export class OAuthFlows {
       });
     }
     if (flow.step.kind === "code") {
+      const url = wanted(callback, flow.request.app, "callback_url");
       this.#open.delete(flowId);
-      return this.#finish(flow, await flow.step.authorization.finish(wanted(callback, flow.request.app, "callback_url")));
+      return this.#finish(flow, await flow.step.authorization.finish(url));
     }
     const answer = await flow.step.device.poll();
     if (answer.kind === "refused" && answer.code === "slow_down") flow.step.intervalMs += SLOWER_MS;

@@ -1,6 +1,7 @@
 import type { DedupeCache } from "../domain/dedupe.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { PackageLock } from "../domain/package-spec.ts";
+import { accountIdOf } from "../domain/account.ts";
 import { isInput } from "../domain/prop.ts";
 import { holdsSecret } from "../domain/secret-props.ts";
 import type { ComponentCode } from "../domain/saved-component.ts";
@@ -40,7 +41,9 @@ export interface ExportWishes {
 export function exportSource(store: Store, live: LiveSource, { secrets, state, events }: ExportWishes): ExportedSource {
   const { source, component, definition } = live;
   const secretProps = definition.props.filter((prop) => holdsSecret(prop, source.configured[prop.name])).map(({ name }) => name);
-  const withheldProps = secrets ? [] : secretProps.filter((name) => source.configured[name] !== undefined);
+  // Accounts are of this server.
+  const staysHere = (name: string): boolean => accountIdOf(source.configured[name]) !== undefined;
+  const withheldProps = secretProps.filter((name) => source.configured[name] !== undefined && (!secrets || staysHere(name)));
   return {
     slug: source.slug,
     name: source.name,

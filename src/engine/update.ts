@@ -1,4 +1,5 @@
 import type { DeployedComponent } from "../domain/deployed-component.ts";
+import { messageOf } from "../domain/errors.ts";
 import { isSameJson, type JsonObject } from "../domain/json.ts";
 import { withDynamicProps } from "../domain/prop.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
@@ -6,7 +7,7 @@ import type { CarriedState } from "../ports/component-store.ts";
 import type { Unit } from "../ports/runner.ts";
 import { buildCode, requireSource, resolveCode, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
 import { type DeployRequest, makeDataStores } from "./deploy.ts";
-import { callHook, hasHookThrown, reactivate } from "./hooks.ts";
+import { callHook, hasHookThrown, lacksAccount, reactivate } from "./hooks.ts";
 import type { LiveSource } from "./live-source.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { EngineState } from "./registry.ts";
@@ -95,6 +96,15 @@ async function nextCode(
   return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };
 }
 
+async function deactivated({ log }: EnginePorts, live: LiveSource, attempted: string): Promise<void> {
+  try {
+    await callHook(live, "deactivate", attempted);
+  } catch (error) {
+    if (!lacksAccount(error)) throw error;
+    log.warn("a source could not be deactivated, and is changed all the same", { source: live.source.slug, reason: messageOf(error) });
+  }
+}
+
 /** What is loaded before the component stays, unless it is said anew. */
 function keepingImports(code: DeployRequest["code"], { code: { imports } }: SavedComponent): DeployRequest["code"] {
   if (imports === undefined) return code;
@@ -116,7 +126,7 @@ async function replace(
   if (hasDeactivate) await store.beginChange(source.id);
   let swap: ReturnType<LiveSource["switchTo"]> | undefined;
   try {
-    if (wasActive) await callHook(live, "deactivate", attempted);
+    if (wasActive) await deactivated(ports, live, attempted);
     swap = live.switchTo(source, component, unit);
     await makeDataStores(ports, live);
     if (carried !== undefined) await live.carry(carried);

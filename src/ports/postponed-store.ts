@@ -14,7 +14,7 @@ export interface PostponedStore {
   nextPostponedAt(): number | undefined;
   /** What a source has postponed, and what will reach it as a listener: newest first. A page's channel is not looked at. */
   listPostponed(sourceId: DeployedId, page: EventPage): readonly PostponedEvent[];
-  /** Takes back some of those; they are emitted for nobody. Resolves to their number. */
+  /** Takes back some of what a source has postponed; they are emitted for nobody. Resolves to their number. */
   deletePostponed(sourceId: DeployedId, range: EventRange): Promise<number>;
   /** Makes events of what is due, a batch of it, with a delivery for each listener of that time, in one transaction. */
   releasePostponed(now: number): Promise<readonly Released[]>;

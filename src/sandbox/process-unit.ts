@@ -2,6 +2,7 @@ import { PdError, messageOf } from "../domain/errors.ts";
 import type { InvocationId } from "../domain/ids.ts";
 import { type LogLine, type Outcome, type RunResult, type StateChanges, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
 import type { Bundle } from "../domain/saved-component.ts";
+import { secretVariables } from "../domain/secret-props.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { CallReport, CallRequest, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { type CallLog, keepLine } from "./call-log.ts";
@@ -114,13 +115,14 @@ export class ProcessUnit implements Unit {
   }
 
   async #load({ bundle, env, state }: UnitCode, modules: { url: string; preloads: readonly string[] }): Promise<void> {
+    this.#mask.add(secretVariables(env));
     const timer = new AbortController();
     const loaded = new Promise<Outcome | undefined>((resolve) => {
       this.#child.listen(
         (message) => {
           if (message.type === "child:loaded") this.definition = message.definition;
           if (message.type === "child:loaded") resolve(undefined);
-          if (message.type === "child:load-failed") resolve(this.#mapper.mapOutcome(message.outcome));
+          if (message.type === "child:load-failed") resolve(this.#mask.overOutcome(this.#mapper.mapOutcome(message.outcome)));
         },
         () => {},
       );

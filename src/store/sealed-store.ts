@@ -17,6 +17,7 @@ const SEALED = "$sealed";
  */
 export async function openSealedStore(store: Store, vault: Vault): Promise<Store & Resealing> {
   const seals = new Seals(vault);
+  let rotating: Promise<void> = Promise.resolve();
   const sealed: Store & Resealing = {
     ...store,
     beginDeploy: (source, component, baggage) => store.beginDeploy(seals.sealSource(source), component, baggage),
@@ -33,9 +34,14 @@ export async function openSealedStore(store: Store, vault: Vault): Promise<Store
     listAccounts: () => store.listAccounts().map((account) => seals.openAccount(account)),
     saveRegistry: (registry) => store.saveRegistry(seals.sealRegistry(registry)),
     listRegistries: () => store.listRegistries().map((registry) => seals.openRegistry(registry)),
-    async rotateSecrets() {
-      await vault.rotate();
-      await reseal(store, { vault, seals });
+    rotateSecrets() {
+      const rotate = async (): Promise<void> => {
+        await vault.rotate();
+        await reseal(store, { vault, seals });
+      };
+      // One after the other: an earlier key is given up only when nothing needs it.
+      rotating = rotating.then(rotate, rotate);
+      return rotating;
     },
   };
   await reseal(store, { vault, seals });
@@ -50,25 +56,37 @@ export interface Resealing {
 
 /** Everything that is not sealed with the newest key. Earlier keys are given up once nothing needs them. */
 async function reseal(store: Store, { vault, seals }: { vault: Vault; seals: Seals }): Promise<void> {
-  // Writes come one after the other: what was sealed with an earlier key and is on its way has arrived by then.
-  await store.shrink();
+  let wasClear = false;
+  // What somebody has changed meanwhile is left for the next pass; a pass that finds nothing old is the last.
+  for (;;) {
+    // Writes come one after the other: what was sealed with an earlier key and is on its way has arrived by then.
+    await store.shrink();
+    const pass = await resealOnce(store, { vault, seals });
+    wasClear ||= pass.wasClear;
+    if (pass.count === 0) break;
+  }
+  if (wasClear) await store.scrub();
+  await vault.forgetOldKeys();
+}
+
+async function resealOnce(store: Store, { vault, seals }: { vault: Vault; seals: Seals }): Promise<{ count: number; wasClear: boolean }> {
   let wasClear = false;
   const isOld = (text: string): boolean => {
     wasClear ||= !text.startsWith("sealed:");
     return !vault.isCurrent(text);
   };
+  const writes: Promise<void>[] = [];
   for (const before of store.listAllSources())
-    if ([before.configured, before.env].some((part) => isOld(textOf(part))))
-      await store.replaceSourceSecrets(before, seals.sealSource(seals.openSource(before)));
+    if ([before.configured, before.env].map(textOf).some(isOld)) writes.push(store.replaceSourceSecrets(before, seals.sealSource(seals.openSource(before))));
   for (const before of store.listWebhooks())
     if ([before.secret, ...before.oldSecrets.map(({ secret }) => secret)].some(isOld))
-      await store.replaceWebhookSecrets(before, seals.sealWebhook(seals.openWebhook(before)));
+      writes.push(store.replaceWebhookSecrets(before, seals.sealWebhook(seals.openWebhook(before))));
   for (const before of store.listAccounts())
-    if (isOld(textOf(before.credentials))) await store.replaceAccountCredentials(before, seals.sealAccount(seals.openAccount(before)));
+    if (isOld(textOf(before.credentials))) writes.push(store.replaceAccountCredentials(before, seals.sealAccount(seals.openAccount(before))));
   for (const before of store.listRegistries())
-    if (isOld(before.location)) await store.replaceRegistryLocation(before, seals.sealRegistry(seals.openRegistry(before)));
-  if (wasClear) await store.scrub();
-  await vault.forgetOldKeys();
+    if (isOld(before.location)) writes.push(store.replaceRegistryLocation(before, seals.sealRegistry(seals.openRegistry(before))));
+  await Promise.all(writes);
+  return { count: writes.length, wasClear };
 }
 
 function opened<Value>(found: Value | undefined, open: (found: Value) => Value): Value | undefined {

@@ -42,9 +42,10 @@ export class AesVault implements Vault {
     if (known === undefined)
       throw wrongKey(place, `it was sealed with key ${id}, and there ${this.#ring.length === 1 ? "is" : "are"} ${this.#ring.map((key) => key.id).join(", ")}`);
     const bytes = Buffer.from(body, "base64url");
-    const decipher = createDecipheriv("aes-256-gcm", known.key, bytes.subarray(0, NONCE_BYTES)).setAAD(Buffer.from(place));
-    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
     try {
+      const nonce = bytes.subarray(0, NONCE_BYTES);
+      const decipher = createDecipheriv("aes-256-gcm", known.key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place));
+      decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
       return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString("utf8");
     } catch (error) {
       throw wrongKey(place, "it was changed, or moved here from elsewhere", error);

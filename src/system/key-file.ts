@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { PdError } from "../domain/errors.ts";
 import { isRecord, parseJson } from "../domain/json.ts";
 import { AesVault, KEY_BYTES, type KeyRing, keyEntry } from "./aes-vault.ts";
-import { writeWhole } from "./server-record.ts";
+import { writeDurably } from "./server-record.ts";
 
 /**
  * The vault of a home: with the key of PD_SECRET_KEY (and PD_SECRET_KEY_OLD, to open what was sealed before), or with
@@ -55,5 +55,5 @@ async function readKeyFile(path: string): Promise<KeyRing> {
 }
 
 function writeKeyFile(path: string, ring: KeyRing): Promise<void> {
-  return writeWhole(path, `${JSON.stringify({ keys: ring.map(({ key }) => key.toString("base64")) })}\n`);
+  return writeDurably(path, `${JSON.stringify({ keys: ring.map(({ key }) => key.toString("base64")) })}\n`);
 }

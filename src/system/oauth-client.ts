@@ -112,7 +112,7 @@ async function answered(request: () => Promise<Response>): Promise<TokenAnswer> 
     const said = isJsonObject(answer) ? answer : {};
     if (response.status >= 500 || response.status === 429) return { kind: "unreachable", reason: `it answered with status ${response.status}` };
     if (typeof said["access_token"] === "string") return { kind: "granted", tokens: tokensOf(said, said["access_token"]) };
-    const code = typeof said["error"] === "string" ? said["error"] : "invalid_response";
+    const code = [said["error"], said["status"]].find((value) => typeof value === "string")?.toLowerCase() ?? "invalid_response";
     return { kind: "refused", code, reason: String(said["error_description"] ?? `it answered ${code} with status ${response.status}`) };
   } catch (error) {
     if (error instanceof oauth.AuthorizationResponseError) return { kind: "refused", code: error.error, reason: error.error_description ?? error.error };

@@ -29,7 +29,7 @@ export function runCommand(command: string, words: readonly string[], { folder, 
     const child = spawn(command, words, {
       cwd: folder,
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...env, PD_SECRET_KEY: undefined, PD_SECRET_KEY_OLD: undefined, PD_OAUTH_CLIENT_SECRET: undefined },
       shell: isWindows,
       // A group of its own, so that its children can be ended with it.
       detached: !isWindows,

@@ -1,5 +1,5 @@
-import { chmod, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { isRecord, parseJson } from "../domain/json.ts";
 
 /** What `server.json` in PD_HOME tells about a running server. */
@@ -25,6 +25,15 @@ export function writeServerRecord(home: string, record: ServerRecord): Promise<v
 
 export function removeServerRecord(home: string): Promise<void> {
   return rm(join(home, "server.json"), { force: true });
+}
+
+/** As `writeWhole`, and it survives a power cut from when this resolves. */
+export async function writeDurably(path: string, text: string): Promise<void> {
+  await writeWhole(path, text);
+  for (const place of [path, dirname(path)]) {
+    const handle = await open(place, "r");
+    await handle.sync().finally(() => handle.close());
+  }
 }
 
 /** Writes for the owner alone; a reader finds the old file or the new one, never half of it. */

@@ -202,7 +202,7 @@ describe("pd pull", () => {
     expect(missing).toMatchObject({
       code: 1,
       stdout: expect.stringContaining("+ weather\n  ! stays behind: demo"),
-      stderr: expect.stringContaining("demo needs the credentials"),
+      stderr: expect.stringContaining("demo needs an account"),
     });
     const pulled = await home.pd("pull", "--all", "--from", "pipedream", "--prop", 'demo={"api_key":"k"}', "--events", "50");
     expect(pulled.code).toBe(0);

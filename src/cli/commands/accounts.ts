@@ -42,7 +42,7 @@ export async function accounts(cli: CliContext, { verb, words }: { verb: string;
     case "connect":
       return flags.clientId === undefined ? connectAccount(cli, target, flags) : connectOAuth(cli, await oauthRequest(cli, target, flags), flags);
     case "reconnect":
-      return connectOAuth(cli, { account: target }, flags);
+      return connectOAuth(cli, { account: target, ...(await clientParams(cli, flags)) }, flags);
     case "show":
       return show(cli, path, flags);
     case "rename":
@@ -72,28 +72,27 @@ async function connectAccount(cli: CliContext, app: string, flags: AccountFlags)
 const FLOWS: Readonly<Record<string, string>> = { code: "authorization_code", device: "device_code", client: "client_credentials" };
 
 /** The client's secret is better given by a file or PD_OAUTH_CLIENT_SECRET: others on the machine see command lines. */
-async function oauthRequest({ environment }: CliContext, app: string, flags: AccountFlags): Promise<JsonObject> {
-  const {
-    name,
-    field = [],
-    clientId = "",
-    clientSecret = environment["PD_OAUTH_CLIENT_SECRET"],
-    scope,
-    flow = "code",
-    authorizeUrl,
-    tokenUrl,
-    deviceUrl,
-  } = flags;
+async function clientParams(
+  { environment }: CliContext,
+  { clientId, clientSecret = environment["PD_OAUTH_CLIENT_SECRET"], scope }: AccountFlags,
+): Promise<JsonObject> {
+  return {
+    ...(clientId === undefined ? {} : { client_id: clientId }),
+    ...(clientSecret === undefined ? {} : { client_secret: await readValue("--client-secret", clientSecret) }),
+    ...(scope === undefined ? {} : { scopes: [...scope] }),
+  };
+}
+
+async function oauthRequest(cli: CliContext, app: string, flags: AccountFlags): Promise<JsonObject> {
+  const { name, field = [], flow = "code", authorizeUrl, tokenUrl, deviceUrl } = flags;
   if (FLOWS[flow] === undefined)
     throw new PdError("PD_BAD_INPUT", `Cannot use --flow ${JSON.stringify(flow)}: there are code, device and client`, { fix: "--flow code" });
   return {
     app,
     flow: FLOWS[flow],
-    client_id: clientId,
     fields: Object.fromEntries(field.map((pair) => splitPair(pair, "--field"))),
-    ...(clientSecret === undefined ? {} : { client_secret: await readValue("--client-secret", clientSecret) }),
+    ...(await clientParams(cli, flags)),
     ...(name === undefined ? {} : { name }),
-    ...(scope === undefined ? {} : { scopes: [...scope] }),
     ...(authorizeUrl === undefined ? {} : { authorize_url: authorizeUrl }),
     ...(tokenUrl === undefined ? {} : { token_url: tokenUrl }),
     ...(deviceUrl === undefined ? {} : { device_url: deviceUrl }),
@@ -125,8 +124,8 @@ async function changed(cli: CliContext, path: string, change: JsonObject): Promi
 
 async function list(cli: CliContext, app: string | undefined): Promise<number> {
   const client = await connect(cli);
-  const query = app === undefined ? "" : `?app=${encodeURIComponent(app)}`;
-  return printRecords(cli, listOf(await client.get(`/v1/accounts${query}`)), {
+  const query = new URLSearchParams({ limit: "1000", ...(app === undefined ? {} : { app }) });
+  return printRecords(cli, listOf(await client.get(`/v1/accounts?${query.toString()}`)), {
     columns: ["name", "id", "app", "healthy", "fields"],
     cells: (account) => [text(account, "name"), text(account, "id"), appOf(account), account["healthy"] === true ? "yes" : "no", fieldsOf(account)],
     none: "No accounts: pd accounts connect <app> --field api_key=…",

@@ -64,7 +64,14 @@ function requestOf(engine: Engine, params: z.infer<typeof startParams>): OAuthRe
     if (oauth === undefined)
       throw new PdError("PD_BAD_INPUT", `Cannot connect "${known}" by OAuth once more: its credentials were given`, { fix: `pd accounts update ${known}` });
     const again = requestAgain({ ...account, oauth });
-    return { ...again, addresses: { ...again.addresses, ...addresses }, ...redirect };
+    return {
+      ...again,
+      addresses: { ...again.addresses, ...addresses },
+      ...redirect,
+      ...(clientId === undefined ? {} : { clientId }),
+      ...(clientSecret === undefined ? {} : { clientSecret }),
+      ...(scopes === undefined ? {} : { scopes }),
+    };
   }
   if (app === undefined || clientId === undefined)
     throw new PdError("PD_BAD_INPUT", "Cannot connect an account by OAuth: app and client_id are wanted", {

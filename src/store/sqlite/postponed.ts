@@ -21,7 +21,8 @@ const INSERT = `insert into postponed_events (source_id, due_at, stored_at, chan
 /** Emitted by a source, or on their way to it. */
 const CONCERNS = `(source_id = @sourceId or exists (select 1 from subscriptions s
   where s.listener_id = @sourceId and s.channel = postponed_events.channel and s.emitter_key in (source_id, '${ALL_SOURCES}')))`;
-const DELETE = `delete from postponed_events where ${CONCERNS} and seq between @fromSeq and @toSeq`;
+/** Only the emitter takes back: others may wait for the same event. */
+const DELETE = "delete from postponed_events where source_id = @sourceId and seq between @fromSeq and @toSeq";
 const LIST = `select * from postponed_events where ${CONCERNS} and seq < @beforeSeq and seq > @afterSeq order by seq desc limit @limit`;
 
 /** Puts aside what a run has postponed. */

@@ -22,11 +22,15 @@ export function secretWrites(db: Database): SecretWrites {
   const webhook = db.prepare("update webhooks set secret = ?, old_secrets = ? where id = ? and secret = ? and old_secrets = ?");
   const account = db.prepare("update accounts set credentials = ? where id = ? and credentials = ?");
   const registry = db.prepare("update registries set location = ? where name = ? and location = ?");
+  // What lay there in clear is overwritten, not only given up.
+  const overwrite = (): unknown => db.pragma("secure_delete = on");
   return {
     replaceSourceSecrets(before, after) {
+      overwrite();
       source.run(...sourceTexts(after), before.id, ...sourceTexts(before));
     },
     replaceWebhookSecrets(before, after) {
+      overwrite();
       webhook.run(...webhookTexts(after), before.id, ...webhookTexts(before));
     },
     replaceAccountCredentials: (before, after) => void account.run(JSON.stringify(after.credentials), before.id, JSON.stringify(before.credentials)),
