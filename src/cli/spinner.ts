@@ -11,7 +11,9 @@ let holders = 0;
 
 /** Shows that something goes on, when it takes long and a person looks on. */
 export async function withSpinner<Value>(cli: SpinnerContext, label: string, work: Promise<Value>): Promise<Value> {
-  if (cli.stderr.isTTY !== true || cli.isJson || holders > 0) return work;
+  // A terminal that does not know its width would be cleared for ever.
+  const isSeen = cli.stderr.isTTY === true && cli.stderr.columns > 0 && !cli.isJson;
+  if (!isSeen || holders > 0) return work;
   let stop = (): void => {};
   let isOver = false;
   const timer = setTimeout(() => {
