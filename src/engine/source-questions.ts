@@ -35,13 +35,11 @@ export class SourceQuestions {
 
   /** `given`: values that are not configured yet. */
   ask(method: Method, given: JsonObject = {}): Promise<RunResult> {
-    return this.#asked.withUnit((unit) => {
-      const { source, definition } = this.#asked;
-      const { configured, dynamicProps } = source;
-      const named = withAccounts(definition.props, given, accountFinder(this.#ports.store));
-      const values = { configured: readableProps(definition.props, { ...configured, ...named }), dynamicProps };
-      return this.#askUnit({ unit, definition }, method, values);
-    });
+    const { source, definition } = this.#asked;
+    const { configured, dynamicProps } = source;
+    const named = withAccounts(definition.props, given, accountFinder(this.#ports.store));
+    const values = { configured: readableProps(definition.props, { ...configured, ...named }), dynamicProps };
+    return this.#ask({ unit: undefined, definition }, method, values);
   }
 
   /** Which events an app hook of it wants; a method that tells is asked once for each configuration. Throws PD_OPTIONS_FAILED. */
@@ -57,17 +55,17 @@ export class SourceQuestions {
   }
 
   /** What values make of the definition of a unit, or of what serves. Throws PD_BAD_PROPS. */
-  configure(given: Unit | undefined, configuring: Omit<Configuring, "ask" | "findAccount">): Promise<Configuration> {
+  configure(unit: Unit | undefined, configuring: Omit<Configuring, "ask" | "findAccount">): Promise<Configuration> {
     const { definition } = configuring;
-    const askOf = (unit: Unit, values: Configuration): Promise<RunResult> => this.#askUnit({ unit, definition }, { kind: "additional-props" }, values);
-    const ask = (values: Configuration): Promise<RunResult> =>
-      given === undefined ? this.#asked.withUnit((unit) => askOf(unit, values)) : askOf(given, values);
+    const ask = (values: Configuration): Promise<RunResult> => this.#ask({ unit, definition }, { kind: "additional-props" }, values);
     return configure({ ...configuring, ask, findAccount: accountFinder(this.#ports.store) });
   }
 
-  async #askUnit({ unit, definition }: { unit: Unit; definition: ComponentDefinition }, method: Method, values: Configuration): Promise<RunResult> {
+  /** The unit is looked at last: it may retire while accounts are fetched. */
+  async #ask({ unit, definition }: { unit: Unit | undefined; definition: ComponentDefinition }, method: Method, values: Configuration): Promise<RunResult> {
     const reach = await this.#ports.credentials.reachOf(withDynamicProps(definition.props, values.dynamicProps), values.configured);
-    return askUnit(this.#ports, unit, { method, ...values, ...reach, endpoint: this.#asked.endpoint });
+    const question = { method, ...values, ...reach, endpoint: this.#asked.endpoint };
+    return unit === undefined ? this.#asked.withUnit((current) => askUnit(this.#ports, current, question)) : askUnit(this.#ports, unit, question);
   }
 }
 
