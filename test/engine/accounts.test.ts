@@ -66,6 +66,24 @@ describe("an account", () => {
     expect(await source.payloads()).toEqual(["new"]);
   });
 
+  it("that is gone does not keep a source from being paused or given another, hooks or not; one of another app never fits", async () => {
+    const server = await TestServer.start();
+    await connected(server, "demo", { api_key: "k" });
+    const other = await connected(server, "other", { api_key: "o" });
+    const source = await server.deploy(SOURCE.replace("run()", "hooks: { async deactivate() { console.log(this.demo.key()); } }, run()"), {
+      props: { demo: "demo" },
+    });
+    await server.api.delete("/v1/accounts/demo?force=true");
+    expect(await server.api.get(source.path)).toMatchObject({ data: { problems: [expect.stringContaining("was deleted")] } });
+    expect(await source.update({ active: false })).toMatchObject({ active: false });
+    await source.update({ active: true });
+    await expect(source.update({ configured_props: { demo: other["id"] ?? "" } })).rejects.toMatchObject({ code: "PD_BAD_PROPS" });
+    await connected(server, "demo", { api_key: "new" }, "next");
+    await source.update({ configured_props: { demo: "next" } });
+    await source.run({});
+    expect(await source.payloads()).toEqual(["new"]);
+  });
+
   it("is shown without its credentials, and lies in no file in clear", async () => {
     const server = await TestServer.start();
     const account = await connected(server, "demo", { api_key: "hush-hush" });

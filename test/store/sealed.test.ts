@@ -110,6 +110,20 @@ describe("the sealed store", () => {
     expect(JSON.stringify([raw.listSources(), raw.listWebhooks(), raw.listRegistries()]).match(/sealed:1:\w+/g)).toHaveLength(5);
   });
 
+  it("may be rotated while it is written to, and again meanwhile: everything opens afterwards", async () => {
+    const folder = await temporaryFolder();
+    const store = await openSealed(folder);
+    await plant(store);
+    const rotations = [store.rotateSecrets(), store.rotateSecrets(), store.rotateSecrets()];
+    const changes = ["a", "b", "c", "d"].map((secret) => store.changeWebhook("wh_1", { secret }, 5));
+    await Promise.all([...rotations, ...changes]);
+    expect(store.getWebhook("wh_1")).toMatchObject({ secret: "d" });
+    await store.close();
+    const again = await openSealed(folder);
+    expect(readBack(again).slice(0, 2)).toEqual([planted, planted]);
+    expect(again.getWebhook("wh_1")?.oldSecrets.map(({ secret }) => secret)).toContain("c");
+  });
+
   it("does not open with another key, nor what was moved from elsewhere, and says so", async () => {
     const folder = await temporaryFolder();
     const store = await openSealed(folder);
