@@ -61,11 +61,12 @@ export function secretTexts(prop: PropDeclaration, value: JsonValue | undefined)
 function requestTexts(request: JsonObject): string[] {
   const { type: _kind, ...auth } = isJsonObject(request["auth"]) ? request["auth"] : {};
   const { username, password } = auth;
-  const basic = typeof username === "string" && typeof password === "string" ? [btoa(unescape(encodeURIComponent(`${username}:${password}`)))] : [];
+  const basic =
+    typeof username === "string" && typeof password === "string" ? [btoa(String.fromCharCode(...new TextEncoder().encode(`${username}:${password}`)))] : [];
   const headers = headersOf(request)
     .filter(isSensitive)
     .flatMap(({ value }) => textsIn(value))
-    .flatMap((text) => [text, text.replace(/^\\w+ /, "")]);
+    .flatMap((text) => [text, text.replace(/^\w+ /, "")]);
   return [...fieldTexts(auth), ...textsIn(password), ...basic, ...headers];
 }
 

@@ -119,13 +119,9 @@ export class Accounts {
 
   /** Fields of an app's account, as its published code reads them; none when nothing is published, or nobody can tell now. */
   async fieldsOf(app: string): Promise<readonly string[]> {
-    const found = await this.#registries.search(app).catch((error: unknown) => {
-      if (error instanceof PdError && error.code === "PD_REGISTRY_UNREACHABLE") return [];
-      throw error;
-    });
-    const [entry] = found.filter(({ key }) => appOfKey(key) === app);
-    if (entry === undefined) return [];
-    const published = await this.#registries.find(entry.key, entry.registry).catch(() => undefined);
+    const found = await this.#registries.search(app).catch(nobodyCanTell);
+    const entry = found?.find(({ key }) => appOfKey(key) === app);
+    const published = entry === undefined ? undefined : await this.#registries.find(entry.key, entry.registry).catch(nobodyCanTell);
     const texts = Object.entries(published?.code.files ?? {}).filter(([path]) => /\.app\.\w+$/.test(path));
     return [...new Set(texts.flatMap(([, text]) => fieldsRead(text)))];
   }
@@ -137,6 +133,12 @@ export class Accounts {
       if (!taken.has(name)) return name;
     }
   }
+}
+
+/** Fields are a help, no more: a registry that does not answer, or code that cannot be read, tells none. */
+function nobodyCanTell(error: unknown): undefined {
+  if (error instanceof PdError && (error.code === "PD_REGISTRY_UNREACHABLE" || error.code === "PD_BUILD_FAILED")) return undefined;
+  throw error;
 }
 
 /** How given values name accounts. */
