@@ -4,7 +4,7 @@ import { build } from "esbuild";
 
 const shared = { bundle: true, platform: "node", target: "node20.19", logLevel: "warning", legalComments: "none" };
 /** Parts that are native, or a program of their own, stay packages. */
-const external = ["better-sqlite3", "esbuild"];
+const external = ["better-sqlite3", "esbuild", "@napi-rs/keyring"];
 /** CommonJS packages inside ES modules find `require` here. */
 const banner = { js: 'import{createRequire as createRequireOfHeadwater}from"node:module";const require=createRequireOfHeadwater(import.meta.url);' };
 

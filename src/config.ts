@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { PdError } from "./domain/errors.ts";
 import type { CatchUp } from "./domain/schedule.ts";
+import type { KeyringUse } from "./ports/vault.ts";
 
 /** How a server is set up; every member has one name as a flag, a variable and a key of the config file. */
 export interface Settings {
@@ -32,6 +33,8 @@ export interface Settings {
   /** Attempts to deliver that go on for one listener at the same time. */
   readonly deliveryConcurrency: number;
   readonly allowPrivateWebhooks: boolean;
+  /** Whether the key of all secrets lies in the keyring of this machine. */
+  readonly keyringUse: KeyringUse;
 }
 
 type SettingName = keyof Settings;
@@ -131,6 +134,13 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     default: "false",
     help: "Deliver to addresses inside this network also when the server listens beyond this machine",
   },
+  keyringUse: {
+    flag: "keyring",
+    variable: "PD_KEYRING",
+    value: "<auto|always|never>",
+    default: "auto",
+    help: "Keep the key of all secrets in the keyring of this machine rather than in a file of the home; auto: where there is one",
+  },
 };
 
 /** Setting name → text as given by flags. */
@@ -183,6 +193,7 @@ export function readSettings({ flags, environment, file }: SettingSources): Sett
     allowImports: yes("allowImports"),
     deliveryConcurrency: number("deliveryConcurrency", 1, 1),
     allowPrivateWebhooks: yes("allowPrivateWebhooks"),
+    keyringUse: keyringUse(text("keyringUse")),
   };
 }
 
@@ -200,6 +211,11 @@ function publicUrl(given: string): string {
 function catchUp(given: string): CatchUp {
   if (given === "latest" || given === "skip" || given === "all") return given;
   throw badSetting("catchUp", given, "latest, skip or all");
+}
+
+function keyringUse(given: string): KeyringUse {
+  if (given === "auto" || given === "always" || given === "never") return given;
+  throw badSetting("keyringUse", given, "auto, always or never");
 }
 
 function badSetting(name: SettingName, value: string, wanted: string): PdError {

@@ -21,9 +21,10 @@ import { systemClock } from "./system/clock.ts";
 import { makeHome } from "./system/home-folder.ts";
 import { Metrics } from "./system/metrics.ts";
 import { oauthServer } from "./system/oauth-client.ts";
+import { osKeyring } from "./system/os-keyring.ts";
 import { packageVersion, programFile } from "./system/program-files.ts";
+import { openVault } from "./system/secret-key.ts";
 import { webhookSender } from "./system/webhook-sender.ts";
-import { openVault } from "./system/key-file.ts";
 import { type ServerRecord, readServerRecord, removeServerRecord, writeServerRecord, writeWhole } from "./system/server-record.ts";
 
 /** A server that runs. Disposing stops it: calls in flight finish, what was acknowledged is on disk. */
@@ -80,7 +81,7 @@ async function startInOrder(settings: Settings, { home, log, stop, undo, isShare
   const apiKey = await readOrMakeKey(join(home, "api-key"));
   const version = await packageVersion();
   let api: Listener | undefined;
-  const { metrics, ...plugs } = await startPlugs(settings, { home, log, stop, undo, version, apiUrl: () => api?.url ?? "" });
+  const { metrics, keyPlace, ...plugs } = await startPlugs(settings, { home, log, stop, undo, version, apiUrl: () => api?.url ?? "" });
   const { store } = plugs;
   if (isShared && !isLoopback(settings.host) && store.listKeys().length === 0) throw noKeys(settings.host);
 
@@ -110,7 +111,7 @@ async function startInOrder(settings: Settings, { home, log, stop, undo, isShare
     log,
     version,
     url: () => record().api_url,
-    status: () => ({ ...record(), home, sources: store.listSources().length }),
+    status: () => ({ ...record(), home, secret_key: keyPlace, sources: store.listSources().length }),
     metrics: () => metrics.text(),
     isReady: () => !stop.signal.aborted,
     rotateSecrets: () => store.rotateSecrets(),
@@ -138,7 +139,7 @@ interface StartingPlugs extends Omit<Starting, "isShared"> {
 
 async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl }: StartingPlugs) {
   const packagesFolder = join(home, "packages");
-  const vault = await openVault(join(home, "secret-key"), process.env);
+  const vault = await openVault({ keyFile: join(home, "secret-key"), keyring: osKeyring, use: settings.keyringUse, environment: process.env });
   const clearStore = await openSqliteStore({
     path: join(home, "headwater.db"),
     migrations: programFile("migrations"),
@@ -164,7 +165,22 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   const sender = webhookSender({ clock: systemClock, allowsPrivate, userAgent: `headwater/${version}` });
   const registry = await FileRegistry.open({ folder: join(home, "registries"), clock: systemClock, signal: stop.signal });
   const feed = new EventFeed(store);
-  return { store, packages, runner, registry, sender, metrics, bundler: esbuildBundler, origin: urlOrigin, oauth: oauthServer, clock: systemClock, log, feed };
+  const { keyPlace } = vault;
+  return {
+    store,
+    keyPlace,
+    packages,
+    runner,
+    registry,
+    sender,
+    metrics,
+    bundler: esbuildBundler,
+    origin: urlOrigin,
+    oauth: oauthServer,
+    clock: systemClock,
+    log,
+    feed,
+  };
 }
 
 function noKeys(host: string): PdError {

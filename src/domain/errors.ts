@@ -45,6 +45,7 @@ export type ErrorCode =
   | "PD_STOPPING"
   | "PD_DATABASE_UNUSABLE"
   | "PD_SECRET_KEY_WRONG"
+  | "PD_KEYRING_UNUSABLE"
   | "PD_DATABASE_NEWER"
   | "PD_NO_KEYS"
   | "PD_NO_PROFILE"
@@ -118,6 +119,11 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
     status: 500,
     title: "Secrets cannot be opened",
     fix: "Give the key that they were sealed with: PD_SECRET_KEY, or the file secret-key in PD_HOME",
+  },
+  PD_KEYRING_UNUSABLE: {
+    status: 500,
+    title: "The keyring of this machine cannot be used",
+    fix: "Unlock it, start pd in the session that it belongs to, or keep the key in a file with --keyring never",
   },
   PD_DATABASE_UNUSABLE: {
     status: 500,

@@ -1,3 +1,6 @@
+/** `auto`: where the key lies already; of a new home in the keyring, where there is one. */
+export type KeyringUse = "auto" | "always" | "never";
+
 /** Seals what must not lie on a disk in clear. */
 export interface Vault {
   /** `place`: where it is going to lie; it can be opened for that place alone. */

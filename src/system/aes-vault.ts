@@ -7,6 +7,7 @@ export type KeyRing = readonly { readonly id: string; readonly key: Buffer }[];
 
 /** Where keys are kept. */
 export interface KeyPlace {
+  readonly name: "keyring" | "file" | "environment";
   /** Keeps these; whoever reads them finds the old ones or the new ones. Throws PD_BAD_INPUT where they are given from outside. */
   keep(ring: KeyRing): Promise<void>;
 }
@@ -24,6 +25,10 @@ export class AesVault implements Vault {
   constructor(ring: KeyRing, place: KeyPlace) {
     this.#ring = ring;
     this.#place = place;
+  }
+
+  get keyPlace(): KeyPlace["name"] {
+    return this.#place.name;
   }
 
   seal(text: string, place: string): string {

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { deployFile } from "../support/components.ts";
 import { Gate } from "../support/gate.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
@@ -39,6 +40,24 @@ describe("a component cannot harm the server", () => {
     );
     expect((await source.run())["returned"]).toEqual(["_debugProcess", "_debugEnd", "kill", "_kill"]);
     expect(process.listenerCount("SIGUSR1")).toBeGreaterThan(0);
+  });
+
+  it("through the local sockets of this machine", async () => {
+    const server = await TestServer.start();
+    const path = join(server.home, "bus");
+    let count = 0;
+    const bus = createServer(() => count++).listen(path);
+    onTestFinished(() => void bus.close());
+    const ways = `[() => net.connect(path), () => net.createConnection({ path }), () => new net.Socket().connect(path), () => tls.connect({ path }),
+      () => http.get({ socketPath: path, path: "/" })]`;
+    const source = await server.deploy(
+      component(
+        `const [net, tls, http] = ["net", "tls", "http"].map((name) => require("node:" + name)); const path = ${JSON.stringify(path)};
+         return Promise.all(${ways}.map((way) => new Promise((resolve) => way().once("error", (error) => resolve(error.code)).once("connect", () => resolve("connected")))));`,
+      ),
+    );
+    expect((await source.run())["returned"]).toEqual(["EACCES", "EACCES", "EACCES", "EACCES", "EACCES"]);
+    expect(count).toBe(0);
   });
 
   it("by printing for ever after its run", async () => {

@@ -4,8 +4,11 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Store } from "../../src/ports/store.ts";
 import { openSealedStore } from "../../src/store/sealed-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
-import { openVault } from "../../src/system/key-file.ts";
+import { PdError } from "../../src/domain/errors.ts";
+import type { KeyringUse } from "../../src/ports/vault.ts";
+import type { Keyring } from "../../src/system/os-keyring.ts";
 import { programFile } from "../../src/system/program-files.ts";
+import { openVault } from "../../src/system/secret-key.ts";
 import { deliveryContract } from "../contract/deliveries.ts";
 import { component, source, storeContract } from "../contract/store.ts";
 import { temporaryFolder } from "../support/home.ts";
@@ -19,9 +22,38 @@ async function openClear(folder: string): Promise<Store> {
   return store;
 }
 
-async function openSealed(folder: string, environment: Record<string, string> = {}) {
-  const vault = await openVault(join(folder, "secret-key"), environment);
+interface VaultGiven {
+  readonly environment?: Record<string, string>;
+  readonly use?: KeyringUse;
+  readonly keyring?: Keyring;
+}
+
+function vaultOf(folder: string, { environment = {}, use = "never", keyring = new MemoryKeyring() }: VaultGiven = {}) {
+  return openVault({ keyFile: join(folder, "secret-key"), keyring, use, environment });
+}
+
+async function openSealed(folder: string, given: VaultGiven = {}) {
+  const vault = await vaultOf(folder, given);
   return openSealedStore(await openClear(folder), vault);
+}
+
+/** A keyring of a person, who may lock it. */
+class MemoryKeyring implements Keyring {
+  readonly entries = new Map<string, string>();
+  isLocked = false;
+
+  async read(name: string): Promise<string | undefined> {
+    return this.isLocked ? undefined : this.entries.get(name);
+  }
+
+  async write(name: string, text: string): Promise<void> {
+    if (this.isLocked) throw new PdError("PD_KEYRING_UNUSABLE", "Cannot use the keyring of this machine: it is locked");
+    this.entries.set(name, text);
+  }
+
+  async remove(name: string): Promise<void> {
+    this.entries.delete(name);
+  }
 }
 
 const webhook = {
@@ -96,7 +128,7 @@ describe("the sealed store", () => {
     const second: { keys: string[] } = JSON.parse(await readFile(keyFile, "utf8"));
     expect([second.keys.length, first.includes(second.keys[0] ?? "")]).toEqual([1, false]);
     // Cut off: there is a newer key, and nothing but the webhook is sealed with it.
-    const vault = await openVault(keyFile, {});
+    const vault = await vaultOf(folder);
     await vault.rotate();
     const clear = await openClear(folder);
     const [before] = clear.listWebhooks();
@@ -150,14 +182,14 @@ describe("the sealed store", () => {
   it("takes its key from PD_SECRET_KEY, and the one before from PD_SECRET_KEY_OLD", async () => {
     const folder = await temporaryFolder();
     const [one, two] = ["1", "2"].map((digit) => Buffer.alloc(32, digit).toString("base64"));
-    const store = await openSealed(folder, { PD_SECRET_KEY: one ?? "" });
+    const store = await openSealed(folder, { environment: { PD_SECRET_KEY: one ?? "" } });
     await plant(store);
     await expect(store.rotateSecrets()).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
     expect(await readdir(folder)).not.toContain("secret-key");
     await store.close();
-    await (await openSealed(folder, { PD_SECRET_KEY: two ?? "", PD_SECRET_KEY_OLD: one ?? "" })).close();
-    expect(readBack(await openSealed(folder, { PD_SECRET_KEY: two ?? "" }))).toEqual([planted, planted, webhook, registry]);
-    await expect(openVault(join(folder, "x"), { PD_SECRET_KEY: "short" })).rejects.toMatchObject({ code: "PD_SECRET_KEY_WRONG" });
+    await (await openSealed(folder, { environment: { PD_SECRET_KEY: two ?? "", PD_SECRET_KEY_OLD: one ?? "" } })).close();
+    expect(readBack(await openSealed(folder, { environment: { PD_SECRET_KEY: two ?? "" } }))).toEqual([planted, planted, webhook, registry]);
+    await expect(vaultOf(folder, { environment: { PD_SECRET_KEY: "short" } })).rejects.toMatchObject({ code: "PD_SECRET_KEY_WRONG" });
   });
 
   it("keeps its key file for its owner alone", async () => {
@@ -165,5 +197,54 @@ describe("the sealed store", () => {
     await openSealed(folder);
     const { mode } = await stat(join(folder, "secret-key"));
     expect(mode & 0o777).toBe(0o600);
+  });
+
+  it("keeps the key of a new home in the keyring where there is one, and moves it when it is told to", async () => {
+    const folder = await temporaryFolder();
+    const keyring = new MemoryKeyring();
+    const keyFile = () => readFile(join(folder, "secret-key"), "utf8");
+    const store = await openSealed(folder, { use: "auto", keyring });
+    await plant(store);
+    await store.rotateSecrets();
+    await store.close();
+    const [key = ""] = JSON.parse([...keyring.entries.values()][0] ?? "{}").keys;
+    expect([keyring.entries.size, key.length, (await keyFile()).includes(key)]).toEqual([1, 44, false]);
+    keyring.isLocked = true;
+    await expect(openSealed(folder, { use: "auto", keyring })).rejects.toMatchObject({
+      code: "PD_SECRET_KEY_WRONG",
+      message: expect.stringContaining("or is locked"),
+    });
+    keyring.isLocked = false;
+    const moved = await openSealed(folder, { use: "never", keyring });
+    expect([readBack(moved), keyring.entries.size, (await keyFile()).includes(key)]).toEqual([[planted, planted, webhook, registry], 0, true]);
+    await moved.close();
+    keyring.isLocked = true;
+    // Where it lies it stays, unless it is told otherwise.
+    await (await openSealed(folder, { use: "auto", keyring })).close();
+    await expect(openSealed(folder, { use: "always", keyring })).rejects.toMatchObject({ code: "PD_KEYRING_UNUSABLE" });
+    expect((await keyFile()).includes(key)).toBe(true);
+    keyring.isLocked = false;
+    const back = await openSealed(folder, { use: "always", keyring });
+    expect([readBack(back), keyring.entries.size, (await keyFile()).includes(key)]).toEqual([[planted, planted, webhook, registry], 1, false]);
+  });
+
+  it("keeps the key in a file where no keyring can be used", async () => {
+    const folder = await temporaryFolder();
+    const keyring = new MemoryKeyring();
+    keyring.isLocked = true;
+    await openSealed(folder, { use: "auto", keyring });
+    expect(await readFile(join(folder, "secret-key"), "utf8")).toContain('{"keys":["');
+  });
+
+  it("forgets the keys of the home once everything is sealed with PD_SECRET_KEY", async () => {
+    const folder = await temporaryFolder();
+    const keyring = new MemoryKeyring();
+    const store = await openSealed(folder, { use: "auto", keyring });
+    await plant(store);
+    await store.close();
+    const environment = { PD_SECRET_KEY: Buffer.alloc(32, "1").toString("base64") };
+    await (await openSealed(folder, { environment, keyring })).close();
+    expect([keyring.entries.size, (await readdir(folder)).includes("secret-key")]).toEqual([0, false]);
+    expect(readBack(await openSealed(folder, { environment, keyring }))).toEqual([planted, planted, webhook, registry]);
   });
 });

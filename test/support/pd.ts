@@ -36,7 +36,15 @@ export class PdHome {
 
   private constructor(folder: string, variables: Readonly<Record<string, string>>) {
     this.folder = folder;
-    this.#variables = { PD_HOME: this.home, PD_PORT: "0", PD_ENDPOINT_PORT: "0", XDG_CONFIG_HOME: join(folder, "config"), NO_COLOR: "1", ...variables };
+    this.#variables = {
+      PD_HOME: this.home,
+      PD_PORT: "0",
+      PD_ENDPOINT_PORT: "0",
+      XDG_CONFIG_HOME: join(folder, "config"),
+      PD_KEYRING: "never",
+      NO_COLOR: "1",
+      ...variables,
+    };
   }
 
   get home(): string {

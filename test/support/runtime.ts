@@ -15,7 +15,7 @@ export class TestServer {
 
   static async start(flags: GivenSettings = {}): Promise<TestServer> {
     const home = flags.home ?? (await temporaryFolder());
-    const settings = readSettings({ flags: { port: "0", endpointPort: "0", ...flags, home }, environment: {}, file: {} });
+    const settings = readSettings({ flags: { port: "0", endpointPort: "0", keyringUse: "never", ...flags, home }, environment: {}, file: {} });
     const server = new TestServer(home, await startRuntime(settings, silentLog));
     onTestFinished(() => server.stop());
     return server;

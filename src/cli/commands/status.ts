@@ -22,6 +22,7 @@ export async function status(cli: CliContext): Promise<number> {
         ["Endpoints", found["endpoint_url"]],
         ["Sources", found["sources"]],
         ["Home", found["home"]],
+        ["Secret key", found["secret_key"]],
       ]),
     );
   return 0;

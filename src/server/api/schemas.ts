@@ -303,6 +303,7 @@ export const status = z.object({
   version: text,
   pid: z.int(),
   home: text,
+  secret_key: z.enum(["keyring", "file", "environment"]),
   api_url: text,
   endpoint_url: text,
   started_at_ms: ms,

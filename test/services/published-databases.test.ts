@@ -4,7 +4,7 @@ import type { JsonObject } from "../../src/domain/json.ts";
 import { componentParams } from "../support/components.ts";
 import { published } from "../support/published.ts";
 import { DeployedSource, TestServer } from "../support/runtime.ts";
-import { startMySql, startPostgres } from "./servers.ts";
+import { startMySql, startPostgres } from "./database-servers.ts";
 
 async function deployed(server: TestServer, path: string, props: JsonObject): Promise<DeployedSource> {
   return new DeployedSource(server, dataOf(await server.api.post("/v1/sources", { ...(await componentParams(published(path))), configured_props: props })));

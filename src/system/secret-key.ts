@@ -1,0 +1,61 @@
+import { randomBytes } from "node:crypto";
+import { PdError } from "../domain/errors.ts";
+import type { KeyringUse } from "../ports/vault.ts";
+import { AesVault, KEY_BYTES, type KeyRing, keyEntry } from "./aes-vault.ts";
+import { HomeKeys } from "./home-keys.ts";
+import type { Keyring } from "./os-keyring.ts";
+
+export interface SecretKeySettings {
+  /** Holds the key, or tells under which name the keyring holds it. */
+  readonly keyFile: string;
+  readonly keyring: Keyring;
+  readonly use: KeyringUse;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * The vault of a home: with the key of PD_SECRET_KEY (and PD_SECRET_KEY_OLD, to open what was sealed before), or with
+ * one that a keyring keeps, or a file that only its owner can read. Throws PD_SECRET_KEY_WRONG for keys that cannot be
+ * read, PD_KEYRING_UNUSABLE.
+ */
+export async function openVault({ keyFile, keyring, use, environment }: SecretKeySettings): Promise<AesVault> {
+  const kept = await HomeKeys.read(keyFile, keyring);
+  const given = ["PD_SECRET_KEY", "PD_SECRET_KEY_OLD"].flatMap((name) => givenKey(name, environment[name] ?? ""));
+  if ((environment["PD_SECRET_KEY"] ?? "") !== "")
+    return new AesVault([...given, ...kept.found], { name: "environment", keep: (ring) => keepOutside(ring, kept) });
+  const isNew = kept.found.length === 0;
+  const ring = isNew ? [keyEntry(randomBytes(KEY_BYTES))] : kept.found;
+  const wanted = use === "auto" ? (isNew ? "either" : kept.place) : use === "always" ? "keyring" : "file";
+  if (wanted === "either") await keepSomewhere(ring, kept);
+  else if (wanted === "keyring" && (isNew || kept.place === "file")) await kept.keepInKeyring(ring);
+  else if (wanted === "file" && (isNew || kept.place === "keyring")) await kept.keepInFile(ring);
+  return new AesVault(ring, { name: kept.place, keep: (keys) => (kept.place === "keyring" ? kept.keepInKeyring(keys) : kept.keepInFile(keys)) });
+}
+
+async function keepSomewhere(ring: KeyRing, kept: HomeKeys): Promise<void> {
+  try {
+    await kept.keepInKeyring(ring);
+  } catch (error) {
+    // Servers have none, as a rule.
+    if (!(error instanceof PdError && error.code === "PD_KEYRING_UNUSABLE")) throw error;
+    await kept.keepInFile(ring);
+  }
+}
+
+async function keepOutside(ring: KeyRing, before: HomeKeys): Promise<void> {
+  // Keys in variables are the user's to take away.
+  if (ring.length === 1) return before.forget();
+  throw new PdError("PD_BAD_INPUT", "Cannot make a new key: it is given by PD_SECRET_KEY", {
+    fix: "Start the server with the new key in PD_SECRET_KEY and the one before in PD_SECRET_KEY_OLD: everything is sealed anew",
+  });
+}
+
+/** 32 bytes in hex or base64. */
+function givenKey(name: string, text: string): KeyRing {
+  if (text === "") return [];
+  const key = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? "hex" : "base64");
+  if (key.length === KEY_BYTES) return [keyEntry(key)];
+  throw new PdError("PD_SECRET_KEY_WRONG", `Cannot use ${name}: it wants ${KEY_BYTES} bytes in hex or base64, and has ${key.length}`, {
+    fix: "openssl rand -base64 32 makes one",
+  });
+}
