@@ -172,9 +172,16 @@ export type TokenAnswer =
 
 const LONGEST_MARGIN_MS = 5 * 60_000;
 
-/** From when on a token is renewed: well before it ends, however short it lives. */
-export function renewAt({ grantedAt, expiresAt }: OAuthGrant): number | undefined {
-  return expiresAt === undefined ? undefined : expiresAt - Math.min(LONGEST_MARGIN_MS, (expiresAt - grantedAt) / 4);
+/** A clock that goes back by less was only put right. */
+const CLOCK_SLACK_MS = 60_000;
+
+/**
+ * Whether a token is to be renewed: well before it ends, however short it lives. Ends are counted by this machine's
+ * clock alone, so that a provider's may differ; when ours was set back, nobody knows how much is left.
+ */
+export function isDue({ grantedAt, expiresAt }: OAuthGrant, now: number): boolean {
+  if (expiresAt === undefined) return false;
+  return now < grantedAt - CLOCK_SLACK_MS || now >= expiresAt - Math.min(LONGEST_MARGIN_MS, (expiresAt - grantedAt) / 4);
 }
 
 /** The RFC's own codes, and those of providers that have others. */
@@ -194,15 +201,15 @@ export function isRevoked(code: string): boolean {
   return REVOKED.has(code);
 }
 
-/** The grant with new tokens. */
-export function grantAfter(grant: OAuthGrant, { refreshToken, expiresInMs }: GrantedTokens, now: number): OAuthGrant {
+/** The grant with new tokens. `askedAt`: their life has begun by the time of the answer, however long that was on its way. */
+export function grantAfter(grant: OAuthGrant, { refreshToken, expiresInMs }: GrantedTokens, askedAt: number): OAuthGrant {
   const { expiresAt: before, ...rest } = grant;
   const lifetimeMs = expiresInMs ?? grant.client.lifetimeMs ?? (before === undefined ? undefined : before - grant.grantedAt);
   return {
     ...rest,
-    grantedAt: now,
+    grantedAt: askedAt,
     ...(refreshToken === undefined ? {} : { refreshToken }),
-    ...(lifetimeMs === undefined ? {} : { expiresAt: now + lifetimeMs }),
+    ...(lifetimeMs === undefined ? {} : { expiresAt: askedAt + lifetimeMs }),
   };
 }
 

@@ -3,7 +3,7 @@ import { PdError } from "../domain/errors.ts";
 import type { AccountId } from "../domain/ids.ts";
 import type { RunResult } from "../domain/invocation.ts";
 import type { JsonValue } from "../domain/json.ts";
-import { type OAuthGrant, type TokenAnswer, grantAfter, isRevoked, oauthCredentials, renewAt } from "../domain/oauth.ts";
+import { type OAuthGrant, type TokenAnswer, grantAfter, isDue, isRevoked, oauthCredentials } from "../domain/oauth.ts";
 import { type ConfiguredProps, type PropDeclaration, dataStoresOf } from "../domain/prop.ts";
 import { secretTexts } from "../domain/secret-props.ts";
 import type { AccountStore } from "../ports/account-store.ts";
@@ -49,12 +49,36 @@ export class Credentials {
   readonly #failedAt = new Map<string, number>();
   /** The last change of an account that goes on: each begins with what the one before has stored. */
   readonly #changing = new Map<string, Promise<unknown>>();
+  readonly #over = new AbortController();
 
   constructor(ports: CredentialPorts) {
     this.#ports = ports;
   }
 
-  /** Throws PD_ACCOUNT_NOT_FOUND, PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED. */
+  /** Aborts when providers are waited for no longer. */
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** What is renewed or changed is stored; whoever still waits for a provider after `cutOff` gets PD_STOPPING. */
+  async untilSettled(): Promise<void> {
+    while (this.#renewing.size > 0 || this.#changing.size > 0) await Promise.allSettled([...this.#renewing.values(), ...this.#changing.values()]);
+  }
+
+  /** A new token whose answer is lost this way is lost for ever: providers get time before. */
+  cutOff(): void {
+    this.#over.abort(new Error("the server is stopping"));
+  }
+
+  /** As `reachOf`; what is missing is handed back, so that a run can say why it did not begin. Throws PD_STOPPING. */
+  reachOrRefusal(props: readonly PropDeclaration[], configured: ConfiguredProps): Promise<Reach | PdError> {
+    return this.reachOf(props, configured).catch((error: unknown) => {
+      if (error instanceof PdError && error.code !== "PD_STOPPING") return error;
+      throw error;
+    });
+  }
+
+  /** Throws PD_ACCOUNT_NOT_FOUND, PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED, PD_STOPPING. */
   async reachOf(props: readonly PropDeclaration[], configured: ConfiguredProps): Promise<Reach> {
     const dataStores = dataStoresOf(props, configured);
     const named = props.flatMap((prop) => {
@@ -77,10 +101,9 @@ export class Credentials {
     if (account === undefined)
       throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot give ${prop} its account: ${id} was deleted`, { fix: "Give it another: pd update <source> --prop …" });
     if (account.problem !== undefined) throw unhealthy(account, account.problem);
-    const at = account.oauth === undefined ? undefined : renewAt(account.oauth);
     const now = this.#ports.clock.now();
-    if (at === undefined || now < at) return account;
-    const isGood = now < (account.oauth?.expiresAt ?? 0);
+    if (account.oauth === undefined || !isDue(account.oauth, now)) return account;
+    const isGood = now < (account.oauth.expiresAt ?? 0);
     return isGood && now - (this.#failedAt.get(id) ?? 0) < FAILED_HOLDS_MS ? account : this.renew(account);
   }
 
@@ -95,13 +118,19 @@ export class Credentials {
     const { clock, log } = this.#ports;
     const { oauth: grant } = account;
     if (grant === undefined) return account;
+    let askedAt = clock.now();
     let answer = await this.#ask(grant);
-    for (let tries = 1; answer.kind === "unreachable" && tries < MOST_TRIES; tries++) answer = await this.#ask(grant);
+    for (let tries = 1; answer.kind === "unreachable" && tries < MOST_TRIES && !this.#over.signal.aborted; tries++) {
+      askedAt = clock.now();
+      answer = await this.#ask(grant);
+    }
+    if (answer.kind === "unreachable" && this.#over.signal.aborted)
+      throw new PdError("PD_STOPPING", `Cannot renew the tokens of account "${account.name}": the server is stopping`);
     const now = clock.now();
     if (answer.kind === "granted") {
       const { tokens } = answer;
       return this.#unlessReplaced(account, ({ problem: _mended, ...current }) => {
-        const oauth = grantAfter(grant, tokens, now);
+        const oauth = grantAfter(grant, tokens, askedAt);
         return { ...current, oauth, credentials: oauthCredentials(current.credentials, oauth, tokens), updatedAt: now };
       });
     }
@@ -154,10 +183,10 @@ export class Credentials {
 
   async #ask({ flow, client, scope, refreshToken }: OAuthGrant): Promise<TokenAnswer> {
     const { oauth } = this.#ports;
-    if (flow === "client_credentials") return oauth.clientCredentials(client, scope);
+    if (flow === "client_credentials") return oauth.clientCredentials(client, scope, this.#over.signal);
     if (refreshToken === undefined)
       return { kind: "refused", code: "invalid_grant", reason: "its token has ended, and the provider gave nothing to renew it with" };
-    return oauth.refresh(client, refreshToken);
+    return oauth.refresh(client, refreshToken, this.#over.signal);
   }
 }
 

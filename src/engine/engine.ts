@@ -260,11 +260,13 @@ export class Engine {
     const grace = new AbortController();
     const delivered = this.#deliverer.stop(graceMs);
     const stopped = Promise.all([...this.#sources.all()].map((live) => live.stop()));
-    void Promise.all([stopped, this.#workbench.untilIdle()]).then(() => grace.abort());
+    const { credentials } = this.#ports;
+    void Promise.all([stopped, this.#workbench.untilIdle(), credentials.untilSettled()]).then(() => grace.abort());
     await clock.sleepUntil(clock.now() + graceMs, grace.signal);
+    credentials.cutOff();
     this.#workbench.close();
     for (const live of this.#sources.all()) live.kill("the server stopped");
-    await Promise.all([stopped, delivered, this.#chores]);
+    await Promise.all([stopped, delivered, this.#chores, credentials.untilSettled()]);
     this.#over.abort();
   }
 

@@ -207,10 +207,7 @@ export class LiveSource {
   async #ready(): Promise<{ source: DeployedComponent; reach: Reach | PdError; warm: Warm }> {
     for (;;) {
       const { source } = this;
-      const reach = await this.#ports.credentials.reachOf(this.definition.props, source.configured).catch((error: unknown) => {
-        if (error instanceof PdError) return error;
-        throw error;
-      });
+      const reach = await this.#ports.credentials.reachOrRefusal(this.definition.props, source.configured);
       const warm = await this.#warm();
       if (this.source === source) return { source, reach, warm };
     }

@@ -63,11 +63,11 @@ const SLOWER_MS = 5000;
 
 /** Connects accounts by OAuth 2 with the user's own client. Flows that nobody finishes are forgotten. */
 export class OAuthFlows {
-  readonly #ports: Pick<EnginePorts, "store" | "clock" | "oauth">;
+  readonly #ports: Pick<EnginePorts, "clock" | "oauth" | "credentials">;
   readonly #accounts: Accounts;
   readonly #open = new Map<string, OpenFlow>();
 
-  constructor(ports: Pick<EnginePorts, "store" | "clock" | "oauth">, accounts: Accounts) {
+  constructor(ports: Pick<EnginePorts, "clock" | "oauth" | "credentials">, accounts: Accounts) {
     this.#ports = ports;
     this.#accounts = accounts;
   }
@@ -76,22 +76,15 @@ export class OAuthFlows {
   async start(request: OAuthRequest): Promise<OAuthStep> {
     if (request.account === undefined) this.#accounts.check(request.app, request.name);
     const provider = settled(request);
-    const { oauth } = this.#ports;
-    const client: OAuthClient = {
-      id: request.clientId,
-      tokenUrl: provider.tokenUrl,
-      ...(provider.authorizeUrl === "" ? {} : { authorizeUrl: provider.authorizeUrl }),
-      ...(provider.deviceUrl === undefined ? {} : { deviceUrl: provider.deviceUrl }),
-      ...(request.clientSecret === undefined ? {} : { secret: request.clientSecret }),
-      ...(provider.hasBasicAuth === true ? { hasBasicAuth: true } : {}),
-      ...(provider.tokenMember === undefined ? {} : { tokenMember: provider.tokenMember }),
-      ...(provider.lifetimeMs === undefined ? {} : { lifetimeMs: provider.lifetimeMs }),
-    };
+    const { oauth, clock, credentials } = this.#ports;
+    const askedAt = clock.now();
+    const { signal } = credentials;
+    const client = clientOf(request, provider);
     const scope = (request.scopes ?? provider.scopes).join(provider.scopeSeparator ?? " ");
     const begun = { request, client, scope };
-    if (request.flow === "client_credentials") return this.#finish(begun, await oauth.clientCredentials(client, scope));
+    if (request.flow === "client_credentials") return this.#finish(begun, { askedAt, answer: await oauth.clientCredentials(client, scope, signal) });
     if (request.flow === "device_code") {
-      const device = await oauth.authorizeDevice(client, wanted(provider.deviceUrl, request.app, "device_url"), scope);
+      const device = await oauth.authorizeDevice(client, { deviceUrl: wanted(provider.deviceUrl, request.app, "device_url"), scope }, signal);
       const { userCode, verificationUrl: url, intervalMs, expiresInMs } = device;
       return {
         kind: "enter-code",
@@ -120,17 +113,20 @@ export class OAuthFlows {
         fix: "pd accounts connect <app>",
       });
     }
+    const { clock, credentials } = this.#ports;
+    const { signal } = credentials;
+    const askedAt = clock.now();
     if (flow.step.kind === "code") {
       const url = wanted(callback, flow.request.app, "callback_url");
       this.#open.delete(flowId);
-      return this.#finish(flow, await flow.step.authorization.finish(url));
+      return this.#finish(flow, { askedAt, answer: await flow.step.authorization.finish(url, signal) });
     }
-    const answer = await flow.step.device.poll();
+    const answer = await flow.step.device.poll(signal);
     if (answer.kind === "refused" && answer.code === "slow_down") flow.step.intervalMs += SLOWER_MS;
     const isWaiting = answer.kind === "unreachable" || (answer.kind === "refused" && ["authorization_pending", "slow_down"].includes(answer.code));
     if (isWaiting) return { kind: "pending", intervalMs: flow.step.intervalMs };
     this.#open.delete(flowId);
-    return this.#finish(flow, answer);
+    return this.#finish(flow, { askedAt, answer });
   }
 
   #keep(flow: Omit<OpenFlow, "endsAt">, lastsMs: number): string {
@@ -141,11 +137,13 @@ export class OAuthFlows {
     return flowId;
   }
 
-  async #finish({ request, client, scope }: Pick<OpenFlow, "request" | "client" | "scope">, answer: TokenAnswer): Promise<OAuthStep> {
+  async #finish(
+    { request, client, scope }: Pick<OpenFlow, "request" | "client" | "scope">,
+    { askedAt, answer }: { askedAt: number; answer: TokenAnswer },
+  ): Promise<OAuthStep> {
     const { app, flow, fields, name, account } = request;
     if (answer.kind !== "granted") throw new PdError("PD_OAUTH_FAILED", `Cannot connect ${app}: ${answer.reason}`);
-    const now = this.#ports.clock.now();
-    const oauth = grantAfter({ flow, client, scope, grantedAt: now }, answer.tokens, now);
+    const oauth = grantAfter({ flow, client, scope, grantedAt: askedAt }, answer.tokens, askedAt);
     const credentials = oauthCredentials({ ...fields, ...extras(answer.tokens) }, oauth, answer.tokens);
     return {
       kind: "connected",
@@ -158,6 +156,20 @@ export class OAuthFlows {
       }),
     };
   }
+}
+
+function clientOf({ clientId, clientSecret }: OAuthRequest, { authorizeUrl, tokenUrl, deviceUrl, hasBasicAuth, ...rest }: OAuthProvider): OAuthClient {
+  const { tokenMember, lifetimeMs } = rest;
+  return {
+    id: clientId,
+    tokenUrl,
+    ...(authorizeUrl === "" ? {} : { authorizeUrl }),
+    ...(deviceUrl === undefined ? {} : { deviceUrl }),
+    ...(clientSecret === undefined ? {} : { secret: clientSecret }),
+    ...(hasBasicAuth === true ? { hasBasicAuth } : {}),
+    ...(tokenMember === undefined ? {} : { tokenMember }),
+    ...(lifetimeMs === undefined ? {} : { lifetimeMs }),
+  };
 }
 
 /** Addresses that some providers tell with their tokens, and components read. */

@@ -12,7 +12,7 @@ export interface AuthorizationRequest {
 export interface Authorization {
   readonly url: string;
   /** `callback`: the address that the provider has sent the person back to. */
-  finish(callback: string): Promise<TokenAnswer>;
+  finish(callback: string, signal: AbortSignal): Promise<TokenAnswer>;
 }
 
 export interface DeviceAuthorization {
@@ -21,15 +21,15 @@ export interface DeviceAuthorization {
   readonly intervalMs: number;
   readonly expiresInMs: number;
   /** `refused` with `authorization_pending` or `slow_down`: not yet. */
-  poll(): Promise<TokenAnswer>;
+  poll(signal: AbortSignal): Promise<TokenAnswer>;
 }
 
-/** The token endpoints of third parties (RFC 6749, 7636, 8628). */
+/** The token endpoints of third parties (RFC 6749, 7636, 8628). One that has not answered when a signal aborts is unreachable. */
 export interface OAuthServer {
   /** Authorization code with PKCE. */
   authorize(request: AuthorizationRequest): Promise<Authorization>;
   /** Throws PD_OAUTH_FAILED when no device flow can begin. */
-  authorizeDevice(client: OAuthClient, deviceUrl: string, scope: string): Promise<DeviceAuthorization>;
-  clientCredentials(client: OAuthClient, scope: string): Promise<TokenAnswer>;
-  refresh(client: OAuthClient, refreshToken: string): Promise<TokenAnswer>;
+  authorizeDevice(client: OAuthClient, request: { readonly deviceUrl: string; readonly scope: string }, signal: AbortSignal): Promise<DeviceAuthorization>;
+  clientCredentials(client: OAuthClient, scope: string, signal: AbortSignal): Promise<TokenAnswer>;
+  refresh(client: OAuthClient, refreshToken: string, signal: AbortSignal): Promise<TokenAnswer>;
 }

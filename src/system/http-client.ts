@@ -7,7 +7,7 @@ export interface Sending {
   readonly signal?: AbortSignal | null;
   /** `manual`: an answer that points elsewhere is the answer. */
   readonly redirect?: "follow" | "manual";
-  /** For the whole answer, in place of a signal; absent: as long as it takes. */
+  /** For the whole answer; absent: as long as it takes. */
   readonly timeoutMs?: number;
 }
 
@@ -19,12 +19,23 @@ const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: C
 
 /** An HTTP request to elsewhere. Rejects with the network's reason. */
 export function sendRequest(url: string | URL, { timeoutMs, signal, headers, ...rest }: Sending = {}): Promise<Answer> {
-  return send(url, { ...rest, headers: { ...headers }, dispatcher: patient, signal: timeoutMs === undefined ? (signal ?? null) : timeoutAfter(timeoutMs) });
+  return send(url, {
+    ...rest,
+    headers: { ...headers },
+    dispatcher: patient,
+    signal: timeoutMs === undefined ? (signal ?? null) : timeoutAfter(timeoutMs, signal),
+  });
 }
 
 /** Held by its timer: one that only AbortSignal.timeout makes may be collected on Node 20 before it comes. */
-function timeoutAfter(ms: number): AbortSignal {
+function timeoutAfter(ms: number, signal: AbortSignal | null | undefined): AbortSignal {
   const controller = new AbortController();
-  setTimeout(() => controller.abort(new Error(`no answer within ${ms / 1000} s`)), ms).unref();
+  const stop = (): void => controller.abort(signal?.reason);
+  if (signal?.aborted === true) stop();
+  signal?.addEventListener("abort", stop);
+  setTimeout(() => {
+    signal?.removeEventListener("abort", stop);
+    controller.abort(new Error(`no answer within ${ms / 1000} s`));
+  }, ms).unref();
   return controller.signal;
 }

@@ -17,7 +17,7 @@ export const oauthServer: OAuthServer = {
     for (const [name, value] of Object.entries({ ...parameters, ...all })) url.searchParams.set(name, value);
     return {
       url: url.href,
-      finish: (callback) =>
+      finish: (callback, signal) =>
         answered(async () => {
           const given = oauth.validateAuthResponse(serverOf(client), { client_id: client.id }, withoutIssuer(callback), state);
           return oauth.authorizationCodeGrantRequest(
@@ -27,38 +27,39 @@ export const oauthServer: OAuthServer = {
             given,
             redirectUri,
             verifier,
-            optionsFor(client),
+            optionsFor(client, signal),
           );
         }),
     };
   },
 
-  async authorizeDevice(client: OAuthClient, deviceUrl: string, scope: string): Promise<DeviceAuthorization> {
+  async authorizeDevice(client: OAuthClient, { deviceUrl, scope }: { deviceUrl: string; scope: string }, signal: AbortSignal): Promise<DeviceAuthorization> {
     const server = { ...serverOf(client), device_authorization_endpoint: deviceUrl };
     const parameters = new URLSearchParams(scope === "" ? {} : { scope });
     try {
-      const response = await oauth.deviceAuthorizationRequest(server, { client_id: client.id }, authOf(client), parameters, optionsFor(client));
+      const response = await oauth.deviceAuthorizationRequest(server, { client_id: client.id }, authOf(client), parameters, optionsFor(client, signal));
       const started = await oauth.processDeviceAuthorizationResponse(server, { client_id: client.id }, response);
       return {
         userCode: started.user_code,
         verificationUrl: started.verification_uri_complete ?? started.verification_uri,
         intervalMs: (started.interval ?? 5) * 1000,
         expiresInMs: started.expires_in * 1000,
-        poll: () => answered(() => oauth.deviceCodeGrantRequest(server, { client_id: client.id }, authOf(client), started.device_code, optionsFor(client))),
+        poll: (polling) =>
+          answered(() => oauth.deviceCodeGrantRequest(server, { client_id: client.id }, authOf(client), started.device_code, optionsFor(client, polling))),
       };
     } catch (error) {
       throw new PdError("PD_OAUTH_FAILED", `Cannot begin a device flow at ${deviceUrl}: ${reasonOf(error)}`, { cause: error });
     }
   },
 
-  clientCredentials: (client, scope) =>
+  clientCredentials: (client, scope, signal) =>
     answered(() => {
       const parameters = new URLSearchParams(scope === "" ? {} : { scope });
-      return oauth.clientCredentialsGrantRequest(serverOf(client), { client_id: client.id }, authOf(client), parameters, optionsFor(client));
+      return oauth.clientCredentialsGrantRequest(serverOf(client), { client_id: client.id }, authOf(client), parameters, optionsFor(client, signal));
     }),
 
-  refresh: (client, refreshToken) =>
-    answered(() => oauth.refreshTokenGrantRequest(serverOf(client), { client_id: client.id }, authOf(client), refreshToken, optionsFor(client))),
+  refresh: (client, refreshToken, signal) =>
+    answered(() => oauth.refreshTokenGrantRequest(serverOf(client), { client_id: client.id }, authOf(client), refreshToken, optionsFor(client, signal))),
 };
 
 /** Nothing of its metadata is known but what is used. */
@@ -79,20 +80,24 @@ function withoutIssuer(callback: string): URLSearchParams {
 }
 
 /** Plain HTTP is for servers on this machine, such as those of tests. */
-function optionsFor({ tokenUrl, tokenMember }: OAuthClient) {
+function optionsFor({ tokenUrl, tokenMember }: OAuthClient, signal: AbortSignal) {
   const { protocol, hostname } = new URL(tokenUrl);
   const isLocal = protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
   return {
     [oauth.allowInsecureRequests]: isLocal,
-    [oauth.customFetch]: (url: string, init: oauth.CustomFetchOptions<string, URLSearchParams | undefined>) => send(url, init, tokenMember),
+    [oauth.customFetch]: (url: string, init: oauth.CustomFetchOptions<string, URLSearchParams | undefined>) => send(url, init, { tokenMember, signal }),
   };
 }
 
 /** Answers in the form of RFC 6749 §5.1: some providers nest, some answer errors with 200, some as a form. */
-async function send(url: string, init: oauth.CustomFetchOptions<string, URLSearchParams | undefined>, tokenMember: string | undefined): Promise<Response> {
+async function send(
+  url: string,
+  init: oauth.CustomFetchOptions<string, URLSearchParams | undefined>,
+  { tokenMember, signal }: { tokenMember: string | undefined; signal: AbortSignal },
+): Promise<Response> {
   const headers = { ...init.headers, accept: "application/json" };
   const body = init.body === undefined ? {} : { body: init.body.toString() };
-  const answer = await sendRequest(url, { method: init.method, headers, timeoutMs: TIMEOUT_MS, redirect: "manual", ...body });
+  const answer = await sendRequest(url, { method: init.method, headers, timeoutMs: TIMEOUT_MS, signal, redirect: "manual", ...body });
   const text = await answer.text();
   const parsed = parseJson(text);
   const given: JsonObject = isJsonObject(parsed) ? parsed : Object.fromEntries(new URLSearchParams(text));

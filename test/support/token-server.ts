@@ -8,7 +8,7 @@ export interface TokenRequest {
   readonly authorization: string | undefined;
 }
 
-type Said = { readonly status?: number; readonly body: unknown } | undefined;
+type Said = { readonly status?: number; readonly headers?: Readonly<Record<string, string>>; readonly body: unknown } | undefined;
 type Answering = (request: TokenRequest, count: number) => Said | Promise<Said>;
 
 /** A provider's token endpoint that says what a test wants; `undefined` cuts the connection. */
@@ -40,7 +40,8 @@ export class TokenServer {
     this.requests.push(asked);
     const said = await answer(asked, this.requests.length);
     if (said === undefined) return void request.socket.destroy();
-    response.writeHead(said.status ?? 200, { "content-type": typeof said.body === "string" ? "application/x-www-form-urlencoded" : "application/json" });
+    const type = typeof said.body === "string" ? "application/x-www-form-urlencoded" : "application/json";
+    response.writeHead(said.status ?? 200, { "content-type": type, ...said.headers });
     response.end(typeof said.body === "string" ? said.body : JSON.stringify(said.body));
   }
 }
