@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PdError } from "../domain/errors.ts";
 import { type JsonObject, isJsonObject } from "../domain/json.ts";
@@ -22,13 +23,25 @@ export async function connectByOAuth(cli: CliContext, client: ApiClient, { reque
     printNote(cli, `Open this address, and allow the access:\n${text(step, "url")}`);
     openInBrowser(cli, text(step, "url"));
     const state = new URL(text(step, "url")).searchParams.get("state");
-    step = dataOf(await client.post(path, { callback_url: await callback.arrived(state) }));
+    step = await finish(client, path, await callback.arrived(state));
   }
   if (step["status"] === "enter-code") {
     printNote(cli, `Open ${text(step, "url")} and enter ${text(step, "user_code")}`);
     step = await untilGranted(client, path, step);
   }
   return isJsonObject(step["account"]) ? step["account"] : {};
+}
+
+/** The person learns in the browser what came of it. */
+async function finish(client: ApiClient, path: string, { url, show }: Arrival): Promise<JsonObject> {
+  try {
+    const step = dataOf(await client.post(path, { callback_url: url }));
+    await show(DONE_PAGE);
+    return step;
+  } catch (error) {
+    await show(REFUSED_PAGE);
+    throw error;
+  }
 }
 
 async function untilGranted(client: ApiClient, path: string, { interval_ms: first, expires_in_ms: lasts }: JsonObject): Promise<JsonObject> {
@@ -43,18 +56,30 @@ async function untilGranted(client: ApiClient, path: string, { interval_ms: firs
   throw new PdError("PD_OAUTH_FAILED", "Cannot connect the account: nobody entered the code in time", { fix: "Try again" });
 }
 
+/** A person who was sent back by a provider, and waits for a page. */
+interface Arrival {
+  readonly url: string;
+  /** Resolves when they have it, or have gone. */
+  show(page: string): Promise<void>;
+}
+
 /** The address on this machine that a provider sends the person back to. Throws PD_PORT_TAKEN. */
 async function listenForCallback(port: number) {
-  let arrive = (_url: string): void => {};
+  let arrive = (_arrival: Arrival): void => {};
   let wanted: string | null = null;
-  const arrived = new Promise<string>((resolve) => (arrive = resolve));
+  const arrived = new Promise<Arrival>((resolve) => (arrive = resolve));
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
     if (url.pathname !== "/callback") return response.writeHead(404).end();
     // Whatever else comes by here is not the answer of the provider.
     if (wanted === null || url.searchParams.get("state") !== wanted) return response.writeHead(400).end();
-    response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(url.searchParams.has("error") ? REFUSED_PAGE : DONE_PAGE);
-    arrive(url.href);
+    arrive({
+      url: url.href,
+      show(page) {
+        response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(page);
+        return finished(response).catch(() => {});
+      },
+    });
   }).listen(port, "127.0.0.1");
   await once(server, "listening").catch((error: unknown) => {
     throw new PdError("PD_PORT_TAKEN", `Cannot wait for the provider on port ${port}: it is taken`, { cause: error, fix: "Give another with --redirect-port" });
@@ -67,7 +92,7 @@ async function listenForCallback(port: number) {
     });
   return {
     url,
-    /** Resolves to where the provider has sent the person, with this state. */
+    /** Resolves when the provider has sent the person back, with this state. */
     arrived(state: string | null) {
       wanted = state;
       return Promise.race([arrived, late()]);

@@ -50,6 +50,7 @@ describe("pd accounts", () => {
     const provider = await TokenServer.start(({ path, form }) => {
       if (path === "/device")
         return { body: { device_code: "d", user_code: "AB-12", verification_uri: "https://example.com/go", expires_in: 60, interval: 1 } };
+      if (form["code"] === "denied") return { status: 400, body: { error: "invalid_grant", error_description: "this code was used" } };
       const error = form["grant_type"]?.includes("device") === true ? answers.shift() : undefined;
       return error === undefined ? { body: { access_token: `token-of-${form["client_secret"]}`, refresh_token: "r" } } : { status: 400, body: { error } };
     });
@@ -62,6 +63,13 @@ describe("pd accounts", () => {
     expect(await page.text()).toContain("This window can be closed");
     await once(browser, "close");
     expect(JSON.parse(stdout())).toMatchObject({ name: "browser", healthy: true, fields: ["oauth_access_token", "oauth_client_id", "oauth_refresh_token"] });
+    const refused = home.spawn([...words, "--name", "refused", "--authorize-url", `${provider.url}/authorize`]);
+    const said = collect(refused, "stderr");
+    const asked = new URL(await eventually(async () => /^http:\/\/\S+$/m.exec(said())?.[0])).searchParams;
+    const shown = await fetch(`${asked.get("redirect_uri")}?code=denied&state=${asked.get("state")}`);
+    expect(await shown.text()).toContain("Not connected: the terminal says why");
+    const [code] = await once(refused, "close");
+    expect([code, said()]).toEqual([1, expect.stringContaining("Error [PD_OAUTH_FAILED] Cannot connect demo: this code was used")]);
     const device = await home.pd(...words, "--name", "device", "--flow", "device", "--device-url", `${provider.url}/device`);
     expect([device.code, device.stderr]).toEqual([0, expect.stringContaining("Open https://example.com/go and enter AB-12")]);
     expect((await home.pd(...words, "--flow", "nonsense")).code).toBe(2);
