@@ -8,7 +8,7 @@ import { npmProblem, runNpm } from "../code/npm-command.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { publicLocation } from "../domain/registry.ts";
 import { sendRequest } from "../system/http-client.ts";
-import { runCommand } from "../system/run-command.ts";
+import { type CommandSettings, runCommand } from "../system/run-command.ts";
 
 const TIMEOUT_MS = 120_000;
 /** Of an archive that is downloaded, and of what it holds; the whole public registry has less. */
@@ -33,13 +33,26 @@ export async function fetchPackage(name: string, folder: string, signal: AbortSi
 
 /** Clones a repository into an empty folder, `#branch` or `#tag` behind its address, without its history. Resolves to where it is. */
 export async function cloneRepository(location: string, folder: string, signal: AbortSignal): Promise<string> {
-  const [url = "", branch] = location.split("#");
+  const [given = "", branch] = location.split("#");
+  const { url, env } = withoutCredentials(given);
   const target = join(folder, "clone");
   const words = ["clone", "--quiet", "--depth", "1", ...(branch === undefined ? [] : [`--branch=${branch}`]), "--", url, target];
-  const { code, output } = await git(folder, words, signal);
+  const { code, output } = await git(words, { folder, signal, env });
   const fatal = output.split("\n").find((line) => line.startsWith("fatal: ")) ?? output.trim().split("\n")[0];
-  if (code !== 0) throw unreachable(location, fatal?.replace("fatal: ", "").replaceAll(url, publicLocation(url)) || "git failed");
+  if (code !== 0) throw unreachable(location, fatal?.replace("fatal: ", "") || "git failed");
   return target;
+}
+
+/**
+ * Git keeps the address that it was given in the clone, and everybody on the machine sees it among the processes: a name
+ * and password go through the environment, for this host alone.
+ */
+function withoutCredentials(url: string): { url: string; env: Record<string, string> } {
+  if (!/^https?:/i.test(url) || !URL.canParse(url)) return { url, env: {} };
+  const { authorization } = credentialsOf(url);
+  if (authorization === undefined) return { url, env: {} };
+  const key = `http.${new URL(url).origin}/.extraHeader`;
+  return { url: publicLocation(url), env: { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: key, GIT_CONFIG_VALUE_0: `Authorization: ${authorization}` } };
 }
 
 /** Downloads a tarball and unpacks it into an empty folder, without its first one. Resolves to where it is. */
@@ -65,7 +78,7 @@ function credentialsOf(url: string): Record<string, string> {
 
 /** Commit of a checkout; `undefined` when the folder is none. */
 export async function commitOf(folder: string, signal: AbortSignal): Promise<string | undefined> {
-  const { code, output } = await git(folder, ["rev-parse", "HEAD"], signal);
+  const { code, output } = await git(["rev-parse", "HEAD"], { folder, signal });
   return code === 0 ? output.trim() : undefined;
 }
 
@@ -94,8 +107,9 @@ function atMost(limit: number) {
 }
 
 /** Never asks anybody for a password. */
-function git(folder: string, words: readonly string[], signal: AbortSignal) {
-  return runCommand("git", words, { folder, signal, timeoutMs: TIMEOUT_MS, env: { GIT_TERMINAL_PROMPT: "0", GIT_SSH_COMMAND: "ssh -oBatchMode=yes" } });
+function git(words: readonly string[], { env, ...settings }: CommandSettings) {
+  const quiet = { GIT_TERMINAL_PROMPT: "0", GIT_SSH_COMMAND: "ssh -oBatchMode=yes" };
+  return runCommand("git", words, { ...settings, timeoutMs: TIMEOUT_MS, env: { ...quiet, ...env } });
 }
 
 /** npm's own words for what went wrong: its last lines speak of a log file. */

@@ -1,11 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { createReadStream, existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { basename, join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { readComponentText } from "../../src/registry/component-text.ts";
+import { startGitServer } from "../support/git-server.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { TestServer } from "../support/runtime.ts";
 
@@ -70,6 +72,26 @@ describe("a registry", () => {
     await server.api.post("/v1/registries", { name: "t", kind: "tarball", location: `http://me:hunter2@${host}/x.tgz` });
     expect(seen).toEqual([`Basic ${Buffer.from("me:hunter2").toString("base64")}`]);
     expect(await server.api.get("/v1/registries")).toMatchObject({ data: [{}, { name: "t", location: `http://${host}/x.tgz` }] });
+  });
+
+  it("gives Git the password in its address, and leaves it in no file and no command line", async () => {
+    const [server, origin, shim] = [await TestServer.start(), await repository(component("1")), await temporaryFolder()];
+    const lines = join(shim, "lines");
+    const real = execFileSync("which", ["git"]).toString().trim();
+    await writeFile(join(shim, "git"), `#!/bin/sh\necho "$@" >> ${lines}\nexec ${real} "$@"\n`, { mode: 0o755 });
+    vi.stubEnv("PATH", `${shim}:${process.env["PATH"]}`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const folder = fileURLToPath(origin);
+    const base = await startGitServer(dirname(folder), "me:hunter2");
+    const add = (login: string) =>
+      server.api.post("/v1/registries", { name: "g", kind: "git", location: `${base.replace("//", `//${login}@`)}/${basename(folder)}/.git` });
+    await expect(add("me:wrong")).rejects.toMatchObject({ code: "PD_REGISTRY_UNREACHABLE", message: expect.not.stringContaining("wrong") });
+    await add("me:hunter2");
+    expect(await server.api.get("/v1/components/registry/x-source")).toMatchObject({ data: { version: "1" } });
+    const files = (await readdir(server.home, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+    const texts = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), "latin1")));
+    const asked = await readFile(lines, "utf8");
+    expect([asked.includes("clone"), /hunter2|bWU6aHVudGVyMg/.test([asked, ...texts].join("\n"))]).toEqual([true, false]);
   });
 
   it("may hold any text: reading a key out of it takes no longer for that", () => {
