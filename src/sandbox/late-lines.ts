@@ -1,23 +1,26 @@
 import type { InvocationId } from "../domain/ids.ts";
 import type { LogLine } from "../domain/invocation.ts";
 import type { Clock } from "../ports/clock.ts";
-import { type CallLog, keepLine } from "./call-log.ts";
+import { type PrintedAmount, keepLine } from "./call-log.ts";
 
-interface LateLog extends CallLog {
-  readonly id: InvocationId;
-  /** How many lines were handed on. */
-  sent: number;
+interface LateLog {
+  readonly printed: PrintedAmount;
+  /** Not handed on yet. */
+  waiting: LogLine[];
 }
 
 /** Lines that come after a call has ended are stored together. */
 const WAIT_MS = 100;
+/** Ended calls that go on printing; of more than these the one that began first has its amount forgotten. */
+const MOST_CALLS = 1000;
 
-/** Gathers what calls print after they have ended; it counts against the same limits. */
+/** Gathers what calls print after they have ended, up to the limits that a call has. */
 export class LateLines {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #flushed: (id: InvocationId, logs: readonly LogLine[]) => void;
-  #late: LateLog | undefined;
+  readonly #late = new Map<InvocationId, LateLog>();
+  #isWaiting = false;
 
   /** `signal` aborts when the process has ended; then what is left has to be flushed. */
   constructor(clock: Clock, signal: AbortSignal, flushed: (id: InvocationId, logs: readonly LogLine[]) => void) {
@@ -27,20 +30,33 @@ export class LateLines {
   }
 
   add(id: InvocationId, line: LogLine): void {
-    if (this.#late?.id !== id) {
-      this.flush();
-      this.#late = { id, logs: [], logSize: 0, sent: 0 };
-    }
-    const late = this.#late;
-    if (keepLine(late, line) === undefined) return;
-    if (late.logs.length - late.sent === 1) void this.#clock.sleepUntil(this.#clock.now() + WAIT_MS, this.#signal).then(() => this.flush());
+    const late = this.#late.get(id) ?? this.#begin(id);
+    const kept = keepLine(late.printed, line);
+    if (kept === undefined) return;
+    late.waiting.push(kept);
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    void this.#clock.sleepUntil(this.#clock.now() + WAIT_MS, this.#signal).then(() => this.flush());
   }
 
   flush(): void {
-    const late = this.#late;
-    const logs = late?.logs.slice(late.sent) ?? [];
-    if (late === undefined || logs.length === 0) return;
-    late.sent = late.logs.length;
-    this.#flushed(late.id, logs);
+    this.#isWaiting = false;
+    for (const [id, late] of this.#late) this.#hand(id, late);
+  }
+
+  #begin(id: InvocationId): LateLog {
+    const [first] = this.#late;
+    if (first !== undefined && this.#late.size >= MOST_CALLS) {
+      this.#hand(...first);
+      this.#late.delete(first[0]);
+    }
+    const late: LateLog = { printed: { lines: 0, size: 0 }, waiting: [] };
+    this.#late.set(id, late);
+    return late;
+  }
+
+  #hand(id: InvocationId, late: LateLog): void {
+    if (late.waiting.length > 0) this.#flushed(id, late.waiting);
+    late.waiting = [];
   }
 }

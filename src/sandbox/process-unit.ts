@@ -5,7 +5,7 @@ import type { Bundle } from "../domain/saved-component.ts";
 import { secretVariables } from "../domain/secret-props.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { CallReport, CallRequest, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
-import { type CallLog, keepLine } from "./call-log.ts";
+import { type PrintedAmount, keepLine } from "./call-log.ts";
 import type { ChildExit, ChildProcess } from "./child-process.ts";
 import { LateLines } from "./late-lines.ts";
 import { SecretMask } from "./secret-mask.ts";
@@ -21,7 +21,9 @@ interface Settings {
   readonly loadDeadlineMs: number;
 }
 
-interface CallInFlight extends CallLog {
+interface CallInFlight {
+  readonly logs: LogLine[];
+  readonly printed: PrintedAmount;
   readonly deadlineAt: number;
   readonly deadlineMs: number;
   readonly dataStores: readonly string[];
@@ -91,7 +93,7 @@ export class ProcessUnit implements Unit {
     if (this.#isRetired) return Promise.resolve(endedWithout({ kind: "interrupted", reason: "its process has ended" }, []));
     return new Promise((settle) => {
       const deadlineAt = this.#settings.clock.now() + deadlineMs;
-      this.#inFlight.set(id, { deadlineAt, deadlineMs, dataStores, report, logs: [], logSize: 0, settle });
+      this.#inFlight.set(id, { deadlineAt, deadlineMs, dataStores, report, logs: [], printed: { lines: 0, size: 0 }, settle });
       this.#lastCall = id;
       this.#child.send({ type: "host:call", ...call });
       void this.#watchDeadlines();
@@ -207,8 +209,10 @@ export class ProcessUnit implements Unit {
     const target = id ?? this.#lastCall;
     const call = target === undefined ? undefined : this.#inFlight.get(target);
     if (call !== undefined) {
-      const kept = keepLine(call, line);
-      if (kept !== undefined) call.report.log(kept);
+      const kept = keepLine(call.printed, line);
+      if (kept === undefined) return;
+      call.logs.push(kept);
+      call.report.log(kept);
       return;
     }
     if (target !== undefined) this.#late.add(target, line);
