@@ -33,13 +33,13 @@ export async function connectByOAuth(cli: CliContext, client: ApiClient, { reque
 }
 
 /** The person learns in the browser what came of it. */
-async function finish(client: ApiClient, path: string, { url, show }: Arrival): Promise<JsonObject> {
+async function finish(client: ApiClient, path: string, arrival: Arrival): Promise<JsonObject> {
   try {
-    const step = dataOf(await client.post(path, { callback_url: url }));
-    await show(DONE_PAGE);
+    const step = dataOf(await client.post(path, { callback_url: arrival.url }));
+    await arrival.show(DONE_PAGE);
     return step;
   } catch (error) {
-    await show(REFUSED_PAGE);
+    await arrival.show(REFUSED_PAGE);
     throw error;
   }
 }
