@@ -22,6 +22,7 @@ import { makeHome } from "./system/home-folder.ts";
 import { Metrics } from "./system/metrics.ts";
 import { oauthServer } from "./system/oauth-client.ts";
 import { osKeyring } from "./system/os-keyring.ts";
+import { prober } from "./system/prober.ts";
 import { packageVersion, programFile } from "./system/program-files.ts";
 import { openVault } from "./system/secret-key.ts";
 import { webhookSender } from "./system/webhook-sender.ts";
@@ -162,7 +163,8 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   undo.push(() => runner[Symbol.asyncDispose]());
   const metrics = new Metrics(() => store.listSources().length);
   const allowsPrivate = settings.allowPrivateWebhooks || isLoopback(settings.host);
-  const sender = webhookSender({ clock: systemClock, allowsPrivate, userAgent: `headwater/${version}` });
+  const userAgent = `headwater/${version}`;
+  const sender = webhookSender({ clock: systemClock, allowsPrivate, userAgent });
   const registry = await FileRegistry.open({ folder: join(home, "registries"), clock: systemClock, signal: stop.signal });
   const feed = new EventFeed(store);
   const { keyPlace } = vault;
@@ -177,6 +179,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
     bundler: esbuildBundler,
     origin: urlOrigin,
     oauth: oauthServer,
+    prober: prober(userAgent),
     clock: systemClock,
     log,
     feed,

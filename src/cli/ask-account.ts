@@ -1,18 +1,14 @@
-import { password } from "@inquirer/prompts";
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../domain/json.ts";
+import { select } from "@inquirer/prompts";
+import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
 import { type ApiClient, dataOf, listOf } from "./api-client.ts";
-import { answerProblem } from "./answer-check.ts";
+import { type AppFacts, findApp } from "./app-facts.ts";
 import { askChoice } from "./ask-choice.ts";
+import { askEach, askFields, askText } from "./ask-fields.ts";
 import { Choices } from "./choices.ts";
 import type { CliContext } from "./context.ts";
-import { readValue } from "./prop-flags.ts";
-import { text } from "./reporter.ts";
+import { REDIRECT_PORT, connectByOAuth, redirectUri } from "./oauth-connect.ts";
+import { printNote, text } from "./reporter.ts";
 import { holdingTerminal, withSpinner } from "./spinner.ts";
-
-interface Asking {
-  readonly app: string;
-  readonly signal: AbortSignal | undefined;
-}
 
 const NEW = "+new";
 
@@ -37,30 +33,69 @@ export async function askAccount(
     if (choice === undefined) return undefined;
     if (choice.value !== NEW) return choice.value;
   }
-  const credentials = await askFields(cli, client, { app, signal });
-  const made = dataOf(await client.post("/v1/accounts", { app, credentials }));
-  return text(made, "id");
+  return text(await askNewAccount(cli, client, { slug: app, name: undefined, signal }), "id");
 }
 
-/** Asks for each field that the app's published components read; of an app that nothing is known of, for all at once. */
-export async function askFields(cli: CliContext, client: ApiClient, { app, signal }: Asking): Promise<JsonObject> {
-  const found = dataOf(await withSpinner(cli, `Looking at ${app}`, client.get(`/v1/apps/${encodeURIComponent(app)}/fields`)))["fields"];
-  const fields = Array.isArray(found) ? found.map(String) : [];
+interface Connecting {
+  readonly app: AppFacts;
+  /** `undefined`: it is called like its app. */
+  readonly name: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Asks for what connects an account of an app, in the way that the person picks, and connects it. */
+export async function askNewAccount(
+  cli: CliContext,
+  client: ApiClient,
+  { slug, ...rest }: Omit<Connecting, "app"> & { readonly slug: string },
+): Promise<JsonObject> {
+  const app = await withSpinner(cli, `Looking at ${slug}`, findApp(client, slug));
+  const connecting = { app, ...rest };
+  const way = app.flows.length === 0 ? "fields" : await askWay(cli, client, connecting);
+  if (way !== "fields") return signIn(cli, client, { ...connecting, ...way });
+  const credentials = await askFields(cli, app, rest.signal);
+  return dataOf(await client.post("/v1/accounts", { app: slug, credentials, ...(rest.name === undefined ? {} : { name: rest.name }) }));
+}
+
+/** Signing in takes a client at the provider: one that another account has, or a new one. */
+interface SignIn {
+  readonly flow: string;
+  readonly clientOf?: string;
+}
+
+const WAYS: Readonly<Record<string, string>> = {
+  authorization_code: "Sign in in the browser, with your own OAuth client",
+  device_code: "Sign in on another device, with your own OAuth client",
+};
+
+async function askWay(cli: CliContext, client: ApiClient, { app, signal }: Connecting): Promise<"fields" | SignIn> {
+  const accounts = listOf(await client.get("/v1/accounts?limit=1000"));
+  const withClient = accounts.filter(
+    ({ oauth, app: of }) => isJsonObject(oauth) && (text(oauth, "token_url") === app.tokenUrl || (isJsonObject(of) && of["name_slug"] === app.slug)),
+  );
+  const choices: { name: string; value: "fields" | SignIn }[] = [
+    ...withClient.map((account) => ({
+      name: `Sign in in the browser, with the OAuth client of ${text(account, "name")}`,
+      value: { flow: "authorization_code", clientOf: text(account, "id") },
+    })),
+    ...app.flows.flatMap((flow) => (WAYS[flow] === undefined ? [] : [{ name: WAYS[flow], value: { flow } }])),
+    { name: "Paste an access token", value: "fields" },
+  ];
   const context = { input: cli.stdin, output: cli.stderr, ...(signal === undefined ? {} : { signal }) };
-  const ask = (message: string, validate: (answer: string) => string | true): Promise<string> =>
-    holdingTerminal(() => password({ message, mask: "*", validate }, context));
-  if (fields.length === 0) {
-    const whole = await ask(`credentials of ${app} (JSON or @file.json)`, (answer) => answerProblem({ type: "app", name: app }, answer));
-    const value = parseJson(await readValue(app, whole));
-    return isJsonObject(value) ? value : {};
-  }
-  const answers: JsonObject = {};
-  for (const field of fields) {
-    const answer = await ask(
-      `${field} of ${app}${fields.length > 1 ? " (Enter leaves it out)" : ""}`,
-      (given) => given !== "" || fields.length > 1 || "It is required",
-    );
-    if (answer !== "") answers[field] = answer;
-  }
-  return answers;
+  return holdingTerminal(() => select({ message: `How is ${app.name} connected?`, choices }, context));
+}
+
+async function signIn(cli: CliContext, client: ApiClient, { app, name, signal, flow, clientOf }: Connecting & SignIn): Promise<JsonObject> {
+  const wanted = app.fields.filter((field) => !field.isOptional && !field.isSecret);
+  const request: JsonObject = { app: app.slug, flow, ...(name === undefined ? {} : { name }) };
+  if (clientOf === undefined) {
+    if (flow === "authorization_code") printNote(cli, `Register a client at ${app.name}; its redirect address is ${redirectUri(REDIRECT_PORT)}`);
+    const ask = (message: string, isSecret: boolean): Promise<string> =>
+      askText(cli, { hint: "", default: undefined, isOptional: isSecret, isSecret }, { message, signal });
+    request["client_id"] = await ask("Client id", false);
+    const secret = await ask("Client secret", true);
+    if (secret !== "") request["client_secret"] = secret;
+  } else request["client_of"] = clientOf;
+  request["fields"] = await askEach(cli, wanted, { app, signal });
+  return connectByOAuth(cli, client, { request, port: REDIRECT_PORT, signal });
 }

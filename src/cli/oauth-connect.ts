@@ -13,9 +13,22 @@ import { printNote, text } from "./reporter.ts";
 const DONE_PAGE = "<!doctype html><title>Headwater</title><p>Thank you. This window can be closed.</p>";
 const REFUSED_PAGE = "<!doctype html><title>Headwater</title><p>Not connected: the terminal says why.</p>";
 const PATIENCE_MS = 10 * 60_000;
+/** Providers want the exact address registered, so it is the same each time. */
+export const REDIRECT_PORT = 4143;
 
-/** Takes a person through an OAuth flow; `request`: parameters of the API. Returns the account's record. */
-export async function connectByOAuth(cli: CliContext, client: ApiClient, { request, port }: { request: JsonObject; port: number }): Promise<JsonObject> {
+export function redirectUri(port: number): string {
+  return `http://127.0.0.1:${port}/callback`;
+}
+
+interface Connecting {
+  /** Parameters of the API. */
+  readonly request: JsonObject;
+  readonly port: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Takes a person through an OAuth flow. Returns the account's record. */
+export async function connectByOAuth(cli: CliContext, client: ApiClient, { request, port, signal }: Connecting): Promise<JsonObject> {
   await using callback = await listenForCallback(port);
   let step = dataOf(await client.post("/v1/accounts/oauth", { ...request, redirect_uri: callback.url }));
   const path = `/v1/accounts/oauth/${text(step, "flow_id")}`;
@@ -23,11 +36,11 @@ export async function connectByOAuth(cli: CliContext, client: ApiClient, { reque
     printNote(cli, `Open this address, and allow the access:\n${text(step, "url")}`);
     openInBrowser(cli, text(step, "url"));
     const state = new URL(text(step, "url")).searchParams.get("state");
-    step = await finish(client, path, await callback.arrived(state));
+    step = await finish(client, path, await callback.arrived(state, signal));
   }
   if (step["status"] === "enter-code") {
     printNote(cli, `Open ${text(step, "url")} and enter ${text(step, "user_code")}`);
-    step = await untilGranted(client, path, step);
+    step = await untilGranted(client, path, { step, signal });
   }
   return isJsonObject(step["account"]) ? step["account"] : {};
 }
@@ -44,11 +57,15 @@ async function finish(client: ApiClient, path: string, arrival: Arrival): Promis
   }
 }
 
-async function untilGranted(client: ApiClient, path: string, { interval_ms: first, expires_in_ms: lasts }: JsonObject): Promise<JsonObject> {
-  const endsAt = Date.now() + Number(lasts);
-  let pause = Number(first);
+async function untilGranted(
+  client: ApiClient,
+  path: string,
+  { step: first, signal }: { step: JsonObject; signal: AbortSignal | undefined },
+): Promise<JsonObject> {
+  const endsAt = Date.now() + Number(first["expires_in_ms"]);
+  let pause = Number(first["interval_ms"]);
   while (Date.now() < endsAt) {
-    await sleep(pause);
+    await sleep(pause, undefined, { signal });
     const step = dataOf(await client.post(path, {}));
     if (step["status"] !== "pending") return step;
     pause = Number(step["interval_ms"]);
@@ -85,17 +102,17 @@ async function listenForCallback(port: number) {
     throw new PdError("PD_PORT_TAKEN", `Cannot wait for the provider on port ${port}: it is taken`, { cause: error, fix: "Give another with --redirect-port" });
   });
   const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : port}/callback`;
-  const late = (): Promise<never> =>
-    sleep(PATIENCE_MS, undefined, { ref: false }).then(() => {
+  const url = redirectUri(typeof address === "object" && address !== null ? address.port : port);
+  const late = (signal: AbortSignal | undefined): Promise<never> =>
+    sleep(PATIENCE_MS, undefined, { ref: false, signal }).then(() => {
       throw new PdError("PD_OAUTH_FAILED", "Cannot connect the account: nobody came back from the provider in time", { fix: "Try again" });
     });
   return {
     url,
     /** Resolves when the provider has sent the person back, with this state. */
-    arrived(state: string | null) {
+    arrived(state: string | null, signal: AbortSignal | undefined) {
       wanted = state;
-      return Promise.race([arrived, late()]);
+      return Promise.race([arrived, late(signal)]);
     },
     async [Symbol.asyncDispose]() {
       server.close();

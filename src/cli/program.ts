@@ -75,7 +75,7 @@ function serverCommands(program: Command, bind: Bind): void {
     .action(bind(async (cli, { words }) => (await import("./commands/keys.ts")).keys(cli, { verb: word(words[0]), name: maybe(words[1]) })));
   program
     .command("accounts <verb> [words...]")
-    .description("Credentials for apps, which components use by the account's name: connect, reconnect, list, show, update, rename, delete")
+    .description("Credentials for apps, which components use by the account's name: connect, reconnect, list, show, test, update, rename, delete")
     .option("--name <name>", "What the account is called")
     .option("--field <name=value>", "A field of its credentials; repeatable", list)
     .option("--env <variable>", "Take the fields from a variable: JSON, or the value of the app's one field")
@@ -87,7 +87,9 @@ function serverCommands(program: Command, bind: Bind): void {
     .option("--authorize-url <url>", "Of a provider that is not known")
     .option("--token-url <url>", "Of a provider that is not known")
     .option("--device-url <url>", "Of a provider that is not known")
-    .option("--redirect-port <port>", "Port of http://127.0.0.1:<port>/callback, for providers that want it registered")
+    .option("--redirect-port <port>", "Port of http://127.0.0.1:<port>/callback, which is registered at the provider (4143)")
+    .option("--url <url>", "What test asks, if not what is usual for the app; {field} stands for a field")
+    .option("--header <name: value>", "Sent along by test; {field} stands for a field; repeatable", list)
     .option("--reveal", "Show the credentials, on a terminal")
     .option("--force", "Delete it although a source uses it")
     .option("--no-prompt", "Never ask; say what is missing")

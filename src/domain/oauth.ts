@@ -1,9 +1,11 @@
 import { type JsonObject, isRecord } from "./json.ts";
 
-/** How an app grants access (RFC 6749), as data: what differs between providers. */
+/** How an app grants access (RFC 6749), as data: what differs between providers. `{field}` in an address stands for a field of the account. */
 export interface OAuthProvider {
   readonly authorizeUrl: string;
   readonly tokenUrl: string;
+  /** Where tokens are renewed, if not there. */
+  readonly refreshUrl?: string;
   /** Absent: the provider has no device flow (RFC 8628). */
   readonly deviceUrl?: string;
   readonly scopes: readonly string[];
@@ -14,105 +16,14 @@ export interface OAuthProvider {
   /** What else the provider wants to be asked with. */
   readonly authorizeParameters?: Readonly<Record<string, string>>;
   /** The client's secret travels in the header rather than in the body. */
-  readonly hasBasicAuth?: true;
+  readonly hasBasicAuth?: boolean;
   /** Member of the token response that holds the user's own tokens. */
   readonly tokenMember?: string;
   /** Of tokens whose end the provider does not tell. */
   readonly lifetimeMs?: number;
-}
-
-/** Fields of `{…}` in its addresses, such as the shop of Shopify, are given with the account. */
-const GOOGLE = {
-  authorizeUrl: "https://accounts.google.com/o/oauth2/v2/auth",
-  tokenUrl: "https://oauth2.googleapis.com/token",
-  deviceUrl: "https://oauth2.googleapis.com/device/code",
-  authorizeParameters: { access_type: "offline", prompt: "consent" },
-} as const;
-const MICROSOFT = {
-  authorizeUrl: "https://login.microsoftonline.com/common/oauth2/v2.0/authorize",
-  tokenUrl: "https://login.microsoftonline.com/common/oauth2/v2.0/token",
-  deviceUrl: "https://login.microsoftonline.com/common/oauth2/v2.0/devicecode",
-} as const;
-
-/** By name slug of the app, as the registry has it. */
-const PROVIDERS: Readonly<Record<string, OAuthProvider>> = {
-  airtable_oauth: {
-    authorizeUrl: "https://airtable.com/oauth2/v1/authorize",
-    tokenUrl: "https://airtable.com/oauth2/v1/token",
-    scopes: ["data.records:read", "data.records:write", "schema.bases:read", "webhook:manage"],
-    hasBasicAuth: true,
-  },
-  asana: { authorizeUrl: "https://app.asana.com/-/oauth_authorize", tokenUrl: "https://app.asana.com/-/oauth_token", scopes: ["default"] },
-  discord: { authorizeUrl: "https://discord.com/oauth2/authorize", tokenUrl: "https://discord.com/api/oauth2/token", scopes: ["identify", "guilds"] },
-  dropbox: {
-    authorizeUrl: "https://www.dropbox.com/oauth2/authorize",
-    tokenUrl: "https://api.dropboxapi.com/oauth2/token",
-    scopes: [],
-    authorizeParameters: { token_access_type: "offline" },
-  },
-  github: {
-    authorizeUrl: "https://github.com/login/oauth/authorize",
-    tokenUrl: "https://github.com/login/oauth/access_token",
-    deviceUrl: "https://github.com/login/device/code",
-    scopes: ["repo", "read:org", "admin:repo_hook"],
-  },
-  gitlab: {
-    authorizeUrl: "https://gitlab.com/oauth/authorize",
-    tokenUrl: "https://gitlab.com/oauth/token",
-    deviceUrl: "https://gitlab.com/oauth/authorize_device",
-    scopes: ["api"],
-  },
-  gmail: { ...GOOGLE, scopes: ["https://www.googleapis.com/auth/gmail.modify"] },
-  google_calendar: { ...GOOGLE, scopes: ["https://www.googleapis.com/auth/calendar"] },
-  google_drive: { ...GOOGLE, scopes: ["https://www.googleapis.com/auth/drive"] },
-  google_sheets: { ...GOOGLE, scopes: ["https://www.googleapis.com/auth/spreadsheets", "https://www.googleapis.com/auth/drive"] },
-  youtube_data_api: { ...GOOGLE, scopes: ["https://www.googleapis.com/auth/youtube"] },
-  hubspot: {
-    authorizeUrl: "https://app.hubspot.com/oauth/authorize",
-    tokenUrl: "https://api.hubapi.com/oauth/v1/token",
-    scopes: ["oauth", "crm.objects.contacts.read", "crm.objects.contacts.write"],
-  },
-  linear: {
-    authorizeUrl: "https://linear.app/oauth/authorize",
-    tokenUrl: "https://api.linear.app/oauth/token",
-    scopes: ["read", "write"],
-    scopeSeparator: ",",
-  },
-  microsoft_outlook: { ...MICROSOFT, scopes: ["offline_access", "User.Read", "Mail.ReadWrite", "Mail.Send"] },
-  microsoft_teams: { ...MICROSOFT, scopes: ["offline_access", "User.Read", "Chat.ReadWrite", "ChannelMessage.Read.All"] },
-  notion: {
-    authorizeUrl: "https://api.notion.com/v1/oauth/authorize",
-    tokenUrl: "https://api.notion.com/v1/oauth/token",
-    scopes: [],
-    authorizeParameters: { owner: "user" },
-    hasBasicAuth: true,
-  },
-  salesforce_rest_api: {
-    authorizeUrl: "https://login.salesforce.com/services/oauth2/authorize",
-    tokenUrl: "https://login.salesforce.com/services/oauth2/token",
-    scopes: ["api", "refresh_token"],
-    lifetimeMs: 60 * 60_000,
-  },
-  shopify: {
-    authorizeUrl: "https://{shop_id}.myshopify.com/admin/oauth/authorize",
-    tokenUrl: "https://{shop_id}.myshopify.com/admin/oauth/access_token",
-    scopes: ["read_products", "write_products", "read_orders"],
-    scopeSeparator: ",",
-  },
-  slack: {
-    authorizeUrl: "https://slack.com/oauth/v2/authorize",
-    tokenUrl: "https://slack.com/api/oauth.v2.access",
-    scopes: ["channels:history", "channels:read", "chat:write", "users:read"],
-    scopeSeparator: ",",
-    scopeParameter: "user_scope",
-    tokenMember: "authed_user",
-  },
-  zoom: { authorizeUrl: "https://zoom.us/oauth/authorize", tokenUrl: "https://zoom.us/oauth/token", scopes: [], hasBasicAuth: true },
-};
-
-/** What is known of an app's provider; `undefined`: its addresses have to be given. */
-export function providerOf(app: string): OAuthProvider | undefined {
-  return Object.hasOwn(PROVIDERS, app) ? PROVIDERS[app] : undefined;
+  /** Fields of the account that come with the tokens, and those that come with the person: field → its name there. */
+  readonly tokenFields?: Readonly<Record<string, string>>;
+  readonly callbackFields?: Readonly<Record<string, string>>;
 }
 
 /** The user's own client at a provider. */
@@ -124,6 +35,7 @@ export interface OAuthClient {
   /** Where it is connected once more. */
   readonly authorizeUrl?: string;
   readonly deviceUrl?: string;
+  readonly refreshUrl?: string;
   readonly hasBasicAuth?: boolean;
   readonly tokenMember?: string;
   readonly lifetimeMs?: number;
@@ -151,6 +63,17 @@ export function isOAuthGrant(value: unknown): value is OAuthGrant {
     isRecord(value["client"]) &&
     typeof value["client"]["tokenUrl"] === "string"
   );
+}
+
+/** Whether new tokens can be had without a person. */
+export function canRenew(grant: OAuthGrant | undefined): boolean {
+  return grant?.flow === "client_credentials" || grant?.refreshToken !== undefined;
+}
+
+/** Credentials travel encrypted, but on this machine. */
+export function travelsSafely(url: string): boolean {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  return parsed?.protocol === "https:" || (parsed?.protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(parsed.hostname));
 }
 
 /** What a token endpoint grants. */

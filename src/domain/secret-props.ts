@@ -1,4 +1,5 @@
 import { accountIdOf } from "./account.ts";
+import { basicToken } from "./basic-auth.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "./json.ts";
 import type { PropDeclaration } from "./prop.ts";
 
@@ -47,6 +48,11 @@ function isSensitive({ name }: JsonObject): boolean {
 const SECRET_FIELD = /token|secret|key|pass|pwd|auth|credential|cookie|signature|private|webhook_url|connection_string|jwt|\bpat\b/i;
 /** Fields that tell who somebody is, not that they are. */
 const PUBLIC_FIELD = /_uid$|client_id$|^public/i;
+/** Whether a field of an account is not to be seen by others, as its name says. */
+export function isSecretField(name: string): boolean {
+  return SECRET_FIELD.test(name) && !PUBLIC_FIELD.test(name);
+}
+
 /** Shorter ones would be found in any text. */
 const SHORTEST_SECRET = 6;
 
@@ -61,8 +67,7 @@ export function secretTexts(prop: PropDeclaration, value: JsonValue | undefined)
 function requestTexts(request: JsonObject): string[] {
   const { type: _kind, ...auth } = isJsonObject(request["auth"]) ? request["auth"] : {};
   const { username, password } = auth;
-  const basic =
-    typeof username === "string" && typeof password === "string" ? [btoa(String.fromCharCode(...new TextEncoder().encode(`${username}:${password}`)))] : [];
+  const basic = typeof username === "string" && typeof password === "string" ? [basicToken(username, password)] : [];
   const headers = headersOf(request)
     .filter(isSensitive)
     .flatMap(({ value }) => textsIn(value))
@@ -77,7 +82,7 @@ export function secretVariables(env: Readonly<Record<string, string>>): readonly
 
 function fieldTexts(value: JsonValue | undefined): string[] {
   if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([name, member]) => (SECRET_FIELD.test(name) && !PUBLIC_FIELD.test(name) ? textsIn(member) : fieldTexts(member)));
+  return Object.entries(value).flatMap(([name, member]) => (isSecretField(name) ? textsIn(member) : fieldTexts(member)));
 }
 
 function textsIn(value: JsonValue | undefined): string[] {

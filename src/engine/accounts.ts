@@ -1,11 +1,11 @@
-import { type Account, type FindAccount, accountIdOf, fieldsRead } from "../domain/account.ts";
+import { type Account, type FindAccount, accountIdOf } from "../domain/account.ts";
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { PdError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
-import { appOfKey, isAppSlug } from "../domain/registry.ts";
+import { withDefaults } from "../domain/known-app.ts";
+import { isAppSlug } from "../domain/registry.ts";
 import type { AccountStore } from "../ports/account-store.ts";
 import type { EnginePorts } from "./ports.ts";
-import type { Registries } from "./registries.ts";
 
 export interface AccountChange {
   readonly name?: string;
@@ -18,11 +18,9 @@ type KeptAccount = Pick<Account, "app" | "credentials" | "oauth"> & { readonly n
 /** Credentials for apps, kept once and named by the components that use them. */
 export class Accounts {
   readonly #ports: Pick<EnginePorts, "store" | "clock" | "credentials">;
-  readonly #registries: Registries;
 
-  constructor(ports: Pick<EnginePorts, "store" | "clock" | "credentials">, registries: Registries) {
+  constructor(ports: Pick<EnginePorts, "store" | "clock" | "credentials">) {
     this.#ports = ports;
-    this.#registries = registries;
   }
 
   /** Of one app, or all. */
@@ -48,7 +46,7 @@ export class Accounts {
     this.check(app, name);
     if (Object.keys(credentials).length === 0)
       throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: no credentials are given`, { fix: `pd accounts connect ${app} --field api_key=…` });
-    return this.keep({ app, credentials, ...(name === undefined ? {} : { name }) });
+    return this.keep({ app, credentials: withDefaults(app, credentials), ...(name === undefined ? {} : { name }) });
   }
 
   /** Throws PD_BAD_INPUT for what can be no app, PD_CONFLICT for a name that is taken. */
@@ -117,15 +115,6 @@ export class Accounts {
     });
   }
 
-  /** Fields of an app's account, as its published code reads them; none when nothing is published, or nobody can tell now. */
-  async fieldsOf(app: string): Promise<readonly string[]> {
-    const found = await this.#registries.search(app).catch(nobodyCanTell);
-    const entry = found?.find(({ key }) => appOfKey(key) === app);
-    const published = entry === undefined ? undefined : await this.#registries.find(entry.key, entry.registry).catch(nobodyCanTell);
-    const texts = Object.entries(published?.code.files ?? {}).filter(([path]) => /\.app\.\w+$/.test(path));
-    return [...new Set(texts.flatMap(([, text]) => fieldsRead(text)))];
-  }
-
   #freeName(app: string): string {
     const taken = new Set(this.list(app).map(({ name }) => name));
     for (let number = 1; ; number++) {
@@ -133,12 +122,6 @@ export class Accounts {
       if (!taken.has(name)) return name;
     }
   }
-}
-
-/** Fields are a help, no more: a registry that does not answer, or code that cannot be read, tells none. */
-function nobodyCanTell(error: unknown): undefined {
-  if (error instanceof PdError && (error.code === "PD_REGISTRY_UNREACHABLE" || error.code === "PD_BUILD_FAILED")) return undefined;
-  throw error;
 }
 
 /** How given values name accounts. */

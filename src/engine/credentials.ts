@@ -100,11 +100,16 @@ export class Credentials {
       });
     if (account === undefined)
       throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot give ${prop} its account: ${id} was deleted`, { fix: "Give it another: pd update <source> --prop …" });
+    return this.fresh(account);
+  }
+
+  /** With tokens that are good for a while. Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED, PD_STOPPING. */
+  async fresh(account: Account): Promise<Account> {
     if (account.problem !== undefined) throw unhealthy(account, account.problem);
     const now = this.#ports.clock.now();
     if (account.oauth === undefined || !isDue(account.oauth, now)) return account;
     const isGood = now < (account.oauth.expiresAt ?? 0);
-    return isGood && now - (this.#failedAt.get(id) ?? 0) < FAILED_HOLDS_MS ? account : this.renew(account);
+    return isGood && now - (this.#failedAt.get(account.id) ?? 0) < FAILED_HOLDS_MS ? account : this.renew(account);
   }
 
   /** New tokens, stored before anybody gets them. Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED. */

@@ -2,13 +2,16 @@ import { PdError } from "../domain/errors.ts";
 import { type InvocationId, isSavedId } from "../domain/ids.ts";
 import type { HttpResponse } from "../domain/invocation.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
+import type { AppProbe } from "../domain/known-app.ts";
 import { dataStoresOf } from "../domain/prop.ts";
 import { type IndexedComponent, searchIndex } from "../domain/registry.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import { type HttpTrigger, timerEvent } from "../domain/trigger.ts";
 import type { CarriedState, StoredBaggage } from "../ports/component-store.ts";
 import type { Store } from "../ports/store.ts";
+import { type AccountTest, testAccount } from "./account-test.ts";
 import { Accounts } from "./accounts.ts";
+import { Apps } from "./apps.ts";
 import { RequestAcceptor } from "./accept-request.ts";
 import type { CodeInput } from "./build-component.ts";
 import type { CommittedRun } from "./commit-run.ts";
@@ -52,6 +55,7 @@ export class Engine {
   readonly #workbench: Workbench;
   readonly #registries: Registries;
   readonly #accounts: Accounts;
+  readonly #apps: Apps;
   readonly #oauthFlows: OAuthFlows;
   readonly #over = new AbortController();
   #chores: Promise<unknown> = Promise.resolve();
@@ -88,7 +92,8 @@ export class Engine {
     this.#webhooks = new Webhooks(ports);
     this.#workbench = new Workbench(ports);
     this.#registries = new Registries(ports);
-    this.#accounts = new Accounts(ports, this.#registries);
+    this.#accounts = new Accounts(ports);
+    this.#apps = new Apps(ports, this.#registries);
     this.#oauthFlows = new OAuthFlows(ports, this.#accounts);
     this.#deliverer = new Deliverer(
       { ...ports, concurrency: ports.settings.deliveryConcurrency },
@@ -131,6 +136,16 @@ export class Engine {
   /** Credentials for apps. */
   get accounts(): Accounts {
     return this.#accounts;
+  }
+
+  /** Asks the app of an account whether it takes it. Throws PD_ACCOUNT_NOT_FOUND, PD_BAD_INPUT. */
+  testAccount(idOrName: string, probe: AppProbe | undefined): Promise<AccountTest> {
+    return testAccount(this.#ports, this.#accounts.find(idOrName), probe);
+  }
+
+  /** Third parties. */
+  get apps(): Apps {
+    return this.#apps;
   }
 
   get registries(): Registries {

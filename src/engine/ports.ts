@@ -5,6 +5,7 @@ import type { ComponentRegistry } from "../ports/component-registry.ts";
 import type { Log } from "../ports/log.ts";
 import type { Meter } from "../ports/meter.ts";
 import type { OAuthServer } from "../ports/oauth-server.ts";
+import type { Prober } from "../ports/prober.ts";
 import type { PackageResolver } from "../ports/package-resolver.ts";
 import type { Runner } from "../ports/runner.ts";
 import type { Sender } from "../ports/sender.ts";
@@ -50,6 +51,7 @@ export interface EnginePorts {
   readonly feed: EventFeed;
   readonly sender: Sender;
   readonly oauth: OAuthServer;
+  readonly prober: Prober;
   /** Accounts for calls: the engine's own. */
   readonly credentials: Credentials;
   readonly meter: Meter;

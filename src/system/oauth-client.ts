@@ -58,8 +58,10 @@ export const oauthServer: OAuthServer = {
       return oauth.clientCredentialsGrantRequest(serverOf(client), { client_id: client.id }, authOf(client), parameters, optionsFor(client, signal));
     }),
 
-  refresh: (client, refreshToken, signal) =>
-    answered(() => oauth.refreshTokenGrantRequest(serverOf(client), { client_id: client.id }, authOf(client), refreshToken, optionsFor(client, signal))),
+  refresh: ({ refreshUrl, ...rest }, refreshToken, signal) => {
+    const client = refreshUrl === undefined ? rest : { ...rest, tokenUrl: refreshUrl };
+    return answered(() => oauth.refreshTokenGrantRequest(serverOf(client), { client_id: client.id }, authOf(client), refreshToken, optionsFor(client, signal)));
+  },
 };
 
 /** Nothing of its metadata is known but what is used. */

@@ -54,7 +54,7 @@ describe("pd accounts", () => {
       const error = form["grant_type"]?.includes("device") === true ? answers.shift() : undefined;
       return error === undefined ? { body: { access_token: `token-of-${form["client_secret"]}`, refresh_token: "r" } } : { status: 400, body: { error } };
     });
-    const words = ["accounts", "connect", "demo", "--client-id", "me", "--token-url", `${provider.url}/token`];
+    const words = ["accounts", "connect", "demo", "--client-id", "me", "--token-url", `${provider.url}/token`, "--redirect-port", "0"];
     const browser = home.spawn([...words, "--name", "browser", "--authorize-url", `${provider.url}/authorize`, "--json"]);
     const [stdout, stderr] = [collect(browser, "stdout"), collect(browser, "stderr")];
     const url = new URL(await eventually(async () => /^http:\/\/\S+$/m.exec(stderr())?.[0]));

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { dataOf, listOf } from "../../src/cli/api-client.ts";
 import { fieldsRead } from "../../src/domain/account.ts";
 import { TestServer } from "../support/runtime.ts";
+import { TokenServer } from "../support/token-server.ts";
 
 const SOURCE = `export default { name: "uses", version: "1", props: { demo: { type: "app", app: "demo", methods: { key() { return this.$auth.api_key; } } },
   pick: { type: "string", optional: true, async options() { return [this.demo.key()]; } } }, run() { this.$emit(this.demo.key()); } };`;
@@ -51,6 +52,38 @@ describe("an account", () => {
     });
     await expect(connected(server, "no app", { a: "1" })).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
     await expect(connected(server, "demo", {})).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
+  });
+
+  it("is tested: its app is asked with its fields, and what it says is told", async () => {
+    const server = await TestServer.start();
+    const answers = [{ body: "{}" }, { status: 401, body: "{}" }, { status: 500, body: "" }, undefined];
+    const app = await TokenServer.start(() => answers.shift());
+    await connected(server, "demo", { api_key: "k/1", user: "me" });
+    const test = (url: string, headers = {}) => server.api.post("/v1/accounts/demo/test", { url, headers }).then(dataOf);
+    const address = `${app.url}/me?key={api_key}`;
+    const host = app.url.slice("http://".length);
+    const asked = `${app.url}/me`;
+    expect(await test(address, { authorization: "Key {user}:{api_key}" })).toEqual({ verdict: "accepted", asked, reason: `${host} answered with status 200` });
+    expect(app.requests[0]).toMatchObject({ path: "/me?key=k/1", authorization: "Key me:k/1" });
+    expect(await test(address)).toEqual({ verdict: "refused", asked, reason: `${host} answered with status 401` });
+    expect(await test(address)).toEqual({ verdict: "unclear", asked, reason: `${host} answered with status 500` });
+    expect(await test(address)).toMatchObject({ verdict: "unclear", reason: expect.stringContaining(`${host} cannot be reached`) });
+    expect(await test(`${app.url}/{nothing}`)).toEqual({ verdict: "unknown", reason: "to ask demo, its field nothing is wanted" });
+    expect(await server.api.post("/v1/accounts/demo/test", {})).toMatchObject({
+      data: { verdict: "unknown", reason: expect.stringContaining("what to ask demo") },
+    });
+    await expect(test("http://example.com/{api_key}")).rejects.toMatchObject({ code: "PD_BAD_INPUT", message: expect.not.stringContaining("k/1") });
+    await expect(server.api.post("/v1/accounts/nobody/test", {})).rejects.toMatchObject({ code: "PD_ACCOUNT_NOT_FOUND" });
+  });
+
+  it("has what is usual for its app where nothing is given", async () => {
+    const server = await TestServer.start();
+    await connected(server, "gitlab", { oauth_access_token: "t" });
+    await connected(server, "gitlab", { oauth_access_token: "t", base_api_url: "git.example.com" });
+    expect(listOf(await server.api.get("/v1/accounts?include_credentials=1")).map(({ credentials }) => credentials)).toEqual([
+      { oauth_access_token: "t", base_api_url: "gitlab.com" },
+      { oauth_access_token: "t", base_api_url: "git.example.com" },
+    ]);
   });
 
   it("is not deleted under a source that uses it, unless that is wanted; then its runs say what is missing", async () => {

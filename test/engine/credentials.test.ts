@@ -131,6 +131,15 @@ describe("tokens", () => {
     expect(tokens.requests.map(({ form }) => form["refresh_token"])).toEqual(["r-0", "r-0"]);
   });
 
+  it("are renewed at another address where the provider has one", async () => {
+    const { clock, store, tokens, token } = await withAccount((_request, count) => granted(count));
+    const account = store.getAccount("apn_1");
+    if (account?.oauth !== undefined)
+      await store.saveAccount({ ...account, oauth: { ...account.oauth, client: { ...account.oauth.client, refreshUrl: `${tokens.url}/refresh` } } });
+    clock.jumpTo(START + HOUR);
+    expect([await token(), tokens.requests[0]?.path]).toEqual(["t-1", "/refresh"]);
+  });
+
   it("that could not be stored are not handed out, and not lost: they are stored with the next call", async () => {
     const { clock, store, tokens, token } = await withAccount((_request, count) => granted(count));
     clock.jumpTo(START + HOUR);

@@ -150,6 +150,36 @@ describe("an OAuth account", () => {
     expect(listOf(await other.server.api.get("/v1/accounts"))).toEqual([]);
   });
 
+  it("whose tokens its app refuses before their end is tested with new ones", async () => {
+    const { server, tokens } = await withAccount(60, (request, count) =>
+      request.form["grant_type"] === "refresh_token"
+        ? { body: { access_token: "t-1", refresh_token: "r-1", expires_in: 60 } }
+        : { status: request.authorization === "Bearer t-1" ? 200 : 401, body: { count } },
+    );
+    const test = () => server.api.post("/v1/accounts/demo/test", { url: `${tokens.url}/me` }).then(dataOf);
+    expect(await test()).toMatchObject({ verdict: "accepted" });
+    expect(tokens.requests.slice(1).map(({ path, authorization }) => `${path} ${authorization ?? ""}`)).toEqual([
+      "/me Bearer t-0",
+      "/token ",
+      "/me Bearer t-1",
+    ]);
+    expect(await test()).toMatchObject({ verdict: "accepted" });
+    expect(tokens.requests).toHaveLength(5);
+  });
+
+  it("lends the client that it was connected with to other accounts", async () => {
+    const { server, tokens } = await withAccount(60, () => ({ status: 500, body: "" }));
+    const request = { app: "demo", client_of: "demo", name: "second", authorize_url: `${tokens.url}/authorize`, token_url: `${tokens.url}/token` };
+    const step = dataOf(await server.api.post("/v1/accounts/oauth", { ...request, redirect_uri: "http://127.0.0.1:1/callback" }));
+    const state = new URL(String(step["url"])).searchParams.get("state") ?? "";
+    await server.api.post(`/v1/accounts/oauth/${String(step["flow_id"])}`, { callback_url: `http://127.0.0.1:1/callback?code=c&state=${state}` });
+    expect(tokens.requests.at(-1)?.form).toMatchObject({ client_id: "me", client_secret: "s" });
+    expect(listOf(await server.api.get("/v1/accounts")).map(({ name, oauth }) => [name, oauth])).toEqual([
+      ["demo", { client_id: "me", token_url: `${tokens.url}/token` }],
+      ["second", { client_id: "me", token_url: `${tokens.url}/token` }],
+    ]);
+  });
+
   it("whose grant was revoked says so: in the run, on $errors, in the lists; connected once more it is whole again", async () => {
     const { server, tokens, source } = await withAccount(BRIEF, () => ({ status: 400, body: { error: "invalid_grant", error_description: "token revoked" } }));
     const heard = await server.deploy('export default { name: "listener", version: "1", run(event) { this.$emit(event); } };');
@@ -186,6 +216,25 @@ describe("what providers answer", () => {
     const done = await begin(server, tokens.url, { flow: "client_credentials", ...(app === undefined ? {} : { app }) });
     const id = String((done["account"] as JsonObject)["id"]);
     expect(await server.api.get(`/v1/accounts/${id}?include_credentials=1`)).toMatchObject({ data: { credentials: wanted } });
+  });
+
+  it("may hold fields of the account, or bring them with the person", async () => {
+    const server = await TestServer.start();
+    const tokens = await TokenServer.start(() => ({
+      body: { access_token: "t", api_domain: "https://acme.example.com", instance_url: "https://x.example.com" },
+    }));
+    for (const app of ["pipedrive", "salesforce_rest_api", "quickbooks"]) {
+      const step = await begin(server, tokens.url, { app });
+      const state = new URL(String(step["url"])).searchParams.get("state") ?? "";
+      const callback = `http://127.0.0.1:1/callback?code=c&state=${state}&realmId=77`;
+      await server.api.post(`/v1/accounts/oauth/${String(step["flow_id"])}`, { callback_url: callback });
+    }
+    const token = { oauth_access_token: "t", oauth_client_id: "me" };
+    expect(listOf(await server.api.get("/v1/accounts?include_credentials=1")).map(({ credentials }) => credentials)).toEqual([
+      { api_domain: "https://acme.example.com", ...token },
+      { company_id: "77", ...token },
+      { instance_url: "https://x.example.com", ...token },
+    ]);
   });
 
   it("may be an error with status 200", async () => {

@@ -2,9 +2,11 @@ import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
 import { type ApiClient, dataOf, listOf } from "../api-client.ts";
 import { canAsk } from "../ask.ts";
-import { askFields } from "../ask-account.ts";
+import { findApp, onlyField } from "../app-facts.ts";
+import { askNewAccount } from "../ask-account.ts";
+import { askFields } from "../ask-fields.ts";
 import { type CliContext, connect } from "../context.ts";
-import { connectByOAuth } from "../oauth-connect.ts";
+import { REDIRECT_PORT, connectByOAuth } from "../oauth-connect.ts";
 import { readValue, splitPair } from "../prop-flags.ts";
 import { printLine, printNote, printRecord, printRecords, text } from "../reporter.ts";
 
@@ -24,12 +26,16 @@ export interface AccountFlags {
   readonly tokenUrl?: string;
   readonly deviceUrl?: string;
   readonly redirectPort?: string;
+  /** Where else to ask than is usual, in which `{field}` stands for a field; and with which headers, `name: value` each. */
+  readonly url?: string;
+  readonly header?: readonly string[];
   readonly reveal?: boolean;
   readonly force?: boolean;
   readonly prompt?: boolean;
 }
 
-const USAGE = "pd accounts connect <app> | reconnect <account> | list [app] | show <account> | rename <account> <name> | update <account> | delete <account>";
+const USAGE =
+  "pd accounts connect <app> | reconnect <account> | list [app] | show <account> | test <account> | rename <account> <name> | update <account> | delete <account>";
 
 /** `pd accounts <verb> [words…]`: credentials for apps, which components use by the account's name. */
 export async function accounts(cli: CliContext, { verb, words }: { verb: string; words: readonly string[] }, flags: AccountFlags): Promise<number> {
@@ -45,6 +51,8 @@ export async function accounts(cli: CliContext, { verb, words }: { verb: string;
       return connectOAuth(cli, { account: target, ...(await clientParams(cli, flags)) }, flags);
     case "show":
       return show(cli, path, flags);
+    case "test":
+      return test(cli, `${path}/test`, flags);
     case "rename":
       return changed(cli, path, { name: second ?? "" });
     case "update": {
@@ -64,8 +72,11 @@ export async function accounts(cli: CliContext, { verb, words }: { verb: string;
 
 async function connectAccount(cli: CliContext, app: string, flags: AccountFlags): Promise<number> {
   const client = await connect(cli);
+  const { field, env, stdin, name } = flags;
+  const isGiven = field !== undefined || env !== undefined || stdin === true;
+  if (!isGiven && canAsk(cli, flags)) return printConnected(cli, await askNewAccount(cli, client, { slug: app, name, signal: undefined }));
   const credentials = await givenFields(cli, client, { app, flags });
-  const made = dataOf(await client.post("/v1/accounts", { app, credentials, ...(flags.name === undefined ? {} : { name: flags.name }) }));
+  const made = dataOf(await client.post("/v1/accounts", { app, credentials, ...(name === undefined ? {} : { name }) }));
   return printConnected(cli, made);
 }
 
@@ -99,7 +110,7 @@ async function oauthRequest(cli: CliContext, app: string, flags: AccountFlags): 
   };
 }
 
-async function connectOAuth(cli: CliContext, request: JsonObject, { redirectPort = "0" }: AccountFlags): Promise<number> {
+async function connectOAuth(cli: CliContext, request: JsonObject, { redirectPort = String(REDIRECT_PORT) }: AccountFlags): Promise<number> {
   const client = await connect(cli);
   return printConnected(cli, await connectByOAuth(cli, client, { request, port: portOf(redirectPort) }));
 }
@@ -149,6 +160,25 @@ async function show(cli: CliContext, path: string, { reveal }: AccountFlags): Pr
   });
 }
 
+/** Exits 0 when the app takes the account. */
+async function test(cli: CliContext, path: string, { url, header = [] }: AccountFlags): Promise<number> {
+  if (url === undefined && header.length > 0) throw new PdError("PD_BAD_INPUT", "Cannot use --header alone: it goes with --url", { fix: "--url https://…" });
+  const headers = Object.fromEntries(header.map(headerOf));
+  const client = await connect(cli);
+  const found = dataOf(await client.post(path, url === undefined ? {} : { url, headers }));
+  const verdict = text(found, "verdict");
+  printRecord(cli, found, () => printLine(cli, `${WORDS[verdict] ?? verdict}: ${text(found, "reason")}`));
+  return verdict === "accepted" ? 0 : 1;
+}
+
+const WORDS: Readonly<Record<string, string>> = { accepted: "It works", refused: "It is refused", unclear: "Nobody can tell", unknown: "Not asked" };
+
+function headerOf(given: string): [string, string] {
+  const [, name, value] = /^([\w-]+): *(.+)$/.exec(given) ?? [];
+  if (name !== undefined && value !== undefined) return [name, value];
+  throw new PdError("PD_BAD_INPUT", `Cannot use --header ${JSON.stringify(given)}: it wants name: value`, { fix: "--header 'x-api-key: {api_key}'" });
+}
+
 /** Fields from flags, a variable or stdin; else a person is asked for those that the app's components read. */
 async function givenFields(cli: CliContext, client: ApiClient, { app, flags }: { app: string; flags: AccountFlags }): Promise<JsonObject> {
   const { field = [], env, stdin } = flags;
@@ -158,7 +188,7 @@ async function givenFields(cli: CliContext, client: ApiClient, { app, flags }: {
   if (Object.keys(fields).length > 0) return fields;
   if (!canAsk(cli, flags))
     throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: no fields are given`, { fix: "--field name=value, --env VARIABLE or --stdin" });
-  return askFields(cli, client, { app, signal: undefined });
+  return askFields(cli, await findApp(client, app), undefined);
 }
 
 /** A JSON object of fields; or the value of the one field that the app has. */
@@ -167,9 +197,8 @@ async function fieldsOfText(client: ApiClient, app: string, { given, from }: { g
   if (value === "") throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: ${from} is empty`);
   const parsed = parseJson(value);
   if (isJsonObject(parsed)) return parsed;
-  const { fields } = dataOf(await client.get(`/v1/apps/${encodeURIComponent(app)}/fields`));
-  const [only, another] = Array.isArray(fields) ? fields.map(String) : [];
-  if (only !== undefined && another === undefined) return { [only]: value };
+  const only = onlyField(await findApp(client, app));
+  if (only !== undefined) return { [only]: value };
   throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: ${from} holds no JSON object, and it is not known which one field it is`, {
     fix: 'Give {"field":"value"}, or --field name=value',
   });

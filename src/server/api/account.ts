@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import type { App } from "../../engine/apps.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { type Route, pageOf, pageParams, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
@@ -21,7 +22,6 @@ export function accountRoutes(engine: Engine, checkWorkspace: (id: string) => vo
     const { workspaceId } = engine.store.identity();
     return { id: workspaceId, orgname: "local", name: "local", email: "", daily_credits_quota: 0, daily_credits_used: 0 };
   };
-  const apps = (): JsonObject[] => appRecords(engine);
   return [
     route({
       method: "get",
@@ -57,31 +57,48 @@ export function accountRoutes(engine: Engine, checkWorkspace: (id: string) => vo
       method: "get",
       path: "/v1/apps",
       tag,
-      summary: "Apps that saved components use",
+      summary: "Apps that are known, and those that saved components use",
       params: pageParams.extend({ q: z.string().optional() }),
       answer: schemas.paged(schemas.app),
-      run: ({ params }) =>
-        pageOf(
-          apps().filter(({ name_slug }) => String(name_slug).includes(params.q ?? "")),
-          params,
-        ),
+      run: ({ params }) => pageOf(engine.apps.list().filter(fits(params.q)).map(appRecord), params),
     }),
     route({
       method: "get",
       path: "/v1/apps/{id}",
       tag,
-      summary: "An app, by id or slug",
+      summary: "An app, by id or slug; one that is not known is looked up in its published code",
       answer: schemas.one(schemas.app),
-      run({ part }) {
-        const found = apps().find(({ id, name_slug }) => part("id") === id || part("id") === name_slug);
-        if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot find app "${part("id")}": no saved component uses it`);
-        return { data: found };
+      async run({ part }) {
+        const app = await engine.apps.find(part("id").replace(/^app_/, ""));
+        if (app === undefined) throw new PdError("PD_NOT_FOUND", `Cannot find app "${part("id")}": it is not known, and nothing is published of it`);
+        return { data: appRecord(app) };
       },
     }),
   ];
 }
 
-function appRecords(engine: Engine): JsonObject[] {
-  const slugs = new Set(engine.store.listComponents().flatMap(({ definition }) => definition.props.flatMap((prop) => (prop.kind === "app" ? [prop.app] : []))));
-  return [...slugs].toSorted((a, b) => (a < b ? -1 : 1)).map((slug) => ({ id: `app_${slug}`, name_slug: slug, name: slug, auth_type: null, categories: [] }));
+function fits(query: string | undefined): (app: App) => boolean {
+  const word = query?.toLowerCase() ?? "";
+  return ({ slug, name }) => slug.includes(word) || name.toLowerCase().includes(word);
+}
+
+function appRecord({ slug, name, auth, fields, oauth }: App): JsonObject {
+  const customFields = fields.map((field) => ({
+    name: field.name,
+    label: field.name,
+    description: field.hint ?? null,
+    default: field.default ?? null,
+    optional: field.optional === true,
+    secret: field.secret === true,
+  }));
+  const flows = ["authorization_code", ...(oauth?.deviceUrl === undefined ? [] : ["device_code"])];
+  return {
+    id: `app_${slug}`,
+    name_slug: slug,
+    name,
+    auth_type: auth ?? null,
+    custom_fields_json: JSON.stringify(customFields),
+    oauth: oauth === undefined ? null : { flows, scopes: [...oauth.scopes], token_url: oauth.tokenUrl },
+    categories: [],
+  };
 }

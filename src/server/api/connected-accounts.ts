@@ -84,12 +84,16 @@ export function connectedAccountRoutes(engine: Engine, checkWorkspace: (id: stri
       run: async ({ params, part }) => ({ data: { id: (await accounts.delete(part("id"), params.force)).id, deleted: true } }),
     }),
     route({
-      method: "get",
-      path: "/v1/apps/{id}/fields",
+      method: "post",
+      path: "/v1/accounts/{id}/test",
       tag,
-      summary: "Which fields of its account an app's published components read",
-      answer: schemas.one(z.object({ fields: z.array(z.string()) })),
-      run: async ({ part }) => ({ data: { fields: [...(await accounts.fieldsOf(part("id")))] } }),
+      summary: "Asks the app whether it takes the account; url and headers, in which {field} stands for a field, ask elsewhere than is usual",
+      params: z.object({ url: text.optional(), headers: z.record(z.string(), z.string()).default({}) }),
+      answer: schemas.one(schemas.accountTest),
+      async run({ params: { url, headers }, part }) {
+        const { verdict, asked, reason } = await engine.testAccount(part("id"), url === undefined ? undefined : { url, headers });
+        return { data: { verdict, reason, ...(asked === undefined ? {} : { asked }) } };
+      },
     }),
   ];
 }
@@ -105,6 +109,7 @@ export function accountRecord({ id, name, app, credentials, oauth, problem, crea
     created_at: new Date(createdAt).toISOString(),
     updated_at: new Date(updatedAt).toISOString(),
     expires_at: oauth?.expiresAt === undefined ? null : new Date(oauth.expiresAt).toISOString(),
+    oauth: oauth === undefined ? null : { client_id: oauth.client.id, token_url: oauth.client.tokenUrl },
     ...(isRevealed ? { credentials } : {}),
   };
 }

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { type OAuthRequest, type OAuthStep, requestAgain } from "../../engine/oauth-flows.ts";
+import type { OAuthStep } from "../../engine/oauth-flows.ts";
+import { type OAuthRequest, requestAgain } from "../../engine/oauth-request.ts";
 import { accountRecord } from "./connected-accounts.ts";
 import { jsonObject } from "./params.ts";
 import { type Route, route } from "./route.ts";
@@ -16,6 +17,8 @@ const startParams = z.object({
   name: text.optional(),
   flow: z.enum(["authorization_code", "device_code", "client_credentials"]).default("authorization_code"),
   client_id: text.optional(),
+  /** Id or name of an account whose client is used. */
+  client_of: text.optional(),
   client_secret: text.optional(),
   scopes: z.array(text).optional(),
   redirect_uri: text.optional(),
@@ -73,19 +76,21 @@ function requestOf(engine: Engine, params: z.infer<typeof startParams>): OAuthRe
       ...(scopes === undefined ? {} : { scopes }),
     };
   }
-  if (app === undefined || clientId === undefined)
+  const client = params.client_of === undefined ? undefined : engine.accounts.find(params.client_of).oauth?.client;
+  const [id, secret] = [clientId ?? client?.id, clientSecret ?? client?.secret];
+  if (app === undefined || id === undefined)
     throw new PdError("PD_BAD_INPUT", "Cannot connect an account by OAuth: app and client_id are wanted", {
       fix: "Register a client at the provider, and give its id",
     });
   return {
     app,
     flow,
-    clientId,
+    clientId: id,
     addresses,
     fields,
     ...redirect,
     ...(name === undefined ? {} : { name }),
-    ...(clientSecret === undefined ? {} : { clientSecret }),
+    ...(secret === undefined ? {} : { clientSecret: secret }),
     ...(scopes === undefined ? {} : { scopes }),
   };
 }

@@ -273,7 +273,23 @@ export const retried = z.object({ retried: z.int() });
 const workspaceMembers = { id: text, orgname: text, name: text, email: text };
 export const workspace = z.object({ ...workspaceMembers, daily_credits_quota: z.int(), daily_credits_used: z.int() });
 export const user = z.object({ id: text, username: text, email: text, orgs: z.array(workspace) });
-export const app = z.object({ id: text, name_slug: text, name: text, auth_type: text.nullable(), categories: z.array(text) });
+export const app = z.object({
+  id: text,
+  name_slug: text,
+  name: text,
+  auth_type: z.enum(["oauth", "keys"]).nullable(),
+  custom_fields_json: text.describe("fields of its accounts beside what OAuth brings, as a JSON list of name, label, description, default, optional, secret"),
+  oauth: z
+    .object({ flows: z.array(text), scopes: z.array(text), token_url: text })
+    .nullable()
+    .describe("how it is connected by OAuth; null: it is not, or its addresses have to be given"),
+  categories: z.array(text),
+});
+export const accountTest = z.object({
+  verdict: z.enum(["accepted", "refused", "unclear", "unknown"]),
+  asked: text.optional(),
+  reason: text,
+});
 export const account = z.object({
   id: text,
   name: text,
@@ -284,6 +300,7 @@ export const account = z.object({
   created_at: text,
   updated_at: text,
   expires_at: text.nullable(),
+  oauth: z.object({ client_id: text, token_url: text }).nullable().describe("the client that it was connected with; null: it was given its credentials"),
   credentials: jsonObject.optional().describe("only with include_credentials"),
 });
 export const oauthStep = z.object({

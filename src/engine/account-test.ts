@@ -1,0 +1,46 @@
+import type { Account } from "../domain/account.ts";
+import { PdError } from "../domain/errors.ts";
+import { type AppProbe, type Verdict, knownApp, probeRequest, verdictOf } from "../domain/known-app.ts";
+import { canRenew, travelsSafely } from "../domain/oauth.ts";
+import type { EnginePorts } from "./ports.ts";
+
+export interface AccountTest {
+  /** `unknown`: nobody could be asked. */
+  readonly verdict: Verdict | "unknown";
+  /** What was asked, without what stands behind `?`. */
+  readonly asked?: string;
+  readonly reason: string;
+}
+
+type TestPorts = Pick<EnginePorts, "credentials" | "prober">;
+
+/** Asks the app whether it takes an account, with new tokens where the old ones are refused. Throws PD_BAD_INPUT for a probe that cannot be sent. */
+export async function testAccount(ports: TestPorts, account: Account, given?: AppProbe): Promise<AccountTest> {
+  const probe = given ?? knownApp(account.app)?.probe;
+  try {
+    const fresh = await ports.credentials.fresh(account);
+    if (probe === undefined) return { verdict: "unknown", reason: `it is not known what to ask ${account.app}: give an address of it that wants credentials` };
+    const first = await ask(ports, probe, fresh);
+    if (first.verdict !== "refused" || fresh !== account || !canRenew(account.oauth)) return first;
+    return await ask(ports, probe, await ports.credentials.renew(account));
+  } catch (error) {
+    if (error instanceof PdError && error.code === "PD_ACCOUNT_UNHEALTHY") return { verdict: "refused", reason: error.message };
+    if (error instanceof PdError && error.code === "PD_OAUTH_FAILED") return { verdict: "unclear", reason: error.message };
+    throw error;
+  }
+}
+
+async function ask({ credentials, prober }: TestPorts, probe: AppProbe, account: Account): Promise<AccountTest> {
+  const { url, headers, missing } = probeRequest(probe, account.credentials);
+  if (missing.length > 0) return { verdict: "unknown", reason: `to ask ${account.app}, its field ${missing.join(", ")} is wanted` };
+  if (!travelsSafely(url)) throw new PdError("PD_BAD_INPUT", `Cannot test account "${account.name}" at ${hostOf(url)}: it wants an https address`);
+  const asked = url.replace(/[?#].*$/s, "");
+  const answer = await prober.get({ url, headers }, credentials.signal);
+  if (answer.kind === "unreachable") return { verdict: "unclear", asked: asked, reason: `${hostOf(url)} cannot be reached: ${answer.reason}` };
+  const verdict = verdictOf(probe, answer);
+  return { verdict, asked, reason: `${hostOf(url)} answered with status ${answer.status}` };
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : JSON.stringify(url);
+}

@@ -1,0 +1,106 @@
+import type { Account } from "../domain/account.ts";
+import { PdError } from "../domain/errors.ts";
+import type { JsonObject } from "../domain/json.ts";
+import { fillAddress, knownApp } from "../domain/known-app.ts";
+import { type GrantedTokens, type OAuthClient, type OAuthFlow, type OAuthGrant, type OAuthProvider, travelsSafely } from "../domain/oauth.ts";
+
+export interface OAuthRequest {
+  readonly app: string;
+  readonly name?: string;
+  /** The account that gets new tokens; absent: a new one. */
+  readonly account?: Account;
+  readonly flow: OAuthFlow;
+  readonly clientId: string;
+  readonly clientSecret?: string;
+  readonly scopes?: readonly string[];
+  /** Where the provider sends the person back to. */
+  readonly redirectUri?: string;
+  /** For apps whose provider is not known, or stands elsewhere. */
+  readonly addresses: Partial<Pick<OAuthProvider, "authorizeUrl" | "tokenUrl" | "deviceUrl" | "refreshUrl">>;
+  /** Other fields of the account, which addresses may name. */
+  readonly fields: JsonObject;
+}
+
+/** The client as the provider wants it used. */
+export function clientOf({ clientId, clientSecret }: OAuthRequest, { authorizeUrl, tokenUrl, deviceUrl, hasBasicAuth, ...rest }: OAuthProvider): OAuthClient {
+  const { tokenMember, lifetimeMs, refreshUrl } = rest;
+  return {
+    id: clientId,
+    tokenUrl,
+    ...(authorizeUrl === "" ? {} : { authorizeUrl }),
+    ...(deviceUrl === undefined ? {} : { deviceUrl }),
+    ...(refreshUrl === undefined ? {} : { refreshUrl }),
+    ...(clientSecret === undefined ? {} : { secret: clientSecret }),
+    ...(hasBasicAuth === true ? { hasBasicAuth } : {}),
+    ...(tokenMember === undefined ? {} : { tokenMember }),
+    ...(lifetimeMs === undefined ? {} : { lifetimeMs }),
+  };
+}
+
+/** What some providers tell with their tokens or in the callback, and components read. */
+export function broughtFields({ tokenFields = {}, callbackFields = {} }: OAuthProvider, { rest }: GrantedTokens, callback: string | undefined): JsonObject {
+  const parameters = callback === undefined ? new URLSearchParams() : new URL(callback).searchParams;
+  const told = (names: Readonly<Record<string, string>>, value: (name: string) => unknown): [string, string][] =>
+    Object.entries(names).flatMap(([field, name]): [string, string][] => {
+      const found = value(name);
+      return typeof found === "string" ? [[field, found]] : [];
+    });
+  return Object.fromEntries([...told(tokenFields, (name) => rest[name]), ...told(callbackFields, (name) => parameters.get(name))]);
+}
+
+/** Known and given addresses, with the account's fields in their places. Throws PD_BAD_INPUT. */
+export function settled({ app, addresses, fields }: OAuthRequest): OAuthProvider {
+  const known = knownApp(app)?.oauth;
+  const tokenUrl = addresses.tokenUrl ?? known?.tokenUrl;
+  if (tokenUrl === undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} by OAuth: its provider is not known`, { fix: "Give --authorize-url and --token-url" });
+  const filled = (url: string): string => {
+    const { text, missing } = fillAddress(url, fields);
+    return missing[0] === undefined ? checkedUrl(text) : wanted(undefined, app, missing[0]);
+  };
+  const authorizeUrl = addresses.authorizeUrl ?? known?.authorizeUrl;
+  const [deviceUrl, refreshUrl] = [
+    addresses.deviceUrl ?? known?.deviceUrl,
+    addresses.refreshUrl ?? (addresses.tokenUrl === undefined ? known?.refreshUrl : undefined),
+  ];
+  return {
+    scopes: [],
+    ...known,
+    authorizeUrl: authorizeUrl === undefined ? "" : filled(authorizeUrl),
+    tokenUrl: filled(tokenUrl),
+    ...(deviceUrl === undefined ? {} : { deviceUrl: filled(deviceUrl) }),
+    ...(refreshUrl === undefined ? {} : { refreshUrl: filled(refreshUrl) }),
+  };
+}
+
+export function wanted(value: string | undefined, app: string, field: string): string {
+  if (value !== undefined && value !== "") return value;
+  throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} by OAuth: ${field} is missing`);
+}
+
+function checkedUrl(url: string): string {
+  if (travelsSafely(url)) return url;
+  throw new PdError("PD_BAD_INPUT", `Cannot get tokens at ${JSON.stringify(url)}: it wants an https address`);
+}
+
+/** What an account needs to be connected once more. */
+export function requestAgain({ app, name, oauth, credentials, ...account }: Account & { readonly oauth: OAuthGrant }): Omit<OAuthRequest, "redirectUri"> {
+  const { client, flow, scope } = oauth;
+  const fields = Object.fromEntries(Object.entries(credentials).filter(([field]) => !field.startsWith("oauth_")));
+  const separator = knownApp(app)?.oauth?.scopeSeparator ?? " ";
+  return {
+    app,
+    account: { app, name, oauth, credentials, ...account },
+    flow,
+    clientId: client.id,
+    ...(client.secret === undefined ? {} : { clientSecret: client.secret }),
+    scopes: scope === "" ? [] : scope.split(separator),
+    addresses: {
+      tokenUrl: client.tokenUrl,
+      ...(client.authorizeUrl === undefined ? {} : { authorizeUrl: client.authorizeUrl }),
+      ...(client.deviceUrl === undefined ? {} : { deviceUrl: client.deviceUrl }),
+      ...(client.refreshUrl === undefined ? {} : { refreshUrl: client.refreshUrl }),
+    },
+    fields,
+  };
+}
