@@ -12,7 +12,7 @@ const banner = { js: 'import{createRequire as createRequireOfHeadwater}from"node
 const lazyCommands = {
   name: "lazy-commands",
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\/(commands\/[\w-]+|reporter)\.ts$/ }, ({ path, kind }) =>
+    onResolve({ filter: /^\.\.?\/(commands\/[\w-]+|reporter)\.ts$/ }, ({ path, kind }) =>
       kind === "dynamic-import" ? { path: `./${path.replace(/^.*\//, "").replace(/\.ts$/, ".js")}`, external: true } : undefined,
     );
   },

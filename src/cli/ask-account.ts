@@ -6,7 +6,8 @@ import { askChoice } from "./ask-choice.ts";
 import { askEach, askFields, askText } from "./ask-fields.ts";
 import { Choices } from "./choices.ts";
 import type { CliContext } from "./context.ts";
-import { REDIRECT_PORT, connectByOAuth, redirectUri } from "./oauth-connect.ts";
+import { redirectPort, redirectUri } from "./oauth-callback.ts";
+import { connectByOAuth } from "./oauth-connect.ts";
 import { printNote, text } from "./reporter.ts";
 import { holdingTerminal, withSpinner } from "./spinner.ts";
 
@@ -87,9 +88,10 @@ async function askWay(cli: CliContext, client: ApiClient, { app, signal }: Conne
 
 async function signIn(cli: CliContext, client: ApiClient, { app, name, signal, flow, clientOf }: Connecting & SignIn): Promise<JsonObject> {
   const wanted = app.fields.filter((field) => !field.isOptional && !field.isSecret);
+  const port = redirectPort(cli);
   const request: JsonObject = { app: app.slug, flow, ...(name === undefined ? {} : { name }) };
   if (clientOf === undefined) {
-    if (flow === "authorization_code") printNote(cli, `Register a client at ${app.name}; its redirect address is ${redirectUri(REDIRECT_PORT)}`);
+    if (flow === "authorization_code") printNote(cli, `Register a client at ${app.name}; its redirect address is ${redirectUri(port)}`);
     const ask = (message: string, isSecret: boolean): Promise<string> =>
       askText(cli, { hint: "", default: undefined, isOptional: isSecret, isSecret }, { message, signal });
     request["client_id"] = await ask("Client id", false);
@@ -97,5 +99,5 @@ async function signIn(cli: CliContext, client: ApiClient, { app, name, signal, f
     if (secret !== "") request["client_secret"] = secret;
   } else request["client_of"] = clientOf;
   request["fields"] = await askEach(cli, wanted, { app, signal });
-  return connectByOAuth(cli, client, { request, port: REDIRECT_PORT, signal });
+  return connectByOAuth(cli, client, { request, redirect: port, signal });
 }

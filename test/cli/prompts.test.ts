@@ -1,11 +1,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { accounts } from "../../src/cli/commands/accounts.ts";
 import { deploy } from "../../src/cli/commands/deploy.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { TestServer } from "../support/runtime.ts";
 import { Terminal } from "../support/terminal.ts";
+import { TokenServer } from "../support/token-server.ts";
 
 async function started(code: string) {
   const server = await TestServer.start();
@@ -110,6 +112,55 @@ describe("prompts", () => {
     const [account] = (await server.api.get("/v1/accounts?include_credentials=1"))["data"] as JsonObject[];
     expect(account).toMatchObject({ name: "shop", credentials: { domain: "example.com", api_key: "k-1" } });
     expect(await deployed()).toEqual({ shop: { authProvisionId: account?.["id"] } });
+  });
+
+  it("sign in at a provider that is known, or take an access token", async () => {
+    const { server, path, terminal, deployed } = await started(
+      'export default { name: "hub", version: "1", props: { zendesk: { type: "app", app: "zendesk", methods: { k() { return this.$auth.subdomain } } } }, run() {} };',
+    );
+    const refused = expect(deploy(terminal.cli, path, {})).rejects.toMatchObject({ code: "PD_OAUTH_FAILED", message: "Cannot connect zendesk: not today" });
+    expect(await terminal.sees("How is Zendesk connected?")).toMatch(/Sign in in the browser, with your own OAuth client[^]*Paste an access token/);
+    terminal.presses("enter");
+    expect(await terminal.sees("Client id")).toContain("Register a client at Zendesk; its redirect address is http://127.0.0.1/callback");
+    await terminal.answers("", "my-client");
+    await terminal.answers("Client secret (Enter leaves it out)", "hush");
+    await terminal.answers("subdomain of Zendesk (acme for acme.zendesk.com)", "acme");
+    const shown = await terminal.sees("allow the access");
+    const url = new URL(/https:\S+/.exec(await terminal.sees("code_challenge_method"))?.[0] ?? "");
+    expect([url.host, url.searchParams.get("client_id"), url.searchParams.get("scope"), shown.includes("hush")]).toEqual([
+      "acme.zendesk.com",
+      "my-client",
+      "read write",
+      false,
+    ]);
+    const back = new URLSearchParams({ error: "access_denied", error_description: "not today", state: url.searchParams.get("state") ?? "" });
+    expect(await (await fetch(`${url.searchParams.get("redirect_uri")}?${back.toString()}`)).text()).toContain("Not connected");
+    await refused;
+    const pasted = deploy(terminal.cli, path, {});
+    await terminal.sees("How is Zendesk connected?");
+    terminal.presses("down", "enter");
+    await terminal.answers("oauth_access_token of Zendesk", "t-1");
+    await terminal.answers("subdomain of Zendesk", "acme");
+    expect(await pasted).toBe(0);
+    const [account] = (await server.api.get("/v1/accounts?include_credentials=1"))["data"] as JsonObject[];
+    expect(account).toMatchObject({ credentials: { oauth_access_token: "t-1", subdomain: "acme" }, oauth: null });
+    expect(await deployed()).toEqual({ zendesk: { authProvisionId: account?.["id"] } });
+  });
+
+  it("take the address that a provider has sent somebody to, where it wants one that is not on this machine", async () => {
+    const { server, terminal } = await started("");
+    const tokens = await TokenServer.start(() => ({ body: { access_token: "t" } }));
+    const flags = { clientId: "me", authorizeUrl: `${tokens.url}/authorize`, tokenUrl: `${tokens.url}/token`, redirectUri: "https://example.com/back" };
+    const done = accounts(terminal.cli, { verb: "connect", words: ["demo"] }, flags);
+    const url = new URL(/http:\S+/.exec(await terminal.sees("The address that you were sent to"))?.[0] ?? "");
+    expect(url.searchParams.get("redirect_uri")).toBe("https://example.com/back");
+    await terminal.answers("", "https://example.com/back?code=c&state=other");
+    await terminal.sees("It wants the whole address");
+    for (let n = 0; n < 60; n++) terminal.types("\x7f");
+    await terminal.answers("", `https://example.com/back?code=c&state=${url.searchParams.get("state")}`);
+    expect(await done).toBe(0);
+    expect(tokens.requests[0]?.form).toMatchObject({ code: "c", redirect_uri: "https://example.com/back" });
+    expect(await server.api.get("/v1/accounts/demo")).toMatchObject({ data: { healthy: true } });
   });
 
   it("ask again for what the server refuses, with what was answered; what the choices' method cannot list can be typed", async () => {

@@ -29,6 +29,19 @@ describe("pd accounts", () => {
       { event: { api_key: "hush-1", region: "eu" } },
       { event: { api_key: "hush-4" } },
     ]);
+    const app = await TokenServer.start(({ authorization }) => ({ status: authorization === "Key hush-4" ? 200 : 401, body: {} }));
+    const asked = ["accounts", "test", "home", "--url", app.url, "--header"];
+    const [works, refused] = [await home.pd(...asked, "authorization: Key {api_key}"), await home.pd(...asked, "authorization: wrong")];
+    expect([works.code, works.stdout]).toEqual([0, expect.stringMatching(/^It works: 127\.0\.0\.1:\d+ answered with status 200\n$/)]);
+    expect([refused.code, refused.stdout]).toEqual([1, expect.stringMatching(/^It is refused: 127\.0\.0\.1:\d+ answered with status 401\n$/)]);
+    const unknown = await home.pd("accounts", "test", "home");
+    expect([unknown.code, unknown.stdout]).toEqual([1, expect.stringContaining("Not asked: it is not known what to ask demo")]);
+    for (const wrong of [
+      ["--header", "x: y"],
+      ["--url", app.url, "--header", "nonsense"],
+      ["--url", "ftp://x"],
+    ])
+      expect((await home.pd("accounts", "test", "home", ...wrong)).code).toBe(wrong[1] === "ftp://x" ? 1 : 2);
     const used = await home.pd("accounts", "delete", "home");
     expect([used.code, used.stderr]).toEqual([1, expect.stringContaining('Cannot delete account "home": uses would lose it')]);
     expect((await home.pd("accounts", "delete", "other")).code).toBe(0);
@@ -54,7 +67,7 @@ describe("pd accounts", () => {
       const error = form["grant_type"]?.includes("device") === true ? answers.shift() : undefined;
       return error === undefined ? { body: { access_token: `token-of-${form["client_secret"]}`, refresh_token: "r" } } : { status: 400, body: { error } };
     });
-    const words = ["accounts", "connect", "demo", "--client-id", "me", "--token-url", `${provider.url}/token`, "--redirect-port", "0"];
+    const words = ["accounts", "connect", "demo", "--client-id", "me", "--token-url", `${provider.url}/token`];
     const browser = home.spawn([...words, "--name", "browser", "--authorize-url", `${provider.url}/authorize`, "--json"]);
     const [stdout, stderr] = [collect(browser, "stdout"), collect(browser, "stderr")];
     const url = new URL(await eventually(async () => /^http:\/\/\S+$/m.exec(stderr())?.[0]));

@@ -42,6 +42,8 @@ export class PdHome {
       PD_ENDPOINT_PORT: "0",
       XDG_CONFIG_HOME: join(folder, "config"),
       PD_KEYRING: "never",
+      BROWSER: "none",
+      PD_REDIRECT_PORT: "0",
       NO_COLOR: "1",
       ...variables,
     };

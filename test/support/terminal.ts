@@ -19,7 +19,15 @@ export class Terminal {
     output.setEncoding("utf8").on("data", (text: string) => (this.#screen += stripVTControlCharacters(text)));
     onTestFinished(() => void output.destroy());
     const [stdin, stdout] = [this.#stdin, output] as unknown as [NodeJS.ReadStream, NodeJS.WriteStream];
-    this.cli = { stdin, stdout, stderr: stdout, environment: { PD_HOME: home, NO_COLOR: "1" }, isJson: false, flags: { home }, profile: undefined };
+    this.cli = {
+      stdin,
+      stdout,
+      stderr: stdout,
+      environment: { PD_HOME: home, NO_COLOR: "1", BROWSER: "none", PD_REDIRECT_PORT: "0" },
+      isJson: false,
+      flags: { home },
+      profile: undefined,
+    };
   }
 
   /** Waits until a text is shown; hands back everything since the last key. */

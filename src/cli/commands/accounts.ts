@@ -6,7 +6,8 @@ import { findApp, onlyField } from "../app-facts.ts";
 import { askNewAccount } from "../ask-account.ts";
 import { askFields } from "../ask-fields.ts";
 import { type CliContext, connect } from "../context.ts";
-import { REDIRECT_PORT, connectByOAuth } from "../oauth-connect.ts";
+import { redirectPort } from "../oauth-callback.ts";
+import { connectByOAuth } from "../oauth-connect.ts";
 import { readValue, splitPair } from "../prop-flags.ts";
 import { printLine, printNote, printRecord, printRecords, text } from "../reporter.ts";
 
@@ -26,6 +27,8 @@ export interface AccountFlags {
   readonly tokenUrl?: string;
   readonly deviceUrl?: string;
   readonly redirectPort?: string;
+  /** Registered in the place of an address on this machine: the person brings back the address that they were sent to. */
+  readonly redirectUri?: string;
   /** Where else to ask than is usual, in which `{field}` stands for a field; and with which headers, `name: value` each. */
   readonly url?: string;
   readonly header?: readonly string[];
@@ -110,15 +113,12 @@ async function oauthRequest(cli: CliContext, app: string, flags: AccountFlags): 
   };
 }
 
-async function connectOAuth(cli: CliContext, request: JsonObject, { redirectPort = String(REDIRECT_PORT) }: AccountFlags): Promise<number> {
+async function connectOAuth(cli: CliContext, request: JsonObject, flags: AccountFlags): Promise<number> {
+  const { redirectUri } = flags;
+  if (redirectUri !== undefined && !canAsk(cli, flags))
+    throw new PdError("PD_BAD_INPUT", "Cannot use --redirect-uri: nobody can be asked for the address that they were sent to", { fix: "Run it in a terminal" });
   const client = await connect(cli);
-  return printConnected(cli, await connectByOAuth(cli, client, { request, port: portOf(redirectPort) }));
-}
-
-function portOf(given: string): number {
-  const port = Number(given);
-  if (Number.isInteger(port) && port >= 0 && port < 65_536) return port;
-  throw new PdError("PD_BAD_INPUT", `Cannot use --redirect-port ${JSON.stringify(given)}: it wants a port`, { fix: "--redirect-port 8123" });
+  return printConnected(cli, await connectByOAuth(cli, client, { request, redirect: redirectUri ?? redirectPort(cli, flags.redirectPort) }));
 }
 
 function printConnected(cli: CliContext, account: JsonObject): number {

@@ -1,0 +1,23 @@
+import { type Command, Option } from "commander";
+import { SETTINGS } from "../../config.ts";
+import { list } from "./given.ts";
+
+/** Flags of commands that may start a server. */
+export function serverFlags(command: Command): Command {
+  for (const [name, row] of Object.entries(SETTINGS)) {
+    if (name !== "home")
+      command.addOption(new Option(`--${row.flag} ${row.value}`, `${row.help} (${row.variable}, default ${row.default === "" ? "none" : row.default})`));
+  }
+  return command;
+}
+
+/** Flags that give props and variables. */
+export function propFlags(command: Command): Command {
+  return command
+    .option("--prop <name=value>", "Value of a prop; @file reads it from a file; repeatable", list)
+    .option("--props <file>", "Values of props from a JSON file")
+    .option("--env <NAME=value>", "Variable for this source's process; repeatable", list)
+    .option("--env-file <file>", "Variables from a file")
+    .option("--import <module>", "Module that is loaded before the component: a file or a package; repeatable", list)
+    .option("--no-prompt", "Never ask; say what is missing");
+}
