@@ -3,6 +3,7 @@ import { PdError } from "../domain/errors.ts";
 import { type AppProbe, type Verdict, knownApp, probeRequest, verdictOf } from "../domain/known-app.ts";
 import { canRenew, travelsSafely } from "../domain/oauth.ts";
 import type { EnginePorts } from "./ports.ts";
+import type { PublishedAnswer } from "./published-choices.ts";
 
 export interface AccountTest {
   /** `unknown`: nobody could be asked. */
@@ -12,14 +13,19 @@ export interface AccountTest {
   readonly reason: string;
 }
 
-type TestPorts = Pick<EnginePorts, "credentials" | "prober">;
+type AskPorts = Pick<EnginePorts, "credentials" | "prober">;
 
-/** Asks the app whether it takes an account, with new tokens where the old ones are refused. Throws PD_BAD_INPUT for a probe that cannot be sent. */
+interface TestPorts extends AskPorts {
+  /** What published components of its app get with an account; `undefined`: there are none to ask. */
+  askPublished(account: Account): Promise<PublishedAnswer | undefined>;
+}
+
+/** Asks the app whether it takes an account, or has published code of it ask; with new tokens where the old ones are refused. Throws PD_BAD_INPUT for a probe that cannot be sent. */
 export async function testAccount(ports: TestPorts, account: Account, given?: AppProbe): Promise<AccountTest> {
   const probe = given ?? knownApp(account.app)?.probe;
   try {
     const fresh = await ports.credentials.fresh(account);
-    if (probe === undefined) return { verdict: "unknown", reason: `it is not known what to ask ${account.app}: give an address of it that wants credentials` };
+    if (probe === undefined) return (await ports.askPublished(fresh)) ?? notAsked(account);
     const first = await ask(ports, probe, fresh);
     if (first.verdict !== "refused" || fresh !== account || !canRenew(account.oauth)) return first;
     return await ask(ports, probe, await ports.credentials.renew(account));
@@ -30,7 +36,11 @@ export async function testAccount(ports: TestPorts, account: Account, given?: Ap
   }
 }
 
-async function ask({ credentials, prober }: TestPorts, probe: AppProbe, account: Account): Promise<AccountTest> {
+function notAsked({ app }: Account): AccountTest {
+  return { verdict: "unknown", reason: `it is not known what to ask ${app}: give an address of it that wants credentials` };
+}
+
+async function ask({ credentials, prober }: AskPorts, probe: AppProbe, account: Account): Promise<AccountTest> {
   const { url, headers, missing } = probeRequest(probe, account.credentials);
   if (missing.length > 0) return { verdict: "unknown", reason: `to ask ${account.app}, its field ${missing.join(", ")} is wanted` };
   if (!travelsSafely(url)) throw new PdError("PD_BAD_INPUT", `Cannot test account "${account.name}" at ${hostOf(url)}: it wants an https address`);

@@ -24,6 +24,7 @@ import { keepCool, keepPruned } from "./housekeeping.ts";
 import { LiveSource } from "./live-source.ts";
 import { OAuthFlows } from "./oauth-flows.ts";
 import type { EnginePorts } from "./ports.ts";
+import { askPublished } from "./published-choices.ts";
 import { PostponedEmitter } from "./postponed-emitter.ts";
 import { activateCutOff, runPending, settleRunningInstants } from "./recover.ts";
 import { Registries } from "./registries.ts";
@@ -140,7 +141,9 @@ export class Engine {
 
   /** Asks the app of an account whether it takes it. Throws PD_ACCOUNT_NOT_FOUND, PD_BAD_INPUT. */
   testAccount(idOrName: string, probe: AppProbe | undefined): Promise<AccountTest> {
-    return testAccount(this.#ports, this.#accounts.find(idOrName), probe);
+    const { credentials, prober } = this.#ports;
+    const published = { workbench: this.#workbench, registries: this.#registries };
+    return testAccount({ credentials, prober, askPublished: (account) => askPublished(published, account) }, this.#accounts.find(idOrName), probe);
   }
 
   /** Third parties. */

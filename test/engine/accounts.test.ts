@@ -1,8 +1,9 @@
-import { readFile, readdir } from "node:fs/promises";
+import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { dataOf, listOf } from "../../src/cli/api-client.ts";
 import { fieldsRead } from "../../src/domain/account.ts";
+import { temporaryFolder } from "../support/home.ts";
 import { TestServer } from "../support/runtime.ts";
 import { TokenServer } from "../support/token-server.ts";
 
@@ -74,6 +75,28 @@ describe("an account", () => {
     });
     await expect(test("http://example.com/{api_key}")).rejects.toMatchObject({ code: "PD_BAD_INPUT", message: expect.not.stringContaining("k/1") });
     await expect(server.api.post("/v1/accounts/nobody/test", {})).rejects.toMatchObject({ code: "PD_ACCOUNT_NOT_FOUND" });
+  });
+
+  it("is tested by what is published of an app that nothing else is known of", async () => {
+    const server = await TestServer.start();
+    await connected(server, "shop", { api_key: "right" });
+    const test = () => server.api.post("/v1/accounts/shop/test", {}).then(dataOf);
+    const folder = await temporaryFolder();
+    await writeFile(
+      join(folder, "shop.app.mjs"),
+      `export default { type: "app", app: "shop", propDefinitions: { size: { type: "string", async options() {
+         if (this.$auth.api_key !== "right") throw new Error("Request failed with status code 401");
+         return ["s", "m"]; } } } };`,
+    );
+    const source = (key: string, props: string) =>
+      `import shop from "./shop.app.mjs";\nexport default {\n  key: "${key}",\n  name: "${key}",\n  version: "1",\n  ${props},\n  run() {},\n};`;
+    await writeFile(join(folder, "broken.mjs"), source("shop-0", 'props: { shop: "nonsense" }'));
+    await writeFile(join(folder, "plain.mjs"), source("shop-a", "props: { shop }"));
+    await writeFile(join(folder, "sized.mjs"), source("shop-b", 'props: { shop, size: { propDefinition: [shop, "size"] } }'));
+    await server.api.post("/v1/registries", { name: "r", kind: "folder", location: folder });
+    expect(await test()).toEqual({ verdict: "accepted", reason: "shop-b has listed 2 choices of size" });
+    await server.api.put("/v1/accounts/shop", { credentials: { api_key: "wrong" } });
+    expect(await test()).toEqual({ verdict: "refused", reason: expect.stringMatching(/^shop-b: Cannot list the options of size: .*status code 401/) });
   });
 
   it("has what is usual for its app where nothing is given", async () => {
