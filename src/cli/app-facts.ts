@@ -27,8 +27,17 @@ export interface AppFacts {
 }
 
 /** Of an app that nobody has heard of there is its slug. */
-export async function findApp(client: ApiClient, slug: string): Promise<AppFacts> {
-  const found = await client.get(`/v1/apps/${encodeURIComponent(slug)}`).then(dataOf, (error: unknown): JsonObject => {
+export function findApp(client: ApiClient, slug: string): Promise<AppFacts> {
+  return factsOf(slug, client.get(`/v1/apps/${encodeURIComponent(slug)}`));
+}
+
+/** As a component uses it; `code`: parameters of the API. */
+export function findAppOf(client: ApiClient, slug: string, code: JsonObject): Promise<AppFacts> {
+  return factsOf(slug, client.post("/v1/components/app", { ...code, app: slug }));
+}
+
+async function factsOf(slug: string, asked: Promise<JsonObject>): Promise<AppFacts> {
+  const found = await asked.then(dataOf, (error: unknown): JsonObject => {
     if (error instanceof PdError && error.code === "PD_NOT_FOUND") return {};
     throw error;
   });

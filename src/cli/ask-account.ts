@@ -1,7 +1,8 @@
 import { select } from "@inquirer/prompts";
 import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
 import { type ApiClient, dataOf, listOf } from "./api-client.ts";
-import { type AppFacts, findApp } from "./app-facts.ts";
+import type { AppFacts } from "./app-facts.ts";
+import type { AskedComponent } from "./asked-component.ts";
 import { askChoice } from "./ask-choice.ts";
 import { askEach, askFields, askText } from "./ask-fields.ts";
 import { Choices } from "./choices.ts";
@@ -16,9 +17,10 @@ const NEW = "+new";
 /** Asks for the account of an app prop: one that is connected, or a new one, which is connected. */
 export async function askAccount(
   cli: CliContext,
-  client: ApiClient,
+  component: AskedComponent,
   { prop, signal }: { prop: JsonObject; signal: AbortSignal | undefined },
 ): Promise<JsonValue | undefined> {
+  const { client } = component;
   const app = text(prop, "app");
   const known = listOf(await withSpinner(cli, "Listing accounts", client.get(`/v1/accounts?limit=1000&app=${encodeURIComponent(app)}`)));
   const isOptional = prop["optional"] === true;
@@ -34,7 +36,8 @@ export async function askAccount(
     if (choice === undefined) return undefined;
     if (choice.value !== NEW) return choice.value;
   }
-  return text(await askNewAccount(cli, client, { slug: app, name: undefined, signal }), "id");
+  const facts = await withSpinner(cli, `Looking at ${app}`, component.app(app));
+  return text(await askNewAccount(cli, client, { app: facts, name: undefined, signal }), "id");
 }
 
 interface Connecting {
@@ -45,17 +48,12 @@ interface Connecting {
 }
 
 /** Asks for what connects an account of an app, in the way that the person picks, and connects it. */
-export async function askNewAccount(
-  cli: CliContext,
-  client: ApiClient,
-  { slug, ...rest }: Omit<Connecting, "app"> & { readonly slug: string },
-): Promise<JsonObject> {
-  const app = await withSpinner(cli, `Looking at ${slug}`, findApp(client, slug));
-  const connecting = { app, ...rest };
+export async function askNewAccount(cli: CliContext, client: ApiClient, connecting: Connecting): Promise<JsonObject> {
+  const { app, name, signal } = connecting;
   const way = app.flows.length === 0 ? "fields" : await askWay(cli, client, connecting);
   if (way !== "fields") return signIn(cli, client, { ...connecting, ...way });
-  const credentials = await askFields(cli, app, rest.signal);
-  return dataOf(await client.post("/v1/accounts", { app: slug, credentials, ...(rest.name === undefined ? {} : { name: rest.name }) }));
+  const credentials = await askFields(cli, app, signal);
+  return dataOf(await client.post("/v1/accounts", { app: app.slug, credentials, ...(name === undefined ? {} : { name }) }));
 }
 
 /** Signing in takes a client at the provider: one that another account has, or a new one. */

@@ -1,9 +1,9 @@
 import { checkbox, confirm, input, password, select } from "@inquirer/prompts";
 import { PdError } from "../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
-import type { ApiClient } from "./api-client.ts";
 import { askAccount } from "./ask-account.ts";
 import { answerProblem, timerAnswer } from "./answer-check.ts";
+import type { AskedComponent } from "./asked-component.ts";
 import { askChoice, askChoices, valueOf } from "./ask-choice.ts";
 import { Choices, type LoadPage } from "./choices.ts";
 import type { CliContext } from "./context.ts";
@@ -18,12 +18,12 @@ interface AskPropSettings {
   readonly signal: AbortSignal | undefined;
   /** Asks for choices that are not declared. */
   readonly load: LoadPage;
-  readonly client: ApiClient;
+  readonly component: AskedComponent;
 }
 
 /** Asks for the value of one prop; `undefined`: it is to have none. Choices are offered where there are any. */
-export async function askProp(cli: CliContext, prop: JsonObject, { signal, load, client }: AskPropSettings): Promise<JsonValue | undefined> {
-  if (prop["type"] === "app") return askAccount(cli, client, { prop, signal });
+export async function askProp(cli: CliContext, prop: JsonObject, { signal, load, component }: AskPropSettings): Promise<JsonValue | undefined> {
+  if (prop["type"] === "app") return askAccount(cli, component, { prop, signal });
   const message = messageOf(prop);
   const hasChoices = prop["remoteOptions"] === true || prop["type"] === "data_store";
   if (hasChoices) {

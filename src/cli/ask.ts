@@ -60,7 +60,7 @@ export async function askEach(
 ): Promise<JsonObject> {
   const answers: JsonObject = {};
   for (const prop of questions) {
-    const answer = await askProp(cli, prop, { signal, load: component.choices(prop, answers), client: component.client });
+    const answer = await askProp(cli, prop, { signal, load: component.choices(prop, answers), component });
     if (answer === "" && prop["isKept"] === true) continue;
     answers[text(prop, "name")] = answer === undefined || (answer === "" && prop["optional"] === true) ? null : answer;
   }

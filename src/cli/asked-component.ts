@@ -1,5 +1,6 @@
 import { type JsonObject, isJsonObject } from "../domain/json.ts";
 import { type ApiClient, dataOf, listOf } from "./api-client.ts";
+import { type AppFacts, findAppOf } from "./app-facts.ts";
 import type { LoadPage } from "./choices.ts";
 import { text } from "./reporter.ts";
 
@@ -9,6 +10,8 @@ export interface AskedComponent {
   props(given: JsonObject): Promise<readonly JsonObject[]>;
   /** The server that answers. */
   readonly client: ApiClient;
+  /** What is known of an app that it uses. */
+  app(slug: string): Promise<AppFacts>;
   /** How the choices of a prop are asked for, with the values given so far. */
   choices(prop: JsonObject, given: JsonObject): LoadPage;
 }
@@ -17,6 +20,7 @@ export interface AskedComponent {
 export function askedCode(client: ApiClient, code: JsonObject): AskedComponent {
   return {
     client,
+    app: (slug) => findAppOf(client, slug, code),
     props: async (given) => propsOf(await client.post("/v1/components/props", { ...code, configured_props: given })),
     choices: (prop, given) => (request) =>
       prop["type"] === "data_store"
@@ -30,6 +34,7 @@ export function askedSource(client: ApiClient, source: JsonObject): AskedCompone
   const path = `/v1/sources/${encodeURIComponent(text(source, "id"))}/configure`;
   return {
     client,
+    app: (slug) => findAppOf(client, slug, { component_id: text(source, "component_id") }),
     props: async () => (Array.isArray(source["configurable_props"]) ? source["configurable_props"].filter(isJsonObject) : []),
     choices: (prop, given) => (request) =>
       prop["type"] === "data_store"

@@ -116,7 +116,7 @@ export class PropWalk {
     const before = this.#answers[name];
     const asked = before === undefined || before === null || prop["secret"] === true ? prop : { ...prop, default: before };
     const load = this.#component.choices(prop, withoutNulls(this.values));
-    const answer = await askProp(this.#cli, asked, { signal: this.#signal, load, client: this.#component.client });
+    const answer = await askProp(this.#cli, asked, { signal: this.#signal, load, component: this.#component });
     if (answer === "" && prop["isKept"] === true) return;
     this.#answers[name] = answer === undefined || (answer === "" && prop["optional"] === true) ? null : answer;
   }

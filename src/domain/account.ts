@@ -40,6 +40,13 @@ export function withAccounts(props: readonly PropDeclaration[], given: JsonObjec
   return { ...given, ...Object.fromEntries(named) };
 }
 
+/** Fields that a component reads of an app's account: in the files that declare the app, or in all when nothing is read there. */
+export function fieldsReadOf(app: string, texts: readonly string[]): readonly string[] {
+  const declares = new RegExp(`\\bapp\\s*:\\s*["'\`]${app}["'\`]`);
+  const inOwn = texts.filter((text) => declares.test(text)).flatMap(fieldsRead);
+  return [...new Set(inOwn.length > 0 ? inOwn : texts.flatMap(fieldsRead))];
+}
+
 /** Names of the fields that code reads of its account, in the order in which they are met. */
 export function fieldsRead(code: string): readonly string[] {
   const members = [...code.matchAll(/\$auth\s*(?:\?\.|\.)\s*([A-Za-z_]\w*)|\$auth\s*(?:\?\.)?\[\s*["'`]([\w-]+)["'`]\s*\]/g)].map(

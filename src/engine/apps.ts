@@ -1,7 +1,8 @@
-import { fieldsRead } from "../domain/account.ts";
+import { fieldsRead, fieldsReadOf } from "../domain/account.ts";
 import { PdError } from "../domain/errors.ts";
 import { type AppField, type KnownApp, knownApp, knownApps } from "../domain/known-app.ts";
 import { appOfKey, isAppSlug } from "../domain/registry.ts";
+import type { ComponentCode } from "../domain/saved-component.ts";
 import { isSecretField } from "../domain/secret-props.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { Registries } from "./registries.ts";
@@ -28,12 +29,13 @@ export class Apps {
     return [...slugs].toSorted((a, b) => (a < b ? -1 : 1)).map((slug) => appOf(slug, knownApp(slug) ?? { name: slug, fields: [] }));
   }
 
-  /** An app that is not known is looked up in its published code. `undefined`: nothing tells of such an app. */
-  async find(slug: string): Promise<App | undefined> {
+  /** An app that is not known is looked up in code that uses it, or else in what is published. `undefined`: nothing tells of such an app. */
+  async find(slug: string, user?: ComponentCode): Promise<App | undefined> {
     if (!isAppSlug(slug)) return undefined;
     const known = knownApp(slug);
     if (known !== undefined) return appOf(slug, known);
-    const fields = await this.#publishedFields(slug);
+    const read = user === undefined ? [] : fieldsReadOf(slug, [user.text, ...Object.values(user.files)]);
+    const fields = read.length > 0 ? read : await this.#publishedFields(slug);
     return fields.length === 0 && !this.#used().includes(slug) ? undefined : learnedApp(slug, fields);
   }
 

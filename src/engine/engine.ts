@@ -11,9 +11,9 @@ import type { CarriedState, StoredBaggage } from "../ports/component-store.ts";
 import type { Store } from "../ports/store.ts";
 import { type AccountTest, testAccount } from "./account-test.ts";
 import { Accounts } from "./accounts.ts";
-import { Apps } from "./apps.ts";
+import { type App, Apps } from "./apps.ts";
 import { RequestAcceptor } from "./accept-request.ts";
-import type { CodeInput } from "./build-component.ts";
+import { type CodeInput, resolveCode } from "./build-component.ts";
 import type { CommittedRun } from "./commit-run.ts";
 import { Credentials } from "./credentials.ts";
 import { deleteSource } from "./delete.ts";
@@ -144,6 +144,11 @@ export class Engine {
     const { credentials, prober } = this.#ports;
     const published = { workbench: this.#workbench, registries: this.#registries };
     return testAccount({ credentials, prober, askPublished: (account) => askPublished(published, account) }, this.#accounts.find(idOrName), probe);
+  }
+
+  /** An app as a component uses it. Throws what finding its code throws. */
+  async appOfComponent(slug: string, code: DeployRequest["code"]): Promise<App | undefined> {
+    return this.#apps.find(slug, code.kind === "saved" ? code.component.code : (await resolveCode(this.#ports, code)).code);
   }
 
   /** Third parties. */

@@ -28,7 +28,7 @@ describe("prompts", () => {
     const { path, terminal, deployed } = await started(`
       const app = { type: "app", app: "crm", propDefinitions: {
         board: { type: "string", label: "Board", async options({ page, prevContext }) {
-          return { options: page < 2 ? [0, 1].map((n) => ({ label: "board " + (2 * page + n) + " of " + this.$auth.api_key, value: "b" + (2 * page + n) })) : [], context: { next: page } }; } },
+          return { options: page < 2 ? [0, 1].map((n) => ({ label: "board " + (2 * page + n) + " of " + Object.values(this.$auth)[0], value: "b" + (2 * page + n) })) : [], context: { next: page } }; } },
         list: { type: "string[]", label: "Lists", async options({ board, page }) { return page === 0 ? ["one", "two"].map((name) => board + "/" + name) : []; } } } };
       export default { name: "walk", version: "1", props: {
         note: { type: "alert", alertType: "info", content: "Read this first." },
@@ -89,7 +89,7 @@ describe("prompts", () => {
 
   it("offer the accounts that are connected, or connect another by the fields that the app's components read", async () => {
     const { server, path, terminal, deployed } = await started(
-      'export default { name: "acc", version: "1", props: { shop: { type: "app", app: "shop", methods: { k() { return this.$auth.api_key } } } }, run() { this.$emit(this.shop.k()); } };',
+      'export default { name: "acc", version: "1", props: { shop: { type: "app", app: "shop", methods: { k() { return { ...this.$auth } } } } }, run() { this.$emit(this.shop.k()); } };',
     );
     const registry = await temporaryFolder();
     await writeFile(
@@ -112,6 +112,20 @@ describe("prompts", () => {
     const [account] = (await server.api.get("/v1/accounts?include_credentials=1"))["data"] as JsonObject[];
     expect(account).toMatchObject({ name: "shop", credentials: { domain: "example.com", api_key: "k-1" } });
     expect(await deployed()).toEqual({ shop: { authProvisionId: account?.["id"] } });
+  });
+
+  it("ask for the fields that the component's own code reads, for each of its apps", async () => {
+    const { server, path, terminal } = await started(`
+      const one = { type: "app", app: "one", methods: { k() { return this.$auth.api_key; } } };
+      export default { name: "two", version: "1", props: { one, two: { type: "app", app: "two" } }, run() { this.$emit([this.one.k(), this.two.$auth.domain]); } };`);
+    const done = deploy(terminal.cli, path, {});
+    await terminal.answers("api_key of one", "k-1");
+    await terminal.answers("domain of one", "");
+    await terminal.answers("api_key of two", "");
+    await terminal.answers("domain of two (Enter leaves it out)", "example.com");
+    expect(await done).toBe(0);
+    const accounts = (await server.api.get("/v1/accounts?include_credentials=1"))["data"] as JsonObject[];
+    expect(accounts.map(({ credentials }) => credentials)).toEqual([{ api_key: "k-1" }, { domain: "example.com" }]);
   });
 
   it("sign in at a provider that is known, or take an access token", async () => {

@@ -263,7 +263,7 @@ describe("pd dev", () => {
     const opener = await home.file("bin/xdg-open", `#!/bin/sh\necho "$1" > ${opened}\n`);
     await chmod(opener, 0o755);
     const { source } = await files(home);
-    const { shown, press, terminal } = startOnTerminal(home, source, { PATH: `${dirname(opener)}:${process.env["PATH"]}` });
+    const { shown, press, terminal } = startOnTerminal(home, source, { BROWSER: "", PATH: `${dirname(opener)}:${process.env["PATH"]}` });
     await eventually(async () => shown().includes("Ready for updates!"));
     press("o");
     await eventually(async () => (await readFile(opened, "utf8").catch(() => "")) === `${/Endpoint: (\S+)/.exec(shown())?.[1]}\n`);

@@ -1,6 +1,7 @@
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import type { JsonObject } from "../../src/domain/json.ts";
 import { PdHome } from "../support/pd.ts";
 import { Receiver } from "../support/receiver.ts";
 import { TokenServer } from "../support/token-server.ts";
@@ -8,12 +9,13 @@ import { TokenServer } from "../support/token-server.ts";
 /** Each is planted in another way. */
 const PLANTED = ["hush-field", "hush-json", "hush-refresh", "hush-access", "hush-client", "hush-prop", "hush-request", "hush-env", "hush-new"];
 
-const SOURCE = `export default { name: "uses", version: "1", props: { demo: { type: "app", app: "demo" }, raw: { type: "app", app: "raw" },
+const SOURCE = `export default { key: "demo-uses", name: "uses", version: "1", props: { db: "$.service.db", demo: { type: "app", app: "demo" }, raw: { type: "app", app: "raw" },
     token: { type: "string", secret: true }, call: "http_request", http: { type: "$.interface.http", customResponse: true } },
   run(event) {
     console.log("calling", { headers: { authorization: "Bearer " + this.demo.$auth.oauth_access_token } }, this.token, this.raw.$auth);
     console.error(this.call.auth);
     this.http.respond({ status: 200, body: "fine" });
+    this.db.set("k", 1);
     this.$emit({ ok: true });
     if (event.query?.fail) throw new Error("refused: " + this.token + " " + this.demo.$auth.oauth_refresh_token);
   } };`;
@@ -65,6 +67,12 @@ it("no secret is in any file, answer or output of a session", async () => {
   ])
     for (const form of [[], ["--json"]]) await pd(...words, ...form);
   await pd("deploy", await home.file("uses.mjs", SOURCE), "--prop", "raw=hush-json", "--prop", "token=hush-prop");
+  await pd("publish", await home.file("uses.mjs", SOURCE));
+  await pd("stores", "create", "shared");
+  await pd("push", "uses", "--to", "local", "--dry-run", "--json");
+  const answers = await everyAnswer(home, source);
+  expect(answers.filter(({ status }) => status !== 200).map(({ path, status }) => `${status} ${path}`)).toEqual([]);
+  seen.push(...answers.map(({ text }) => text));
   expect(seen.join("\n")).toContain("Bearer ********");
   await home.pd("down");
   const files = (await readdir(home.home, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
@@ -77,3 +85,34 @@ it("no secret is in any file, answer or output of a session", async () => {
   const leaks = [...places].flatMap(([name, text]) => PLANTED.filter((secret) => text.includes(secret)).map((secret) => `${secret} in ${name}`));
   expect(leaks).toEqual([]);
 });
+
+/** What every call of the API answers that only reads, but for streams. */
+async function everyAnswer(home: PdHome, source: JsonObject): Promise<{ path: string; status: number; text: string }[]> {
+  const { api_url: url } = JSON.parse(await readFile(join(home.home, "server.json"), "utf8"));
+  const key = (await readFile(join(home.home, "api-key"), "utf8")).trim();
+  const get = async (path: string) => {
+    const answer = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } });
+    return { path, status: answer.status, text: await answer.text() };
+  };
+  const first = async (path: string): Promise<string> => JSON.parse((await get(path)).text).data[0].id;
+  const webhook = await first("/v1/users/me/webhooks");
+  const ids: Readonly<Record<string, string>> = {
+    sources: String(source["id"]),
+    components: String(source["component_id"]),
+    invocations: await first(`/v1/sources/${String(source["id"])}/invocations`),
+    webhooks: webhook,
+    deliveries: await first(`/v1/webhooks/${webhook}/deliveries`),
+    accounts: "demo",
+    apps: "gitlab",
+  };
+  const org = JSON.parse((await get("/v1/users/me")).text).data.orgs[0].id;
+  const { paths } = JSON.parse((await get("/v1/openapi.json")).text);
+  const readable = Object.keys(paths).filter((path) => "get" in paths[path] && !/\/sse(\/|$)/.test(path));
+  const named: Readonly<Record<string, string>> = { org_id: org, name: "shared", key: "k" };
+  const filled = readable.map((path) =>
+    path
+      .replace("registry/{key}", "registry/demo-uses")
+      .replaceAll(/(\w+)\/\{id\}|\{(\w+)\}/g, (_whole, resource = "", name = "") => (name === "" ? `${resource}/${ids[resource]}` : (named[name] ?? ""))),
+  );
+  return Promise.all(filled.map((path) => get(path.endsWith("/search") ? `${path}?query=uses` : path)));
+}

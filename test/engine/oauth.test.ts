@@ -63,6 +63,31 @@ describe("an OAuth account", () => {
     await expect(server.api.post(`/v1/accounts/oauth/${String(step["flow_id"])}`, { callback_url: callback })).rejects.toMatchObject({ code: "PD_NOT_FOUND" });
   });
 
+  it("is renewed at such a provider with the refresh token that it gave last; one that it takes back makes the account unhealthy", async () => {
+    const [server, provider] = [await TestServer.start(), await mockProvider()];
+    const grants: unknown[] = [];
+    let isRevoked = false;
+    provider.service.on("beforeResponse", (response, request) => {
+      const { grant_type: grant, refresh_token: token } = request.body as Record<string, string>;
+      grants.push(token ?? grant);
+      if (isRevoked) Object.assign(response, { statusCode: 400, body: { error: "invalid_grant", error_description: "taken back" } });
+      else Object.assign(response.body ?? {}, { access_token: `t-${grants.length}`, refresh_token: `r-${grants.length}`, expires_in: BRIEF });
+    });
+    const step = await begin(server, String(provider.issuer.url), { scopes: ["a"] });
+    const visited = await fetch(String(step["url"]), { redirect: "manual" });
+    await server.api.post(`/v1/accounts/oauth/${String(step["flow_id"])}`, { callback_url: visited.headers.get("location") ?? "" });
+    const source = await server.deploy(SOURCE, { props: { demo: "demo" } });
+    await source.run({});
+    await source.run({});
+    expect([grants, await token(source)]).toEqual([
+      ["authorization_code", "r-1", "r-2"],
+      ["t-2", "t-3"],
+    ]);
+    isRevoked = true;
+    expect(await source.run({})).toMatchObject({ outcome: "threw", message: expect.stringContaining("taken back") });
+    expect(await server.api.get("/v1/accounts/demo")).toMatchObject({ data: { healthy: false, error: "taken back" } });
+  });
+
   it("is not connected by an answer of another flow, nor by a refusal", async () => {
     const [server, provider] = [await TestServer.start(), await mockProvider()];
     const forged = await begin(server, String(provider.issuer.url));

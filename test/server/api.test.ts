@@ -134,6 +134,7 @@ describe("the API", () => {
       "post /v1/accounts/oauth": { body: oauth },
       "post /v1/accounts/oauth/{flow_id}": { path: { flow_id: flow } },
       "get /v1/apps": {},
+      "post /v1/components/app": { body: { component_code: CODE, component_path: "e.mjs", component_files: { "demo.app.mjs": APP }, app: "demo" } },
       "get /v1/apps/{id}": { path: { id: "demo" } },
       "post /v1/secrets/rotate": {},
       "get /v1/status": {},

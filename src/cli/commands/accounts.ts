@@ -2,13 +2,14 @@ import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
 import { type ApiClient, dataOf, listOf } from "../api-client.ts";
 import { canAsk } from "../ask.ts";
-import { findApp, onlyField } from "../app-facts.ts";
+import { type AppFacts, findApp, onlyField } from "../app-facts.ts";
 import { askNewAccount } from "../ask-account.ts";
 import { askFields } from "../ask-fields.ts";
 import { type CliContext, connect } from "../context.ts";
 import { redirectPort } from "../oauth-callback.ts";
 import { connectByOAuth } from "../oauth-connect.ts";
 import { readValue, splitPair } from "../prop-flags.ts";
+import { withSpinner } from "../spinner.ts";
 import { printLine, printNote, printRecord, printRecords, text } from "../reporter.ts";
 
 export interface AccountFlags {
@@ -77,7 +78,8 @@ async function connectAccount(cli: CliContext, app: string, flags: AccountFlags)
   const client = await connect(cli);
   const { field, env, stdin, name } = flags;
   const isGiven = field !== undefined || env !== undefined || stdin === true;
-  if (!isGiven && canAsk(cli, flags)) return printConnected(cli, await askNewAccount(cli, client, { slug: app, name, signal: undefined }));
+  if (!isGiven && canAsk(cli, flags))
+    return printConnected(cli, await askNewAccount(cli, client, { app: await lookAt(cli, client, app), name, signal: undefined }));
   const credentials = await givenFields(cli, client, { app, flags });
   const made = dataOf(await client.post("/v1/accounts", { app, credentials, ...(name === undefined ? {} : { name }) }));
   return printConnected(cli, made);
@@ -188,7 +190,11 @@ async function givenFields(cli: CliContext, client: ApiClient, { app, flags }: {
   if (Object.keys(fields).length > 0) return fields;
   if (!canAsk(cli, flags))
     throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: no fields are given`, { fix: "--field name=value, --env VARIABLE or --stdin" });
-  return askFields(cli, await findApp(client, app), undefined);
+  return askFields(cli, await lookAt(cli, client, app), undefined);
+}
+
+function lookAt(cli: CliContext, client: ApiClient, app: string): Promise<AppFacts> {
+  return withSpinner(cli, `Looking at ${app}`, findApp(client, app));
 }
 
 /** A JSON object of fields; or the value of the one field that the app has. */

@@ -6,6 +6,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import { accountRoutes, workspaceChecker } from "./account.ts";
+import { appRoutes } from "./apps.ts";
 import { componentRoutes } from "./components.ts";
 import { configureRoutes } from "./configure.ts";
 import { connectedAccountRoutes } from "./connected-accounts.ts";
@@ -86,6 +87,7 @@ function apiRoutes(engine: Engine, { status, clock, rotateSecrets }: ApiSettings
     ...deliveryRoutes(engine),
     ...subscriptionRoutes(engine, checkWorkspace),
     ...accountRoutes(engine, checkWorkspace),
+    ...appRoutes(engine),
     ...connectedAccountRoutes(engine, checkWorkspace),
     ...oauthRoutes(engine),
     ...secretRoutes(rotateSecrets),

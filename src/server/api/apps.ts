@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { PdError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { App } from "../../engine/apps.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { codeParams, requiredCode } from "./component-code.ts";
+import { type Route, pageOf, pageParams, route } from "./route.ts";
+import * as schemas from "./schemas.ts";
+
+/** Apps, and what their accounts consist of (platform.md §1.7). */
+export function appRoutes(engine: Engine): readonly Route[] {
+  const tag = "Accounts";
+  return [
+    route({
+      method: "get",
+      path: "/v1/apps",
+      tag,
+      summary: "Apps that are known, and those that saved components use",
+      params: pageParams.extend({ q: z.string().optional() }),
+      answer: schemas.paged(schemas.app),
+      run: ({ params }) => pageOf(engine.apps.list().filter(fits(params.q)).map(appRecord), params),
+    }),
+    route({
+      method: "get",
+      path: "/v1/apps/{id}",
+      tag,
+      summary: "An app, by id or slug; one that is not known is looked up in its published code",
+      answer: schemas.one(schemas.app),
+      async run({ part }) {
+        const app = await engine.apps.find(part("id").replace(/^app_/, ""));
+        if (app === undefined) throw notFound(part("id"));
+        return { data: appRecord(app) };
+      },
+    }),
+    route({
+      method: "post",
+      path: "/v1/components/app",
+      tag,
+      summary: "An app as a component uses it: one that is not known is looked up in the component's code first",
+      params: codeParams.extend({ app: z.string().min(1) }),
+      answer: schemas.one(schemas.app),
+      async run({ params }) {
+        const app = await engine.appOfComponent(params.app, requiredCode(engine, params, "look up an app"));
+        if (app === undefined) throw notFound(params.app);
+        return { data: appRecord(app) };
+      },
+    }),
+  ];
+}
+
+function notFound(app: string): PdError {
+  return new PdError("PD_NOT_FOUND", `Cannot find app "${app}": it is not known, and nothing is published of it`);
+}
+
+function fits(query: string | undefined): (app: App) => boolean {
+  const word = query?.toLowerCase() ?? "";
+  return ({ slug, name }) => slug.includes(word) || name.toLowerCase().includes(word);
+}
+
+function appRecord({ slug, name, auth, fields, oauth }: App): JsonObject {
+  const customFields = fields.map((field) => ({
+    name: field.name,
+    label: field.name,
+    description: field.hint ?? null,
+    default: field.default ?? null,
+    optional: field.optional === true,
+    secret: field.secret === true,
+  }));
+  const flows = ["authorization_code", ...(oauth?.deviceUrl === undefined ? [] : ["device_code"])];
+  return {
+    id: `app_${slug}`,
+    name_slug: slug,
+    name,
+    auth_type: auth ?? null,
+    custom_fields_json: JSON.stringify(customFields),
+    oauth: oauth === undefined ? null : { flows, scopes: [...oauth.scopes], token_url: oauth.tokenUrl },
+    categories: [],
+  };
+}
