@@ -1,5 +1,4 @@
 import { setMaxListeners } from "node:events";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { esbuildBundler } from "./code/esbuild-bundler.ts";
 import { NpmResolver } from "./code/npm-resolver.ts";
@@ -26,7 +25,8 @@ import { prober } from "./system/prober.ts";
 import { packageVersion, programFile } from "./system/program-files.ts";
 import { openVault } from "./system/secret-key.ts";
 import { webhookSender } from "./system/webhook-sender.ts";
-import { type ServerRecord, readServerRecord, removeServerRecord, writeServerRecord, writeWhole } from "./system/server-record.ts";
+import { type ServerRecord, readServerRecord, removeServerRecord, writeServerRecord } from "./system/server-record.ts";
+import { readIfThere, writeWhole } from "./system/whole-files.ts";
 
 /** A server that runs. Disposing stops it: calls in flight finish, what was acknowledged is on disk. */
 export interface Runtime extends AsyncDisposable {
@@ -216,7 +216,7 @@ async function homeInUse(home: string): Promise<PdError> {
 
 /** 32 letters and digits, for the owner of the folder alone. */
 async function readOrMakeKey(path: string): Promise<string> {
-  const known = (await readFile(path, "utf8").catch(() => "")).trim();
+  const known = ((await readIfThere(path)) ?? "").trim();
   if (known !== "") return known;
   const key = systemClock.randomText(32).toLowerCase();
   await writeWhole(path, `${key}\n`);

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { openSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type GivenSettings, SETTINGS, type Settings, readSettings } from "../config.ts";
@@ -12,6 +11,7 @@ import { readServerRecord } from "../system/server-record.ts";
 import { ApiClient, type ServerAddress } from "./api-client.ts";
 import { findProfile, readConfig } from "./profiles.ts";
 import { withSpinner } from "./spinner.ts";
+import { readIfThere } from "../system/whole-files.ts";
 
 /** What every command is given: the streams, the flags that all share, the environment. */
 export interface CliContext {
@@ -46,7 +46,7 @@ export async function findServer(settings: Settings, cli?: CliContext): Promise<
 async function locateServer(home: string): Promise<ServerAddress | undefined> {
   const record = await readServerRecord(home);
   if (record === undefined) return undefined;
-  const key = (await readFile(join(home, "api-key"), "utf8").catch(() => "")).trim();
+  const key = ((await readIfThere(join(home, "api-key"))) ?? "").trim();
   return { baseUrl: record.api_url, key };
 }
 
@@ -93,12 +93,12 @@ function flagWords(name: string, value: string | undefined): string[] {
 
 /** Another command started a server at the same time: that one will answer. */
 async function hasLostRace(logPath: string): Promise<boolean> {
-  const lines = (await readFile(logPath, "utf8").catch(() => "")).trim().split("\n");
+  const lines = ((await readIfThere(logPath)) ?? "").trim().split("\n");
   return lines.findLast((line) => line.startsWith("Error "))?.startsWith("Error [PD_HOME_IN_USE]") === true;
 }
 
 async function notStarted(logPath: string): Promise<PdError> {
-  const lines = (await readFile(logPath, "utf8").catch(() => "")).trim().split("\n");
+  const lines = ((await readIfThere(logPath)) ?? "").trim().split("\n");
   const reason = lines.findLast((line) => line.startsWith("Error ")) ?? lines.at(-1) ?? "";
   return new PdError("PD_SERVER_UNREACHABLE", `Cannot start a server in the background: ${reason.replace(/^Error /, "")}`, {
     fix: `Read ${logPath}, or run pd up to see why`,

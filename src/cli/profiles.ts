@@ -1,10 +1,10 @@
-import { mkdir, readFile, stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import ini from "ini";
 import { PdError } from "../domain/errors.ts";
 import { isRecord } from "../domain/json.ts";
-import { writeWhole } from "../system/server-record.ts";
+import { readIfThere, writeWhole } from "../system/whole-files.ts";
 
 /** A server elsewhere, and the key to it. */
 export interface Profile {
@@ -35,7 +35,7 @@ function configPath(environment: Environment): string {
 
 /** Settings and profiles of this user; empty when there are none. */
 export async function readConfig(environment: Environment): Promise<Config> {
-  return parse(await readFile(configPath(environment), "utf8").catch(() => ""));
+  return parse((await readIfThere(configPath(environment))) ?? "");
 }
 
 function parse(text: string): Config {
@@ -84,7 +84,7 @@ async function hostedProfile(name: string, environment: Environment): Promise<Pr
     (found) => found.isDirectory(),
     () => false,
   );
-  const config = parse(await readFile(isFolder ? join(path, "config") : path, "utf8").catch(() => ""));
+  const config = parse((await readIfThere(isFolder ? join(path, "config") : path)) ?? "");
   const section = match[1] === undefined ? config : config[match[1]];
   return isRecord(section) ? profileIn({ base_url: HOSTED_URL, ...section }, name) : undefined;
 }

@@ -45,7 +45,7 @@ export async function readValue(name: string, value: string): Promise<string> {
     return (await readText(value.slice(1))).trim();
   } catch (error) {
     throw new PdError("PD_FILE_NOT_FOUND", `Cannot read the value of ${name}: ${messageOf(error)}`, {
-      fix: `For a text that begins with @ write --prop ${name}='\\${value}'`,
+      fix: `For a text that begins with @ write '\\${value}'`,
     });
   }
 }

@@ -7,6 +7,7 @@ import { isBareImport, parsePackageImport } from "../domain/package-spec.ts";
 import type { ComponentCode } from "../domain/saved-component.ts";
 import type { BuildProblem } from "../domain/build-problem.ts";
 import { problemOf } from "./esbuild-bundler.ts";
+import { readIfThere } from "../system/whole-files.ts";
 
 export type ReadResult =
   | { readonly kind: "read"; readonly code: ComponentCode; readonly files: readonly string[] }
@@ -117,7 +118,7 @@ async function readCode(
 /** The nearest package.json, not above `top`, cut down to the packages that are imported; `undefined` when it names none of them. */
 async function findManifest(folder: string, top: string, packages: ReadonlySet<string>): Promise<{ path: string; text: string } | undefined> {
   const path = join(folder, "package.json");
-  const manifest = parseJson(await readFile(path, "utf8").catch(() => ""));
+  const manifest = parseJson((await readIfThere(path)) ?? "");
   if (isJsonObject(manifest)) {
     const declared = { ...asObject(manifest["devDependencies"]), ...asObject(manifest["dependencies"]) };
     const dependencies = Object.fromEntries(Object.entries(declared).filter(([name]) => packages.has(name)));

@@ -8,6 +8,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { PackageResolver, ResolvedPackages } from "../ports/package-resolver.ts";
 import { npmProblem, runNpm } from "./npm-command.ts";
 import { compareVersions, isExactVersion, satisfiesRange } from "./versions.ts";
+import { readIfThere } from "../system/whole-files.ts";
 
 export interface NpmResolverSettings {
   /** Folder of all installed packages. */
@@ -149,7 +150,7 @@ export class NpmResolver implements PackageResolver {
   async #readInstalledSets(): Promise<Map<string, PackageLock[]>> {
     const sets = new Map<string, PackageLock[]>();
     for (const name of await readdir(this.#settings.folder)) {
-      const manifest = parseJson(await readFile(join(this.locate(name), "package.json"), "utf8").catch(() => ""));
+      const manifest = parseJson((await readIfThere(join(this.locate(name), "package.json"))) ?? "");
       const dependencies = isJsonObject(manifest) && isJsonObject(manifest["dependencies"]) ? Object.keys(manifest["dependencies"]) : [];
       const versions = await installedVersions(this.locate(name), dependencies).catch(() => undefined);
       if (versions !== undefined && this.#folderName(versions) === name) addTo(sets, versions);

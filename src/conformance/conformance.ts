@@ -1,9 +1,10 @@
-import { appendFile, mkdir, readFile, rm } from "node:fs/promises";
+import { appendFile, mkdir, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
 import { isRecord, parseJson } from "../domain/json.ts";
 import { ComponentFolder } from "../registry/component-folder.ts";
 import { type CheckPorts, type CheckResult, checkComponent } from "./check-component.ts";
+import { readIfThere } from "../system/whole-files.ts";
 
 export interface ConformanceSettings {
   readonly folder: string;
@@ -57,7 +58,7 @@ export async function checkFolder(ports: CheckPorts, settings: ConformanceSettin
 }
 
 async function readProgress(file: string): Promise<ReadonlyMap<string, CheckResult>> {
-  const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
+  const lines = ((await readIfThere(file)) ?? "").split("\n").filter((line) => line !== "");
   const results = lines.map((line): unknown => parseJson(line)).filter(isResult);
   return new Map(results.map((result) => [`${result.path} ${result.version}`, result]));
 }

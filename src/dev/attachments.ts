@@ -1,7 +1,8 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeHome } from "../system/home-folder.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
+import { readIfThere } from "../system/whole-files.ts";
 
 /** Remembers which deployed component a file belongs to, so that a restarted session finds it again. */
 export class Attachments {
@@ -29,7 +30,7 @@ export class Attachments {
   }
 
   async #read(): Promise<JsonObject> {
-    const value = parseJson(await readFile(this.#path, "utf8").catch(() => ""));
+    const value = parseJson((await readIfThere(this.#path)) ?? "");
     return isJsonObject(value) ? value : {};
   }
 }

@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir, realpath, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, realpath, rm, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
 import { LocalComponent } from "../code/local-component.ts";
 import { buildFailed } from "../domain/build-problem.ts";
@@ -10,6 +10,7 @@ import type { ComponentRegistry } from "../ports/component-registry.ts";
 import { ComponentFolder, type FoundComponent } from "./component-folder.ts";
 import { cloneRepository, commitOf, fetchPackage, fetchTarball } from "./fetch-registry.ts";
 import { FetchedFolders } from "./fetched-folders.ts";
+import { readIfThere } from "../system/whole-files.ts";
 
 export interface FileRegistrySettings {
   /** Where fetched registries are kept. */
@@ -178,7 +179,7 @@ function isCheckout({ kind }: Registry): boolean {
 }
 
 async function packageOf({ kind }: Registry, folder: string): Promise<string | undefined> {
-  const manifest = kind === "npm" ? parseJson(await readFile(join(folder, "package.json"), "utf8").catch(() => "")) : undefined;
+  const manifest = kind === "npm" ? parseJson((await readIfThere(join(folder, "package.json"))) ?? "") : undefined;
   return isJsonObject(manifest) ? `${String(manifest["name"])}@${String(manifest["version"])}` : undefined;
 }
 

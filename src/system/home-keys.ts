@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PdError } from "../domain/errors.ts";
 import { isRecord, parseJson } from "../domain/json.ts";
 import { KEY_BYTES, type KeyRing, keyEntry } from "./aes-vault.ts";
 import type { Keyring } from "./os-keyring.ts";
-import { writeDurably } from "./server-record.ts";
+import { readIfThere, writeDurably } from "./whole-files.ts";
 
 /** The keys that belong to a home, in a file of it or in a keyring; then the file tells under which name. */
 export class HomeKeys {
@@ -17,10 +17,7 @@ export class HomeKeys {
 
   /** Throws PD_SECRET_KEY_WRONG for keys that cannot be read, PD_KEYRING_UNUSABLE. */
   static async read(path: string, keyring: Keyring): Promise<HomeKeys> {
-    const text = await readFile(path, "utf8").catch((error: unknown) => {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-      throw error;
-    });
+    const text = await readIfThere(path);
     if (text === undefined) return new HomeKeys(path, keyring, { found: [], inKeyring: undefined });
     const value = parseJson(text);
     const name = isRecord(value) && typeof value["keyring"] === "string" ? value["keyring"] : undefined;

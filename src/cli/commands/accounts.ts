@@ -106,7 +106,7 @@ async function oauthRequest(cli: CliContext, app: string, flags: AccountFlags): 
   return {
     app,
     flow: FLOWS[flow],
-    fields: Object.fromEntries(field.map((pair) => splitPair(pair, "--field"))),
+    fields: await fieldsOfFlags(field),
     ...(await clientParams(cli, flags)),
     ...(name === undefined ? {} : { name }),
     ...(authorizeUrl === undefined ? {} : { authorize_url: authorizeUrl }),
@@ -181,10 +181,16 @@ function headerOf(given: string): [string, string] {
   throw new PdError("PD_BAD_INPUT", `Cannot use --header ${JSON.stringify(given)}: it wants name: value`, { fix: "--header 'x-api-key: {api_key}'" });
 }
 
+/** `@file` keeps a secret out of the command line, which others on the machine see. */
+async function fieldsOfFlags(pairs: readonly string[]): Promise<JsonObject> {
+  const given = pairs.map((pair) => splitPair(pair, "--field"));
+  return Object.fromEntries(await Promise.all(given.map(async ([name, value]): Promise<[string, string]> => [name, await readValue(name, value)])));
+}
+
 /** Fields from flags, a variable or stdin; else a person is asked for those that the app's components read. */
 async function givenFields(cli: CliContext, client: ApiClient, { app, flags }: { app: string; flags: AccountFlags }): Promise<JsonObject> {
   const { field = [], env, stdin } = flags;
-  const fields: JsonObject = Object.fromEntries(field.map((pair) => splitPair(pair, "--field")));
+  const fields = await fieldsOfFlags(field);
   if (env !== undefined) Object.assign(fields, await fieldsOfText(client, app, { given: cli.environment[env] ?? "", from: `the variable ${env}` }));
   if (stdin === true) Object.assign(fields, await fieldsOfText(client, app, { given: await readAll(cli.stdin), from: "stdin" }));
   if (Object.keys(fields).length > 0) return fields;

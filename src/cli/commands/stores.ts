@@ -43,15 +43,22 @@ async function changeValue(cli: CliContext, client: ApiClient, { verb, path, key
   switch (verb) {
     case "get": {
       const found = dataOf(await client.get(`${path}/values`))[key];
-      if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot get ${JSON.stringify(key)}: the data store has no such key`);
+      if (found === undefined) throw notSet("get", key);
       printJson(cli, found);
       return 0;
     }
     case "set":
       return printRecord(cli, dataOf(await client.put(place, { value: parseJson(value ?? "") ?? value ?? null })), () => printNote(cli, `Set ${key}`));
-    default:
-      return printRecord(cli, dataOf(await client.delete(place)), () => printNote(cli, `Unset ${key}`));
+    default: {
+      const gone = dataOf(await client.delete(place));
+      if (gone["deleted"] !== true) throw notSet("unset", key);
+      return printRecord(cli, gone, () => printNote(cli, `Unset ${key}`));
+    }
   }
+}
+
+function notSet(verb: string, key: string): PdError {
+  return new PdError("PD_NOT_FOUND", `Cannot ${verb} ${JSON.stringify(key)}: the data store has no such key`);
 }
 
 function listStores(cli: CliContext, found: readonly JsonObject[]): number {

@@ -10,7 +10,7 @@ export function accountCommands(program: Command, bind: Bind): void {
     .command("accounts <verb> [words...]")
     .description("Credentials for apps, which components use by the account's name: connect, reconnect, list, show, test, update, rename, delete")
     .option("--name <name>", "What the account is called")
-    .option("--field <name=value>", "A field of its credentials; repeatable", list)
+    .option("--field <name=value>", "A field of its credentials, or @file; repeatable", list)
     .option("--env <variable>", "Take the fields from a variable: JSON, or the value of the app's one field")
     .option("--stdin", "Take the fields from stdin")
     .option("--client-id <id>", "Connect by OAuth, with your own client at the provider")

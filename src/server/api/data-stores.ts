@@ -36,10 +36,12 @@ export function dataStoreRoutes({ store, clock, usersOf }: DataStoreDoor): reado
       method: "post",
       path: "/v1/data_stores",
       tag,
-      summary: "Makes a data store where there is none of this name",
+      summary: "Makes a data store; there must be none of this name",
       params: z.object({ name: z.string().min(1) }),
       answer: schemas.one(schemas.dataStore),
       async run({ params }) {
+        if (store.listDataStores().some(({ name }) => name === params.name))
+          throw new PdError("PD_CONFLICT", `Cannot make data store "${params.name}": there is one of this name`, { fix: "pd stores list" });
         await store.createDataStore(params.name, clock.now());
         return { data: dataStoreRecord(find(params.name)) };
       },
