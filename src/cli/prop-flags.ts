@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { PdError, messageOf } from "../domain/errors.ts";
+import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
 
 export interface PropFlags {
@@ -60,7 +60,7 @@ export async function readText(path: string): Promise<string> {
 
 /** The system's reason, for the two that are met most in plain words. */
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = codeOf(error);
   return code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : messageOf(error);
 }
 

@@ -177,6 +177,11 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/** The code that the system or a library gave an error, such as `ENOENT`. */
+export function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && "code" in thrown && thrown.code !== undefined ? String(thrown.code) : undefined;
+}
+
 /** Makes a PdError of anything that was thrown; keeps one that already is. */
 export function toPdError(thrown: unknown): PdError {
   return thrown instanceof PdError ? thrown : new PdError("PD_FAILED", messageOf(thrown), { cause: thrown });

@@ -1,7 +1,9 @@
+import type { Account } from "./account.ts";
 import { basicToken } from "./basic-auth.ts";
 import { type JsonObject, isJsonObject, parseJson } from "./json.ts";
 import table from "./known-apps.json" with { type: "json" };
 import type { OAuthProvider } from "./oauth.ts";
+import { publicLocation } from "./registry.ts";
 
 /** A field of an app's account, by the name under which components read it. */
 export interface AppField {
@@ -77,7 +79,7 @@ export function withDefaults(app: string, credentials: JsonObject): JsonObject {
 /** A text whose `{field}` are filled in. */
 export interface Filled {
   readonly text: string;
-  /** Fields that it names and that are not there. */
+  /** Fields that it names and that are not there: they stay as they were. */
   readonly missing: readonly string[];
 }
 
@@ -85,8 +87,9 @@ export function fillTemplate(template: string, fields: JsonObject, encode: (text
   const missing: string[] = [];
   const text = template.replaceAll(/\{(\w+)\}/g, (_whole, field: string, at: number) => {
     const value = fields[field];
-    if (typeof value !== "string" && typeof value !== "number") missing.push(field);
-    return encode(String(value), at);
+    if (typeof value === "string" || typeof value === "number") return encode(String(value), at);
+    missing.push(field);
+    return `{${field}}`;
   });
   return { text, missing };
 }
@@ -118,6 +121,13 @@ export function probeRequest({ url, headers = {}, basic }: AppProbe, credentials
     headers: { ...(authorization === undefined ? {} : { authorization }), ...filled },
     missing: [...new Set([address, user, password, ...given.map(([, header]) => header)].flatMap(({ missing }) => missing))],
   };
+}
+
+/** The address of a probe as others may see it: fields that may be secret by their names, and nothing of what stands behind `?`. */
+export function shownAddress({ url }: AppProbe, { app, credentials }: Pick<Account, "app" | "credentials">): string {
+  const open = new Set((knownApp(app)?.fields ?? []).filter(({ secret }) => secret !== true).map(({ name }) => name));
+  const shown = Object.fromEntries(Object.entries(credentials).filter(([name]) => open.has(name)));
+  return publicLocation(fillAddress(url.replace(/[?#].*$/s, ""), shown).text);
 }
 
 export type Verdict = "accepted" | "refused" | "unclear";

@@ -70,10 +70,11 @@ export function canRenew(grant: OAuthGrant | undefined): boolean {
   return grant?.flow === "client_credentials" || grant?.refreshToken !== undefined;
 }
 
-/** Credentials travel encrypted, but on this machine. */
+/** Credentials travel encrypted, but on this machine; and never in the address itself, which is told to people. */
 export function travelsSafely(url: string): boolean {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  return parsed?.protocol === "https:" || (parsed?.protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(parsed.hostname));
+  if (parsed?.username !== "" || parsed.password !== "") return false;
+  return parsed.protocol === "https:" || (parsed.protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(parsed.hostname));
 }
 
 /** What a token endpoint grants. */

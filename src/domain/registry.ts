@@ -39,7 +39,7 @@ export function isAppSlug(text: string): boolean {
 
 /** A location without the name and password that it may carry. */
 export function publicLocation(location: string): string {
-  return location.replace(/^(\w[\w+.-]*:\/\/)[^/@\s]*@/, "$1");
+  return location.replace(/^(\w[\w+.-]*:\/\/)[^/?#]*@/, "$1");
 }
 
 /** `gitlab-new-issue` → `gitlab`: the app's slug comes first (registry.md). Slugs have `_` where keys have none. */

@@ -1,6 +1,6 @@
 import type { Account } from "../domain/account.ts";
 import { PdError } from "../domain/errors.ts";
-import { type AppProbe, type Verdict, knownApp, probeRequest, verdictOf } from "../domain/known-app.ts";
+import { type AppProbe, type Verdict, knownApp, probeRequest, shownAddress, verdictOf } from "../domain/known-app.ts";
 import { canRenew, travelsSafely } from "../domain/oauth.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { PublishedAnswer } from "./published-choices.ts";
@@ -8,7 +8,7 @@ import type { PublishedAnswer } from "./published-choices.ts";
 export interface AccountTest {
   /** `unknown`: nobody could be asked. */
   readonly verdict: Verdict | "unknown";
-  /** What was asked, without what stands behind `?`. */
+  /** What was asked, without what stands behind `?`; secret fields by their names. */
   readonly asked?: string;
   readonly reason: string;
 }
@@ -23,12 +23,13 @@ interface TestPorts extends AskPorts {
 /** Asks the app whether it takes an account, or has published code of it ask; with new tokens where the old ones are refused. Throws PD_BAD_INPUT for a probe that cannot be sent. */
 export async function testAccount(ports: TestPorts, account: Account, given?: AppProbe): Promise<AccountTest> {
   const probe = given ?? knownApp(account.app)?.probe;
+  const attempt = async (current: Account): Promise<AccountTest> =>
+    probe === undefined ? ((await ports.askPublished(current)) ?? notAsked(current)) : ask(ports, probe, current);
   try {
     const fresh = await ports.credentials.fresh(account);
-    if (probe === undefined) return (await ports.askPublished(fresh)) ?? notAsked(account);
-    const first = await ask(ports, probe, fresh);
+    const first = await attempt(fresh);
     if (first.verdict !== "refused" || fresh !== account || !canRenew(account.oauth)) return first;
-    return await ask(ports, probe, await ports.credentials.renew(account));
+    return await attempt(await ports.credentials.renew(account));
   } catch (error) {
     if (error instanceof PdError && error.code === "PD_ACCOUNT_UNHEALTHY") return { verdict: "refused", reason: error.message };
     if (error instanceof PdError && error.code === "PD_OAUTH_FAILED") return { verdict: "unclear", reason: error.message };
@@ -40,17 +41,16 @@ function notAsked({ app }: Account): AccountTest {
   return { verdict: "unknown", reason: `it is not known what to ask ${app}: give an address of it that wants credentials` };
 }
 
+/** Addresses and headers have keys in them: what is told of them shows the names of secret fields, never what they hold. */
 async function ask({ credentials, prober }: AskPorts, probe: AppProbe, account: Account): Promise<AccountTest> {
   const { url, headers, missing } = probeRequest(probe, account.credentials);
+  const asked = shownAddress(probe, account);
   if (missing.length > 0) return { verdict: "unknown", reason: `to ask ${account.app}, its field ${missing.join(", ")} is wanted` };
-  if (!travelsSafely(url)) throw new PdError("PD_BAD_INPUT", `Cannot test account "${account.name}" at ${hostOf(url)}: it wants an https address`);
-  const asked = url.replace(/[?#].*$/s, "");
+  if (!travelsSafely(url))
+    throw new PdError("PD_BAD_INPUT", `Cannot test account "${account.name}" at ${asked}: it wants an https address without a name and password`, {
+      fix: "Credentials belong in --header",
+    });
   const answer = await prober.get({ url, headers }, credentials.signal);
-  if (answer.kind === "unreachable") return { verdict: "unclear", asked: asked, reason: `${hostOf(url)} cannot be reached: ${answer.reason}` };
-  const verdict = verdictOf(probe, answer);
-  return { verdict, asked, reason: `${hostOf(url)} answered with status ${answer.status}` };
-}
-
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : JSON.stringify(url);
+  if (answer.kind === "unreachable") return { verdict: "unclear", asked, reason: `${asked} cannot be asked: ${answer.reason}` };
+  return { verdict: verdictOf(probe, answer), asked, reason: `${asked} answered with status ${answer.status}` };
 }

@@ -1,9 +1,9 @@
 import { type Account, accountIdOf } from "../domain/account.ts";
-import { PdError } from "../domain/errors.ts";
+import { PdError, messageOf } from "../domain/errors.ts";
 import type { AccountId } from "../domain/ids.ts";
 import type { RunResult } from "../domain/invocation.ts";
 import type { JsonValue } from "../domain/json.ts";
-import { type OAuthGrant, type TokenAnswer, grantAfter, isDue, isRevoked, oauthCredentials } from "../domain/oauth.ts";
+import { type OAuthGrant, type TokenAnswer, canRenew, grantAfter, isDue, isRevoked, oauthCredentials } from "../domain/oauth.ts";
 import { type ConfiguredProps, type PropDeclaration, dataStoresOf } from "../domain/prop.ts";
 import { secretTexts } from "../domain/secret-props.ts";
 import type { AccountStore } from "../ports/account-store.ts";
@@ -38,6 +38,9 @@ const FAILED_HOLDS_MS = 30_000;
 /** An answer may be lost on its way: then the provider is asked once more. */
 const MOST_TRIES = 2;
 
+/** What only the person can mend, or the provider. */
+const REFUSALS: ReadonlySet<string> = new Set(["PD_ACCOUNT_NOT_FOUND", "PD_ACCOUNT_UNHEALTHY", "PD_OAUTH_FAILED"]);
+
 /** Hands accounts to calls, with tokens that are good for a while. */
 export class Credentials {
   readonly #ports: CredentialPorts;
@@ -65,15 +68,24 @@ export class Credentials {
     while (this.#renewing.size > 0 || this.#changing.size > 0) await Promise.allSettled([...this.#renewing.values(), ...this.#changing.values()]);
   }
 
+  /** Settles, and tries a last time to store what could not be stored before. */
+  async close(): Promise<void> {
+    await this.untilSettled();
+    for (const [id, { name }] of this.#unsaved)
+      await this.#current(id).catch((error: unknown) =>
+        this.#ports.log.error("the tokens of an account are lost", { account: name, reason: messageOf(error) }),
+      );
+  }
+
   /** A new token whose answer is lost this way is lost for ever: providers get time before. */
   cutOff(): void {
     this.#over.abort(new Error("the server is stopping"));
   }
 
-  /** As `reachOf`; what is missing is handed back, so that a run can say why it did not begin. Throws PD_STOPPING. */
+  /** As `reachOf`; what an account lacks is handed back, so that a run can say why it did not begin. Throws whatever else went wrong. */
   reachOrRefusal(props: readonly PropDeclaration[], configured: ConfiguredProps): Promise<Reach | PdError> {
     return this.reachOf(props, configured).catch((error: unknown) => {
-      if (error instanceof PdError && error.code !== "PD_STOPPING") return error;
+      if (error instanceof PdError && REFUSALS.has(error.code)) return error;
       throw error;
     });
   }
@@ -92,8 +104,7 @@ export class Credentials {
   }
 
   async #usable({ name: prop, app, id }: NamedAccount): Promise<Account> {
-    const stored = this.#ports.store.getAccount(id);
-    const account = stored !== undefined && this.#unsaved.has(id) ? await this.change(stored.id, (current) => ({ ...current })) : stored;
+    const account = await this.#current(id);
     if (account?.app !== undefined && account.app !== app)
       throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot give ${prop} its account: ${id} is of ${account.app}, not of ${app}`, {
         fix: "Give it another: pd update <source> --prop …",
@@ -103,26 +114,44 @@ export class Credentials {
     return this.fresh(account);
   }
 
+  /** As it is by now; what could not be stored before is stored first. */
+  async #current(id: string): Promise<Account | undefined> {
+    const stored = this.#ports.store.getAccount(id);
+    return stored !== undefined && this.#unsaved.has(id) ? this.change(stored.id, (current) => ({ ...current })) : stored;
+  }
+
   /** With tokens that are good for a while. Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED, PD_STOPPING. */
   async fresh(account: Account): Promise<Account> {
     if (account.problem !== undefined) throw unhealthy(account, account.problem);
     const now = this.#ports.clock.now();
-    if (account.oauth === undefined || !isDue(account.oauth, now)) return account;
-    const isGood = now < (account.oauth.expiresAt ?? 0);
-    return isGood && now - (this.#failedAt.get(account.id) ?? 0) < FAILED_HOLDS_MS ? account : this.renew(account);
+    const { oauth } = account;
+    if (oauth === undefined || !isDue(oauth, now)) return account;
+    const isGood = now < (oauth.expiresAt ?? 0);
+    return isGood && (!canRenew(oauth) || this.#hasJustFailed(account.id, now)) ? account : this.renew(account);
   }
 
-  /** New tokens, stored before anybody gets them. Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED. */
+  #hasJustFailed(id: AccountId, now: number): boolean {
+    const failedAt = this.#failedAt.get(id);
+    return failedAt !== undefined && now >= failedAt && now < failedAt + FAILED_HOLDS_MS;
+  }
+
+  /**
+   * New tokens, stored before anybody gets them; those that it has already when they are newer than this account's.
+   * Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED, PD_STOPPING.
+   */
   renew(account: Account): Promise<Account> {
     const running = this.#renewing.get(account.id) ?? this.#renewOnce(account).finally(() => this.#renewing.delete(account.id));
     this.#renewing.set(account.id, running);
     return running;
   }
 
-  async #renewOnce(account: Account): Promise<Account> {
+  async #renewOnce(asked: Account): Promise<Account> {
     const { clock, log } = this.#ports;
+    const account = await this.#current(asked.id);
+    if (account === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot use account "${asked.name}": it was deleted`);
     const { oauth: grant } = account;
-    if (grant === undefined) return account;
+    // A refresh token that is sent twice is taken for a stolen one.
+    if (grant === undefined || !isSameGrant(grant, asked.oauth)) return account;
     let askedAt = clock.now();
     let answer = await this.#ask(grant);
     for (let tries = 1; answer.kind === "unreachable" && tries < MOST_TRIES && !this.#over.signal.aborted; tries++) {
@@ -134,6 +163,7 @@ export class Credentials {
     const now = clock.now();
     if (answer.kind === "granted") {
       const { tokens } = answer;
+      this.#failedAt.delete(account.id);
       return this.#unlessReplaced(account, ({ problem: _mended, ...current }) => {
         const oauth = grantAfter(grant, tokens, askedAt);
         return { ...current, oauth, credentials: oauthCredentials(current.credentials, oauth, tokens), updatedAt: now };

@@ -289,7 +289,7 @@ export class Engine {
     credentials.cutOff();
     this.#workbench.close();
     for (const live of this.#sources.all()) live.kill("the server stopped");
-    await Promise.all([stopped, delivered, this.#chores, credentials.untilSettled()]);
+    await Promise.all([stopped, delivered, this.#chores, credentials.close()]);
     this.#over.abort();
   }
 

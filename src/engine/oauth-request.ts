@@ -2,6 +2,7 @@ import type { Account } from "../domain/account.ts";
 import { PdError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { fillAddress, knownApp } from "../domain/known-app.ts";
+import { publicLocation } from "../domain/registry.ts";
 import { type GrantedTokens, type OAuthClient, type OAuthFlow, type OAuthGrant, type OAuthProvider, travelsSafely } from "../domain/oauth.ts";
 
 export interface OAuthRequest {
@@ -80,7 +81,7 @@ export function wanted(value: string | undefined, app: string, field: string): s
 
 function checkedUrl(url: string): string {
   if (travelsSafely(url)) return url;
-  throw new PdError("PD_BAD_INPUT", `Cannot get tokens at ${JSON.stringify(url)}: it wants an https address`);
+  throw new PdError("PD_BAD_INPUT", `Cannot get tokens at ${JSON.stringify(publicLocation(url))}: it wants an https address without a name and password`);
 }
 
 /** What an account needs to be connected once more. */

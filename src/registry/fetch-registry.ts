@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { extract } from "tar";
 import { npmProblem, runNpm } from "../code/npm-command.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
+import { basicToken } from "../domain/basic-auth.ts";
 import { publicLocation } from "../domain/registry.ts";
 import { sendRequest } from "../system/http-client.ts";
 import { type CommandSettings, runCommand } from "../system/run-command.ts";
@@ -43,16 +44,30 @@ export async function cloneRepository(location: string, folder: string, signal: 
   return target;
 }
 
+/** What Git asks for a name and password; it does so for the host that they are of, not for one that it is sent on to. */
+const CREDENTIAL_HELPER = `!f() { test "$1" = get && printf 'username=%s\\npassword=%s\\n' "$PD_GIT_USER" "$PD_GIT_PASSWORD"; }; f`;
+
 /**
  * Git keeps the address that it was given in the clone, and everybody on the machine sees it among the processes: a name
- * and password go through the environment, for this host alone.
+ * and password go through the environment.
  */
 function withoutCredentials(url: string): { url: string; env: Record<string, string> } {
-  if (!/^https?:/i.test(url) || !URL.canParse(url)) return { url, env: {} };
-  const { authorization } = credentialsOf(url);
-  if (authorization === undefined) return { url, env: {} };
-  const key = `http.${new URL(url).origin}/.extraHeader`;
-  return { url: publicLocation(url), env: { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: key, GIT_CONFIG_VALUE_0: `Authorization: ${authorization}` } };
+  const login = loginOf(url);
+  if (login === undefined) return { url, env: {} };
+  const config = [
+    // Whatever else keeps passwords neither gets these nor is asked for others.
+    ["credential.helper", ""],
+    [`credential.${new URL(url).origin}.helper`, CREDENTIAL_HELPER],
+  ];
+  const settings = config.flatMap(([name = "", value = ""], index) => [
+    [`GIT_CONFIG_KEY_${index}`, name],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ]);
+  const { user, password } = login;
+  return {
+    url: publicLocation(url),
+    env: { ...Object.fromEntries(settings), GIT_CONFIG_COUNT: String(config.length), PD_GIT_USER: user === "" ? "git" : user, PD_GIT_PASSWORD: password },
+  };
 }
 
 /** Downloads a tarball and unpacks it into an empty folder, without its first one. Resolves to where it is. */
@@ -71,9 +86,24 @@ export async function fetchTarball(url: string, folder: string): Promise<string>
 
 /** fetch refuses addresses with a name and password in them. */
 function credentialsOf(url: string): Record<string, string> {
+  const login = loginOf(url);
+  return login === undefined ? {} : { authorization: `Basic ${basicToken(login.user, login.password)}` };
+}
+
+/** Name and password of an HTTP address; `undefined`: it has neither. */
+function loginOf(url: string): { user: string; password: string } | undefined {
+  if (!/^https?:/i.test(url) || !URL.canParse(url)) return undefined;
   const { username, password } = new URL(url);
-  if (username === "") return {};
-  return { authorization: `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64")}` };
+  return username === "" && password === "" ? undefined : { user: decoded(username), password: decoded(password) };
+}
+
+/** A `%` that stands for itself stays one. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Commit of a checkout; `undefined` when the folder is none. */

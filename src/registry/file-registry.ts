@@ -96,7 +96,7 @@ export class FileRegistry implements ComponentRegistry {
         throw new PdError("PD_BAD_INPUT", `Cannot add ${JSON.stringify(location)}: an npm registry is a scope such as @pipedream`);
       return registry;
     }
-    if (kind !== "folder") return registry;
+    if (kind !== "folder") return checkedAddress(registry);
     const found = await stat(location).catch(() => undefined);
     if (!isAbsolute(location) || found?.isDirectory() !== true)
       throw new PdError("PD_FILE_NOT_FOUND", `Cannot add ${JSON.stringify(location)}: the server finds no such folder`, {
@@ -188,4 +188,13 @@ function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** An address that is none is not quoted: what it was meant to hide may stand anywhere in it. */
+function checkedAddress(registry: Registry): Registry {
+  const [address = ""] = registry.location.split("#");
+  if (!/^https?:/i.test(address) || URL.canParse(address)) return registry;
+  throw new PdError("PD_BAD_INPUT", `Cannot add registry ${registry.name}: its address is none`, {
+    fix: "In a name or password, write %2F for /, %3A for :, %23 for #",
+  });
 }

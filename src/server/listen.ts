@@ -2,7 +2,7 @@ import { type RequestListener, type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
-import { PdError, messageOf } from "../domain/errors.ts";
+import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 
 const CLOSE_IDLE_EVERY_MS = 20;
 
@@ -55,8 +55,8 @@ function isAddressInfo(address: AddressInfo | string | null): address is Address
 }
 
 function listenError(error: Error, { host, port, purpose }: ListenSettings): PdError {
-  const code = "code" in error ? String(error.code) : "";
-  if (code === "EADDRINUSE") return new PdError("PD_PORT_TAKEN", `Cannot listen on ${host}:${port} for ${purpose}: the port is taken`, { cause: error });
+  if (codeOf(error) === "EADDRINUSE")
+    return new PdError("PD_PORT_TAKEN", `Cannot listen on ${host}:${port} for ${purpose}: the port is taken`, { cause: error });
   return new PdError("PD_BAD_INPUT", `Cannot listen on ${host}:${port} for ${purpose}: ${messageOf(error)}`, { cause: error });
 }
 

@@ -1,4 +1,6 @@
+import { setMaxListeners } from "node:events";
 import { Agent, fetch as send } from "undici";
+import { messageOf } from "../domain/errors.ts";
 
 export interface Sending {
   readonly method?: string;
@@ -27,15 +29,24 @@ export function sendRequest(url: string | URL, { timeoutMs, signal, headers, ...
   });
 }
 
+/** A request was given up before its answer had come. */
+export class CutOff extends Error {
+  override readonly name = "CutOff";
+}
+
 /** Held by its timer: one that only AbortSignal.timeout makes may be collected on Node 20 before it comes. */
 function timeoutAfter(ms: number, signal: AbortSignal | null | undefined): AbortSignal {
   const controller = new AbortController();
-  const stop = (): void => controller.abort(signal?.reason);
+  const stop = (): void => controller.abort(new CutOff(messageOf(signal?.reason)));
   if (signal?.aborted === true) stop();
-  signal?.addEventListener("abort", stop);
+  if (signal !== null && signal !== undefined) {
+    // Each request of the last seconds listens to it.
+    setMaxListeners(0, signal);
+    signal.addEventListener("abort", stop);
+  }
   setTimeout(() => {
     signal?.removeEventListener("abort", stop);
-    controller.abort(new Error(`no answer within ${ms / 1000} s`));
+    controller.abort(new CutOff(`no answer within ${ms / 1000} s`));
   }, ms).unref();
   return controller.signal;
 }

@@ -1,6 +1,6 @@
-import { messageOf } from "../domain/errors.ts";
+import { codeOf, messageOf } from "../domain/errors.ts";
 import type { Prober } from "../ports/prober.ts";
-import { sendRequest } from "./http-client.ts";
+import { CutOff, sendRequest } from "./http-client.ts";
 
 const TIMEOUT_MS = 15_000;
 const MOST_CHARACTERS = 65_536;
@@ -10,18 +10,22 @@ export function prober(userAgent: string): Prober {
   return {
     async get({ url, headers }, signal) {
       try {
-        const answer = await sendRequest(url, {
-          headers: { "user-agent": userAgent, accept: "application/json", ...headers },
-          signal,
-          timeoutMs: TIMEOUT_MS,
-          redirect: "manual",
-        });
+        const all = { "user-agent": userAgent, accept: "application/json", ...headers };
+        const answer = await sendRequest(url, { headers: all, signal, timeoutMs: TIMEOUT_MS, redirect: "manual" });
         return { kind: "answered", status: answer.status, body: await beginningOf(answer.body) };
       } catch (error) {
-        return { kind: "unreachable", reason: messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error) };
+        return { kind: "unreachable", reason: reasonOf(error) };
       }
     },
   };
+}
+
+/** Errors of the network tell of hosts; others quote what was to be sent, which has credentials in it. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  const isOfNetwork =
+    cause instanceof CutOff || /^(E[A-Z]+|CERT_\w+|ERR_TLS_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_\w+|UND_ERR_(SOCKET|\w+_TIMEOUT))$/.test(codeOf(cause) ?? "");
+  return isOfNetwork ? messageOf(cause) : "an address or a header with these fields in it cannot be sent";
 }
 
 async function beginningOf(body: AsyncIterable<Uint8Array> | null): Promise<string> {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { PdError } from "../domain/errors.ts";
+import { PdError, codeOf } from "../domain/errors.ts";
 
 export interface CommandSettings {
   /** Where it runs. */
@@ -66,7 +66,7 @@ function killGroup(pid: number, isWindows: boolean): void {
     process.kill(isWindows ? pid : -pid, "SIGKILL");
   } catch (error) {
     // It has ended by itself meanwhile.
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+    if (codeOf(error) !== "ESRCH") throw error;
   }
 }
 

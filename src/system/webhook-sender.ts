@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { lookup as lookUp } from "node:dns";
 import { BlockList, type LookupFunction, isIP } from "node:net";
 import { Agent, request } from "undici";
-import { messageOf } from "../domain/errors.ts";
+import { codeOf, messageOf } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { OutgoingMessage, Sender } from "../ports/sender.ts";
 
@@ -110,8 +110,8 @@ function retryAfter(header: string | string[] | undefined, now: number): number 
 }
 
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? `${String(error.code)}: ` : "";
-  return `${code}${messageOf(error)}`;
+  const code = codeOf(error);
+  return `${code === undefined ? "" : `${code}: `}${messageOf(error)}`;
 }
 
 const PRIVATE = privateAddresses();

@@ -1,12 +1,13 @@
 import { chmod, open, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { codeOf } from "../domain/errors.ts";
 
 /** `undefined`: there is no such file. */
 export async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (codeOf(error) === "ENOENT") return undefined;
     throw error;
   }
 }

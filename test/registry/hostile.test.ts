@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { createReadStream, existsSync } from "node:fs";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { type RequestListener, createServer } from "node:http";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -23,6 +23,15 @@ async function repository(component: string, manifest = "{}"): Promise<string> {
 }
 
 const component = (version: string) => `export default {\n  key: "x-source",\n  name: "X",\n  version: "${version}",\n  run() {},\n};\n`;
+
+/** Host and port of a server of the test's own. */
+async function listening(answer: RequestListener): Promise<string> {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const address = server.address();
+  return `127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+}
 
 describe("a key or an app's name", () => {
   it("is never a path, a package specifier or an address", async () => {
@@ -61,14 +70,10 @@ describe("a registry", () => {
     const packed = join(await temporaryFolder(), "x.tgz");
     execFileSync("tar", ["czf", packed, "-C", join(archive, ".."), basename(archive)]);
     const seen: unknown[] = [];
-    const store = createServer((request, response) => {
+    const host = await listening((request, response) => {
       seen.push(request.headers.authorization);
       createReadStream(packed).pipe(response);
-    }).listen(0, "127.0.0.1");
-    onTestFinished(() => void store.close());
-    await once(store, "listening");
-    const address = store.address();
-    const host = `127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+    });
     await server.api.post("/v1/registries", { name: "t", kind: "tarball", location: `http://me:hunter2@${host}/x.tgz` });
     expect(seen).toEqual([`Basic ${Buffer.from("me:hunter2").toString("base64")}`]);
     expect(await server.api.get("/v1/registries")).toMatchObject({ data: [{}, { name: "t", location: `http://${host}/x.tgz` }] });
@@ -85,6 +90,7 @@ describe("a registry", () => {
     const base = await startGitServer(dirname(folder), "me:hunter2");
     const add = (login: string) =>
       server.api.post("/v1/registries", { name: "g", kind: "git", location: `${base.replace("//", `//${login}@`)}/${basename(folder)}/.git` });
+    await expect(add("me:hunter2/#")).rejects.toMatchObject({ code: "PD_BAD_INPUT", message: "Cannot add registry g: its address is none" });
     await expect(add("me:wrong")).rejects.toMatchObject({ code: "PD_REGISTRY_UNREACHABLE", message: expect.not.stringContaining("wrong") });
     await add("me:hunter2");
     expect(await server.api.get("/v1/components/registry/x-source")).toMatchObject({ data: { version: "1" } });
@@ -92,6 +98,25 @@ describe("a registry", () => {
     const texts = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), "latin1")));
     const asked = await readFile(lines, "utf8");
     expect([asked.includes("clone"), /hunter2|bWU6aHVudGVyMg/.test([asked, ...texts].join("\n"))]).toEqual([true, false]);
+  });
+
+  it("gives its password to no host that it is sent on to, and takes one without a name, or with a % that is none", async () => {
+    const server = await TestServer.start();
+    const seen: (string | undefined)[] = [];
+    const stranger = await listening((request, response) => {
+      seen.push(request.headers.authorization);
+      response.writeHead(401, { "www-authenticate": "Basic" }).end();
+    });
+    const asked: (string | undefined)[] = [];
+    const first = await listening((request, response) => {
+      asked.push(request.headers.authorization);
+      if (request.headers.authorization === undefined) response.writeHead(401, { "www-authenticate": "Basic" }).end();
+      else response.writeHead(302, { location: `http://${stranger}${request.url}` }).end();
+    });
+    const add = (login: string) => server.api.post("/v1/registries", { name: "g", kind: "git", location: `http://${login}@${first}/x.git` });
+    for (const login of ["me:hunter2", ":hunter2", "me:50%off"]) await expect(add(login)).rejects.toMatchObject({ code: "PD_REGISTRY_UNREACHABLE" });
+    expect(new Set(asked)).toEqual(new Set([undefined, ...["me:hunter2", "git:hunter2", "me:50%off"].map((login) => `Basic ${btoa(login)}`)]));
+    expect([seen.length > 0, seen.filter((authorization) => authorization !== undefined)]).toEqual([true, []]);
   });
 
   it("may hold any text: reading a key out of it takes no longer for that", () => {

@@ -4,7 +4,7 @@
  * so that one that fails undoes only itself.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { PdError, messageOf } from "../../domain/errors.ts";
+import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
 import type { Addendum, RunCommit } from "../../ports/run-store.ts";
 import { type AccountWrites, accountWrites } from "./accounts.ts";
 import { type ComponentWrites, componentWrites } from "./components.ts";
@@ -206,7 +206,7 @@ function sourceOf(write: Fenced): string {
 
 function errorText(error: unknown): { code: string; message: string } {
   if (error instanceof PdError) return { code: error.code, message: error.message };
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = codeOf(error) ?? "";
   const isDisk = code.startsWith("SQLITE_FULL") || code.startsWith("SQLITE_IOERR");
   return { code: isDisk ? "PD_NOT_STORED" : "PD_FAILED", message: isDisk ? `Cannot write to the database: ${messageOf(error)} (${code})` : messageOf(error) };
 }
