@@ -140,7 +140,7 @@ interface StartingPlugs extends Omit<Starting, "isShared"> {
 
 async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl }: StartingPlugs) {
   const packagesFolder = join(home, "packages");
-  const vault = await openVault({ keyFile: join(home, "secret-key"), keyring: osKeyring, use: settings.keyringUse, environment: process.env });
+  const vault = await openVault({ keyFile: join(home, "secret-key"), keyring: osKeyring, log, use: settings.keyringUse, environment: process.env });
   const clearStore = await openSqliteStore({
     path: join(home, "headwater.db"),
     migrations: programFile("migrations"),

@@ -123,7 +123,7 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   PD_KEYRING_UNUSABLE: {
     status: 500,
     title: "The keyring of this machine cannot be used",
-    fix: "Unlock it, start pd in the session that it belongs to, or keep the key in a file with --keyring never",
+    fix: "Unlock it, and start pd in the session that it belongs to",
   },
   PD_DATABASE_UNUSABLE: {
     status: 500,

@@ -1,72 +1,112 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { PdError } from "../domain/errors.ts";
+import { PdError, messageOf } from "../domain/errors.ts";
 import { isRecord, parseJson } from "../domain/json.ts";
+import type { Log } from "../ports/log.ts";
 import { KEY_BYTES, type KeyRing, keyEntry } from "./aes-vault.ts";
 import type { Keyring } from "./os-keyring.ts";
 import { readIfThere, writeDurably } from "./whole-files.ts";
 
+export interface HomeKeysSettings {
+  /** Of the home. */
+  readonly path: string;
+  readonly keyring: Keyring;
+  readonly log: Log;
+}
+
+/** An entry of a keyring. */
+interface Entry {
+  readonly name: string;
+  /** This home has made it; a copy of that home knows it as well, and must neither change nor remove it. */
+  readonly isOwn: boolean;
+}
+
 /** The keys that belong to a home, in a file of it or in a keyring; then the file tells under which name. */
 export class HomeKeys {
-  readonly #path: string;
-  readonly #keyring: Keyring;
-  #inKeyring: string | undefined;
+  readonly #settings: HomeKeysSettings;
+  #entry: Entry | undefined;
   /** What was found; empty: nothing is kept. */
   readonly found: KeyRing;
 
   /** Throws PD_SECRET_KEY_WRONG for keys that cannot be read, PD_KEYRING_UNUSABLE. */
-  static async read(path: string, keyring: Keyring): Promise<HomeKeys> {
+  static async read(settings: HomeKeysSettings): Promise<HomeKeys> {
+    const { path, keyring } = settings;
     const text = await readIfThere(path);
-    if (text === undefined) return new HomeKeys(path, keyring, { found: [], inKeyring: undefined });
+    if (text === undefined) return new HomeKeys(settings, [], undefined);
     const value = parseJson(text);
     const name = isRecord(value) && typeof value["keyring"] === "string" ? value["keyring"] : undefined;
-    if (name === undefined) return new HomeKeys(path, keyring, { found: keysOf(text, path), inKeyring: undefined });
+    if (name === undefined || !isRecord(value)) return new HomeKeys(settings, keysOf(text, path), undefined);
+    const entry = { name, isOwn: value["home"] === dirname(path) };
+    if ("keys" in value) {
+      // Cut off while they moved into the keyring: here they are still.
+      const keys = new HomeKeys(settings, keysOf(text, path), entry);
+      await keys.keepInFile(keys.found);
+      return keys;
+    }
     const kept = await keyring.read(name);
     if (kept === undefined)
       throw new PdError("PD_SECRET_KEY_WRONG", `Cannot find the key of this home: the keyring of this machine has no ${JSON.stringify(name)}, or is locked`, {
         fix: "Unlock the keyring, and start pd as the person whose keyring it is",
       });
-    return new HomeKeys(path, keyring, { found: keysOf(kept, `the keyring as ${JSON.stringify(name)}`), inKeyring: name });
+    return new HomeKeys(settings, keysOf(kept, `the keyring as ${JSON.stringify(name)}`), entry);
   }
 
-  private constructor(path: string, keyring: Keyring, { found, inKeyring }: { found: KeyRing; inKeyring: string | undefined }) {
-    this.#path = path;
-    this.#keyring = keyring;
+  private constructor(settings: HomeKeysSettings, found: KeyRing, entry: Entry | undefined) {
+    this.#settings = settings;
     this.found = found;
-    this.#inKeyring = inKeyring;
+    this.#entry = entry;
   }
 
   /** Where they are kept now. */
   get place(): "file" | "keyring" {
-    return this.#inKeyring === undefined ? "file" : "keyring";
+    return this.#entry === undefined ? "file" : "keyring";
   }
 
   /** In the place of what is kept, wherever that is. */
   async keepInFile(ring: KeyRing): Promise<void> {
-    await writeDurably(this.#path, textOf(ring));
+    await writeDurably(this.#settings.path, fileText({ keys: textsOf(ring) }));
     await this.#leaveKeyring();
   }
 
-  /** As `keepInFile`. Throws PD_KEYRING_UNUSABLE; then nothing has changed. */
+  /** As `keepInFile`. Throws PD_KEYRING_UNUSABLE; then what was kept before is kept still. */
   async keepInKeyring(ring: KeyRing): Promise<void> {
-    const name = this.#inKeyring ?? `${dirname(this.#path)} ${randomBytes(4).toString("hex")}`;
-    await this.#keyring.write(name, textOf(ring));
-    if ((await this.#keyring.read(name)) !== textOf(ring))
-      throw new PdError("PD_KEYRING_UNUSABLE", "Cannot use the keyring of this machine: it does not hand back what it was given");
-    if (this.#inKeyring === undefined) await writeDurably(this.#path, `${JSON.stringify({ keyring: name })}\n`);
-    this.#inKeyring = name;
+    const { path, keyring } = this.#settings;
+    const home = dirname(path);
+    const text = fileText({ keys: textsOf(ring) });
+    const entry = this.#entry?.isOwn === true ? this.#entry : { name: `${home} ${randomBytes(4).toString("hex")}`, isOwn: true };
+    const isNew = entry !== this.#entry;
+    // Named before it is made: a move that is cut off leaves no key behind that nobody knows of.
+    if (isNew && this.#entry === undefined && this.found.length > 0)
+      await writeDurably(path, fileText({ keys: textsOf(this.found), keyring: entry.name, home }));
+    try {
+      await keyring.write(entry.name, text);
+      if ((await keyring.read(entry.name)) !== text)
+        throw new PdError("PD_KEYRING_UNUSABLE", "Cannot use the keyring of this machine: it does not hand back what it was given");
+    } catch (error) {
+      // It may be written yet, when somebody unlocks the keyring: then it is taken away again.
+      if (isNew) void keyring.remove(entry.name).catch((reason: unknown) => this.#told(entry.name, reason));
+      throw error;
+    }
+    if (isNew) await writeDurably(path, fileText({ keyring: entry.name, home }));
+    this.#entry = entry;
   }
 
   /** Nothing is sealed with them any more. */
   async forget(): Promise<void> {
-    await rm(this.#path, { force: true });
+    await rm(this.#settings.path, { force: true });
     await this.#leaveKeyring();
   }
 
   async #leaveKeyring(): Promise<void> {
-    if (this.#inKeyring !== undefined) await this.#keyring.remove(this.#inKeyring);
-    this.#inKeyring = undefined;
+    const entry = this.#entry;
+    this.#entry = undefined;
+    if (entry?.isOwn === true) await this.#settings.keyring.remove(entry.name).catch((error: unknown) => this.#told(entry.name, error));
+  }
+
+  /** A key that is left in a keyring opens nothing worse than what the person's keyring holds anyway. */
+  #told(name: string, error: unknown): void {
+    this.#settings.log.warn("an entry that is not needed any more is left in the keyring", { name, reason: messageOf(error) });
   }
 }
 
@@ -79,6 +119,10 @@ function keysOf(text: string, place: string): KeyRing {
   });
 }
 
-function textOf(ring: KeyRing): string {
-  return `${JSON.stringify({ keys: ring.map(({ key }) => key.toString("base64")) })}\n`;
+function textsOf(ring: KeyRing): string[] {
+  return ring.map(({ key }) => key.toString("base64"));
+}
+
+function fileText(members: { keys?: string[]; keyring?: string; home?: string }): string {
+  return `${JSON.stringify(members)}\n`;
 }

@@ -2,11 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AsyncEntry } from "@napi-rs/keyring";
 import { PdError, messageOf } from "../domain/errors.ts";
 
-/** Keeps texts under names. Each throws PD_KEYRING_UNUSABLE. */
+/** Keeps texts under names. Each call throws PD_KEYRING_UNUSABLE; they take effect in the order in which they were made. */
 export interface Keyring {
-  /** `undefined`: there is none, or the keyring is locked. */
+  /** `undefined`: there is none. A keyring that is locked may say the same. */
   read(name: string): Promise<string | undefined>;
   write(name: string, text: string): Promise<void>;
+  /** Does nothing when there is none. */
   remove(name: string): Promise<void>;
 }
 
@@ -16,24 +17,33 @@ const PATIENCE_MS = 10_000;
 
 /** Of the person who runs this: Secret Service on Linux, Keychain on macOS, Credential Manager on Windows. */
 export const osKeyring: Keyring = {
-  read: (name) => ask(name, async (entry) => (await entry.getPassword()) ?? undefined),
-  write: (name, text) => ask(name, (entry) => entry.setPassword(text)),
-  remove: (name) => ask(name, async (entry) => void (await entry.deleteCredential())),
+  read: (name) => inTime(name, async (entry) => (await entry.getPassword()) ?? undefined),
+  write: (name, text) => inTime(name, (entry) => entry.setPassword(text)),
+  remove: (name) => inTime(name, async (entry) => void (await entry.deleteCredential())),
 };
 
-/** On Linux the library would fall back to the kernel's keyring, which forgets everything when the machine starts. */
-async function ask<Answer>(name: string, question: (entry: AsyncEntry) => Promise<Answer>): Promise<Answer> {
+/** What is waited for no longer goes on: what comes after it must not overtake it. */
+let last: Promise<unknown> = Promise.resolve();
+
+async function inTime<Answer>(name: string, question: (entry: AsyncEntry) => Promise<Answer>): Promise<Answer> {
+  const answer = last.then(() => ask(name, question));
+  last = answer.catch(() => {});
   const timeout = new AbortController();
   const late = sleep(PATIENCE_MS, undefined, { signal: timeout.signal }).then(() =>
     Promise.reject(new Error(`it did not answer within ${PATIENCE_MS / 1000} s`)),
   );
   try {
-    const { AsyncEntry } = await import("@napi-rs/keyring");
-    return await Promise.race([question(new AsyncEntry(SERVICE, name, { linux: { store: "secret-service" } })), late]);
+    return await Promise.race([answer, late]);
   } catch (error) {
     throw new PdError("PD_KEYRING_UNUSABLE", `Cannot use the keyring of this machine: ${messageOf(error)}`, { cause: error });
   } finally {
     late.catch(() => {});
     timeout.abort();
   }
+}
+
+/** On Linux the library would fall back to the kernel's keyring, which forgets everything when the machine starts. */
+async function ask<Answer>(name: string, question: (entry: AsyncEntry) => Promise<Answer>): Promise<Answer> {
+  const { AsyncEntry } = await import("@napi-rs/keyring");
+  return question(new AsyncEntry(SERVICE, name, { linux: { store: "secret-service" } }));
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { PdError } from "../domain/errors.ts";
+import { PdError, messageOf } from "../domain/errors.ts";
+import type { Log } from "../ports/log.ts";
 import type { KeyringUse } from "../ports/vault.ts";
 import { AesVault, KEY_BYTES, type KeyRing, keyEntry } from "./aes-vault.ts";
 import { HomeKeys } from "./home-keys.ts";
@@ -9,6 +10,7 @@ export interface SecretKeySettings {
   /** Holds the key, or tells under which name the keyring holds it. */
   readonly keyFile: string;
   readonly keyring: Keyring;
+  readonly log: Log;
   readonly use: KeyringUse;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
@@ -18,8 +20,8 @@ export interface SecretKeySettings {
  * one that a keyring keeps, or a file that only its owner can read. Throws PD_SECRET_KEY_WRONG for keys that cannot be
  * read, PD_KEYRING_UNUSABLE.
  */
-export async function openVault({ keyFile, keyring, use, environment }: SecretKeySettings): Promise<AesVault> {
-  const kept = await HomeKeys.read(keyFile, keyring);
+export async function openVault({ keyFile, keyring, log, use, environment }: SecretKeySettings): Promise<AesVault> {
+  const kept = await HomeKeys.read({ path: keyFile, keyring, log });
   const given = ["PD_SECRET_KEY", "PD_SECRET_KEY_OLD"].flatMap((name) => givenKey(name, environment[name] ?? ""));
   if ((environment["PD_SECRET_KEY"] ?? "") !== "")
     return new AesVault([...given, ...kept.found], { name: "environment", keep: (ring) => keepOutside(ring, kept) });
@@ -27,7 +29,7 @@ export async function openVault({ keyFile, keyring, use, environment }: SecretKe
   const ring = isNew ? [keyEntry(randomBytes(KEY_BYTES))] : kept.found;
   const wanted = use === "auto" ? (isNew ? "either" : kept.place) : use === "always" ? "keyring" : "file";
   if (wanted === "either") await keepSomewhere(ring, kept);
-  else if (wanted === "keyring" && (isNew || kept.place === "file")) await kept.keepInKeyring(ring);
+  else if (wanted === "keyring" && (isNew || kept.place === "file")) await keepAsWanted(ring, kept);
   else if (wanted === "file" && (isNew || kept.place === "keyring")) await kept.keepInFile(ring);
   return new AesVault(ring, { name: kept.place, keep: (keys) => (kept.place === "keyring" ? kept.keepInKeyring(keys) : kept.keepInFile(keys)) });
 }
@@ -37,9 +39,25 @@ async function keepSomewhere(ring: KeyRing, kept: HomeKeys): Promise<void> {
     await kept.keepInKeyring(ring);
   } catch (error) {
     // Servers have none, as a rule.
-    if (!(error instanceof PdError && error.code === "PD_KEYRING_UNUSABLE")) throw error;
+    if (!isUnusable(error)) throw error;
     await kept.keepInFile(ring);
   }
+}
+
+async function keepAsWanted(ring: KeyRing, kept: HomeKeys): Promise<void> {
+  try {
+    await kept.keepInKeyring(ring);
+  } catch (error) {
+    if (!isUnusable(error)) throw error;
+    throw new PdError("PD_KEYRING_UNUSABLE", messageOf(error), {
+      cause: error,
+      fix: "Unlock it, start pd in the session that it belongs to, or give --keyring auto",
+    });
+  }
+}
+
+function isUnusable(error: unknown): boolean {
+  return error instanceof PdError && error.code === "PD_KEYRING_UNUSABLE";
 }
 
 async function keepOutside(ring: KeyRing, before: HomeKeys): Promise<void> {

@@ -13,14 +13,14 @@ it("the key of a new home lies in the keyring of the session; without it the ser
   const first = await home.up([], { env: session });
   await home.json("deploy", await home.file("tells.mjs", SOURCE), "--prop", "token=hush");
   expect((await home.pd("status")).stdout).toMatch(/^Secret key: +keyring$/m);
-  expect(await keyFile()).toMatch(/^\{"keyring":"\S+home [0-9a-f]{8}"\}\n$/);
+  expect(await keyFile()).toMatch(/^\{"keyring":"\S+home [0-9a-f]{8}","home":"\S+home"\}\n$/);
   await home.pd("secrets", "rotate");
   await killHard(first.child);
 
   const elsewhere = await home.pd("up");
   expect([elsewhere.code, elsewhere.stderr]).toEqual([
     1,
-    expect.stringMatching(/Error \[PD_KEYRING_UNUSABLE\] Cannot use the keyring[^]*Try: Unlock it.*--keyring never/),
+    expect.stringMatching(/Error \[PD_KEYRING_UNUSABLE\] Cannot use the keyring[^]*Try: Unlock it, and start pd in the session that it belongs to/),
   ]);
 
   const again = await home.up(["--keyring", "never"], { env: session });

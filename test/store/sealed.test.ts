@@ -1,4 +1,4 @@
-import { readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { cp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Store } from "../../src/ports/store.ts";
@@ -7,6 +7,7 @@ import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { PdError } from "../../src/domain/errors.ts";
 import type { KeyringUse } from "../../src/ports/vault.ts";
 import type { Keyring } from "../../src/system/os-keyring.ts";
+import { silentLog } from "../../src/system/log.ts";
 import { programFile } from "../../src/system/program-files.ts";
 import { openVault } from "../../src/system/secret-key.ts";
 import { deliveryContract } from "../contract/deliveries.ts";
@@ -29,7 +30,7 @@ interface VaultGiven {
 }
 
 function vaultOf(folder: string, { environment = {}, use = "never", keyring = new MemoryKeyring() }: VaultGiven = {}) {
-  return openVault({ keyFile: join(folder, "secret-key"), keyring, use, environment });
+  return openVault({ keyFile: join(folder, "secret-key"), keyring, log: silentLog, use, environment });
 }
 
 async function openSealed(folder: string, given: VaultGiven = {}) {
@@ -37,23 +38,38 @@ async function openSealed(folder: string, given: VaultGiven = {}) {
   return openSealedStore(await openClear(folder), vault);
 }
 
-/** A keyring of a person, who may lock it. */
+/** A keyring of a person, who may lock it; one of its answers may get lost, before or after what was asked is done. */
 class MemoryKeyring implements Keyring {
   readonly entries = new Map<string, string>();
   isLocked = false;
+  failsAt: { step: number; readonly isDone: boolean } | undefined;
 
-  async read(name: string): Promise<string | undefined> {
-    return this.isLocked ? undefined : this.entries.get(name);
+  read(name: string): Promise<string | undefined> {
+    return this.#answer(() => (this.isLocked ? undefined : this.entries.get(name)));
   }
 
-  async write(name: string, text: string): Promise<void> {
-    if (this.isLocked) throw new PdError("PD_KEYRING_UNUSABLE", "Cannot use the keyring of this machine: it is locked");
-    this.entries.set(name, text);
+  write(name: string, text: string): Promise<void> {
+    return this.#answer(() => {
+      if (this.isLocked) throw unusable();
+      this.entries.set(name, text);
+    });
   }
 
-  async remove(name: string): Promise<void> {
-    this.entries.delete(name);
+  remove(name: string): Promise<void> {
+    return this.#answer(() => void this.entries.delete(name));
   }
+
+  async #answer<Value>(work: () => Value): Promise<Value> {
+    const isLost = this.failsAt !== undefined && --this.failsAt.step === 0;
+    if (isLost && this.failsAt?.isDone !== true) throw unusable();
+    const value = work();
+    if (isLost) throw unusable();
+    return value;
+  }
+}
+
+function unusable(): PdError {
+  return new PdError("PD_KEYRING_UNUSABLE", "Cannot use the keyring of this machine: it is locked");
 }
 
 const webhook = {
@@ -226,6 +242,41 @@ describe("the sealed store", () => {
     keyring.isLocked = false;
     const back = await openSealed(folder, { use: "always", keyring });
     expect([readBack(back), keyring.entries.size, (await keyFile()).includes(key)]).toEqual([[planted, planted, webhook, registry], 1, false]);
+  });
+
+  it.each(["always", "never"] as const)("loses no key when moving it there is cut off at any step: %s", async (use) => {
+    for (let step = 1; step <= 4; step++)
+      for (const isDone of [false, true]) {
+        const folder = await temporaryFolder();
+        const keyring = new MemoryKeyring();
+        const store = await openSealed(folder, { use: use === "always" ? "never" : "always", keyring });
+        await plant(store);
+        await store.close();
+        keyring.failsAt = { step, isDone };
+        const [moved] = await Promise.allSettled([openSealed(folder, { use, keyring })]);
+        if (moved.status === "fulfilled") await moved.value.close();
+        else expect(moved.reason).toMatchObject({ code: "PD_KEYRING_UNUSABLE" });
+        keyring.failsAt = undefined;
+        const again = await openSealed(folder, { use: "auto", keyring });
+        expect(readBack(again)).toEqual([planted, planted, webhook, registry]);
+        await again.close();
+      }
+  });
+
+  it("that was copied with its home shares the key in the keyring until one of them makes a new one; then each has its own", async () => {
+    const [folder, copy, keyring] = [await temporaryFolder(), join(await temporaryFolder(), "copy"), new MemoryKeyring()];
+    const store = await openSealed(folder, { use: "always", keyring });
+    await plant(store);
+    await store.close();
+    await cp(folder, copy, { recursive: true });
+    const copied = await openSealed(copy, { use: "auto", keyring });
+    await copied.rotateSecrets();
+    expect(readBack(copied)).toEqual([planted, planted, webhook, registry]);
+    expect(keyring.entries.size).toBe(2);
+    await copied.close();
+    await (await openSealed(copy, { use: "never", keyring })).close();
+    expect(keyring.entries.size).toBe(1);
+    expect(readBack(await openSealed(folder, { use: "auto", keyring }))).toEqual([planted, planted, webhook, registry]);
   });
 
   it("keeps the key in a file where no keyring can be used", async () => {
