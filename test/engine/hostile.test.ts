@@ -49,15 +49,35 @@ describe("a component cannot harm the server", () => {
     const bus = createServer(() => count++).listen(path);
     onTestFinished(() => void bus.close());
     const ways = `[() => net.connect(path), () => net.createConnection({ path }), () => new net.Socket().connect(path), () => tls.connect({ path }),
-      () => http.get({ socketPath: path, path: "/" })]`;
+      () => http.get({ socketPath: path, path: "/" }), () => net.connect(Object.assign([], { path })), () => net.connect(Object.assign([{}], { path, [Symbol()]: true })),
+      () => { let asked = 0; return net.connect({ get path() { return asked++ < 2 ? undefined : path; }, port: 1, host: "127.0.0.1" }); }]`;
     const source = await server.deploy(
       component(
-        `const [net, tls, http] = ["net", "tls", "http"].map((name) => require("node:" + name)); const path = ${JSON.stringify(path)};
+        `Reflect.apply = () => undefined; Array.isArray = () => false; globalThis.Number = () => 1;
+         const [net, tls, http] = ["net", "tls", "http"].map((name) => require("node:" + name)); const path = ${JSON.stringify(path)};
          return Promise.all(${ways}.map((way) => new Promise((resolve) => way().once("error", (error) => resolve(error.code)).once("connect", () => resolve("connected")))));`,
       ),
     );
-    expect((await source.run())["returned"]).toEqual(["EACCES", "EACCES", "EACCES", "EACCES", "EACCES"]);
+    expect((await source.run())["returned"]).toEqual([...Array.from({ length: 7 }, () => "EACCES"), "ECONNREFUSED"]);
     expect(count).toBe(0);
+  });
+
+  it("and reaches what it may: by port, by port and host, by options, by a list of Node's own, and several addresses", async () => {
+    const server = await TestServer.start();
+    const port = Number(new URL(server.endpointUrl).port);
+    const ways = `[() => net.connect(${port}, "127.0.0.1"), () => net.connect("${port}", "127.0.0.1"), () => net.connect({ port: ${port}, host: "127.0.0.1", path: undefined }),
+      () => net.createConnection({ port: ${port}, host: "localhost", autoSelectFamily: true }), () => new net.Socket().connect({ port: ${port}, host: "127.0.0.1" }, () => {})]`;
+    const source = await server.deploy(
+      component(
+        `const net = require("node:net");
+         const sockets = await Promise.all(${ways}.map((way) => new Promise((resolve, reject) => { const socket = way(); socket.once("error", reject).once("connect", () => resolve(socket)); })));
+         for (const socket of sockets) socket.destroy();
+         const answers = [await fetch("${server.apiUrl}/healthz").then((answer) => answer.text())];
+         await new Promise((resolve) => require("node:http").get("${server.apiUrl}/healthz", { agent: new (require("node:http").Agent)({ keepAlive: true }) }, (answer) => { answers.push(answer.statusCode); answer.resume().on("end", resolve); }));
+         return [sockets.length, ...answers];`,
+      ),
+    );
+    expect(await source.run()).toMatchObject({ returned: [5, "ok", 200] });
   });
 
   it("by printing for ever after its run", async () => {
