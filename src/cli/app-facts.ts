@@ -24,6 +24,8 @@ export interface AppFacts {
   /** How a person can sign in; none: that is not known. */
   readonly flows: readonly string[];
   readonly tokenUrl: string;
+  /** Redirect addresses on this machine are refused. */
+  readonly wantsHttps: boolean;
 }
 
 /** Of an app that nobody has heard of there is its slug. */
@@ -50,6 +52,7 @@ async function factsOf(slug: string, asked: Promise<JsonObject>): Promise<AppFac
     hasToken: found["auth_type"] === "oauth",
     flows: Array.isArray(oauth["flows"]) ? oauth["flows"].map(String) : [],
     tokenUrl: text(oauth, "token_url"),
+    wantsHttps: oauth["wants_https"] === true,
   };
 }
 

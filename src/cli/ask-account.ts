@@ -88,14 +88,17 @@ async function signIn(cli: CliContext, client: ApiClient, { app, name, signal, f
   const wanted = app.fields.filter((field) => !field.isOptional && !field.isSecret);
   const port = redirectPort(cli);
   const request: JsonObject = { app: app.slug, flow, ...(name === undefined ? {} : { name }) };
+  const ask = (message: string, isSecret: boolean): Promise<string> =>
+    askText(cli, { hint: "", default: undefined, isOptional: isSecret, isSecret }, { message, signal });
+  const isElsewhere = app.wantsHttps && flow === "authorization_code";
   if (clientOf === undefined) {
-    if (flow === "authorization_code") printNote(cli, `Register a client at ${app.name}; its redirect address is ${redirectUri(port)}`);
-    const ask = (message: string, isSecret: boolean): Promise<string> =>
-      askText(cli, { hint: "", default: undefined, isOptional: isSecret, isSecret }, { message, signal });
+    const address = isElsewhere ? "any https address of yours" : redirectUri(port);
+    if (flow === "authorization_code") printNote(cli, `Register a client at ${app.name}; its redirect address is ${address}`);
     request["client_id"] = await ask("Client id", false);
     const secret = await ask("Client secret", true);
     if (secret !== "") request["client_secret"] = secret;
   } else request["client_of"] = clientOf;
   request["fields"] = await askEach(cli, wanted, { app, signal });
-  return connectByOAuth(cli, client, { request, redirect: port, signal });
+  const redirect = isElsewhere ? await ask("Redirect address that is registered there (https://…)", false) : port;
+  return connectByOAuth(cli, client, { request, redirect, signal });
 }

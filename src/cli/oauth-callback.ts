@@ -43,8 +43,9 @@ export async function listenForCallback(port: number): Promise<Callback> {
   let wanted: string | null = null;
   const arrived = new Promise<Arrival>((resolve) => (arrive = resolve));
   const server = createServer((request, response) => {
-    const url = new URL(request.url ?? "/", "http://127.0.0.1");
-    if (url.pathname !== "/callback") return response.writeHead(404).end();
+    const address = `http://127.0.0.1${request.url ?? "/"}`;
+    const url = URL.canParse(address) ? new URL(address) : undefined;
+    if (url?.pathname !== "/callback") return response.writeHead(404).end();
     // Whatever else comes by here is not the answer of the provider.
     if (wanted === null || url.searchParams.get("state") !== wanted) return response.writeHead(400).end();
     arrive({

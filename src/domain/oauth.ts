@@ -19,6 +19,8 @@ export interface OAuthProvider {
   readonly hasBasicAuth?: boolean;
   /** Member of the token response that holds the user's own tokens. */
   readonly tokenMember?: string;
+  /** Redirect addresses on the person's own machine are refused. */
+  readonly wantsHttps?: boolean;
   /** Of tokens whose end the provider does not tell. */
   readonly lifetimeMs?: number;
   /** Fields of the account that come with the tokens, and those that come with the person: field → its name there. */

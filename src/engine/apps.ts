@@ -34,9 +34,9 @@ export class Apps {
     if (!isAppSlug(slug)) return undefined;
     const known = knownApp(slug);
     if (known !== undefined) return appOf(slug, known);
-    const read = user === undefined ? [] : fieldsReadOf(slug, [user.text, ...Object.values(user.files)]);
-    const fields = read.length > 0 ? read : await this.#publishedFields(slug);
-    return fields.length === 0 && !this.#used().includes(slug) ? undefined : learnedApp(slug, fields);
+    const own = user === undefined ? [] : fieldsReadOf(slug, [user.text, ...Object.values(user.files)]);
+    const fields = new Set([...own, ...(await this.#publishedFields(slug))]);
+    return fields.size === 0 && !this.#used().includes(slug) ? undefined : learnedApp(slug, [...fields], own);
   }
 
   #used(): readonly string[] {
@@ -58,11 +58,13 @@ function appOf(slug: string, known: KnownApp): App {
 }
 
 /** What OAuth brings can be given by hand as well, but for the rest of what it brings. */
-function learnedApp(slug: string, names: readonly string[]): App {
+function learnedApp(slug: string, names: readonly string[], own: readonly string[]): App {
   const byOAuth = names.includes("oauth_access_token");
+  // Of several, some may be alternatives: code reads them all and needs one.
+  const required = own.length === 1 ? own[0] : names.length === 1 ? names[0] : undefined;
   const fields = names
     .filter((name) => !name.startsWith("oauth_"))
-    .map((name): AppField => ({ name, secret: isSecretField(name), ...(names.length > 1 ? { optional: true } : {}) }));
+    .map((name): AppField => ({ name, secret: isSecretField(name), ...(name === required ? {} : { optional: true }) }));
   return { ...appOf(slug, { name: slug, fields }), ...(byOAuth ? { auth: "oauth" } : {}) };
 }
 

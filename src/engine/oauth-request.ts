@@ -1,7 +1,7 @@
 import type { Account } from "../domain/account.ts";
 import { PdError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
-import { fillAddress, knownApp } from "../domain/known-app.ts";
+import { fillAddress, knownApp, withDefaults } from "../domain/known-app.ts";
 import { publicLocation } from "../domain/registry.ts";
 import { type GrantedTokens, type OAuthClient, type OAuthFlow, type OAuthGrant, type OAuthProvider, travelsSafely } from "../domain/oauth.ts";
 
@@ -84,6 +84,49 @@ function checkedUrl(url: string): string {
   throw new PdError("PD_BAD_INPUT", `Cannot get tokens at ${JSON.stringify(publicLocation(url))}: it wants an https address without a name and password`);
 }
 
+/**
+ * What is borrowed of an account to connect another of the same provider: its client, and where that is known. Throws
+ * PD_BAD_INPUT when it has none, or when the client is of another provider.
+ */
+export function lentBy(
+  { app: lenderApp, name, oauth, credentials }: Account,
+  { app, fields }: Pick<OAuthRequest, "app" | "fields">,
+): Pick<OAuthRequest, "clientId" | "clientSecret" | "addresses" | "fields"> {
+  const client = oauth?.client;
+  if (client === undefined) throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} with the client of "${name}": it was given its credentials`);
+  const lent = { clientId: client.id, ...(client.secret === undefined ? {} : { clientSecret: client.secret }) };
+  const tokenUrlFor = (of: JsonObject): string | undefined => {
+    const known = knownApp(app)?.oauth?.tokenUrl;
+    return known === undefined ? undefined : fillAddress(known, withDefaults(app, of)).text;
+  };
+  if (lenderApp === app) {
+    const shared = {
+      ...Object.fromEntries(openFields(app).flatMap((field) => (credentials[field] === undefined ? [] : [[field, credentials[field]]]))),
+      ...fields,
+    };
+    // It was connected as the table says: fields may lead elsewhere now. Else its addresses are its own.
+    return { ...lent, fields: shared, addresses: tokenUrlFor(credentials) === client.tokenUrl ? {} : addressesOf(client) };
+  }
+  if (tokenUrlFor(fields) === client.tokenUrl) return { ...lent, fields, addresses: {} };
+  throw new PdError(
+    "PD_BAD_INPUT",
+    `Cannot connect ${app} with the client of "${name}": that is a client of another provider, at ${new URL(client.tokenUrl).host}`,
+  );
+}
+
+function openFields(app: string): readonly string[] {
+  return (knownApp(app)?.fields ?? []).filter(({ secret }) => secret !== true).map(({ name }) => name);
+}
+
+function addressesOf({ tokenUrl, authorizeUrl, deviceUrl, refreshUrl }: OAuthClient): OAuthRequest["addresses"] {
+  return {
+    tokenUrl,
+    ...(authorizeUrl === undefined ? {} : { authorizeUrl }),
+    ...(deviceUrl === undefined ? {} : { deviceUrl }),
+    ...(refreshUrl === undefined ? {} : { refreshUrl }),
+  };
+}
+
 /** What an account needs to be connected once more. */
 export function requestAgain({ app, name, oauth, credentials, ...account }: Account & { readonly oauth: OAuthGrant }): Omit<OAuthRequest, "redirectUri"> {
   const { client, flow, scope } = oauth;
@@ -96,12 +139,7 @@ export function requestAgain({ app, name, oauth, credentials, ...account }: Acco
     clientId: client.id,
     ...(client.secret === undefined ? {} : { clientSecret: client.secret }),
     scopes: scope === "" ? [] : scope.split(separator),
-    addresses: {
-      tokenUrl: client.tokenUrl,
-      ...(client.authorizeUrl === undefined ? {} : { authorizeUrl: client.authorizeUrl }),
-      ...(client.deviceUrl === undefined ? {} : { deviceUrl: client.deviceUrl }),
-      ...(client.refreshUrl === undefined ? {} : { refreshUrl: client.refreshUrl }),
-    },
+    addresses: addressesOf(client),
     fields,
   };
 }

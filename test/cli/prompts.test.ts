@@ -164,8 +164,9 @@ describe("prompts", () => {
   it("take the address that a provider has sent somebody to, where it wants one that is not on this machine", async () => {
     const { server, terminal } = await started("");
     const tokens = await TokenServer.start(() => ({ body: { access_token: "t" } }));
-    const flags = { clientId: "me", authorizeUrl: `${tokens.url}/authorize`, tokenUrl: `${tokens.url}/token`, redirectUri: "https://example.com/back" };
+    const flags = { authorizeUrl: `${tokens.url}/authorize`, tokenUrl: `${tokens.url}/token`, redirectUri: "https://example.com/back" };
     const done = accounts(terminal.cli, { verb: "connect", words: ["demo"] }, flags);
+    await terminal.answers("Client id", "me");
     const url = new URL(/http:\S+/.exec(await terminal.sees("The address that you were sent to"))?.[0] ?? "");
     expect(url.searchParams.get("redirect_uri")).toBe("https://example.com/back");
     await terminal.answers("", "https://example.com/back?code=c&state=other");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fillAddress, knownApp, knownApps, probeRequest, verdictOf, withDefaults } from "../../src/domain/known-app.ts";
+import { fillAddress, knownApp, knownApps, probeRequest, shownAddress, verdictOf, withDefaults } from "../../src/domain/known-app.ts";
 import { travelsSafely } from "../../src/domain/oauth.ts";
 
 const FROM_OAUTH = ["oauth_access_token", "oauth_client_id", "oauth_refresh_token", "oauth_uid"];
@@ -22,6 +22,10 @@ describe("the table of apps", () => {
     if (probe === undefined) return;
     const values = Object.fromEntries(known.map((name) => [name, fields.find((field) => field.name === name)?.default ?? "example.com"]));
     const { url, headers, missing } = probeRequest(probe, values);
+    // What is told of it shows no secret, wherever the app wants it.
+    const open = new Set(fields.filter(({ secret }) => secret !== true).map(({ name }) => name));
+    const hushed = Object.fromEntries(known.map((name) => [name, open.has(name) ? "x" : "hush"]));
+    expect(shownAddress(probe, { app: slug, credentials: hushed })).not.toContain("hush");
     expect([missing, travelsSafely(url), /[{}]/.test(url + JSON.stringify(Object.values(headers)))]).toEqual([[], true, false]);
   });
 

@@ -32,8 +32,8 @@ describe("pd accounts", () => {
     const app = await TokenServer.start(({ authorization }) => ({ status: authorization === "Key hush-4" ? 200 : 401, body: {} }));
     const asked = ["accounts", "test", "home", "--url", app.url, "--header"];
     const [works, refused] = [await home.pd(...asked, "authorization: Key {api_key}"), await home.pd(...asked, "authorization: wrong")];
-    expect([works.code, works.stdout]).toEqual([0, expect.stringMatching(/^It works: 127\.0\.0\.1:\d+ answered with status 200\n$/)]);
-    expect([refused.code, refused.stdout]).toEqual([1, expect.stringMatching(/^It is refused: 127\.0\.0\.1:\d+ answered with status 401\n$/)]);
+    expect([works.code, works.stdout]).toEqual([0, expect.stringMatching(/^It works: http:\/\/127\.0\.0\.1:\d+ answered with status 200\n$/)]);
+    expect([refused.code, refused.stdout]).toEqual([1, expect.stringMatching(/^It is refused: http:\/\/127\.0\.0\.1:\d+ answered with status 401\n$/)]);
     const unknown = await home.pd("accounts", "test", "home");
     expect([unknown.code, unknown.stdout]).toEqual([1, expect.stringContaining("Not asked: it is not known what to ask demo")]);
     for (const wrong of [

@@ -62,18 +62,27 @@ describe("an account", () => {
     await connected(server, "demo", { api_key: "k/1", user: "me" });
     const test = (url: string, headers = {}) => server.api.post("/v1/accounts/demo/test", { url, headers }).then(dataOf);
     const address = `${app.url}/me?key={api_key}`;
-    const host = app.url.slice("http://".length);
     const asked = `${app.url}/me`;
-    expect(await test(address, { authorization: "Key {user}:{api_key}" })).toEqual({ verdict: "accepted", asked, reason: `${host} answered with status 200` });
+    expect(await test(address, { authorization: "Key {user}:{api_key}" })).toEqual({ verdict: "accepted", asked, reason: `${asked} answered with status 200` });
     expect(app.requests[0]).toMatchObject({ path: "/me?key=k/1", authorization: "Key me:k/1" });
-    expect(await test(address)).toEqual({ verdict: "refused", asked, reason: `${host} answered with status 401` });
-    expect(await test(address)).toEqual({ verdict: "unclear", asked, reason: `${host} answered with status 500` });
-    expect(await test(address)).toMatchObject({ verdict: "unclear", reason: expect.stringContaining(`${host} cannot be reached`) });
+    expect(await test(address)).toEqual({ verdict: "refused", asked, reason: `${asked} answered with status 401` });
+    expect(await test(address)).toEqual({ verdict: "unclear", asked, reason: `${asked} answered with status 500` });
+    expect(await test(address)).toMatchObject({ verdict: "unclear", reason: expect.stringContaining(`${asked} cannot be asked: other side closed`) });
     expect(await test(`${app.url}/{nothing}`)).toEqual({ verdict: "unknown", reason: "to ask demo, its field nothing is wanted" });
     expect(await server.api.post("/v1/accounts/demo/test", {})).toMatchObject({
       data: { verdict: "unknown", reason: expect.stringContaining("what to ask demo") },
     });
-    await expect(test("http://example.com/{api_key}")).rejects.toMatchObject({ code: "PD_BAD_INPUT", message: expect.not.stringContaining("k/1") });
+    // Keys stand in paths and headers as well: what is told of them shows their names.
+    await server.api.put("/v1/accounts/demo", { credentials: { api_key: "hush\nhush", user: "me" } });
+    expect(await test(`${app.url}/bot{api_key}/x`)).toMatchObject({ asked: `${app.url}/bot{api_key}/x` });
+    expect(await test(app.url, { "x-key": "{api_key}" })).toEqual({
+      verdict: "unclear",
+      asked: app.url,
+      reason: `${app.url} cannot be asked: an address or a header with these fields in it cannot be sent`,
+    });
+    for (const url of ["https://{api_key}:x@example.com/me", "https://{user} {api_key}/x"])
+      await expect(test(url)).rejects.toMatchObject({ code: "PD_BAD_INPUT", message: expect.not.stringMatching(/hush|example.com\/me:x/) });
+    await expect(test("http://example.com/{api_key}")).rejects.toMatchObject({ code: "PD_BAD_INPUT", message: expect.not.stringContaining("hush") });
     await expect(server.api.post("/v1/accounts/nobody/test", {})).rejects.toMatchObject({ code: "PD_ACCOUNT_NOT_FOUND" });
   });
 

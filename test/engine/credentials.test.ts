@@ -112,6 +112,37 @@ describe("tokens", () => {
     expect(tokens.requests).toHaveLength(1);
   });
 
+  it("that nothing can renew are good until they end, wherever the clock stands, and then their account says so", async () => {
+    const { clock, store, tokens, token } = await withAccount(() => ({ status: 500, body: "" }));
+    const account = store.getAccount("apn_1");
+    const { refreshToken: _none, ...oauth } = account?.oauth ?? expect.fail();
+    if (account !== undefined) await store.saveAccount({ ...account, oauth });
+    for (const at of [START - 3 * HOUR, START + HOUR - 1]) {
+      clock.jumpTo(at);
+      expect(await token()).toBe("t-0");
+    }
+    clock.jumpTo(START + HOUR);
+    await expect(token()).rejects.toMatchObject({ code: "PD_ACCOUNT_UNHEALTHY", message: expect.stringContaining("its token has ended") });
+    expect(tokens.requests).toHaveLength(0);
+  });
+
+  it("are renewed after the clock was set back, also when a renewal has failed before", async () => {
+    const { clock, token } = await withAccount((_request, count) => (count <= 2 ? { status: 503, body: "" } : granted(count)));
+    clock.jumpTo(START + HOUR - 60_000);
+    expect(await token()).toBe("t-0");
+    clock.jumpTo(START - 3 * HOUR);
+    expect(await token()).toBe("t-3");
+  });
+
+  it("are renewed once, also for whoever has looked at the account before it was renewed", async () => {
+    const { clock, store, tokens, credentials } = await withAccount((_request, count) => granted(count));
+    const before = store.getAccount("apn_1") ?? expect.fail();
+    clock.jumpTo(START + HOUR);
+    await credentials.renew(before);
+    expect((await credentials.renew(before)).credentials).toMatchObject({ oauth_access_token: "t-1" });
+    expect(tokens.requests.map(({ form }) => form["refresh_token"])).toEqual(["r-0"]);
+  });
+
   it("that are still good serve while the provider does not answer; it is asked again after a while", async () => {
     const { clock, tokens, token } = await withAccount(() => ({ status: 503, body: "down" }));
     clock.jumpTo(START + HOUR - 60_000);
@@ -148,6 +179,16 @@ describe("tokens", () => {
     await expect(token()).rejects.toThrow("disk full");
     store.isFull = false;
     expect([await token(), tokens.requests.length, store.getAccount("apn_1")?.credentials]).toMatchObject(["t-1", 1, { oauth_refresh_token: "r-1" }]);
+  });
+
+  it("that could not be stored are stored when the server stops, if that is possible by then", async () => {
+    const { clock, store, credentials, token } = await withAccount((_request, count) => granted(count));
+    clock.jumpTo(START + HOUR);
+    store.isFull = true;
+    await expect(token()).rejects.toThrow("disk full");
+    store.isFull = false;
+    await credentials.close();
+    expect(store.getAccount("apn_1")?.credentials).toMatchObject({ oauth_refresh_token: "r-1" });
   });
 
   it("that are on their way when the server stops are stored; a provider that does not answer is left", async () => {

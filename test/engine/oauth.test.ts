@@ -194,7 +194,15 @@ describe("an OAuth account", () => {
 
   it("lends the client that it was connected with to other accounts", async () => {
     const { server, tokens } = await withAccount(60, () => ({ status: 500, body: "" }));
-    const request = { app: "demo", client_of: "demo", name: "second", authorize_url: `${tokens.url}/authorize`, token_url: `${tokens.url}/token` };
+    const request = { app: "demo", client_of: "demo", name: "second" };
+    for (const wrong of [
+      { ...request, client_id: "other" },
+      { ...request, token_url: "https://example.com/" },
+      { ...request, app: "github" },
+    ])
+      await expect(server.api.post("/v1/accounts/oauth", { ...wrong, redirect_uri: "http://127.0.0.1:1/callback" })).rejects.toMatchObject({
+        code: "PD_BAD_INPUT",
+      });
     const step = dataOf(await server.api.post("/v1/accounts/oauth", { ...request, redirect_uri: "http://127.0.0.1:1/callback" }));
     const state = new URL(String(step["url"])).searchParams.get("state") ?? "";
     await server.api.post(`/v1/accounts/oauth/${String(step["flow_id"])}`, { callback_url: `http://127.0.0.1:1/callback?code=c&state=${state}` });

@@ -4,7 +4,7 @@ import { type ApiClient, dataOf, listOf } from "../api-client.ts";
 import { canAsk } from "../ask.ts";
 import { type AppFacts, findApp, onlyField } from "../app-facts.ts";
 import { askNewAccount } from "../ask-account.ts";
-import { askFields } from "../ask-fields.ts";
+import { askFields, askText } from "../ask-fields.ts";
 import { type CliContext, connect } from "../context.ts";
 import { redirectPort } from "../oauth-callback.ts";
 import { connectByOAuth } from "../oauth-connect.ts";
@@ -50,7 +50,7 @@ export async function accounts(cli: CliContext, { verb, words }: { verb: string;
   const path = `/v1/accounts/${encodeURIComponent(target)}`;
   switch (verb) {
     case "connect":
-      return flags.clientId === undefined ? connectAccount(cli, target, flags) : connectOAuth(cli, await oauthRequest(cli, target, flags), flags);
+      return isOAuth(flags) ? connectWithClient(cli, target, flags) : connectAccount(cli, target, flags);
     case "reconnect":
       return connectOAuth(cli, { account: target, ...(await clientParams(cli, flags)) }, flags);
     case "show":
@@ -84,6 +84,20 @@ async function connectAccount(cli: CliContext, app: string, flags: AccountFlags)
   const made = dataOf(await client.post("/v1/accounts", { app, credentials, ...(name === undefined ? {} : { name }) }));
   return printConnected(cli, made);
 }
+
+const OAUTH_FLAGS = ["clientId", "clientSecret", "flow", "scope", "authorizeUrl", "tokenUrl", "deviceUrl", "redirectPort", "redirectUri"] as const;
+
+function isOAuth(flags: AccountFlags): boolean {
+  return OAUTH_FLAGS.some((name) => flags[name] !== undefined);
+}
+
+async function connectWithClient(cli: CliContext, app: string, flags: AccountFlags): Promise<number> {
+  const clientId = flags.clientId ?? (canAsk(cli, flags) ? await askText(cli, CLIENT_ID, { message: "Client id", signal: undefined }) : undefined);
+  if (clientId === undefined) throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} by OAuth: no client is given`, { fix: "--client-id <id>" });
+  return connectOAuth(cli, await oauthRequest(cli, app, { ...flags, clientId }), flags);
+}
+
+const CLIENT_ID = { hint: "", default: undefined, isOptional: false, isSecret: false };
 
 const FLOWS: Readonly<Record<string, string>> = { code: "authorization_code", device: "device_code", client: "client_credentials" };
 

@@ -27,8 +27,9 @@ export function appRoutes(engine: Engine): readonly Route[] {
       summary: "An app, by id or slug; one that is not known is looked up in its published code",
       answer: schemas.one(schemas.app),
       async run({ part }) {
-        const app = await engine.apps.find(part("id").replace(/^app_/, ""));
-        if (app === undefined) throw notFound(part("id"));
+        const id = part("id");
+        const app = (await engine.apps.find(id)) ?? (id.startsWith("app_") ? await engine.apps.find(id.slice("app_".length)) : undefined);
+        if (app === undefined) throw notFound(id);
         return { data: appRecord(app) };
       },
     }),
@@ -73,7 +74,7 @@ function appRecord({ slug, name, auth, fields, oauth }: App): JsonObject {
     name,
     auth_type: auth ?? null,
     custom_fields_json: JSON.stringify(customFields),
-    oauth: oauth === undefined ? null : { flows, scopes: [...oauth.scopes], token_url: oauth.tokenUrl },
+    oauth: oauth === undefined ? null : { flows, scopes: [...oauth.scopes], token_url: oauth.tokenUrl, wants_https: oauth.wantsHttps === true },
     categories: [],
   };
 }

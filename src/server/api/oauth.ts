@@ -3,7 +3,7 @@ import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { OAuthStep } from "../../engine/oauth-flows.ts";
-import { type OAuthRequest, requestAgain } from "../../engine/oauth-request.ts";
+import { type OAuthRequest, lentBy, requestAgain } from "../../engine/oauth-request.ts";
 import { accountRecord } from "./connected-accounts.ts";
 import { jsonObject } from "./params.ts";
 import { type Route, route } from "./route.ts";
@@ -76,8 +76,13 @@ function requestOf(engine: Engine, params: z.infer<typeof startParams>): OAuthRe
       ...(scopes === undefined ? {} : { scopes }),
     };
   }
-  const client = params.client_of === undefined ? undefined : engine.accounts.find(params.client_of).oauth?.client;
-  const [id, secret] = [clientId ?? client?.id, clientSecret ?? client?.secret];
+  const { client_of: lender } = params;
+  const isAnother = clientId !== undefined || clientSecret !== undefined || Object.keys(addresses).length > 0;
+  if (lender !== undefined && isAnother)
+    throw new PdError("PD_BAD_INPUT", "Cannot connect an account by OAuth: client_of brings the client and its addresses, and others are given");
+  const lent = lender === undefined || app === undefined ? undefined : lentBy(engine.accounts.find(lender), { app, fields });
+  const id = clientId ?? lent?.clientId;
+  const secret = clientSecret ?? lent?.clientSecret;
   if (app === undefined || id === undefined)
     throw new PdError("PD_BAD_INPUT", "Cannot connect an account by OAuth: app and client_id are wanted", {
       fix: "Register a client at the provider, and give its id",
@@ -86,8 +91,8 @@ function requestOf(engine: Engine, params: z.infer<typeof startParams>): OAuthRe
     app,
     flow,
     clientId: id,
-    addresses,
-    fields,
+    addresses: { ...lent?.addresses, ...addresses },
+    fields: lent?.fields ?? fields,
     ...redirect,
     ...(name === undefined ? {} : { name }),
     ...(secret === undefined ? {} : { clientSecret: secret }),

@@ -280,7 +280,7 @@ export const app = z.object({
   auth_type: z.enum(["oauth", "keys"]).nullable(),
   custom_fields_json: text.describe("fields of its accounts beside what OAuth brings, as a JSON list of name, label, description, default, optional, secret"),
   oauth: z
-    .object({ flows: z.array(text), scopes: z.array(text), token_url: text })
+    .object({ flows: z.array(text), scopes: z.array(text), token_url: text, wants_https: z.boolean() })
     .nullable()
     .describe("how it is connected by OAuth; null: it is not, or its addresses have to be given"),
   categories: z.array(text),
