@@ -85,7 +85,7 @@ async function askWay(cli: CliContext, client: ApiClient, { app, signal }: Conne
 }
 
 async function signIn(cli: CliContext, client: ApiClient, { app, name, signal, flow, clientOf }: Connecting & SignIn): Promise<JsonObject> {
-  const wanted = app.fields.filter((field) => !field.isOptional && !field.isSecret);
+  const wanted = app.fields.filter(({ isOptional, isSecret, default: usual }) => !isSecret && (!isOptional || usual !== undefined));
   const port = redirectPort(cli);
   const request: JsonObject = { app: app.slug, flow, ...(name === undefined ? {} : { name }) };
   const ask = (message: string, isSecret: boolean): Promise<string> =>

@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";
-import { createServer } from "node:http";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { componentPath } from "../support/components.ts";
 import { Gate } from "../support/gate.ts";
 import { PdHome, type Server, collect, killHard, untilOutput } from "../support/pd.ts";
 import { eventually } from "../support/runtime.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
 
@@ -170,14 +170,10 @@ describe("pd", () => {
   });
 
   it("deploys raw code from a URL, and says why it cannot", async () => {
-    const server = createServer((request, response) => {
+    const base = await startHttpServer((request, response) => {
       response.statusCode = request.url === "/good.mjs" ? 200 : 404;
       response.end('export default { name: "From URL", version: "1", run() {} };');
-    }).listen(0, "127.0.0.1");
-    onTestFinished(() => void server.close());
-    await once(server, "listening");
-    const address = server.address();
-    const base = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+    });
     const home = await PdHome.make();
     expect(await home.json("deploy", `${base}/good.mjs`)).toMatchObject({ name_slug: "from-url" });
     expect(await home.pd("deploy", `${base}/bad.mjs`)).toMatchObject({

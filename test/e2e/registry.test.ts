@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { PdHome, collect, untilOutput } from "../support/pd.ts";
 import { FakeRegistry } from "../support/registry.ts";
 import { eventually } from "../support/runtime.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 /** A checkout as people have it: apps with files that they share. */
 async function checkout(home: PdHome, folder: string, version = "0.0.1"): Promise<string> {
@@ -138,14 +138,7 @@ describe("components by key", () => {
     expect(await home.json("registry", "search", "order")).toMatchObject([{ version: "0.0.2" }]);
     execFileSync("tar", ["czf", join(home.folder, "it.tgz"), "-C", home.folder, "origin"]);
     const tarball = await readFile(join(home.folder, "it.tgz"));
-    const server = createServer((request, response) => (request.url === "/it.tgz" ? response.end(tarball) : response.writeHead(404).end())).listen(
-      0,
-      "127.0.0.1",
-    );
-    onTestFinished(() => void server.close());
-    await once(server, "listening");
-    const address = server.address();
-    const base = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+    const base = await startHttpServer((request, response) => (request.url === "/it.tgz" ? response.end(tarball) : response.writeHead(404).end()));
     expect((await home.pd("registry", "add", `${base}/none.tgz`)).stderr).toContain("[PD_REGISTRY_UNREACHABLE] Cannot fetch");
     expect((await home.pd("registry", "add", `file://${home.folder}/nothing.git`)).stderr).toContain("[PD_REGISTRY_UNREACHABLE]");
     expect((await home.pd("registry", "add", "/nowhere")).stderr).toContain("[PD_FILE_NOT_FOUND]");

@@ -1,9 +1,8 @@
-import { createServer } from "node:http";
-import { once } from "node:events";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { listOf } from "../../src/cli/api-client.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 /** Runs an action whose `run` has this body. */
 async function run(server: TestServer, body: string, more: JsonObject = {}): Promise<JsonObject> {
@@ -52,14 +51,11 @@ describe("an action", () => {
   it("sends HTTP when its run has ended, and tells what it could not send", async () => {
     const server = await TestServer.start();
     const received: string[] = [];
-    const receiver = createServer((request, response) => {
+    const receiver = await startHttpServer((request, response) => {
       request.setEncoding("utf8").on("data", (text: string) => received.push(`${request.method} ${request.url} ${request.headers.authorization} ${text}`));
       request.on("end", () => response.writeHead(202).end());
-    }).listen(0, "127.0.0.1");
-    onTestFinished(() => void receiver.close());
-    await once(receiver, "listening");
-    const address = receiver.address();
-    const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/in`;
+    });
+    const url = `${receiver}/in`;
     const done = await run(
       server,
       `$.send.http({ method: "POST", url: ${JSON.stringify(url)}, params: { q: 1 }, data: { a: 1 }, auth: { username: "u", password: "p" } });

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { deployFile } from "../support/components.ts";
 import { Gate } from "../support/gate.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 const component = (run: string, rest = ""): string => `export default { name: "t", version: "1", ${rest} async run(event) { ${run} } };`;
 
@@ -200,14 +201,10 @@ describe("a timer", () => {
   });
 
   it("polls with a cursor by interval and by cron", async () => {
-    const { createServer } = await import("node:http");
-    const api = createServer((request, response) => {
+    const url = await startHttpServer((request, response) => {
       const after = Number(new URL(request.url ?? "", "http://x").searchParams.get("after"));
       response.end(JSON.stringify([1, 2, 3].map((n) => ({ id: after + n, title: `item ${after + n}` })).filter(({ id }) => id <= 7)));
     });
-    await new Promise<void>((resolve) => api.listen(0, "127.0.0.1", resolve));
-    const address = api.address();
-    const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
     const server = await TestServer.start();
     const byInterval = await deployFile(server, "poller.ts", { url });
     const byCron = await deployFile(server, "poller.ts", { url, timer: { cron: "* * * * * *" } });
@@ -219,6 +216,5 @@ describe("a timer", () => {
       expect(await source.payloads()).toEqual([1, 2, 3, 4, 5, 6, 7].map((id) => ({ id, title: `item ${id}`, by })));
       expect(await source.state()).toEqual({ cursor: 7 });
     }
-    api.close();
   });
 });

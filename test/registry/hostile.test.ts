@@ -1,8 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { once } from "node:events";
 import { createReadStream, existsSync } from "node:fs";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
-import { type RequestListener, createServer } from "node:http";
+import type { RequestListener } from "node:http";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -10,6 +9,7 @@ import { readComponentText } from "../../src/registry/component-text.ts";
 import { startGitServer } from "../support/git-server.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { TestServer } from "../support/runtime.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 async function repository(component: string, manifest = "{}"): Promise<string> {
   const folder = await temporaryFolder();
@@ -26,11 +26,7 @@ const component = (version: string) => `export default {\n  key: "x-source",\n  
 
 /** Host and port of a server of the test's own. */
 async function listening(answer: RequestListener): Promise<string> {
-  const server = createServer(answer).listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await once(server, "listening");
-  const address = server.address();
-  return `127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  return (await startHttpServer(answer)).slice("http://".length);
 }
 
 describe("a key or an app's name", () => {

@@ -1,6 +1,5 @@
-import { once } from "node:events";
-import { type ServerResponse, createServer } from "node:http";
-import { onTestFinished } from "vitest";
+import type { ServerResponse } from "node:http";
+import { startHttpServer } from "./http-server.ts";
 
 /** An address that code under test stops at: it tells when it was reached, and answers when the test says so. */
 export class Gate {
@@ -10,18 +9,13 @@ export class Gate {
   #isOpen = false;
 
   static async open(): Promise<Gate> {
-    const server = createServer((_request, response) => gate.#arrive(response)).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
+    let reach = (): void => {};
+    const reached = new Promise<void>((resolve) => (reach = resolve));
+    const url = await startHttpServer((_request, response) => {
+      reach();
+      gate.#arrive(response);
     });
-    const address = server.address();
-    const port = typeof address === "object" ? address?.port : undefined;
-    const gate = new Gate(
-      `http://127.0.0.1:${port}`,
-      once(server, "request").then(() => {}),
-    );
+    const gate = new Gate(url, reached);
     return gate;
   }
 

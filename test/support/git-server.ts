@@ -1,18 +1,10 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
-import { onTestFinished } from "vitest";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { startHttpServer } from "./http-server.ts";
 
 /** Serves the repositories of a folder over HTTP, to whoever gives this name and password. Returns its address. */
-export async function startGitServer(folder: string, login: string): Promise<string> {
-  const server = createServer((request, response) => void serve(request, response, { folder, login })).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+export function startGitServer(folder: string, login: string): Promise<string> {
+  return startHttpServer((request, response) => void serve(request, response, { folder, login }));
 }
 
 /** As a web server does: Git's own program speaks CGI. */

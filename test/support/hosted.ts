@@ -1,6 +1,4 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import { onTestFinished } from "vitest";
+import { startHttpServer } from "./http-server.ts";
 
 export const HOSTED_KEY = "0123456789abcdef0123456789abcdef";
 
@@ -78,7 +76,7 @@ export async function startHosted(): Promise<string> {
     "/v1/components/sc_def456": { data: COMPONENT },
     "/v1/sources/dc_abc123/event_summaries": { page_info: { total_count: 1, count: 1, start_cursor: SUMMARY.id, end_cursor: SUMMARY.id }, data: [SUMMARY] },
   };
-  const server = createServer((request, response) => {
+  return startHttpServer((request, response) => {
     response.setHeader("content-type", "application/json");
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://hosted");
     const isTooMany = Number(searchParams.get("limit") ?? 10) > 100;
@@ -86,12 +84,5 @@ export async function startHosted(): Promise<string> {
     else if (isTooMany) response.writeHead(400).end('{"error":"limit must be between 1 and 100"}');
     else if (answers[pathname] === undefined) response.writeHead(404).end('{"error":"record not found"}');
     else response.end(JSON.stringify(answers[pathname]));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
 }

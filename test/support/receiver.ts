@@ -1,6 +1,5 @@
-import { once } from "node:events";
-import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
-import { onTestFinished } from "vitest";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { startHttpServer } from "./http-server.ts";
 
 export interface Received {
   readonly headers: Readonly<Record<string, string>>;
@@ -16,7 +15,7 @@ export class Receiver {
 
   static async start(answer: Answer = (response) => response.end("thanks")): Promise<Receiver> {
     const received: Received[] = [];
-    const server = createServer((request, response) => {
+    const url = await startHttpServer((request, response) => {
       let body = "";
       request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
       request.once("end", () => {
@@ -24,14 +23,8 @@ export class Receiver {
         received.push({ headers, body });
         answer(response, request, received.length);
       });
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
     });
-    const address = server.address();
-    return new Receiver(`http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/hook`, received);
+    return new Receiver(`${url}/hook`, received);
   }
 
   private constructor(url: string, received: Received[]) {

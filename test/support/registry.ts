@@ -1,11 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { dirname, join } from "node:path";
-import { onTestFinished } from "vitest";
 import { temporaryFolder } from "./home.ts";
+import { startHttpServer } from "./http-server.ts";
 
 /** A package registry of the test's own, as npm asks one. */
 export class FakeRegistry {
@@ -15,7 +13,7 @@ export class FakeRegistry {
 
   static async start(): Promise<FakeRegistry> {
     const registry = new FakeRegistry();
-    const server = createServer((request, response) => {
+    registry.#url = await startHttpServer((request, response) => {
       const tarball = registry.#tarballs.get(request.url ?? "");
       if (tarball !== undefined) return response.end(tarball);
       const name = decodeURIComponent((request.url ?? "").slice(1));
@@ -24,11 +22,7 @@ export class FakeRegistry {
       return response
         .setHeader("content-type", "application/json")
         .end(JSON.stringify({ name, "dist-tags": { latest: Object.keys(versions).at(-1) }, versions }));
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    onTestFinished(() => void server.close());
-    const address = server.address();
-    registry.#url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+    });
     return registry;
   }
 

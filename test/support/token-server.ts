@@ -1,6 +1,5 @@
-import { once } from "node:events";
-import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
-import { onTestFinished } from "vitest";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { startHttpServer } from "./http-server.ts";
 
 export interface TokenRequest {
   readonly path: string;
@@ -18,14 +17,7 @@ export class TokenServer {
 
   static async start(answer: Answering): Promise<TokenServer> {
     const tokens = new TokenServer();
-    const server = createServer((request, response) => void tokens.#serve(request, response, answer)).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const address = server.address();
-    tokens.#url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+    tokens.#url = await startHttpServer((request, response) => void tokens.#serve(request, response, answer));
     return tokens;
   }
 
