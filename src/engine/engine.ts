@@ -20,7 +20,7 @@ import { deleteSource } from "./delete.ts";
 import { Deliverer } from "./deliver.ts";
 import { type DeployRequest, deploy } from "./deploy.ts";
 import type { EventFeed } from "./event-feed.ts";
-import { keepCool, keepPruned } from "./housekeeping.ts";
+import { keepCool, keepPruned, keepRenewed } from "./housekeeping.ts";
 import { LiveSource } from "./live-source.ts";
 import { OAuthFlows } from "./oauth-flows.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -79,6 +79,7 @@ export class Engine {
       activateCutOff(this.#ports, this.#sources),
       keepPruned(this.#ports, this.#sources),
       keepCool(this.#ports, this.#sources, this.#workbench),
+      keepRenewed(this.#ports, this.#sources),
     ]);
   }
 

@@ -1,5 +1,9 @@
-import type { ListenerId } from "../domain/ids.ts";
+import { accountIdOf } from "../domain/account.ts";
+import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { messageOf } from "../domain/errors.ts";
+import type { ListenerId } from "../domain/ids.ts";
+import { canRenew } from "../domain/oauth.ts";
+import type { AccountStore } from "../ports/account-store.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { SourceRegistry } from "./registry.ts";
 import type { Workbench } from "./workbench.ts";
@@ -8,6 +12,7 @@ const PRUNE_EVERY_MS = 60_000;
 /** Between the steps of one pruning, so that commits get their turn. */
 const PRUNE_PAUSE_MS = 20;
 const COOL_DOWN_EVERY_MS = 2000;
+const LOOK_AT_TOKENS_EVERY_MS = 60_000;
 
 /** Removes what is older or more than the retention allows, in small steps, until the server stops. */
 export async function keepPruned({ store, clock, log, settings, signal }: EnginePorts, sources: SourceRegistry): Promise<void> {
@@ -33,5 +38,31 @@ export async function keepCool({ clock, settings, signal }: EnginePorts, sources
     await clock.sleepUntil(clock.now() + Math.min(COOL_DOWN_EVERY_MS, settings.idleMs), signal);
     workbench.coolDown();
     for (const live of sources.all()) if (live.isWarm) live.coolDown(settings.idleMs);
+  }
+}
+
+/** What is deployed, as far as it uses accounts. */
+interface AccountUsers {
+  all(): Iterable<{ readonly source: Pick<DeployedComponent, "active" | "configured"> }>;
+}
+
+/**
+ * Renews the tokens of accounts that active sources use, until the server stops: no run has to wait for a provider, and
+ * a grant that ends when nobody uses it does not end.
+ */
+export async function keepRenewed(
+  { store, credentials, clock, log, signal }: Pick<EnginePorts, "credentials" | "clock" | "log" | "signal"> & { readonly store: AccountStore },
+  sources: AccountUsers,
+): Promise<void> {
+  while (!signal.aborted) {
+    const used = new Set([...sources.all()].flatMap(({ source }) => (source.active ? Object.values(source.configured).map(accountIdOf) : [])));
+    const renewable = store.listAccounts().filter(({ id, problem, oauth }) => used.has(id) && problem === undefined && canRenew(oauth));
+    const renewing = renewable.map((account) =>
+      credentials.fresh(account).catch((error: unknown) => {
+        if (!signal.aborted) log.warn("the tokens of an account could not be renewed ahead", { account: account.name, reason: messageOf(error) });
+      }),
+    );
+    await Promise.all(renewing);
+    await clock.sleepUntil(clock.now() + LOOK_AT_TOKENS_EVERY_MS, signal);
   }
 }

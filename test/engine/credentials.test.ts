@@ -2,11 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { Account } from "../../src/domain/account.ts";
 import { readProps } from "../../src/domain/read-props.ts";
 import { Credentials } from "../../src/engine/credentials.ts";
+import { keepRenewed } from "../../src/engine/housekeeping.ts";
 import type { AccountStore } from "../../src/ports/account-store.ts";
 import { silentLog } from "../../src/system/log.ts";
 import { oauthServer } from "../../src/system/oauth-client.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { Gate } from "../support/gate.ts";
+import { eventually } from "../support/runtime.ts";
 import { TokenServer } from "../support/token-server.ts";
 
 const HOUR = 60 * 60_000;
@@ -169,6 +171,25 @@ describe("tokens", () => {
       await store.saveAccount({ ...account, oauth: { ...account.oauth, client: { ...account.oauth.client, refreshUrl: `${tokens.url}/refresh` } } });
     clock.jumpTo(START + HOUR);
     expect([await token(), tokens.requests[0]?.path]).toEqual(["t-1", "/refresh"]);
+  });
+
+  it("of accounts that active sources use are renewed before anybody asks for them", async () => {
+    const { clock, store, tokens, credentials } = await withAccount((_request, count) => granted(count));
+    const stop = new AbortController();
+    const source = { active: false, configured: { demo: { authProvisionId: "apn_1" } } };
+    const users = { all: () => [{ source }] };
+    const work = keepRenewed({ store, credentials, clock, log: silentLog, signal: stop.signal }, users);
+    const grantedAt = () => store.getAccount("apn_1")?.oauth?.grantedAt;
+    await clock.setTo(START + HOUR - 2 * 60_000);
+    await credentials.untilSettled();
+    expect([tokens.requests.length, grantedAt()]).toEqual([0, START]);
+    source.active = true;
+    await clock.setTo(START + HOUR - 60_000);
+    await eventually(async () => grantedAt() === START + HOUR - 60_000);
+    await clock.setTo(START + HOUR + 30 * 60_000);
+    expect(tokens.requests.map(({ form }) => form["refresh_token"])).toEqual(["r-0"]);
+    stop.abort();
+    await work;
   });
 
   it("that could not be stored are not handed out, and not lost: they are stored with the next call", async () => {
