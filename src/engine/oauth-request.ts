@@ -100,10 +100,7 @@ export function lentBy(
     return known === undefined ? undefined : fillAddress(known, withDefaults(app, of)).text;
   };
   if (lenderApp === app) {
-    const shared = {
-      ...Object.fromEntries(openFields(app).flatMap((field) => (credentials[field] === undefined ? [] : [[field, credentials[field]]]))),
-      ...fields,
-    };
+    const shared = { ...Object.fromEntries(Object.entries(credentials).filter(([field]) => isInAddress(app, field))), ...fields };
     // It was connected as the table says: fields may lead elsewhere now. Else its addresses are its own.
     return { ...lent, fields: shared, addresses: tokenUrlFor(credentials) === client.tokenUrl ? {} : addressesOf(client) };
   }
@@ -114,8 +111,9 @@ export function lentBy(
   );
 }
 
-function openFields(app: string): readonly string[] {
-  return (knownApp(app)?.fields ?? []).filter(({ secret }) => secret !== true).map(({ name }) => name);
+/** Fields that tell where the provider stands. */
+function isInAddress(app: string, field: string): boolean {
+  return knownApp(app)?.oauth?.tokenUrl.includes(`{${field}}`) === true;
 }
 
 function addressesOf({ tokenUrl, authorizeUrl, deviceUrl, refreshUrl }: OAuthClient): OAuthRequest["addresses"] {

@@ -213,6 +213,20 @@ describe("an OAuth account", () => {
     ]);
   });
 
+  it("is connected at the place that a field names; one that borrows a client, where that one was", async () => {
+    const { server } = await withAccount(60, () => ({ status: 500, body: "" }));
+    const start = (request: JsonObject) =>
+      server.api
+        .post("/v1/accounts/oauth", { app: "gitlab", redirect_uri: "http://127.0.0.1:1/callback", ...request })
+        .then((step) => new URL(String(dataOf(step)["url"])).host);
+    const corporate = { client_id: "corp", fields: { base_api_url: "git.example.com" } };
+    expect(await start(corporate)).toBe("git.example.com");
+    const provider = await TokenServer.start(() => ({ body: { access_token: "t" } }));
+    const own = { app: "gitlab", name: "own", flow: "client_credentials", client_id: "own", token_url: provider.url, authorize_url: `${provider.url}/a` };
+    await server.api.post("/v1/accounts/oauth", own);
+    expect(await start({ client_of: "own" })).toBe(new URL(provider.url).host);
+  });
+
   it("whose grant was revoked says so: in the run, on $errors, in the lists; connected once more it is whole again", async () => {
     const { server, tokens, source } = await withAccount(BRIEF, () => ({ status: 400, body: { error: "invalid_grant", error_description: "token revoked" } }));
     const heard = await server.deploy('export default { name: "listener", version: "1", run(event) { this.$emit(event); } };');
