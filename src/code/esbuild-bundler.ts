@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { type BuildFailure, type Message, type Metafile, type OnResolveArgs, type OnResolveResult, type Plugin, build } from "esbuild";
 import { type PackageSpec, isBareImport } from "../domain/package-spec.ts";
 import type { BundleImport, ComponentCode } from "../domain/saved-component.ts";
-import type { BuildProblem } from "../domain/build-problem.ts";
+import { type BuildProblem, frameOf } from "../domain/build-problem.ts";
 import type { BuildResult, Bundler } from "../ports/bundler.ts";
 import { PackageImports, isBuiltIn } from "./package-imports.ts";
 import { VirtualFiles, loaderOf } from "./virtual-files.ts";
@@ -129,8 +129,10 @@ export function problemOf({ text, location, notes }: Message): BuildProblem {
   const hints = notes.map((note) => note.text).filter((note) => note !== "");
   const full = [text, ...hints].join(". ");
   if (location === null) return { text: full };
-  const { file, line, column, length, lineText } = location;
-  const gutter = `${line} │ `;
-  const mark = " ".repeat(gutter.length + column) + (length > 1 ? "~".repeat(length) : "^");
-  return { text: full, file: file.replace(`${NAMESPACE}:`, ""), line, column: column + 1, frame: `${gutter}${lineText}\n${mark}` };
+  const { file, line, lineText } = location;
+  // esbuild counts bytes.
+  const bytes = Buffer.from(lineText);
+  const column = bytes.toString("utf8", 0, location.column).length;
+  const { length } = bytes.toString("utf8", location.column, location.column + location.length);
+  return { text: full, file: file.replace(`${NAMESPACE}:`, ""), line, column: column + 1, frame: frameOf({ line, lineText, column, length }) };
 }
