@@ -14,7 +14,7 @@ import { apiRouter } from "./server/api/router.ts";
 import { endpointListener } from "./server/endpoint.ts";
 import { Listener, apiListener } from "./server/listen.ts";
 import { holdLock } from "./store/sqlite/open.ts";
-import { openSealedStore } from "./store/sealed-store.ts";
+import { keysInUse, openSealedStore } from "./store/sealed-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { systemClock } from "./system/clock.ts";
 import { makeHome } from "./system/home-folder.ts";
@@ -140,7 +140,6 @@ interface StartingPlugs extends Omit<Starting, "isShared"> {
 
 async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl }: StartingPlugs) {
   const packagesFolder = join(home, "packages");
-  const vault = await openVault({ keyFile: join(home, "secret-key"), keyring: osKeyring, log, use: settings.keyringUse, environment: process.env });
   const clearStore = await openSqliteStore({
     path: join(home, "headwater.db"),
     migrations: programFile("migrations"),
@@ -148,6 +147,14 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
     identity: { userId: `u_${systemClock.randomText(7)}`, workspaceId: `o_${systemClock.randomText(7)}` },
   });
   undo.push(() => clearStore.close());
+  const vault = await openVault({
+    keyFile: join(home, "secret-key"),
+    keyring: osKeyring,
+    log,
+    use: settings.keyringUse,
+    environment: process.env,
+    inUse: keysInUse(clearStore),
+  });
   const store = await openSealedStore(clearStore, vault);
   const packages = await NpmResolver.open({ folder: packagesFolder, allowScripts: settings.allowScripts, clock: systemClock, signal: stop.signal });
   const runner = await ProcessRunner.start({

@@ -37,7 +37,9 @@ export async function askAccount(
     if (choice.value !== NEW) return choice.value;
   }
   const facts = await withSpinner(cli, `Looking at ${app}`, component.app(app));
-  return text(await askNewAccount(cli, client, { app: facts, name: undefined, signal }), "id");
+  const made = await askNewAccount(cli, client, { app: facts, name: undefined, signal });
+  printNote(cli, `Connected ${text(made, "name")} (${text(made, "id")}), an account of ${facts.name}`);
+  return text(made, "id");
 }
 
 interface Connecting {

@@ -44,7 +44,7 @@ interface Visit {
 }
 
 async function visit(cli: CliContext, client: ApiClient, { path, url, callback, signal }: Visit): Promise<JsonObject> {
-  printNote(cli, `Open this address, and allow the access:\n${url}`);
+  printNote(cli, `Open this address within ten minutes, and allow the access:\n${url}`);
   openInBrowser(cli, url);
   return finish(client, path, await callback.arrived(new URL(url).searchParams.get("state"), signal));
 }
@@ -74,5 +74,5 @@ async function untilGranted(
     if (step["status"] !== "pending") return step;
     pause = Number(step["interval_ms"]);
   }
-  throw new PdError("PD_OAUTH_FAILED", "Cannot connect the account: nobody entered the code in time", { fix: "Try again" });
+  throw new PdError("PD_OAUTH_FAILED", "Cannot connect the account: nobody has entered the code in time", { fix: "Try again" });
 }

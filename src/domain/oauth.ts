@@ -38,6 +38,8 @@ export interface OAuthClient {
   readonly authorizeUrl?: string;
   readonly deviceUrl?: string;
   readonly refreshUrl?: string;
+  /** That people were sent back to. */
+  readonly redirectUri?: string;
   readonly hasBasicAuth?: boolean;
   readonly tokenMember?: string;
   readonly lifetimeMs?: number;

@@ -75,6 +75,11 @@ function requestTexts(request: JsonObject): string[] {
   return [...fieldTexts(auth), ...textsIn(password), ...basic, ...headers];
 }
 
+/** A text in which stars stand for secrets. */
+export function withStars(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((shown, secret) => (secret.length < SHORTEST_SECRET ? shown : shown.replaceAll(secret, STARS)), text);
+}
+
 /** Texts of variables whose names say that they are secret. */
 export function secretVariables(env: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) => (SECRET_FIELD.test(name) && value.length >= SHORTEST_SECRET ? [value] : []));

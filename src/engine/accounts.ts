@@ -9,7 +9,7 @@ import type { EnginePorts } from "./ports.ts";
 
 export interface AccountChange {
   readonly name?: string;
-  /** In the place of all that there were. */
+  /** Fields that get another value; those with null go. */
   readonly credentials?: JsonObject;
 }
 
@@ -84,10 +84,9 @@ export class Accounts {
   async change(idOrName: string, change: AccountChange): Promise<Account> {
     const { id, name } = this.find(idOrName);
     const updatedAt = this.#ports.clock.now();
-    const changed = await this.#ports.credentials.change(id, ({ oauth, problem, ...before }) => {
-      // Credentials that are given by hand are not renewed.
-      const kept = change.credentials === undefined ? { ...(oauth === undefined ? {} : { oauth }), ...(problem === undefined ? {} : { problem }) } : {};
-      return { ...before, ...kept, ...change, updatedAt };
+    const changed = await this.#ports.credentials.change(id, (before) => {
+      const name = change.name ?? before.name;
+      return { ...(change.credentials === undefined ? before : withFields(before, change.credentials)), name, updatedAt };
     });
     if (changed === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot change account "${name}": it was deleted`);
     return changed;
@@ -122,6 +121,19 @@ export class Accounts {
       if (!taken.has(name)) return name;
     }
   }
+}
+
+/** Tokens that are given by hand come in the place of all that OAuth has brought, and are not renewed. */
+function withFields({ oauth, problem, credentials, ...rest }: Account, given: JsonObject): Account {
+  const isByHand = Object.keys(given).some(isFromOAuth);
+  const kept = isByHand ? Object.fromEntries(Object.entries(credentials).filter(([field]) => !isFromOAuth(field))) : credentials;
+  const merged = Object.fromEntries(Object.entries({ ...kept, ...given }).filter(([, value]) => value !== null));
+  const grant = isByHand ? {} : { ...(oauth === undefined ? {} : { oauth }), ...(problem === undefined ? {} : { problem }) };
+  return { ...rest, ...grant, credentials: merged };
+}
+
+function isFromOAuth(field: string): boolean {
+  return field.startsWith("oauth_");
 }
 
 /** How given values name accounts. */

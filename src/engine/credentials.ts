@@ -5,7 +5,7 @@ import type { RunResult } from "../domain/invocation.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { type OAuthGrant, type TokenAnswer, canRenew, grantAfter, isDue, isRevoked, oauthCredentials } from "../domain/oauth.ts";
 import { type ConfiguredProps, type PropDeclaration, dataStoresOf } from "../domain/prop.ts";
-import { secretTexts } from "../domain/secret-props.ts";
+import { secretTexts, withStars } from "../domain/secret-props.ts";
 import type { AccountStore } from "../ports/account-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
@@ -170,35 +170,40 @@ export class Credentials {
       });
     }
     if (answer.kind === "refused" && isRevoked(answer.code)) {
-      const { reason } = answer;
+      const reason = told(answer.reason, account);
       const marked = await this.#unlessReplaced(account, (current) => ({ ...current, problem: reason, updatedAt: now }));
       if (marked.problem === undefined) return marked;
       throw unhealthy(account, reason);
     }
     // The token may be good for a while yet: a later call tries again.
     this.#failedAt.set(account.id, now);
-    log.warn("the tokens of an account could not be renewed", { account: account.id, reason: answer.reason });
+    const reason = told(answer.reason, account);
+    log.warn("the tokens of an account could not be renewed", { account: account.id, reason });
     if (grant.expiresAt !== undefined && now < grant.expiresAt) return account;
-    throw new PdError("PD_OAUTH_FAILED", `Cannot renew the tokens of account "${account.name}": ${answer.reason}`);
+    throw new PdError("PD_OAUTH_FAILED", `Cannot renew the tokens of account "${account.name}": ${reason}`);
   }
 
   /** While the provider was asked, somebody may have given the account other credentials: those stay. */
   async #unlessReplaced({ id, name, oauth: before }: Account, to: (current: Account) => Account): Promise<Account> {
-    const after = await this.change(id, (current) => (isSameGrant(current.oauth, before) ? to(current) : current));
+    const after = await this.#changeInTurn(id, (current) => (isSameGrant(current.oauth, before) ? to(current) : current), true);
     if (after === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot use account "${name}": it was deleted`);
     return after;
   }
 
-  /** Changes an account from what is stored of it by then; `undefined`: there is none. Throws PD_CONFLICT. */
-  async change(id: AccountId, to: (current: Account) => Account): Promise<Account | undefined> {
+  /** Changes an account from what is stored of it by then; `undefined`: there is none. Throws PD_CONFLICT; then nothing has changed. */
+  change(id: AccountId, to: (current: Account) => Account): Promise<Account | undefined> {
+    return this.#changeInTurn(id, to, false);
+  }
+
+  /** `isKept`: also when it cannot be stored now. A rotated token must not be lost: the one before is worth nothing any more. */
+  #changeInTurn(id: AccountId, to: (current: Account) => Account, isKept: boolean): Promise<Account | undefined> {
     const { store } = this.#ports;
     return this.inTurn(id, async () => {
       const current = store.getAccount(id);
       const known = current === undefined ? undefined : (this.#unsaved.get(id) ?? current);
       const next = known === undefined ? undefined : to(known);
       if (next === undefined || next === current) return next;
-      // A rotated token that cannot be stored now must not be lost: the one before is worth nothing any more.
-      this.#unsaved.set(id, next);
+      if (isKept) this.#unsaved.set(id, next);
       await store.saveAccount(next);
       this.#unsaved.delete(id);
       return next;
@@ -223,6 +228,11 @@ export class Credentials {
       return { kind: "refused", code: "invalid_grant", reason: "its token has ended, and the provider gave nothing to renew it with" };
     return oauth.refresh(client, refreshToken, this.#over.signal);
   }
+}
+
+/** What a provider says may have in it what it was asked with. */
+function told(reason: string, { credentials, oauth }: Account): string {
+  return withStars(reason, [...Object.values(credentials).map(String), oauth?.client.secret ?? "", oauth?.refreshToken ?? ""]);
 }
 
 function isSameGrant(left: OAuthGrant | undefined, right: OAuthGrant | undefined): boolean {

@@ -1,6 +1,7 @@
 import type { Account } from "../domain/account.ts";
 import { PdError } from "../domain/errors.ts";
 import { withDefaults } from "../domain/known-app.ts";
+import { withStars } from "../domain/secret-props.ts";
 import { type OAuthClient, type OAuthProvider, type TokenAnswer, grantAfter, oauthCredentials } from "../domain/oauth.ts";
 import type { Authorization, DeviceAuthorization } from "../ports/oauth-server.ts";
 import type { Accounts } from "./accounts.ts";
@@ -118,7 +119,7 @@ export class OAuthFlows {
     { askedAt, answer, callback }: { askedAt: number; answer: TokenAnswer; callback?: string | undefined },
   ): Promise<OAuthStep> {
     const { app, flow, fields, name, account } = request;
-    if (answer.kind !== "granted") throw new PdError("PD_OAUTH_FAILED", `Cannot connect ${app}: ${answer.reason}`);
+    if (answer.kind !== "granted") throw new PdError("PD_OAUTH_FAILED", `Cannot connect ${app}: ${withStars(answer.reason, [client.secret ?? ""])}`);
     const oauth = grantAfter({ flow, client, scope, grantedAt: askedAt }, answer.tokens, askedAt);
     const credentials = oauthCredentials({ ...fields, ...broughtFields(provider, answer.tokens, callback) }, oauth, answer.tokens);
     return {

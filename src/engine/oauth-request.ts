@@ -23,7 +23,10 @@ export interface OAuthRequest {
 }
 
 /** The client as the provider wants it used. */
-export function clientOf({ clientId, clientSecret }: OAuthRequest, { authorizeUrl, tokenUrl, deviceUrl, hasBasicAuth, ...rest }: OAuthProvider): OAuthClient {
+export function clientOf(
+  { clientId, clientSecret, redirectUri }: OAuthRequest,
+  { authorizeUrl, tokenUrl, deviceUrl, hasBasicAuth, ...rest }: OAuthProvider,
+): OAuthClient {
   const { tokenMember, lifetimeMs, refreshUrl } = rest;
   return {
     id: clientId,
@@ -31,6 +34,7 @@ export function clientOf({ clientId, clientSecret }: OAuthRequest, { authorizeUr
     ...(authorizeUrl === "" ? {} : { authorizeUrl }),
     ...(deviceUrl === undefined ? {} : { deviceUrl }),
     ...(refreshUrl === undefined ? {} : { refreshUrl }),
+    ...(redirectUri === undefined ? {} : { redirectUri }),
     ...(clientSecret === undefined ? {} : { secret: clientSecret }),
     ...(hasBasicAuth === true ? { hasBasicAuth } : {}),
     ...(tokenMember === undefined ? {} : { tokenMember }),

@@ -1,6 +1,13 @@
 /** `auto`: where the key lies already; of a new home in the keyring, where there is one. */
 export type KeyringUse = "auto" | "always" | "never";
 
+const SEALED = /^sealed:1:(\w+):/;
+
+/** Id of the key that a text is sealed with; `undefined`: it lies in clear. */
+export function sealedWith(text: string): string | undefined {
+  return SEALED.exec(text)?.[1];
+}
+
 /** Seals what must not lie on a disk in clear. */
 export interface Vault {
   /** `place`: where it is going to lie; it can be opened for that place alone. */

@@ -5,7 +5,7 @@ import { isOAuthGrant } from "../domain/oauth.ts";
 import type { Registry } from "../domain/registry.ts";
 import type { Webhook, WebhookChange } from "../domain/webhook.ts";
 import type { Store } from "../ports/store.ts";
-import type { Vault } from "../ports/vault.ts";
+import { type Vault, sealedWith } from "../ports/vault.ts";
 
 /** The member that stands for all that is sealed of an object. */
 const SEALED = "$sealed";
@@ -46,6 +46,17 @@ export async function openSealedStore(store: Store, vault: Vault): Promise<Store
   };
   await reseal(store, { vault, seals });
   return sealed;
+}
+
+/** Ids of the keys that something in a store is sealed with. */
+export function keysInUse(store: Store): ReadonlySet<string> {
+  const texts = [
+    ...store.listAllSources().flatMap(({ configured, env }) => [textOf(configured), textOf(env)]),
+    ...store.listWebhooks().flatMap(({ secret, oldSecrets }) => [secret, ...oldSecrets.map((old) => old.secret)]),
+    ...store.listAccounts().map(({ credentials }) => textOf(credentials)),
+    ...store.listRegistries().map(({ location }) => location),
+  ];
+  return new Set(texts.flatMap((text) => sealedWith(text) ?? []));
 }
 
 /** What a sealed store can do besides. */

@@ -84,11 +84,11 @@ export class HomeKeys {
       if ((await keyring.read(entry.name)) !== text)
         throw new PdError("PD_KEYRING_UNUSABLE", "Cannot use the keyring of this machine: it does not hand back what it was given");
     } catch (error) {
-      // It may be written yet, when somebody unlocks the keyring: then it is taken away again.
-      if (isNew) void keyring.remove(entry.name).catch((reason: unknown) => this.#told(entry.name, reason));
+      // It may be written yet, when somebody unlocks the keyring: then it is taken away again, if that is possible by then.
+      if (isNew) void keyring.remove(entry.name).catch(() => {});
       throw error;
     }
-    if (isNew) await writeDurably(path, fileText({ keyring: entry.name, home }));
+    if (isNew) await writeDurably(path, fileText({ keyring: entry.name, home, note: NOTE }));
     this.#entry = entry;
   }
 
@@ -123,6 +123,8 @@ function textsOf(ring: KeyRing): string[] {
   return ring.map(({ key }) => key.toString("base64"));
 }
 
-function fileText(members: { keys?: string[]; keyring?: string; home?: string }): string {
+const NOTE = "The key of this home lies in your keyring under this name; without this file it is not found.";
+
+function fileText(members: { keys?: string[]; keyring?: string; home?: string; note?: string }): string {
   return `${JSON.stringify(members)}\n`;
 }

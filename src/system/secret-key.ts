@@ -13,6 +13,8 @@ export interface SecretKeySettings {
   readonly log: Log;
   readonly use: KeyringUse;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Ids of the keys that something is sealed with. */
+  readonly inUse: ReadonlySet<string>;
 }
 
 /**
@@ -20,18 +22,32 @@ export interface SecretKeySettings {
  * one that a keyring keeps, or a file that only its owner can read. Throws PD_SECRET_KEY_WRONG for keys that cannot be
  * read, PD_KEYRING_UNUSABLE.
  */
-export async function openVault({ keyFile, keyring, log, use, environment }: SecretKeySettings): Promise<AesVault> {
+export async function openVault({ keyFile, keyring, log, use, environment, inUse }: SecretKeySettings): Promise<AesVault> {
   const kept = await HomeKeys.read({ path: keyFile, keyring, log });
-  const given = ["PD_SECRET_KEY", "PD_SECRET_KEY_OLD"].flatMap((name) => givenKey(name, environment[name] ?? ""));
-  if ((environment["PD_SECRET_KEY"] ?? "") !== "")
-    return new AesVault([...given, ...kept.found], { name: "environment", keep: (ring) => keepOutside(ring, kept) });
+  const given = givenKey("PD_SECRET_KEY", environment["PD_SECRET_KEY"] ?? "");
+  const old = givenKey("PD_SECRET_KEY_OLD", environment["PD_SECRET_KEY_OLD"] ?? "");
+  // Nothing is made or taken away before everything can be opened.
+  requireKeys(inUse, [...given, ...old, ...kept.found], keyFile);
+  if (given.length > 0) {
+    if (kept.found.length > 0) log.warn("all secrets are sealed with PD_SECRET_KEY from now on; the key of this home is taken away", { place: kept.place });
+    return new AesVault([...given, ...old, ...kept.found], { name: "environment", keep: (ring) => keepOutside(ring, kept) });
+  }
   const isNew = kept.found.length === 0;
   const ring = isNew ? [keyEntry(randomBytes(KEY_BYTES))] : kept.found;
   const wanted = use === "auto" ? (isNew ? "either" : kept.place) : use === "always" ? "keyring" : "file";
   if (wanted === "either") await keepSomewhere(ring, kept);
   else if (wanted === "keyring" && (isNew || kept.place === "file")) await keepAsWanted(ring, kept);
   else if (wanted === "file" && (isNew || kept.place === "keyring")) await kept.keepInFile(ring);
-  return new AesVault(ring, { name: kept.place, keep: (keys) => (kept.place === "keyring" ? kept.keepInKeyring(keys) : kept.keepInFile(keys)) });
+  return new AesVault([...ring, ...old], { name: kept.place, keep: (keys) => (kept.place === "keyring" ? kept.keepInKeyring(keys) : kept.keepInFile(keys)) });
+}
+
+function requireKeys(inUse: ReadonlySet<string>, keys: KeyRing, keyFile: string): void {
+  const missing = [...inUse].filter((id) => !keys.some((key) => key.id === id));
+  if (missing.length === 0) return;
+  const there = keys.length === 0 ? "there is none" : `there ${keys.length === 1 ? "is" : "are"} ${keys.map(({ id }) => id).join(", ")}`;
+  throw new PdError("PD_SECRET_KEY_WRONG", `Cannot open the secrets of this home: they are sealed with key ${missing.join(", ")}, and ${there}`, {
+    fix: `Put ${keyFile} back from a backup, or give the key in PD_SECRET_KEY or PD_SECRET_KEY_OLD; without it nothing of them can be read`,
+  });
 }
 
 async function keepSomewhere(ring: KeyRing, kept: HomeKeys): Promise<void> {

@@ -2,7 +2,7 @@ import { cp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Store } from "../../src/ports/store.ts";
-import { openSealedStore } from "../../src/store/sealed-store.ts";
+import { keysInUse, openSealedStore } from "../../src/store/sealed-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { PdError } from "../../src/domain/errors.ts";
 import type { KeyringUse } from "../../src/ports/vault.ts";
@@ -29,13 +29,13 @@ interface VaultGiven {
   readonly keyring?: Keyring;
 }
 
-function vaultOf(folder: string, { environment = {}, use = "never", keyring = new MemoryKeyring() }: VaultGiven = {}) {
-  return openVault({ keyFile: join(folder, "secret-key"), keyring, log: silentLog, use, environment });
+function vaultOf(folder: string, { environment = {}, use = "never", keyring = new MemoryKeyring() }: VaultGiven = {}, inUse: ReadonlySet<string> = new Set()) {
+  return openVault({ keyFile: join(folder, "secret-key"), keyring, log: silentLog, use, environment, inUse });
 }
 
 async function openSealed(folder: string, given: VaultGiven = {}) {
-  const vault = await vaultOf(folder, given);
-  return openSealedStore(await openClear(folder), vault);
+  const clear = await openClear(folder);
+  return openSealedStore(clear, await vaultOf(folder, given, keysInUse(clear)));
 }
 
 /** A keyring of a person, who may lock it; one of its answers may get lost, before or after what was asked is done. */
@@ -189,8 +189,10 @@ describe("the sealed store", () => {
     await rm(join(folder, "secret-key"));
     await expect(openSealed(folder)).rejects.toMatchObject({
       code: "PD_SECRET_KEY_WRONG",
-      message: expect.stringMatching(/it was sealed with key \w{8}, and there is \w{8}/),
+      message: expect.stringMatching(/they are sealed with key \w{8}, and there is none/),
     });
+    // What is not there is not made anew: it would look like the right one.
+    expect(await readdir(folder)).not.toContain("secret-key");
     await writeFile(join(folder, "secret-key"), "{}");
     await expect(openSealed(folder)).rejects.toMatchObject({ code: "PD_SECRET_KEY_WRONG" });
   });
@@ -296,6 +298,14 @@ describe("the sealed store", () => {
     const environment = { PD_SECRET_KEY: Buffer.alloc(32, "1").toString("base64") };
     await (await openSealed(folder, { environment, keyring })).close();
     expect([keyring.entries.size, (await readdir(folder)).includes("secret-key")]).toEqual([0, false]);
-    expect(readBack(await openSealed(folder, { environment, keyring }))).toEqual([planted, planted, webhook, registry]);
+    const outside = await openSealed(folder, { environment, keyring });
+    expect(readBack(outside)).toEqual([planted, planted, webhook, registry]);
+    await outside.close();
+    const wrong = { PD_SECRET_KEY: Buffer.alloc(32, "2").toString("base64") };
+    await expect(openSealed(folder, { environment: wrong, keyring })).rejects.toMatchObject({ code: "PD_SECRET_KEY_WRONG" });
+    // And back into the home.
+    const back = await openSealed(folder, { environment: { PD_SECRET_KEY_OLD: environment.PD_SECRET_KEY }, keyring });
+    await back.close();
+    expect(readBack(await openSealed(folder, { keyring }))).toEqual([planted, planted, webhook, registry]);
   });
 });

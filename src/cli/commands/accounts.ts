@@ -2,7 +2,7 @@ import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
 import { type ApiClient, dataOf, listOf } from "../api-client.ts";
 import { canAsk } from "../ask.ts";
-import { type AppFacts, findApp, onlyField } from "../app-facts.ts";
+import { type AppFacts, findApp, givenFields as givenFieldsOf, onlyField } from "../app-facts.ts";
 import { askNewAccount } from "../ask-account.ts";
 import { askFields, askText } from "../ask-fields.ts";
 import { type CliContext, connect } from "../context.ts";
@@ -41,36 +41,51 @@ export interface AccountFlags {
 const USAGE =
   "pd accounts connect <app> | reconnect <account> | list [app] | show <account> | test <account> | rename <account> <name> | update <account> | delete <account>";
 
+/** Of each verb, how many words it wants at least, and takes. */
+const WORDS_OF: Readonly<Record<string, readonly [number, number]>> = {
+  connect: [1, 1],
+  reconnect: [1, 1],
+  list: [0, 1],
+  show: [1, 1],
+  test: [1, 1],
+  rename: [2, 2],
+  update: [1, 1],
+  delete: [1, 1],
+};
+
 /** `pd accounts <verb> [words…]`: credentials for apps, which components use by the account's name. */
 export async function accounts(cli: CliContext, { verb, words }: { verb: string; words: readonly string[] }, flags: AccountFlags): Promise<number> {
-  const [target, second] = words;
-  if (verb === "list") return list(cli, target);
-  if (target === undefined || (verb === "rename" && second === undefined))
-    throw new PdError("PD_BAD_INPUT", "Cannot tell which account is meant: a word is missing", { fix: USAGE });
+  const [least, most] = WORDS_OF[verb] ?? [];
+  if (least === undefined || most === undefined) throw new PdError("PD_BAD_INPUT", `Cannot ${JSON.stringify(verb)} accounts`, { fix: USAGE });
+  if (words.length < least || words.length > most)
+    throw new PdError(
+      "PD_BAD_INPUT",
+      `Cannot ${verb} accounts: ${words.length < least ? "a word is missing" : `${JSON.stringify(words[most])} is one word too many`}`,
+      { fix: USAGE },
+    );
+  const [target = "", second = ""] = words;
   const path = `/v1/accounts/${encodeURIComponent(target)}`;
   switch (verb) {
+    case "list":
+      return list(cli, words[0]);
     case "connect":
       return isOAuth(flags) ? connectWithClient(cli, target, flags) : connectAccount(cli, target, flags);
     case "reconnect":
-      return connectOAuth(cli, { account: target, ...(await clientParams(cli, flags)) }, flags);
+      return reconnect(cli, target, flags);
     case "show":
       return show(cli, path, flags);
     case "test":
       return test(cli, `${path}/test`, flags);
     case "rename":
-      return changed(cli, path, { name: second ?? "" });
-    case "update": {
-      const client = await connect(cli);
-      const { app } = dataOf(await client.get(path));
-      return changed(cli, path, { credentials: await givenFields(cli, client, { app: isJsonObject(app) ? text(app, "name_slug") : "", flags }) });
-    }
-    case "delete": {
+      return changed(cli, path, { name: named(second) });
+    case "update":
+      return update(cli, path, flags);
+    case "delete":
+    default: {
       const client = await connect(cli);
       const gone = dataOf(await client.delete(flags.force === true ? `${path}?force=true` : path));
       return printRecord(cli, gone, () => printNote(cli, `Deleted ${target}`));
     }
-    default:
-      throw new PdError("PD_BAD_INPUT", `Cannot ${JSON.stringify(verb)} accounts`, { fix: USAGE });
   }
 }
 
@@ -82,7 +97,19 @@ async function connectAccount(cli: CliContext, app: string, flags: AccountFlags)
     return printConnected(cli, await askNewAccount(cli, client, { app: await lookAt(cli, client, app), name, signal: undefined }));
   const credentials = await givenFields(cli, client, { app, flags });
   const made = dataOf(await client.post("/v1/accounts", { app, credentials, ...(name === undefined ? {} : { name }) }));
-  return printConnected(cli, made);
+  const code = printConnected(cli, made);
+  if (!cli.isJson) await tellMissing(cli, client, { app, credentials });
+  return code;
+}
+
+/** Fields of an app that is known are told when they are not given; others may be right all the same. */
+async function tellMissing(cli: CliContext, client: ApiClient, { app, credentials }: { app: string; credentials: JsonObject }): Promise<void> {
+  const known = listOf(await client.get(`/v1/apps?limit=1000&q=${encodeURIComponent(app)}`)).some((record) => record["name_slug"] === app);
+  if (!known) return;
+  const missing = givenFieldsOf(await findApp(client, app)).filter(
+    (field) => !field.isOptional && field.default === undefined && credentials[field.name] === undefined,
+  );
+  if (missing.length > 0) printNote(cli, `Components of ${app} read ${missing.map(({ name }) => name).join(" and ")} as well, as far as is known`);
 }
 
 const OAUTH_FLAGS = ["clientId", "clientSecret", "flow", "scope", "authorizeUrl", "tokenUrl", "deviceUrl", "redirectPort", "redirectUri"] as const;
@@ -92,12 +119,20 @@ function isOAuth(flags: AccountFlags): boolean {
 }
 
 async function connectWithClient(cli: CliContext, app: string, flags: AccountFlags): Promise<number> {
-  const clientId = flags.clientId ?? (canAsk(cli, flags) ? await askText(cli, CLIENT_ID, { message: "Client id", signal: undefined }) : undefined);
+  const ask = (message: string): Promise<string> => askText(cli, PLAIN, { message, signal: undefined });
+  const clientId = flags.clientId ?? (canAsk(cli, flags) ? await ask("Client id") : undefined);
   if (clientId === undefined) throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} by OAuth: no client is given`, { fix: "--client-id <id>" });
-  return connectOAuth(cli, await oauthRequest(cli, app, { ...flags, clientId }), flags);
+  const request = await oauthRequest(cli, app, { ...flags, clientId });
+  const isHere = flags.redirectUri === undefined && text(request, "flow") === FLOWS["code"];
+  if (!isHere || !(await lookAt(cli, await connect(cli), app)).wantsHttps) return connectOAuth(cli, request, flags);
+  if (!canAsk(cli, flags))
+    throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} without a terminal: it refuses redirect addresses on this machine`, {
+      fix: "Run it in a terminal, with --redirect-uri https://…",
+    });
+  return connectOAuth(cli, request, { ...flags, redirectUri: await ask("Redirect address that is registered there (https://…)") });
 }
 
-const CLIENT_ID = { hint: "", default: undefined, isOptional: false, isSecret: false };
+const PLAIN = { hint: "", default: undefined, isOptional: false, isSecret: false };
 
 const FLOWS: Readonly<Record<string, string>> = { code: "authorization_code", device: "device_code", client: "client_credentials" };
 
@@ -143,6 +178,33 @@ function printConnected(cli: CliContext, account: JsonObject): number {
   );
 }
 
+function named(name: string): string {
+  if (name !== "") return name;
+  throw new PdError("PD_BAD_INPUT", "Cannot rename an account: the new name is empty", { fix: USAGE });
+}
+
+async function update(cli: CliContext, path: string, flags: AccountFlags): Promise<number> {
+  const client = await connect(cli);
+  const before = dataOf(await client.get(path));
+  const isRenamed = flags.name !== undefined;
+  const wantsFields = !isRenamed || flags.field !== undefined || flags.env !== undefined || flags.stdin === true;
+  const credentials = wantsFields ? await givenFields(cli, client, { app: appOf(before), flags }) : undefined;
+  const done = await changed(cli, path, { ...(isRenamed ? { name: named(flags.name ?? "") } : {}), ...(credentials === undefined ? {} : { credentials }) });
+  const isByHand = before["oauth"] !== null && Object.keys(credentials ?? {}).some((field) => field.startsWith("oauth_"));
+  if (isByHand && !cli.isJson) printNote(cli, "Its tokens are yours to renew from now on: they were given by hand");
+  return done;
+}
+
+/** With the redirect address that it was connected with. */
+async function reconnect(cli: CliContext, account: string, flags: AccountFlags): Promise<number> {
+  const client = await connect(cli);
+  const { oauth } = dataOf(await client.get(`/v1/accounts/${encodeURIComponent(account)}`));
+  const before = isJsonObject(oauth) ? text(oauth, "redirect_uri") : "";
+  const isElsewhere = before !== "" && !before.startsWith("http://127.0.0.1");
+  const redirect = flags.redirectUri === undefined && flags.redirectPort === undefined && isElsewhere ? { redirectUri: before } : {};
+  return connectOAuth(cli, { account, ...(await clientParams(cli, flags)) }, { ...flags, ...redirect });
+}
+
 async function changed(cli: CliContext, path: string, change: JsonObject): Promise<number> {
   const client = await connect(cli);
   const account = dataOf(await client.put(path, change));
@@ -155,7 +217,7 @@ async function list(cli: CliContext, app: string | undefined): Promise<number> {
   return printRecords(cli, listOf(await client.get(`/v1/accounts?${query.toString()}`)), {
     columns: ["name", "id", "app", "healthy", "fields"],
     cells: (account) => [text(account, "name"), text(account, "id"), appOf(account), account["healthy"] === true ? "yes" : "no", fieldsOf(account)],
-    none: "No accounts: pd accounts connect <app> --field api_key=…",
+    none: `No accounts${app === undefined ? "" : ` of ${app}`}: pd accounts connect <app>`,
   });
 }
 
@@ -205,11 +267,11 @@ async function fieldsOfFlags(pairs: readonly string[]): Promise<JsonObject> {
 async function givenFields(cli: CliContext, client: ApiClient, { app, flags }: { app: string; flags: AccountFlags }): Promise<JsonObject> {
   const { field = [], env, stdin } = flags;
   const fields = await fieldsOfFlags(field);
-  if (env !== undefined) Object.assign(fields, await fieldsOfText(client, app, { given: cli.environment[env] ?? "", from: `the variable ${env}` }));
+  if (env !== undefined) Object.assign(fields, await fieldsOfText(client, app, { given: cli.environment[env], from: `the variable ${env}` }));
   if (stdin === true) Object.assign(fields, await fieldsOfText(client, app, { given: await readAll(cli.stdin), from: "stdin" }));
   if (Object.keys(fields).length > 0) return fields;
   if (!canAsk(cli, flags))
-    throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: no fields are given`, { fix: "--field name=value, --env VARIABLE or --stdin" });
+    throw new PdError("PD_BAD_INPUT", `Cannot tell the fields of ${app}: none are given`, { fix: "--field name=value, --env VARIABLE or --stdin" });
   return askFields(cli, await lookAt(cli, client, app), undefined);
 }
 
@@ -218,14 +280,14 @@ function lookAt(cli: CliContext, client: ApiClient, app: string): Promise<AppFac
 }
 
 /** A JSON object of fields; or the value of the one field that the app has. */
-async function fieldsOfText(client: ApiClient, app: string, { given, from }: { given: string; from: string }): Promise<JsonObject> {
-  const value = given.trim();
-  if (value === "") throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: ${from} is empty`);
+async function fieldsOfText(client: ApiClient, app: string, { given, from }: { given: string | undefined; from: string }): Promise<JsonObject> {
+  const value = given?.trim() ?? "";
+  if (value === "") throw new PdError("PD_BAD_INPUT", `Cannot tell the fields of ${app}: ${from} is ${given === undefined ? "not set" : "empty"}`);
   const parsed = parseJson(value);
   if (isJsonObject(parsed)) return parsed;
   const only = onlyField(await findApp(client, app));
   if (only !== undefined) return { [only]: value };
-  throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: ${from} holds no JSON object, and it is not known which one field it is`, {
+  throw new PdError("PD_BAD_INPUT", `Cannot tell the fields of ${app}: ${from} holds no JSON object, and it is not known which one field it is`, {
     fix: 'Give {"field":"value"}, or --field name=value',
   });
 }

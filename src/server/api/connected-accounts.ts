@@ -66,7 +66,7 @@ export function connectedAccountRoutes(engine: Engine, checkWorkspace: (id: stri
       method: "put",
       path: "/v1/accounts/{id}",
       tag,
-      summary: "Renames an account, or gives it other credentials; those who use it get them with their next call",
+      summary: "Renames an account, or gives fields another value (null takes one away); those who use it get them with their next call",
       params: z.object({ name: text.optional(), credentials: jsonObject.optional() }),
       answer: one,
       async run({ params: { name, credentials }, part }) {
@@ -109,7 +109,7 @@ export function accountRecord({ id, name, app, credentials, oauth, problem, crea
     created_at: new Date(createdAt).toISOString(),
     updated_at: new Date(updatedAt).toISOString(),
     expires_at: oauth?.expiresAt === undefined ? null : new Date(oauth.expiresAt).toISOString(),
-    oauth: oauth === undefined ? null : { client_id: oauth.client.id, token_url: oauth.client.tokenUrl },
+    oauth: oauth === undefined ? null : { client_id: oauth.client.id, token_url: oauth.client.tokenUrl, redirect_uri: oauth.client.redirectUri ?? null },
     ...(isRevealed ? { credentials } : {}),
   };
 }

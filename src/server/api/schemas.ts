@@ -300,7 +300,10 @@ export const account = z.object({
   created_at: text,
   updated_at: text,
   expires_at: text.nullable(),
-  oauth: z.object({ client_id: text, token_url: text }).nullable().describe("the client that it was connected with; null: it was given its credentials"),
+  oauth: z
+    .object({ client_id: text, token_url: text, redirect_uri: text.nullable() })
+    .nullable()
+    .describe("the client that it was connected with; null: it was given its credentials"),
   credentials: jsonObject.optional().describe("only with include_credentials"),
 });
 export const oauthStep = z.object({
