@@ -102,7 +102,7 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   PD_SOURCE_INACTIVE: { status: 409, title: "The source is not active", fix: "pd update <source> --activate" },
   PD_CONFLICT: { status: 409, title: "It is there already", fix: "Choose another name" },
   PD_ACCOUNT_UNHEALTHY: { status: 409, title: "The provider does not take the account any more", fix: "pd accounts reconnect <account>" },
-  PD_OAUTH_FAILED: { status: 502, title: "The provider gave no tokens", fix: "Check client id, secret and addresses, and try again" },
+  PD_OAUTH_FAILED: { status: 502, title: "The provider gave no tokens", fix: "Try again; if it stays, check client id, secret and addresses" },
   PD_ACCOUNT_NOT_FOUND: { status: 404, title: "No account has this id or name", fix: "pd accounts list" },
   PD_WEBHOOK_NOT_FOUND: { status: 404, title: "No webhook has this id", fix: "pd webhooks list" },
   PD_DELIVERY_NOT_FOUND: { status: 404, title: "No delivery has this id", fix: "pd deliveries <webhook>" },

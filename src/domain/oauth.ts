@@ -107,9 +107,14 @@ const CLOCK_SLACK_MS = 60_000;
  * Whether a token is to be renewed: well before it ends, however short it lives. Ends are counted by this machine's
  * clock alone, so that a provider's may differ; when ours was set back, nobody knows how much is left.
  */
-export function isDue({ grantedAt, expiresAt }: OAuthGrant, now: number): boolean {
-  if (expiresAt === undefined) return false;
-  return now < grantedAt - CLOCK_SLACK_MS || now >= expiresAt - Math.min(LONGEST_MARGIN_MS, (expiresAt - grantedAt) / 4);
+export function isDue(grant: OAuthGrant, now: number): boolean {
+  const at = dueAt(grant);
+  return at !== undefined && (now < grant.grantedAt - CLOCK_SLACK_MS || now >= at);
+}
+
+/** `undefined`: its token does not end. */
+export function dueAt({ grantedAt, expiresAt }: OAuthGrant): number | undefined {
+  return expiresAt === undefined ? undefined : expiresAt - Math.min(LONGEST_MARGIN_MS, (expiresAt - grantedAt) / 4);
 }
 
 /** The RFC's own codes, and those of providers that have others. */

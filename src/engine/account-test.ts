@@ -47,9 +47,7 @@ async function ask({ credentials, prober }: AskPorts, probe: AppProbe, account: 
   const asked = shownAddress(probe, account);
   if (missing.length > 0) return { verdict: "unknown", reason: `to ask ${account.app}, its field ${missing.join(", ")} is wanted` };
   if (!travelsSafely(url))
-    throw new PdError("PD_BAD_INPUT", `Cannot test account "${account.name}" at ${asked}: it wants an https address without a name and password`, {
-      fix: "Credentials belong in --header",
-    });
+    throw new PdError("PD_BAD_INPUT", `Cannot test account "${account.name}" at ${asked}: it wants an https address, without a name and password`);
   const answer = await prober.get({ url, headers }, credentials.signal);
   if (answer.kind === "unreachable") return { verdict: "unclear", asked, reason: `${asked} cannot be asked: ${answer.reason}` };
   return { verdict: verdictOf(probe, answer), asked, reason: `${asked} answered with status ${answer.status}` };

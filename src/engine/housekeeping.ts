@@ -2,7 +2,7 @@ import { accountIdOf } from "../domain/account.ts";
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { messageOf } from "../domain/errors.ts";
 import type { ListenerId } from "../domain/ids.ts";
-import { canRenew } from "../domain/oauth.ts";
+import { canRenew, dueAt } from "../domain/oauth.ts";
 import type { AccountStore } from "../ports/account-store.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { SourceRegistry } from "./registry.ts";
@@ -13,6 +13,7 @@ const PRUNE_EVERY_MS = 60_000;
 const PRUNE_PAUSE_MS = 20;
 const COOL_DOWN_EVERY_MS = 2000;
 const LOOK_AT_TOKENS_EVERY_MS = 60_000;
+const LOOK_AT_TOKENS_AT_MOST_EVERY_MS = 2000;
 
 /** Removes what is older or more than the retention allows, in small steps, until the server stops. */
 export async function keepPruned({ store, clock, log, settings, signal }: EnginePorts, sources: SourceRegistry): Promise<void> {
@@ -63,6 +64,10 @@ export async function keepRenewed(
       }),
     );
     await Promise.all(renewing);
-    await clock.sleepUntil(clock.now() + LOOK_AT_TOKENS_EVERY_MS, signal);
+    const now = clock.now();
+    const due = store.listAccounts().flatMap(({ id, oauth }) => (used.has(id) && oauth !== undefined ? (dueAt(oauth) ?? []) : []));
+    // Tokens that live for seconds would keep it busy: who uses them renews them.
+    const next = Math.min(now + LOOK_AT_TOKENS_EVERY_MS, ...due.filter((at) => at > now));
+    await clock.sleepUntil(Math.max(next, now + LOOK_AT_TOKENS_AT_MOST_EVERY_MS), signal);
   }
 }

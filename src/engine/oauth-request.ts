@@ -80,7 +80,9 @@ export function settled({ app, addresses, fields }: OAuthRequest): OAuthProvider
 
 export function wanted(value: string | undefined, app: string, field: string): string {
   if (value !== undefined && value !== "") return value;
-  throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} by OAuth: ${field} is missing`);
+  const isAddress = field.endsWith("_url");
+  const fix = isAddress ? { fix: `Give --${field.replaceAll("_", "-")}` } : field.includes("_uri") ? {} : { fix: `Give --field ${field}=…` };
+  throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} by OAuth: ${field} is missing`, fix);
 }
 
 function checkedUrl(url: string): string {

@@ -108,6 +108,22 @@ describe("an account", () => {
     expect(await test()).toEqual({ verdict: "refused", reason: expect.stringMatching(/^shop-b: Cannot list the options of size: .*status code 401/) });
   });
 
+  it("is changed as a whole or not at all: what was refused is not there later", async () => {
+    const server = await TestServer.start();
+    for (const name of ["a", "b"]) await connected(server, "demo", { api_key: `k-${name}`, region: "eu" }, name);
+    await expect(server.api.put("/v1/accounts/a", { name: "b", credentials: { api_key: "stray" } })).rejects.toMatchObject({ code: "PD_CONFLICT" });
+    const source = await server.deploy(SOURCE, { props: { demo: "a" } });
+    await source.run({});
+    expect(await source.payloads()).toEqual(["k-a"]);
+    await server.api.put("/v1/accounts/a", { credentials: { api_key: "k-2", region: null } });
+    await server.api.delete("/v1/accounts/b");
+    await server.stop();
+    const again = await TestServer.start({ home: server.home });
+    expect(await again.api.get("/v1/accounts?include_credentials=1")).toMatchObject({ data: [{ name: "a", credentials: { api_key: "k-2" } }] });
+    await again.api.put("/v1/accounts/a", { credentials: { other: "o" } });
+    expect(await again.api.get("/v1/accounts/a?include_credentials=1")).toMatchObject({ data: { credentials: { api_key: "k-2", other: "o" } } });
+  });
+
   it("has what is usual for its app where nothing is given", async () => {
     const server = await TestServer.start();
     await connected(server, "gitlab", { oauth_access_token: "t" });

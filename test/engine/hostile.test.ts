@@ -36,10 +36,10 @@ describe("a component cannot harm the server", () => {
     const server = await TestServer.start();
     const source = await server.deploy(
       component(
-        "const refused = []; for (const name of ['_debugProcess', '_debugEnd', 'kill', '_kill']) try { process[name](process.ppid, 'SIGUSR1'); } catch (error) { refused.push(name); } return refused;",
+        "const refused = []; for (const name of ['_debugProcess', '_debugEnd', 'kill', '_kill', '_getActiveHandles']) try { process[name](process.ppid, 'SIGUSR1'); } catch (error) { refused.push(name); } return refused;",
       ),
     );
-    expect((await source.run())["returned"]).toEqual(["_debugProcess", "_debugEnd", "kill", "_kill"]);
+    expect((await source.run())["returned"]).toEqual(["_debugProcess", "_debugEnd", "kill", "_kill", "_getActiveHandles"]);
     expect(process.listenerCount("SIGUSR1")).toBeGreaterThan(0);
   });
 
@@ -50,7 +50,7 @@ describe("a component cannot harm the server", () => {
     const bus = createServer(() => count++).listen(path);
     onTestFinished(() => void bus.close());
     const ways = `[() => net.connect(path), () => net.createConnection({ path }), () => new net.Socket().connect(path), () => tls.connect({ path }),
-      () => http.get({ socketPath: path, path: "/" }), () => net.connect(Object.assign([], { path })), () => net.connect(Object.assign([{}], { path, [Symbol()]: true })),
+      () => http.get({ socketPath: path, path: "/" }), () => net.createServer().listen("\\0other"), () => http.createServer().listen({ path: path + "2" }), () => net.connect(Object.assign([], { path })), () => net.connect(Object.assign([{}], { path, [Symbol()]: true })),
       () => { let asked = 0; return net.connect({ get path() { return asked++ < 2 ? undefined : path; }, port: 1, host: "127.0.0.1" }); }]`;
     const source = await server.deploy(
       component(
@@ -59,7 +59,7 @@ describe("a component cannot harm the server", () => {
          return Promise.all(${ways}.map((way) => new Promise((resolve) => way().once("error", (error) => resolve(error.code)).once("connect", () => resolve("connected")))));`,
       ),
     );
-    expect((await source.run())["returned"]).toEqual([...Array.from({ length: 7 }, () => "EACCES"), "ECONNREFUSED"]);
+    expect((await source.run())["returned"]).toEqual([...Array.from({ length: 9 }, () => "EACCES"), "ECONNREFUSED"]);
     expect(count).toBe(0);
   });
 
@@ -73,6 +73,11 @@ describe("a component cannot harm the server", () => {
         `const net = require("node:net");
          const sockets = await Promise.all(${ways}.map((way) => new Promise((resolve, reject) => { const socket = way(); socket.once("error", reject).once("connect", () => resolve(socket)); })));
          for (const socket of sockets) socket.destroy();
+         const own = net.createServer((socket) => socket.end("own"));
+         await new Promise((resolve) => own.listen(0, "127.0.0.1", resolve));
+         const said = await new Promise((resolve) => net.connect(own.address().port, "127.0.0.1").on("data", (data) => resolve(String(data))));
+         own.close();
+         if (said !== "own") throw new Error(said);
          const answers = [await fetch("${server.apiUrl}/healthz").then((answer) => answer.text())];
          await new Promise((resolve) => require("node:http").get("${server.apiUrl}/healthz", { agent: new (require("node:http").Agent)({ keepAlive: true }) }, (answer) => { answers.push(answer.statusCode); answer.resume().on("end", resolve); }));
          return [sockets.length, ...answers];`,

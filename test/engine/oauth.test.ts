@@ -20,7 +20,14 @@ async function mockProvider(): Promise<OAuth2Server> {
 function begin(server: TestServer, provider: string, more: JsonObject = {}): Promise<JsonObject> {
   const addresses = { authorize_url: `${provider}/authorize`, token_url: `${provider}/token`, device_url: `${provider}/device` };
   return server.api
-    .post("/v1/accounts/oauth", { app: "demo", client_id: "me", client_secret: "s", redirect_uri: "http://127.0.0.1:1/callback", ...addresses, ...more })
+    .post("/v1/accounts/oauth", {
+      app: "demo",
+      client_id: "me",
+      client_secret: "hush-client",
+      redirect_uri: "http://127.0.0.1:1/callback",
+      ...addresses,
+      ...more,
+    })
     .then(dataOf);
 }
 
@@ -29,7 +36,7 @@ async function withAccount(seconds: number | undefined, renew: Parameters<typeof
   const server = await TestServer.start();
   const tokens = await TokenServer.start((request, count) => {
     if (request.form["grant_type"] !== "authorization_code") return renew(request, count - 1);
-    return { body: { access_token: "t-0", refresh_token: "r-0", token_type: "bearer", expires_in: count === 1 ? seconds : 60 } };
+    return { body: { access_token: "t-0", refresh_token: "hush-r-0", token_type: "bearer", expires_in: count === 1 ? seconds : 60 } };
   });
   const step = await begin(server, tokens.url);
   const state = new URL(String(step["url"])).searchParams.get("state") ?? "";
@@ -144,13 +151,13 @@ describe("an OAuth account", () => {
     }));
     const sources = await Promise.all(Array.from({ length: 5 }, () => server.deploy(SOURCE, { props: { demo: account["id"] ?? "" } })));
     await Promise.all([source, ...sources].flatMap((one) => Array.from({ length: 9 }, () => one.run({}))));
-    expect(tokens.requests.map(({ form }) => form["refresh_token"])).toEqual([undefined, "r-0"]);
+    expect(tokens.requests.map(({ form }) => form["refresh_token"])).toEqual([undefined, "hush-r-0"]);
     const seen = await Promise.all([source, ...sources].map(token));
     expect([seen.flat().length, new Set(seen.flat())]).toEqual([54, new Set(["t-1"])]);
     await server.stop();
     const again = await TestServer.start({ home: server.home });
     expect(await again.api.get("/v1/accounts/demo?include_credentials=1")).toMatchObject({
-      data: { credentials: { oauth_access_token: "t-1", oauth_refresh_token: "after-r-0" } },
+      data: { credentials: { oauth_access_token: "t-1", oauth_refresh_token: "after-hush-r-0" } },
     });
   });
 
@@ -206,10 +213,10 @@ describe("an OAuth account", () => {
     const step = dataOf(await server.api.post("/v1/accounts/oauth", { ...request, redirect_uri: "http://127.0.0.1:1/callback" }));
     const state = new URL(String(step["url"])).searchParams.get("state") ?? "";
     await server.api.post(`/v1/accounts/oauth/${String(step["flow_id"])}`, { callback_url: `http://127.0.0.1:1/callback?code=c&state=${state}` });
-    expect(tokens.requests.at(-1)?.form).toMatchObject({ client_id: "me", client_secret: "s" });
+    expect(tokens.requests.at(-1)?.form).toMatchObject({ client_id: "me", client_secret: "hush-client" });
     expect(listOf(await server.api.get("/v1/accounts")).map(({ name, oauth }) => [name, oauth])).toEqual([
-      ["demo", { client_id: "me", token_url: `${tokens.url}/token` }],
-      ["second", { client_id: "me", token_url: `${tokens.url}/token` }],
+      ["demo", { client_id: "me", token_url: `${tokens.url}/token`, redirect_uri: "http://127.0.0.1:1/callback" }],
+      ["second", { client_id: "me", token_url: `${tokens.url}/token`, redirect_uri: "http://127.0.0.1:1/callback" }],
     ]);
   });
 
@@ -228,14 +235,17 @@ describe("an OAuth account", () => {
   });
 
   it("whose grant was revoked says so: in the run, on $errors, in the lists; connected once more it is whole again", async () => {
-    const { server, tokens, source } = await withAccount(BRIEF, () => ({ status: 400, body: { error: "invalid_grant", error_description: "token revoked" } }));
+    const { server, tokens, source } = await withAccount(BRIEF, ({ form }) => ({
+      status: 400,
+      body: { error: "invalid_grant", error_description: `token revoked (${form["client_secret"]} ${form["refresh_token"]})` },
+    }));
     const heard = await server.deploy('export default { name: "listener", version: "1", run(event) { this.$emit(event); } };');
     await server.api.post("/v1/subscriptions", { emitter_id: source.id, listener_id: heard.id, event_name: "$errors" });
     expect(await source.run({})).toMatchObject({ outcome: "threw", message: expect.stringContaining('Cannot use account "demo" of demo: token revoked') });
     const [failure] = await eventually(async () => (await heard.payloads()).length > 0 && heard.payloads());
     expect(failure).toMatchObject({ error: { code: "AccountError", msg: expect.stringContaining("token revoked") } });
-    expect(await server.api.get("/v1/accounts/demo")).toMatchObject({ data: { healthy: false, error: "token revoked" } });
-    expect(await server.api.get(source.path)).toMatchObject({ data: { problems: ['account "demo" cannot be used: token revoked'] } });
+    expect(await server.api.get("/v1/accounts/demo")).toMatchObject({ data: { healthy: false, error: "token revoked (******** ********)" } });
+    expect(await server.api.get(source.path)).toMatchObject({ data: { problems: ['account "demo" cannot be used: token revoked (******** ********)'] } });
     await source.run({});
     expect(tokens.requests).toHaveLength(2);
     const step = dataOf(await server.api.post("/v1/accounts/oauth", { account: "demo", redirect_uri: "http://127.0.0.1:1/callback" }));

@@ -13,7 +13,7 @@ it("the key of a new home lies in the keyring of the session; without it the ser
   const first = await home.up([], { env: session });
   await home.json("deploy", await home.file("tells.mjs", SOURCE), "--prop", "token=hush");
   expect((await home.pd("status")).stdout).toMatch(/^Secret key: +keyring$/m);
-  expect(await keyFile()).toMatch(/^\{"keyring":"\S+home [0-9a-f]{8}","home":"\S+home"\}\n$/);
+  expect(await keyFile()).toMatch(/^\{"keyring":"\S+home [0-9a-f]{8}","home":"\S+home","note":"[^"]+"\}\n$/);
   await home.pd("secrets", "rotate");
   await killHard(first.child);
 

@@ -13,19 +13,28 @@ const [toNumber, toText, later] = [Number, String, setImmediate];
 /** Marks the lists in which Node itself hands arguments on. */
 const normalized = getOwnPropertySymbols(listOf(get(net, "_normalizeArgs"), [{ port: 1 }]))[0];
 
-/** Connections to sockets that have a path fail as if they were another user's. */
+/** To connect to a socket that has a path, or to listen on one, fails as if it were another user's. */
 export function refuseLocalSockets(): void {
-  const connect: unknown = getOwnPropertyDescriptor(net.Socket.prototype, "connect")?.value;
-  if (!isFunction(connect)) throw new TypeError("sockets of this Node have no connect of their own");
-  Object.defineProperty(net.Socket.prototype, "connect", {
-    value: function (this: net.Socket, ...given: unknown[]): unknown {
+  guard(net.Socket.prototype, "connect", (socket, error) => {
+    // As late as a real error: those who connect listen for it a turn later.
+    later(() => socket.destroy(error));
+    return Object.assign(socket, { connecting: true });
+  });
+  guard(net.Server.prototype, "listen", (server, error) => {
+    later(() => server.emit("error", error));
+    return server;
+  });
+}
+
+function guard<Owner extends net.Socket | net.Server>(owner: Owner, name: "connect" | "listen", refuse: (self: Owner, error: Error) => unknown): void {
+  const original: unknown = getOwnPropertyDescriptor(owner, name)?.value;
+  if (!isFunction(original)) throw new TypeError(`sockets of this Node have no ${name} of their own`);
+  Object.defineProperty(owner, name, {
+    value: function (this: Owner, ...given: unknown[]): unknown {
       const { path, rest } = withoutPath(given);
-      if (path === undefined) return apply(connect, this, rest);
-      const reason = `Cannot connect to ${path}: local sockets of this machine are not for components`;
-      const error = Object.assign(new Error(reason), { code: "EACCES", syscall: "connect", address: path });
-      // As late as a real one: those who connect listen for errors a turn later.
-      later(() => this.destroy(error));
-      return Object.assign(this, { connecting: true });
+      if (path === undefined) return apply(original, this, rest);
+      const reason = `Cannot ${name === "connect" ? "connect to" : "listen on"} ${path}: local sockets of this machine are not for components`;
+      return refuse(this, Object.assign(new Error(reason), { code: "EACCES", syscall: name, address: path }));
     },
   });
 }
@@ -40,8 +49,7 @@ function withoutPath(given: unknown[]): { path: string | undefined; rest: unknow
   if (typeof options !== "object" || options === null) return { path: undefined, rest: given };
   const path: unknown = get(options, "path");
   const target: unknown = create(options, { path: { value: undefined } });
-  const callback: unknown = isList ? get(first, 1) : others[0];
-  return { path: path ? toText(path) : undefined, rest: [target, callback] };
+  return { path: path ? toText(path) : undefined, rest: isList ? [target, get(first, 1)] : [target, ...others] };
 }
 
 function listOf(normalize: unknown, given: unknown[]): object {

@@ -237,9 +237,9 @@ function sendTheRest(): void {
   }
 }
 
-/** The permission model lets signals through, also the one that opens a process's debugger. */
+/** The permission model lets signals through, also the one that opens a process's debugger, and shows the channel to the host. */
 function shutDoors(): void {
-  for (const name of ["kill", "_kill", "_debugProcess", "_debugEnd"]) {
+  for (const name of ["kill", "_kill", "_debugProcess", "_debugEnd", "_getActiveHandles", "_getActiveRequests"]) {
     const refuse = (): never => {
       throw new Error(`process.${name} is not available to components`);
     };
