@@ -27,6 +27,8 @@ export interface CliContext {
 
 /** How long a server that starts in the background may take. */
 const START_TIMEOUT_MS = 20_000;
+/** Between attempts to start one while another runs that does not answer. */
+const RETRY_MS = 300;
 
 /** Settings from flags, variables and the config file, in this order. */
 export async function settingsOf({ flags, environment }: CliContext): Promise<Settings> {
@@ -72,16 +74,22 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
   const logPath = join(settings.home, "server.log");
   const output = openSync(logPath, "a", 0o600);
   const words = Object.entries(cli.flags).flatMap(([name, value]) => flagWords(name, value));
-  const server = spawn(process.execPath, [packageFile("bin/pd.cjs"), "up", ...words], { detached: true, stdio: ["ignore", output, output] });
-  server.unref();
-  let exitCode: number | null | undefined;
-  server.once("exit", (code) => (exitCode = code));
+  let hasEnded = false;
+  const begin = (): void => {
+    hasEnded = false;
+    const server = spawn(process.execPath, [packageFile("bin/pd.cjs"), "up", ...words], { detached: true, stdio: ["ignore", output, output] });
+    server.unref();
+    server.once("exit", () => (hasEnded = true));
+  };
+  begin();
   const started = Date.now();
   for (;;) {
     const client = await findServer(settings, cli);
     if (client !== undefined) return client;
-    const isTooLate = Date.now() - started > START_TIMEOUT_MS;
-    if (isTooLate || (exitCode !== undefined && !(await hasLostRace(logPath)))) throw await notStarted(logPath);
+    if (Date.now() - started > START_TIMEOUT_MS || (hasEnded && !(await hasLostRace(logPath)))) throw await notStarted(logPath);
+    // The other one may be on its way up, or on its way down.
+    if (hasEnded) await sleep(RETRY_MS);
+    if (hasEnded && (await findServer(settings, cli)) === undefined) begin();
     await sleep(30);
   }
 }
@@ -99,8 +107,10 @@ async function hasLostRace(logPath: string): Promise<boolean> {
 
 async function notStarted(logPath: string): Promise<PdError> {
   const lines = ((await readIfThere(logPath)) ?? "").trim().split("\n");
-  const reason = lines.findLast((line) => line.startsWith("Error ")) ?? lines.at(-1) ?? "";
+  const at = lines.findLastIndex((line) => line.startsWith("Error "));
+  const reason = lines[at] ?? lines.at(-1) ?? "";
+  const advice = at < 0 ? undefined : lines.slice(at).find((line) => line.startsWith("Try: "));
   return new PdError("PD_SERVER_UNREACHABLE", `Cannot start a server in the background: ${reason.replace(/^Error /, "")}`, {
-    fix: `Read ${logPath}, or run pd up to see why`,
+    fix: advice?.slice("Try: ".length) ?? `Read ${logPath}, or run pd up to see why`,
   });
 }

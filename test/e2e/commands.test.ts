@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -167,6 +168,25 @@ describe("pd", () => {
       return Promise.race([more, new Promise<false>((resolve) => setTimeout(() => resolve(false), 200))]);
     });
     expect(await more).toMatch(/▶ run {3}run by hand\n.*│ log {3}said 1 {2}talks\.mjs:1\n.*✔ done {2}\d+ ms {2}inv_\w+\n/);
+  });
+
+  it("waits for a server that is on its way down, and starts another", async () => {
+    const home = await PdHome.make();
+    const gate = await Gate.open();
+    const first = await home.up();
+    await home.json("deploy", await home.file("slow.mjs", `export default { name: "slow", version: "1", async run() { await fetch("${gate.url}"); } };`));
+    const run = home.pd("run", "slow");
+    await gate.reached;
+    const ended = once(first.child, "close");
+    first.child.kill("SIGTERM");
+    await eventually(async () => !existsSync(join(home.home, "server.json")));
+    const list = home.spawn(["list"]);
+    const log = join(home.home, "server.log");
+    await eventually(async () => existsSync(log) && (await readFile(log, "utf8")).includes("PD_HOME_IN_USE"));
+    gate.release();
+    await ended;
+    expect((await once(list, "close"))[0]).toBe(0);
+    await run;
   });
 
   it("deploys raw code from a URL, and says why it cannot", async () => {
