@@ -111,15 +111,15 @@ function checkApp(prop: AppProp, given: JsonValue | undefined): CheckedProp {
   if (readable === undefined || readable === null) {
     if (prop.optional) return {};
     return {
-      problem: `needs an account of ${prop.app}: the id or name of one that is connected, or credentials as JSON, e.g. ${prop.name}='{"api_key":"…"}' or ${prop.name}=@file.json`,
+      problem: `needs an account of ${prop.app}: the id or name of one that is connected, or credentials as JSON, e.g. ${prop.name}=@file.json`,
       isMissing: true,
     };
   }
-  return isRecord(readable)
-    ? { value: readable }
-    : {
-        problem: `wants the id or name of an account of ${prop.app} that is connected, or credentials as a JSON object, e.g. ${prop.name}='{"api_key":"…"}'`,
-      };
+  if (isRecord(readable)) return { value: readable };
+  // It is not quoted: it may be a secret.
+  const isMeantAsJson = typeof given === "string" && given.trimStart().startsWith("{");
+  const wanted = `wants the id or name of an account of ${prop.app} that is connected (pd accounts list ${prop.app}), or credentials as a JSON object`;
+  return { problem: `${wanted}; ${isMeantAsJson ? "this is no whole JSON object" : "no account of it is called like this"}` };
 }
 
 function checkDataStore(prop: DataStoreProp, given: JsonValue | undefined): CheckedProp {
