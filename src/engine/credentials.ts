@@ -52,6 +52,8 @@ export class Credentials {
   readonly #failedAt = new Map<string, number>();
   /** The last change of an account that goes on: each begins with what the one before has stored. */
   readonly #changing = new Map<string, Promise<unknown>>();
+  /** As they are stored: to read and open one costs as much as all else that a call does with it. */
+  readonly #read = new Map<string, Account>();
   readonly #over = new AbortController();
 
   constructor(ports: CredentialPorts) {
@@ -116,8 +118,10 @@ export class Credentials {
 
   /** As it is by now; what could not be stored before is stored first. */
   async #current(id: string): Promise<Account | undefined> {
-    const stored = this.#ports.store.getAccount(id);
-    return stored !== undefined && this.#unsaved.has(id) ? this.change(stored.id, (current) => ({ ...current })) : stored;
+    const stored = this.#read.get(id) ?? this.#ports.store.getAccount(id);
+    if (stored !== undefined && this.#unsaved.has(id)) return this.change(stored.id, (current) => ({ ...current }));
+    if (stored !== undefined) this.#read.set(id, stored);
+    return stored;
   }
 
   /** With tokens that are good for a while. Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED, PD_STOPPING. */
@@ -210,11 +214,12 @@ export class Credentials {
     });
   }
 
-  /** After every change of this account that has begun before. */
+  /** After every change of this account that has begun before. Whatever writes accounts that are there does so in here. */
   inTurn<Value>(id: AccountId, work: () => Promise<Value>): Promise<Value> {
     const turn = (this.#changing.get(id) ?? Promise.resolve()).then(work, work);
     this.#changing.set(id, turn);
     const forget = (): void => {
+      this.#read.delete(id);
       if (this.#changing.get(id) === turn) this.#changing.delete(id);
     };
     turn.then(forget, forget);
