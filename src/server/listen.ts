@@ -1,5 +1,5 @@
 import { type RequestListener, type Server, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { PdError, codeOf, messageOf } from "../domain/errors.ts";
@@ -17,6 +17,8 @@ export interface ListenSettings {
 export class Listener {
   readonly url: string;
   readonly #server: Server;
+  /** Connections that nothing was asked on yet: Node does not count them as idle. */
+  readonly #silent = new Set<Socket>();
 
   /** Throws PD_PORT_TAKEN, naming the port. */
   static open(handler: RequestListener, { host, port, purpose }: ListenSettings): Promise<Listener> {
@@ -33,6 +35,11 @@ export class Listener {
   private constructor(server: Server, host: string, port: number) {
     this.#server = server;
     this.url = `http://${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host}:${port}`;
+    server.on("connection", (socket) => {
+      this.#silent.add(socket);
+      socket.once("close", () => this.#silent.delete(socket));
+    });
+    server.on("request", ({ socket }) => this.#silent.delete(socket));
     server.on("clientError", (_error, socket) => {
       if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
     });
@@ -42,7 +49,10 @@ export class Listener {
   async close(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     // A connection that is busy now becomes idle when it has been answered, and would stay open for the next request.
-    const closeIdle = setInterval(() => this.#server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
+    const closeIdle = setInterval(() => {
+      this.#server.closeIdleConnections();
+      for (const socket of this.#silent) if (socket.bytesRead === 0) socket.destroy();
+    }, CLOSE_IDLE_EVERY_MS);
     const cutOff = setTimeout(() => this.#server.closeAllConnections(), graceMs);
     await closed;
     clearInterval(closeIdle);

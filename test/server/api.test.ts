@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { dataOf, listOf } from "../../src/cli/api-client.ts";
@@ -279,6 +280,19 @@ describe("the API", () => {
     expect([atEndpoint.status, atEndpoint.headers.get("retry-after")]).toEqual([429, "1"]);
     gate.release();
     expect(await first).toMatchObject({ outcome: "returned" });
+  });
+
+  it("stops although somebody is connected who has asked nothing", async () => {
+    const server = await TestServer.start();
+    const { hostname, port } = new URL(server.apiUrl);
+    const socket = connect(Number(port), hostname);
+    await once(socket, "connect");
+    const closed = once(socket.resume(), "close");
+    const patience = new AbortController();
+    const tooLong = sleep(5000, "still waiting", { signal: patience.signal }).catch(() => "");
+    expect(await Promise.race([server.stop().then(() => "stopped"), tooLong])).toBe("stopped");
+    patience.abort();
+    await closed;
   });
 
   it("cuts off a reader of a stream that does not read, and holds no more than a few thousand events for it", async () => {
