@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { openSync } from "node:fs";
+import { fstatSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type GivenSettings, SETTINGS, type Settings, readSettings } from "../config.ts";
@@ -75,9 +75,13 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
   const output = openSync(logPath, "a", 0o600);
   const words = Object.entries(cli.flags).flatMap(([name, value]) => flagWords(name, value));
   let hasEnded = false;
+  // What it says is read again: without colours, and not what earlier ones have said.
+  const env = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined };
+  let from = 0;
   const begin = (): void => {
     hasEnded = false;
-    const server = spawn(process.execPath, [packageFile("bin/pd.cjs"), "up", ...words], { detached: true, stdio: ["ignore", output, output] });
+    from = fstatSync(output).size;
+    const server = spawn(process.execPath, [packageFile("bin/pd.cjs"), "up", ...words], { detached: true, stdio: ["ignore", output, output], env });
     server.unref();
     server.once("exit", () => (hasEnded = true));
   };
@@ -86,7 +90,8 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
   for (;;) {
     const client = await findServer(settings, cli);
     if (client !== undefined) return client;
-    if (Date.now() - started > START_TIMEOUT_MS || (hasEnded && !(await hasLostRace(logPath)))) throw await notStarted(logPath);
+    if (Date.now() - started > START_TIMEOUT_MS || (hasEnded && !hasLostRace(await linesFrom(logPath, from))))
+      throw notStarted(logPath, await linesFrom(logPath, from));
     // The other one may be on its way up, or on its way down.
     if (hasEnded) await sleep(RETRY_MS);
     if (hasEnded && (await findServer(settings, cli)) === undefined) begin();
@@ -100,13 +105,20 @@ function flagWords(name: string, value: string | undefined): string[] {
 }
 
 /** Another command started a server at the same time: that one will answer. */
-async function hasLostRace(logPath: string): Promise<boolean> {
-  const lines = ((await readIfThere(logPath)) ?? "").trim().split("\n");
+function hasLostRace(lines: readonly string[]): boolean {
   return lines.findLast((line) => line.startsWith("Error "))?.startsWith("Error [PD_HOME_IN_USE]") === true;
 }
 
-async function notStarted(logPath: string): Promise<PdError> {
-  const lines = ((await readIfThere(logPath)) ?? "").trim().split("\n");
+/** Lines of a file behind so many bytes. */
+async function linesFrom(path: string, bytes: number): Promise<readonly string[]> {
+  return Buffer.from((await readIfThere(path)) ?? "")
+    .subarray(bytes)
+    .toString()
+    .trim()
+    .split("\n");
+}
+
+function notStarted(logPath: string, lines: readonly string[]): PdError {
   const at = lines.findLastIndex((line) => line.startsWith("Error "));
   const reason = lines[at] ?? lines.at(-1) ?? "";
   const advice = at < 0 ? undefined : lines.slice(at).find((line) => line.startsWith("Try: "));

@@ -77,7 +77,9 @@ function requestTexts(request: JsonObject): string[] {
 
 /** A text in which stars stand for secrets. */
 export function withStars(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((shown, secret) => (secret.length < SHORTEST_SECRET ? shown : shown.replaceAll(secret, STARS)), text);
+  // One may be the beginning of another.
+  const longestFirst = secrets.filter(({ length }) => length >= SHORTEST_SECRET).toSorted((a, b) => b.length - a.length);
+  return longestFirst.reduce((shown, secret) => shown.replaceAll(secret, STARS), text);
 }
 
 /** Texts of variables whose names say that they are secret. */

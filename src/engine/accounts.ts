@@ -123,17 +123,16 @@ export class Accounts {
   }
 }
 
-/** Tokens that are given by hand come in the place of all that OAuth has brought, and are not renewed. */
+/** What OAuth brings and renews. */
+const TOKENS: readonly string[] = ["oauth_access_token", "oauth_refresh_token", "oauth_client_id"];
+
+/** A token that is given by hand takes the place of all that OAuth has brought, and is not renewed. */
 function withFields({ oauth, problem, credentials, ...rest }: Account, given: JsonObject): Account {
-  const isByHand = Object.keys(given).some(isFromOAuth);
-  const kept = isByHand ? Object.fromEntries(Object.entries(credentials).filter(([field]) => !isFromOAuth(field))) : credentials;
+  const isByHand = oauth !== undefined && (given["oauth_access_token"] !== undefined || given["oauth_refresh_token"] !== undefined);
+  const kept = isByHand ? Object.fromEntries(Object.entries(credentials).filter(([field]) => !TOKENS.includes(field))) : credentials;
   const merged = Object.fromEntries(Object.entries({ ...kept, ...given }).filter(([, value]) => value !== null));
   const grant = isByHand ? {} : { ...(oauth === undefined ? {} : { oauth }), ...(problem === undefined ? {} : { problem }) };
   return { ...rest, ...grant, credentials: merged };
-}
-
-function isFromOAuth(field: string): boolean {
-  return field.startsWith("oauth_");
 }
 
 /** How given values name accounts. */

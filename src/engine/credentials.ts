@@ -5,7 +5,7 @@ import type { RunResult } from "../domain/invocation.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { type OAuthGrant, type TokenAnswer, canRenew, grantAfter, isDue, isRevoked, oauthCredentials } from "../domain/oauth.ts";
 import { type ConfiguredProps, type PropDeclaration, dataStoresOf } from "../domain/prop.ts";
-import { secretTexts, withStars } from "../domain/secret-props.ts";
+import { isSecretField, secretTexts, withStars } from "../domain/secret-props.ts";
 import type { AccountStore } from "../ports/account-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
@@ -134,6 +134,11 @@ export class Credentials {
     return isGood && (!canRenew(oauth) || this.#hasJustFailed(account.id, now)) ? account : this.renew(account);
   }
 
+  /** Nobody asks its provider at the moment, nor has it just failed. */
+  canTry(id: AccountId): boolean {
+    return !this.#renewing.has(id) && !this.#hasJustFailed(id, this.#ports.clock.now());
+  }
+
   #hasJustFailed(id: AccountId, now: number): boolean {
     const failedAt = this.#failedAt.get(id);
     return failedAt !== undefined && now >= failedAt && now < failedAt + FAILED_HOLDS_MS;
@@ -237,7 +242,8 @@ export class Credentials {
 
 /** What a provider says may have in it what it was asked with. */
 function told(reason: string, { credentials, oauth }: Account): string {
-  return withStars(reason, [...Object.values(credentials).map(String), oauth?.client.secret ?? "", oauth?.refreshToken ?? ""]);
+  const fields = Object.entries(credentials).flatMap(([name, value]) => (isSecretField(name) ? [String(value)] : []));
+  return withStars(reason, [...fields, oauth?.client.secret ?? "", oauth?.refreshToken ?? ""]);
 }
 
 function isSameGrant(left: OAuthGrant | undefined, right: OAuthGrant | undefined): boolean {

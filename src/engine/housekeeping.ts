@@ -57,15 +57,14 @@ export async function keepRenewed(
 ): Promise<void> {
   while (!signal.aborted) {
     const used = new Set([...sources.all()].flatMap(({ source }) => (source.active ? Object.values(source.configured).map(accountIdOf) : [])));
-    const renewable = store.listAccounts().filter(({ id, problem, oauth }) => used.has(id) && problem === undefined && canRenew(oauth));
-    const renewing = renewable.map((account) =>
+    const accounts = store.listAccounts().filter(({ id, problem, oauth }) => used.has(id) && problem === undefined && canRenew(oauth));
+    // Nobody waits here: a provider that is slow holds up no other.
+    for (const account of accounts.filter(({ id }) => credentials.canTry(id)))
       credentials.fresh(account).catch((error: unknown) => {
         if (!signal.aborted) log.warn("the tokens of an account could not be renewed ahead", { account: account.name, reason: messageOf(error) });
-      }),
-    );
-    await Promise.all(renewing);
+      });
     const now = clock.now();
-    const due = store.listAccounts().flatMap(({ id, oauth }) => (used.has(id) && oauth !== undefined ? (dueAt(oauth) ?? []) : []));
+    const due = accounts.flatMap(({ oauth }) => (oauth === undefined ? [] : (dueAt(oauth) ?? [])));
     // Tokens that live for seconds would keep it busy: who uses them renews them.
     const next = Math.min(now + LOOK_AT_TOKENS_EVERY_MS, ...due.filter((at) => at > now));
     await clock.sleepUntil(Math.max(next, now + LOOK_AT_TOKENS_AT_MOST_EVERY_MS), signal);

@@ -78,10 +78,11 @@ export function settled({ app, addresses, fields }: OAuthRequest): OAuthProvider
   };
 }
 
+const ADDRESSES = ["authorize_url", "token_url", "device_url"];
+
 export function wanted(value: string | undefined, app: string, field: string): string {
   if (value !== undefined && value !== "") return value;
-  const isAddress = field.endsWith("_url");
-  const fix = isAddress ? { fix: `Give --${field.replaceAll("_", "-")}` } : field.includes("_uri") ? {} : { fix: `Give --field ${field}=…` };
+  const fix = ADDRESSES.includes(field) ? { fix: `Give --${field.replaceAll("_", "-")}` } : /_ur[il]$/.test(field) ? {} : { fix: `Give --field ${field}=…` };
   throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} by OAuth: ${field} is missing`, fix);
 }
 

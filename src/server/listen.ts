@@ -51,7 +51,10 @@ export class Listener {
     // A connection that is busy now becomes idle when it has been answered, and would stay open for the next request.
     const closeIdle = setInterval(() => {
       this.#server.closeIdleConnections();
-      for (const socket of this.#silent) if (socket.bytesRead === 0) socket.destroy();
+      // What has arrived is read before that comes.
+      setImmediate(() => {
+        for (const socket of this.#silent) if (socket.bytesRead === 0) socket.destroy();
+      });
     }, CLOSE_IDLE_EVERY_MS);
     const cutOff = setTimeout(() => this.#server.closeAllConnections(), graceMs);
     await closed;

@@ -2,6 +2,7 @@ import * as oauth from "oauth4webapi";
 import type { GrantedTokens, OAuthClient, TokenAnswer } from "../domain/oauth.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
+import { withStars } from "../domain/secret-props.ts";
 import type { Authorization, AuthorizationRequest, DeviceAuthorization, OAuthServer } from "../ports/oauth-server.ts";
 import { sendRequest } from "./http-client.ts";
 
@@ -48,7 +49,9 @@ export const oauthServer: OAuthServer = {
           answered(() => oauth.deviceCodeGrantRequest(server, { client_id: client.id }, authOf(client), started.device_code, optionsFor(client, polling))),
       };
     } catch (error) {
-      throw new PdError("PD_OAUTH_FAILED", `Cannot begin a device flow at ${deviceUrl}: ${reasonOf(error)}`, { cause: error });
+      throw new PdError("PD_OAUTH_FAILED", `Cannot begin a device flow at ${deviceUrl}: ${withStars(reasonOf(error), [client.secret ?? ""])}`, {
+        cause: error,
+      });
     }
   },
 
@@ -140,5 +143,6 @@ function tokensOf(said: JsonObject, accessToken: string): GrantedTokens {
 }
 
 function reasonOf(error: unknown): string {
+  if (error instanceof oauth.ResponseBodyError) return error.error_description ?? error.error;
   return error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
 }

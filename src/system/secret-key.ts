@@ -23,10 +23,16 @@ export interface SecretKeySettings {
  * read, PD_KEYRING_UNUSABLE.
  */
 export async function openVault({ keyFile, keyring, log, use, environment, inUse }: SecretKeySettings): Promise<AesVault> {
-  const kept = await HomeKeys.read({ path: keyFile, keyring, log });
   const given = givenKey("PD_SECRET_KEY", environment["PD_SECRET_KEY"] ?? "");
   const old = givenKey("PD_SECRET_KEY_OLD", environment["PD_SECRET_KEY_OLD"] ?? "");
-  // Nothing is made or taken away before everything can be opened.
+  const isEnough = given.length > 0 && missingOf(inUse, [...given, ...old]).length === 0;
+  const kept = await HomeKeys.read({ path: keyFile, keyring, log }).catch((error: unknown) => {
+    if (!isEnough || !(error instanceof PdError)) throw error;
+    log.warn("the key of this home cannot be read; everything is sealed with those that are given", { reason: error.message });
+    return undefined;
+  });
+  if (kept === undefined) return new AesVault([...given, ...old], { name: "environment", keep: (ring) => keepOutside(ring, undefined) });
+  // No key is made, moved or given up before everything can be opened.
   requireKeys(inUse, [...given, ...old, ...kept.found], keyFile);
   if (given.length > 0) {
     if (kept.found.length > 0) log.warn("all secrets are sealed with PD_SECRET_KEY from now on; the key of this home is taken away", { place: kept.place });
@@ -41,8 +47,12 @@ export async function openVault({ keyFile, keyring, log, use, environment, inUse
   return new AesVault([...ring, ...old], { name: kept.place, keep: (keys) => (kept.place === "keyring" ? kept.keepInKeyring(keys) : kept.keepInFile(keys)) });
 }
 
+function missingOf(inUse: ReadonlySet<string>, keys: KeyRing): readonly string[] {
+  return [...inUse].filter((id) => !keys.some((key) => key.id === id));
+}
+
 function requireKeys(inUse: ReadonlySet<string>, keys: KeyRing, keyFile: string): void {
-  const missing = [...inUse].filter((id) => !keys.some((key) => key.id === id));
+  const missing = missingOf(inUse, keys);
   if (missing.length === 0) return;
   const there = keys.length === 0 ? "there is none" : `there ${keys.length === 1 ? "is" : "are"} ${keys.map(({ id }) => id).join(", ")}`;
   throw new PdError("PD_SECRET_KEY_WRONG", `Cannot open the secrets of this home: they are sealed with key ${missing.join(", ")}, and ${there}`, {
@@ -76,9 +86,9 @@ function isUnusable(error: unknown): boolean {
   return error instanceof PdError && error.code === "PD_KEYRING_UNUSABLE";
 }
 
-async function keepOutside(ring: KeyRing, before: HomeKeys): Promise<void> {
+async function keepOutside(ring: KeyRing, before: HomeKeys | undefined): Promise<void> {
   // Keys in variables are the user's to take away.
-  if (ring.length === 1) return before.forget();
+  if (ring.length === 1) return before?.forget();
   throw new PdError("PD_BAD_INPUT", "Cannot make a new key: it is given by PD_SECRET_KEY", {
     fix: "Start the server with the new key in PD_SECRET_KEY and the one before in PD_SECRET_KEY_OLD: everything is sealed anew",
   });

@@ -36,10 +36,10 @@ describe("a component cannot harm the server", () => {
     const server = await TestServer.start();
     const source = await server.deploy(
       component(
-        "const refused = []; for (const name of ['_debugProcess', '_debugEnd', 'kill', '_kill', '_getActiveHandles']) try { process[name](process.ppid, 'SIGUSR1'); } catch (error) { refused.push(name); } return refused;",
+        "const refused = []; for (const name of ['_debugProcess', '_debugEnd', 'kill', '_kill', '_getActiveHandles', '_getActiveRequests']) try { process[name](process.ppid, 'SIGUSR1'); } catch (error) { refused.push(name); } return refused;",
       ),
     );
-    expect((await source.run())["returned"]).toEqual(["_debugProcess", "_debugEnd", "kill", "_kill", "_getActiveHandles"]);
+    expect((await source.run())["returned"]).toEqual(["_debugProcess", "_debugEnd", "kill", "_kill", "_getActiveHandles", "_getActiveRequests"]);
     expect(process.listenerCount("SIGUSR1")).toBeGreaterThan(0);
   });
 
@@ -50,7 +50,7 @@ describe("a component cannot harm the server", () => {
     const bus = createServer(() => count++).listen(path);
     onTestFinished(() => void bus.close());
     const ways = `[() => net.connect(path), () => net.createConnection({ path }), () => new net.Socket().connect(path), () => tls.connect({ path }),
-      () => http.get({ socketPath: path, path: "/" }), () => net.createServer().listen("\\0other"), () => http.createServer().listen({ path: path + "2" }), () => net.connect(Object.assign([], { path })), () => net.connect(Object.assign([{}], { path, [Symbol()]: true })),
+      () => http.get({ socketPath: path, path: "/" }), () => net.createServer().listen("\\0other"), () => http.createServer().listen({ path: path + "2" }), () => net.createServer().listen({ handle: { path: path + "3" } }), () => net.createServer().listen({ port: 1, _handle: { path: path + "4" } }), () => net.connect(Object.assign([], { path })), () => net.connect(Object.assign([{}], { path, [Symbol()]: true })),
       () => { let asked = 0; return net.connect({ get path() { return asked++ < 2 ? undefined : path; }, port: 1, host: "127.0.0.1" }); }]`;
     const source = await server.deploy(
       component(
@@ -59,8 +59,15 @@ describe("a component cannot harm the server", () => {
          return Promise.all(${ways}.map((way) => new Promise((resolve) => way().once("error", (error) => resolve(error.code)).once("connect", () => resolve("connected")))));`,
       ),
     );
-    expect((await source.run())["returned"]).toEqual([...Array.from({ length: 9 }, () => "EACCES"), "ECONNREFUSED"]);
+    expect((await source.run())["returned"]).toEqual([...Array.from({ length: 11 }, () => "EACCES"), "ECONNREFUSED"]);
     expect(count).toBe(0);
+    const inner = await server.deploy(
+      component(
+        `const net = require("node:net"); return [() => net._createServerHandle(${JSON.stringify(path)} + 5, -1, -1), () => net.createServer()._listen2(${JSON.stringify(path)} + 6, -1, -1, 5)].map((way) => { try { return way(); } catch (error) { return error.code; } });`,
+      ),
+    );
+    expect((await inner.run())["returned"]).toEqual(["EACCES", "EACCES"]);
+    expect((await readdir(server.home)).filter((name) => name.startsWith("bus"))).toEqual(["bus"]);
   });
 
   it("and reaches what it may: by port, by port and host, by options, by a list of Node's own, and several addresses", async () => {

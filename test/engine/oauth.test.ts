@@ -199,6 +199,19 @@ describe("an OAuth account", () => {
     expect(tokens.requests).toHaveLength(5);
   });
 
+  it("goes on to be renewed when another of its fields is changed, until it is given a token by hand", async () => {
+    const { server } = await withAccount(60, () => ({ status: 500, body: "" }));
+    const changed = async (credentials: JsonObject) => {
+      await server.api.put("/v1/accounts/demo", { credentials });
+      const { oauth, credentials: all } = dataOf(await server.api.get("/v1/accounts/demo?include_credentials=1"));
+      return [oauth !== null, all];
+    };
+    const brought = { oauth_access_token: "t-0", oauth_client_id: "me", oauth_refresh_token: "hush-r-0" };
+    expect(await changed({ oauth_uid: "7", region: "eu" })).toEqual([true, { ...brought, oauth_uid: "7", region: "eu" }]);
+    expect(await changed({ oauth_access_token: "mine" })).toEqual([false, { oauth_access_token: "mine", oauth_uid: "7", region: "eu" }]);
+    expect(await changed({ oauth_access_token: "mine-2" })).toEqual([false, { oauth_access_token: "mine-2", oauth_uid: "7", region: "eu" }]);
+  });
+
   it("lends the client that it was connected with to other accounts", async () => {
     const { server, tokens } = await withAccount(60, () => ({ status: 500, body: "" }));
     const request = { app: "demo", client_of: "demo", name: "second" };

@@ -265,6 +265,20 @@ describe("the sealed store", () => {
       }
   });
 
+  it("is not wanted where the one that everything is sealed with is given", async () => {
+    const [folder, keyring] = [await temporaryFolder(), new MemoryKeyring()];
+    const store = await openSealed(folder, { use: "always", keyring });
+    await plant(store);
+    await store.close();
+    const [key = ""] = JSON.parse([...keyring.entries.values()][0] ?? "{}").keys;
+    const gone = new MemoryKeyring();
+    await expect(openSealed(folder, { use: "auto", keyring: gone })).rejects.toMatchObject({ code: "PD_SECRET_KEY_WRONG" });
+    const wrong = { PD_SECRET_KEY: Buffer.alloc(32, "2").toString("base64") };
+    await expect(openSealed(folder, { environment: wrong, keyring: gone })).rejects.toMatchObject({ code: "PD_SECRET_KEY_WRONG" });
+    const rescued = await openSealed(folder, { environment: { PD_SECRET_KEY: key }, keyring: gone });
+    expect(readBack(rescued)).toEqual([planted, planted, webhook, registry]);
+  });
+
   it("that was copied with its home shares the key in the keyring until one of them makes a new one; then each has its own", async () => {
     const [folder, copy, keyring] = [await temporaryFolder(), join(await temporaryFolder(), "copy"), new MemoryKeyring()];
     const store = await openSealed(folder, { use: "always", keyring });

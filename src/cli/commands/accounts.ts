@@ -42,20 +42,20 @@ const USAGE =
   "pd accounts connect <app> | reconnect <account> | list [app] | show <account> | test <account> | rename <account> <name> | update <account> | delete <account>";
 
 /** Of each verb, how many words it wants at least, and takes. */
-const WORDS_OF: Readonly<Record<string, readonly [number, number]>> = {
-  connect: [1, 1],
-  reconnect: [1, 1],
-  list: [0, 1],
-  show: [1, 1],
-  test: [1, 1],
-  rename: [2, 2],
-  update: [1, 1],
-  delete: [1, 1],
-};
+const WORDS_OF: ReadonlyMap<string, readonly [number, number]> = new Map([
+  ["connect", [1, 1]],
+  ["reconnect", [1, 1]],
+  ["list", [0, 1]],
+  ["show", [1, 1]],
+  ["test", [1, 1]],
+  ["rename", [2, 2]],
+  ["update", [1, 1]],
+  ["delete", [1, 1]],
+]);
 
 /** `pd accounts <verb> [words…]`: credentials for apps, which components use by the account's name. */
 export async function accounts(cli: CliContext, { verb, words }: { verb: string; words: readonly string[] }, flags: AccountFlags): Promise<number> {
-  const [least, most] = WORDS_OF[verb] ?? [];
+  const [least, most] = WORDS_OF.get(verb) ?? [];
   if (least === undefined || most === undefined) throw new PdError("PD_BAD_INPUT", `Cannot ${JSON.stringify(verb)} accounts`, { fix: USAGE });
   if (words.length < least || words.length > most)
     throw new PdError(
@@ -123,8 +123,9 @@ async function connectWithClient(cli: CliContext, app: string, flags: AccountFla
   const clientId = flags.clientId ?? (canAsk(cli, flags) ? await ask("Client id") : undefined);
   if (clientId === undefined) throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} by OAuth: no client is given`, { fix: "--client-id <id>" });
   const request = await oauthRequest(cli, app, { ...flags, clientId });
-  const isHere = flags.redirectUri === undefined && text(request, "flow") === FLOWS["code"];
-  if (!isHere || !(await lookAt(cli, await connect(cli), app)).wantsHttps) return connectOAuth(cli, request, flags);
+  const { redirectUri, redirectPort: port, authorizeUrl, tokenUrl } = flags;
+  const isOwn = [redirectUri, port, authorizeUrl, tokenUrl].some((given) => given !== undefined);
+  if (isOwn || text(request, "flow") !== FLOWS["code"] || !(await lookAt(cli, await connect(cli), app)).wantsHttps) return connectOAuth(cli, request, flags);
   if (!canAsk(cli, flags))
     throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} without a terminal: it refuses redirect addresses on this machine`, {
       fix: "Run it in a terminal, with --redirect-uri https://…",
@@ -190,8 +191,8 @@ async function update(cli: CliContext, path: string, flags: AccountFlags): Promi
   const wantsFields = !isRenamed || flags.field !== undefined || flags.env !== undefined || flags.stdin === true;
   const credentials = wantsFields ? await givenFields(cli, client, { app: appOf(before), flags }) : undefined;
   const done = await changed(cli, path, { ...(isRenamed ? { name: named(flags.name ?? "") } : {}), ...(credentials === undefined ? {} : { credentials }) });
-  const isByHand = before["oauth"] !== null && Object.keys(credentials ?? {}).some((field) => field.startsWith("oauth_"));
-  if (isByHand && !cli.isJson) printNote(cli, "Its tokens are yours to renew from now on: they were given by hand");
+  const isByHand = credentials?.["oauth_access_token"] !== undefined || credentials?.["oauth_refresh_token"] !== undefined;
+  if (before["oauth"] !== null && isByHand && !cli.isJson) printNote(cli, "Its tokens are yours to renew from now on: they were given by hand");
   return done;
 }
 
@@ -200,8 +201,13 @@ async function reconnect(cli: CliContext, account: string, flags: AccountFlags):
   const client = await connect(cli);
   const { oauth } = dataOf(await client.get(`/v1/accounts/${encodeURIComponent(account)}`));
   const before = isJsonObject(oauth) ? text(oauth, "redirect_uri") : "";
-  const isElsewhere = before !== "" && !before.startsWith("http://127.0.0.1");
-  const redirect = flags.redirectUri === undefined && flags.redirectPort === undefined && isElsewhere ? { redirectUri: before } : {};
+  const [, port] = /^http:\/\/127\.0\.0\.1:(\d+)\/callback$/.exec(before) ?? [];
+  const isGiven = flags.redirectUri !== undefined || flags.redirectPort !== undefined;
+  const redirect = isGiven || before === "" ? {} : port === undefined ? { redirectUri: before } : { redirectPort: port };
+  if ("redirectUri" in redirect && !canAsk(cli, flags))
+    throw new PdError("PD_BAD_INPUT", `Cannot reconnect ${account} without a terminal: it was connected with the redirect address ${before}`, {
+      fix: "Run it in a terminal",
+    });
   return connectOAuth(cli, { account, ...(await clientParams(cli, flags)) }, { ...flags, ...redirect });
 }
 

@@ -2,7 +2,7 @@
  * Node's permission model does not limit sockets, and those of this machine lead to its keyring, its container engine
  * and its databases. No published component wants one.
  */
-import * as net from "node:net";
+import net from "node:net";
 
 // Taken before any component runs: what it puts in their places is not asked.
 const { apply, get, getOwnPropertyDescriptor } = Reflect;
@@ -24,6 +24,30 @@ export function refuseLocalSockets(): void {
     later(() => server.emit("error", error));
     return server;
   });
+  closeBackDoors();
+}
+
+/** What Node keeps for itself and exports all the same: both make handles of paths. */
+function closeBackDoors(): void {
+  const listen: unknown = get(net.Server.prototype, "_listen2");
+  if (!isFunction(listen)) throw new TypeError("servers of this Node have no _listen2");
+  Object.defineProperty(net.Server.prototype, "_listen2", {
+    value: function (this: net.Server, ...given: unknown[]): unknown {
+      // Of a path there is no port.
+      if (typeof given[1] !== "number" || given[1] < 0) throw refusal("listen on", toText(given[0]));
+      return apply(listen, this, given);
+    },
+  });
+  Object.defineProperty(net, "_createServerHandle", {
+    value: (): never => {
+      throw refusal("make a handle of", "a socket");
+    },
+  });
+}
+
+function refusal(attempted: string, path: string): Error {
+  const reason = `Cannot ${attempted} ${path}: local sockets of this machine are not for components`;
+  return Object.assign(new Error(reason), { code: "EACCES", address: path });
 }
 
 function guard<Owner extends net.Socket | net.Server>(owner: Owner, name: "connect" | "listen", refuse: (self: Owner, error: Error) => unknown): void {
@@ -33,13 +57,12 @@ function guard<Owner extends net.Socket | net.Server>(owner: Owner, name: "conne
     value: function (this: Owner, ...given: unknown[]): unknown {
       const { path, rest } = withoutPath(given);
       if (path === undefined) return apply(original, this, rest);
-      const reason = `Cannot ${name === "connect" ? "connect to" : "listen on"} ${path}: local sockets of this machine are not for components`;
-      return refuse(this, Object.assign(new Error(reason), { code: "EACCES", syscall: name, address: path }));
+      return refuse(this, refusal(name === "connect" ? "connect to" : "listen on", path));
     },
   });
 }
 
-/** The path is looked at once: what is handed on has none, whatever it would say when it is asked again. */
+/** The path is looked at once: what is handed on has none, nor a handle, whatever it would say when it is asked again. */
 function withoutPath(given: unknown[]): { path: string | undefined; rest: unknown[] } {
   const [first, ...others] = given;
   if (typeof first === "string") return { path: toNumber(first) >= 0 ? undefined : first, rest: given };
@@ -47,8 +70,10 @@ function withoutPath(given: unknown[]): { path: string | undefined; rest: unknow
   const isList = isArray(first) && normalized !== undefined && get(first, normalized) === true;
   const options: unknown = isList ? get(first, 0) : first;
   if (typeof options !== "object" || options === null) return { path: undefined, rest: given };
-  const path: unknown = get(options, "path");
-  const target: unknown = create(options, { path: { value: undefined } });
+  // A handle is an address as well, and so may be what stands in its place.
+  const path: unknown = get(options, "path") || ((get(options, "_handle") || get(options, "handle")) && "a handle");
+  const nothing = { value: undefined };
+  const target: unknown = create(options, { path: nothing, _handle: nothing, handle: nothing });
   return { path: path ? toText(path) : undefined, rest: isList ? [target, get(first, 1)] : [target, ...others] };
 }
 
