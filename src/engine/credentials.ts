@@ -219,7 +219,7 @@ export class Credentials {
     });
   }
 
-  /** After every change of this account that has begun before. Whatever writes accounts that are there does so in here. */
+  /** After every change of this account that has begun before. Whatever gives an account that is there another content does so in here. */
   inTurn<Value>(id: AccountId, work: () => Promise<Value>): Promise<Value> {
     const turn = (this.#changing.get(id) ?? Promise.resolve()).then(work, work);
     this.#changing.set(id, turn);
