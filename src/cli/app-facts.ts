@@ -1,6 +1,6 @@
 import { PdError } from "../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
-import { type ApiClient, dataOf } from "./api-client.ts";
+import { type ApiClient, dataOf, listOf } from "./api-client.ts";
 import { text } from "./reporter.ts";
 
 /** A field of an app's account. */
@@ -38,11 +38,22 @@ export function findAppOf(client: ApiClient, slug: string, code: JsonObject): Pr
   return factsOf(slug, client.post("/v1/components/app", { ...code, app: slug }));
 }
 
+/** `undefined`: it is none that the server knows without looking anywhere. */
+export async function knownAppOf(client: ApiClient, slug: string): Promise<AppFacts | undefined> {
+  const records = listOf(await client.get(`/v1/apps?limit=1000&q=${encodeURIComponent(slug)}`));
+  const record = records.find(({ name_slug: found }) => found === slug);
+  return record === undefined ? undefined : factsIn(slug, record);
+}
+
 async function factsOf(slug: string, asked: Promise<JsonObject>): Promise<AppFacts> {
   const found = await asked.then(dataOf, (error: unknown): JsonObject => {
     if (error instanceof PdError && error.code === "PD_NOT_FOUND") return {};
     throw error;
   });
+  return factsIn(slug, found);
+}
+
+function factsIn(slug: string, found: JsonObject): AppFacts {
   const fields = parseJson(text(found, "custom_fields_json"));
   const oauth = isJsonObject(found["oauth"]) ? found["oauth"] : {};
   return {
@@ -69,13 +80,13 @@ function fieldFacts(field: JsonObject): FieldFacts {
 const TOKEN: FieldFacts = { name: "oauth_access_token", hint: "", default: undefined, isOptional: false, isSecret: true };
 
 /** All that is given by hand where nobody signs in. */
-export function givenFields({ fields, hasToken }: AppFacts): readonly FieldFacts[] {
+export function handFields({ fields, hasToken }: AppFacts): readonly FieldFacts[] {
   return hasToken ? [TOKEN, ...fields] : fields;
 }
 
 /** The field that one bare value must be of; `undefined`: there are several. */
 export function onlyField(app: AppFacts): string | undefined {
-  const fields = givenFields(app);
+  const fields = handFields(app);
   const [only, another] = fields.length === 1 ? fields : fields.filter((field) => !field.isOptional && field.default === undefined);
   return another === undefined ? only?.name : undefined;
 }

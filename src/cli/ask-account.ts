@@ -4,7 +4,7 @@ import { type ApiClient, dataOf, listOf } from "./api-client.ts";
 import type { AppFacts } from "./app-facts.ts";
 import type { AskedComponent } from "./asked-component.ts";
 import { askChoice } from "./ask-choice.ts";
-import { askEach, askFields, askText } from "./ask-fields.ts";
+import { askEach, askFields, askPlain, askRedirectUri, askText } from "./ask-fields.ts";
 import { Choices } from "./choices.ts";
 import type { CliContext } from "./context.ts";
 import { redirectPort, redirectUri } from "./oauth-callback.ts";
@@ -90,17 +90,15 @@ async function signIn(cli: CliContext, client: ApiClient, { app, name, signal, f
   const wanted = app.fields.filter(({ isOptional, isSecret, default: usual }) => !isSecret && (!isOptional || usual !== undefined));
   const port = redirectPort(cli);
   const request: JsonObject = { app: app.slug, flow, ...(name === undefined ? {} : { name }) };
-  const ask = (message: string, isSecret: boolean): Promise<string> =>
-    askText(cli, { hint: "", default: undefined, isOptional: isSecret, isSecret }, { message, signal });
   const isElsewhere = app.wantsHttps && flow === "authorization_code";
   if (clientOf === undefined) {
     const address = isElsewhere ? "any https address of yours" : redirectUri(port);
     if (flow === "authorization_code") printNote(cli, `Register a client at ${app.name}; its redirect address is ${address}`);
-    request["client_id"] = await ask("Client id", false);
-    const secret = await ask("Client secret", true);
+    request["client_id"] = await askPlain(cli, "Client id", signal);
+    const secret = await askText(cli, { hint: "", default: undefined, isOptional: true, isSecret: true }, { message: "Client secret", signal });
     if (secret !== "") request["client_secret"] = secret;
   } else request["client_of"] = clientOf;
   request["fields"] = await askEach(cli, wanted, { app, signal });
-  const redirect = isElsewhere ? await ask("Redirect address that is registered there (https://…)", false) : port;
+  const redirect = isElsewhere ? await askRedirectUri(cli, signal) : port;
   return connectByOAuth(cli, client, { request, redirect, signal });
 }

@@ -1,14 +1,14 @@
 import { input, password } from "@inquirer/prompts";
 import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
 import { answerProblem } from "./answer-check.ts";
-import { type AppFacts, type FieldFacts, givenFields } from "./app-facts.ts";
+import { type AppFacts, type FieldFacts, handFields } from "./app-facts.ts";
 import type { CliContext } from "./context.ts";
 import { readValue } from "./prop-flags.ts";
 import { holdingTerminal } from "./spinner.ts";
 
 /** Asks for all fields of an account; of an app that nothing is known of, for all at once. */
 export async function askFields(cli: CliContext, app: AppFacts, signal: AbortSignal | undefined): Promise<JsonObject> {
-  const fields = givenFields(app);
+  const fields = handFields(app);
   if (fields.length > 0) return askEach(cli, fields, { app, signal });
   const context = contextOf(cli, signal);
   const validate = (answer: string): string | true => answerProblem({ type: "app", name: app.slug }, answer);
@@ -44,6 +44,15 @@ export function askText(
   const validate = (given: string): string | true => given !== "" || isOptional || usual !== undefined || "It is required";
   if (isSecret) return holdingTerminal(() => password({ message: question, mask: "*", validate }, context));
   return holdingTerminal(() => input({ message: question, validate, ...(usual === undefined ? {} : { default: usual }) }, context));
+}
+
+/** A text that has to be given and may be seen. */
+export function askPlain(cli: CliContext, message: string, signal: AbortSignal | undefined): Promise<string> {
+  return askText(cli, { hint: "", default: undefined, isOptional: false, isSecret: false }, { message, signal });
+}
+
+export function askRedirectUri(cli: CliContext, signal: AbortSignal | undefined): Promise<string> {
+  return askPlain(cli, "Redirect address that is registered there (https://…)", signal);
 }
 
 function contextOf({ stdin, stderr }: CliContext, signal: AbortSignal | undefined) {
