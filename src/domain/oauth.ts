@@ -69,6 +69,9 @@ export function isOAuthGrant(value: unknown): value is OAuthGrant {
   );
 }
 
+/** Fields of an account that OAuth alone brings; who the user is may be given by hand as well. */
+export const TOKEN_FIELDS: readonly string[] = ["oauth_access_token", "oauth_refresh_token", "oauth_client_id"];
+
 /** Whether new tokens can be had without a person. */
 export function canRenew(grant: OAuthGrant | undefined): boolean {
   return grant?.flow === "client_credentials" || grant?.refreshToken !== undefined;

@@ -3,6 +3,7 @@ import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { PdError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { withDefaults } from "../domain/known-app.ts";
+import { TOKEN_FIELDS } from "../domain/oauth.ts";
 import { isAppSlug } from "../domain/registry.ts";
 import type { AccountStore } from "../ports/account-store.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -123,13 +124,10 @@ export class Accounts {
   }
 }
 
-/** What OAuth brings and renews. */
-const TOKENS: readonly string[] = ["oauth_access_token", "oauth_refresh_token", "oauth_client_id"];
-
 /** A token that is given by hand takes the place of all that OAuth has brought, and is not renewed. */
 function withFields({ oauth, problem, credentials, ...rest }: Account, given: JsonObject): Account {
   const isByHand = oauth !== undefined && (given["oauth_access_token"] !== undefined || given["oauth_refresh_token"] !== undefined);
-  const kept = isByHand ? Object.fromEntries(Object.entries(credentials).filter(([field]) => !TOKENS.includes(field))) : credentials;
+  const kept = isByHand ? Object.fromEntries(Object.entries(credentials).filter(([field]) => !TOKEN_FIELDS.includes(field))) : credentials;
   const merged = Object.fromEntries(Object.entries({ ...kept, ...given }).filter(([, value]) => value !== null));
   const grant = isByHand ? {} : { ...(oauth === undefined ? {} : { oauth }), ...(problem === undefined ? {} : { problem }) };
   return { ...rest, ...grant, credentials: merged };

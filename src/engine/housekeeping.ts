@@ -55,16 +55,21 @@ export async function keepRenewed(
   { store, credentials, clock, log, signal }: Pick<EnginePorts, "credentials" | "clock" | "log" | "signal"> & { readonly store: AccountStore },
   sources: AccountUsers,
 ): Promise<void> {
+  let due: readonly number[] = [];
   while (!signal.aborted) {
-    const used = new Set([...sources.all()].flatMap(({ source }) => (source.active ? Object.values(source.configured).map(accountIdOf) : [])));
-    const accounts = store.listAccounts().filter(({ id, problem, oauth }) => used.has(id) && problem === undefined && canRenew(oauth));
-    // Nobody waits here: a provider that is slow holds up no other.
-    for (const account of accounts.filter(({ id }) => credentials.canTry(id)))
-      credentials.fresh(account).catch((error: unknown) => {
-        if (!signal.aborted) log.warn("the tokens of an account could not be renewed ahead", { account: account.name, reason: messageOf(error) });
-      });
+    try {
+      const used = new Set([...sources.all()].flatMap(({ source }) => (source.active ? Object.values(source.configured).map(accountIdOf) : [])));
+      const accounts = store.listAccounts().filter(({ id, problem, oauth }) => used.has(id) && problem === undefined && canRenew(oauth));
+      due = accounts.flatMap(({ oauth }) => (oauth === undefined ? [] : (dueAt(oauth) ?? [])));
+      // Nobody waits here: a provider that is slow holds up no other.
+      for (const account of accounts.filter(({ id }) => credentials.canTry(id)))
+        credentials.fresh(account).catch((error: unknown) => {
+          if (!signal.aborted) log.warn("the tokens of an account could not be renewed ahead", { account: account.name, reason: messageOf(error) });
+        });
+    } catch (error) {
+      log.error("accounts could not be looked at for tokens that end", { reason: messageOf(error) });
+    }
     const now = clock.now();
-    const due = accounts.flatMap(({ oauth }) => (oauth === undefined ? [] : (dueAt(oauth) ?? [])));
     // Tokens that live for seconds would keep it busy: who uses them renews them.
     const next = Math.min(now + LOOK_AT_TOKENS_EVERY_MS, ...due.filter((at) => at > now));
     await clock.sleepUntil(Math.max(next, now + LOOK_AT_TOKENS_AT_MOST_EVERY_MS), signal);

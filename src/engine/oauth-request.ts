@@ -3,7 +3,7 @@ import { PdError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { fillAddress, knownApp, withDefaults } from "../domain/known-app.ts";
 import { publicLocation } from "../domain/registry.ts";
-import { type GrantedTokens, type OAuthClient, type OAuthFlow, type OAuthGrant, type OAuthProvider, travelsSafely } from "../domain/oauth.ts";
+import { type GrantedTokens, type OAuthClient, type OAuthFlow, type OAuthGrant, type OAuthProvider, TOKEN_FIELDS, travelsSafely } from "../domain/oauth.ts";
 
 export interface OAuthRequest {
   readonly app: string;
@@ -135,7 +135,7 @@ function addressesOf({ tokenUrl, authorizeUrl, deviceUrl, refreshUrl }: OAuthCli
 /** What an account needs to be connected once more. */
 export function requestAgain({ app, name, oauth, credentials, ...account }: Account & { readonly oauth: OAuthGrant }): Omit<OAuthRequest, "redirectUri"> {
   const { client, flow, scope } = oauth;
-  const fields = Object.fromEntries(Object.entries(credentials).filter(([field]) => !field.startsWith("oauth_")));
+  const fields = Object.fromEntries(Object.entries(credentials).filter(([field]) => !TOKEN_FIELDS.includes(field)));
   const separator = knownApp(app)?.oauth?.scopeSeparator ?? " ";
   return {
     app,

@@ -18,6 +18,7 @@ const START = Date.UTC(2026, 0, 1);
 class MemoryAccounts implements AccountStore {
   readonly kept = new Map<string, Account>();
   isFull = false;
+  isUnreadable = false;
 
   async saveAccount(account: Account): Promise<void> {
     if (this.isFull) throw new Error("disk full");
@@ -29,6 +30,7 @@ class MemoryAccounts implements AccountStore {
   }
 
   listAccounts(): readonly Account[] {
+    if (this.isUnreadable) throw new Error("it was changed");
     return [...this.kept.values()];
   }
 
@@ -180,6 +182,10 @@ describe("tokens", () => {
     const users = { all: () => [{ source }] };
     const work = keepRenewed({ store, credentials, clock, log: silentLog, signal: stop.signal }, users);
     const grantedAt = () => store.getAccount("apn_1")?.oauth?.grantedAt;
+    // Accounts that cannot be read for a while do not end it.
+    store.isUnreadable = true;
+    await clock.setTo(START + 5 * 60_000);
+    store.isUnreadable = false;
     await clock.setTo(START + HOUR - 2 * 60_000);
     await credentials.untilSettled();
     expect([tokens.requests.length, grantedAt()]).toEqual([0, START]);
