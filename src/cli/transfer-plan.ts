@@ -35,6 +35,7 @@ export function planTransfer(from: JsonObject, to: JsonObject | undefined): Plan
   const changes = [
     ...memberChange("name", to["name"], from["name"]),
     ...memberChange("active", to["active"], from["active"]),
+    ...(from["max_concurrency"] === undefined ? [] : memberChange("max concurrency", to["max_concurrency"], from["max_concurrency"])),
     ...codeChanges(objectOf(to["component"]), objectOf(from["component"])),
     ...membersChanges("prop", withheldOut(to, "configured_props", from), objectOf(from["configured_props"]), hidden),
     ...membersChanges("package", objectOf(to["packages"]), objectOf(from["packages"])),

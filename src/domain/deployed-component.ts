@@ -14,6 +14,8 @@ export interface DeployedComponent {
   readonly dynamicProps: readonly PropDeclaration[];
   /** Variables that this source's process gets. */
   readonly env: Readonly<Record<string, string>>;
+  /** Its runs at the same time; absent: as many as the server allows. */
+  readonly maxConcurrency?: number;
   readonly active: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;

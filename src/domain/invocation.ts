@@ -55,12 +55,19 @@ export interface RunResult {
   readonly emits: readonly Emit[];
   /** Changed keys and their current values; `null`… is a value, `undefined` clears the key. */
   readonly stateChanges: StateChanges;
+  /** Absent: it touched nothing. */
+  readonly touched?: TouchedKeys;
   readonly logs: readonly LogLine[];
+  /** It ended its process itself: nobody else is to blame. */
+  readonly hasExited?: true;
   /** What `run` returned, as JSON text; absent when it returned nothing that JSON can carry. */
   readonly returned?: string;
   /** What an action did through `$`, as JSON text, however it ended. */
   readonly report?: string;
 }
+
+/** Key → how many changes of others its process had seen when the call first read or wrote it. */
+export type TouchedKeys = Readonly<Record<string, number>>;
 
 /** Key → JSON text of the value; `null` clears the key. */
 export type StateChanges = Readonly<Record<string, string | null>>;

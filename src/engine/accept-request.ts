@@ -9,7 +9,7 @@ import type { CommittedRun } from "./commit-run.ts";
 import { type Cancel, DeadlineQueue } from "./deadline-queue.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
 import type { LiveSource } from "./live-source.ts";
-import { isInterrupted, runUntilStored } from "./pending.ts";
+import { runUntilStored } from "./pending.ts";
 import type { EnginePorts } from "./ports.ts";
 
 /** An event that the app hook does not want. */
@@ -83,10 +83,13 @@ export class RequestAcceptor {
   /** What `respond` said; 200 when `run` ended without it, 500 when it threw before, 504 when neither comes in time. */
   #answerCustom(request: StoredRequest): Promise<HttpResponse> {
     let answer: HttpResponse | undefined;
+    let isSent = false;
+    let release: Cancel = () => {};
     let onResponse = (_response: HttpResponse | BadResponse): void => {};
     const stored = new Promise<HttpResponse>((resolve, reject) => {
       const answerOnceStored = (response: HttpResponse): void => {
         answer ??= response;
+        isSent = true;
         request.store().then(() => resolve(response), reject);
       };
       request.cancels.push(this.#unanswered.add(() => answerOnceStored(late(request.id))));
@@ -94,11 +97,17 @@ export class RequestAcceptor {
         if (answer !== undefined) return;
         const usable = "problem" in response ? failed(request.id) : response;
         answer = usable;
-        request.cancels.push(this.#held.add(() => answerOnceStored(usable)));
+        release = this.#held.add(() => answerOnceStored(usable));
+        request.cancels.push(release);
       };
     });
+    // An answer that has not left is void with the try that gave it.
+    const onVoid = (): void => {
+      release();
+      if (!isSent) answer = undefined;
+    };
     const finished = request
-      .run({ onResponse: (response) => onResponse(response), responseStatus: () => answer?.status })
+      .run({ onResponse: (response) => onResponse(response), onVoid, responseStatus: () => answer?.status })
       .then((run) => answer ?? answerWithoutRespond(run));
     return Promise.race([stored, finished]);
   }
@@ -139,22 +148,12 @@ class StoredRequest {
 
   async #runUntilStored(options: InvokeOptions): Promise<CommittedRun> {
     try {
-      return await this.#runTwice(options);
+      return await this.#live.invoke(this.#trigger, options);
     } catch (error) {
       if (this.#storing === undefined) throw error;
       await this.#storing;
       const { responseStatus } = options;
       return runUntilStored(this.#ports, this.#live, { id: this.id, trigger: this.#trigger, ...(responseStatus === undefined ? {} : { responseStatus }) });
-    }
-  }
-
-  /** When something ended the process of several runs, this one is tried once more, by itself. */
-  async #runTwice(options: InvokeOptions): Promise<CommittedRun> {
-    try {
-      return await this.#live.invoke(this.#trigger, options);
-    } catch (error) {
-      if (this.#storing !== undefined || !isInterrupted(error) || this.#ports.signal.aborted) throw error;
-      return this.#live.invoke(this.#trigger, { ...options, isAlone: true });
     }
   }
 }

@@ -84,7 +84,7 @@ function recall({ store }: EnginePorts, { unit, memory: known }: LoadedAction, m
   const stored = store.readActionState(memory);
   const gone = [...known].filter((key) => !(key in stored)).map((key) => [key, null]);
   for (const key of Object.keys(stored)) known.add(key);
-  unit.patchState({ ...stored, ...Object.fromEntries(gone) });
+  unit.patchState({ ...stored, ...Object.fromEntries(gone) }, 0);
 }
 
 async function remember(

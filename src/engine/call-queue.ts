@@ -17,25 +17,36 @@ interface Waiter {
  * waits until nothing else runs, and whoever comes after it waits for it.
  */
 export class CallQueue {
-  readonly #limits: CallLimits;
+  readonly #limits: () => CallLimits;
   #waiting: Waiter[] = [];
   #loners: Waiter[] = [];
   #refusal: PdError | undefined;
   #running = 0;
   #hasLoner = false;
+  /** Changes when what runs is counted from zero again. */
+  #round = 0;
 
-  constructor(limits: CallLimits) {
+  /** The limits may change; what runs already goes on. */
+  constructor(limits: () => CallLimits) {
     this.#limits = limits;
   }
 
   /** Rejects as the call does, with PD_TOO_BUSY when too many wait, and as `close` says. */
   async run<Value>(call: () => Promise<Value>, isAlone: boolean): Promise<Value> {
     await this.#enter(isAlone);
+    const round = this.#round;
     try {
       return await call();
     } finally {
-      this.#leave();
+      if (round === this.#round) this.#leave();
     }
+  }
+
+  /** What runs now holds up nobody any more: whoever waits begins as if nothing ran. */
+  startOver(): void {
+    this.#round++;
+    this.#running = 1;
+    this.#leave();
   }
 
   /** Refuses whoever waits and whoever comes; what runs goes on. */
@@ -50,7 +61,7 @@ export class CallQueue {
   /** A place is given by whoever leaves, so that nobody who comes between takes it. */
   async #enter(isAlone: boolean): Promise<void> {
     if (this.#refusal !== undefined) throw this.#refusal;
-    const { maxConcurrency, maxWaiting } = this.#limits;
+    const { maxConcurrency, maxWaiting } = this.#limits();
     const isFree = isAlone ? this.#running === 0 : this.#running < maxConcurrency && !this.#hasLoner && this.#loners.length === 0;
     if (isFree) {
       this.#running++;
@@ -71,7 +82,7 @@ export class CallQueue {
       this.#hasLoner = true;
       return this.#loners.shift()?.begin();
     }
-    while (this.#waiting.length > 0 && this.#running < this.#limits.maxConcurrency) {
+    while (this.#waiting.length > 0 && this.#running < this.#limits().maxConcurrency) {
       this.#running++;
       this.#waiting.shift()?.begin();
     }

@@ -25,6 +25,7 @@ export interface DeployRequest {
   readonly baggage?: StoredBaggage | undefined;
   readonly props: JsonObject;
   readonly env: Readonly<Record<string, string>>;
+  readonly maxConcurrency?: number | undefined;
 }
 
 interface Loaded {
@@ -48,6 +49,7 @@ export async function deploy(ports: EnginePorts, state: EngineState, request: De
     configured: {},
     dynamicProps: [],
     env: request.env,
+    ...(request.maxConcurrency === undefined ? {} : { maxConcurrency: request.maxConcurrency }),
     active: request.active ?? true,
     createdAt: now,
     updatedAt: now,

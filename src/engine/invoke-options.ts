@@ -5,8 +5,10 @@ import type { BadResponse, HttpResponse } from "../domain/invocation.ts";
 export interface InvokeOptions {
   readonly id?: InvocationId;
   readonly replayOf?: InvocationId;
-  /** Told at most once, and before the run ends. */
+  /** Told at most once in each try, and before the run ends. */
   readonly onResponse?: (response: HttpResponse | BadResponse) => void;
+  /** Told when a try does not count: what it has answered is void, and the run is made again. */
+  readonly onVoid?: () => void;
   /** Told when the run has ended and is about to be stored. */
   readonly onEnded?: () => void;
   /** Runs while nothing else of the source does: what ends its process now ends it by itself. */

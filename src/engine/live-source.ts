@@ -2,7 +2,8 @@ import type { ComponentDefinition, HookName } from "../domain/component.ts";
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { invocationId } from "../domain/ids.ts";
-import type { Method, StateChanges } from "../domain/invocation.ts";
+import type { LogLine, Method, RunResult, StateChanges } from "../domain/invocation.ts";
+import { type Tries, isDeath, reasonToRunAgain } from "../domain/run-again.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Trigger } from "../domain/trigger.ts";
 import type { CarriedState } from "../ports/component-store.ts";
@@ -16,7 +17,7 @@ import { KnownCode, type Provenance } from "./known-code.ts";
 import type { EnginePorts } from "./ports.ts";
 import { SourceQuestions } from "./source-questions.ts";
 import { SourceUnits, type UnitSettings } from "./source-units.ts";
-import { type Owned, StateOwnership, applyChanges } from "./state-ownership.ts";
+import { type Owned, StateOwnership } from "./state-ownership.ts";
 import { Usage } from "./usage.ts";
 
 /** What a version of the source runs on. */
@@ -31,6 +32,17 @@ interface Warm {
   readonly unit: Unit;
   readonly owned: Owned;
 }
+
+/** How one try of a call differs from the next. */
+interface Try {
+  readonly options: InvokeOptions;
+  readonly tries: Tries;
+  /** What the run's log tells of the tries before. */
+  readonly notes: readonly LogLine[];
+}
+
+/** What came of a try: a run that is stored, or why it does not count. */
+type Tried = { readonly run: CommittedRun } | { readonly reason: string; readonly wasDeath: boolean };
 
 /**
  * One deployed component as this host runs it. Cold: only the record. Warm: the stored state is owned (see
@@ -58,7 +70,7 @@ export class LiveSource {
     this.source = source;
     this.#isStored = isStored;
     this.#ownership = new StateOwnership(ports.store, source.id);
-    this.#calls = new CallQueue(ports.settings);
+    this.#calls = new CallQueue(() => ({ ...ports.settings, maxConcurrency: this.source.maxConcurrency ?? ports.settings.maxConcurrency }));
     this.#units = new SourceUnits(ports.runner, {
       late: (part, unit) => void this.#commitLate(part, unit),
       ask: (request) => answerDataStore(ports, request),
@@ -101,16 +113,31 @@ export class LiveSource {
     return this.keepWarm(async () => work((await this.#warm()).unit));
   }
 
-  /** Calls `run`. Rejects when the run could not be started or stored, and for a request or an event whose run was interrupted. */
+  /** Calls `run`, and again, alone, when that did not count through no fault of its own. Rejects when the run could not be started or stored. */
   invoke(trigger: Trigger, options: InvokeOptions = {}): Promise<CommittedRun> {
-    const call = (): Promise<CommittedRun> => this.#call({ kind: "run", trigger }, trigger, options);
-    return this.keepWarm(() => this.#calls.run(call, options.isAlone === true));
+    return this.keepWarm(async () => {
+      const notes: LogLine[] = [];
+      let tries: Tries = { count: 1, deathsAlone: 0 };
+      for (let isAlone = options.isAlone === true; ; isAlone = true) {
+        const tried = await this.#calls.run(() => this.#call({ kind: "run", trigger }, trigger, { options, tries, notes }), isAlone);
+        if ("run" in tried) return tried.run;
+        const { signal, clock } = this.#ports;
+        if (this.isGone || signal.aborted) throw new PdError("PD_INTERRUPTED", `A run of ${this.source.slug} was interrupted: ${tried.reason}`);
+        options.onVoid?.();
+        notes.push({ at: clock.now(), level: "system", text: `A first try does not count: ${tried.reason}` });
+        tries = { count: tries.count + 1, deathsAlone: tries.deathsAlone + (tried.wasDeath ? 1 : 0) };
+      }
+    });
   }
 
   /** Calls a hook of the current version; `undefined` when it has none. */
   async callHook(hook: HookName): Promise<CommittedRun | undefined> {
     if (!this.definition.hooks.includes(hook)) return undefined;
-    return this.keepWarm(() => this.#call({ kind: "hook", hook }, { kind: "hook", hook }, {}));
+    return this.keepWarm(async () => {
+      const tried = await this.#call({ kind: "hook", hook }, { kind: "hook", hook }, { options: {}, tries: { count: 1, deathsAlone: 0 }, notes: [] });
+      if ("run" in tried) return tried.run;
+      throw new PdError("PD_INTERRUPTED", `The ${hook} hook of ${this.source.slug} was interrupted: ${tried.reason}`);
+    });
   }
 
   /** What it is called for because of what it answers. */
@@ -120,14 +147,14 @@ export class LiveSource {
 
   /** Starts a unit with other code beside the current one; it gets every change of the state from now on. */
   async startUnit({ bundle, packagesFolder, env }: UnitSettings): Promise<Unit> {
-    const state = this.#isStored ? { ...(await this.#ownership.take()).state } : {};
-    return this.#units.start(this.#unitCode({ bundle, packagesFolder, env, state }));
+    const { state, epoch } = this.#isStored ? await this.#ownership.take() : { state: {}, epoch: 0 };
+    return this.#units.start({ ...this.#unitCode({ bundle, packagesFolder, env, state }), epoch });
   }
 
   /** The record is in the store from now on, with this state: units that were started before learn of it. */
   markStored(state: StateChanges): void {
     this.#isStored = true;
-    this.#units.tell(state, undefined);
+    this.#units.tell(state, 0, undefined);
   }
 
   /** New calls go to this version from now on. Returns what undoes it. */
@@ -136,6 +163,8 @@ export class LiveSource {
     this.source = source;
     this.#version = { component, unit: unit ?? before.version?.unit, starting: undefined };
     const isSameUnit = unit === undefined || unit === before.version?.unit;
+    // A run that hangs on the old code holds up nobody on the new.
+    if (!isSameUnit) this.#calls.startOver();
     return {
       undo: () => {
         this.source = before.source;
@@ -179,7 +208,7 @@ export class LiveSource {
   /** Stores the state as it is by now, in one go with the rest of a change. */
   async storeCarried(write: (now: CarriedState) => Promise<void>): Promise<void> {
     const { state, cache } = await this.#ownership.take();
-    await write({ state: { ...state }, cache });
+    await write({ state, cache });
   }
 
   /** Back to what is stored: the next call begins from there. */
@@ -213,7 +242,7 @@ export class LiveSource {
     }
   }
 
-  async #call(method: Method, trigger: Trigger, options: InvokeOptions): Promise<CommittedRun> {
+  async #call(method: Method, trigger: Trigger, { options, tries, notes }: Try): Promise<Tried> {
     const { clock, feed, settings } = this.#ports;
     const { source, reach, warm } = await this.#ready();
     const { version, unit, owned } = warm;
@@ -226,10 +255,10 @@ export class LiveSource {
       respond: (response) => options.onResponse?.(response),
     };
     const rest = { dynamicProps: source.dynamicProps, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
-    const result = reach instanceof PdError ? refusedRun(reach) : await unit.call({ id, method, ...reach, ...rest }, report);
-    if (result.outcome.kind === "interrupted" && (trigger.kind === "http" || trigger.kind === "event")) {
-      throw new PdError("PD_INTERRUPTED", `A run of ${source.slug} was interrupted: ${result.outcome.reason}`);
-    }
+    const told = reach instanceof PdError ? refusedRun(reach) : await unit.call({ id, method, ...reach, ...rest }, report);
+    const reason = this.#clash(warm, told, trigger) ?? reasonToRunAgain(told, trigger, tries);
+    if (reason !== undefined) return { reason, wasDeath: isDeath(told) };
+    const result = { ...told, logs: [...notes, ...told.logs] };
     options.onEnded?.();
     this.#spread(owned, result.stateChanges, unit);
     const status = options.responseStatus?.();
@@ -241,7 +270,20 @@ export class LiveSource {
       ...replay,
       ...(status === undefined ? {} : { responseStatus: status }),
     };
-    return this.#commit(owned, () => commitRun(this.#ports, { owner: owned, strategy: version.component.definition.dedupe, invocation, result }));
+    const strategy = version.component.definition.dedupe;
+    return { run: await this.#commit(owned, () => commitRun(this.#ports, { owner: owned, strategy, invocation, result })) };
+  }
+
+  /**
+   * Why the result does not fit what others have stored meanwhile: two versions run side by side during an update, and
+   * what is stored must never go back. What a hook has agreed with a third party holds whatever ran beside it.
+   */
+  #clash({ unit, owned }: Warm, { touched = {}, stateChanges }: RunResult, { kind }: Trigger): string | undefined {
+    const keys = kind === "hook" ? [] : owned.clashesOf(touched, unit);
+    if (keys.length === 0) return undefined;
+    // The unit works on what it has made of them itself: back to what is stored.
+    unit.patchState(owned.valuesOf(Object.keys(stateChanges)), owned.epoch);
+    return `while it ran, others wrote what it had read or written: ${keys.map((key) => JSON.stringify(key)).join(", ")}`;
   }
 
   /** When a commit fails, the memory of this host is ahead of the disk: it is given up, so that the next call starts from the disk. */
@@ -288,11 +330,12 @@ export class LiveSource {
 
   /** Every unit but the one that wrote it learns of a change. */
   #spread(owned: Owned, changes: StateChanges, writer: Unit | undefined): void {
-    applyChanges(owned, changes);
-    this.#units.tell(changes, writer);
+    owned.apply(changes, writer);
+    this.#units.tell(changes, owned.epoch, writer);
   }
 
   #unitEnded(unit: Unit | undefined): void {
+    if (unit !== undefined) void this.#ownership.current?.then((owned) => owned.forget(unit)).catch(() => {});
     if (this.#version !== undefined && this.#version.unit === unit) this.#version.unit = undefined;
     if (this.#units.isEmpty && this.#usage.isIdle) this.#goCold();
   }
@@ -300,8 +343,9 @@ export class LiveSource {
   async #commitLate(part: LatePart, unit: Unit | undefined): Promise<void> {
     try {
       const owned = await this.#ownership.take();
-      this.#spread(owned, part.result.stateChanges, unit);
-      await this.#commit(owned, () => commitLate(this.#ports, owned, { strategy: this.definition.dedupe, part }));
+      const kept = withoutClashes(part, owned.clashesOf(part.result.touched ?? {}, unit), this.#ports.clock.now());
+      this.#spread(owned, kept.result.stateChanges, unit);
+      await this.#commit(owned, () => commitLate(this.#ports, owned, { strategy: this.definition.dedupe, part: kept }));
     } catch (error) {
       this.#ports.log.warn("what a component did after its run could not be stored", { source: this.source.slug, reason: messageOf(error) });
     }
@@ -317,4 +361,13 @@ export class LiveSource {
     const packagesPath = packagesFolder === undefined ? undefined : this.#ports.packages.locate(packagesFolder);
     return { bundle, env: { ...env, PD_COMPONENT: this.source.id }, state, ...(packagesPath === undefined ? {} : { packagesPath }) };
   }
+}
+
+/** What came after the end of a run is not run again: what others have written meanwhile stays, and the log says so. */
+function withoutClashes({ id, result }: LatePart, keys: readonly string[], at: number): LatePart {
+  const lost = keys.filter((key) => key in result.stateChanges);
+  if (lost.length === 0) return { id, result };
+  const stateChanges = Object.fromEntries(Object.entries(result.stateChanges).filter(([key]) => !lost.includes(key)));
+  const text = `Set after run had ended, and not stored, since others had written it meanwhile: ${lost.map((key) => JSON.stringify(key)).join(", ")}`;
+  return { id, result: { ...result, stateChanges, logs: [...result.logs, { at, level: "system", text }] } };
 }

@@ -19,21 +19,14 @@ export interface StoredTrigger extends Pick<PendingRequest, "id" | "trigger"> {
 export async function runUntilStored(ports: EnginePorts, live: LiveSource, request: StoredTrigger): Promise<CommittedRun> {
   const { clock, log, signal } = ports;
   const { id, trigger, responseStatus } = request;
-  let isAlone = false;
   for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     if (live.isGone) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run a stored request: its source ${live.source.id} is gone`);
     try {
-      return await live.invoke(trigger, { id, isAlone, ...(responseStatus === undefined ? {} : { responseStatus }) });
+      return await live.invoke(trigger, { id, ...(responseStatus === undefined ? {} : { responseStatus }) });
     } catch (error) {
-      // Whoever ended the process of several runs shows it when each is run alone.
-      isAlone ||= isInterrupted(error);
       log.warn("a stored request could not be run yet", { source: live.source.slug, id, reason: messageOf(error) });
       await clock.sleepUntil(clock.now() + pauseMs, signal);
     }
   }
   throw new PdError("PD_STOPPING", `A stored request of ${live.source.slug} waits for the next start of the server`);
-}
-
-export function isInterrupted(error: unknown): boolean {
-  return error instanceof PdError && error.code === "PD_INTERRUPTED";
 }

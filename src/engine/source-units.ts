@@ -24,7 +24,7 @@ interface StartingUnit {
   hasEnded: boolean;
   /** Why it is to be killed as soon as it is loaded. */
   doomed: string | undefined;
-  readonly missed: StateChanges[];
+  readonly missed: { readonly changes: StateChanges; readonly epoch: number }[];
 }
 
 /** The units of one source: each is told what the others write, also one that is still loading. */
@@ -55,7 +55,7 @@ export class SourceUnits {
         ended: () => this.#ended(self),
       });
       self.unit = unit;
-      for (const changes of self.missed) unit.patchState(changes);
+      for (const { changes, epoch } of self.missed) unit.patchState(changes, epoch);
       if (!self.hasEnded) this.#units.add(unit);
       if (self.doomed !== undefined) unit.kill(self.doomed);
       return unit;
@@ -66,10 +66,10 @@ export class SourceUnits {
   }
 
   /** Every unit but the one that wrote it learns of a change. */
-  tell(changes: StateChanges, writer: Unit | undefined): void {
+  tell(changes: StateChanges, epoch: number, writer: Unit | undefined): void {
     if (Object.keys(changes).length === 0) return;
-    for (const unit of this.#units) if (unit !== writer) unit.patchState(changes);
-    for (const { missed } of this.#starting) missed.push(changes);
+    for (const unit of this.#units) if (unit !== writer) unit.patchState(changes, epoch);
+    for (const { missed } of this.#starting) missed.push({ changes, epoch });
   }
 
   kill(reason: string): void {

@@ -1,11 +1,80 @@
+import type { DedupeCache } from "../domain/dedupe.ts";
 import type { DeployedId } from "../domain/ids.ts";
-import type { StateChanges } from "../domain/invocation.ts";
+import type { StateChanges, TouchedKeys } from "../domain/invocation.ts";
 import type { RunStore } from "../ports/run-store.ts";
+import type { Unit } from "../ports/runner.ts";
 import type { Ownership } from "./commit-run.ts";
 
-/** Ownership of the stored part of a source, with the state as it is after all runs so far. */
-export interface Owned extends Ownership {
-  readonly state: Record<string, string>;
+/** Who wrote a key: a unit, or `undefined` for whoever writes from outside. */
+type Writer = Unit | undefined;
+
+interface LastWrite {
+  readonly writer: Writer;
+  readonly epoch: number;
+  /** The newest write by anyone else than this writer. */
+  readonly othersEpoch: number;
+}
+
+/**
+ * Ownership of the stored part of a source, with the state as it is after all runs so far. Several units may work on
+ * it at once; changes are counted, so that a call that did not know of one is found out before it writes over it.
+ */
+export class Owned implements Ownership {
+  readonly sourceId: DeployedId;
+  readonly fence: number;
+  cache: DedupeCache;
+  readonly #values: Map<string, string>;
+  readonly #lastWrites = new Map<string, LastWrite>();
+  #epoch = 0;
+
+  constructor(sourceId: DeployedId, { state, cache, fence }: { state: Readonly<Record<string, string>>; cache: DedupeCache; fence: number }) {
+    this.sourceId = sourceId;
+    this.fence = fence;
+    this.cache = cache;
+    this.#values = new Map(Object.entries(state));
+  }
+
+  /** How many changes there have been. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** Key → JSON text. */
+  get state(): Record<string, string> {
+    return Object.fromEntries(this.#values);
+  }
+
+  /** The values of these keys; `null` for those that have none. */
+  valuesOf(keys: readonly string[]): StateChanges {
+    return Object.fromEntries(keys.map((key) => [key, this.#values.get(key) ?? null]));
+  }
+
+  /** Keys that others have written since the call knew them. */
+  clashesOf(touched: TouchedKeys, writer: Writer): readonly string[] {
+    return Object.keys(touched).filter((key) => {
+      const last = this.#lastWrites.get(key);
+      if (last === undefined) return false;
+      return (last.writer === writer ? last.othersEpoch : last.epoch) > (touched[key] ?? 0);
+    });
+  }
+
+  /** A unit that is gone writes no more, and is not kept for the sake of what it wrote. */
+  forget(unit: Unit): void {
+    for (const [key, { writer, epoch }] of this.#lastWrites) if (writer === unit) this.#lastWrites.set(key, { writer: undefined, epoch, othersEpoch: epoch });
+  }
+
+  apply(changes: StateChanges, writer: Writer): void {
+    const entries = Object.entries(changes);
+    if (entries.length === 0) return;
+    const epoch = ++this.#epoch;
+    for (const [key, value] of entries) {
+      if (value === null) this.#values.delete(key);
+      else this.#values.set(key, value);
+      const last = this.#lastWrites.get(key);
+      const othersEpoch = last === undefined ? 0 : last.writer === writer ? last.othersEpoch : last.epoch;
+      this.#lastWrites.set(key, { writer, epoch, othersEpoch });
+    }
+  }
 }
 
 /** Takes the stored part of a source over when it is first needed, and keeps it until it is given up. */
@@ -27,7 +96,7 @@ export class StateOwnership {
   take(): Promise<Owned> {
     if (this.#owned !== undefined) return this.#owned;
     const sourceId = this.#sourceId;
-    const opened = this.#store.open(sourceId).then(({ state, cache, fence }) => ({ sourceId, state: { ...state }, cache, fence }));
+    const opened = this.#store.open(sourceId).then((stored) => new Owned(sourceId, stored));
     this.#owned = opened;
     opened.catch(() => {
       if (this.#owned === opened) this.#owned = undefined;
@@ -37,12 +106,5 @@ export class StateOwnership {
 
   giveUp(): void {
     this.#owned = undefined;
-  }
-}
-
-export function applyChanges({ state }: Owned, changes: StateChanges): void {
-  for (const [key, value] of Object.entries(changes)) {
-    if (value === null) delete state[key];
-    else state[key] = value;
   }
 }

@@ -26,6 +26,7 @@ export interface ExportedSource {
   readonly propNames: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly withheldEnv: readonly string[];
+  readonly maxConcurrency: number | undefined;
   readonly state?: Readonly<Record<string, string>>;
   readonly cache?: DedupeCache;
   readonly events: StoredBaggage["events"];
@@ -57,6 +58,7 @@ export function exportSource(store: Store, live: LiveSource, { secrets, state, e
     propNames: definition.props.filter((prop) => isInput(prop) || prop.kind === "timer").map(({ name }) => name),
     env: secrets ? source.env : {},
     withheldEnv: secrets ? [] : Object.keys(source.env),
+    maxConcurrency: source.maxConcurrency,
     ...(state ? { state: store.readState(source.id), cache: store.readCache(source.id) } : {}),
     events: events === 0 ? [] : store.listEvents(source.id, { limit: events }).toReversed(),
   };

@@ -22,6 +22,8 @@ export interface UpdateRequest {
   readonly props?: JsonObject;
   readonly env?: Readonly<Record<string, string>>;
   readonly active?: boolean;
+  /** `null`: as many as the server allows. */
+  readonly maxConcurrency?: number | null | undefined;
   /** What its store and dedupe memory hold from then on: there before `activate` runs, stored with the swap. */
   readonly carried?: CarriedState | undefined;
 }
@@ -69,7 +71,14 @@ async function prepare(ports: EnginePorts, state: EngineState, { live, request }
         ? source.slug
         : state.sources.claimSlug(name, { own: source.slug, isStored: (text) => ports.store.isSlugTaken(text) });
     const active = request.active ?? source.active;
-    return { component, unit, source: { ...source, componentId: component.id, name, slug, ...configuration, env, active, updatedAt: ports.clock.now() } };
+    const { maxConcurrency: before, ...rest } = source;
+    const maxConcurrency = request.maxConcurrency === undefined ? before : (request.maxConcurrency ?? undefined);
+    const limits = maxConcurrency === undefined ? {} : { maxConcurrency };
+    return {
+      component,
+      unit,
+      source: { ...rest, componentId: component.id, name, slug, ...configuration, ...limits, env, active, updatedAt: ports.clock.now() },
+    };
   } catch (error) {
     unit?.kill("the update failed");
     throw error;

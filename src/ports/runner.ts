@@ -13,6 +13,8 @@ export interface UnitCode {
   readonly env: Readonly<Record<string, string>>;
   /** Key → JSON text. */
   readonly state: Readonly<Record<string, string>>;
+  /** How many changes this state is the result of; 0 when left out. */
+  readonly epoch?: number;
 }
 
 export interface CallRequest {
@@ -40,7 +42,7 @@ export interface CallReport {
 /** What a call did after it was reported as ended; `outcome` only when it failed after all. */
 export interface LatePart {
   readonly id: InvocationId;
-  readonly result: Pick<RunResult, "emits" | "stateChanges" | "logs"> & { readonly outcome?: Outcome };
+  readonly result: Pick<RunResult, "emits" | "stateChanges" | "touched" | "logs"> & { readonly outcome?: Outcome };
 }
 
 export interface UnitEvents {
@@ -57,10 +59,14 @@ export interface Unit {
   readonly definition: unknown;
   /** False once it ended or was retired: start another. */
   readonly isUsable: boolean;
-  /** Never rejects: what goes wrong is the result's outcome. Calls may overlap. */
+  /**
+   * Never rejects: what goes wrong is the result's outcome. Calls may overlap, and share the state; each reports what it
+   * wrote itself, after those whose values it has read and written anew. Of a call that did not end its process by
+   * itself (`hasExited`) nobody knows whether it is to blame for that end.
+   */
   call(request: CallRequest, report: CallReport): Promise<RunResult>;
-  /** Tells the unit what others wrote. */
-  patchState(changes: StateChanges): void;
+  /** Tells the unit what others wrote. `epoch`: how many changes there have been; calls report it with the keys that they touch. */
+  patchState(changes: StateChanges, epoch: number): void;
   /** Takes no more calls, lets those in flight finish, then ends. */
   retire(): Promise<void>;
   /** Ends at once; calls in flight are interrupted. */

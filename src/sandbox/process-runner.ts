@@ -1,6 +1,7 @@
 import { mkdir, readFile, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { PdError, messageOf } from "../domain/errors.ts";
+import { type Outcome, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
@@ -53,10 +54,16 @@ export class ProcessRunner implements Runner {
 
   async start(code: UnitCode, events: UnitEvents): Promise<Unit> {
     const { clock, memoryMb, apiUrl } = this.#settings;
-    const child = await this.#takeChild(code).catch((error: unknown) => {
-      throw new PdError("PD_FAILED", `Cannot start a process for the component: ${messageOf(error)}`, { cause: error });
-    });
-    return ProcessUnit.load(child, code, { events, settings: { clock, memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS } });
+    for (let isLast = false; ; isLast = true) {
+      const child = await this.#takeChild(code, isLast).catch((error: unknown) => {
+        throw new PdError("PD_FAILED", `Cannot start a process for the component: ${messageOf(error)}`, { cause: error });
+      });
+      const loaded = await ProcessUnit.load(child, code, { events, settings: { clock, memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS } });
+      if (!("outcome" in loaded)) return loaded;
+      // A process that was started beforehand may have been killed from outside: that is tried once more with a new one.
+      const isKilled = loaded.outcome.kind === "exited" && loaded.outcome.signal !== null;
+      if (isLast || !isKilled || this.#stop.signal.aborted) throw loadFailed(loaded.outcome);
+    }
   }
 
   prepare(code: UnitCode): void {
@@ -82,15 +89,20 @@ export class ProcessRunner implements Runner {
     await Promise.all(children.map((child) => child.exited));
   }
 
-  async #takeChild(code: UnitCode): Promise<ChildProcess> {
+  async #takeChild(code: UnitCode, isFresh: boolean): Promise<ChildProcess> {
+    if (isFresh) return this.#withPackages(await this.#startChild().then(ready), code);
     const key = preparedKey(code);
     const prepared = key === undefined ? undefined : this.#prepared.get(key);
     if (key !== undefined) this.#prepared.delete(key);
     prepared?.over.abort();
     const child = await prepared?.child.catch(() => undefined);
     if (child !== undefined) return child;
-    return orKilled(await this.#takeSpare(), async (spare) => {
-      if (code.packagesPath !== undefined) await spare.linkPackages(code.packagesPath);
+    return this.#withPackages(await this.#takeSpare(), code);
+  }
+
+  #withPackages(child: ChildProcess, { packagesPath }: UnitCode): Promise<ChildProcess> {
+    return orKilled(child, async () => {
+      if (packagesPath !== undefined) await child.linkPackages(packagesPath);
     });
   }
 
@@ -142,6 +154,14 @@ export class ProcessRunner implements Runner {
       () => {},
     );
   }
+}
+
+function loadFailed(outcome: Outcome): PdError {
+  const reason = describeOutcome(outcome);
+  const fix = /loading addons is disabled/.test(reason)
+    ? { fix: "Start the server with --allow-addons true, if you trust its packages with this machine's files" }
+    : {};
+  return new PdError("PD_LOAD_FAILED", `Cannot load the component: ${reason}`, { details: outcomeDetails(outcome), ...fix });
 }
 
 /** Imports what the code imports, in a process that is ready for it. */

@@ -1,6 +1,6 @@
-import { PdError, messageOf } from "../domain/errors.ts";
+import { messageOf } from "../domain/errors.ts";
 import type { InvocationId } from "../domain/ids.ts";
-import { type LogLine, type Outcome, type RunResult, type StateChanges, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
+import { type LogLine, type Outcome, type RunResult, type StateChanges } from "../domain/invocation.ts";
 import type { Bundle } from "../domain/saved-component.ts";
 import { secretVariables } from "../domain/secret-props.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -31,6 +31,11 @@ interface CallInFlight {
   readonly settle: (result: RunResult) => void;
 }
 
+/** How loading failed. */
+export interface FailedLoad {
+  readonly outcome: Outcome;
+}
+
 /** A retired process may finish what it left floating. */
 const RETIRE_GRACE_MS = 2000;
 /** A process that does not answer for so long is blocked. */
@@ -55,11 +60,13 @@ export class ProcessUnit implements Unit {
   #isDying = false;
   #killReason: string | undefined;
   #lastCall: InvocationId | undefined;
+  /** The call that has ended the process itself. */
+  #exiting: InvocationId | undefined;
   readonly #late: LateLines;
   #pong: (() => void) | undefined;
 
-  /** Loads the code in a process that is ready. Throws PD_LOAD_FAILED. */
-  static async load(child: ChildProcess, code: UnitCode, { events, settings }: { events: UnitEvents; settings: Settings }): Promise<ProcessUnit> {
+  /** Loads the code in a process that is ready; or how that failed, and the process is ended. */
+  static async load(child: ChildProcess, code: UnitCode, { events, settings }: { events: UnitEvents; settings: Settings }): Promise<ProcessUnit | FailedLoad> {
     const { bundle } = code;
     const written = [
       child.writeModule("component.mjs", bundle.code),
@@ -70,8 +77,8 @@ export class ProcessUnit implements Unit {
       throw error;
     });
     const unit = new ProcessUnit(child, { events, settings, mapper: new StackMapper(url, bundle.map) });
-    await unit.#load(code, { url, preloads });
-    return unit;
+    const outcome = await unit.#load(code, { url, preloads });
+    return outcome === undefined ? unit : { outcome };
   }
 
   private constructor(child: ChildProcess, { events, settings, mapper }: { events: UnitEvents; settings: Settings; mapper: StackMapper }) {
@@ -100,8 +107,8 @@ export class ProcessUnit implements Unit {
     });
   }
 
-  patchState(changes: StateChanges): void {
-    this.#child.send({ type: "host:state", changes });
+  patchState(changes: StateChanges, epoch: number): void {
+    this.#child.send({ type: "host:state", changes, epoch });
   }
 
   async retire(): Promise<void> {
@@ -116,7 +123,7 @@ export class ProcessUnit implements Unit {
     this.#child.kill();
   }
 
-  async #load({ bundle, env, state }: UnitCode, modules: { url: string; preloads: readonly string[] }): Promise<void> {
+  async #load({ bundle, env, state, epoch = 0 }: UnitCode, modules: { url: string; preloads: readonly string[] }): Promise<Outcome | undefined> {
     this.#mask.add(secretVariables(env));
     const timer = new AbortController();
     const loaded = new Promise<Outcome | undefined>((resolve) => {
@@ -133,16 +140,12 @@ export class ProcessUnit implements Unit {
       void this.#settings.clock.sleepUntil(this.#settings.clock.now() + deadline, timer.signal).then(() => resolve({ kind: "timed-out", afterMs: deadline }));
     });
     const platform = callsPlatform(bundle) ? { platformApi: env["PD_API_URL"] ?? this.#settings.apiUrl() } : {};
-    this.#child.send({ type: "host:load", ...modules, ...platform, env, state });
+    this.#child.send({ type: "host:load", ...modules, ...platform, env, state, epoch });
     const failure = await loaded;
     timer.abort();
-    if (failure === undefined) return this.#begin();
-    this.#child.kill();
-    const reason = describeOutcome(failure);
-    const fix = /loading addons is disabled/.test(reason)
-      ? { fix: "Start the server with --allow-addons true, if you trust its packages with this machine's files" }
-      : {};
-    throw new PdError("PD_LOAD_FAILED", `Cannot load the component: ${reason}`, { details: outcomeDetails(failure), ...fix });
+    if (failure === undefined) this.#begin();
+    else this.#child.kill();
+    return failure;
   }
 
   #begin(): void {
@@ -172,6 +175,9 @@ export class ProcessUnit implements Unit {
           result: { ...part, logs: [], ...(outcome === undefined ? {} : { outcome: this.#mask.overOutcome(this.#mapper.mapOutcome(outcome)) }) },
         });
       }
+      case "child:exiting":
+        this.#exiting = message.id;
+        return;
       case "child:pong":
         return this.#pong?.();
       case "child:ready":
@@ -248,6 +254,7 @@ export class ProcessUnit implements Unit {
     for (const [id, call] of this.#inFlight) {
       if (call.deadlineAt > now) break;
       this.#settle(id, { outcome: { kind: "timed-out", afterMs: call.deadlineMs }, emits: [], stateChanges: {} });
+      this.#child.send({ type: "host:abandon", id });
     }
     if (this.#inFlight.size === 0) this.kill("a call passed its deadline");
   }
@@ -273,11 +280,18 @@ export class ProcessUnit implements Unit {
     this.#isRetired = true;
     this.#stop.abort();
     this.#late.flush();
-    // Of several calls only one has ended the process, and nobody knows which.
+    const outcome = this.#outcomeOfExit(exit);
+    const culprit = this.#exiting;
+    // Of several calls only one has ended the process: unless it says so itself, nobody knows which.
     const isShared = this.#inFlight.size > 1 && this.#killReason === undefined;
     const reason = "its process ended while other calls of the source were in flight";
-    const outcome: Outcome = isShared ? { kind: "interrupted", reason } : this.#outcomeOfExit(exit);
-    for (const id of this.#inFlight.keys()) this.#settle(id, { outcome, emits: [], stateChanges: {} });
+    const shared: Outcome = isShared ? { kind: "interrupted", reason } : outcome;
+    for (const id of this.#inFlight.keys())
+      this.#settle(id, {
+        ...(id === culprit ? { outcome, hasExited: true } : { outcome: culprit === undefined ? shared : { kind: "interrupted", reason } }),
+        emits: [],
+        stateChanges: {},
+      });
     this.#events.ended();
   }
 

@@ -1,12 +1,12 @@
 import type { Emit } from "../domain/event.ts";
 import type { InvocationId } from "../domain/ids.ts";
-import type { BadResponse, HttpResponse, LogLine, Method, Outcome, StateChanges } from "../domain/invocation.ts";
+import type { BadResponse, HttpResponse, LogLine, Method, Outcome, StateChanges, TouchedKeys } from "../domain/invocation.ts";
 import type { DataStoreRequest } from "../domain/data-store.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { ConfiguredProps, PropDeclaration } from "../domain/prop.ts";
 
 /** Changes when a message changes; a child of another version is refused. */
-export const PROTOCOL = 3;
+export const PROTOCOL = 4;
 
 /** Host of the hosted platform's API. */
 export const HOSTED_API = "api.pipedream.com";
@@ -32,6 +32,8 @@ export type ToChild =
       readonly platformApi?: string;
       readonly env: Readonly<Record<string, string>>;
       readonly state: Readonly<Record<string, string>>;
+      /** How many changes this state is the result of. */
+      readonly epoch: number;
     }
   | { readonly type: "host:preload"; readonly url: string }
   | {
@@ -44,7 +46,9 @@ export type ToChild =
     }
   /** To the question of this number; `error`: the message to throw. */
   | { readonly type: "host:answer"; readonly number: number; readonly value?: JsonValue; readonly error?: string }
-  | { readonly type: "host:state"; readonly changes: StateChanges }
+  | { readonly type: "host:state"; readonly changes: StateChanges; readonly epoch: number }
+  /** The host has settled this call: nothing of it will be stored. */
+  | { readonly type: "host:abandon"; readonly id: InvocationId }
   | { readonly type: "host:ping" }
   | { readonly type: "host:stop" };
 
@@ -52,6 +56,7 @@ export type ToChild =
 export interface CallPart {
   readonly emits: readonly Emit[];
   readonly stateChanges: StateChanges;
+  readonly touched: TouchedKeys;
 }
 
 /** What the child says. */
@@ -72,4 +77,6 @@ export type ToHost =
       readonly returned?: string;
       readonly report?: string;
     }
+  /** The process is about to end because this call has ended it. */
+  | { readonly type: "child:exiting"; readonly id: InvocationId }
   | { readonly type: "child:late"; readonly id: InvocationId; readonly part: CallPart; readonly outcome?: Outcome };

@@ -112,7 +112,7 @@ export function runnerContract(open: () => Promise<Runner>): void {
 
     it("sees the state that it was started with and what others wrote since", async () => {
       const unit = await (await open()).start(unitCode('return [this.db.get("before"), this.db.get("patched")];'), noEvents);
-      unit.patchState({ before: null, patched: "2" });
+      unit.patchState({ before: null, patched: "2" }, 1);
       expect(await unit.call(request("inv_1"), quiet)).toMatchObject({ returned: "[null,2]" });
     });
 

@@ -72,7 +72,7 @@ describe("the units of a source", () => {
   it("learn of what others wrote while they were loaded", async () => {
     const { runner, units } = setUp();
     const starting = units.start(CODE);
-    units.tell({ cursor: "1" }, undefined);
+    units.tell({ cursor: "1" }, 1, undefined);
     runner.finish();
     const unit = await starting;
     expect(unit).toMatchObject({ told: [{ cursor: "1" }] });
@@ -83,7 +83,7 @@ describe("the units of a source", () => {
     const starting = units.start(CODE);
     runner.finish();
     const unit = await starting;
-    units.tell({ cursor: "1" }, unit);
+    units.tell({ cursor: "1" }, 1, unit);
     expect(unit).toMatchObject({ told: [] });
   });
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../domain/json.ts";
 import { dataOf } from "../api-client.ts";
 import { askingForProps } from "../ask.ts";
+import { PdError } from "../../domain/errors.ts";
 import { type CliContext, connect } from "../context.ts";
 import { codeOf, importParams, pickComponent } from "../component-target.ts";
 import { askedCode } from "../asked-component.ts";
@@ -14,6 +15,7 @@ export interface DeployFlags {
   readonly envFile?: string;
   readonly name?: string;
   readonly prompt?: boolean;
+  readonly maxConcurrency?: string;
   /** Modules that are loaded before the component. */
   readonly import?: readonly string[];
 }
@@ -24,7 +26,7 @@ export async function deploy(cli: CliContext, target: string | undefined, flags:
   const given = target === undefined ? undefined : await codeOf(target);
   const client = await connect(cli);
   const code = { ...(given ?? (await codeOf(await pickComponent(cli, client, flags)))), ...imports, env };
-  const request = { ...code, ...(flags.name === undefined ? {} : { name: flags.name }) };
+  const request = { ...code, ...limitsOf(flags), ...(flags.name === undefined ? {} : { name: flags.name }) };
   const source = await askingForProps(cli, flags, {
     props,
     send: (configured) => client.post("/v1/sources", { ...request, configured_props: configured }),
@@ -34,6 +36,15 @@ export async function deploy(cli: CliContext, target: string | undefined, flags:
   if (cli.isJson) printJson(cli, source);
   else printDeployed(cli, source);
   return 0;
+}
+
+/** Parameters of the API for flags that limit what a source may do. */
+export function limitsOf({ maxConcurrency }: DeployFlags): JsonObject {
+  if (maxConcurrency === undefined) return {};
+  if (maxConcurrency === "none") return { max_concurrency: null };
+  const most = Number(maxConcurrency);
+  if (Number.isInteger(most) && most >= 1) return { max_concurrency: most };
+  throw new PdError("PD_BAD_INPUT", `Cannot read --max-concurrency ${JSON.stringify(maxConcurrency)}: it wants a whole number from 1, or none`);
 }
 
 /** What was deployed, and how to go on with it. */

@@ -22,6 +22,7 @@ function describedSource(record: JsonObject): string {
     ["endpoint", record["endpoint_url"]],
     ["dedupe", record["dedupe"]],
     ["variables", variables],
+    ["runs at once", record["max_concurrency"]],
     ["loaded before it", Array.isArray(record["imports"]) ? record["imports"].map(String).join(", ") : ""],
     [
       "registry",

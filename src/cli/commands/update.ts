@@ -7,7 +7,7 @@ import { givenEnv, givenProps } from "../prop-flags.ts";
 import { printJson, printLine, text } from "../reporter.ts";
 import { codeOf, importParams } from "../component-target.ts";
 import { askedSource } from "../asked-component.ts";
-import { type DeployFlags, printWarnings } from "./deploy.ts";
+import { type DeployFlags, limitsOf, printWarnings } from "./deploy.ts";
 import { latestCode } from "./update-latest.ts";
 
 export interface UpdateFlags extends DeployFlags {
@@ -24,7 +24,7 @@ export async function update(cli: CliContext, source: string, flags: UpdateFlags
   const given = await changeOf(flags, env);
   if (Object.keys(given).length === 0 && Object.keys(props).length === 0 && flags.latest !== true) {
     throw new PdError("PD_BAD_INPUT", `Cannot update ${source}: nothing to change is given`, {
-      fix: "Give --code, --latest, --name, --prop, --env, --activate or --deactivate",
+      fix: "Give --code, --latest, --name, --prop, --env, --max-concurrency, --activate or --deactivate",
     });
   }
   const client = await connect(cli);
@@ -44,7 +44,8 @@ export async function update(cli: CliContext, source: string, flags: UpdateFlags
   return 0;
 }
 
-async function changeOf({ code, latest, name, activate, deactivate, import: imports }: UpdateFlags, env: Record<string, string>): Promise<JsonObject> {
+async function changeOf(flags: UpdateFlags, env: Record<string, string>): Promise<JsonObject> {
+  const { code, latest, name, activate, deactivate, import: imports } = flags;
   if (activate === true && deactivate === true)
     throw new PdError("PD_BAD_INPUT", "Cannot both activate and deactivate", { fix: "Give one of --activate and --deactivate" });
   if (code !== undefined && latest === true)
@@ -55,6 +56,7 @@ async function changeOf({ code, latest, name, activate, deactivate, import: impo
     ...(code === undefined ? {} : await codeOf(code)),
     ...(await importParams(imports)),
     ...(name === undefined ? {} : { name }),
+    ...limitsOf(flags),
     ...(Object.keys(env).length === 0 ? {} : { env }),
     ...(activate === true ? { active: true } : deactivate === true ? { active: false } : {}),
   };

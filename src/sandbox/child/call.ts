@@ -5,6 +5,7 @@ import type { InvocationId } from "../../domain/ids.ts";
 import type { BadResponse, HttpResponse, Outcome } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
 import type { CallPart } from "../protocol.ts";
+import { CallState } from "./call-state.ts";
 import { type State, jsonText } from "./state.ts";
 
 /** What the calls of this process need of it. */
@@ -25,8 +26,9 @@ export const currentCall: AsyncLocalStorage<Call> = new AsyncLocalStorage();
 export class Call {
   readonly id: InvocationId;
   readonly #host: CallHost;
+  /** What it reads and writes of what the source remembers. */
+  readonly state: CallState;
   #emits: Emit[] = [];
-  #changed = new Set<string>();
   #isFinished = false;
   #isLatePartDue = false;
   #hasResponded = false;
@@ -35,9 +37,11 @@ export class Call {
   /** An error that nobody caught while the call went on. */
   failure: { readonly thrown: unknown } | undefined;
 
-  constructor(id: InvocationId, host: CallHost) {
+  /** `isQuestion`: it is made for its answer, and nothing that it writes counts. */
+  constructor(id: InvocationId, host: CallHost, { isQuestion = false }: { isQuestion?: boolean } = {}) {
     this.id = id;
     this.#host = host;
+    this.state = new CallState(host.state, { isPrivate: isQuestion });
   }
 
   emit(event: unknown, meta: unknown): void {
@@ -46,12 +50,11 @@ export class Call {
   }
 
   get(key: unknown): unknown {
-    return this.#host.state.get(key);
+    return this.state.get(key);
   }
 
   set(key: unknown, value: unknown): void {
-    this.#host.state.set(key, value);
-    this.#changed.add(String(key));
+    this.state.set(key, value);
     this.#reportLate();
   }
 
@@ -64,19 +67,22 @@ export class Call {
   respond(response: HttpResponse): void {
     if (this.#hasResponded) return;
     this.#hasResponded = true;
-    this.#host.respond(this.id, response);
+    const tell = (): void => (this.state.isVoid ? undefined : this.#host.respond(this.id, response));
+    // An answer that is made of what another call may still lose would have to be taken back.
+    if (this.state.isWaiting) void this.state.untilFounded().then(tell);
+    else tell();
   }
 
   /** What there is to report now. */
   takePart(): CallPart {
-    const part = { emits: this.#emits, stateChanges: this.#host.state.changesOf(this.#changed) };
+    const part = { emits: this.#emits, ...this.state.takePart() };
     this.#emits = [];
-    this.#changed = new Set();
     return part;
   }
 
   finish(): void {
     this.#isFinished = true;
+    this.state.finish();
   }
 
   /** An error that nobody caught: it fails the call, also one that was already reported. */

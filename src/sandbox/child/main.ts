@@ -30,13 +30,16 @@ import { redirectTmp } from "./tmp-folder.ts";
 
 type CallMessage = Extract<ToChild, { type: "host:call" }>;
 
+/** Methods that are called for their answer alone. */
+const QUESTIONS: ReadonlySet<CallMessage["method"]["kind"]> = new Set(["options", "additional-props", "event-names"]);
+
 /** The stream to the host, set up by it as the fourth after stdin, stdout and stderr. */
 const HOST_FD = 3;
 
 const exit = process.exit.bind(process);
 const hostStream = new Socket({ fd: HOST_FD });
 const pipe = new MessagePipe<ToChild, ToHost>(hostStream, { message: (message) => void receive(message), broken: () => exit(1) });
-const lastCalls = new Set<Call>();
+const calls = new Map<InvocationId, Call>();
 const questions = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
 let component: Record<string, unknown> = {};
 let state = new State({});
@@ -101,7 +104,9 @@ async function receive(message: ToChild): Promise<void> {
     case "host:ping":
       return tell({ type: "child:pong" });
     case "host:state":
-      return state.patch(message.changes);
+      return state.patch(message.changes, message.epoch);
+    case "host:abandon":
+      return calls.get(message.id)?.state.abandon();
     case "host:stop":
       // What the component still does may end by itself; the host waits a little, then ends the process.
       hostStream.unref();
@@ -118,7 +123,7 @@ function takeAnswer({ number, value, error }: Extract<ToChild, { type: "host:ans
 
 async function load(message: Extract<ToChild, { type: "host:load" }>): Promise<void> {
   Object.assign(process.env, message.env);
-  state = new State(message.state);
+  state = new State(message.state, message.epoch);
   defineModuleGlobals(message.url);
   try {
     if (message.platformApi !== undefined) leadPlatformCallsTo(message.platformApi, message.url);
@@ -145,19 +150,27 @@ function exportedValue(module: unknown): unknown {
 }
 
 async function run(message: CallMessage): Promise<void> {
-  const call = new Call(message.id, host);
-  lastCalls.add(call);
+  const call = new Call(message.id, host, { isQuestion: QUESTIONS.has(message.method.kind) });
+  calls.set(call.id, call);
   const outcome = await currentCall.run(call, () => callMethod(message, call));
   // One turn of the loop: a rejection that nobody caught is reported by then, and belongs to this call.
   await new Promise((resolve) => setImmediate(resolve));
+  await call.state.untilFounded();
+  calls.delete(call.id);
+  if (call.state.isVoid) return reportVoid(call);
   const part = call.takePart();
   call.finish();
-  lastCalls.delete(call);
   const end = call.failure === undefined || outcome.kind === "threw" ? outcome : threw(call.failure.thrown);
   const report = call.report === undefined ? {} : { report: call.report() };
   if (end.kind === "returned-value")
     tell({ type: "child:done", id: message.id, outcome: { kind: "returned" }, part, ...report, ...(end.text === undefined ? {} : { returned: end.text }) });
   else tell({ type: "child:done", id: message.id, outcome: end, part, ...report });
+}
+
+function reportVoid(call: Call): void {
+  call.state.abandon();
+  const reason = "it had read what a call wrote that was given up";
+  tell({ type: "child:done", id: call.id, outcome: { kind: "interrupted", reason }, part: { emits: [], stateChanges: {}, touched: {} } });
 }
 
 type CallEnd = { readonly kind: "returned-value"; readonly text: string | undefined } | ReturnType<typeof threw>;
@@ -219,7 +232,7 @@ function failUncaught(error: unknown): void {
 }
 
 function onlyCall(): Call | undefined {
-  const [first, second] = lastCalls;
+  const [first, second] = calls.values();
   return second === undefined ? first : undefined;
 }
 
@@ -228,8 +241,10 @@ function log(level: LogLevel, text: string, rawFrom?: string): void {
   pipe.sendNow({ type: "child:log", id, line: { at: Date.now(), level, text, ...(rawFrom === undefined ? {} : { rawFrom }) } });
 }
 
-/** Messages of a turn leave at its end; a process that exits within it sends them now. */
+/** Messages of a turn leave at its end; a process that exits within it sends them now, and tells who has ended it. */
 function sendTheRest(): void {
+  const call = currentCall.getStore();
+  if (call !== undefined && calls.has(call.id)) tell({ type: "child:exiting", id: call.id });
   try {
     writeSync(HOST_FD, pipe.takeUnsent());
   } catch {

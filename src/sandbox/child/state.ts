@@ -1,39 +1,77 @@
 import type { StateChanges } from "../../domain/invocation.ts";
 
-/** The values that `$.service.db` holds, as JSON text: `get` answers at once and hands out fresh copies. */
+/** Who wrote a value that is not settled yet. */
+export interface Writer {
+  /** The call was given up: nothing that it wrote will ever be stored. */
+  readonly isAbandoned: boolean;
+}
+
+/** A value as its last writer left it. */
+interface Unsettled {
+  readonly writer: Writer;
+  readonly order: number;
+}
+
+/**
+ * The values that `$.service.db` holds, as JSON text: `get` answers at once and hands out fresh copies. All calls of
+ * the process share them; who wrote what, and in which order, is kept until it is settled.
+ */
 export class State {
   readonly #values: Map<string, string>;
+  readonly #unsettled = new Map<string, Unsettled>();
+  /** Key → order of the newest write that was settled. */
+  readonly #settled = new Map<string, number>();
+  #order = 0;
+  #epoch: number;
 
-  constructor(values: Readonly<Record<string, string>>) {
+  /** `epoch`: how many changes the host had seen when these values were copied. */
+  constructor(values: Readonly<Record<string, string>>, epoch = 0) {
     this.#values = new Map(Object.entries(values));
+    this.#epoch = epoch;
   }
 
-  get(key: unknown): unknown {
-    const text = this.#values.get(String(key));
-    return text === undefined ? undefined : JSON.parse(text);
+  /** How many changes of the host this process has seen. */
+  get epoch(): number {
+    return this.#epoch;
   }
 
-  /** `undefined` clears the key. Throws TypeError when JSON cannot carry the value. */
-  set(key: unknown, value: unknown): void {
-    const name = String(key);
-    const text = jsonText(value, `db.set(${JSON.stringify(name)})`);
-    if (text === undefined) this.#values.delete(name);
-    else this.#values.set(name, text);
+  textOf(key: string): string | undefined {
+    return this.#values.get(key);
   }
 
-  /** The current values of these keys. */
-  changesOf(keys: Iterable<string>): StateChanges {
-    const changes: Record<string, string | null> = {};
-    for (const key of keys) changes[key] = this.#values.get(key) ?? null;
-    return changes;
+  /** The call that wrote the value of this key and has not been settled. */
+  writerOf(key: string): Writer | undefined {
+    return this.#unsettled.get(key)?.writer;
   }
 
-  /** What another process wrote. */
-  patch(changes: StateChanges): void {
+  /** `undefined` clears the key. Returns the order of this write among all. */
+  write(key: string, text: string | undefined, writer: Writer): number {
+    this.#put(key, text);
+    const order = ++this.#order;
+    this.#unsettled.set(key, { writer, order });
+    return order;
+  }
+
+  /** Whether the write still counts: none that was settled has come after it. */
+  settle(key: string, order: number): boolean {
+    if (this.#unsettled.get(key)?.order === order) this.#unsettled.delete(key);
+    if (order <= (this.#settled.get(key) ?? 0)) return false;
+    this.#settled.set(key, order);
+    return true;
+  }
+
+  /** What another process wrote: whoever has read or written these keys before learns of it from the host. */
+  patch(changes: StateChanges, epoch: number): void {
+    this.#epoch = epoch;
     for (const [key, text] of Object.entries(changes)) {
-      if (text === null) this.#values.delete(key);
-      else this.#values.set(key, text);
+      this.#put(key, text ?? undefined);
+      this.#unsettled.delete(key);
     }
+  }
+
+  #put(key: string, text: string | undefined): void {
+    if (text === undefined) this.#values.delete(key);
+    else this.#values.set(key, text);
   }
 }
 

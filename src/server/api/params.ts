@@ -15,6 +15,9 @@ export const flag = z
   .union([z.boolean(), z.enum(["true", "false", "1", "0", ""])])
   .transform((value) => value === true || value === "true" || value === "1" || value === "");
 
+/** Runs of one source at the same time. */
+export const maxConcurrency = z.int("wants a whole number").min(1, "wants at least 1").max(10_000, "wants at most 10000");
+
 /** A text that may be taken away with null or nothing. */
 export const clearable = z.string().nullable().optional();
 

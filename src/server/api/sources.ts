@@ -5,7 +5,7 @@ import { optionsOf } from "../../engine/options-page.ts";
 import type { LiveSource } from "../../engine/live-source.ts";
 import { codeParams, givenCode, requiredCode } from "./component-code.ts";
 import { choicesRecord, optionsParams } from "./configure.ts";
-import { flag, jsonObject, jsonValue } from "./params.ts";
+import { flag, jsonObject, jsonValue, maxConcurrency } from "./params.ts";
 import { invocationRecord, lineRecord, sourceRecord } from "./records.ts";
 import { type Route, pageOf, pageParams, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
@@ -15,6 +15,7 @@ const sourceParams = codeParams.extend({
   configured_props: jsonObject.optional(),
   env: z.record(z.string(), z.string()).optional(),
   active: flag.optional(),
+  max_concurrency: maxConcurrency.nullable().optional().describe("runs at the same time; null: as many as the server allows"),
 });
 
 /** /sources (platform.md §1.4). */
@@ -30,11 +31,12 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       params: sourceParams,
       answer,
       async run({ params }) {
-        const { name, configured_props: props = {}, env = {}, active } = params;
+        const { name, configured_props: props = {}, env = {}, active, max_concurrency: most } = params;
         const live = await engine.deploy({
           code: requiredCode(engine, params, "deploy"),
           props,
           env,
+          maxConcurrency: most ?? undefined,
           ...(name === undefined ? {} : { name }),
           ...(active === undefined ? {} : { active }),
         });
@@ -57,13 +59,14 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       params: sourceParams,
       answer,
       async run({ params, part }) {
-        const { name, configured_props: props, env, active } = params;
+        const { name, configured_props: props, env, active, max_concurrency: most } = params;
         const code = givenCode(engine, params);
         const change = {
           ...(code && { code }),
           ...(name && { name }),
           ...(props && { props }),
           ...(env && { env }),
+          maxConcurrency: most,
           ...(active === undefined ? {} : { active }),
         };
         return { data: liveRecord(engine, await engine.update(engine.find(part("id"), "update source"), change)) };

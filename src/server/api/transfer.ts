@@ -4,7 +4,7 @@ import type { Engine } from "../../engine/engine.ts";
 import { type ExportedSource, exportSource } from "../../engine/transfer.ts";
 import type { StoredBaggage } from "../../ports/component-store.ts";
 import { checkCode } from "./component-code.ts";
-import { flag, jsonObject, jsonValue } from "./params.ts";
+import { flag, jsonObject, jsonValue, maxConcurrency } from "./params.ts";
 import { type Route, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import { liveRecord } from "./sources.ts";
@@ -19,6 +19,7 @@ const importParams = z.object({
   packages: texts.default({}),
   configured_props: jsonObject.default({}),
   env: texts.default({}),
+  max_concurrency: maxConcurrency.optional(),
   state: jsonObject.optional(),
   dedupe_cache: z.object({ unique: z.array(z.string()).optional(), greatest: z.string().optional(), last: z.string().optional() }).optional(),
   events: z
@@ -59,9 +60,9 @@ export function transferRoutes(engine: Engine): readonly Route[] {
       params: importParams,
       answer: schemas.one(schemas.source),
       async run({ params }) {
-        const { slug, name, active, component, packages, configured_props: props, env } = params;
+        const { slug, name, active, component, packages, configured_props: props, env, max_concurrency: most } = params;
         const code = { kind: "code", code: checkCode({ path: component.path, text: component.code, files: component.files }), lock: packages } as const;
-        const live = await engine.importSource({ slug, name, active, code, props, env, baggage: baggageOf(params) });
+        const live = await engine.importSource({ slug, name, active, code, props, env, maxConcurrency: most, baggage: baggageOf(params) });
         return { data: liveRecord(engine, live) };
       },
     }),
@@ -81,6 +82,7 @@ function exportRecord({
   propNames,
   env,
   withheldEnv,
+  maxConcurrency: most,
   state,
   cache,
   events,
@@ -98,6 +100,7 @@ function exportRecord({
     prop_names: [...propNames],
     env: { ...env },
     withheld_env: [...withheldEnv],
+    ...(most === undefined ? {} : { max_concurrency: most }),
     ...(state === undefined ? {} : { state: Object.fromEntries(Object.entries(state).map(([key, text]): [string, JsonValue] => [key, JSON.parse(text)])) }),
     ...(cache === undefined ? {} : { dedupe_cache: JSON.parse(JSON.stringify(cache)) }),
     events: events.map(({ payload, storedAt, channel, dedupeId, summary, ts, invocationId }) => ({

@@ -49,7 +49,7 @@ export function savedComponentOf(row: Row): SavedComponent {
 }
 
 export function deployedComponentOf(row: Row): DeployedComponent {
-  return {
+  return present<DeployedComponent>({
     id: row["id"] as DeployedComponent["id"],
     componentId: row["component_id"] as DeployedComponent["componentId"],
     name: String(row["name"]),
@@ -58,10 +58,11 @@ export function deployedComponentOf(row: Row): DeployedComponent {
     configured: json(row["configured"]),
     dynamicProps: json(row["dynamic_props"]),
     env: json(row["env"]),
+    maxConcurrency: row["max_concurrency"] as number | null,
     active: row["active"] === 1,
     createdAt: Number(row["created_at"]),
     updatedAt: Number(row["updated_at"]),
-  };
+  } as never);
 }
 
 export function eventOfRow(row: Row): Event {

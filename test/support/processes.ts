@@ -1,0 +1,14 @@
+import { readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Pids of the processes that run components under this home, spares included. */
+export async function componentPids(home: string): Promise<number[]> {
+  const folders = await readdir(join(home, "run"));
+  const texts = await Promise.all(folders.map((name) => readFile(join(home, "run", name, "pid"), "utf8").catch(() => "")));
+  return texts.map(Number).filter((pid) => pid > 0);
+}
+
+/** Ends them as the machine does when its memory is out. */
+export async function killComponents(home: string): Promise<void> {
+  for (const pid of await componentPids(home)) process.kill(pid, "SIGKILL");
+}
