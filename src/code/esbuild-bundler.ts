@@ -5,6 +5,7 @@ import { type PackageSpec, isBareImport } from "../domain/package-spec.ts";
 import type { BundleImport, ComponentCode } from "../domain/saved-component.ts";
 import { type BuildProblem, frameOf } from "../domain/build-problem.ts";
 import type { BuildResult, Bundler } from "../ports/bundler.ts";
+import { onService } from "./esbuild-service.ts";
 import { PackageImports, isBuiltIn } from "./package-imports.ts";
 import { VirtualFiles, loaderOf } from "./virtual-files.ts";
 
@@ -42,20 +43,7 @@ async function bundleOne(code: ComponentCode): Promise<BuildResult> {
   const files = new VirtualFiles(code);
   const packages = new PackageImports(files);
   try {
-    const result = await build({
-      entryPoints: [ENTRY],
-      bundle: true,
-      write: false,
-      metafile: true,
-      format: "esm",
-      platform: "node",
-      target: "node20.19",
-      sourcemap: "external",
-      outfile: "component.mjs",
-      logLevel: "silent",
-      keepNames: true,
-      plugins: [virtualPlugin(code.path, files, packages)],
-    });
+    const result = await onService(() => compile(code.path, files, packages));
     if (packages.problems.length > 0) return { kind: "failed", problems: packages.problems.map(({ text, file, line }) => ({ text, file, line })) };
     const [map, output] = result.outputFiles;
     return {
@@ -69,6 +57,23 @@ async function bundleOne(code: ComponentCode): Promise<BuildResult> {
   }
 }
 
+function compile(entry: string, files: VirtualFiles, packages: PackageImports) {
+  return build({
+    entryPoints: [ENTRY],
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    platform: "node",
+    target: "node20.19",
+    sourcemap: "external",
+    outfile: "component.mjs",
+    logLevel: "silent",
+    keepNames: true,
+    plugins: [virtualPlugin(entry, files, packages)],
+  });
+}
+
 function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImports): Plugin {
   return {
     name: "component-files",
@@ -78,7 +83,7 @@ function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImpo
       );
       bundling.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => {
         if (path === TYPES_PACKAGE) return { contents: TYPES_MODULE, loader: "js" };
-        return { contents: files.text(path) ?? "", loader: loaderOf(path) };
+        return { contents: files.contents(path) ?? "", loader: loaderOf(path) };
       });
     },
   };

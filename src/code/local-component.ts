@@ -7,6 +7,7 @@ import { isBareImport, parsePackageImport } from "../domain/package-spec.ts";
 import type { ComponentCode } from "../domain/saved-component.ts";
 import type { BuildProblem } from "../domain/build-problem.ts";
 import { problemOf } from "./esbuild-bundler.ts";
+import { onService } from "./esbuild-service.ts";
 import { readIfThere } from "../system/whole-files.ts";
 
 export type ReadResult =
@@ -14,13 +15,15 @@ export type ReadResult =
   /** `files`: what to watch until it compiles again. */
   | { readonly kind: "failed"; readonly problems: readonly BuildProblem[]; readonly files: readonly string[] };
 
+type LocalContext = BuildContext<{ metafile: true; write: false }>;
+
 const MOST_TRIES = 5;
 
 /** A component on this machine's disk: its entry and every local file that it imports, found by compiling them. */
 export class LocalComponent {
   readonly entry: string;
   readonly #root: string;
-  readonly #context: BuildContext<{ metafile: true; write: false }>;
+  #context: LocalContext;
   #files: readonly string[];
 
   /** `root`: nothing above this folder belongs to the component. Throws PD_FILE_NOT_FOUND. */
@@ -34,22 +37,10 @@ export class LocalComponent {
           : ["it is no file", "Name the file in it that exports the component"];
       throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: ${problem}`, { fix });
     }
-    const build = await context({
-      entryPoints: [entry],
-      absWorkingDir: dirname(entry),
-      bundle: true,
-      write: false,
-      metafile: true,
-      packages: "external",
-      platform: "node",
-      format: "esm",
-      logLevel: "silent",
-      loader: { ".html": "text", ".md": "text", ".graphql": "text" },
-    });
-    return new LocalComponent(entry, root, build);
+    return new LocalComponent(entry, root, await onService(() => contextOf(entry)));
   }
 
-  private constructor(entry: string, root: string, build: BuildContext<{ metafile: true; write: false }>) {
+  private constructor(entry: string, root: string, build: LocalContext) {
     this.entry = entry;
     this.#root = root;
     this.#context = build;
@@ -78,7 +69,13 @@ export class LocalComponent {
 
   async #compile(): Promise<EsbuildResult<{ metafile: true; write: false }> | Extract<ReadResult, { kind: "failed" }>> {
     try {
-      return await this.#context.rebuild();
+      let isFirst = true;
+      return await onService(async () => {
+        // A context ends with the process that holds it.
+        if (!isFirst) this.#context = await contextOf(this.entry);
+        isFirst = false;
+        return this.#context.rebuild();
+      });
     } catch (error) {
       return { kind: "failed", problems: problemsOf(error), files: this.#files };
     }
@@ -87,6 +84,21 @@ export class LocalComponent {
   async dispose(): Promise<void> {
     await this.#context.dispose();
   }
+}
+
+function contextOf(entry: string): Promise<LocalContext> {
+  return context({
+    entryPoints: [entry],
+    absWorkingDir: dirname(entry),
+    bundle: true,
+    write: false,
+    metafile: true,
+    packages: "external",
+    platform: "node",
+    format: "esm",
+    logLevel: "silent",
+    loader: { ".html": "text", ".md": "text", ".graphql": "text" },
+  });
 }
 
 function problemsOf(error: unknown): readonly BuildProblem[] {

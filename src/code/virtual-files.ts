@@ -36,6 +36,11 @@ export class VirtualFiles {
     return this.#files.get(path);
   }
 
+  /** As it is compiled: what it says of a source map elsewhere is no comment of that kind any more, since the compiler would read that file of this machine. */
+  contents(path: string): string | undefined {
+    return this.#files.get(path)?.replaceAll(/(\/\/|\/\*)[#@](\s*sourceMappingURL\s*=\s*)(?!data:)/gi, "$1 $2");
+  }
+
   /** The file that `specifier` means in `importer`; TypeScript lets `./x.js` mean `./x.ts`. */
   resolve(importer: string, specifier: string): string | undefined {
     const path = posix.normalize(posix.join(posix.dirname(importer), specifier));

@@ -1,5 +1,5 @@
 import { didYouMean } from "./did-you-mean.ts";
-import { type JsonObject, type JsonValue, isJsonValue, isRecord } from "./json.ts";
+import { type JsonObject, type JsonValue, isJsonValue, isRecord, isSameJson } from "./json.ts";
 import {
   type AppProp,
   type ConfiguredProps,
@@ -12,7 +12,7 @@ import {
   type UserProp,
   isInput,
 } from "./prop.ts";
-import { type Schedule, parseTimer } from "./schedule.ts";
+import { type TimerSettings, parseTimer } from "./schedule.ts";
 
 export interface PropProblem {
   readonly prop: string;
@@ -95,13 +95,22 @@ function checkKind(prop: PropDeclaration, given: JsonValue | undefined): Checked
 }
 
 function checkTimer(prop: TimerProp, given: JsonValue | undefined): CheckedProp {
-  if (given === undefined || given === null || prop.isStatic) return { value: timerValue({ schedule: prop.default }) };
+  const own: TimerSettings = { schedule: prop.default, ...(prop.catchUp === undefined ? {} : { catchUp: prop.catchUp }) };
+  if (given === undefined || given === null) return { value: timerValue(own) };
   const readable = typeof given === "string" ? textAsJson(given) : given;
   const parsed = parseTimer(readable);
-  return typeof parsed === "string" ? { problem: parsed } : { value: timerValue(parsed) };
+  if (typeof parsed === "string") return { problem: parsed };
+  if (prop.isStatic && !isSameJson(timerValue({ schedule: parsed.schedule }), timerValue({ schedule: prop.default })))
+    return { problem: `is fixed by the component at ${JSON.stringify(timerValue(own))}: leave it out, not ${JSON.stringify(given)}` };
+  return { value: timerValue({ ...own, ...parsed }) };
 }
 
-function timerValue({ schedule, catchUp }: { schedule: Schedule; catchUp?: string }): JsonObject {
+/** A schedule that only the component sets, whatever was configured for an earlier version. */
+export function isFixed(prop: PropDeclaration): boolean {
+  return prop.kind === "timer" && prop.isStatic;
+}
+
+function timerValue({ schedule, catchUp }: TimerSettings): JsonObject {
   const value: JsonObject = schedule.kind === "interval" ? { intervalSeconds: schedule.seconds } : { cron: schedule.expression, timezone: schedule.timezone };
   return catchUp === undefined ? value : { ...value, catchUp };
 }
@@ -161,7 +170,7 @@ function isNothing(given: JsonValue | undefined): given is undefined | null | ""
 
 function checkUserProp(prop: UserProp, given: JsonValue | undefined): CheckedProp {
   const isEmpty = given === undefined || given === null || (given === "" && (prop.scalar !== "string" || prop.default !== undefined));
-  if (isEmpty && prop.default !== undefined) return { value: prop.default };
+  if (isEmpty && prop.default !== undefined) return { value: defaultOf(prop, prop.default) };
   if (isEmpty) return prop.optional ? {} : { problem: "is required", isMissing: true };
   if (given === "" && !prop.optional) return { problem: "is required", isMissing: true };
   if (!prop.isArray) return checkScalar(prop, given);
@@ -171,6 +180,13 @@ function checkUserProp(prop: UserProp, given: JsonValue | undefined): CheckedPro
   const checked = items.map((item) => checkScalar(prop, item));
   const bad = checked.find((item) => item.problem !== undefined);
   return bad ?? { value: checked.flatMap((item) => (item.value === undefined ? [] : [item.value])) };
+}
+
+/** A number or a truth value that its author wrote as text arrives as what it is declared to be. */
+function defaultOf({ scalar, isArray }: UserProp, given: JsonValue): JsonValue {
+  if (scalar !== "integer" && scalar !== "boolean") return given;
+  if (isArray) return Array.isArray(given) ? given.map((item) => asScalar(scalar, item) ?? item) : given;
+  return asScalar(scalar, given) ?? given;
 }
 
 function checkScalar(prop: UserProp, given: JsonValue): CheckedProp {

@@ -52,6 +52,12 @@ const SECONDS_BELOW = 1e11;
 /** The farthest that a Date reaches. */
 const LATEST_TIME = 8.64e15;
 
+/** Whether a time is a number so small that it is taken for seconds. */
+export function isTakenForSeconds(ts: string | number | undefined): boolean {
+  const number = typeof ts === "number" ? ts : Number(ts ?? "");
+  return ts !== "" && ts !== undefined && number !== 0 && Math.abs(number) < SECONDS_BELOW;
+}
+
 /** Epoch ms of a `ts` in any of the forms components use; `undefined` when it is none. */
 export function parseTs(ts: string | number | undefined): number | undefined {
   if (ts === undefined || ts === "") return undefined;

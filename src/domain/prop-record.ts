@@ -10,7 +10,11 @@ export function propRecord(prop: PropDeclaration): JsonObject {
     case "app-hook":
       return { name: prop.name, type: "$.interface.apphook", ...(prop.eventNames === undefined ? {} : { eventNames: [...prop.eventNames] }) };
     case "timer":
-      return { name: prop.name, type: "$.interface.timer", [prop.isStatic ? "static" : "default"]: scheduleInput(prop.default) };
+      return {
+        name: prop.name,
+        type: "$.interface.timer",
+        [prop.isStatic ? "static" : "default"]: { ...scheduleInput(prop.default), ...(prop.catchUp === undefined ? {} : { catchUp: prop.catchUp }) },
+      };
     case "db":
       return { name: prop.name, type: "$.service.db" };
     case "alert":

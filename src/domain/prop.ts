@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "./json.ts";
-import type { Schedule } from "./schedule.ts";
+import type { CatchUp, Schedule } from "./schedule.ts";
 
 /** The scalar types of user input props; `any` also stands for types this version does not know. */
 export type ScalarType = "string" | "boolean" | "integer" | "object" | "any";
@@ -53,6 +53,8 @@ export interface TimerProp {
   readonly kind: "timer";
   readonly name: string;
   readonly default: Schedule;
+  /** What the component wants of missed instants, unless the user says otherwise. */
+  readonly catchUp?: CatchUp;
   /** A `static` schedule may not be changed by the user (platform.md §4.2). */
   readonly isStatic: boolean;
 }

@@ -1,6 +1,6 @@
 import { type JsonValue, isJsonObject, isJsonValue, isRecord } from "./json.ts";
 import type { AppHookProp, HttpRequestProp, PropDeclaration, PropOption, ScalarType, SqlProp, TimerProp, UserProp } from "./prop.ts";
-import { HOURLY, parseTimer } from "./schedule.ts";
+import { HOURLY, type TimerSettings, parseTimer } from "./schedule.ts";
 
 export interface ReadProps {
   readonly props: readonly PropDeclaration[];
@@ -96,9 +96,10 @@ function readProp(name: string, reading: Reading): PropDeclaration {
 function readTimer(name: string, { raw, problems }: Reading): TimerProp {
   const fixed = raw["static"] !== undefined && raw["static"] !== null;
   const given = fixed ? raw["static"] : raw["default"];
-  const parsed = given === undefined || given === null ? { schedule: HOURLY } : parseTimer(given);
+  const parsed: TimerSettings | string = given === undefined || given === null ? { schedule: HOURLY } : parseTimer(given);
   if (typeof parsed === "string") problems.push(`prop ${name}: ${parsed}`);
-  return { kind: "timer", name, default: typeof parsed === "string" ? HOURLY : parsed.schedule, isStatic: fixed };
+  if (typeof parsed === "string") return { kind: "timer", name, default: HOURLY, isStatic: fixed };
+  return { kind: "timer", name, default: parsed.schedule, isStatic: fixed, ...(parsed.catchUp === undefined ? {} : { catchUp: parsed.catchUp }) };
 }
 
 /** Names given in `static` count as those in `eventNames` (registry.md §3). */

@@ -1,5 +1,5 @@
 import { type DedupeCache, type DedupeStrategy, type DroppedEmit, dedupe } from "../domain/dedupe.ts";
-import { type Emit, type Event, type NewEvent, type NewPostponedEvent, orderEmits, parseTs, isoTime, partEmits } from "../domain/event.ts";
+import { type Emit, type Event, type NewEvent, type NewPostponedEvent, isTakenForSeconds, orderEmits, parseTs, isoTime, partEmits } from "../domain/event.ts";
 import type { DeployedId } from "../domain/ids.ts";
 import type { Invocation, LogLine, RunResult } from "../domain/invocation.ts";
 import type { RunCommit } from "../ports/run-store.ts";
@@ -30,7 +30,12 @@ export function judgeEmits(owner: Ownership, strategy: DedupeStrategy | undefine
   const isChanged = result.cache !== owner.cache;
   owner.cache = result.cache;
   const { events, postponed } = partEmits(result.kept, now);
-  const texts = [...result.warnings, ...result.kept.flatMap(unreadableTimes), ...postponed.map(({ dueAt }) => `An event is postponed until ${isoTime(dueAt)}`)];
+  const texts = [
+    ...result.warnings,
+    ...result.kept.flatMap(unreadableTimes),
+    ...timesInSeconds(result.kept),
+    ...postponed.map(({ dueAt }) => `An event is postponed until ${isoTime(dueAt)}`),
+  ];
   return {
     events,
     postponed,
@@ -38,6 +43,18 @@ export function judgeEmits(owner: Ownership, strategy: DedupeStrategy | undefine
     warnings: texts.map((text) => ({ at: now, level: "system", text })),
     ...(isChanged ? { cache: result.cache } : {}),
   };
+}
+
+/** One line for all of a run: pollers of APIs that count in seconds emit hundreds. */
+function timesInSeconds(emits: readonly Emit[]): string[] {
+  const times = emits.flatMap(({ ts, deliveryTs }) => [ts, deliveryTs].filter(isTakenForSeconds));
+  const [first] = times;
+  if (first === undefined) return [];
+  const asMs = isoTime(Math.round(Number(first)));
+  const others = times.length > 1 ? `, and ${times.length - 1} more like it,` : "";
+  return [
+    `The time ${first}${others} was taken for seconds: ${isoTime(parseTs(first) ?? 0)}. In milliseconds, which ts and delivery_ts are, it would be ${asMs}`,
+  ];
 }
 
 function unreadableTimes({ ts, deliveryTs }: Emit): string[] {

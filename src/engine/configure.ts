@@ -1,6 +1,6 @@
 import { type FindAccount, withAccounts } from "../domain/account.ts";
 import type { ComponentDefinition } from "../domain/component.ts";
-import { type PropProblem, checkProps } from "../domain/check-props.ts";
+import { type PropProblem, checkProps, isFixed } from "../domain/check-props.ts";
 import { PdError } from "../domain/errors.ts";
 import { type RunResult, outcomeDetails, reasonOf } from "../domain/invocation.ts";
 import { type JsonObject, isSameJson, parseJson } from "../domain/json.ts";
@@ -42,7 +42,7 @@ export async function configure(configuring: Configuring): Promise<Configuration
   const { name, definition, given, kept = {}, findAccount } = configuring;
   const dynamicProps = await dynamicPropsFor(configuring);
   const declared = withDynamicProps(definition.props, dynamicProps);
-  const { values, problems } = checkProps(declared, { ...pick(kept, declared), ...withAccounts(declared, given, findAccount) });
+  const { values, problems } = checkProps(declared, { ...pick(kept, open(declared)), ...withAccounts(declared, given, findAccount) });
   if (problems.length > 0) throw badProps(name, declared, problems);
   return { configured: values, dynamicProps };
 }
@@ -56,7 +56,7 @@ export async function dynamicPropsFor({ name, definition, given, kept, isPartial
   let dynamicProps: readonly PropDeclaration[] = [];
   for (let round = 1; round <= MOST_ROUNDS; round++) {
     const declared = withDynamicProps(definition.props, dynamicProps);
-    const { values, problems } = checkProps(declared, pick({ ...kept, ...withAccounts(declared, given, findAccount) }, declared));
+    const { values, problems } = checkProps(declared, { ...pick(kept ?? {}, open(declared)), ...pick(withAccounts(declared, given, findAccount), declared) });
     const ownProblems = problems.filter(({ prop }) => definition.props.some((own) => own.name === prop) && !dynamicProps.some((other) => other.name === prop));
     if (ownProblems.length > 0 && isPartial !== true) throw badProps(name, definition.props, ownProblems);
     const next = readAnswer(name, await ask({ configured: values, dynamicProps }));
@@ -79,6 +79,11 @@ function readAnswer(name: string, { outcome, returned }: RunResult): readonly Pr
 
 function isSameDeclarations(left: readonly PropDeclaration[], right: readonly PropDeclaration[]): boolean {
   return isSameJson(parseJson(JSON.stringify(left)), parseJson(JSON.stringify(right)));
+}
+
+/** Those that a user gives, so that what was given for an earlier version stays. */
+function open(declared: readonly PropDeclaration[]): readonly PropDeclaration[] {
+  return declared.filter((prop) => !isFixed(prop));
 }
 
 function pick(given: JsonObject, declared: readonly PropDeclaration[]): JsonObject {

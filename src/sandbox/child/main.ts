@@ -59,6 +59,7 @@ const host: CallHost = {
       questions.set(++questionCount, { resolve, reject });
       pipe.sendNow({ type: "child:ask", id, number: questionCount, request });
     }),
+  note: (id, text) => pipe.sendNow({ type: "child:log", id, line: { at: Date.now(), level: "system", text } }),
   late: (id, part, outcome) => tell({ type: "child:late", id, part, ...(outcome === undefined ? {} : { outcome }) }),
 };
 
@@ -79,7 +80,7 @@ void warmUp();
  */
 async function warmUp(): Promise<void> {
   const exported = exportedValue(await import(pathToFileURL(WARM_UP_FILE).href));
-  const warm = new Call("inv_0", { state, respond: () => {}, late: () => {}, ask: () => Promise.resolve() });
+  const warm = new Call("inv_0", { state, respond: () => {}, late: () => {}, note: () => {}, ask: () => Promise.resolve() });
   describeComponent(exported);
   await currentCall.run(warm, async () => {
     const instance = buildInstance(isRecord(exported) ? exported : {}, warm, { configured: {}, endpoint: "" });
