@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PdError } from "../domain/errors.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PackageResolver, ResolvedPackages } from "../ports/package-resolver.ts";
+import { foreignPackages, installedVersions } from "./installed-tree.ts";
 import { npmProblem, runNpm } from "./npm-command.ts";
 import { compareVersions, isExactVersion, satisfiesRange } from "./versions.ts";
 import { readIfThere } from "../system/whole-files.ts";
@@ -23,6 +24,7 @@ export interface NpmResolverSettings {
 /** The registry is asked once for what several sources want at about the same time; `latest` is always asked for. */
 const ANSWER_HOLDS_MS = 60_000;
 const PARTIAL = ".partial-";
+const INSTALL_TIMEOUT_MS = 10 * 60_000;
 
 /**
  * Keeps one folder for each set of exact versions, named by their hash and shared by every component that needs the
@@ -38,7 +40,8 @@ export class NpmResolver implements PackageResolver {
 
   /** Removes what killed installs left. */
   static async open(settings: NpmResolverSettings): Promise<NpmResolver> {
-    await mkdir(settings.folder, { recursive: true });
+    await mkdir(settings.folder, { recursive: true, mode: 0o700 });
+    await chmod(settings.folder, 0o700);
     for (const name of await readdir(settings.folder)) {
       if (name.startsWith(PARTIAL)) await rm(join(settings.folder, name), { recursive: true, force: true });
     }
@@ -74,7 +77,8 @@ export class NpmResolver implements PackageResolver {
   /** The exact version that needs no question to the registry. */
   #known({ name, range }: PackageSpec, lock: PackageLock): string | undefined {
     if (range !== undefined && isExactVersion(range)) return range;
-    const locked = lock[name];
+    // A lock may come from elsewhere: whatever is no version names something else than a package of the registry.
+    const locked = isExactVersion(lock[name] ?? "") ? lock[name] : undefined;
     if (range === "latest") return undefined;
     if (locked !== undefined && (range === undefined || satisfiesRange(locked, range))) return locked;
     const answer = this.#answers.get(`${name}@${range ?? ""}`);
@@ -109,8 +113,10 @@ export class NpmResolver implements PackageResolver {
     try {
       await writeFile(join(partial, "package.json"), JSON.stringify({ private: true, dependencies: ranges }));
       const words = ["install", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error", ...(allowScripts ? [] : ["--ignore-scripts"])];
-      const { code, output } = await runNpm(words, { folder: partial, signal });
+      const { code, output } = await runNpm(words, { folder: partial, signal, timeoutMs: INSTALL_TIMEOUT_MS });
       if (code !== 0) throw installError(output, specs);
+      const foreign = await foreignPackages(partial);
+      if (foreign.length > 0) throw foreignError(foreign, specs);
       const lock = await installedVersions(
         partial,
         specs.map(({ name }) => name),
@@ -168,15 +174,6 @@ function namesKey(names: readonly string[]): string {
   return names.toSorted().join(" ");
 }
 
-async function installedVersions(folder: string, names: readonly string[]): Promise<PackageLock> {
-  const lock: Record<string, string> = {};
-  for (const name of names) {
-    const manifest = parseJson(await readFile(join(folder, "node_modules", name, "package.json"), "utf8"));
-    lock[name] = isJsonObject(manifest) ? String(manifest["version"]) : "";
-  }
-  return lock;
-}
-
 function satisfies({ name, range }: PackageSpec, versions: PackageLock, lock: PackageLock): boolean {
   const version = versions[name] ?? "";
   if (range === undefined) return lock[name] === undefined || lock[name] === version;
@@ -197,6 +194,13 @@ function isComplete(wanted: ReadonlyMap<string, string | undefined>): wanted is 
 
 function isOffline(error: unknown): boolean {
   return error instanceof PdError && error.code === "PD_PACKAGES_UNREACHABLE";
+}
+
+function foreignError(problems: readonly string[], specs: readonly PackageSpec[]): PdError {
+  const names = specs.map(({ name, importedAt }) => `${name} (imported at ${importedAt})`).join(", ");
+  return new PdError("PD_INSTALL_FAILED", `Cannot install ${names}: a package wants what is no package of the registry: ${problems.join("; ")}`, {
+    fix: "Take another package, or another version of it: packages may not name files of the machine that they are installed on",
+  });
 }
 
 /** npm's own words, turned into an error that names the import. */

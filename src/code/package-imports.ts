@@ -2,7 +2,7 @@ import { builtinModules } from "node:module";
 import { posix } from "node:path";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import { type PackageSpec, parsePackageImport } from "../domain/package-spec.ts";
-import { isVersionRange } from "./versions.ts";
+import { isVersionOrTag, isVersionRange } from "./versions.ts";
 import type { VirtualFiles } from "./virtual-files.ts";
 
 const BUILT_INS = new Set(builtinModules);
@@ -31,6 +31,14 @@ export class PackageImports {
     const parsed = parsePackageImport(specifier);
     if (parsed === undefined) return undefined;
     const line = this.#files.lineOfImport(importer, specifier);
+    if (parsed.range !== undefined && !isVersionOrTag(parsed.range)) {
+      this.problems.push({
+        text: `"${specifier}" names no version of ${parsed.name}: ${JSON.stringify(parsed.range)} is neither a version nor a tag`,
+        file: importer,
+        line,
+      });
+      return parsed.name + parsed.subpath;
+    }
     const range = parsed.range ?? this.#projectRange(importer, parsed.name);
     const known = this.#specs.get(parsed.name);
     if (known === undefined || (known.range === undefined && range !== undefined)) {

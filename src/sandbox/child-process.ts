@@ -30,6 +30,11 @@ const WARM_UP_COMPONENT = 'export default { name: "warm-up", methods: { method()
 /** What is inherited: nothing that could hold a secret, nothing that slows the start (performance.md §0.1). */
 const INHERITED = ["TZ", "LANG", "LC_ALL"];
 
+/** Where the component may write. Its code and the link to its packages lie beside it: what may write there could write to the packages of all. */
+function ownFolder(folder: string): string {
+  return join(folder, "own");
+}
+
 /** The permission model, by the name that this Node knows it under. */
 function permissionFlags(settings: ChildSettings, folder: string): string[] {
   const known = process.allowedNodeEnvironmentFlags;
@@ -37,7 +42,7 @@ function permissionFlags(settings: ChildSettings, folder: string): string[] {
   if (known.has("--allow-net")) flags.push("--allow-net");
   if (settings.allowAddons === true && known.has("--allow-addons")) flags.push("--allow-addons");
   const readable = [settings.entry, join(folder, "*"), join(settings.packagesFolder, "*")];
-  return [...flags, ...readable.map((path) => `--allow-fs-read=${path}`), `--allow-fs-write=${join(folder, "*")}`];
+  return [...flags, ...readable.map((path) => `--allow-fs-read=${path}`), `--allow-fs-write=${join(ownFolder(folder), "*")}`];
 }
 
 /** One child process in a folder of its own, before and after it knows what it runs. */
@@ -55,7 +60,7 @@ export class ChildProcess {
   /** Makes the folder and starts the process in it. */
   static async start(settings: ChildSettings, name: string): Promise<ChildProcess> {
     const folder = join(settings.runFolder, name);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await mkdir(ownFolder(folder), { recursive: true, mode: 0o700 });
     await writeFile(join(folder, WARM_UP_FILE), WARM_UP_COMPONENT);
     const child = new ChildProcess(settings, folder);
     try {
@@ -73,8 +78,8 @@ export class ChildProcess {
     const inherited = Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
     const flags = [...permissionFlags(settings, folder), `--max-old-space-size=${settings.memoryMb}`];
     this.#node = spawn(process.execPath, [...flags, settings.entry], {
-      cwd: folder,
-      env: { ...inherited, HOME: folder, TMPDIR: folder },
+      cwd: ownFolder(folder),
+      env: { ...inherited, HOME: ownFolder(folder), TMPDIR: ownFolder(folder) },
       stdio: ["ignore", "pipe", "pipe", "pipe"],
     });
     const stream = this.#node.stdio[3];

@@ -11,7 +11,7 @@ export const PROTOCOL = 4;
 /** Host of the hosted platform's API. */
 export const HOSTED_API = "api.pipedream.com";
 
-/** A component that does nothing, in the child's folder: the child tries itself out on it. */
+/** A component that does nothing, above the child's own folder: the child tries itself out on it. */
 export const WARM_UP_FILE = "warm-up.mjs";
 
 /** Position in a bundle that the host turns into the author's file and line. */

@@ -14,7 +14,7 @@ function deferred(): { promise: Promise<void>; resolve: () => void } {
 
 /** Code as the bundler makes it, with this for its run. */
 function unitCode(run: string, rest = ""): UnitCode {
-  const code = `export default { name: "t", version: "1", props: { db: "$.service.db", http: "$.interface.http" }, ${rest} async run(event) { ${run} } };`;
+  const code = `export default { name: "t", version: "1", props: { db: "$.service.db", http: { type: "$.interface.http", customResponse: true } }, ${rest} async run(event) { ${run} } };`;
   return {
     bundle: { code, map: '{"version":3,"sources":[],"mappings":""}', packages: [], imports: [] },
     env: { NAME: "value" },

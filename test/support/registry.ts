@@ -31,9 +31,9 @@ export class FakeRegistry {
   }
 
   /** Publishes a version, which is the latest from now on. */
-  async publish(name: string, version: string, files: Readonly<Record<string, string>> = {}): Promise<void> {
+  async publish(name: string, version: string, files: Readonly<Record<string, string>> = {}, rest: object = {}): Promise<void> {
     const folder = await temporaryFolder();
-    const manifest = { name, version, main: "index.js" };
+    const manifest = { name, version, main: "index.js", ...rest };
     await mkdir(join(folder, "package"));
     await writeFile(join(folder, "package", "package.json"), JSON.stringify(manifest));
     await writeFile(join(folder, "package", "index.js"), `module.exports = ${JSON.stringify(version)};`);

@@ -79,7 +79,7 @@ void warmUp();
  * that waits to be used has that behind it.
  */
 async function warmUp(): Promise<void> {
-  const exported = exportedValue(await import(pathToFileURL(WARM_UP_FILE).href));
+  const exported = exportedValue(await import(pathToFileURL(`../${WARM_UP_FILE}`).href));
   const warm = new Call("inv_0", { state, respond: () => {}, late: () => {}, note: () => {}, ask: () => Promise.resolve() });
   describeComponent(exported);
   await currentCall.run(warm, async () => {

@@ -16,7 +16,7 @@ const TWO_PATHS = new Set(["rename", "copyFile", "link", "symlink", "cp"]);
 /** Leads /tmp to the folder `tmp` beside what is running. */
 export function redirectTmp(): void {
   const folder = process.cwd();
-  const home = dirname(dirname(folder));
+  const home = dirname(dirname(dirname(folder)));
   const own = [home, dirname(process.argv[1] ?? folder)];
   const target = join(folder, "tmp");
   let isMade = false;

@@ -9,6 +9,9 @@ import { type Route, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
 import { liveRecord } from "./sources.ts";
 
+/** A pin is a version of the registry, never an address or a path. */
+const EXACT_VERSION = /^\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?$/;
+
 const texts = z.record(z.string(), z.string());
 
 const importParams = z.object({
@@ -16,7 +19,7 @@ const importParams = z.object({
   name: z.string().min(1),
   active: z.boolean().default(true),
   component: z.object({ code: z.string(), path: z.string().default("component.js"), files: texts.default({}) }),
-  packages: texts.default({}),
+  packages: z.record(z.string(), z.string().regex(EXACT_VERSION, "wants an exact version, such as 1.2.3")).default({}),
   configured_props: jsonObject.default({}),
   env: texts.default({}),
   max_concurrency: maxConcurrency.optional(),
