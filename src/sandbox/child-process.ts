@@ -3,10 +3,15 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Duplex } from "node:stream";
 import { pathToFileURL } from "node:url";
+import { messageOf } from "../domain/errors.ts";
+import type { Clock } from "../ports/clock.ts";
+import { FlowLimit } from "./flow-limit.ts";
 import { MessagePipe } from "./message-pipe.ts";
+import { readToHost } from "./read-message.ts";
 import { PROTOCOL, WARM_UP_FILE, type ToChild, type ToHost } from "./protocol.ts";
 
 export interface ChildSettings {
+  readonly clock: Clock;
   /** The built child entry. */
   readonly entry: string;
   /** Folder of all children's own folders. */
@@ -23,6 +28,8 @@ export interface ChildExit {
   readonly signal: string | null;
   /** The end of what the process itself wrote to stderr, such as V8's last words. */
   readonly lastWords: string;
+  /** What it wrote into the channel that is no message; it was ended for that. */
+  readonly misuse?: string;
 }
 
 const WARM_UP_COMPONENT = 'export default { name: "warm-up", methods: { method() {} }, props: { http: "$.interface.http" } };';
@@ -54,6 +61,7 @@ export class ChildProcess {
   readonly #node: NodeChild;
   readonly #pipe: MessagePipe<ToHost, ToChild>;
   #lastWords = "";
+  #misuse: string | undefined;
   #listener: (message: ToHost) => void = () => {};
   #outputListener: (stream: "stdout" | "stderr", text: string) => void = () => {};
 
@@ -83,10 +91,15 @@ export class ChildProcess {
       stdio: ["ignore", "pipe", "pipe", "pipe"],
     });
     const stream = this.#node.stdio[3];
-    this.#pipe = new MessagePipe(stream instanceof Duplex ? stream : new Duplex(), {
-      message: (message) => this.#listener(message),
-      broken: () => this.kill(),
-    });
+    const events = {
+      read: readToHost,
+      message: (message: ToHost) => this.#listener(message),
+      broken: (error: unknown) => {
+        this.#misuse ??= messageOf(error);
+        this.kill();
+      },
+    };
+    this.#pipe = new MessagePipe(stream instanceof Duplex ? stream : new Duplex(), events, new FlowLimit(settings.clock));
     this.#node.stdout?.setEncoding("utf8").on("data", (text: string) => this.#outputListener("stdout", text));
     this.#node.stderr?.setEncoding("utf8").on("data", (text: string) => this.#readStderr(text));
     this.exited = this.#untilExit();
@@ -132,7 +145,7 @@ export class ChildProcess {
       this.#node.once("error", () => resolve({ code: null, signal: null }));
     });
     await rm(this.folder, { recursive: true, force: true }).catch(() => {});
-    return { ...exit, lastWords: this.#lastWords };
+    return { ...exit, lastWords: this.#lastWords, ...(this.#misuse === undefined ? {} : { misuse: this.#misuse }) };
   }
 
   #untilReady(): Promise<void> {

@@ -1,13 +1,16 @@
 import type { Duplex } from "node:stream";
+import type { FlowLimit } from "./flow-limit.ts";
 
 export interface PipeEvents<Incoming> {
+  /** Makes a message of a line; what it throws breaks the pipe. */
+  read(text: string): Incoming;
   message(message: Incoming): void;
   /** The other side sent what cannot be used; nothing more is read. */
   broken(error: unknown): void;
 }
 
-/** Longer than anything that fits into a component's memory by default. */
-const MOST_CHARACTERS = 2 ** 28;
+/** Longer than all that one call may emit and set. */
+const MOST_CHARACTERS = 2 ** 26;
 
 /**
  * JSON messages over a stream, one a line; all that are sent in one turn leave in one write. Node's own channel is
@@ -20,12 +23,16 @@ export class MessagePipe<Incoming, Outgoing> {
   #partial: string[] = [];
   #partialSize = 0;
   #isBroken = false;
+  readonly #limit: FlowLimit | undefined;
+  readonly #over = new AbortController();
 
-  constructor(stream: Duplex, events: PipeEvents<Incoming>) {
+  constructor(stream: Duplex, events: PipeEvents<Incoming>, limit?: FlowLimit) {
     this.#stream = stream;
     this.#events = events;
+    this.#limit = limit;
     stream.setEncoding("utf8");
     stream.on("data", (chunk: string) => this.#read(chunk));
+    stream.once("close", () => this.#over.abort());
     // What cannot be written any more is told by the end of the process.
     stream.on("error", () => {});
   }
@@ -62,13 +69,13 @@ export class MessagePipe<Incoming, Outgoing> {
         const text = this.#partial.length === 0 ? line : [...this.#partial, line].join("");
         this.#partial = [];
         this.#partialSize = 0;
-        const message: Incoming = JSON.parse(text);
-        this.#events.message(message);
+        this.#events.message(this.#events.read(text));
       }
     } catch (error) {
       this.#isBroken = true;
       this.#events.broken(error);
     }
+    this.#hold(chunk.length, lines.length);
     if (rest === "" || this.#isBroken) return;
     this.#partial.push(rest);
     this.#partialSize += rest.length;
@@ -76,5 +83,13 @@ export class MessagePipe<Incoming, Outgoing> {
     this.#isBroken = true;
     this.#partial = [];
     this.#events.broken(new RangeError(`a message has more than ${MOST_CHARACTERS} characters`));
+  }
+
+  /** Reads on when as much has come as may come. */
+  #hold(characters: number, messages: number): void {
+    const until = this.#limit?.take(characters, messages);
+    if (until === undefined) return;
+    this.#stream.pause();
+    void this.#limit?.wait(until, this.#over.signal).then(() => this.#stream.resume());
   }
 }

@@ -2,7 +2,6 @@ import { mkdir, readFile, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { type Outcome, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
-import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { ChildProcess, type ChildSettings } from "./child-process.ts";
@@ -11,7 +10,6 @@ import { ProcessUnit } from "./process-unit.ts";
 export interface ProcessRunnerSettings extends ChildSettings {
   /** Address of the API of this server: calls of the hosted platform are led there. */
   readonly apiUrl: () => string;
-  readonly clock: Clock;
   readonly log: Log;
 }
 

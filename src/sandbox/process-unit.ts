@@ -40,6 +40,8 @@ export interface FailedLoad {
 const RETIRE_GRACE_MS = 2000;
 /** A process that does not answer for so long is blocked. */
 const PING_MS = 1000;
+/** Ended calls that may still do something. */
+const MOST_REMEMBERED = 10_000;
 
 /**
  * One child process with loaded code. States: loading → usable → retired (no new calls, those in flight finish)
@@ -62,6 +64,8 @@ export class ProcessUnit implements Unit {
   #lastCall: InvocationId | undefined;
   /** The call that has ended the process itself. */
   #exiting: InvocationId | undefined;
+  /** Calls that it was given, the newest last: what it says of others is not its business. */
+  readonly #given = new Set<InvocationId>();
   readonly #late: LateLines;
   #pong: (() => void) | undefined;
 
@@ -102,9 +106,16 @@ export class ProcessUnit implements Unit {
       const deadlineAt = this.#settings.clock.now() + deadlineMs;
       this.#inFlight.set(id, { deadlineAt, deadlineMs, dataStores, report, logs: [], printed: { lines: 0, size: 0 }, settle });
       this.#lastCall = id;
+      this.#remember(id);
       this.#child.send({ type: "host:call", ...call });
       void this.#watchDeadlines();
     });
+  }
+
+  #remember(id: InvocationId): void {
+    this.#given.add(id);
+    const [oldest] = this.#given;
+    if (oldest !== undefined && this.#given.size > MOST_REMEMBERED) this.#given.delete(oldest);
   }
 
   patchState(changes: StateChanges, epoch: number): void {
@@ -170,6 +181,7 @@ export class ProcessUnit implements Unit {
       }
       case "child:late": {
         const { id, part, outcome } = message;
+        if (!this.#given.has(id)) return;
         return this.#events.late({
           id,
           result: { ...part, logs: [], ...(outcome === undefined ? {} : { outcome: this.#mask.overOutcome(this.#mapper.mapOutcome(outcome)) }) },
@@ -212,7 +224,7 @@ export class ProcessUnit implements Unit {
   #log(id: InvocationId | null, raw: RawLogLine): void {
     const from = raw.rawFrom === undefined ? undefined : this.#mapper.firstPosition(raw.rawFrom)?.replace(/:\d+$/, "");
     const line: LogLine = { at: raw.at, level: raw.level, text: this.#mask.over(this.#mapper.mapText(raw.text)), ...(from === undefined ? {} : { from }) };
-    const target = id ?? this.#lastCall;
+    const target = id !== null && this.#given.has(id) ? id : this.#lastCall;
     const call = target === undefined ? undefined : this.#inFlight.get(target);
     if (call !== undefined) {
       const kept = keepLine(call.printed, line);
@@ -280,19 +292,31 @@ export class ProcessUnit implements Unit {
     this.#isRetired = true;
     this.#stop.abort();
     this.#late.flush();
+    if (exit.misuse !== undefined) this.#tellMisuse(exit.misuse);
     const outcome = this.#outcomeOfExit(exit);
-    const culprit = this.#exiting;
+    const [first] = this.#inFlight.keys();
+    const isShared = this.#inFlight.size > 1;
+    const culprit = this.#exiting ?? (isShared || exit.misuse === undefined ? undefined : first);
     // Of several calls only one has ended the process: unless it says so itself, nobody knows which.
-    const isShared = this.#inFlight.size > 1 && this.#killReason === undefined;
-    const reason = "its process ended while other calls of the source were in flight";
-    const shared: Outcome = isShared ? { kind: "interrupted", reason } : outcome;
-    for (const id of this.#inFlight.keys())
-      this.#settle(id, {
-        ...(id === culprit ? { outcome, hasExited: true } : { outcome: culprit === undefined ? shared : { kind: "interrupted", reason } }),
-        emits: [],
-        stateChanges: {},
-      });
+    const reason = this.#killReason ?? "its process ended while other calls of the source were in flight";
+    for (const id of this.#inFlight.keys()) {
+      const isInnocent = id !== culprit && (isShared || culprit !== undefined);
+      const end: Pick<RunResult, "outcome" | "hasExited"> = isInnocent
+        ? { outcome: { kind: "interrupted", reason } }
+        : { outcome, ...(id === culprit ? { hasExited: true } : {}) };
+      this.#settle(id, { ...end, emits: [], stateChanges: {} });
+    }
     this.#events.ended();
+  }
+
+  /** What it did to the channel is told in the logs of the calls that it had. */
+  #tellMisuse(misuse: string): void {
+    const at = this.#settings.clock.now();
+    for (const { logs, report } of this.#inFlight.values()) {
+      const line: LogLine = { at, level: "system", text: `Its process was ended: what it wrote into the channel to the server is none of ours: ${misuse}` };
+      logs.push(line);
+      report.log(line);
+    }
   }
 
   #outcomeOfExit({ code, signal, lastWords }: ChildExit): Outcome {

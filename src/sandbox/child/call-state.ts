@@ -1,4 +1,5 @@
 import type { StateChanges, TouchedKeys } from "../../domain/invocation.ts";
+import { LIMITS, isTooComplex } from "../../domain/limits.ts";
 import { type State, type Writer, jsonText } from "./state.ts";
 
 interface Written {
@@ -48,14 +49,18 @@ export class CallState implements Writer {
     return parsed(this.#state.textOf(name));
   }
 
-  /** `undefined` clears the key. Throws TypeError when JSON cannot carry the value. */
-  set(key: unknown, value: unknown): void {
+  /** `undefined` clears the key. Returns the characters of key and value. Throws TypeError when JSON cannot carry the value, RangeError when it is too much. */
+  set(key: unknown, value: unknown): number {
     const name = String(key);
-    const text = jsonText(value, `db.set(${JSON.stringify(name)})`);
+    const what = `db.set(${JSON.stringify(name.slice(0, 100))})`;
+    const text = jsonText(value, what);
+    if (name.length > LIMITS.name) throw new RangeError(`${what}: the key has ${name.length} characters, more than ${LIMITS.name}`);
+    if (text !== undefined) this.#refuseTooMuch(name, text, what);
     this.#touch(name);
     const source = this.#seen.get(name);
     if (source !== undefined) this.#builtOn.add(source);
     this.#written.set(name, { text, order: this.#isPrivate ? 0 : this.#state.write(name, text, this) });
+    return name.length + (text?.length ?? 0);
   }
 
   /** Something that it is built on is not settled yet. */
@@ -96,6 +101,12 @@ export class CallState implements Writer {
   abandon(): void {
     this.isAbandoned = true;
     this.finish();
+  }
+
+  #refuseTooMuch(name: string, text: string, what: string): void {
+    if (text.length > LIMITS.value) throw new RangeError(`${what}: the value has ${text.length} characters, more than ${LIMITS.value}`);
+    if (isTooComplex(text)) throw new RangeError(`${what}: the value has more than ${LIMITS.members} members, or is too deep`);
+    if (this.#state.sizeWith(name, text) > LIMITS.state) throw new RangeError(`${what}: all values of the source together may have ${LIMITS.state} characters`);
   }
 
   #touch(key: string): void {

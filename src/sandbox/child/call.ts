@@ -5,6 +5,7 @@ import type { InvocationId } from "../../domain/ids.ts";
 import type { BadResponse, HttpResponse, Outcome } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
 import type { CallPart } from "../protocol.ts";
+import { LIMITS, isTooComplex } from "../../domain/limits.ts";
 import { CallState } from "./call-state.ts";
 import { type State, jsonText } from "./state.ts";
 
@@ -34,6 +35,8 @@ export class Call {
   #isFinished = false;
   #isLatePartDue = false;
   #hasResponded = false;
+  /** Characters that it has emitted and set. */
+  #size = 0;
   /** What an action did so far through `$`, as JSON text. */
   report: (() => string) | undefined;
   /** An error that nobody caught while the call went on. */
@@ -47,7 +50,12 @@ export class Call {
   }
 
   emit(event: unknown, meta: unknown): void {
-    this.#emits.push(emitOf(event, meta));
+    const emit = emitOf(event, meta);
+    this.#take(emit.payload.length, "emits and sets");
+    if (this.#emits.length >= LIMITS.emits) throw new RangeError(`$emit: one run may emit ${LIMITS.emits} times`);
+    this.#emits.push(emit);
+    if (emit.summary !== undefined && emit.summary.length > LIMITS.summary)
+      this.#host.note(this.id, `A summary was cut off after ${LIMITS.summary} characters`);
     this.#reportLate();
   }
 
@@ -56,7 +64,7 @@ export class Call {
   }
 
   set(key: unknown, value: unknown): void {
-    this.state.set(key, value);
+    this.#take(this.state.set(key, value), "emits and sets");
     this.#reportLate();
   }
 
@@ -74,6 +82,11 @@ export class Call {
     // An answer that is made of what another call may still lose would have to be taken back.
     if (this.state.isWaiting) void this.state.untilFounded().then(tell);
     else tell();
+  }
+
+  #take(characters: number, what: string): void {
+    this.#size += characters;
+    if (this.#size > LIMITS.call) throw new RangeError(`all that one run ${what} may have ${LIMITS.call} characters`);
   }
 
   #whyNoResponse(): string | undefined {
@@ -109,16 +122,34 @@ export class Call {
   }
 }
 
+/** Throws RangeError when the host would not take it. */
+function usableText(text: string, what: string): string {
+  if (text.length > LIMITS.value) throw new RangeError(`${what} has ${text.length} characters, more than ${LIMITS.value}`);
+  if (isTooComplex(text)) throw new RangeError(`${what} has more than ${LIMITS.members} members, or is too deep`);
+  return text;
+}
+
+function usableName(text: string, what: string): string {
+  if (text.length > LIMITS.name) throw new RangeError(`$emit: the ${what} has ${text.length} characters, more than ${LIMITS.name}`);
+  return text;
+}
+
 function emitOf(event: unknown, meta: unknown): Emit {
-  const payload = jsonText(event, "$emit") ?? "null";
+  const payload = usableText(jsonText(event, "$emit") ?? "null", "$emit: the event");
   const given = isRecord(meta) ? meta : {};
   const { id, name, summary } = given;
   const [ts, deliveryTs] = [given["ts"], given["delivery_ts"]].map(timeOf);
   return {
     payload,
-    ...(typeof id === "string" || (typeof id === "number" && Number.isFinite(id)) ? { id } : id === undefined || id === null ? {} : { unusableId: String(id) }),
-    ...(typeof name === "string" && name !== "" ? { name } : {}),
-    ...(summary === undefined || summary === null ? {} : { summary: String(summary) }),
+    ...(typeof id === "string"
+      ? { id: usableName(id, "id") }
+      : typeof id === "number" && Number.isFinite(id)
+        ? { id }
+        : id === undefined || id === null
+          ? {}
+          : { unusableId: String(id).slice(0, 200) }),
+    ...(typeof name === "string" && name !== "" ? { name: usableName(name, "name") } : {}),
+    ...(summary === undefined || summary === null ? {} : { summary: String(summary).slice(0, LIMITS.summary + 1) }),
     ...(ts === undefined ? {} : { ts }),
     ...(deliveryTs === undefined ? {} : { deliveryTs }),
   };

@@ -1,6 +1,8 @@
 import type { DataStoreRequest } from "../../domain/data-store.ts";
 import { type JsonValue, isJsonValue } from "../../domain/json.ts";
 
+import { LIMITS } from "../../domain/limits.ts";
+
 /** Asks the host, which keeps what several processes share. */
 export type AskHost = (request: DataStoreRequest) => Promise<unknown>;
 
@@ -24,6 +26,7 @@ export function dataStore(store: string, ask: AskHost): object {
 /** As JSON carries it. Throws TypeError for what it cannot. */
 function storable(key: unknown, value: unknown): JsonValue {
   const text = JSON.stringify(value);
+  if (text !== undefined && text.length > LIMITS.value) throw new RangeError(`set(${JSON.stringify(key)}): the value has more than ${LIMITS.value} characters`);
   const plain: unknown = text === undefined ? null : JSON.parse(text);
   if (!isJsonValue(plain)) throw new TypeError(`set(${JSON.stringify(key)}): the value is not JSON serializable`);
   return plain;

@@ -11,6 +11,7 @@ import { format } from "node:util";
 import type { InvocationId } from "../../domain/ids.ts";
 import type { LogLevel } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
+import { LIMITS, isTooComplex } from "../../domain/limits.ts";
 import { type Trigger, describeTrigger } from "../../domain/trigger.ts";
 import { MessagePipe } from "../message-pipe.ts";
 import { PROTOCOL, WARM_UP_FILE, type ToChild, type ToHost } from "../protocol.ts";
@@ -38,7 +39,11 @@ const HOST_FD = 3;
 
 const exit = process.exit.bind(process);
 const hostStream = new Socket({ fd: HOST_FD });
-const pipe = new MessagePipe<ToChild, ToHost>(hostStream, { message: (message) => void receive(message), broken: () => exit(1) });
+const pipe = new MessagePipe<ToChild, ToHost>(hostStream, {
+  read: (text) => JSON.parse(text),
+  message: (message) => void receive(message),
+  broken: () => exit(1),
+});
 const calls = new Map<InvocationId, Call>();
 const questions = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
 let component: Record<string, unknown> = {};
@@ -217,6 +222,15 @@ async function callRun(instance: Record<string, unknown>, call: Call, trigger: T
 
 /** What was returned, as JSON. Who asked for an answer is told when it is none; what a run returns is shown when it can be. */
 function returnedText(returned: unknown, { kind }: CallMessage["method"]): string | undefined {
+  const text = textOfReturned(returned, kind);
+  if (text === undefined || (text.length <= LIMITS.value && !isTooComplex(text))) return text;
+  const reason = `returned ${text.length} characters: more than ${LIMITS.value}, or more than ${LIMITS.members} members`;
+  if (kind !== "run" && kind !== "hook") throw new RangeError(reason);
+  log("system", `What was returned is not kept: ${reason}`);
+  return undefined;
+}
+
+function textOfReturned(returned: unknown, kind: CallMessage["method"]["kind"]): string | undefined {
   if (kind !== "run" && kind !== "hook") return jsonText(returned, "returned");
   try {
     return JSON.stringify(returned);
@@ -239,7 +253,8 @@ function onlyCall(): Call | undefined {
 
 function log(level: LogLevel, text: string, rawFrom?: string): void {
   const id: InvocationId | null = (currentCall.getStore() ?? onlyCall())?.id ?? null;
-  pipe.sendNow({ type: "child:log", id, line: { at: Date.now(), level, text, ...(rawFrom === undefined ? {} : { rawFrom }) } });
+  const shown = text.length > LIMITS.line ? `${text.slice(0, LIMITS.line)}… (${text.length - LIMITS.line} more characters)` : text;
+  pipe.sendNow({ type: "child:log", id, line: { at: Date.now(), level, text: shown, ...(rawFrom === undefined ? {} : { rawFrom }) } });
 }
 
 /** Messages of a turn leave at its end; a process that exits within it sends them now, and tells who has ended it. */

@@ -1,5 +1,6 @@
 import type { HttpResponse } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
+import { LIMITS } from "../../domain/limits.ts";
 import { jsonText } from "./state.ts";
 
 /** The connection is the server's business. */
@@ -12,6 +13,7 @@ const NOT_FOR_COMPONENTS = new Set(["connection", "content-length", "keep-alive"
 export function responseOf(given: unknown): HttpResponse {
   const response = isRecord(given) ? given : {};
   const body = bodyOf(response["body"]);
+  if (body.text.length > LIMITS.call) throw new RangeError(`http.respond: the body has more than ${LIMITS.call} characters`);
   const headers: Record<string, string | readonly string[]> = body.type === undefined ? {} : { "content-type": body.type };
   for (const [name, value] of Object.entries(isRecord(response["headers"]) ? response["headers"] : {})) {
     const lower = name.toLowerCase();

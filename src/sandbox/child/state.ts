@@ -22,12 +22,20 @@ export class State {
   /** Key → order of the newest write that was settled. */
   readonly #settled = new Map<string, number>();
   #order = 0;
+  /** Characters of all keys and values. */
+  #size: number;
   #epoch: number;
 
   /** `epoch`: how many changes the host had seen when these values were copied. */
   constructor(values: Readonly<Record<string, string>>, epoch = 0) {
     this.#values = new Map(Object.entries(values));
     this.#epoch = epoch;
+    this.#size = Object.entries(values).reduce((sum, [key, text]) => sum + key.length + text.length, 0);
+  }
+
+  /** Characters of all keys and values when this one has become `text`. */
+  sizeWith(key: string, text: string): number {
+    return this.#size - this.#sizeOf(key) + key.length + text.length;
   }
 
   /** How many changes of the host this process has seen. */
@@ -69,7 +77,13 @@ export class State {
     }
   }
 
+  #sizeOf(key: string): number {
+    const text = this.#values.get(key);
+    return text === undefined ? 0 : key.length + text.length;
+  }
+
   #put(key: string, text: string | undefined): void {
+    this.#size += (text === undefined ? 0 : key.length + text.length) - this.#sizeOf(key);
     if (text === undefined) this.#values.delete(key);
     else this.#values.set(key, text);
   }

@@ -22,7 +22,7 @@ const INSERT_INVOCATION = `insert into invocations
   (id, source_id, trigger, started_at, duration_ms, outcome, event_count, dropped, response_status, replay_of, returned)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const AMEND_INVOCATION = `update invocations
-  set event_count = event_count + ?, dropped = ?, outcome = coalesce(?, outcome) where id = ?`;
+  set event_count = event_count + ?, dropped = ?, outcome = coalesce(?, outcome) where id = ? and source_id = ?`;
 const FIRE_INSTANT = `update timer_instants set state = 'fired'
   where source_id = ? and prop = ? and planned_at = ? and invocation_id = ? and state = 'running'`;
 type StateTable = "state" | "action_state";
@@ -38,7 +38,7 @@ export function travelling<Write extends { readonly cache?: DedupeCache }>({ cac
 export function runWrites(db: Database): RunWrites {
   const open = db.prepare(OPEN);
   const amendInvocation = db.prepare(AMEND_INVOCATION);
-  const readDropped = db.prepare("select dropped from invocations where id = ?");
+  const readDropped = db.prepare("select dropped from invocations where id = ? and source_id = ?");
   const deletePending = db.prepare("delete from pending_requests where id = ?");
   const fireInstant = db.prepare(FIRE_INSTANT);
   const receive = db.prepare("update deliveries set state = 'delivered', next_at = null where listener_id = ? and message_id = ?");
@@ -77,9 +77,9 @@ export function runWrites(db: Database): RunWrites {
     append({ fence, sourceId, invocationId, at, events, postponed = [], stateChanges, cache, logs, dropped, outcome }) {
       const stored = writeEvents({ id: sourceId, fence, cache }, events, { invocationId, at });
       postpone(sourceId, postponed, { invocationId, at });
-      const before: Record<string, number> = json(row(readDropped.get(invocationId))?.["dropped"] ?? "{}");
+      const before: Record<string, number> = json(row(readDropped.get(invocationId, sourceId))?.["dropped"] ?? "{}");
       for (const [reason, count] of Object.entries(dropped)) before[reason] = (before[reason] ?? 0) + count;
-      amendInvocation.run(events.length, JSON.stringify(before), outcome === undefined ? null : JSON.stringify(outcome), invocationId);
+      amendInvocation.run(events.length, JSON.stringify(before), outcome === undefined ? null : JSON.stringify(outcome), invocationId, sourceId);
       writeState(sourceId, stateChanges);
       const logChunk = writeLogs(sourceId, invocationId, logs);
       return { events: stored, listeners: publish({ sourceId, invocationId, at, events: stored, logs, logChunk, ...amended(invocationId, outcome) }) };
@@ -100,9 +100,9 @@ function invocationWriter(db: Database) {
 }
 
 function logWriter(db: Database) {
-  const insert = db.prepare("insert into log_chunks (source_id, invocation_id, lines) select ?, id, ? from invocations where id = ?");
+  const insert = db.prepare("insert into log_chunks (source_id, invocation_id, lines) select source_id, id, ? from invocations where id = ? and source_id = ?");
   return (id: DeployedId, invocationId: InvocationId, lines: readonly LogLine[]): number =>
-    lines.length === 0 ? 0 : Number(insert.run(id, JSON.stringify(lines), invocationId).lastInsertRowid);
+    lines.length === 0 ? 0 : Number(insert.run(JSON.stringify(lines), invocationId, id).lastInsertRowid);
 }
 
 function stateWriter(db: Database, table: StateTable) {

@@ -1,0 +1,190 @@
+/**
+ * Where what a component's process says becomes values: component code can write into the channel whatever it likes.
+ * Each message is held against what the protocol says before anybody acts on it.
+ */
+import type { DataStoreRequest } from "../domain/data-store.ts";
+import type { Emit } from "../domain/event.ts";
+import type { InvocationId } from "../domain/ids.ts";
+import type { BadResponse, HttpResponse, LogLevel, Outcome, StateChanges, TouchedKeys } from "../domain/invocation.ts";
+import { isJsonValue, isRecord } from "../domain/json.ts";
+import { LIMITS, isPlainJsonText, isTooComplex } from "../domain/limits.ts";
+import type { CallPart, RawLogLine, ToHost } from "./protocol.ts";
+
+type Reader = (message: Record<string, unknown>) => ToHost;
+
+/** Throws TypeError, saying what is no message. */
+export function readToHost(text: string): ToHost {
+  if (isTooComplex(text)) throw new TypeError("a message has too many members");
+  const message: unknown = JSON.parse(text);
+  if (!isRecord(message)) throw new TypeError("a message is no object");
+  const read = typeof message["type"] === "string" && Object.hasOwn(READERS, message["type"]) ? READERS[message["type"]] : undefined;
+  if (read === undefined) throw new TypeError(`a message is of the type ${JSON.stringify(message["type"])?.slice(0, 100)}`);
+  return read(message);
+}
+
+const READERS: Readonly<Record<string, Reader>> = {
+  "child:ready": ({ protocol }) => ({ type: "child:ready", protocol: number(protocol, "protocol") }),
+  "child:pong": () => ({ type: "child:pong" }),
+  "child:preloaded": () => ({ type: "child:preloaded" }),
+  "child:loaded": ({ definition }) => ({ type: "child:loaded", definition }),
+  "child:load-failed": ({ outcome }) => ({ type: "child:load-failed", outcome: outcomeOf(outcome) }),
+  "child:exiting": ({ id }) => ({ type: "child:exiting", id: idOf(id) }),
+  "child:ask": ({ id, number: count, request }) => ({ type: "child:ask", id: idOf(id), number: number(count, "number"), request: requestOf(request) }),
+  "child:log": ({ id, line }) => ({ type: "child:log", id: id === null ? null : idOf(id), line: lineOf(line) }),
+  "child:respond": ({ id, response }) => ({ type: "child:respond", id: idOf(id), response: responseOf(response) }),
+  "child:done": ({ id, outcome, part, returned, report }) => ({
+    type: "child:done",
+    id: idOf(id),
+    outcome: outcomeOf(outcome),
+    part: partOf(part),
+    ...(returned === undefined ? {} : { returned: json(returned, "returned") }),
+    ...(report === undefined ? {} : { report: json(report, "report", LIMITS.call) }),
+  }),
+  "child:late": ({ id, part, outcome }) => ({
+    type: "child:late",
+    id: idOf(id),
+    part: partOf(part),
+    ...(outcome === undefined ? {} : { outcome: outcomeOf(outcome) }),
+  }),
+};
+
+function bad(what: string): never {
+  throw new TypeError(`a message has no usable ${what}`);
+}
+
+function text(value: unknown, what: string, most: number = LIMITS.value): string {
+  return typeof value === "string" && value.length <= most ? value : bad(what);
+}
+
+function number(value: unknown, what: string): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : bad(what);
+}
+
+function json(value: unknown, what: string, most?: number): string {
+  return isPlainJsonText(value, most) ? value : bad(what);
+}
+
+function record(value: unknown, what: string): Record<string, unknown> {
+  return isRecord(value) ? value : bad(what);
+}
+
+function isInvocationId(value: unknown): value is InvocationId {
+  return typeof value === "string" && /^inv_[\dA-Za-z]{1,40}$/.test(value);
+}
+
+function idOf(value: unknown): InvocationId {
+  return isInvocationId(value) ? value : bad("id");
+}
+
+function outcomeOf(value: unknown): Outcome {
+  const { kind, reason, error } = record(value, "outcome");
+  switch (kind) {
+    case "returned":
+      return { kind };
+    case "interrupted":
+      return { kind, reason: text(reason, "reason", LIMITS.name) };
+    case "threw": {
+      const { name, message, stack } = record(error, "error");
+      return { kind, error: { name: text(name, "name"), message: text(message, "message"), stack: text(stack, "stack") } };
+    }
+    default:
+      return bad("outcome");
+  }
+}
+
+function partOf(value: unknown): CallPart {
+  const { emits, stateChanges, touched } = record(value, "part");
+  if (!Array.isArray(emits) || emits.length > LIMITS.emits) return bad("emits");
+  return { emits: emits.map(emitOf), stateChanges: changesOf(stateChanges), touched: touchedOf(touched) };
+}
+
+function emitOf(value: unknown): Emit {
+  const { payload, id, unusableId, name, summary, ts, deliveryTs } = record(value, "emit");
+  return {
+    payload: json(payload, "payload"),
+    ...(id === undefined ? {} : { id: textOrNumber(id, "id of an emit") }),
+    ...(unusableId === undefined ? {} : { unusableId: text(unusableId, "id of an emit", LIMITS.name) }),
+    ...(name === undefined ? {} : { name: text(name, "name of an emit", LIMITS.name) }),
+    ...(summary === undefined ? {} : { summary: text(summary, "summary", 2 * LIMITS.summary) }),
+    ...(ts === undefined ? {} : { ts: textOrNumber(ts, "ts") }),
+    ...(deliveryTs === undefined ? {} : { deliveryTs: textOrNumber(deliveryTs, "delivery_ts") }),
+  };
+}
+
+function textOrNumber(value: unknown, what: string): string | number {
+  return typeof value === "string" ? text(value, what, LIMITS.name) : number(value, what);
+}
+
+function changesOf(value: unknown): StateChanges {
+  const changes = Object.entries(record(value, "changes of the state"));
+  return Object.fromEntries(changes.map(([key, entry]) => [text(key, "key", LIMITS.name), entry === null ? null : json(entry, "value of the state")]));
+}
+
+function touchedOf(value: unknown): TouchedKeys {
+  return Object.fromEntries(Object.entries(record(value, "touched keys")).map(([key, epoch]) => [key, number(epoch, "epoch")]));
+}
+
+const LEVELS: Readonly<Record<LogLevel, true>> = {
+  debug: true,
+  info: true,
+  log: true,
+  warn: true,
+  error: true,
+  trace: true,
+  stdout: true,
+  stderr: true,
+  system: true,
+};
+
+function isLevel(value: unknown): value is LogLevel {
+  return typeof value === "string" && Object.hasOwn(LEVELS, value);
+}
+
+function lineOf(value: unknown): RawLogLine {
+  const { at, level, text: given, rawFrom } = record(value, "line");
+  if (!isLevel(level)) return bad("level");
+  return {
+    at: number(at, "time of a line"),
+    level,
+    text: text(given, "text of a line", 2 * LIMITS.line),
+    ...(rawFrom === undefined ? {} : { rawFrom: text(rawFrom, "place of a line", LIMITS.name) }),
+  };
+}
+
+function responseOf(value: unknown): HttpResponse | BadResponse {
+  const { problem, status, headers, body, encoding } = record(value, "response");
+  if (problem !== undefined) return { problem: text(problem, "problem", LIMITS.name) };
+  const code = number(status, "status");
+  if (!Number.isInteger(code) || code < 100 || code > 599) return bad("status");
+  if (encoding !== "utf8" && encoding !== "base64") return bad("encoding");
+  return { status: code, headers: headersOf(headers), body: text(body, "body", LIMITS.call), encoding };
+}
+
+function headersOf(value: unknown): HttpResponse["headers"] {
+  const entries = Object.entries(record(value, "headers"));
+  return Object.fromEntries(
+    entries.map(([name, given]): [string, string | readonly string[]] => [
+      text(name, "header", LIMITS.name),
+      Array.isArray(given) ? given.map((one) => text(one, "header", LIMITS.value)) : text(given, "header", LIMITS.value),
+    ]),
+  );
+}
+
+function requestOf(value: unknown): DataStoreRequest {
+  const { operation, store, key, value: given } = record(value, "request");
+  const name = text(store, "store", LIMITS.name);
+  switch (operation) {
+    case "get":
+    case "has":
+    case "delete":
+      return { operation, store: name, key: text(key, "key", LIMITS.name) };
+    case "set":
+      return { operation, store: name, key: text(key, "key", LIMITS.name), value: isJsonValue(given) ? given : bad("value") };
+    case "keys":
+    case "entries":
+    case "clear":
+      return { operation, store: name };
+    default:
+      return bad("operation");
+  }
+}
