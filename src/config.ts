@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { PdError } from "./domain/errors.ts";
 import type { CatchUp } from "./domain/schedule.ts";
+import type { SandboxUse } from "./ports/runner.ts";
 import type { KeyringUse } from "./ports/vault.ts";
 
 /** How a server is set up; every member has one name as a flag, a variable and a key of the config file. */
@@ -33,6 +34,8 @@ export interface Settings {
   /** Attempts to deliver that go on for one listener at the same time. */
   readonly deliveryConcurrency: number;
   readonly allowPrivateWebhooks: boolean;
+  /** What encloses components beside Node's permission model. */
+  readonly sandboxUse: SandboxUse;
   /** Whether the key of all secrets lies in the keyring of this machine. */
   readonly keyringUse: KeyringUse;
 }
@@ -134,6 +137,13 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     default: "false",
     help: "Deliver to addresses inside this network also when the server listens beyond this machine",
   },
+  sandboxUse: {
+    flag: "sandbox",
+    variable: "PD_SANDBOX",
+    value: "<auto|wall|belt>",
+    default: "auto",
+    help: "What encloses components beside Node's permission model; wall: namespaces of their own (bubblewrap); belt: nothing; auto: the wall where it can be had",
+  },
   keyringUse: {
     flag: "keyring",
     variable: "PD_KEYRING",
@@ -193,6 +203,7 @@ export function readSettings({ flags, environment, file }: SettingSources): Sett
     allowImports: yes("allowImports"),
     deliveryConcurrency: number("deliveryConcurrency", 1, 1),
     allowPrivateWebhooks: yes("allowPrivateWebhooks"),
+    sandboxUse: sandboxUse(text("sandboxUse")),
     keyringUse: keyringUse(text("keyringUse")),
   };
 }
@@ -211,6 +222,11 @@ function publicUrl(given: string): string {
 function catchUp(given: string): CatchUp {
   if (given === "latest" || given === "skip" || given === "all") return given;
   throw badSetting("catchUp", given, "latest, skip or all");
+}
+
+function sandboxUse(given: string): SandboxUse {
+  if (given === "auto" || given === "wall" || given === "belt") return given;
+  throw badSetting("sandboxUse", given, "auto, wall or belt");
 }
 
 function keyringUse(given: string): KeyringUse {

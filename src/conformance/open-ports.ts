@@ -27,6 +27,7 @@ export async function openPorts(settings: Settings, log: Log, signal: AbortSigna
     packagesFolder,
     memoryMb: settings.memoryMb,
     allowAddons: settings.allowAddons,
+    sandboxUse: settings.sandboxUse,
     apiUrl: () => "http://127.0.0.1:1",
     clock: systemClock,
     log,

@@ -52,6 +52,7 @@ export type ErrorCode =
   | "PD_HOME_UNUSABLE"
   | "PD_HOME_IN_USE"
   | "PD_PORT_TAKEN"
+  | "PD_SANDBOX_UNAVAILABLE"
   | "PD_SERVER_UNREACHABLE"
   | "PD_FAILED";
 
@@ -136,6 +137,11 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   PD_HOME_UNUSABLE: { status: 500, title: "PD_HOME cannot be used", fix: "Choose another folder with --home or PD_HOME" },
   PD_HOME_IN_USE: { status: 409, title: "Another server runs on this PD_HOME", fix: "pd down, or choose another folder with --home" },
   PD_PORT_TAKEN: { status: 409, title: "A port is taken", fix: "Choose another with --port and --endpoint-port (0 = any free one)" },
+  PD_SANDBOX_UNAVAILABLE: {
+    status: 500,
+    title: "Components cannot be enclosed as they should be",
+    fix: "Install bubblewrap and allow user namespaces; or accept less with --sandbox belt (SECURITY.md says what that means)",
+  },
   PD_SERVER_UNREACHABLE: { status: 503, title: "No server answers", fix: "pd up" },
   PD_FAILED: { status: 500, title: "Something failed", fix: "pd logs, and the server's own log, tell more" },
 };

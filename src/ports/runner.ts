@@ -5,6 +5,9 @@ import type { JsonValue } from "../domain/json.ts";
 import type { ConfiguredProps, PropDeclaration } from "../domain/prop.ts";
 import type { Bundle } from "../domain/saved-component.ts";
 
+/** What encloses units. `wall`: namespaces of their own; `belt`: Node's permission model alone; `auto`: the wall where it can be had. */
+export type SandboxUse = "auto" | "wall" | "belt";
+
 /** What a unit is started with; afterwards it is the only writer of `state`. */
 export interface UnitCode {
   readonly bundle: Bundle;

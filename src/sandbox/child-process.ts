@@ -1,17 +1,21 @@
 import { type ChildProcess as NodeChild, spawn } from "node:child_process";
-import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Duplex } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { messageOf } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { Enclosure, ProcessEnd } from "./enclosure.ts";
 import { FlowLimit } from "./flow-limit.ts";
 import { MessagePipe } from "./message-pipe.ts";
+import { removeFolder } from "./remove-folder.ts";
 import { readToHost } from "./read-message.ts";
 import { PROTOCOL, WARM_UP_FILE, type ToChild, type ToHost } from "./protocol.ts";
 
 export interface ChildSettings {
   readonly clock: Clock;
+  readonly log: Log;
   /** The built child entry. */
   readonly entry: string;
   /** Folder of all children's own folders. */
@@ -19,6 +23,7 @@ export interface ChildSettings {
   /** Folder of all installed packages. */
   readonly packagesFolder: string;
   readonly memoryMb: number;
+  readonly enclosure: Enclosure;
   /** Native code may be loaded, where this Node can forbid it. */
   readonly allowAddons?: boolean;
 }
@@ -47,6 +52,7 @@ function permissionFlags(settings: ChildSettings, folder: string): string[] {
   const known = process.allowedNodeEnvironmentFlags;
   const flags = [known.has("--permission") ? "--permission" : "--experimental-permission", "--no-warnings"];
   if (known.has("--allow-net")) flags.push("--allow-net");
+  if (known.has("--no-experimental-sqlite") || known.has("--experimental-sqlite")) flags.push("--no-experimental-sqlite");
   if (settings.allowAddons === true && known.has("--allow-addons")) flags.push("--allow-addons");
   const readable = [settings.entry, join(folder, "*"), join(settings.packagesFolder, "*")];
   return [...flags, ...readable.map((path) => `--allow-fs-read=${path}`), `--allow-fs-write=${join(ownFolder(folder), "*")}`];
@@ -59,6 +65,8 @@ export class ChildProcess {
   readonly ready: Promise<void>;
   readonly exited: Promise<ChildExit>;
   readonly #node: NodeChild;
+  readonly #enclosure: Enclosure;
+  readonly #log: Log;
   readonly #pipe: MessagePipe<ToHost, ToChild>;
   #lastWords = "";
   #misuse: string | undefined;
@@ -84,12 +92,19 @@ export class ChildProcess {
   private constructor(settings: ChildSettings, folder: string) {
     this.folder = folder;
     const inherited = Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
-    const flags = [...permissionFlags(settings, folder), `--max-old-space-size=${settings.memoryMb}`];
-    this.#node = spawn(process.execPath, [...flags, settings.entry], {
-      cwd: ownFolder(folder),
-      env: { ...inherited, HOME: ownFolder(folder), TMPDIR: ownFolder(folder) },
-      stdio: ["ignore", "pipe", "pipe", "pipe"],
+    const words = [...permissionFlags(settings, folder), `--max-old-space-size=${settings.memoryMb}`, settings.entry];
+    const own = ownFolder(folder);
+    const start = settings.enclosure.enclose({ words, env: { ...inherited, HOME: own, TMPDIR: own }, folder, ownFolder: own, allowsPrograms: false });
+    this.#enclosure = settings.enclosure;
+    this.#log = settings.log;
+    this.#node = spawn(start.command, start.words, {
+      cwd: start.cwd,
+      env: start.env,
+      stdio: ["ignore", "pipe", "pipe", "pipe", ...start.files],
+      // A group of its own: whoever signals its group means the process alone.
+      detached: true,
     });
+    start.release();
     const stream = this.#node.stdio[3];
     const events = {
       read: readToHost,
@@ -140,11 +155,11 @@ export class ChildProcess {
 
   /** `close` comes when the process has ended and all that it said has been read. */
   async #untilExit(): Promise<ChildExit> {
-    const exit = await new Promise<{ code: number | null; signal: string | null }>((resolve) => {
-      this.#node.once("close", (code, signal) => resolve({ code, signal }));
+    const exit = await new Promise<ProcessEnd>((resolve) => {
+      this.#node.once("close", (code, signal) => resolve(this.#enclosure.endOf({ code, signal })));
       this.#node.once("error", () => resolve({ code: null, signal: null }));
     });
-    await rm(this.folder, { recursive: true, force: true }).catch(() => {});
+    await removeFolder(this.folder, this.#log);
     return { ...exit, lastWords: this.#lastWords, ...(this.#misuse === undefined ? {} : { misuse: this.#misuse }) };
   }
 

@@ -1,16 +1,18 @@
-import { mkdir, readFile, readdir, rm } from "node:fs/promises";
+import { mkdir, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { type Outcome, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
-import type { Log } from "../ports/log.ts";
-import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
+import type { Runner, SandboxUse, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { ChildProcess, type ChildSettings } from "./child-process.ts";
+import type { Enclosure } from "./enclosure.ts";
 import { ProcessUnit } from "./process-unit.ts";
+import { removeFolder } from "./remove-folder.ts";
+import { openEnclosure } from "./wall.ts";
 
-export interface ProcessRunnerSettings extends ChildSettings {
+export interface ProcessRunnerSettings extends Omit<ChildSettings, "enclosure"> {
+  readonly sandboxUse: SandboxUse;
   /** Address of the API of this server: calls of the hosted platform are led there. */
   readonly apiUrl: () => string;
-  readonly log: Log;
 }
 
 /** A process that has loaded what a source imports. */
@@ -31,23 +33,29 @@ const LOAD_DEADLINE_MS = 30_000;
  * sources that were changed lately, since loading those takes most of a reload (performance.md §2).
  */
 export class ProcessRunner implements Runner {
-  readonly #settings: ProcessRunnerSettings;
+  readonly #settings: ProcessRunnerSettings & ChildSettings;
   readonly #stop = new AbortController();
   readonly #children = new Set<ChildProcess>();
   readonly #prepared = new Map<string, Prepared>();
   #spare: Promise<ChildProcess> | undefined;
 
-  /** Ends what a killed server left behind, then starts the first spare. */
+  /** Ends what a killed server left behind, then starts the first spare. Throws PD_SANDBOX_UNAVAILABLE. */
   static async start(settings: ProcessRunnerSettings): Promise<ProcessRunner> {
     await mkdir(settings.runFolder, { recursive: true, mode: 0o700 });
     await sweep(settings);
-    const runner = new ProcessRunner(settings);
+    const enclosure = await openEnclosure(settings.sandboxUse, settings);
+    const runner = new ProcessRunner({ ...settings, enclosure });
     runner.#refill();
     return runner;
   }
 
-  private constructor(settings: ProcessRunnerSettings) {
+  private constructor(settings: ProcessRunnerSettings & ChildSettings) {
     this.#settings = settings;
+  }
+
+  /** What stands around components here. */
+  get enclosure(): Pick<Enclosure, "kind" | "reason"> {
+    return this.#settings.enclosure;
   }
 
   async start(code: UnitCode, events: UnitEvents): Promise<Unit> {
@@ -214,6 +222,6 @@ async function sweep({ runFolder, entry, log }: ProcessRunnerSettings): Promise<
       process.kill(pid, "SIGKILL");
       log.warn("ended a process that an earlier server left behind", { pid });
     }
-    await rm(join(runFolder, name), { recursive: true, force: true });
+    await removeFolder(join(runFolder, name), log);
   }
 }

@@ -215,7 +215,7 @@ export class ProcessUnit implements Unit {
   /** What was written past the console, by native code or straight to the file descriptor. */
   #receiveOutput(stream: "stdout" | "stderr", text: string): void {
     // What V8 says when memory is out is told by the outcome.
-    this.#isDying ||= stream === "stderr" && /<--- Last few GCs|FATAL ERROR: .*heap out of memory/.test(text);
+    this.#isDying ||= stream === "stderr" && (text.includes("<--- Last few GCs") || (text.includes("FATAL ERROR: ") && text.includes("heap out of memory")));
     if (this.#isDying) return;
     const line = text.endsWith("\n") ? text.slice(0, -1) : text;
     this.#log(this.#inFlight.keys().next().value ?? null, { at: this.#settings.clock.now(), level: stream, text: line });

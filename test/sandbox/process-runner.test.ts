@@ -8,7 +8,7 @@ import { programFile } from "../../src/system/program-files.ts";
 import { runnerContract } from "../contract/runner.ts";
 import { temporaryFolder } from "../support/home.ts";
 
-describe("the process runner", () => {
+describe.each(["wall", "belt"] as const)("the process runner in the %s", (sandboxUse) => {
   runnerContract(async () => {
     const folder = await temporaryFolder();
     const packagesFolder = join(folder, "packages");
@@ -20,6 +20,7 @@ describe("the process runner", () => {
       packagesFolder,
       apiUrl: () => "http://127.0.0.1:1",
       memoryMb: 256,
+      sandboxUse,
       clock: systemClock,
       log: silentLog,
     });

@@ -8,7 +8,11 @@ const done = { type: "child:done", id: "inv_1", outcome: { kind: "returned" }, p
 describe("what a component's process says", () => {
   it.each([
     done,
-    { ...done, part: { emits: [{ payload: '{"a":1}', id: 1, name: "c", summary: "s", ts: 1, deliveryTs: "x" }], stateChanges: { a: "1", b: null }, touched: { a: 0 } }, returned: "null" },
+    {
+      ...done,
+      part: { emits: [{ payload: '{"a":1}', id: 1, name: "c", summary: "s", ts: 1, deliveryTs: "x" }], stateChanges: { a: "1", b: null }, touched: { a: 0 } },
+      returned: "null",
+    },
     { type: "child:late", id: "inv_1", part, outcome: { kind: "threw", error: { name: "E", message: "m", stack: "s" } } },
     { type: "child:log", id: null, line: { at: 1, level: "log", text: "t", rawFrom: "f" } },
     { type: "child:respond", id: "inv_1", response: { status: 200, headers: { a: ["b", "c"] }, body: "", encoding: "utf8" } },

@@ -26,6 +26,7 @@ import { addProps, buildInstance, methodOf } from "./instance.ts";
 import { refuseLocalSockets } from "./local-sockets.ts";
 import { callOptions, eventNames } from "./options.ts";
 import { leadPlatformCallsTo } from "./platform-api.ts";
+import { shutDoors } from "./shut-doors.ts";
 import { State, jsonText } from "./state.ts";
 import { redirectTmp } from "./tmp-folder.ts";
 
@@ -72,10 +73,12 @@ hostStream.on("close", () => exit(0));
 process.on("exit", sendTheRest);
 process.on("unhandledRejection", failUncaught);
 process.on("uncaughtException", failUncaught);
-shutDoors();
+Object.defineProperty(globalThis, "defineComponent", { value: (definition: unknown) => definition, configurable: true, writable: true });
 refuseLocalSockets();
 redirectTmp();
 captureOutput(log);
+// Last: the streams that it takes open their handles when they are first used.
+shutDoors(hostStream);
 tell({ type: "child:ready", protocol: PROTOCOL });
 void warmUp();
 
@@ -266,15 +269,4 @@ function sendTheRest(): void {
   } catch {
     // The host is gone, or reads too slowly: it sees the exit all the same.
   }
-}
-
-/** The permission model lets signals through, also the one that opens a process's debugger, and shows the channel to the host. */
-function shutDoors(): void {
-  for (const name of ["kill", "_kill", "_debugProcess", "_debugEnd", "_getActiveHandles", "_getActiveRequests"]) {
-    const refuse = (): never => {
-      throw new Error(`process.${name} is not available to components`);
-    };
-    Object.defineProperty(process, name, { value: refuse });
-  }
-  Object.defineProperty(globalThis, "defineComponent", { value: (definition: unknown) => definition, configurable: true, writable: true });
 }

@@ -1,0 +1,62 @@
+/**
+ * What Node lets components do past its permission model: signals, the debugger, flags that write files, reports,
+ * priorities, handles that make sockets of paths. Each is taken away on the object that does it, before any component
+ * runs, whatever it is reached by. It is a belt: native code of Node has more corners than a list.
+ */
+import childProcess from "node:child_process";
+import { syncBuiltinESMExports } from "node:module";
+import os from "node:os";
+import v8 from "node:v8";
+
+const { get, getPrototypeOf, construct } = Reflect;
+const define = Object.defineProperty;
+
+/** `channel`: the stream to the host, whose handle is of the kind that makes local sockets. */
+export function shutDoors(channel: object): void {
+  refuseAll(process, "process", ["kill", "_kill", "_debugProcess", "_debugEnd", "_getActiveHandles", "_getActiveRequests"]);
+  refuseAll(v8, "v8", ["setFlagsFromString", "setHeapSnapshotNearHeapLimit", "writeHeapSnapshot"]);
+  refuseAll(os, "os", ["setPriority"]);
+  // A handle that never began has a pid all the same: that of the group of its maker, or of whatever lay in memory.
+  refuseAll(prototypeOf(get(construct(childProcess.ChildProcess, []), "_handle")), "a process's handle", ["kill", "spawn"]);
+  refuseAll(prototypeOf(get(channel, "_handle")), "a pipe's handle", ["bind", "connect", "fchmod"]);
+  keepReportsInMemory();
+  closeDatabases();
+  syncBuiltinESMExports();
+}
+
+function refuseAll(owner: object | null, name: string, methods: readonly string[]): void {
+  if (owner === null) return;
+  for (const method of methods) {
+    const refuse = (): never => {
+      throw Object.assign(new Error(`${name}.${method} is not available to components`), { code: "ERR_ACCESS_DENIED" });
+    };
+    define(owner, method, { value: refuse, writable: false, configurable: false });
+  }
+}
+
+function prototypeOf(value: unknown): object | null {
+  return typeof value === "object" && value !== null ? getPrototypeOf(value) : null;
+}
+
+/** Packages ask a report for the C library that they run on; to write one is to write a file anywhere. */
+function keepReportsInMemory(): void {
+  const { report } = process;
+  const getReport = report?.getReport.bind(report);
+  define(process, "report", { value: Object.freeze({ getReport: (error?: Error) => getReport?.(error) }), writable: false, configurable: false });
+}
+
+/** Node's own database opens files without asking the permission model; where no flag takes it away, its classes go. */
+function closeDatabases(): void {
+  const sqlite: unknown = get(process, "getBuiltinModule") === undefined ? undefined : process.getBuiltinModule("node:sqlite");
+  if (typeof sqlite !== "object" || sqlite === null) return;
+  for (const name of Object.keys(sqlite)) {
+    const exported: unknown = get(sqlite, name);
+    if (typeof exported !== "function") continue;
+    const refuse = function (): never {
+      throw Object.assign(new Error(`node:sqlite ${name} is not available to components`), { code: "ERR_ACCESS_DENIED" });
+    };
+    define(sqlite, name, { value: refuse, writable: false, configurable: false, enumerable: true });
+    const prototype: unknown = get(exported, "prototype");
+    if (typeof prototype === "object" && prototype !== null) define(prototype, "constructor", { value: refuse });
+  }
+}

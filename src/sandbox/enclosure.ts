@@ -1,0 +1,50 @@
+/** A process of Node as it would be started without anything around it. */
+export interface NodeStart {
+  /** Flags of Node, then the entry. */
+  readonly words: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** The process's own folder of code: readable. */
+  readonly folder: string;
+  /** In it, the one place that may be written to; where the process starts. */
+  readonly ownFolder: string;
+  /** It may start programs of this machine. */
+  readonly allowsPrograms: boolean;
+}
+
+/** A command that starts it. */
+export interface EnclosedStart {
+  readonly command: string;
+  readonly words: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Open files that the command wants as its fourth and further ones; closed by `release` once it runs. */
+  readonly files: readonly number[];
+  release(): void;
+}
+
+/** How a process ended. */
+export interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+/** What stands around each component's process beside Node's permission model. */
+export interface Enclosure {
+  /** `wall`: namespaces of its own; `belt`: nothing. */
+  readonly kind: "wall" | "belt";
+  /** Why there is no wall. */
+  readonly reason?: string;
+  enclose(start: NodeStart): EnclosedStart;
+  /** How the process itself ended, told from how the command did. */
+  endOf(end: ProcessEnd): ProcessEnd;
+}
+
+/** Nothing but Node's own permission model. `reason`: why there is no wall. */
+export function belt(reason: string): Enclosure {
+  return {
+    kind: "belt",
+    reason,
+    enclose: ({ words, env, ownFolder }) => ({ command: process.execPath, words, cwd: ownFolder, env, files: [], release() {} }),
+    endOf: (end) => end,
+  };
+}
