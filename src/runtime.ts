@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { esbuildBundler } from "./code/esbuild-bundler.ts";
 import { NpmResolver } from "./code/npm-resolver.ts";
@@ -12,12 +13,13 @@ import { FileRegistry } from "./registry/file-registry.ts";
 import { ProcessRunner } from "./sandbox/process-runner.ts";
 import { apiRouter } from "./server/api/router.ts";
 import { endpointListener } from "./server/endpoint.ts";
+import { RequestBodies } from "./server/request-bodies.ts";
 import { Listener, apiListener } from "./server/listen.ts";
 import { holdLock } from "./store/sqlite/open.ts";
 import { keysInUse, openSealedStore } from "./store/sealed-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { systemClock } from "./system/clock.ts";
-import { makeHome } from "./system/home-folder.ts";
+import { keepPrivate, makeHome } from "./system/home-folder.ts";
 import { Metrics } from "./system/metrics.ts";
 import { oauthServer } from "./system/oauth-client.ts";
 import { osKeyring } from "./system/os-keyring.ts";
@@ -46,6 +48,7 @@ const STOP_GRACE_MS = 10_000;
  */
 export async function startRuntime(settings: Settings, log: Log, { isShared = false }: { isShared?: boolean } = {}): Promise<Runtime> {
   const home = await makeHome(settings.home);
+  await keepPrivate(home);
   const lock = holdLock(join(home, "server.lock"));
   if (lock === undefined) throw await homeInUse(home);
   const stop = new AbortController();
@@ -64,6 +67,13 @@ export async function startRuntime(settings: Settings, log: Log, { isShared = fa
 }
 
 function ignoreSignal(): void {}
+
+/** Endpoints have their address before there is anyone to answer. */
+function answerStarting(_request: IncomingMessage, response: ServerResponse): void {
+  const { status, code, message, fix } = new PdError("PD_STARTING", "Cannot take requests yet: the server is starting");
+  response.writeHead(status, { "content-type": "application/json", "retry-after": "1" });
+  response.end(JSON.stringify({ error: message, code, details: { fix } }));
+}
 
 /** Ends what a step of the start began; work in flight may go on for so long. */
 type UndoStep = (graceMs: number) => unknown;
@@ -87,7 +97,7 @@ async function startInOrder(settings: Settings, { home, log, stop, undo, isShare
   if (isShared && !isLoopback(settings.host) && store.listKeys().length === 0) throw noKeys(settings.host);
 
   // Endpoints get their address before the engine starts: hooks that recover want to know it.
-  let handler: Parameters<typeof Listener.open>[0] = (_request, response) => response.writeHead(503).end();
+  let handler: Parameters<typeof Listener.open>[0] = answerStarting;
   const { host } = settings;
   const endpoints = await Listener.open((request, response) => handler(request, response), { host, port: settings.endpointPort, purpose: "endpoints" });
   undo.push(() => endpoints.close(0));
@@ -103,7 +113,13 @@ async function startInOrder(settings: Settings, { home, log, stop, undo, isShare
     stop.abort();
     await Promise.all([...closed, engine.stop(graceMs)]);
   });
-  handler = endpointListener(engine, { log, bodyLimitBytes: settings.bodyLimitBytes, isBehindProxy: settings.publicUrl !== "", endpointUrl });
+  handler = endpointListener(engine, {
+    log,
+    bodyLimitBytes: settings.bodyLimitBytes,
+    bodies: new RequestBodies(),
+    isBehindProxy: settings.publicUrl !== "",
+    endpointUrl,
+  });
   const record = (): ServerRecord => ({ pid: process.pid, api_url: api?.url ?? "", endpoint_url: endpoints.url, started_at_ms: startedAt, version });
   const startedAt = systemClock.now();
   const router = apiRouter(engine, {

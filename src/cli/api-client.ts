@@ -1,7 +1,7 @@
 import { EventSource } from "eventsource";
 import { PdError, isErrorCode, messageOf } from "../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isRecord, parseJson } from "../domain/json.ts";
-import { type Answer, sendRequest } from "../system/http-client.ts";
+import { type Answer, sendRequest, textOf } from "../system/http-client.ts";
 
 interface Call {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -45,6 +45,10 @@ export interface Stream {
 const MAY_PASS_STATUS = 500;
 const ALIVE_TIMEOUT_MS = 3000;
 
+/** Longer answers are not those of a server of this kind. */
+const MOST_BYTES = 256_000_000;
+const MOST_PAGES = 10_000;
+
 /** Speaks /v1 with one server. Throws the server's own errors as PdError, and PD_SERVER_UNREACHABLE. */
 export class ApiClient {
   #server: ServerAddress;
@@ -62,7 +66,7 @@ export class ApiClient {
   /** A server that has been stopped by a signal takes connections, and answers none. */
   isAlive(): Promise<boolean> {
     return this.#sendOnce({ method: "GET", path: "/v1/status" }, ALIVE_TIMEOUT_MS).then(
-      async (answer) => (await answer.text()) !== "" && answer.ok,
+      async (answer) => (await textOf(answer, MOST_BYTES)) !== "" && answer.ok,
       () => false,
     );
   }
@@ -86,7 +90,11 @@ export class ApiClient {
   /** All records of a list that is paged, as many at a time as is documented (platform.md §1.1). */
   async all(path: string): Promise<readonly JsonObject[]> {
     const records: JsonObject[] = [];
+    const seen = new Set<string>();
     for (let query = "?limit=100"; ;) {
+      // A server that hands out the same page again would never end.
+      if (seen.has(query) || seen.size >= MOST_PAGES) throw new PdError("PD_FAILED", `Cannot list ${path}: the server's pages do not end`);
+      seen.add(query);
       const page = await this.get(path + query);
       const found = listOf(page);
       records.push(...found);
@@ -113,7 +121,7 @@ export class ApiClient {
         const headers = { ...resume, ...init.headers, authorization: `Bearer ${key}` };
         const answer = await sendRequest(baseUrl + path, { signal: signalOf(init.signal), headers });
         if (answer.status >= MAY_PASS_STATUS) throw new Error(`status ${answer.status}`);
-        if (!answer.ok) refusal = errorOf(answer.status, parseJson(await answer.text()), `GET ${path}`);
+        if (!answer.ok) refusal = errorOf(answer.status, parseJson(await textOf(answer, MOST_BYTES)), `GET ${path}`);
         return answer;
       },
     });
@@ -155,7 +163,7 @@ export class ApiClient {
 
   async #perform({ method, path, body }: Call): Promise<JsonObject> {
     const answer = await this.#send({ method, path, ...(body === undefined ? {} : { body }) });
-    const value = parseJson(await answer.text());
+    const value = parseJson(await textOf(answer, MOST_BYTES).catch((error: unknown) => Promise.reject(this.#unreachable(error))));
     if (!answer.ok) throw errorOf(answer.status, value, `${method} ${path}`);
     return isJsonObject(value) ? value : {};
   }

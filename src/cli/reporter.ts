@@ -2,6 +2,7 @@ import { Chalk, type ChalkInstance } from "chalk";
 import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import type { CliContext } from "./context.ts";
+import { forTerminal } from "./terminal-text.ts";
 
 /** Where messages of the timeline begin. */
 const INDENT = 21;
@@ -16,16 +17,16 @@ export function coloursFor(stream: NodeJS.WriteStream, { environment }: CliConte
 
 /** One JSON value, the answer of a command under --json. */
 export function printJson({ stdout }: CliContext, value: JsonValue): void {
-  stdout.write(`${JSON.stringify(value)}\n`);
+  stdout.write(`${forTerminal(JSON.stringify(value))}\n`);
 }
 
 export function printLine({ stdout }: CliContext, text: string): void {
-  stdout.write(`${text}\n`);
+  stdout.write(`${forTerminal(text)}\n`);
 }
 
 /** What is told beside the answer. */
 export function printNote({ stderr }: CliContext, text: string): void {
-  stderr.write(`${text}\n`);
+  stderr.write(`${forTerminal(text)}\n`);
 }
 
 /** What a follower tells when its server goes and comes back. */
@@ -40,14 +41,14 @@ export function printError(cli: CliContext, thrown: unknown): void {
   const colours = coloursFor(cli.stderr, cli);
   const isKnown = thrown instanceof PdError;
   const label = colours.red(`Error [${isKnown ? thrown.code : "PD_FAILED"}]`);
-  cli.stderr.write(`${label} ${messageOf(thrown)}\n`);
+  printNote(cli, `${label} ${messageOf(thrown)}`);
   const stack = isKnown ? thrown.details?.["stack"] : undefined;
   const frames = typeof stack === "string" ? stack.split("\n").filter((line) => /^\s+at /.test(line)) : [];
-  if (frames.length > 0) cli.stderr.write(`${colours.dim(frames.slice(0, 8).join("\n"))}\n`);
+  if (frames.length > 0) printNote(cli, colours.dim(frames.slice(0, 8).join("\n")));
   const logs = isKnown && Array.isArray(thrown.details?.["logs"]) ? thrown.details["logs"] : [];
-  for (const line of logs) cli.stderr.write(`${colours.dim(`│ ${String(line)}`)}\n`);
-  if (isKnown) cli.stderr.write(`${colours.dim(`Try: ${thrown.fix}`)}\n`);
-  else if (cli.environment["PD_DEBUG"] !== undefined && thrown instanceof Error) cli.stderr.write(`${thrown.stack}\n`);
+  for (const line of logs) printNote(cli, colours.dim(`│ ${String(line)}`));
+  if (isKnown) printNote(cli, colours.dim(`Try: ${thrown.fix}`));
+  else if (cli.environment["PD_DEBUG"] !== undefined && thrown instanceof Error) printNote(cli, thrown.stack ?? "");
 }
 
 /** The command itself refused what it was given; what a server refuses comes with details. */
@@ -139,10 +140,9 @@ function logLine(record: JsonObject, { at, message, colours }: { at: string; mes
   return `${at} ${colours.dim(`│ ${label.padEnd(5)}`)} ${paint(message)}${from === "" ? "" : colours.dim(`  ${from}`)}`;
 }
 
-/** What others wrote may hold commands to the terminal; colours are let through. Further lines stand below the first. */
+/** Further lines stand below the first. */
 function shown(message: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-  return message.replaceAll(/\u001b(?!\[[\d;]*m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]/g, "").replaceAll("\n", `\n${" ".repeat(INDENT)}`);
+  return message.replaceAll("\n", `\n${" ".repeat(INDENT)}`);
 }
 
 /** `12 ms, 3 events, 2 dropped (unique: …)`. */

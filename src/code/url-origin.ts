@@ -1,6 +1,6 @@
 import { PdError, messageOf } from "../domain/errors.ts";
 import type { CodeOrigin } from "../ports/code-origin.ts";
-import { sendRequest } from "../system/http-client.ts";
+import { sendRequest, textOf } from "../system/http-client.ts";
 
 const TIMEOUT_MS = 15_000;
 const MAX_SIZE = 5_000_000;
@@ -10,9 +10,8 @@ export const urlOrigin: CodeOrigin = {
   async fetch(url) {
     try {
       const answer = await sendRequest(url, { timeoutMs: TIMEOUT_MS, headers: { accept: "text/plain, */*" } });
-      const text = await answer.text();
+      const text = await textOf(answer, MAX_SIZE);
       if (answer.status !== 200) throw new PdError("PD_CODE_UNREACHABLE", `Cannot fetch ${url}: it answered with status ${answer.status}`);
-      if (text.length > MAX_SIZE) throw new PdError("PD_CODE_UNREACHABLE", `Cannot use ${url}: its ${text.length} characters are no component`);
       if (/^\s*<(!doctype|html)\b/i.test(text))
         throw new PdError("PD_CODE_UNREACHABLE", `Cannot use ${url}: it answered with a web page, not with code`, {
           fix: "Give the address of the raw file, such as https://raw.githubusercontent.com/<owner>/<repository>/<branch>/<path>",

@@ -42,6 +42,7 @@ export type ErrorCode =
   | "PD_TOO_BUSY"
   | "PD_NOT_STORED"
   | "PD_INTERRUPTED"
+  | "PD_STARTING"
   | "PD_STOPPING"
   | "PD_DATABASE_UNUSABLE"
   | "PD_SECRET_KEY_WRONG"
@@ -115,6 +116,7 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
     fix: "Free disk space under PD_HOME, then try again; nothing was acknowledged",
   },
   PD_INTERRUPTED: { status: 503, title: "A run was cut off for a reason that lies outside of it", fix: "Send the request again" },
+  PD_STARTING: { status: 503, title: "The server is starting", fix: "Try again in a second" },
   PD_STOPPING: { status: 503, title: "The server is stopping", fix: "Try again when it is up" },
   PD_SECRET_KEY_WRONG: {
     status: 500,

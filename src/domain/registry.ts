@@ -27,14 +27,17 @@ export interface RegistryComponent {
   readonly origin: RegistryOrigin;
 }
 
+/** Keys and slugs become names of files and packages. */
+const MOST_CHARACTERS = 200;
+
 /** Whether a text can be a component's key. Others never get as far as a path, a package name or a command. */
 export function isKey(text: string): boolean {
-  return /^\w+(?:-+\w+)+$/.test(text);
+  return text.length <= MOST_CHARACTERS && /^\w+(?:-+\w+)+$/.test(text);
 }
 
 /** Whether a text can be an app's slug. */
 export function isAppSlug(text: string): boolean {
-  return /^\w+$/.test(text);
+  return text.length <= MOST_CHARACTERS && /^\w+$/.test(text);
 }
 
 /** A location without the name and password that it may carry. */

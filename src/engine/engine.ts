@@ -270,6 +270,11 @@ export class Engine {
     return this.find(before.sourceId).invoke(before.trigger, { replayOf: id });
   }
 
+  /** Whether an active source is reached under this key. */
+  hasEndpoint(endpointKey: string): boolean {
+    return this.#sources.byEndpoint(endpointKey)?.source.active === true;
+  }
+
   /** `undefined`: no source is reached under this key. */
   async accept(endpointKey: string, trigger: HttpTrigger): Promise<HttpResponse | undefined> {
     const live = this.#sources.byEndpoint(endpointKey);

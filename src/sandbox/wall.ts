@@ -22,8 +22,8 @@ export interface WallSettings {
 
 /** What names, certificates and times are looked up in. */
 const LOOKED_UP = [
-  ...["resolv.conf", "hosts", "nsswitch.conf", "host.conf", "gai.conf", "services", "protocols", "localtime", "ld.so.cache"].map((name) => `/etc/${name}`),
-  ...["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates", "/usr/share/zoneinfo"],
+  ...under("/etc", "resolv.conf hosts nsswitch.conf host.conf gai.conf services protocols localtime ld.so.cache ssl/certs ssl/openssl.cnf pki ca-certificates"),
+  ...under("/usr/share", "ca-certificates zoneinfo"),
 ];
 /** What programs of this machine need. */
 const PROGRAMS = ["/usr/bin", "/usr/lib", "/usr/share/fonts", "/etc/fonts", "/etc/alternatives", "/opt"];
@@ -58,10 +58,14 @@ export function findProgram(name: string): string | undefined {
 function probe(bubblewrap: string, settings: WallSettings): Promise<string | undefined> {
   const wall = new Wall(bubblewrap, settings);
   const { runFolder } = settings;
-  const { command, words, files, release } = wall.enclose({ words: ["--version"], env: {}, folder: runFolder, ownFolder: undefined, allowsPrograms: false });
+  const start = wall.enclose({ words: ["--version"], env: {}, folder: runFolder, ownFolder: undefined, allowsPrograms: false });
   return new Promise((resolve) => {
-    const child = spawn(command, words, { stdio: ["ignore", "ignore", "pipe", "ignore", ...files], timeout: PROBE_TIMEOUT_MS, killSignal: "SIGKILL" });
-    release();
+    const child = spawn(start.command, start.words, {
+      stdio: ["ignore", "ignore", "pipe", "ignore", ...start.files],
+      timeout: PROBE_TIMEOUT_MS,
+      killSignal: "SIGKILL",
+    });
+    start.release();
     let output = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => (output += text));
     child.once("error", (error) => resolve(error.message));
@@ -89,15 +93,16 @@ class Wall implements Enclosure {
     this.#filters = writeFilters(settings.runFolder);
   }
 
-  enclose({ words, env, folder, ownFolder, allowsPrograms }: WalledStart): EnclosedStart {
+  enclose({ words: nodeWords, env, folder, ownFolder, allowsPrograms }: WalledStart): EnclosedStart {
     const { entry, packagesFolder } = this.#settings;
     const filter = this.#filters.get(allowsPrograms);
     const files = filter === undefined ? [] : [openSync(filter, "r")];
     const given = [
       ...NAMESPACES,
-      ...["--clearenv", ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value])],
+      "--clearenv",
+      ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
       ...proc(),
-      ...["--dev", "/dev"],
+      ...words("--dev /dev"),
       ...(allowsPrograms ? programs() : this.#libraries),
       ...readable(process.execPath),
       ...LOOKED_UP.flatMap((path) => ["--ro-bind-try", path, path]),
@@ -107,10 +112,10 @@ class Wall implements Enclosure {
       // Memory, limited and gone with the process.
       ...(ownFolder === undefined ? [] : ["--size", String(OWN_FOLDER_BYTES), "--tmpfs", ownFolder, "--chdir", ownFolder]),
       // Else both are folders in memory without a limit.
-      ...["--remount-ro", "/dev", "--remount-ro", "/"],
+      ...words("--remount-ro /dev --remount-ro /"),
       ...(files.length === 0 ? [] : ["--seccomp", String(FIRST_FILE)]),
     ];
-    const [command = this.#bubblewrap, ...rest] = [...this.#limits, this.#bubblewrap, ...given, "--", process.execPath, ...words];
+    const [command = this.#bubblewrap, ...rest] = [...this.#limits, this.#bubblewrap, ...given, "--", process.execPath, ...nodeWords];
     return { command, words: rest, cwd: "/", env: {}, files, release: () => files.forEach(closeSync) };
   }
 
@@ -125,11 +130,16 @@ class Wall implements Enclosure {
 /** Of stdin, stdout, stderr and the channel there are four. */
 const FIRST_FILE = 4;
 
-const NAMESPACES = [
-  ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
-  ...["--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"],
-  ...["--die-with-parent", "--new-session", "--hostname", "component"],
-];
+const NAMESPACES = words(`--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --uid 65534 --gid 65534 --cap-drop ALL
+  --die-with-parent --new-session --hostname component`);
+
+function words(text: string): string[] {
+  return text.split(/\s+/);
+}
+
+function under(folder: string, names: string): string[] {
+  return words(names).map((name) => join(folder, name));
+}
 
 /** Of the processes in the namespace alone; what sets the kernel can be written to by a server that is root. */
 function proc(): string[] {

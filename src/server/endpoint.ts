@@ -5,14 +5,18 @@ import type { HttpResponse } from "../domain/invocation.ts";
 import type { HttpTrigger } from "../domain/trigger.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Log } from "../ports/log.ts";
+import type { RequestBodies } from "./request-bodies.ts";
 
 export interface EndpointSettings {
   readonly log: Log;
   readonly bodyLimitBytes: number;
+  readonly bodies: RequestBodies;
   /** Behind a proxy or tunnel the client is the first of `X-Forwarded-For`. */
   readonly isBehindProxy: boolean;
   endpointUrl(key: string): string;
 }
+
+const NO_ENDPOINT = { error: "No active source has this endpoint", code: "PD_NOT_FOUND" };
 
 interface Address {
   readonly key: string;
@@ -39,13 +43,22 @@ async function answer(
 ): Promise<void> {
   const address = addressOf(request);
   if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) return preflight(response);
-  const body = await readBody(request, settings.bodyLimitBytes);
+  if (!engine.hasEndpoint(address.key)) {
+    // Nobody wants the body: it is not read.
+    if (!request.complete) response.setHeader("connection", "close");
+    return send(response, 404, NO_ENDPOINT);
+  }
+  const body = await settings.bodies.read(request, settings.bodyLimitBytes);
+  if (body === "too-many") {
+    response.setHeader("connection", "close");
+    return send(response, 503, { error: "Too many bodies are on their way", code: "PD_TOO_BUSY" });
+  }
   if (body === undefined) {
     response.setHeader("connection", "close");
     return send(response, 413, { error: `The body has more than ${settings.bodyLimitBytes} bytes`, code: "PD_BODY_TOO_LARGE" });
   }
   const result = await engine.accept(address.key, triggerOf(request, address, { body, settings }));
-  if (result === undefined) return send(response, 404, { error: "No active source has this endpoint", code: "PD_NOT_FOUND" });
+  if (result === undefined) return send(response, 404, NO_ENDPOINT);
   write(response, result);
 }
 
@@ -77,21 +90,6 @@ function triggerOf(request: IncomingMessage, { key, path, query }: Address, { bo
   };
 }
 
-/** `undefined`: the body is larger than the limit. */
-function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    request.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= limit) chunks.push(chunk);
-      else resolve(undefined);
-    });
-    request.once("end", () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
-    request.once("error", reject);
-  });
-}
-
 function preflight(response: ServerResponse): void {
   response.writeHead(204, {
     "access-control-allow-origin": "*",
@@ -119,7 +117,7 @@ function write(response: ServerResponse, { status, headers, body, encoding }: Ht
 }
 
 function send(response: ServerResponse, status: number, body: object): void {
-  if (status === 429) response.setHeader("retry-after", "1");
+  if (status === 429 || status === 503) response.setHeader("retry-after", "1");
   response.writeHead(status, { "content-type": "application/json" });
   response.end(JSON.stringify(body));
 }

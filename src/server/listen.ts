@@ -1,4 +1,4 @@
-import { type RequestListener, type Server, createServer } from "node:http";
+import { type IncomingMessage, type RequestListener, type Server, createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
@@ -22,7 +22,11 @@ export class Listener {
 
   /** Throws PD_PORT_TAKEN, naming the port. */
   static open(handler: RequestListener, { host, port, purpose }: ListenSettings): Promise<Listener> {
-    const server = createServer({ keepAliveTimeout: 65_000 }, handler);
+    const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+      // Two names for one request: whoever stands before the server may have looked at the other.
+      if (countOfHosts(request) > 1) return response.writeHead(400, { connection: "close" }).end();
+      return handler(request, response);
+    });
     return new Promise((resolve, reject) => {
       server.once("error", (error) => reject(listenError(error, { host, port, purpose })));
       server.listen(port, host, () => {
@@ -61,6 +65,10 @@ export class Listener {
     clearInterval(closeIdle);
     clearTimeout(cutOff);
   }
+}
+
+function countOfHosts({ rawHeaders }: IncomingMessage): number {
+  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length;
 }
 
 function isAddressInfo(address: AddressInfo | string | null): address is AddressInfo {

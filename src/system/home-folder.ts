@@ -1,6 +1,6 @@
-import { mkdir, realpath, stat } from "node:fs/promises";
-import { dirname } from "node:path";
-import { PdError, messageOf } from "../domain/errors.ts";
+import { chmod, mkdir, realpath, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 
 /** Makes PD_HOME, for its owner alone, where it is not there yet. Returns its real path. Throws PD_HOME_UNUSABLE. */
 export async function makeHome(path: string): Promise<string> {
@@ -9,6 +9,35 @@ export async function makeHome(path: string): Promise<string> {
     return await realpath(path);
   } catch (error) {
     throw new PdError("PD_HOME_UNUSABLE", `Cannot keep anything in ${path}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** What a server keeps in its home; other things there are not its own. */
+const OWN_FILES = [
+  "headwater.db",
+  "headwater.db-wal",
+  "headwater.db-shm",
+  "headwater.mark",
+  "server.lock",
+  "server.json",
+  "server.log",
+  "api-key",
+  "secret-key",
+];
+const OWN_FOLDERS = ["packages", "registries", "run", "conformance", "npm-cache"];
+
+/** What is made from now on is for its owner alone, and so is what is there from before, whatever modes it was given. Throws PD_HOME_UNUSABLE. */
+export async function keepPrivate(home: string): Promise<void> {
+  process.umask(0o077);
+  const modes: (readonly [string, number])[] = [
+    [home, 0o700],
+    ...OWN_FOLDERS.map((name) => [join(home, name), 0o700] as const),
+    ...OWN_FILES.map((name) => [join(home, name), 0o600] as const),
+  ];
+  for (const [path, mode] of modes) {
+    await chmod(path, mode).catch((error: unknown) => {
+      if (codeOf(error) !== "ENOENT") throw new PdError("PD_HOME_UNUSABLE", `Cannot keep ${path} for its owner alone: ${messageOf(error)}`, { cause: error });
+    });
   }
 }
 

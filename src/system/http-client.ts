@@ -29,6 +29,19 @@ export function sendRequest(url: string | URL, { timeoutMs, signal, headers, ...
   });
 }
 
+/** The text of an answer, up to so many bytes, also of one that is packed. Throws when it is longer. */
+export async function textOf(answer: Answer, mostBytes: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let [text, size] = ["", 0];
+  for await (const chunk of answer.body ?? []) {
+    if (!(chunk instanceof Uint8Array)) continue;
+    size += chunk.length;
+    if (size > mostBytes) throw new Error(`the answer has more than ${mostBytes} bytes`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
 /** A request was given up before its answer had come. */
 export class CutOff extends Error {
   override readonly name = "CutOff";

@@ -4,7 +4,7 @@ import { type ApiClient, dataOf } from "../api-client.ts";
 import { codeOf, importParams } from "../component-target.ts";
 import { type CliContext, connect } from "../context.ts";
 import { type PropFlags, givenEnv, givenProps } from "../prop-flags.ts";
-import { countOf, printNote, printRecords, text } from "../reporter.ts";
+import { countOf, printNote, printRecords, text, printJson } from "../reporter.ts";
 
 export interface OptionsFlags extends PropFlags {
   readonly env?: readonly string[];
@@ -35,7 +35,7 @@ export async function options(cli: CliContext, { target, prop }: { target: strin
       ? await client.post("/v1/components/configure", { ...(await codeOf(target)), ...(await importParams(flags.import)), env, ...request })
       : dataOf(await client.post(`/v1/sources/${text(source, "id")}/configure`, request));
   if (cli.isJson) {
-    cli.stdout.write(`${JSON.stringify(page)}\n`);
+    printJson(cli, page);
     return 0;
   }
   const next = page["context"];

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { seqOfEventId } from "../../domain/ids.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../../domain/json.ts";
+import { LIMITS, isTooComplex } from "../../domain/limits.ts";
 
 const MAX_BODY = 20 * 1024 * 1024;
 
@@ -38,6 +39,8 @@ async function readBody(context: Context): Promise<JsonObject> {
   if (context.req.method === "GET" || context.req.method === "HEAD") return {};
   const body = await readText(context);
   if (body.trim() === "") return {};
+  if (isTooComplex(body))
+    throw new PdError("PD_BODY_TOO_LARGE", `Cannot read the body: it has more than ${LIMITS.members} members, or is nested deeper than ${LIMITS.depth}`);
   const type = context.req.header("content-type") ?? "application/json";
   if (/^application\/x-www-form-urlencoded\b/i.test(type)) return Object.fromEntries(new URLSearchParams(body));
   if (!/^(application\/([\w.+-]*\+)?json|text\/plain)\b/i.test(type))
