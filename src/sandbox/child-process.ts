@@ -37,6 +37,9 @@ export interface ChildExit {
   readonly misuse?: string;
 }
 
+/** What a process has said is read so long after its end. */
+const LAST_WORDS_MS = 1000;
+
 const WARM_UP_COMPONENT = 'export default { name: "warm-up", methods: { method() {} }, props: { http: "$.interface.http" } };';
 
 /** What is inherited: nothing that could hold a secret, nothing that slows the start (performance.md §0.1). */
@@ -67,6 +70,8 @@ export class ChildProcess {
   readonly #node: NodeChild;
   readonly #enclosure: Enclosure;
   readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #closed = new AbortController();
   readonly #pipe: MessagePipe<ToHost, ToChild>;
   #lastWords = "";
   #misuse: string | undefined;
@@ -97,6 +102,7 @@ export class ChildProcess {
     const start = settings.enclosure.enclose({ words, env: { ...inherited, HOME: own, TMPDIR: own }, folder, ownFolder: own, allowsPrograms: false });
     this.#enclosure = settings.enclosure;
     this.#log = settings.log;
+    this.#clock = settings.clock;
     this.#node = spawn(start.command, start.words, {
       cwd: start.cwd,
       env: start.env,
@@ -132,8 +138,13 @@ export class ChildProcess {
     this.#pipe.send(message);
   }
 
+  /**
+   * Ends it at once. The channel is closed as well: a process that was still being enclosed may be left without the one
+   * that was killed, and ends itself when nobody listens.
+   */
   kill(): void {
     this.#node.kill("SIGKILL");
+    this.#pipe.close();
   }
 
   /** Writes a module into the folder and returns its URL. */
@@ -156,11 +167,18 @@ export class ChildProcess {
   /** `close` comes when the process has ended and all that it said has been read. */
   async #untilExit(): Promise<ChildExit> {
     const exit = await new Promise<ProcessEnd>((resolve) => {
+      // What holds its streams open beyond its end is not waited for.
+      this.#node.once("exit", () => void this.#clock.sleepUntil(this.#clock.now() + LAST_WORDS_MS, this.#closed.signal).then(() => this.#closeStreams()));
       this.#node.once("close", (code, signal) => resolve(this.#enclosure.endOf({ code, signal })));
       this.#node.once("error", () => resolve({ code: null, signal: null }));
     });
     await removeFolder(this.folder, this.#log);
+    this.#closed.abort();
     return { ...exit, lastWords: this.#lastWords, ...(this.#misuse === undefined ? {} : { misuse: this.#misuse }) };
+  }
+
+  #closeStreams(): void {
+    for (const stream of this.#node.stdio) stream?.destroy();
   }
 
   #untilReady(): Promise<void> {

@@ -48,6 +48,11 @@ export class MessagePipe<Incoming, Outgoing> {
     this.#flush();
   }
 
+  /** Nothing more is read or written. */
+  close(): void {
+    this.#stream.destroy();
+  }
+
   /** What has not left yet, for a process that ends within this turn. */
   takeUnsent(): string {
     const text = this.#unsent.map((line) => `${line}\n`).join("");
