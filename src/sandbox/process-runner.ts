@@ -5,7 +5,7 @@ import { type Outcome, describeOutcome, outcomeDetails } from "../domain/invocat
 import type { Runner, SandboxUse, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { ChildProcess, type ChildSettings } from "./child-process.ts";
 import type { Enclosure } from "./enclosure.ts";
-import { ProcessUnit } from "./process-unit.ts";
+import { type FailedLoad, ProcessUnit } from "./process-unit.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { openEnclosure } from "./wall.ts";
 
@@ -59,16 +59,15 @@ export class ProcessRunner implements Runner {
   }
 
   async start(code: UnitCode, events: UnitEvents): Promise<Unit> {
-    const { clock, memoryMb, apiUrl } = this.#settings;
     for (let isLast = false; ; isLast = true) {
-      const child = await this.#takeChild(code, isLast).catch((error: unknown) => {
-        throw new PdError("PD_FAILED", `Cannot start a process for the component: ${messageOf(error)}`, { cause: error });
-      });
-      const loaded = await ProcessUnit.load(child, code, { events, settings: { clock, memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS } });
-      if (!("outcome" in loaded)) return loaded;
+      const loaded = await this.#load(code, { events, isFresh: isLast }).catch((error: unknown) => ({ error }));
+      if ("definition" in loaded) return loaded;
       // A process that was started beforehand may have been killed from outside: that is tried once more with a new one.
-      const isKilled = loaded.outcome.kind === "exited" && loaded.outcome.signal !== null;
-      if (isLast || !isKilled || this.#stop.signal.aborted) throw loadFailed(loaded.outcome);
+      const isKilled = "error" in loaded || (loaded.outcome.kind === "exited" && loaded.outcome.signal !== null);
+      if (isKilled && !isLast && !this.#stop.signal.aborted) continue;
+      if ("outcome" in loaded) throw loadFailed(loaded.outcome);
+      const reason = messageOf(loaded.error);
+      throw new PdError("PD_FAILED", `Cannot start a process for the component: ${reason}`, { cause: loaded.error });
     }
   }
 
@@ -93,6 +92,12 @@ export class ProcessRunner implements Runner {
     const children = [...this.#children];
     for (const child of children) child.kill();
     await Promise.all(children.map((child) => child.exited));
+  }
+
+  async #load(code: UnitCode, { events, isFresh }: { events: UnitEvents; isFresh: boolean }): Promise<ProcessUnit | FailedLoad> {
+    const { clock, memoryMb, apiUrl } = this.#settings;
+    const child = await this.#takeChild(code, isFresh);
+    return ProcessUnit.load(child, code, { events, settings: { clock, memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS } });
   }
 
   async #takeChild(code: UnitCode, isFresh: boolean): Promise<ChildProcess> {

@@ -3,7 +3,7 @@
  * but Node, the libraries it needs, its code and the installed packages, all of it read-only.
  */
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, lstatSync, openSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, lstatSync, mkdirSync, openSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { PdError } from "../domain/errors.ts";
@@ -90,7 +90,7 @@ class Wall implements Enclosure {
     this.#settings = settings;
     this.#limits = limits(settings.memoryMb);
     this.#libraries = libraries();
-    this.#filters = writeFilters(settings.runFolder);
+    this.#filters = writeFilters(join(dirname(settings.runFolder), "filters"));
   }
 
   enclose({ words: nodeWords, env, folder, ownFolder, allowsPrograms }: WalledStart): EnclosedStart {
@@ -178,6 +178,7 @@ function limits(memoryMb: number): string[] {
 
 function writeFilters(folder: string): Map<boolean, string> {
   const filters = new Map<boolean, string>();
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const allowsPrograms of [false, true]) {
     const program = seccompProgram(process.arch, { allowsPrograms });
     if (program === undefined) continue;

@@ -245,7 +245,7 @@ describe("the process", () => {
       packages: "ERR_ACCESS_DENIED",
       spawn: "ERR_ACCESS_DENIED",
       binding: "ERR_ACCESS_DENIED",
-      kill: "process.kill is not available to components",
+      kill: "ERR_ACCESS_DENIED",
     });
   });
 });

@@ -1,5 +1,6 @@
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { codeOf } from "../../src/domain/errors.ts";
 
 /** Pids of the processes that run components under this home, spares included. */
 export async function componentPids(home: string): Promise<number[]> {
@@ -10,7 +11,16 @@ export async function componentPids(home: string): Promise<number[]> {
 
 /** Ends them as the machine does when its memory is out. */
 export async function killComponents(home: string): Promise<void> {
-  for (const pid of await componentPids(home)) process.kill(pid, "SIGKILL");
+  for (const pid of await componentPids(home)) kill(pid);
+}
+
+/** One that has ended meanwhile is as good. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (codeOf(error) !== "ESRCH") throw error;
+  }
 }
 
 /** Kills esbuild's process, which belongs to the process of the test. */
@@ -18,6 +28,6 @@ export async function killBundler(): Promise<void> {
   for (const pid of (await readdir("/proc")).map(Number).filter((number) => number > 0)) {
     const [status, command] = await Promise.all(["stat", "cmdline"].map((name) => readFile(`/proc/${pid}/${name}`, "utf8").catch(() => "")));
     const parent = Number(/\) \w (\d+)/.exec(status ?? "")?.[1]);
-    if (parent === process.pid && command?.includes("esbuild") === true) process.kill(pid, "SIGKILL");
+    if (parent === process.pid && command?.includes("esbuild") === true) kill(pid);
   }
 }

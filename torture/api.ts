@@ -1,0 +1,43 @@
+import type { TorturedServer } from "./server.ts";
+
+/** What came of a call: an answer, or nothing that tells whether it has happened. */
+export type Outcome = { readonly kind: "answered"; readonly status: number; readonly body: Record<string, unknown> } | { readonly kind: "unknown" };
+
+const TIMEOUT_MS = 45_000;
+
+/** Calls the API, as any client would. `what`: method and path. */
+export async function call(server: TorturedServer, what: string, body?: object): Promise<Outcome> {
+  const [method = "", path = ""] = what.split(" ");
+  try {
+    const answer = await fetch(server.apiUrl + path, {
+      method,
+      headers: { authorization: `Bearer ${server.key}`, "content-type": "application/json" },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { kind: "answered", status: answer.status, body: recordOf(JSON.parse((await answer.text()) || "{}")) };
+  } catch {
+    // The connection was refused, cut off or silent: that is what this is about.
+    return { kind: "unknown" };
+  }
+}
+
+/** Calls until there is an answer of 2xx; for reading, and for what is set up before the torture. */
+export async function callUntilDone(server: TorturedServer, what: string, body?: object): Promise<Record<string, unknown>> {
+  let last = "";
+  for (let tries = 0; tries < 100; tries++) {
+    const outcome = await call(server, what, body);
+    if (outcome.kind === "answered" && outcome.status < 300) return outcome.body;
+    last = JSON.stringify(outcome);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error(`${what} has no good answer: ${last}`);
+}
+
+export function recordOf(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+export function listOf(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.map(recordOf) : [];
+}

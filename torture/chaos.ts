@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Stage } from "./actors.ts";
+import { now } from "./actors.ts";
+import type { Random } from "./random.ts";
+import type { TorturedServer } from "./server.ts";
+
+/** Hits the server itself every 2 to 4 s: mostly a kill, sometimes a pause, sometimes a polite stop. */
+export async function hitServer(stage: Stage): Promise<void> {
+  const random = stage.random.fork();
+  while (!stage.signal.aborted) {
+    await sleep(random.between(2000, 4000));
+    if (stage.signal.aborted) return;
+    const kind = random.pick(["kill", "kill", "kill", "pause", "stop"] as const);
+    stage.history.blows.push({ at: now(), kind: `server ${kind}` });
+    if (kind === "kill") stage.server.signal("SIGKILL");
+    else if (kind === "stop") stage.server.signal("SIGTERM");
+    else await pause(stage.server.pid, random.between(100, 800));
+    await stage.server.untilReady();
+  }
+}
+
+/** Hits what the server has started: processes of components, the compiler, npm. */
+export async function hitChildren(stage: Stage): Promise<void> {
+  const random = stage.random.fork();
+  while (!stage.signal.aborted) {
+    await sleep(random.between(100, 900));
+    const victim = pickVictim(stage.server, random);
+    if (victim === undefined || stage.signal.aborted) continue;
+    const kind = random.pick(["kill", "kill", "pause"] as const);
+    stage.history.blows.push({ at: now(), kind: `${victim.what} ${kind}` });
+    if (kind === "kill") signal(victim.pid, "SIGKILL");
+    else await pause(victim.pid, random.between(50, 700));
+  }
+}
+
+function pickVictim(server: TorturedServer, random: Random): { pid: number; what: string } | undefined {
+  const all = server.children().map(({ pid, command }) => ({ pid, what: whatIs(command) }));
+  const known = all.filter(({ what }) => what !== "other");
+  // Each kind is as likely as the others, however many there are of it.
+  const what = random.pick([...new Set(known.map((one) => one.what))]);
+  return random.pick(known.filter((one) => one.what === what));
+}
+
+function whatIs(command: string): string {
+  if (/^\S*(bwrap|prlimit)/.test(command)) return "enclosure";
+  if (command.includes("child.cjs")) return "component";
+  if (command.includes("esbuild")) return "compiler";
+  return /\bnpm\b/.test(command) ? "npm" : "other";
+}
+
+async function pause(pid: number, ms: number): Promise<void> {
+  signal(pid, "SIGSTOP");
+  await sleep(ms);
+  signal(pid, "SIGCONT");
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    if (pid > 0) process.kill(pid, name);
+  } catch {
+    // It has ended meanwhile.
+  }
+}

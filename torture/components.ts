@@ -1,0 +1,80 @@
+/** The components that are tortured, and what each is for. */
+
+/** Counts, emits the count under the request's id, answers it: one event for each run, numbers without a gap. */
+export function counter(version: number): string {
+  return `export default {
+    name: "counter", version: "${version}",
+    props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db" },
+    async run(event) {
+      const { request, wait } = event.body;
+      const n = (this.db.get("n") ?? 0) + 1;
+      this.db.set("n", n);
+      if (wait > 0) await new Promise((done) => setTimeout(done, wait));
+      this.$emit({ n, request, version: ${version} });
+      this.http.respond({ body: { n, version: ${version} } });
+    },
+  };`;
+}
+
+/** Only synchronous work: what overlaps here overlaps in the server alone. */
+export const PLAIN = `export default {
+  name: "plain", version: "1", props: { http: "$.interface.http", db: "$.service.db" },
+  run(event) {
+    const n = (this.db.get("n") ?? 0) + 1;
+    this.db.set("n", n);
+    this.$emit({ n, request: event.body.request });
+  },
+};`;
+
+/** Takes longer than the server waits before it stores the request and answers. */
+export const SLOW = `export default {
+  name: "slow", version: "1", props: { http: "$.interface.http" },
+  async run(event) {
+    await new Promise((done) => setTimeout(done, 150 + Math.random() * 300));
+    this.$emit({ request: event.body.request });
+  },
+};`;
+
+/** Few ids: each may be stored once only. */
+export const DEDUPED = `export default {
+  name: "deduped", version: "1", dedupe: "unique", props: { http: "$.interface.http" },
+  run(event) {
+    for (const id of event.body.ids) this.$emit({ id, request: event.body.request }, { id });
+  },
+};`;
+
+/** Fires each second. */
+export const TICKER = `export default {
+  name: "ticker", version: "1", props: { timer: { type: "$.interface.timer", default: { intervalSeconds: 1, catchUp: "all" } }, db: "$.service.db" },
+  async run(event) {
+    await new Promise((done) => setTimeout(done, Math.random() * 60));
+    this.db.set("n", (this.db.get("n") ?? 0) + 1);
+    this.$emit({ planned: event.timestamp });
+  },
+};`;
+
+/** Hears what the counter emits. */
+export const LISTENER = `export default {
+  name: "listener", version: "1", props: { db: "$.service.db" },
+  async run(event) {
+    this.db.set("heard", (this.db.get("heard") ?? 0) + 1);
+    if (Math.random() < 0.2) await new Promise((done) => setTimeout(done, 30));
+    this.$emit({ heard: event.n, request: event.request });
+  },
+};`;
+
+/** Hooks, so that a change is more than one step. */
+export function hooked(version: number): string {
+  return `export default {
+    name: "hooked", version: "${version}", props: { http: "$.interface.http", db: "$.service.db" },
+    hooks: {
+      async activate() { this.db.set("on", (this.db.get("on") ?? 0) + 1); await new Promise((done) => setTimeout(done, 20)); },
+      async deactivate() { this.db.set("off", (this.db.get("off") ?? 0) + 1); await new Promise((done) => setTimeout(done, 20)); },
+    },
+    run() { this.$emit({ version: ${version} }); },
+  };`;
+}
+
+export function passing(number: number): string {
+  return `export default { name: "passing ${number}", version: "1", props: { http: "$.interface.http" }, run() { this.$emit(${number}); } };`;
+}

@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { callUntilDone, listOf, recordOf } from "./api.ts";
+import type { Final, History, StoredEvent } from "./history.ts";
+import type { TorturedServer } from "./server.ts";
+import type { World } from "./world.ts";
+
+const PAGE = 1000;
+const QUIET_MS = 2500;
+const MOST_MS = 150_000;
+
+/** Waits until nothing happens any more, then reads all that the server says. */
+export async function readFinal(server: TorturedServer, world: World): Promise<Final> {
+  const unfinished = await untilQuiet(server, world);
+  const [events, state]: [Record<string, readonly StoredEvent[]>, Record<string, Record<string, unknown>>] = [{}, {}];
+  for (const [name, { id }] of Object.entries(world.sources)) {
+    events[name] = await eventsOf(server, id);
+    state[name] = recordOf((await callUntilDone(server, `GET /v1/sources/${id}/state`))["data"]);
+  }
+  const ticker = world.sources["ticker"]?.id ?? "";
+  const instants = listOf((await callUntilDone(server, `GET /v1/sources/${ticker}/timer_instants?limit=${PAGE}`))["data"]);
+  const deliveries: Record<string, Record<string, string>> = {};
+  for (const [name, id] of Object.entries(world.webhooks)) deliveries[name] = await deliveriesOf(server, id);
+  return {
+    events,
+    state,
+    instants: {
+      ticker: instants.map((instant) => ({
+        planned: Number(instant["planned_at_ms"]),
+        last: Number(instant["last_planned_at_ms"]),
+        count: Number(instant["count"]),
+        state: String(instant["state"]),
+      })),
+    },
+    sources: await sourcesOf(server),
+    deliveries,
+    unfinished,
+  };
+}
+
+/** What is still going on when it should not be any more; empty: nothing. */
+async function untilQuiet(server: TorturedServer, world: World): Promise<readonly string[]> {
+  let [before, since] = ["", Date.now()];
+  for (const started = Date.now(); Date.now() - started < MOST_MS; await sleep(300)) {
+    const status = await busyness(server, world);
+    if (status.text !== before) [before, since] = [status.text, Date.now()];
+    if (Date.now() - since > QUIET_MS && status.pending === 0) return [];
+  }
+  return [`after ${MOST_MS / 1000} s: ${before}`];
+}
+
+/** What changes as long as anything goes on; the ticker always does, and so does what waits for a bad receiver. */
+async function busyness(server: TorturedServer, world: World): Promise<{ text: string; pending: number }> {
+  const counts: string[] = [];
+  for (const [name, { id }] of Object.entries(world.sources)) {
+    if (name === "ticker") continue;
+    const page = recordOf((await callUntilDone(server, `GET /v1/sources/${id}/event_summaries?limit=1`))["page_info"]);
+    counts.push(`${name} ${String(page["total_count"])}`);
+  }
+  const good = recordOf((await callUntilDone(server, `GET /v1/webhooks/${world.webhooks["good"]}`))["data"]);
+  const heard = listOf((await callUntilDone(server, `GET /v1/sources/${world.sources["listener"]?.id}/deliveries?limit=1000&state=pending`))["data"]);
+  // An attempt that was cut off is made again after a pause that grows: that is no loss, and is asked for at once.
+  if (Number(recordOf(good["deliveries"])["pending"]) > 0) await callUntilDone(server, `POST /v1/webhooks/${world.webhooks["good"]}/deliveries/retry`, {});
+  const pending = Number(recordOf(good["deliveries"])["pending"]) + heard.length;
+  return { text: `${counts.join(", ")}, deliveries that wait: ${pending}`, pending };
+}
+
+async function eventsOf(server: TorturedServer, id: string): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  for (let after = ""; ;) {
+    const page = await callUntilDone(server, `GET /v1/sources/${id}/event_summaries?expand=event&limit=${PAGE}${after}`);
+    const found = listOf(page["data"]);
+    events.push(...found.map((one) => ({ id: String(one["id"]), event: one["event"] })));
+    if (found.length < PAGE) return events.toReversed();
+    after = `&after=${String(found.at(-1)?.["id"])}`;
+  }
+}
+
+async function deliveriesOf(server: TorturedServer, id: string): Promise<Record<string, string>> {
+  const states: Record<string, string> = {};
+  for (let before = ""; ;) {
+    const found = listOf((await callUntilDone(server, `GET /v1/webhooks/${id}/deliveries?limit=${PAGE}${before}`))["data"]);
+    for (const one of found) states[String(one["message_id"])] = String(one["state"]);
+    if (found.length < PAGE) return states;
+    before = `&before=${String(found.at(-1)?.["id"])}`;
+  }
+}
+
+async function sourcesOf(server: TorturedServer): Promise<Final["sources"]> {
+  const all: Record<string, unknown>[] = [];
+  for (let after = ""; ;) {
+    const page = await callUntilDone(server, `GET /v1/users/me/sources?limit=${PAGE}${after}`);
+    const found = listOf(page["data"]);
+    all.push(...found);
+    if (found.length < PAGE) break;
+    after = `&after=${String(recordOf(page["page_info"])["end_cursor"])}`;
+  }
+  return all.map((one) => ({ slug: String(one["name_slug"]), active: one["active"] === true, version: String(one["component_version"]) }));
+}
+
+/** Readers are given the time to see what there is. */
+export async function untilRead(history: History, final: Final): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    const isBehind = Object.entries(history.streams).some(([source, seen]) => seen.length < (final.events[source]?.length ?? 0));
+    if (!isBehind) return;
+    await sleep(100);
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Breaks a server on purpose for some minutes, then judges what was promised. Usage:
+ * npm run torture -- [--minutes N] [--seed S] [--program <folder>] [--keep]. Exits 1 when a promise was broken.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { type Stage, passers, reader, requests, switches, updates, writers } from "./actors.ts";
+import { hitChildren, hitServer } from "./chaos.ts";
+import { check } from "./check.ts";
+import { readFinal, untilRead } from "./final.ts";
+import { newHistory } from "./history.ts";
+import { Random } from "./random.ts";
+import { TorturedServer } from "./server.ts";
+import { makeWorld } from "./world.ts";
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "1.5" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    program: { type: "string", default: "." },
+    sandbox: { type: "string", default: "auto" },
+    keep: { type: "boolean", default: false },
+  },
+});
+const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
+/** Nothing may be pruned, and a run that hangs is ended soon. */
+const FLAGS = ["--keep-events", "10000000", "--keep-invocations", "10000000", "--timeout", "20", "--sandbox", values.sandbox];
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const home = mkdtempSync(join(tmpdir(), "headwater-torture-"));
+const random = new Random(seed);
+const history = newHistory();
+const server = await TorturedServer.start(resolve(values.program), home, FLAGS);
+const world = await makeWorld(server, history, random);
+const [over, read] = [new AbortController(), new AbortController()];
+const stage: Stage = { server, world, history, random, signal: over.signal };
+
+const wait = (given: Random): object => ({ wait: given.chance(0.3) ? given.between(1, 40) : 0 });
+const ids = (given: Random): object => ({ ids: [given.between(0, 49), given.between(0, 49), given.between(0, 49)] });
+const readers = ["counter", "plain"].map((source) => reader(stage, source, read.signal));
+const acting = [
+  ...[0, 1, 2, 3].map((client) => requests(stage, { source: "counter", client, bodyOf: wait })),
+  ...[0, 1].map((client) => requests(stage, { source: "plain", client, bodyOf: () => ({}) })),
+  ...[0, 1].map((client) => requests(stage, { source: "slow", client, bodyOf: () => ({}) })),
+  requests(stage, { source: "deduped", client: 0, bodyOf: ids }),
+  updates(stage),
+  switches(stage),
+  passers(stage),
+  writers(stage),
+  hitServer(stage),
+  hitChildren(stage),
+];
+say(`torture: ${minutes} min, seed ${seed}`);
+setTimeout(() => over.abort(), minutes * 60_000);
+await Promise.all(acting);
+await server.untilReady();
+const final = await readFinal(server, world);
+await untilRead(history, final);
+read.abort();
+await Promise.all(readers);
+await server.stop();
+for (const receiver of world.receivers) receiver.closeAllConnections();
+for (const receiver of world.receivers) receiver.close();
+
+const violations = [...check(history, final), ...server.ownEnds.map((text) => ({ rule: "the server ends only when it is told to", text }))];
+const acknowledged = history.requests.filter(({ status }) => status !== undefined && status < 300).length;
+const events = Object.values(final.events).reduce((sum, list) => sum + list.length, 0);
+const deliveries = Object.values(final.deliveries).reduce((sum, states) => sum + Object.keys(states).length, 0);
+const blows: Record<string, number> = {};
+for (const { kind } of history.blows) blows[kind] = (blows[kind] ?? 0) + 1;
+say(
+  JSON.stringify({
+    seed,
+    minutes,
+    starts: server.starts,
+    requests: history.requests.length,
+    acknowledged,
+    events,
+    deliveries,
+    changes: history.changes.length,
+    blows,
+  }),
+);
+for (const { rule, text } of violations) say(`BROKEN: ${rule}: ${text}`);
+say(violations.length === 0 ? "torture: every promise held" : `torture: ${violations.length} promises broken`);
+if (values.keep || violations.length > 0) {
+  writeFileSync(join(home, "history.json"), JSON.stringify({ history, final, violations }));
+  say(`kept: ${home}`);
+} else rmSync(home, { recursive: true, force: true });
+process.exit(violations.length === 0 ? 0 : 1);

@@ -1,0 +1,85 @@
+import { type Server, createServer } from "node:http";
+import { callUntilDone, recordOf } from "./api.ts";
+import { DEDUPED, LISTENER, PLAIN, SLOW, TICKER, counter, hooked } from "./components.ts";
+import type { History } from "./history.ts";
+import type { Random } from "./random.ts";
+import type { TorturedServer } from "./server.ts";
+
+/** A source that is tortured. */
+export interface TorturedSource {
+  readonly id: string;
+  readonly slug: string;
+  /** Path of its endpoint on whatever port the server has. */
+  readonly path: string;
+}
+
+/** What there is before the torture begins. */
+export interface World {
+  readonly sources: Readonly<Record<string, TorturedSource>>;
+  /** Name → id of the webhook. */
+  readonly webhooks: Readonly<Record<string, string>>;
+  readonly receivers: readonly Server[];
+}
+
+const CODE: Readonly<Record<string, string>> = {
+  counter: counter(0),
+  plain: PLAIN,
+  slow: SLOW,
+  deduped: DEDUPED,
+  ticker: TICKER,
+  listener: LISTENER,
+  hooked: hooked(0),
+};
+
+export async function makeWorld(server: TorturedServer, history: History, random: Random): Promise<World> {
+  const sources: Record<string, TorturedSource> = {};
+  for (const [name, code] of Object.entries(CODE)) sources[name] = await deploy(server, name, code);
+  const ids = Object.fromEntries(Object.entries(sources).map(([name, { id }]) => [name, id]));
+  await callUntilDone(server, "POST /v1/subscriptions", { emitter_id: ids["counter"], listener_id: ids["listener"] });
+  const [webhooks, receivers]: [Record<string, string>, Server[]] = [{}, []];
+  for (const kind of ["good", "bad"] as const) {
+    const taken: History["received"][string] = [];
+    history.received[kind] = taken;
+    const { receiver, url } = await startReceiver({ kind, taken, random: random.fork() });
+    receivers.push(receiver);
+    const made = recordOf((await callUntilDone(server, "POST /v1/webhooks", { url }))["data"]);
+    webhooks[kind] = String(made["id"]);
+    for (const emitter of ["counter", "plain"])
+      await callUntilDone(server, "POST /v1/subscriptions", { emitter_id: ids[emitter], listener_id: webhooks[kind] });
+  }
+  return { sources, webhooks, receivers };
+}
+
+async function deploy(server: TorturedServer, name: string, code: string): Promise<TorturedSource> {
+  const record = recordOf((await callUntilDone(server, "POST /v1/sources", { name, component_code: code }))["data"]);
+  const endpoint = record["endpoint_url"];
+  return { id: String(record["id"]), slug: String(record["name_slug"]), path: typeof endpoint === "string" ? new URL(endpoint).pathname : "" };
+}
+
+interface Receiving {
+  readonly kind: "good" | "bad";
+  readonly taken: { id: string; payload: string }[];
+  readonly random: Random;
+}
+
+/** The good one takes all; the bad one fails, hangs, or cuts off the connection, before or after it has taken the message. */
+function startReceiver({ kind, taken, random }: Receiving): Promise<{ receiver: Server; url: string }> {
+  const receiver = createServer((request, response) => {
+    let payload = "";
+    request.setEncoding("utf8").on("data", (chunk: string) => (payload += chunk));
+    request.once("end", () => {
+      const fate = kind === "good" ? 1 : random.next();
+      if (fate < 0.1) return response.writeHead(500).end();
+      if (fate < 0.15) return request.socket.destroy();
+      if (fate < 0.18) return setTimeout(() => response.end(), 16_000).unref();
+      taken.push({ id: String(request.headers["webhook-id"]), payload });
+      return fate < 0.2 ? request.socket.destroy() : response.end();
+    });
+  });
+  return new Promise((resolve) =>
+    receiver.listen(0, "127.0.0.1", () => {
+      const address = receiver.address();
+      resolve({ receiver, url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/` });
+    }),
+  );
+}
