@@ -33,6 +33,7 @@ await Promise.all([
   }),
   build({ ...shared, entryPoints: ["src/sandbox/child/main.ts"], outfile: "dist/child.cjs", format: "cjs", minifyWhitespace: true, minifySyntax: true }),
   build({ ...shared, entryPoints: ["src/store/sqlite/writer.ts"], outfile: "dist/writer.js", format: "esm", external, banner }),
+  build({ ...shared, entryPoints: ["src/store/sqlite/maintenance.ts"], outfile: "dist/maintenance.js", format: "esm", external, banner }),
   build({ ...shared, entryPoints: ["src/index.ts", ...commands], outdir: "dist", entryNames: "[name]", format: "esm", splitting: true, external, banner }),
 ]);
 cpSync("src/store/sqlite/migrations", "dist/migrations", { recursive: true });

@@ -6,10 +6,13 @@ import { NpmResolver } from "./code/npm-resolver.ts";
 import { urlOrigin } from "./code/url-origin.ts";
 import type { Settings } from "./config.ts";
 import { PdError } from "./domain/errors.ts";
+import type { JsonObject } from "./domain/json.ts";
 import { Engine } from "./engine/engine.ts";
 import { EventFeed } from "./engine/event-feed.ts";
 import type { Log } from "./ports/log.ts";
+import type { Store } from "./ports/store.ts";
 import { FileRegistry } from "./registry/file-registry.ts";
+import type { Enclosure } from "./sandbox/enclosure.ts";
 import { ProcessRunner } from "./sandbox/process-runner.ts";
 import { apiRouter } from "./server/api/router.ts";
 import { endpointListener } from "./server/endpoint.ts";
@@ -88,24 +91,30 @@ interface Starting {
   readonly isShared: boolean;
 }
 
-async function startInOrder(settings: Settings, { home, log, stop, undo, isShared }: Starting): Promise<Runtime> {
-  const apiKey = await readOrMakeKey(join(home, "api-key"));
-  const version = await packageVersion();
+async function startInOrder(settings: Settings, starting: Starting): Promise<Runtime> {
+  const { home, log, stop, undo } = starting;
+  const [apiKey, version] = [await readOrMakeKey(join(home, "api-key")), await packageVersion()];
   let api: Listener | undefined;
-  const { metrics, keyPlace, ...plugs } = await startPlugs(settings, { home, log, stop, undo, version, apiUrl: () => api?.url ?? "" });
+  const health = new DatabaseHealth(log);
+  const { metrics, keyPlace, enclosure, ...plugs } = await startPlugs(settings, {
+    ...starting,
+    version,
+    onDamage: (reason) => health.note(reason),
+    apiUrl: () => api?.url ?? "",
+  });
   const { store } = plugs;
-  if (isShared && !isLoopback(settings.host) && store.listKeys().length === 0) throw noKeys(settings.host);
+  if (starting.isShared) requireKeys(settings.host, store);
 
   // Endpoints get their address before the engine starts: hooks that recover want to know it.
   let handler: Parameters<typeof Listener.open>[0] = answerStarting;
-  const { host } = settings;
-  const endpoints = await Listener.open((request, response) => handler(request, response), { host, port: settings.endpointPort, purpose: "endpoints" });
+  const { host, endpointPort } = settings;
+  const endpoints = await Listener.open((request, response) => handler(request, response), { host, port: endpointPort, purpose: "endpoints" });
   undo.push(() => endpoints.close(0));
   const endpointUrl = (key: string): string => `${settings.publicUrl === "" ? endpoints.url : settings.publicUrl}/${key}`;
   const engine = await Engine.start({
     ...plugs,
     meter: metrics,
-    settings: { ...engineSettings(settings), allowsImports: !isShared || settings.allowImports, endpointUrl },
+    settings: { ...engineSettings(settings), allowsImports: !starting.isShared || settings.allowImports, endpointUrl },
     signal: stop.signal,
   });
   undo.push(async (graceMs) => {
@@ -113,13 +122,7 @@ async function startInOrder(settings: Settings, { home, log, stop, undo, isShare
     stop.abort();
     await Promise.all([...closed, engine.stop(graceMs)]);
   });
-  handler = endpointListener(engine, {
-    log,
-    bodyLimitBytes: settings.bodyLimitBytes,
-    bodies: new RequestBodies(),
-    isBehindProxy: settings.publicUrl !== "",
-    endpointUrl,
-  });
+  handler = endpointListener(engine, { ...endpointSettings(settings), log, endpointUrl });
   const record = (): ServerRecord => ({ pid: process.pid, api_url: api?.url ?? "", endpoint_url: endpoints.url, started_at_ms: startedAt, version });
   const startedAt = systemClock.now();
   const router = apiRouter(engine, {
@@ -128,9 +131,10 @@ async function startInOrder(settings: Settings, { home, log, stop, undo, isShare
     log,
     version,
     url: () => record().api_url,
-    status: () => ({ ...record(), home, secret_key: keyPlace, sources: store.listSources().length }),
+    status: () => ({ ...record(), home, secret_key: keyPlace, sources: store.listSources().length, ...enclosureStatus(enclosure), ...health.status() }),
     metrics: () => metrics.text(),
-    isReady: () => !stop.signal.aborted,
+    isReady: () => !stop.signal.aborted && health.damage === undefined,
+    backup: { copyTo: (target) => store.copyTo(target), folder: home, clock: systemClock },
     rotateSecrets: () => store.rotateSecrets(),
   });
   api = await Listener.open(apiListener(router, isLoopback(host)), { host, port: settings.port, purpose: "the API" });
@@ -152,16 +156,12 @@ interface StartingPlugs extends Omit<Starting, "isShared"> {
   readonly version: string;
   /** Known once the API listens. */
   readonly apiUrl: () => string;
+  readonly onDamage: (reason: string) => void;
 }
 
-async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl }: StartingPlugs) {
+async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl, onDamage }: StartingPlugs) {
   const packagesFolder = join(home, "packages");
-  const clearStore = await openSqliteStore({
-    path: join(home, "headwater.db"),
-    migrations: programFile("migrations"),
-    entry: programFile("writer.js"),
-    identity: { userId: `u_${systemClock.randomText(7)}`, workspaceId: `o_${systemClock.randomText(7)}` },
-  });
+  const clearStore = await openStore({ home, signal: stop.signal, onDamage });
   undo.push(() => clearStore.close());
   const vault = await openVault({
     keyFile: join(home, "secret-key"),
@@ -195,6 +195,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   return {
     store,
     keyPlace,
+    enclosure: runner.enclosure,
     packages,
     runner,
     registry,
@@ -210,8 +211,47 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   };
 }
 
-function noKeys(host: string): PdError {
-  return new PdError("PD_NO_KEYS", `Cannot serve on ${host}: nobody has a key of their own yet`, { fix: "pd keys create <name>, then pd serve" });
+async function openStore({ home, signal, onDamage }: { home: string; signal: AbortSignal; onDamage: (reason: string) => void }): Promise<Store> {
+  return openSqliteStore({
+    path: join(home, "headwater.db"),
+    migrations: programFile("migrations"),
+    entry: programFile("writer.js"),
+    maintenanceEntry: programFile("maintenance.js"),
+    mustExist: (await readIfThere(join(home, "secret-key"))) !== undefined,
+    clock: systemClock,
+    signal,
+    onDamage,
+    identity: { userId: `u_${systemClock.randomText(7)}`, workspaceId: `o_${systemClock.randomText(7)}` },
+  });
+}
+
+/** What is known of the database's state while the server runs. */
+class DatabaseHealth {
+  readonly #log: Log;
+  damage: string | undefined;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  note(reason: string): void {
+    this.damage = reason;
+    this.#log.error("the database is damaged: nothing is written any more; pd backup saves what can be read, pd restore brings a backup back", { reason });
+  }
+
+  status(): JsonObject {
+    return this.damage === undefined ? {} : { damage: this.damage };
+  }
+}
+
+function enclosureStatus({ kind, reason }: Pick<Enclosure, "kind" | "reason">): JsonObject {
+  return { sandbox: kind, ...(reason === undefined ? {} : { no_wall: reason }) };
+}
+
+/** A server that others reach wants to know who they are. */
+function requireKeys(host: string, store: Store): void {
+  if (isLoopback(host) || store.listKeys().length > 0) return;
+  throw new PdError("PD_NO_KEYS", `Cannot serve on ${host}: nobody has a key of their own yet`, { fix: "pd keys create <name>, then pd serve" });
 }
 
 function engineSettings(settings: Settings) {
@@ -226,6 +266,10 @@ function engineSettings(settings: Settings) {
     catchUp: settings.catchUp,
     retention: { maxEvents: settings.keepEvents, maxInvocations: settings.keepInvocations, maxAgeMs: settings.keepMs },
   };
+}
+
+function endpointSettings({ bodyLimitBytes, publicUrl }: Settings) {
+  return { bodyLimitBytes, bodies: new RequestBodies(), isBehindProxy: publicUrl !== "" };
 }
 
 function isLoopback(host: string): boolean {

@@ -87,6 +87,13 @@ export class ApiClient {
     return this.#call({ method: "DELETE", path });
   }
 
+  /** The bytes of an answer, as they come. */
+  async download(path: string): Promise<AsyncIterable<Uint8Array>> {
+    const answer = await this.#send({ method: "GET", path });
+    if (!answer.ok) throw errorOf(answer.status, parseJson(await textOf(answer, MOST_BYTES)), `GET ${path}`);
+    return answer.body ?? emptyBody();
+  }
+
   /** All records of a list that is paged, as many at a time as is documented (platform.md §1.1). */
   async all(path: string): Promise<readonly JsonObject[]> {
     const records: JsonObject[] = [];
@@ -197,6 +204,8 @@ export class ApiClient {
     return new PdError("PD_SERVER_UNREACHABLE", `No server answers at ${this.baseUrl}: ${reason}`, { cause: error });
   }
 }
+
+async function* emptyBody(): AsyncGenerator<Uint8Array> {}
 
 /** fetch tells the network's reason as the cause of its own error. */
 function causeOf(error: unknown): unknown {

@@ -45,6 +45,7 @@ export type ErrorCode =
   | "PD_STARTING"
   | "PD_STOPPING"
   | "PD_DATABASE_UNUSABLE"
+  | "PD_DATABASE_DAMAGED"
   | "PD_SECRET_KEY_WRONG"
   | "PD_KEYRING_UNUSABLE"
   | "PD_DATABASE_NEWER"
@@ -132,6 +133,11 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
     status: 500,
     title: "The database cannot be opened",
     fix: "Restore the file from a backup, or move it away to start empty; it was not touched",
+  },
+  PD_DATABASE_DAMAGED: {
+    status: 503,
+    title: "The database is damaged: what it holds can be read, and nothing is written any more",
+    fix: "Save what can be read (pd backup, pd push), then restore a backup: pd restore <file>",
   },
   PD_DATABASE_NEWER: { status: 500, title: "The database was written by a newer version", fix: "Install that version of headwater" },
   PD_NO_KEYS: { status: 409, title: "A shared server needs keys", fix: "pd keys create <name>" },

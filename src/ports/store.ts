@@ -43,5 +43,7 @@ export interface Store
   shrink(): Promise<number>;
   /** Removes a small step of the deliveries of a listener that are settled, by the same rules as invocations. */
   pruneDeliveries(listenerId: ListenerId, retention: Retention, now: number): Promise<number>;
+  /** Copies everything into a new file, as it is at one moment; what is written meanwhile goes on. Secrets stay sealed. */
+  copyTo(target: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -24,7 +24,7 @@ const OWN_FILES = [
   "api-key",
   "secret-key",
 ];
-const OWN_FOLDERS = ["packages", "registries", "run", "conformance", "filters", "npm-cache"];
+const OWN_FOLDERS = ["packages", "registries", "run", "conformance", "filters", "npm-cache", "backups"];
 
 /** What is made from now on is for its owner alone, and so is what is there from before, whatever modes it was given. Throws PD_HOME_UNUSABLE. */
 export async function keepPrivate(home: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { STORE_DEFAULTS } from "../support/store.ts";
 import { cp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -18,7 +19,13 @@ const HUSH = "hush-hush-value";
 
 async function openClear(folder: string): Promise<Store> {
   const identity = { userId: "u_1", workspaceId: "o_1" } as const;
-  const store = await openSqliteStore({ path: join(folder, "test.db"), migrations: programFile("migrations"), entry: programFile("writer.js"), identity });
+  const store = await openSqliteStore({
+    path: join(folder, "test.db"),
+    migrations: programFile("migrations"),
+    entry: programFile("writer.js"),
+    ...STORE_DEFAULTS,
+    identity,
+  });
   onTestFinished(() => store.close());
   return store;
 }

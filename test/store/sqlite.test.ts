@@ -1,3 +1,4 @@
+import { STORE_DEFAULTS } from "../support/store.ts";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -14,6 +15,7 @@ async function openAt(path: string): Promise<Store> {
     path,
     migrations: programFile("migrations"),
     entry: programFile("writer.js"),
+    ...STORE_DEFAULTS,
     identity: { userId: "u_1", workspaceId: "o_1" },
   });
   onTestFinished(() => store.close());

@@ -23,6 +23,8 @@ export async function status(cli: CliContext): Promise<number> {
         ["Sources", found["sources"]],
         ["Home", found["home"]],
         ["Secret key", found["secret_key"]],
+        ["Sandbox", `${text(found, "sandbox")}${found["no_wall"] === undefined ? "" : ` (no wall: ${text(found, "no_wall")})`}`],
+        ["Damage", found["damage"]],
       ]),
     );
   return 0;

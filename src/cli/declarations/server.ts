@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { serverFlags } from "./flags.ts";
-import type { Bind } from "./given.ts";
+import { type Bind, word } from "./given.ts";
 
 export function serverCommands(program: Command, bind: Bind): void {
   serverFlags(program.command("up").description("Start the server"))
@@ -14,6 +14,15 @@ export function serverCommands(program: Command, bind: Bind): void {
     .option("--grep <text>", "Only those whose path or key has this text")
     .option("--json [file]", "The whole report as JSON, on stdout or in a file")
     .action(bind(async (cli, { flags }) => (await import("../commands/doctor.ts")).doctor(cli, flags)));
+  program
+    .command("backup <file>")
+    .description("Write everything that the server keeps to a file, as of one moment")
+    .action(bind(async (cli, { words }) => (await import("../commands/backup.ts")).backup(cli, word(words[0]))));
+  program
+    .command("restore <file>")
+    .description("Put a backup in the place of the database of a server that does not run")
+    .option("--yes", "Also where there is a database, which is moved aside")
+    .action(bind(async (cli, { words, flags }) => (await import("../commands/backup.ts")).restore(cli, word(words[0]), flags)));
   program
     .command("down")
     .description("Stop the server")

@@ -7,6 +7,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import { accountRoutes, workspaceChecker } from "./account.ts";
 import { appRoutes } from "./apps.ts";
+import { type BackupSettings, mountBackup } from "./backup.ts";
 import { componentRoutes } from "./components.ts";
 import { configureRoutes } from "./configure.ts";
 import { connectedAccountRoutes } from "./connected-accounts.ts";
@@ -40,6 +41,7 @@ export interface ApiSettings {
   readonly metrics: () => Promise<string>;
   /** True when requests are taken. */
   readonly isReady: () => boolean;
+  readonly backup: BackupSettings;
   /** Seals every secret with a new key. */
   readonly rotateSecrets: () => Promise<void>;
 }
@@ -66,6 +68,7 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   });
   app.get("/metrics", async (context) => context.text(await settings.metrics(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }));
   for (const { method, path, respond } of routes) app.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/g, ":$1"), respond);
+  mountBackup(app, settings.backup);
   app.route("/", streamRoutes(engine));
   return app;
 }

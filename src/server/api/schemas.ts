@@ -321,15 +321,4 @@ export const project = z.object({ id: text, name: text });
 
 export const key = z.object({ id: text, name: text, created_at: seconds, key: optional });
 
-export const status = z.object({
-  version: text,
-  pid: z.int(),
-  home: text,
-  secret_key: z.enum(["keyring", "file", "environment"]),
-  api_url: text,
-  endpoint_url: text,
-  started_at_ms: ms,
-  sources: z.int(),
-});
-
 export const keys = z.object({ sources: z.array(text), actions: z.array(text) });

@@ -6,6 +6,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { ApiKey, KeyStore } from "../../ports/key-store.ts";
 import { type Route, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
+import { status } from "./status-schema.ts";
 
 /** SHA-256, hex: what is kept of a key. */
 export function hashOfKey(key: string): string {
@@ -19,10 +20,10 @@ interface ServerRouteSettings {
 }
 
 /** The server itself: its state, and who may call it. */
-export function serverRoutes({ store, clock, status }: ServerRouteSettings): readonly Route[] {
+export function serverRoutes({ store, clock, status: readStatus }: ServerRouteSettings): readonly Route[] {
   const tag = "Server";
   return [
-    route({ method: "get", path: "/v1/status", tag, summary: "What runs here", answer: schemas.one(schemas.status), run: () => ({ data: status() }) }),
+    route({ method: "get", path: "/v1/status", tag, summary: "What runs here", answer: schemas.one(status), run: () => ({ data: readStatus() }) }),
     route({
       method: "get",
       path: "/v1/api_keys",

@@ -1,19 +1,24 @@
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { PdError, messageOf } from "../../domain/errors.ts";
+import { row } from "./rows.ts";
+import type { Witness } from "./witness.ts";
 
 export type Database = Sqlite.Database;
 
-/** Larger files are not read whole at every start. */
-const FULL_CHECK_BELOW_PAGES = 16_000;
+/** Larger files are not read whole before the start: that goes on beside it (checker.ts). */
+export const FULL_CHECK_BELOW_PAGES = 16_000;
 
 /** Opens the database for writing and brings it to the newest schema. Never overwrites a file that it cannot read. */
-export function openForWriting(path: string, migrationsFolder: string): Database {
+export function openForWriting(path: string, migrationsFolder: string, witness: Witness): Database {
+  const acknowledged = witness.read();
+  if (acknowledged > 0 && !isThere(path)) throw witness.lost(path, 0, acknowledged);
   const db = open(path);
   try {
     const pages = Number(db.pragma("page_count", { simple: true }));
     check(db, { path, pages });
+    refuseLoss(db, path, { witness, acknowledged });
     // Lets pruning give space back to the disk; has to be said before the first table is made.
     if (pages === 0) db.pragma("auto_vacuum = incremental");
     db.pragma("journal_mode = wal");
@@ -49,11 +54,29 @@ function unusable(path: string, error: unknown): PdError {
   return new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: ${messageOf(error)}`, { cause: error });
 }
 
+function isThere(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+/** Reads only: what was acknowledged has to be there. */
+function refuseLoss(db: Database, path: string, { witness, acknowledged }: { witness: Witness; acknowledged: number }): void {
+  if (acknowledged === 0) return;
+  const hasCount = db.prepare("select 1 from sqlite_master where name = 'commits'").get() !== undefined;
+  const found = hasCount ? Number(row(db.prepare("select count from commits").get())?.["count"]) : 0;
+  if (found < acknowledged) throw witness.lost(path, found, acknowledged);
+}
+
 /** Reads only: a file that turns out to be damaged is left as it was found. */
 function check(db: Database, { path, pages }: { path: string; pages: number }): void {
   if (pages > FULL_CHECK_BELOW_PAGES) return;
+  const verdict = damageOf(db);
+  if (verdict !== undefined) throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: it is damaged: ${verdict}`);
+}
+
+/** Reads every page. What is wrong; `undefined`: nothing. */
+export function damageOf(db: Database): string | undefined {
   const verdict = String(db.pragma("quick_check(1)", { simple: true }));
-  if (verdict !== "ok") throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: it is damaged: ${verdict}`);
+  return verdict === "ok" ? undefined : verdict;
 }
 
 /** Numbered files of SQL, each applied once, in one transaction. */

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { PdError } from "../../domain/errors.ts";
 import type { Store } from "../../ports/store.ts";
 import { accountReads } from "./accounts.ts";
 import { componentReads } from "./components.ts";
@@ -5,6 +7,7 @@ import { dataStoreReads } from "./data-stores.ts";
 import { deliveryReads } from "./deliveries.ts";
 import { eventReads } from "./events.ts";
 import { keyReads } from "./keys.ts";
+import { MaintenanceClient } from "./maintenance-client.ts";
 import { openForReading } from "./open.ts";
 import { pendingReads } from "./pending.ts";
 import { postponedReads } from "./postponed.ts";
@@ -13,11 +16,12 @@ import { runReads, travelling } from "./runs.ts";
 import { secretReads } from "./secrets.ts";
 import { subscriptionReads } from "./subscriptions.ts";
 import { timerReads } from "./timers.ts";
+import { watchDamage } from "./watch-damage.ts";
 import { WriterClient, type WriterSettings } from "./writer-client.ts";
 
 /** Opens a Store on one SQLite file: reads on this thread, writes on a thread of their own. */
 export async function openSqliteStore(settings: WriterSettings): Promise<Store> {
-  const writer = await WriterClient.start(settings);
+  const { writer, maintenance } = await openWatched(settings);
   const db = openForReading(settings.path);
   await writer.write("saveIdentity", settings.identity);
   return {
@@ -68,11 +72,33 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     saveRegistry: (registry) => writer.write("saveRegistry", registry),
     deleteRegistry: (name) => writer.write("deleteRegistry", name),
     shrink: () => writer.write("shrink"),
+    copyTo: (target) => maintenance.copy(target),
     async close() {
+      await maintenance.close();
       db.close();
       await writer.close();
     },
   };
+}
+
+/** The writer of a database that is there, whole and looked after. Throws PD_DATABASE_UNUSABLE. */
+async function openWatched(settings: WriterSettings): Promise<{ writer: WriterClient; maintenance: MaintenanceClient }> {
+  const { path, clock, signal, mustExist } = settings;
+  if (mustExist && !existsSync(path))
+    throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: it is missing, though this home was used before`, {
+      fix: "Put the file back, or restore a backup (pd restore <file>); to begin with nothing, choose another folder with --home",
+    });
+  const writer = await WriterClient.start(settings);
+  const maintenance = new MaintenanceClient({ entry: settings.maintenanceEntry, path });
+  const onDamage = (reason: string): void => {
+    void writer.markDamaged(reason).catch(() => {});
+    settings.onDamage(reason);
+  };
+  await watchDamage({ path, maintenance, clock, signal, onDamage }).catch(async (error: unknown) => {
+    await writer.close();
+    throw error;
+  });
+  return { writer, maintenance };
 }
 
 /** What is written of webhooks, subscriptions and deliveries. */

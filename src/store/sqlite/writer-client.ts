@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { PdError, isErrorCode } from "../../domain/errors.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Identity } from "../../ports/subscription-store.ts";
 import type { WriteReply, WriteRequest, Writes } from "./writer.ts";
 
@@ -8,8 +9,16 @@ export interface WriterSettings {
   readonly migrations: string;
   /** The built entry of the writer's thread. */
   readonly entry: string;
+  /** The built entry of the maintenance thread. */
+  readonly maintenanceEntry: string;
   /** Of a database that has none yet. */
   readonly identity: Identity;
+  /** The home was used before: a database that is not there is missing. */
+  readonly mustExist: boolean;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Damage was found; from now on nothing is written. */
+  readonly onDamage: (reason: string) => void;
 }
 
 interface Waiting {
@@ -27,7 +36,7 @@ export class WriterClient {
   #hasEnded = false;
 
   /** Throws PD_DATABASE_UNUSABLE or PD_DATABASE_NEWER. */
-  static async start({ entry, path, migrations }: WriterSettings): Promise<WriterClient> {
+  static async start({ entry, path, migrations }: Pick<WriterSettings, "entry" | "path" | "migrations">): Promise<WriterClient> {
     const worker = new Worker(entry, { workerData: { path, migrations } });
     await new Promise<void>((resolve, reject) => {
       worker.once("error", reject);
@@ -57,6 +66,11 @@ export class WriterClient {
   /** Leaves nothing in the files that was deleted or replaced. */
   scrub(): Promise<void> {
     return this.#send<undefined>({ verb: "scrub", values: [] });
+  }
+
+  /** Refuses every later write, with this reason. */
+  async markDamaged(reason: string): Promise<void> {
+    await this.#send<undefined>({ verb: "damaged", values: [reason] });
   }
 
   async close(): Promise<void> {

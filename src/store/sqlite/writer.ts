@@ -3,6 +3,7 @@
  * commit. All requests that have arrived share one transaction, and so one fsync; each has a savepoint of its own,
  * so that one that fails undoes only itself.
  */
+import type { Statement } from "better-sqlite3";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
 import type { Addendum, RunCommit } from "../../ports/run-store.ts";
@@ -13,11 +14,12 @@ import { type DeliveryWrites, deliveryWrites } from "./deliveries.ts";
 import { type EventWrites, eventWrites } from "./events.ts";
 import { type KeyWrites, keyWrites } from "./keys.ts";
 import { type Database, openForWriting } from "./open.ts";
+import { Witness, witnessPath } from "./witness.ts";
 import { type PendingWrites, pendingWrites } from "./pending.ts";
 import { type PostponedWrites, postponedWrites } from "./postponed.ts";
 import { type RegistryWrites, registryWrites } from "./registries.ts";
 import { type RetentionWrites, retentionWrites } from "./retention.ts";
-import { rows } from "./rows.ts";
+import { row, rows } from "./rows.ts";
 import { type SecretWrites, secretWrites } from "./secrets.ts";
 import { type RunWrites, runWrites } from "./runs.ts";
 import { type SubscriptionWrites, subscriptionWrites } from "./subscriptions.ts";
@@ -41,7 +43,7 @@ export type Writes = ComponentWrites &
 
 export interface WriteRequest {
   readonly id: number;
-  readonly verb: keyof Writes | "close" | "scrub";
+  readonly verb: keyof Writes | "close" | "scrub" | "damaged";
   readonly values: readonly unknown[];
 }
 
@@ -59,9 +61,10 @@ const CHECKPOINT_AT_LATEST_PAGES = 8000;
 
 function serve(port: NonNullable<typeof parentPort>): void {
   const { path, migrations }: { path: string; migrations: string } = workerData;
+  const witness = new Witness(witnessPath(path));
   let writer: Writer;
   try {
-    writer = new Writer(openForWriting(path, migrations));
+    writer = new Writer(openForWriting(path, migrations, witness), witness);
   } catch (error) {
     port.postMessage({ id: 0, error: errorText(error) } satisfies WriteReply);
     return;
@@ -74,7 +77,12 @@ function serve(port: NonNullable<typeof parentPort>): void {
       if (next === undefined) break;
       batch.push(...next.message);
     }
-    const replies = writer.perform(batch.filter(({ verb }) => verb !== "close" && verb !== "scrub"));
+    const replies = writer.perform(batch.filter(({ verb }) => isWrite(verb)));
+    for (const { id, verb, values } of batch) {
+      if (verb !== "damaged") continue;
+      writer.markDamaged(String(values[0]));
+      replies.push({ id });
+    }
     for (const { id, verb } of batch) if (verb === "scrub") replies.push(writer.scrub(id));
     const closing = batch.find(({ verb }) => verb === "close");
     if (closing !== undefined) writer.close();
@@ -83,15 +91,25 @@ function serve(port: NonNullable<typeof parentPort>): void {
   });
 }
 
+function isWrite(verb: WriteRequest["verb"]): verb is keyof Writes {
+  return verb !== "close" && verb !== "scrub" && verb !== "damaged";
+}
+
 class Writer {
   readonly #db: Database;
   readonly #verbs: Writes;
   /** Source → the fence under which a commit failed. */
   readonly #disowned = new Map<string, number>();
   #quiet: NodeJS.Timeout | undefined;
+  readonly #witness: Witness;
+  readonly #countCommit: Statement;
+  /** Why nothing is written any more. */
+  #damage: string | undefined;
 
-  constructor(db: Database) {
+  constructor(db: Database, witness: Witness) {
     this.#db = db;
+    this.#witness = witness;
+    this.#countCommit = db.prepare("update commits set count = count + 1 returning count");
     this.#verbs = {
       ...componentWrites(db),
       ...runWrites(db),
@@ -114,9 +132,16 @@ class Writer {
 
   perform(batch: readonly WriteRequest[]): WriteReply[] {
     if (batch.length === 0) return [];
+    if (this.#damage !== undefined) return this.#refuseAll(batch, this.#damage);
     try {
-      return this.#db.transaction(() => batch.map((request) => this.#performOne(request)))();
+      const { replies, commits } = this.#db.transaction(() => ({
+        replies: batch.map((request) => this.#performOne(request)),
+        commits: Number(row(this.#countCommit.get())?.["count"]),
+      }))();
+      this.#note(commits);
+      return replies;
     } catch (error) {
+      if (isDamage(error)) this.markDamaged(messageOf(error));
       // The transaction as a whole failed, as on a full disk: nothing of it is there, so nobody is told it is.
       const failure = errorText(error);
       for (const request of batch) this.#disown(request);
@@ -124,6 +149,25 @@ class Writer {
     } finally {
       this.#checkpointLater();
     }
+  }
+
+  /** What is committed counts whether it can be noted or not: a mark that lags tells of less. */
+  #note(commits: number): void {
+    try {
+      this.#witness.note(commits);
+    } catch {
+      // A full disk, most likely.
+    }
+  }
+
+  /** From now on nothing is written: what is there may still be read and saved. */
+  markDamaged(reason: string): void {
+    this.#damage ??= reason;
+  }
+
+  #refuseAll(batch: readonly WriteRequest[], damage: string): WriteReply[] {
+    const error = { code: "PD_DATABASE_DAMAGED", message: `Cannot write to the database: it is damaged: ${damage}` };
+    return batch.map(({ id }) => ({ id, error }));
   }
 
   /** No transaction may go on meanwhile, so it is no verb like others. */
@@ -139,18 +183,19 @@ class Writer {
 
   close(): void {
     clearTimeout(this.#quiet);
-    this.#db.pragma("wal_checkpoint(truncate)");
+    if (this.#damage === undefined) this.#db.pragma("wal_checkpoint(truncate)");
     this.#db.close();
+    this.#witness.close();
   }
 
   #performOne({ id, verb, values }: WriteRequest): WriteReply {
-    if (verb === "close" || verb === "scrub") return { id };
+    if (!isWrite(verb)) return { id };
     try {
       this.#refuseDisowned(values[0]);
       const value: unknown = this.#db.transaction(() => Reflect.apply(this.#verbs[verb], this.#verbs, values))();
       return { id, value };
     } catch (error) {
-      if (!this.#db.inTransaction) throw error;
+      if (!this.#db.inTransaction || isDamage(error)) throw error;
       this.#disown({ id, verb, values });
       return { id, error: errorText(error) };
     }
@@ -194,6 +239,11 @@ class Writer {
   }
 }
 
+function isDamage(error: unknown): boolean {
+  const code = codeOf(error) ?? "";
+  return code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB");
+}
+
 type Fenced = RunCommit | Addendum;
 
 function isFenced(write: unknown): write is Fenced {
@@ -207,7 +257,9 @@ function sourceOf(write: Fenced): string {
 function errorText(error: unknown): { code: string; message: string } {
   if (error instanceof PdError) return { code: error.code, message: error.message };
   const code = codeOf(error) ?? "";
-  const isDisk = code.startsWith("SQLITE_FULL") || code.startsWith("SQLITE_IOERR");
+  if (isDamage(error)) return { code: "PD_DATABASE_DAMAGED", message: `Cannot write to the database: it is damaged: ${messageOf(error)}` };
+  const isDisk =
+    code.startsWith("SQLITE_FULL") || code.startsWith("SQLITE_IOERR") || code.startsWith("SQLITE_READONLY") || code === "ENOSPC" || code === "EROFS";
   return { code: isDisk ? "PD_NOT_STORED" : "PD_FAILED", message: isDisk ? `Cannot write to the database: ${messageOf(error)} (${code})` : messageOf(error) };
 }
 

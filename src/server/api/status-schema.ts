@@ -1,0 +1,17 @@
+import { z } from "zod";
+
+/** What runs here. */
+export const status = z.object({
+  version: z.string(),
+  pid: z.int(),
+  home: z.string(),
+  secret_key: z.enum(["keyring", "file", "environment"]),
+  api_url: z.string(),
+  endpoint_url: z.string(),
+  started_at_ms: z.int(),
+  sources: z.int(),
+  processes: z.int().optional().describe("processes of components"),
+  sandbox: z.enum(["wall", "belt"]).describe("what encloses components"),
+  no_wall: z.string().optional().describe("why there is no wall"),
+  damage: z.string().optional().describe("what is wrong with the database, which is not written any more"),
+});

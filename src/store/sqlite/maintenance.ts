@@ -1,0 +1,45 @@
+/**
+ * The maintenance thread: reads the whole database for damage and makes copies of it, each in one read that holds up
+ * neither the server nor those who wait for a commit.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import Sqlite from "better-sqlite3";
+import { messageOf } from "../../domain/errors.ts";
+import { damageOf } from "./open.ts";
+
+export type MaintenanceRequest =
+  | { readonly id: number; readonly task: "check" }
+  /** `target`: a file that does not exist yet. */
+  | { readonly id: number; readonly task: "copy"; readonly target: string };
+
+export interface MaintenanceReply {
+  readonly id: number;
+  /** What is wrong with the database; absent: nothing. */
+  readonly damage?: string;
+  readonly error?: string;
+}
+
+function perform(path: string, request: MaintenanceRequest): MaintenanceReply {
+  const { id } = request;
+  try {
+    const db = new Sqlite(path, { timeout: 5000 });
+    try {
+      db.pragma("query_only = on");
+      if (request.task === "check") {
+        const damage = damageOf(db);
+        return { id, ...(damage === undefined ? {} : { damage }) };
+      }
+      db.pragma("query_only = off");
+      // A copy as of one moment, whatever is written meanwhile.
+      db.prepare("vacuum into ?").run(request.target);
+      return { id };
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    return { id, error: messageOf(error) };
+  }
+}
+
+const { path }: { path: string } = workerData;
+parentPort?.on("message", (request: MaintenanceRequest) => parentPort?.postMessage(perform(path, request)));

@@ -1,0 +1,57 @@
+import { copyFile, rename, rm, stat } from "node:fs/promises";
+import Sqlite from "better-sqlite3";
+import { PdError, messageOf } from "../../domain/errors.ts";
+import { damageOf } from "./open.ts";
+import { row } from "./rows.ts";
+import { Witness, witnessPath } from "./witness.ts";
+
+export interface Restored {
+  readonly sources: number;
+  readonly events: number;
+  /** Where the database lies that was there before; absent: there was none. */
+  readonly before?: string;
+}
+
+/**
+ * Puts a backup in the place of the database, which must not be in use. What was there is moved aside, not removed. Throws
+ * PD_BAD_INPUT for a file that is no backup, or a damaged one.
+ */
+export async function restoreDatabase(backup: string, path: string, now: number): Promise<Restored> {
+  const { sources, events, commits } = judge(backup);
+  const draft = `${path}.restoring`;
+  await copyFile(backup, draft);
+  const hadOne = await stat(path).then(
+    () => true,
+    () => false,
+  );
+  const before = `${path}.before-${new Date(now).toISOString().replaceAll(/[:.]/g, "-")}`;
+  if (hadOne) for (const part of ["", "-wal", "-shm"]) await rename(path + part, before + part).catch(() => {});
+  for (const part of ["-wal", "-shm"]) await rm(path + part, { force: true });
+  // From here on a stop leaves a home whose database is missing, and the copy beside it: the same command goes on.
+  await rename(draft, path);
+  const witness = new Witness(witnessPath(path));
+  witness.note(commits);
+  witness.close();
+  return { sources, events, ...(hadOne ? { before } : {}) };
+}
+
+function judge(backup: string): { sources: number; events: number; commits: number } {
+  let db: Sqlite.Database;
+  try {
+    db = new Sqlite(backup, { readonly: true, fileMustExist: true });
+  } catch (error) {
+    throw new PdError("PD_FILE_NOT_FOUND", `Cannot read the backup ${backup}: ${messageOf(error)}`, { cause: error });
+  }
+  try {
+    const damage = damageOf(db);
+    if (damage !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot restore ${backup}: it is damaged: ${damage}`, { details: {} });
+    const count = (table: string): number => Number(row(db.prepare(`select count(*) as count from ${table}`).get())?.["count"]);
+    const commits = Number(row(db.prepare("select count from commits").get())?.["count"]);
+    return { sources: count("deployed_components"), events: count("events"), commits };
+  } catch (error) {
+    if (error instanceof PdError) throw error;
+    throw new PdError("PD_BAD_INPUT", `Cannot restore ${backup}: it is no backup of this program: ${messageOf(error)}`, { cause: error, details: {} });
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,54 @@
+import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
+import { PdError, codeOf } from "../../domain/errors.ts";
+
+const LENGTH = 64;
+
+/** Beside the database: `headwater.db` → `headwater.mark`. */
+export function witnessPath(database: string): string {
+  return database.replace(/(\.db)?$/, ".mark");
+}
+
+/**
+ * How many transactions were committed, told by a file beside the database: the database cannot know by itself that its
+ * end is missing. It is written after each commit and not forced to the disk, so it never tells of more than there is,
+ * and after a power cut of a little less.
+ */
+export class Witness {
+  readonly #path: string;
+  #file: number | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** 0: there is none. Throws PD_DATABASE_UNUSABLE when it cannot be read. */
+  read(): number {
+    try {
+      const count = Number(/^commits (\d+)\s*$/.exec(readFileSync(this.#path, "utf8"))?.[1]);
+      return Number.isSafeInteger(count) ? count : 0;
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return 0;
+      throw error;
+    }
+  }
+
+  note(commits: number): void {
+    this.#file ??= openSync(this.#path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    writeSync(this.#file, `commits ${commits}`.padEnd(LENGTH - 1).concat("\n"), 0);
+  }
+
+  close(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+  }
+
+  /** What is told when the database has fewer commits than were acknowledged. */
+  lost(database: string, found: number, acknowledged: number): PdError {
+    const what =
+      found === 0
+        ? "it is missing or empty, though there was one"
+        : `it ends with commit ${found}, and ${acknowledged} were acknowledged: the end of its write-ahead log is missing, or an older copy lies in its place`;
+    return new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${database}: ${what}`, {
+      fix: `Put the database back with its -wal file, or restore a backup (pd restore <file>). To go on with what is there, remove ${this.#path}`,
+    });
+  }
+}

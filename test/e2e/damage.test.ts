@@ -1,0 +1,102 @@
+import { copyFile, open, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/home.ts";
+import { TestServer } from "../support/runtime.ts";
+import { PdHome } from "../support/pd.ts";
+
+const code = `export default { name: "t", version: "1", dedupe: "unique", props: { http: "$.interface.http", db: "$.service.db", token: { type: "string", secret: true } },
+  run() { const n = (this.db.get("n") ?? 0) + 1; this.db.set("n", n); this.$emit({ n, isRight: this.token.length === 9 }, { id: "same" }); } };`;
+
+describe("a database", () => {
+  it("that is missing or empty is not begun anew beside a home that was used", async () => {
+    const server = await TestServer.start();
+    await server.deploy(code, { props: { token: "x" } });
+    await server.stop();
+    const path = join(server.home, "headwater.db");
+    await copyFile(path, `${path}.kept`);
+    await rm(path);
+    await expect(TestServer.start({ home: server.home })).rejects.toMatchObject({ code: "PD_DATABASE_UNUSABLE", message: expect.stringContaining("missing") });
+    await writeFile(path, "");
+    await expect(TestServer.start({ home: server.home })).rejects.toMatchObject({ code: "PD_DATABASE_UNUSABLE", message: expect.stringContaining("empty") });
+    await copyFile(`${path}.kept`, path);
+    const again = await TestServer.start({ home: server.home });
+    expect(await again.api.get("/v1/users/me/sources")).toMatchObject({ data: [{ name_slug: "t" }] });
+  });
+
+  it("whose write-ahead log was cut is not taken for whole", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(code, { props: { token: "x" } });
+    for (let n = 0; n < 5; n++) await source.run();
+    const [path, other] = [join(server.home, "headwater.db"), await temporaryFolder()];
+    // As a kill leaves it: the log holds what the database lacks.
+    for (const name of ["headwater.db", "headwater.db-wal", "headwater.mark", "api-key", "secret-key"])
+      await copyFile(join(server.home, name), join(other, name));
+    const { size } = await stat(join(other, "headwater.db-wal"));
+    await truncate(join(other, "headwater.db-wal"), size - 3 * 4120);
+    await expect(TestServer.start({ home: other })).rejects.toMatchObject({
+      code: "PD_DATABASE_UNUSABLE",
+      message: expect.stringContaining("were acknowledged"),
+    });
+    await copyFile(`${path}-wal`, join(other, "headwater.db-wal"));
+    const again = await TestServer.start({ home: other });
+    expect(await again.api.get(`${source.path}/state`)).toMatchObject({ data: { n: 5 } });
+  });
+
+  it("that turns out to be damaged while the server runs is read, and not written any more", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(code, { props: { token: "x" } });
+    await source.run();
+    await server.stop();
+    const path = join(server.home, "headwater.db");
+    const again = await TestServer.start({ home: server.home });
+    const before = await again.api.get(`${source.path}/state`);
+    const file = await open(path, "r+");
+    const { size } = await file.stat();
+    for (let at = 4096 * 2; at + 512 < size; at += 4096) await file.write(Buffer.alloc(512, 0xee), 0, 512, at);
+    await file.close();
+    const failing = again.api.post(`${source.path}/run`, {});
+    await expect(failing).rejects.toMatchObject({ code: expect.stringMatching(/PD_DATABASE_DAMAGED|PD_NOT_STORED|PD_FAILED/) });
+    expect(before).toMatchObject({ data: { n: 1 } });
+  });
+});
+
+describe("a backup", () => {
+  it("brings back ids, state, dedupe memory, endpoints and sealed secrets, and keeps what it replaces", async () => {
+    const pd = await PdHome.make();
+    const server = await TestServer.start({ home: pd.home });
+    const source = await server.deploy(code, { props: { token: "hush-hush" } });
+    await source.run();
+    const target = join(await temporaryFolder(), "copy.db");
+    expect((await pd.pd("backup", target)).code).toBe(0);
+    expect((await stat(target)).mode & 0o777).toBe(0o600);
+    expect((await readFile(target)).includes("hush-hush")).toBe(false);
+    expect((await pd.pd("backup", target)).stderr).toContain("PD_CONFLICT");
+    expect((await pd.pd("restore", target, "--yes")).stderr).toContain("PD_HOME_IN_USE");
+    await source.run();
+    await server.stop();
+    expect((await pd.pd("restore", target)).stderr).toContain("--yes");
+    const restored = await pd.pd("restore", target, "--yes");
+    expect([restored.code, restored.stdout]).toEqual([0, "Restored 1 sources and 1 events\n"]);
+    const again = await TestServer.start({ home: server.home });
+    expect(await again.api.get(source.path)).toMatchObject({ data: { id: source.id, configurable_props: expect.anything() } });
+    const endpoint = `${again.endpointUrl}${new URL(source.endpoint).pathname}`;
+    expect((await fetch(endpoint)).status).toBe(200);
+    expect(await again.api.get(`${source.path}/state`)).toMatchObject({ data: { n: 2 } });
+    expect(await again.api.get(`${source.path}/event_summaries?expand=event`)).toMatchObject({ data: [{ event: { n: 1, isRight: true } }] });
+  });
+
+  it("that is none, or is damaged, is refused and changes nothing", async () => {
+    const pd = await PdHome.make();
+    const server = await TestServer.start({ home: pd.home });
+    await server.deploy(code, { props: { token: "x" } });
+    await server.stop();
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "text"), "no database");
+    const refused = await pd.pd("restore", join(folder, "text"), "--yes");
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("PD_BAD_INPUT")]);
+    expect((await pd.pd("restore", join(folder, "none"), "--yes")).stderr).toContain("PD_FILE_NOT_FOUND");
+    const again = await TestServer.start({ home: server.home });
+    expect(await again.api.get("/v1/users/me/sources")).toMatchObject({ data: [{ name_slug: "t" }] });
+  });
+});

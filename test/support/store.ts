@@ -1,0 +1,12 @@
+import type { WriterSettings } from "../../src/store/sqlite/writer-client.ts";
+import { systemClock } from "../../src/system/clock.ts";
+import { programFile } from "../../src/system/program-files.ts";
+
+/** What a store of a test is opened with, beside its own file. */
+export const STORE_DEFAULTS: Pick<WriterSettings, "maintenanceEntry" | "mustExist" | "clock" | "signal" | "onDamage"> = {
+  maintenanceEntry: programFile("maintenance.js"),
+  mustExist: false,
+  clock: systemClock,
+  signal: new AbortController().signal,
+  onDamage: () => {},
+};
