@@ -1,4 +1,4 @@
-import { homedir } from "node:os";
+import { homedir, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { PdError } from "./domain/errors.ts";
 import type { CatchUp } from "./domain/schedule.ts";
@@ -21,6 +21,8 @@ export interface Settings {
   readonly concurrency: number;
   /** Calls of one source that wait for a place. */
   readonly waiting: number;
+  /** Processes of sources at the same time. */
+  readonly processes: number;
   readonly bodyLimitBytes: number;
   readonly catchUp: CatchUp;
   readonly keepEvents: number;
@@ -40,6 +42,8 @@ export interface Settings {
   readonly keyringUse: KeyringUse;
 }
 
+const IDLE_PROCESS_BYTES = 10 * 2 ** 20;
+
 type SettingName = keyof Settings;
 
 interface SettingRow {
@@ -53,6 +57,11 @@ interface SettingRow {
 
 const SECOND = 1000;
 const DAY = 24 * 60 * 60 * SECOND;
+
+/** A quarter of the machine's memory, at what an idle process takes. */
+function defaultProcesses(): string {
+  return String(Math.max(32, Math.min(200, Math.floor(totalmem() / 4 / IDLE_PROCESS_BYTES))));
+}
 
 /** The table: flags > variables > config file (same names as the flags, with `_`) > defaults. */
 export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
@@ -85,6 +94,13 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
   idleMs: { flag: "idle", variable: "PD_IDLE", value: "<seconds>", default: "60", help: "End the process of a source that had nothing to do for so long" },
   concurrency: { flag: "concurrency", variable: "PD_CONCURRENCY", value: "<n>", default: "64", help: "Runs of one source at the same time; more wait" },
   waiting: { flag: "waiting", variable: "PD_WAITING", value: "<n>", default: "10000", help: "Runs of one source that may wait; more are refused" },
+  processes: {
+    flag: "processes",
+    variable: "PD_PROCESSES",
+    value: "<n>",
+    default: defaultProcesses(),
+    help: "Processes of sources at the same time; more wait",
+  },
   bodyLimitBytes: { flag: "body-limit", variable: "PD_BODY_LIMIT", value: "<KB>", default: "10240", help: "Largest request body" },
   catchUp: {
     flag: "catch-up",
@@ -193,6 +209,7 @@ export function readSettings({ flags, environment, file }: SettingSources): Sett
     idleMs: number("idleMs", SECOND, 0.1),
     concurrency: number("concurrency", 1, 1),
     waiting: number("waiting", 1, 0),
+    processes: number("processes", 1, 1),
     bodyLimitBytes: number("bodyLimitBytes", 1024, 1),
     catchUp: catchUp(text("catchUp")),
     keepEvents: number("keepEvents", 1, 1),

@@ -107,8 +107,8 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
 
   // Endpoints get their address before the engine starts: hooks that recover want to know it.
   let handler: Parameters<typeof Listener.open>[0] = answerStarting;
-  const { host, endpointPort } = settings;
-  const endpoints = await Listener.open((request, response) => handler(request, response), { host, port: endpointPort, purpose: "endpoints" });
+  const { host, endpointPort: port } = settings;
+  const endpoints = await Listener.open((request, response) => handler(request, response), { host, port, purpose: "endpoints" });
   undo.push(() => endpoints.close(0));
   const endpointUrl = (key: string): string => `${settings.publicUrl === "" ? endpoints.url : settings.publicUrl}/${key}`;
   const engine = await Engine.start({
@@ -123,15 +123,17 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
     await Promise.all([...closed, engine.stop(graceMs)]);
   });
   handler = endpointListener(engine, { ...endpointSettings(settings), log, endpointUrl });
-  const record = (): ServerRecord => ({ pid: process.pid, api_url: api?.url ?? "", endpoint_url: endpoints.url, started_at_ms: startedAt, version });
-  const startedAt = systemClock.now();
+  const started = { pid: process.pid, endpoint_url: endpoints.url, started_at_ms: systemClock.now(), version };
+  const record = (): ServerRecord => ({ ...started, api_url: api?.url ?? "" });
+  metrics.watchProcesses(() => engine.processCount);
+  const facts = (): JsonObject => ({ home, secret_key: keyPlace, ...countsOf(engine), ...enclosureStatus(enclosure), ...health.status() });
   const router = apiRouter(engine, {
     apiKey,
     clock: systemClock,
     log,
     version,
     url: () => record().api_url,
-    status: () => ({ ...record(), home, secret_key: keyPlace, sources: store.listSources().length, ...enclosureStatus(enclosure), ...health.status() }),
+    status: () => ({ ...record(), ...facts() }),
     metrics: () => metrics.text(),
     isReady: () => !stop.signal.aborted && health.damage === undefined,
     backup: { copyTo: (target) => store.copyTo(target), folder: home, clock: systemClock },
@@ -141,15 +143,10 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   engine.open();
   await writeServerRecord(home, record());
   undo.push(() => removeServerRecord(home));
-  return {
-    apiUrl: api.url,
-    endpointUrl: endpoints.url,
-    apiKey,
-    engine,
-    async [Symbol.asyncDispose]() {
-      for (const step of undo.toReversed()) await step(STOP_GRACE_MS);
-    },
+  const dispose = async (): Promise<void> => {
+    for (const step of undo.toReversed()) await step(STOP_GRACE_MS);
   };
+  return { apiUrl: api.url, endpointUrl: endpoints.url, apiKey, engine, [Symbol.asyncDispose]: dispose };
 }
 
 interface StartingPlugs extends Omit<Starting, "isShared"> {
@@ -244,6 +241,10 @@ class DatabaseHealth {
   }
 }
 
+function countsOf({ store, processCount }: Engine): JsonObject {
+  return { sources: store.listSources().length, processes: processCount };
+}
+
 function enclosureStatus({ kind, reason }: Pick<Enclosure, "kind" | "reason">): JsonObject {
   return { sandbox: kind, ...(reason === undefined ? {} : { no_wall: reason }) };
 }
@@ -262,6 +263,7 @@ function engineSettings(settings: Settings) {
     responseMs: settings.responseMs,
     maxConcurrency: settings.concurrency,
     maxWaiting: settings.waiting,
+    maxProcesses: settings.processes,
     deliveryConcurrency: settings.deliveryConcurrency,
     catchUp: settings.catchUp,
     retention: { maxEvents: settings.keepEvents, maxInvocations: settings.keepInvocations, maxAgeMs: settings.keepMs },

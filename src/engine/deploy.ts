@@ -55,10 +55,13 @@ export async function deploy(ports: EnginePorts, state: EngineState, request: De
     updatedAt: now,
   };
   const live = new LiveSource(ports, draft, false);
-  return live.keepWarm(async () => {
+  await live.keepWarm(async () => {
     const { component, unit } = await load(ports, live, request);
     return state.sources.inTurn(live, () => install(ports, state, { live, component, unit, request }));
   });
+  // One of many that are deployed has nothing to do yet: it makes room for the next.
+  if (ports.processes.isTight) live.coolDown(0);
+  return live;
 }
 
 interface Installing extends Loaded {

@@ -23,6 +23,7 @@ import type { EventFeed } from "./event-feed.ts";
 import { keepCool, keepPruned, keepRenewed } from "./housekeeping.ts";
 import { LiveSource } from "./live-source.ts";
 import { OAuthFlows } from "./oauth-flows.ts";
+import { ProcessBudget } from "./process-budget.ts";
 import type { EnginePorts } from "./ports.ts";
 import { askPublished } from "./published-choices.ts";
 import { PostponedEmitter } from "./postponed-emitter.ts";
@@ -41,8 +42,11 @@ export interface ImportRequest extends Pick<DeployRequest, "props" | "env" | "ba
   readonly code: CodeInput;
 }
 
+/** Receivers that do not answer hold up a stop no longer than this. */
+const DELIVERY_GRACE_MS = 1000;
+
 /** The callbacks are the engine's own. */
-type GivenPorts = Omit<EnginePorts, "onDeliveries" | "onPostponed" | "credentials">;
+type GivenPorts = Omit<EnginePorts, "onDeliveries" | "onPostponed" | "credentials" | "processes">;
 
 /** The verbs bound to one set of plugs: what every door is handed. */
 export class Engine {
@@ -87,6 +91,7 @@ export class Engine {
     const ports: EnginePorts = {
       ...given,
       credentials: new Credentials(given),
+      processes: new ProcessBudget(given.settings.maxProcesses, () => this.#coolLongestIdle()),
       onDeliveries: (listeners) => this.#deliverer.wake(listeners),
       onPostponed: () => this.#postponed.wake(),
     };
@@ -104,6 +109,22 @@ export class Engine {
     this.#scheduler = new Scheduler(ports, { invoke: async (sourceId, trigger, id) => this.#sources.byId(sourceId)?.invoke(trigger, { id }) });
     this.#postponed = new PostponedEmitter(ports);
     this.#acceptor = new RequestAcceptor(ports, this.#over.signal);
+  }
+
+  /** Processes of sources that there are now. */
+  get processCount(): number {
+    return this.#ports.processes.count;
+  }
+
+  /** Ends the process that had nothing to do for the longest; false: all are at work. */
+  #coolLongestIdle(): boolean {
+    let longest: LiveSource | undefined;
+    for (const live of this.#sources.all()) {
+      const { idleMs } = live;
+      if (idleMs !== undefined && !live.isCooling && idleMs >= (longest?.idleMs ?? 0)) longest = live;
+    }
+    longest?.coolDown(0);
+    return longest !== undefined;
   }
 
   /** Reads of what is stored. */
@@ -287,7 +308,9 @@ export class Engine {
     await Promise.all([this.#scheduler[Symbol.asyncDispose](), this.#postponed[Symbol.asyncDispose]()]);
     this.#ports.feed.endAll();
     const grace = new AbortController();
-    const delivered = this.#deliverer.stop(graceMs);
+    this.#ports.processes.close(new PdError("PD_STOPPING", "Cannot start a process: the server is stopping"));
+    // What is cut off on its way to a webhook is sent again, under the same id.
+    const delivered = this.#deliverer.stop(Math.min(graceMs, DELIVERY_GRACE_MS));
     const stopped = Promise.all([...this.#sources.all()].map((live) => live.stop()));
     const { credentials } = this.#ports;
     void Promise.all([stopped, this.#workbench.untilIdle(), credentials.untilSettled()]).then(() => grace.abort());

@@ -53,6 +53,8 @@ export class LiveSource {
   source: DeployedComponent;
   /** It was deleted, or never came to be. */
   isGone = false;
+  /** Its process is on its way out. */
+  isCooling = false;
   readonly #ports: EnginePorts;
   readonly #units: SourceUnits;
   readonly #calls: CallQueue;
@@ -71,7 +73,7 @@ export class LiveSource {
     this.#isStored = isStored;
     this.#ownership = new StateOwnership(ports.store, source.id);
     this.#calls = new CallQueue(() => ({ ...ports.settings, maxConcurrency: this.source.maxConcurrency ?? ports.settings.maxConcurrency }));
-    this.#units = new SourceUnits(ports.runner, {
+    this.#units = new SourceUnits(ports.runner, ports.processes, {
       late: (part, unit) => void this.#commitLate(part, unit),
       ask: (request) => answerDataStore(ports, request),
       ended: (unit) => this.#unitEnded(unit),
@@ -104,8 +106,12 @@ export class LiveSource {
   }
 
   /** Whatever is started for this work stays until it has ended. */
-  keepWarm<Value>(work: () => Promise<Value>): Promise<Value> {
-    return this.#usage.during(work);
+  async keepWarm<Value>(work: () => Promise<Value>): Promise<Value> {
+    try {
+      return await this.#usage.during(work);
+    } finally {
+      if (this.#usage.isIdle) this.#ports.processes.offer();
+    }
   }
 
   /** Calls back with a unit of the current version, which stays until that has ended. */
@@ -218,7 +224,14 @@ export class LiveSource {
 
   /** Ends the process of a source that had nothing to do for a while. */
   coolDown(idleMs: number): void {
-    if (this.#usage.isIdle && this.#usage.idleMs >= idleMs) void this.#units.retire();
+    if (this.idleMs === undefined || this.idleMs < idleMs) return;
+    this.isCooling = true;
+    void this.#units.retire().finally(() => (this.isCooling = false));
+  }
+
+  /** Since when its process has nothing to do; `undefined`: it has none, or is at work. */
+  get idleMs(): number | undefined {
+    return this.isWarm && this.#usage.isIdle ? this.#usage.idleMs : undefined;
   }
 
   kill(reason: string): void {

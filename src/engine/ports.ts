@@ -12,6 +12,7 @@ import type { Sender } from "../ports/sender.ts";
 import type { ListenerId } from "../domain/ids.ts";
 import type { Retention, Store } from "../ports/store.ts";
 import type { CatchUp } from "../domain/schedule.ts";
+import type { ProcessBudget } from "./process-budget.ts";
 import type { Credentials } from "./credentials.ts";
 import type { EventFeed } from "./event-feed.ts";
 
@@ -28,6 +29,8 @@ export interface EngineSettings {
   readonly maxConcurrency: number;
   /** Calls of one source that may wait. */
   readonly maxWaiting: number;
+  /** Processes of sources at the same time; who wants another one waits. */
+  readonly maxProcesses: number;
   /** Attempts to deliver that go on for one listener at the same time. */
   readonly deliveryConcurrency: number;
   readonly catchUp: CatchUp;
@@ -56,6 +59,8 @@ export interface EnginePorts {
   readonly credentials: Credentials;
   readonly meter: Meter;
   readonly settings: EngineSettings;
+  /** Places for processes of sources: the engine's own. */
+  readonly processes: ProcessBudget;
   /** Told who got a delivery that is due. */
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
   /** Told that a run has postponed events. */

@@ -21,7 +21,9 @@ export interface TimerTarget {
 /** Under `skip` an instant that is due for no longer than this is not missed. */
 const ON_TIME_MS = 5000;
 /** The wall clock may be set while the scheduler sleeps. */
-const LONGEST_SLEEP_MS = 60_000;
+const LONGEST_SLEEP_MS = 2000;
+/** Clocks are corrected by less than this all the time. */
+const CLOCK_TOLERANCE_MS = 1000;
 const LEDGER_RETRY_MS = 1000;
 /** Timers that are moved on together. */
 const MOST_AT_ONCE = 100;
@@ -78,8 +80,11 @@ export class Scheduler implements TimerPlan {
     const { clock, signal } = this.#ports;
     const stop = (): void => this.#nudge.abort();
     signal.addEventListener("abort", stop);
+    let lastNow = clock.now();
     while (!signal.aborted) {
       const now = clock.now();
+      if (now < lastNow - CLOCK_TOLERANCE_MS) await this.#anchorAnew(now);
+      lastNow = now;
       const due = this.#takeDue(now);
       if (due.length > 0) {
         // Together: their ledger entries share an fsync.
@@ -89,6 +94,24 @@ export class Scheduler implements TimerPlan {
       const { next } = this.#queue;
       this.#nudge = new AbortController();
       await clock.sleepUntil(Math.min(next?.at ?? Number.POSITIVE_INFINITY, now + LONGEST_SLEEP_MS), this.#nudge.signal);
+    }
+  }
+
+  /**
+   * The clock was set back: what an interval has fired lies in the future now, and is not fired again. It counts from
+   * here, rather than be silent until then. Crons name times of day, which come twice and are fired once.
+   */
+  async #anchorAnew(now: number): Promise<void> {
+    for (const timer of this.#timers.values()) {
+      if (timer.schedule.kind !== "interval" || timer.nextAt === undefined || timer.nextAt <= now + timer.schedule.seconds * 1000) continue;
+      const moved: Timer = { ...timer, anchorAt: now, nextAt: now + timer.schedule.seconds * 1000 };
+      try {
+        await this.#ports.store.advance(moved, [], timer.anchorAt);
+      } catch (error) {
+        this.#ports.log.error("a timer could not be moved back with the clock", { source: timer.sourceId, reason: messageOf(error) });
+        continue;
+      }
+      if (this.#timers.get(keyOf(timer)) === timer) this.#plan(moved);
     }
   }
 

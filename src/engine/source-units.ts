@@ -2,6 +2,7 @@ import type { DataStoreRequest } from "../domain/data-store.ts";
 import type { StateChanges } from "../domain/invocation.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { Bundle } from "../domain/saved-component.ts";
+import type { ProcessBudget } from "./process-budget.ts";
 import type { LatePart, Runner, Unit, UnitCode } from "../ports/runner.ts";
 
 /** What a unit runs on. */
@@ -22,6 +23,7 @@ export interface SourceUnitEvents {
 interface StartingUnit {
   unit: Unit | undefined;
   hasEnded: boolean;
+  hasPlace: boolean;
   /** Why it is to be killed as soon as it is loaded. */
   doomed: string | undefined;
   readonly missed: { readonly changes: StateChanges; readonly epoch: number }[];
@@ -30,12 +32,14 @@ interface StartingUnit {
 /** The units of one source: each is told what the others write, also one that is still loading. */
 export class SourceUnits {
   readonly #runner: Runner;
+  readonly #processes: Pick<ProcessBudget, "enter" | "leave">;
   readonly #events: SourceUnitEvents;
   readonly #units = new Set<Unit>();
   readonly #starting = new Set<StartingUnit>();
 
-  constructor(runner: Runner, events: SourceUnitEvents) {
+  constructor(runner: Runner, processes: Pick<ProcessBudget, "enter" | "leave">, events: SourceUnitEvents) {
     this.#runner = runner;
+    this.#processes = processes;
     this.#events = events;
   }
 
@@ -46,9 +50,12 @@ export class SourceUnits {
 
   /** The state in `code` is as of now: what is written from now on is told. */
   async start(code: UnitCode): Promise<Unit> {
-    const self: StartingUnit = { unit: undefined, hasEnded: false, doomed: undefined, missed: [] };
+    const isFirst = this.isEmpty;
+    const self: StartingUnit = { unit: undefined, hasEnded: false, hasPlace: false, doomed: undefined, missed: [] };
     this.#starting.add(self);
     try {
+      await this.#processes.enter(!isFirst);
+      self.hasPlace = true;
       const unit = await this.#runner.start(code, {
         late: (part) => this.#events.late(part, self.unit),
         ask: (request) => this.#events.ask(request),
@@ -61,6 +68,7 @@ export class SourceUnits {
       return unit;
     } finally {
       this.#starting.delete(self);
+      if (self.unit === undefined) this.#leave(self);
       if (self.unit === undefined) this.#events.ended(undefined);
     }
   }
@@ -82,7 +90,13 @@ export class SourceUnits {
     await Promise.all([...this.#units].map((unit) => unit.retire()));
   }
 
+  #leave(self: StartingUnit): void {
+    if (self.hasPlace) this.#processes.leave();
+    self.hasPlace = false;
+  }
+
   #ended(self: StartingUnit): void {
+    this.#leave(self);
     self.hasEnded = true;
     if (self.unit !== undefined) this.#units.delete(self.unit);
     this.#events.ended(self.unit);

@@ -30,8 +30,8 @@ export interface TimerInstant {
 export interface TimerStore {
   listTimers(): readonly Timer[];
   timersOf(sourceId: DeployedId): readonly Timer[];
-  /** Writes what became of instants and moves the timer on, in one transaction. A `running` one becomes `fired` with the commit of its run. */
-  advance(timer: Timer, instants: readonly TimerInstant[]): Promise<void>;
+  /** Writes what became of instants and moves the timer on, in one transaction. A `running` one becomes `fired` with the commit of its run. `anchorBefore`: the anchor changes from this one. */
+  advance(timer: Timer, instants: readonly TimerInstant[], anchorBefore?: number): Promise<void>;
   /** A `running` instant ended without a run that could be stored. */
   settleInstant(instant: TimerInstant): Promise<void>;
   /** Instants that were running when the server ended. */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { mkdir, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { PdError, messageOf } from "../domain/errors.ts";
@@ -51,6 +52,8 @@ export class ProcessRunner implements Runner {
 
   private constructor(settings: ProcessRunnerSettings & ChildSettings) {
     this.#settings = settings;
+    // Whatever is being prepared listens to it.
+    setMaxListeners(0, this.#stop.signal);
   }
 
   /** What stands around components here. */

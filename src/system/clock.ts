@@ -24,8 +24,10 @@ export const systemClock: Clock = {
   random: () => Math.random(),
   randomText: (length) => randomText(takeRandom(length)),
   async sleepUntil(at, signal) {
+    // So much time passes by a clock that nobody sets: one that is set back while this sleeps makes it no longer.
+    const end = performance.now() + (at - Date.now());
     while (!signal.aborted) {
-      const left = at - Date.now();
+      const left = Math.min(at - Date.now(), end - performance.now());
       if (left <= 0) return;
       await sleep(Math.min(left, LONGEST_TIMER_MS), signal);
     }

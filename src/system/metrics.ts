@@ -37,6 +37,18 @@ export class Metrics implements Meter {
     });
   }
 
+  /** `count`: how many processes of sources there are when it is asked. */
+  watchProcesses(count: () => number): void {
+    const gauge: Gauge = new Gauge({
+      name: "headwater_processes",
+      help: "Processes of sources",
+      registers: [this.#registry],
+      collect: () => {
+        gauge.set(count());
+      },
+    });
+  }
+
   ran({ trigger, outcome, durationMs, events, dropped }: Parameters<Meter["ran"]>[0]): void {
     this.#runs.inc({ trigger, outcome });
     this.#runSeconds.observe(durationMs / 1000);

@@ -64,7 +64,11 @@ class SlowRunner implements Runner {
 function setUp() {
   const runner = new SlowRunner();
   const ended: boolean[] = [];
-  const units = new SourceUnits(runner, { late: () => {}, ask: () => Promise.resolve(undefined), ended: () => ended.push(units.isEmpty) });
+  const units = new SourceUnits(
+    runner,
+    { enter: async () => {}, leave: () => {} },
+    { late: () => {}, ask: () => Promise.resolve(undefined), ended: () => ended.push(units.isEmpty) },
+  );
   return { runner, units, ended };
 }
 

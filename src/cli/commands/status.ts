@@ -21,6 +21,7 @@ export async function status(cli: CliContext): Promise<number> {
         ["API", found["api_url"]],
         ["Endpoints", found["endpoint_url"]],
         ["Sources", found["sources"]],
+        ["Processes", found["processes"]],
         ["Home", found["home"]],
         ["Secret key", found["secret_key"]],
         ["Sandbox", `${text(found, "sandbox")}${found["no_wall"] === undefined ? "" : ` (no wall: ${text(found, "no_wall")})`}`],

@@ -4,7 +4,7 @@ import type { Database } from "./open.ts";
 import { rows, timerInstantOf, timerOf } from "./rows.ts";
 
 export interface TimerWrites {
-  advance(timer: Timer, instants: readonly TimerInstant[]): void;
+  advance(timer: Timer, instants: readonly TimerInstant[], anchorBefore?: number): void;
   settleInstant(instant: TimerInstant): void;
 }
 
@@ -29,7 +29,7 @@ export function timerReplacer(db: Database): (sourceId: DeployedId, timers: read
 }
 
 export function timerWrites(db: Database): TimerWrites {
-  const move = db.prepare("update timers set next_at = ? where source_id = ? and prop = ? and schedule = ? and anchor_at = ?");
+  const move = db.prepare("update timers set next_at = ?, anchor_at = ? where source_id = ? and prop = ? and schedule = ? and anchor_at = ?");
   const instant = db.prepare(INSERT_INSTANT);
   const settle = db.prepare(SETTLE_INSTANT);
   const writeInstant = ({ sourceId, prop, plannedAt, lastPlannedAt, count, state, invocationId, reason }: TimerInstant): void => {
@@ -37,9 +37,9 @@ export function timerWrites(db: Database): TimerWrites {
   };
   return {
     // A timer that was replaced meanwhile keeps its new plan.
-    advance(timer, instants) {
+    advance(timer, instants, anchorBefore = timer.anchorAt) {
       instants.forEach(writeInstant);
-      move.run(timer.nextAt ?? null, timer.sourceId, timer.prop, JSON.stringify(timer.schedule), timer.anchorAt);
+      move.run(timer.nextAt ?? null, timer.anchorAt, timer.sourceId, timer.prop, JSON.stringify(timer.schedule), anchorBefore);
     },
     settleInstant: ({ state, reason, sourceId, prop, plannedAt }) => void settle.run(state, reason ?? null, sourceId, prop, plannedAt),
   };
