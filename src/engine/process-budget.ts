@@ -33,16 +33,16 @@ export class ProcessBudget {
     return this.#count > this.#most / 2;
   }
 
-  /** Resolves when there is a place. `isUrgent`: at once, though that is one too many; who has a process already may not wait for its own end. Throws as `close` says. */
-  async enter(isUrgent: boolean): Promise<void> {
+  /** Resolves when there is a place; `undefined`: there is one. `isUrgent`: at once, though that is one too many; who has a process already may not wait for its own end. Throws as `close` says. */
+  enter(isUrgent: boolean): Promise<void> | undefined {
     if (this.#refusal !== undefined) throw this.#refusal;
     if (isUrgent || (this.#count < this.#most && this.#waiting.length === 0)) {
       this.#count++;
-      return;
+      return undefined;
     }
     this.#evict();
     // The place is handed over by whoever leaves.
-    await new Promise<void>((begin, refuse) => this.#waiting.push({ begin, refuse }));
+    return new Promise<void>((begin, refuse) => this.#waiting.push({ begin, refuse }));
   }
 
   leave(): void {

@@ -54,7 +54,8 @@ export class SourceUnits {
     const self: StartingUnit = { unit: undefined, hasEnded: false, hasPlace: false, doomed: undefined, missed: [] };
     this.#starting.add(self);
     try {
-      await this.#processes.enter(!isFirst);
+      const wait = this.#processes.enter(!isFirst);
+      if (wait !== undefined) await wait;
       self.hasPlace = true;
       const unit = await this.#runner.start(code, {
         late: (part) => this.#events.late(part, self.unit),

@@ -66,7 +66,7 @@ function setUp() {
   const ended: boolean[] = [];
   const units = new SourceUnits(
     runner,
-    { enter: async () => {}, leave: () => {} },
+    { enter: () => undefined, leave: () => {} },
     { late: () => {}, ask: () => Promise.resolve(undefined), ended: () => ended.push(units.isEmpty) },
   );
   return { runner, units, ended };
