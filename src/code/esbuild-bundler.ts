@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { posix } from "node:path";
+import { existsSync } from "node:fs";
+import { parse, posix } from "node:path";
 import { type BuildFailure, type Message, type Metafile, type OnResolveArgs, type OnResolveResult, type Plugin, build } from "esbuild";
 import { type PackageSpec, isBareImport } from "../domain/package-spec.ts";
 import type { BundleImport, ComponentCode } from "../domain/saved-component.ts";
@@ -10,6 +11,8 @@ import { PackageImports, isBuiltIn } from "./package-imports.ts";
 import { VirtualFiles, loaderOf } from "./virtual-files.ts";
 
 const NAMESPACE = "component";
+/** Where nothing is found: an empty folder of every system that has one, else its root. */
+const NOWHERE = existsSync("/var/empty") ? "/var/empty" : parse(process.cwd()).root;
 /** Stands for the entry, whose own name may be that of a file in the working folder, which esbuild would prefer. */
 const ENTRY = "component:entry";
 /** `defineSource` and its like hand back what they are given: no need to install a package for that. */
@@ -65,6 +68,7 @@ function compile(entry: string, files: VirtualFiles, packages: PackageImports) {
     metafile: true,
     format: "esm",
     platform: "node",
+    absWorkingDir: NOWHERE,
     target: "node20.19",
     sourcemap: "external",
     outfile: "component.mjs",
@@ -81,6 +85,8 @@ function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImpo
       bundling.onResolve({ filter: /.*/ }, (request) =>
         request.kind === "entry-point" ? { path: posix.normalize(entry), namespace: NAMESPACE } : resolveImport(request, files, packages),
       );
+      // Whatever the compiler finds by itself lies on this machine, and belongs to nobody's component.
+      bundling.onLoad({ filter: /.*/, namespace: "file" }, ({ path }) => ({ errors: [{ text: `"${path}" is no file of the component` }] }));
       bundling.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => {
         if (path === TYPES_PACKAGE) return { contents: TYPES_MODULE, loader: "js" };
         return { contents: files.contents(path) ?? "", loader: loaderOf(path) };

@@ -9,11 +9,31 @@ export async function onService<Value>(work: () => Promise<Value>): Promise<Valu
   for (let tries = 1; ; tries++) {
     const before = restarts;
     try {
-      return await work();
+      return await withinTime(work());
     } catch (error) {
+      if (error instanceof TooSlow) await startAgain(before);
       if (!isServiceGone(error) || tries === MOST_TRIES) throw error;
       await startAgain(before);
     }
+  }
+}
+
+/** Code that takes so long to compile is made for that; the process that is at it is ended. */
+const MOST_MS = 30_000;
+
+class TooSlow extends Error {
+  readonly errors = [{ text: `It takes longer than ${MOST_MS / 1000} s to compile`, location: null, notes: [] }];
+}
+
+async function withinTime<Value>(work: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new TooSlow("the compiler takes too long")), MOST_MS).unref();
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

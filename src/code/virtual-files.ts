@@ -36,9 +36,15 @@ export class VirtualFiles {
     return this.#files.get(path);
   }
 
-  /** As it is compiled: what it says of a source map elsewhere is no comment of that kind any more, since the compiler would read that file of this machine. */
+  /**
+   * As it is compiled. The compiler would look into this machine's files for two things: maps of sources, whose comments
+   * are no such comments any more, and imports whose path is put together, which stay what they are until they are run.
+   */
   contents(path: string): string | undefined {
-    return this.#files.get(path)?.replaceAll(/(\/\/|\/\*)[#@](\s*sourceMappingURL\s*=\s*)(?!data:)/gi, "$1 $2");
+    return this.#files
+      .get(path)
+      ?.replaceAll(/(\/\/|\/\*)[#@](\s*sourceMappingURL\s*=)/gi, "$1 $2")
+      .replaceAll(/\b(import|require)(\s*\(\s*)(?=`\.{1,2}\/[^`]*\$\{|"\.{1,2}\/[^"]*"\s*\+|'\.{1,2}\/[^']*'\s*\+)/g, "$1$2 0 || ");
   }
 
   /** The file that `specifier` means in `importer`; TypeScript lets `./x.js` mean `./x.ts`. */

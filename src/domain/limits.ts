@@ -13,6 +13,8 @@ export const LIMITS = {
   emits: 100_000,
   /** Characters of an id, a channel, a key. */
   name: 10_000,
+  /** Characters of what a component declares. */
+  definition: 4_000_000,
   /** Characters of a summary; the rest is cut off. */
   summary: 4000,
   /** Characters of one printed line; the rest is cut off. */

@@ -17,6 +17,8 @@ const IGNORED: HttpResponse = { status: 200, headers: { "content-type": "applica
 
 /** A component's answer waits so long for its run to end, so that both need one commit. */
 const RESPONSE_HOLD_MS = 5;
+/** One that may tell of state which is not stored waits longer: were its run cut off, another would be told the same. */
+const UNSETTLED_HOLD_MS = 1000;
 
 /**
  * Turns a request to an endpoint into a run and its answer. An answer of 2xx means that the request, or its finished
@@ -28,6 +30,7 @@ export class RequestAcceptor {
   readonly #slow: DeadlineQueue;
   readonly #unanswered: DeadlineQueue;
   readonly #held: DeadlineQueue;
+  readonly #unsettled: DeadlineQueue;
 
   /** `over` aborts when the last request has been answered, or given up. */
   constructor(ports: EnginePorts, over: AbortSignal) {
@@ -36,6 +39,7 @@ export class RequestAcceptor {
     this.#slow = new DeadlineQueue(clock, settings.acceptMs, over);
     this.#unanswered = new DeadlineQueue(clock, settings.responseMs, over);
     this.#held = new DeadlineQueue(clock, RESPONSE_HOLD_MS, over);
+    this.#unsettled = new DeadlineQueue(clock, UNSETTLED_HOLD_MS, over);
   }
 
   /** Throws PD_NOT_FOUND when the source has no HTTP interface, PD_TOO_BUSY, PD_NOT_STORED. */
@@ -85,7 +89,7 @@ export class RequestAcceptor {
     let answer: HttpResponse | undefined;
     let isSent = false;
     let release: Cancel = () => {};
-    let onResponse = (_response: HttpResponse | BadResponse): void => {};
+    let onResponse = (_response: HttpResponse | BadResponse, _isUnsettled: boolean): void => {};
     const stored = new Promise<HttpResponse>((resolve, reject) => {
       const answerOnceStored = (response: HttpResponse): void => {
         answer ??= response;
@@ -93,11 +97,11 @@ export class RequestAcceptor {
         request.store().then(() => resolve(response), reject);
       };
       request.cancels.push(this.#unanswered.add(() => answerOnceStored(late(request.id))));
-      onResponse = (response) => {
+      onResponse = (response, isUnsettled) => {
         if (answer !== undefined) return;
         const usable = "problem" in response ? failed(request.id) : response;
         answer = usable;
-        release = this.#held.add(() => answerOnceStored(usable));
+        release = (isUnsettled ? this.#unsettled : this.#held).add(() => answerOnceStored(usable));
         request.cancels.push(release);
       };
     });
@@ -107,7 +111,7 @@ export class RequestAcceptor {
       if (!isSent) answer = undefined;
     };
     const finished = request
-      .run({ onResponse: (response) => onResponse(response), onVoid, responseStatus: () => answer?.status })
+      .run({ onResponse: (...given) => onResponse(...given), onVoid, responseStatus: () => answer?.status })
       .then((run) => answer ?? answerWithoutRespond(run));
     return Promise.race([stored, finished]);
   }

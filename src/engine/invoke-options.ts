@@ -6,7 +6,7 @@ export interface InvokeOptions {
   readonly id?: InvocationId;
   readonly replayOf?: InvocationId;
   /** Told at most once in each try, and before the run ends. */
-  readonly onResponse?: (response: HttpResponse | BadResponse) => void;
+  readonly onResponse?: (response: HttpResponse | BadResponse, isUnsettled: boolean) => void;
   /** Told when a try does not count: what it has answered is void, and the run is made again. */
   readonly onVoid?: () => void;
   /** Told when the run has ended and is about to be stored. */

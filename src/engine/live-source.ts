@@ -13,6 +13,7 @@ import { type CommittedRun, commitLate, commitRun } from "./commit-run.ts";
 import { type Reach, refusedRun } from "./credentials.ts";
 import { answerDataStore } from "./data-stores.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
+import { stateTooLarge, withoutLost, withoutState } from "./kept-state.ts";
 import { KnownCode, type Provenance } from "./known-code.ts";
 import type { EnginePorts } from "./ports.ts";
 import { SourceQuestions } from "./source-questions.ts";
@@ -197,6 +198,7 @@ export class LiveSource {
   /** Writes to the state from outside; a warm unit sees it at once. */
   async writeState(changes: StateChanges): Promise<void> {
     const owned = await this.#ownership.current;
+    if (owned?.hasRoomFor(changes) === false) throw stateTooLarge(this.source.slug);
     // In memory first: a run that writes the same key after this is also stored after it.
     if (owned !== undefined) this.#spread(owned, changes, undefined);
     const write = (): Promise<void> => this.#ports.store.writeState(this.source.id, changes);
@@ -265,13 +267,13 @@ export class LiveSource {
     feed.observe(source.id, { kind: "started", id, at: startedAt, trigger, ...replay });
     const report: CallReport = {
       log: (line) => feed.observe(source.id, { kind: "line", id, line }),
-      respond: (response) => options.onResponse?.(response),
+      respond: (response, isUnsettled) => options.onResponse?.(response, isUnsettled),
     };
     const rest = { dynamicProps: source.dynamicProps, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
     const told = reach instanceof PdError ? refusedRun(reach) : await unit.call({ id, method, ...reach, ...rest }, report);
     const reason = this.#clash(warm, told, trigger) ?? reasonToRunAgain(told, trigger, tries);
     if (reason !== undefined) return { reason, wasDeath: isDeath(told) };
-    const result = { ...told, logs: [...notes, ...told.logs] };
+    const result = { ...(owned.hasRoomFor(told.stateChanges) ? told : withoutState(told, source.slug)), logs: [...notes, ...told.logs] };
     options.onEnded?.();
     this.#spread(owned, result.stateChanges, unit);
     const status = options.responseStatus?.();
@@ -356,7 +358,9 @@ export class LiveSource {
   async #commitLate(part: LatePart, unit: Unit | undefined): Promise<void> {
     try {
       const owned = await this.#ownership.take();
-      const kept = withoutClashes(part, owned.clashesOf(part.result.touched ?? {}, unit), this.#ports.clock.now());
+      const isTooLarge = !owned.hasRoomFor(part.result.stateChanges);
+      const lost = isTooLarge ? Object.keys(part.result.stateChanges) : owned.clashesOf(part.result.touched ?? {}, unit);
+      const kept = withoutLost(part, lost, { at: this.#ports.clock.now(), why: isTooLarge ? "it is too much" : "others had written it meanwhile" });
       this.#spread(owned, kept.result.stateChanges, unit);
       await this.#commit(owned, () => commitLate(this.#ports, owned, { strategy: this.definition.dedupe, part: kept }));
     } catch (error) {
@@ -374,13 +378,4 @@ export class LiveSource {
     const packagesPath = packagesFolder === undefined ? undefined : this.#ports.packages.locate(packagesFolder);
     return { bundle, env: { ...env, PD_COMPONENT: this.source.id }, state, ...(packagesPath === undefined ? {} : { packagesPath }) };
   }
-}
-
-/** What came after the end of a run is not run again: what others have written meanwhile stays, and the log says so. */
-function withoutClashes({ id, result }: LatePart, keys: readonly string[], at: number): LatePart {
-  const lost = keys.filter((key) => key in result.stateChanges);
-  if (lost.length === 0) return { id, result };
-  const stateChanges = Object.fromEntries(Object.entries(result.stateChanges).filter(([key]) => !lost.includes(key)));
-  const text = `Set after run had ended, and not stored, since others had written it meanwhile: ${lost.map((key) => JSON.stringify(key)).join(", ")}`;
-  return { id, result: { ...result, stateChanges, logs: [...result.logs, { at, level: "system", text }] } };
 }

@@ -1,6 +1,7 @@
 import type { DedupeCache } from "../domain/dedupe.ts";
 import type { DeployedId } from "../domain/ids.ts";
 import type { StateChanges, TouchedKeys } from "../domain/invocation.ts";
+import { LIMITS } from "../domain/limits.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import type { Unit } from "../ports/runner.ts";
 import type { Ownership } from "./commit-run.ts";
@@ -26,12 +27,26 @@ export class Owned implements Ownership {
   readonly #values: Map<string, string>;
   readonly #lastWrites = new Map<string, LastWrite>();
   #epoch = 0;
+  /** Characters of all keys and values. */
+  #size: number;
 
   constructor(sourceId: DeployedId, { state, cache, fence }: { state: Readonly<Record<string, string>>; cache: DedupeCache; fence: number }) {
     this.sourceId = sourceId;
     this.fence = fence;
     this.cache = cache;
     this.#values = new Map(Object.entries(state));
+    this.#size = Object.entries(state).reduce((sum, [key, text]) => sum + key.length + text.length, 0);
+  }
+
+  /** Whether all values together are no more than a source may have (LIMITS.state) once these are written. */
+  hasRoomFor(changes: StateChanges): boolean {
+    const grown = Object.entries(changes).reduce((sum, [key, text]) => sum + (text === null ? 0 : key.length + text.length) - this.#sizeOf(key), 0);
+    return grown <= 0 || this.#size + grown <= LIMITS.state;
+  }
+
+  #sizeOf(key: string): number {
+    const text = this.#values.get(key);
+    return text === undefined ? 0 : key.length + text.length;
   }
 
   /** How many changes there have been. */
@@ -68,6 +83,7 @@ export class Owned implements Ownership {
     if (entries.length === 0) return;
     const epoch = ++this.#epoch;
     for (const [key, value] of entries) {
+      this.#size += (value === null ? 0 : key.length + value.length) - this.#sizeOf(key);
       if (value === null) this.#values.delete(key);
       else this.#values.set(key, value);
       const last = this.#lastWrites.get(key);

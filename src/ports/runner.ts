@@ -38,8 +38,8 @@ export interface CallRequest {
 /** What leaves a call before it ends. */
 export interface CallReport {
   log(line: LogLine): void;
-  /** At most once. */
-  respond(response: HttpResponse | BadResponse): void;
+  /** At most once. `isUnsettled`: it may tell of state that is not stored, and would be wrong if the call were cut off. */
+  respond(response: HttpResponse | BadResponse, isUnsettled: boolean): void;
 }
 
 /** What a call did after it was reported as ended; `outcome` only when it failed after all. */

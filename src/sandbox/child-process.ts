@@ -134,6 +134,11 @@ export class ChildProcess {
     this.#outputListener = onOutput;
   }
 
+  /** Counts against what may be read of it. */
+  charge(characters: number): void {
+    this.#pipe.charge(characters);
+  }
+
   send(message: ToChild): void {
     this.#pipe.send(message);
   }

@@ -39,12 +39,15 @@ export interface Enclosure {
   endOf(end: ProcessEnd): ProcessEnd;
 }
 
-/** Nothing but Node's own permission model. `reason`: why there is no wall. */
-export function belt(reason: string): Enclosure {
+/** Nothing but Node's own permission model. `reason`: why there is no wall; `guard`: a command that starts the process. */
+export function belt(reason: string, guard: readonly string[] = []): Enclosure {
   return {
     kind: "belt",
     reason,
-    enclose: ({ words, env, ownFolder }) => ({ command: process.execPath, words, cwd: ownFolder, env, files: [], release() {} }),
+    enclose({ words, env, ownFolder }) {
+      const [command = process.execPath, ...rest] = [...guard, process.execPath, ...words];
+      return { command, words: rest, cwd: ownFolder, env, files: [], release() {} };
+    },
     endOf: (end) => end,
   };
 }

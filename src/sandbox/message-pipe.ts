@@ -12,6 +12,9 @@ export interface PipeEvents<Incoming> {
 /** Longer than all that one call may emit and set. */
 const MOST_CHARACTERS = 2 ** 26;
 
+/** Characters that wait to be read by the other side: all of a source's state, and as much again. */
+const MOST_WAITING = 2 ** 27;
+
 /**
  * JSON messages over a stream, one a line; all that are sent in one turn leave in one write. Node's own channel is
  * not used: it would throw in the host, where nobody can catch it, when a component writes garbage into it.
@@ -20,6 +23,7 @@ export class MessagePipe<Incoming, Outgoing> {
   readonly #stream: Duplex;
   readonly #events: PipeEvents<Incoming>;
   #unsent: string[] = [];
+  #unsentSize = 0;
   #partial: string[] = [];
   #partialSize = 0;
   #isBroken = false;
@@ -38,14 +42,33 @@ export class MessagePipe<Incoming, Outgoing> {
   }
 
   send(message: Outgoing): void {
-    this.#unsent.push(JSON.stringify(message));
+    if (!this.#put(message)) return;
     if (this.#unsent.length === 1) process.nextTick(() => this.#flush());
+  }
+
+  /** False: the other side does not read what it is told, and is told nothing more. */
+  #put(message: Outgoing): boolean {
+    if (this.#isBroken) return false;
+    const text = JSON.stringify(message);
+    this.#unsentSize += text.length;
+    if (this.#unsentSize + this.#stream.writableLength > MOST_WAITING) {
+      this.#break(new RangeError(`it does not read: ${MOST_WAITING} characters wait for it`));
+      return false;
+    }
+    this.#unsent.push(text);
+    return true;
+  }
+
+  #break(error: unknown): void {
+    this.#isBroken = true;
+    this.#partial = [];
+    this.#unsent = [];
+    this.#events.broken(error);
   }
 
   /** Sends it, and what waits before it, at once: the code that runs now may never give way. */
   sendNow(message: Outgoing): void {
-    this.#unsent.push(JSON.stringify(message));
-    this.#flush();
+    if (this.#put(message)) this.#flush();
   }
 
   /** Nothing more is read or written. */
@@ -57,6 +80,7 @@ export class MessagePipe<Incoming, Outgoing> {
   takeUnsent(): string {
     const text = this.#unsent.map((line) => `${line}\n`).join("");
     this.#unsent = [];
+    this.#unsentSize = 0;
     return text;
   }
 
@@ -77,17 +101,19 @@ export class MessagePipe<Incoming, Outgoing> {
         this.#events.message(this.#events.read(text));
       }
     } catch (error) {
-      this.#isBroken = true;
-      this.#events.broken(error);
+      this.#break(error);
     }
     this.#hold(chunk.length, lines.length);
     if (rest === "" || this.#isBroken) return;
     this.#partial.push(rest);
     this.#partialSize += rest.length;
     if (this.#partialSize <= MOST_CHARACTERS) return;
-    this.#isBroken = true;
-    this.#partial = [];
-    this.#events.broken(new RangeError(`a message has more than ${MOST_CHARACTERS} characters`));
+    this.#break(new RangeError(`a message has more than ${MOST_CHARACTERS} characters`));
+  }
+
+  /** What it has sent costs more than its length. */
+  charge(characters: number): void {
+    this.#hold(characters, 0);
   }
 
   /** Reads on when as much has come as may come. */

@@ -40,6 +40,10 @@ export interface FailedLoad {
 const RETIRE_GRACE_MS = 2000;
 /** A process that does not answer for so long is blocked. */
 const PING_MS = 1000;
+/** Questions of a process that wait for their answer. */
+const MOST_ASKS = 1000;
+/** What a late part costs beside its length: a commit of its own. */
+const LATE_CHARGE = 16_000;
 /** Ended calls that may still do something. */
 const MOST_REMEMBERED = 10_000;
 
@@ -56,6 +60,7 @@ export class ProcessUnit implements Unit {
   readonly #inFlight = new Map<InvocationId, CallInFlight>();
   readonly #stop = new AbortController();
   readonly #mask = new SecretMask();
+  #openAsks = 0;
   #isRetired = false;
   #isWatching = false;
   #isStopping = false;
@@ -174,13 +179,14 @@ export class ProcessUnit implements Unit {
       case "child:ask":
         return void this.#answer(message);
       case "child:respond":
-        return this.#inFlight.get(message.id)?.report.respond(message.response);
+        return this.#inFlight.get(message.id)?.report.respond(message.response, message.isUnsettled);
       case "child:done": {
         const { type: _type, id, part, outcome, ...rest } = message;
         return this.#settle(id, { outcome: this.#mask.overOutcome(this.#mapper.mapOutcome(outcome)), ...part, ...rest });
       }
       case "child:late": {
         const { id, part, outcome } = message;
+        this.#child.charge(LATE_CHARGE);
         if (!this.#given.has(id)) return;
         return this.#events.late({
           id,
@@ -201,7 +207,9 @@ export class ProcessUnit implements Unit {
   }
 
   async #answer({ id, number, request }: Extract<ToHost, { type: "child:ask" }>): Promise<void> {
+    this.#openAsks++;
     try {
+      if (this.#openAsks > MOST_ASKS) throw new Error(`a component may ask its data stores ${MOST_ASKS} things at once`);
       const call = this.#inFlight.get(id);
       if (call === undefined) throw new Error("the call has ended: await what uses a data store");
       if (!call.dataStores.includes(request.store)) throw new Error(`the component was not given the data store "${request.store}"`);
@@ -209,6 +217,8 @@ export class ProcessUnit implements Unit {
       this.#child.send({ type: "host:answer", number, ...(value === undefined ? {} : { value }) });
     } catch (error) {
       this.#child.send({ type: "host:answer", number, error: messageOf(error) });
+    } finally {
+      this.#openAsks--;
     }
   }
 
@@ -296,11 +306,12 @@ export class ProcessUnit implements Unit {
     const outcome = this.#outcomeOfExit(exit);
     const [first] = this.#inFlight.keys();
     const isShared = this.#inFlight.size > 1;
-    const culprit = this.#exiting ?? (isShared || exit.misuse === undefined ? undefined : first);
+    // Of several calls one may have said it of another.
+    const culprit = isShared || (this.#exiting === undefined && exit.misuse === undefined) ? undefined : first;
     // Of several calls only one has ended the process: unless it says so itself, nobody knows which.
     const reason = this.#killReason ?? "its process ended while other calls of the source were in flight";
     for (const id of this.#inFlight.keys()) {
-      const isInnocent = id !== culprit && (isShared || culprit !== undefined);
+      const isInnocent = isShared;
       const end: Pick<RunResult, "outcome" | "hasExited"> = isInnocent
         ? { outcome: { kind: "interrupted", reason } }
         : { outcome, ...(id === culprit ? { hasExited: true } : {}) };

@@ -6,7 +6,7 @@ import type { JsonValue } from "../domain/json.ts";
 import type { ConfiguredProps, PropDeclaration } from "../domain/prop.ts";
 
 /** Changes when a message changes; a child of another version is refused. */
-export const PROTOCOL = 4;
+export const PROTOCOL = 5;
 
 /** Host of the hosted platform's API. */
 export const HOSTED_API = "api.pipedream.com";
@@ -68,7 +68,7 @@ export type ToHost =
   | { readonly type: "child:load-failed"; readonly outcome: Outcome }
   | { readonly type: "child:ask"; readonly id: InvocationId; readonly number: number; readonly request: DataStoreRequest }
   | { readonly type: "child:log"; readonly id: InvocationId | null; readonly line: RawLogLine }
-  | { readonly type: "child:respond"; readonly id: InvocationId; readonly response: HttpResponse | BadResponse }
+  | { readonly type: "child:respond"; readonly id: InvocationId; readonly response: HttpResponse | BadResponse; readonly isUnsettled: boolean }
   | {
       readonly type: "child:done";
       readonly id: InvocationId;

@@ -26,12 +26,20 @@ const READERS: Readonly<Record<string, Reader>> = {
   "child:ready": ({ protocol }) => ({ type: "child:ready", protocol: number(protocol, "protocol") }),
   "child:pong": () => ({ type: "child:pong" }),
   "child:preloaded": () => ({ type: "child:preloaded" }),
-  "child:loaded": ({ definition }) => ({ type: "child:loaded", definition }),
+  "child:loaded": ({ definition }) => {
+    if ((JSON.stringify(definition)?.length ?? 0) > LIMITS.definition) return bad(`definition: it has more than ${LIMITS.definition} characters`);
+    return { type: "child:loaded", definition };
+  },
   "child:load-failed": ({ outcome }) => ({ type: "child:load-failed", outcome: outcomeOf(outcome) }),
   "child:exiting": ({ id }) => ({ type: "child:exiting", id: idOf(id) }),
   "child:ask": ({ id, number: count, request }) => ({ type: "child:ask", id: idOf(id), number: number(count, "number"), request: requestOf(request) }),
   "child:log": ({ id, line }) => ({ type: "child:log", id: id === null ? null : idOf(id), line: lineOf(line) }),
-  "child:respond": ({ id, response }) => ({ type: "child:respond", id: idOf(id), response: responseOf(response) }),
+  "child:respond": ({ id, response, isUnsettled }) => ({
+    type: "child:respond",
+    id: idOf(id),
+    response: responseOf(response),
+    isUnsettled: isUnsettled === true,
+  }),
   "child:done": ({ id, outcome, part, returned, report }) => ({
     type: "child:done",
     id: idOf(id),

@@ -41,16 +41,22 @@ const SYSTEM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin"];
  * and is wanted.
  */
 export async function openEnclosure(use: SandboxUse, settings: WallSettings): Promise<Enclosure> {
-  if (use === "belt") return belt("--sandbox belt");
+  if (use === "belt") return belt("--sandbox belt", deathGuard());
   const problem = process.platform === "linux" ? undefined : `there is none on ${process.platform}`;
   const bubblewrap = findProgram("bwrap");
   const reason = problem ?? (bubblewrap === undefined ? "bubblewrap is not installed" : await probe(bubblewrap, settings));
   if (reason === undefined && bubblewrap !== undefined) return new Wall(bubblewrap, settings);
-  if (use === "auto") return belt(reason ?? "");
+  if (use === "auto") return belt(reason ?? "", deathGuard());
   throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot enclose components in the wall: ${reason}`);
 }
 
-export function findProgram(name: string): string | undefined {
+/** Without a wall a process ends with the server where the system can see to it. */
+function deathGuard(): string[] {
+  const setpriv = process.platform === "linux" ? findProgram("setpriv") : undefined;
+  return setpriv === undefined ? [] : [setpriv, "--pdeathsig", "KILL", "--"];
+}
+
+function findProgram(name: string): string | undefined {
   return SYSTEM_FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 

@@ -15,7 +15,10 @@ describe("places for processes", () => {
     await budget.enter(false);
     await budget.enter(false);
     const order: string[] = [];
-    const waiting = ["a", "b"].map((name) => budget.enter(false)?.then(() => order.push(name)));
+    const waiting = ["a", "b"].map(async (name) => {
+      await budget.enter(false);
+      order.push(name);
+    });
     await budget.enter(true);
     expect([budget.count, evicted.length]).toEqual([3, 2]);
     budget.leave();

@@ -15,7 +15,7 @@ describe("what a component's process says", () => {
     },
     { type: "child:late", id: "inv_1", part, outcome: { kind: "threw", error: { name: "E", message: "m", stack: "s" } } },
     { type: "child:log", id: null, line: { at: 1, level: "log", text: "t", rawFrom: "f" } },
-    { type: "child:respond", id: "inv_1", response: { status: 200, headers: { a: ["b", "c"] }, body: "", encoding: "utf8" } },
+    { type: "child:respond", id: "inv_1", response: { status: 200, headers: { a: ["b", "c"] }, body: "", encoding: "utf8" }, isUnsettled: false },
     { type: "child:ask", id: "inv_1", number: 1, request: { operation: "set", store: "s", key: "k", value: { a: [] } } },
   ])("is taken as the protocol has it: %j", (message) => {
     expect(readToHost(JSON.stringify(message))).toEqual(message);

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { Settings } from "../../config.ts";
 import { startRuntime } from "../../runtime.ts";
+import { closeInheritedFiles } from "../../system/inherited-files.ts";
 import { streamLog } from "../../system/log.ts";
 import { type CliContext, findServer, settingsOf, startInBackground } from "../context.ts";
 import { fields, printJson, printLine, printNote } from "../reporter.ts";
@@ -25,6 +26,7 @@ export async function serve(cli: CliContext): Promise<number> {
 }
 
 async function runServer(cli: CliContext, settings: Settings, { isShared }: { isShared: boolean }): Promise<number> {
+  closeInheritedFiles();
   const stop = abortOnStop();
   const runtime = await startRuntime(settings, streamLog(cli.stderr), { isShared });
   const shown = { api_url: runtime.apiUrl, endpoint_url: runtime.endpointUrl, home: settings.home };

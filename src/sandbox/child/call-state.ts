@@ -63,6 +63,11 @@ export class CallState implements Writer {
     return name.length + (text?.length ?? 0);
   }
 
+  /** It has written, or read what others have written, and nothing of that is stored. */
+  get isUnsettled(): boolean {
+    return this.#written.size + this.#seen.size > 0;
+  }
+
   /** Something that it is built on is not settled yet. */
   get isWaiting(): boolean {
     return this.#awaited().length > 0;

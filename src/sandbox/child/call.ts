@@ -12,7 +12,7 @@ import { type State, jsonText } from "./state.ts";
 /** What the calls of this process need of it. */
 export interface CallHost {
   readonly state: State;
-  respond(id: InvocationId, response: HttpResponse | BadResponse): void;
+  respond(id: InvocationId, response: HttpResponse | BadResponse, isUnsettled: boolean): void;
   late(id: InvocationId, part: CallPart, outcome?: Outcome): void;
   /** A line that tells the author what does not do what it looks like. */
   note(id: InvocationId, text: string): void;
@@ -78,7 +78,7 @@ export class Call {
     const nothingOf = isWanted ? this.#whyNoResponse() : "the prop does not say customResponse: true, so the client gets the default answer";
     if (nothingOf !== undefined) return this.#host.note(this.id, `respond did nothing: ${nothingOf}`);
     this.#hasResponded = true;
-    const tell = (): void => (this.state.isVoid ? undefined : this.#host.respond(this.id, response));
+    const tell = (): void => (this.state.isVoid ? undefined : this.#host.respond(this.id, response, this.state.isUnsettled));
     // An answer that is made of what another call may still lose would have to be taken back.
     if (this.state.isWaiting) void this.state.untilFounded().then(tell);
     else tell();

@@ -59,7 +59,7 @@ const host: CallHost = {
   get state() {
     return state;
   },
-  respond: (id, response) => pipe.sendNow({ type: "child:respond", id, response }),
+  respond: (id, response, isUnsettled) => pipe.sendNow({ type: "child:respond", id, response, isUnsettled }),
   ask: (id, request) =>
     new Promise((resolve, reject) => {
       questions.set(++questionCount, { resolve, reject });

@@ -6,6 +6,7 @@ import { seqOfEventId } from "../../domain/ids.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../../domain/json.ts";
 import { LIMITS, isTooComplex } from "../../domain/limits.ts";
 
+const MOST_FORM_MEMBERS = 1000;
 const MAX_BODY = 20 * 1024 * 1024;
 
 export const jsonObject = z.custom<JsonObject>(isJsonObject, "wants a JSON object");
@@ -42,7 +43,10 @@ async function readBody(context: Context): Promise<JsonObject> {
   if (isTooComplex(body))
     throw new PdError("PD_BODY_TOO_LARGE", `Cannot read the body: it has more than ${LIMITS.members} members, or is nested deeper than ${LIMITS.depth}`);
   const type = context.req.header("content-type") ?? "application/json";
-  if (/^application\/x-www-form-urlencoded\b/i.test(type)) return Object.fromEntries(new URLSearchParams(body));
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(type);
+  if (isForm && body.split("&", MOST_FORM_MEMBERS + 1).length > MOST_FORM_MEMBERS)
+    throw new PdError("PD_BODY_TOO_LARGE", `Cannot read the body: a form may have ${MOST_FORM_MEMBERS} members`);
+  if (isForm) return Object.fromEntries(new URLSearchParams(body));
   if (!/^(application\/([\w.+-]*\+)?json|text\/plain)\b/i.test(type))
     throw new PdError("PD_BAD_CONTENT_TYPE", `Cannot read a body of type ${JSON.stringify(type)}: it wants application/json`);
   try {

@@ -1,0 +1,136 @@
+/** What a component may try against the machine and the server: each attempt tells what it has got, or nothing. */
+import { spawn } from "node:child_process";
+import { readFile, readdir, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { temporaryFolder } from "../test/support/home.ts";
+import { TestServer } from "../test/support/runtime.ts";
+
+const component = (body: string, props = ""): string => `
+  import fs from "node:fs"; import os from "node:os"; import v8 from "node:v8"; import net from "node:net"; import path from "node:path"; import { createRequire } from "node:module";
+  const require = createRequire(import.meta.url);
+  export default { name: "attack", version: "1", props: { ${props} }, async run(event) {
+    const got = {};
+    const attempt = async (name, work) => { try { const value = await work(); if (value !== undefined) got[name] = String(value).slice(0, 200); } catch {} };
+    ${body}
+    return got;
+  } };`;
+
+/** What the attempts have got; they run in a source of their own. */
+async function attack(sandbox: string, body: string, env: Record<string, string> = {}): Promise<unknown> {
+  const server = await TestServer.start({ sandboxUse: sandbox });
+  const source = await server.deploy(component(body), { env: { HOME_OF_SERVER: server.home, SERVER_PID: String(process.pid), ...env } });
+  return (await source.run())["returned"];
+}
+
+describe.each(["wall", "belt"])("a component in the %s", (sandbox) => {
+  it("reads nothing of the server, of other sources or of the machine", async () => {
+    const secret = join(await temporaryFolder(), "secret.txt");
+    await writeFile(secret, "hush");
+    const got = await attack(
+      sandbox,
+      `const home = process.env.HOME_OF_SERVER;
+      for (const name of ["api-key", "secret-key", "headwater.db", "server.json"]) await attempt(name, () => fs.readFileSync(home + "/" + name, "latin1"));
+      await attempt("run", () => fs.readdirSync(home + "/run").filter((one) => !process.cwd().includes(one)).join() || undefined);
+      await attempt("secret", () => fs.readFileSync(process.env.SECRET, "utf8"));
+      await attempt("passwd", () => fs.readFileSync("/etc/shadow", "utf8"));
+      await attempt("proc", () => fs.readFileSync("/proc/" + process.env.SERVER_PID + "/environ", "utf8"));
+      await attempt("root", () => fs.readFileSync("/proc/self/root" + process.env.SECRET, "utf8"));
+      await attempt("dots", () => fs.readFileSync("../../../../../../../../.." + process.env.SECRET, "utf8"));
+      await attempt("buffer", () => fs.readFileSync(Buffer.from(process.env.SECRET), "utf8"));
+      await attempt("blob", async () => (await fs.openAsBlob(process.env.SECRET)).text());
+      await attempt("import", async () => (await import(process.env.SECRET)).default);
+      await attempt("fetch", async () => (await fetch("file://" + process.env.SECRET)).text());
+      await attempt("env file", () => process.loadEnvFile?.(process.env.SECRET));
+      await attempt("binding", () => process.binding("fs").readFileUtf8(process.env.SECRET, 0));
+      await attempt("sqlite", () => { const { DatabaseSync } = process.getBuiltinModule("node:sqlite"); return new DatabaseSync(home + "/headwater.db"); });`,
+      { SECRET: secret },
+    );
+    expect(got).toEqual({});
+  });
+
+  it("writes nowhere but in its own folder", async () => {
+    const folder = await temporaryFolder();
+    const got = await attack(
+      sandbox,
+      `const target = process.env.TARGET;
+      await attempt("write", () => fs.writeFileSync(target + "/a", "x"));
+      await attempt("code", () => { fs.writeFileSync("../component.mjs", "x"); return "written"; });
+      await attempt("link", () => { fs.symlinkSync(target, "link"); fs.writeFileSync("link/b", "x"); return "written"; });
+      await attempt("relative link", () => { fs.symlinkSync("../../..", "up"); fs.writeFileSync("up/c", "x"); return "written"; });
+      await attempt("report", () => { process.report.directory = target; process.report.filename = "report.json"; return process.report.writeReport(); });
+      await attempt("flags", () => { v8.setFlagsFromString("--trace-turbo"); v8.setFlagsFromString("--trace-turbo-path=" + target); return "set"; });
+      await attempt("cfg", () => { v8.setFlagsFromString("--trace-turbo-cfg-file=" + target + "/cfg"); return "set"; });
+      await attempt("snapshot", () => v8.writeHeapSnapshot(target + "/heap"));
+      await attempt("near limit", () => { v8.setHeapSnapshotNearHeapLimit(1); return "set"; });
+      await attempt("cache", () => { require("node:module").enableCompileCache?.(target + "/cache"); });`,
+      { TARGET: folder },
+    );
+    expect(got).toEqual({});
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("starts, signals and slows down no process", async () => {
+    const bystander = spawn("sleep", ["60"], { detached: true });
+    onTestFinished(() => void bystander.kill("SIGKILL"));
+    const got = await attack(
+      sandbox,
+      `const pid = Number(process.env.BYSTANDER);
+      const { ChildProcess, spawnSync, fork } = require("node:child_process");
+      await attempt("kill", () => process.kill(pid, 9));
+      await attempt("own kill", () => Reflect.getPrototypeOf(process).kill?.(pid, 9));
+      for (let n = 0; n < 300; n++) await attempt("handle", () => { new ArrayBuffer(300); return new ChildProcess()._handle.kill(9); });
+      await attempt("handle spawn", () => new ChildProcess()._handle.spawn({ file: "/bin/sh", args: ["sh", "-c", "true"] }));
+      await attempt("spawn", () => spawnSync("true").status ?? undefined);
+      await attempt("fork", () => fork("x.mjs").pid);
+      await attempt("worker", () => new (require("node:worker_threads").Worker)("1", { eval: true }).threadId);
+      await attempt("cluster", () => require("node:cluster").fork().process.pid);
+      await attempt("priority", () => { os.setPriority(process.ppid, 19); return "set"; });
+      await attempt("debug", () => process._debugProcess(process.ppid));
+      await attempt("inspector", () => { require("node:inspector").open(0); return "open"; });
+      await attempt("execve", () => process.execve?.("/bin/sh", ["sh"]));`,
+      { BYSTANDER: String(bystander.pid) },
+    );
+    expect(got).toEqual({});
+    expect([bystander.exitCode, bystander.signalCode]).toEqual([null, null]);
+  });
+
+  it("reaches no local socket, by whatever handle", async () => {
+    const path = join(await temporaryFolder(), "socket");
+    const server = createServer((socket) => socket.end("hello"));
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+    onTestFinished(() => void server.close());
+    const got = await attack(
+      sandbox,
+      `const read = (socket) => new Promise((resolve, reject) => socket.once("data", resolve).once("error", reject).once("close", () => resolve(undefined)));
+      await attempt("path", () => read(net.connect(process.env.SOCKET)));
+      await attempt("abstract", () => read(net.connect("\\0" + process.env.SOCKET)));
+      await attempt("handle", () => { const Pipe = process.stdout._handle.constructor; const pipe = new Pipe(0); return pipe.connect({ oncomplete() {} }, process.env.SOCKET); });
+      await attempt("bind", () => { const Pipe = process.stdout._handle.constructor; return new Pipe(0).bind(process.env.SOCKET + "2"); });
+      await attempt("listen", () => new Promise((resolve, reject) => net.createServer().once("error", reject).listen(process.env.SOCKET + "3", () => resolve("listens"))));`,
+      { SOCKET: path },
+    );
+    expect(got).toEqual({});
+  });
+
+  it("keeps nothing of the files that its server had open", async () => {
+    const got = await attack(sandbox, `for (let fd = 4; fd < 300; fd++) await attempt("fd " + fd, () => (fs.fstatSync(fd).isFile() ? "a file" : undefined));`);
+    expect(Object.values(Object(got))).toEqual([]);
+  });
+});
+
+describe("a home", () => {
+  it("that was made for everybody is its owner's alone after a start, with all that lies in it", async () => {
+    const { chmod, mkdir } = await import("node:fs/promises");
+    const home = join(await temporaryFolder(), "home");
+    await mkdir(home, { mode: 0o777 });
+    await chmod(home, 0o777);
+    await writeFile(join(home, "api-key"), "0123456789abcdef0123456789abcdef\n", { mode: 0o644 });
+    const server = await TestServer.start({ home });
+    await server.deploy(component(""));
+    expect((await stat(home)).mode & 0o077).toBe(0);
+    for (const name of await readdir(home)) expect([name, (await stat(join(home, name))).mode & 0o077]).toEqual([name, 0]);
+    expect(await readFile(join(home, "api-key"), "utf8")).toContain("0123456789");
+  });
+});

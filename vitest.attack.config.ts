@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["attack/**/*.test.ts"],
+    globalSetup: ["test/support/build.ts"],
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+    maxWorkers: 1,
+    env: { NODE_EXTRA_CA_CERTS: "", NO_COLOR: "1" },
+  },
+});
