@@ -20,3 +20,12 @@ export function npmProblem(output: string): NpmProblem {
   const isSilent = /\b(ENOTFOUND|ECONNREFUSED|ECONNRESET|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED|ERR_SOCKET_TIMEOUT)\b/.test(output);
   return isSilent ? "unreachable" : "failed";
 }
+
+/** The package that npm names as missing, with the version that was wanted. */
+export function npmCulprit(output: string): { name: string; spec: string } | undefined {
+  const spec =
+    /No matching version found for ((?:@[^@\s]+\/)?[^@\s]+@\S+?)\.?(?:\s|$)/.exec(output)?.[1] ??
+    /'((?:@[^@'\s]+\/)?[^@'\s]+@[^'\s]+)' is not in this registry/.exec(output)?.[1];
+  if (spec === undefined) return undefined;
+  return { spec, name: spec.slice(0, spec.lastIndexOf("@")) };
+}

@@ -7,7 +7,7 @@ import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PackageResolver, ResolvedPackages } from "../ports/package-resolver.ts";
 import { foreignPackages, installedVersions } from "./installed-tree.ts";
-import { npmProblem, runNpm } from "./npm-command.ts";
+import { npmCulprit, npmProblem, runNpm } from "./npm-command.ts";
 import { compareVersions, isExactVersion, satisfiesRange } from "./versions.ts";
 import { readIfThere } from "../system/whole-files.ts";
 
@@ -196,6 +196,15 @@ function isOffline(error: unknown): boolean {
   return error instanceof PdError && error.code === "PD_PACKAGES_UNREACHABLE";
 }
 
+/** What is missing is wanted by a package, not by the component. */
+function indirectError({ name, spec }: { name: string; spec: string }, specs: readonly PackageSpec[], details: object): PdError {
+  const wanting = specs.map((one) => `${one.name} (imported at ${one.importedAt})`).join(", ");
+  return new PdError("PD_PACKAGE_NOT_FOUND", `Cannot install ${wanting}: one of its own dependencies, "${spec}", is not in the registry`, {
+    details: { ...details, missing: name, at: specs[0]?.importedAt },
+    fix: "Take another version of the package that wants it",
+  });
+}
+
 function foreignError(problems: readonly string[], specs: readonly PackageSpec[]): PdError {
   const names = specs.map(({ name, importedAt }) => `${name} (imported at ${importedAt})`).join(", ");
   return new PdError("PD_INSTALL_FAILED", `Cannot install ${names}: a package wants what is no package of the registry: ${problems.join("; ")}`, {
@@ -208,6 +217,8 @@ function installError(output: string, specs: readonly PackageSpec[]): PdError {
   const details = { npm: output.slice(-4000) };
   const problem = npmProblem(output);
   if (problem === "no-such-package" || problem === "no-such-version") {
+    const named = npmCulprit(output);
+    if (named !== undefined && !specs.some(({ name }) => name === named.name)) return indirectError(named, specs, details);
     const culprit =
       specs.find(({ name }) => output.includes(`${name}@`) || output.includes(`/${name.replace("/", "%2f")}`) || output.includes(`'${name}`)) ?? specs[0];
     const wanted = `${culprit?.name}${culprit?.range === undefined ? "" : `@${culprit.range}`}`;

@@ -42,7 +42,12 @@ export class PackageImports {
     const range = parsed.range ?? this.#projectRange(importer, parsed.name);
     const known = this.#specs.get(parsed.name);
     if (known === undefined || (known.range === undefined && range !== undefined)) {
-      this.#specs.set(parsed.name, { name: parsed.name, ...(range === undefined ? {} : { range }), importedAt: `${importer}:${line}` });
+      this.#specs.set(parsed.name, {
+        name: parsed.name,
+        ...(range === undefined ? {} : { range }),
+        ...(parsed.range === undefined && range !== undefined ? { isOfProject: true } : {}),
+        importedAt: `${importer}:${line}`,
+      });
     } else if (parsed.range !== undefined && known.range !== parsed.range) {
       this.problems.push({
         text: `${parsed.name} is imported in two versions: ${known.range} at ${known.importedAt}, and ${parsed.range} here`,

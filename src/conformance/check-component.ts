@@ -7,6 +7,7 @@ import { invocationId } from "../domain/ids.ts";
 import { describeOutcome } from "../domain/invocation.ts";
 import { sampleProps } from "../domain/sample-props.ts";
 import type { Bundle, ComponentCode } from "../domain/saved-component.ts";
+import { type LiftedRange, rangeToLift, withoutRanges } from "../engine/lift-range.ts";
 import type { Bundler } from "../ports/bundler.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PackageResolver } from "../ports/package-resolver.ts";
@@ -51,10 +52,7 @@ export async function checkComponent(ports: CheckPorts, folder: string, path: st
     reach("bundled");
     const bundle = await bundled(ports, code);
     reach("packages");
-    const { folder: packagesFolder } = await ports.packages.resolve(bundle.packages, {});
-    reach("loaded");
-    const packagesPath = packagesFolder === undefined ? {} : { packagesPath: ports.packages.locate(packagesFolder) };
-    const unit = await ports.runner.start({ bundle, env: {}, state: {}, ...packagesPath }, { late: () => {}, ended: () => {} });
+    const unit = await loaded(ports, bundle, { reach });
     try {
       await checkUnit(ports, unit, { code: bundle.code, reach });
     } finally {
@@ -84,6 +82,24 @@ async function bundled({ bundler }: CheckPorts, code: ComponentCode): Promise<Bu
   const result = await bundler.bundle(code);
   if (result.kind === "built") return result.bundle;
   throw new Problem("cannot be bundled", result.problems.map(({ text, file, line }) => `${text} (${file}:${line})`).join("; "));
+}
+
+/** Loads it with its packages, also where a range of its project is too old for it. */
+async function loaded(
+  ports: CheckPorts,
+  bundle: Bundle,
+  { reach, lifted = [] }: { reach: (stage: Stage) => void; lifted?: readonly LiftedRange[] },
+): Promise<Unit> {
+  const { folder } = await ports.packages.resolve(withoutRanges(bundle.packages, lifted), {});
+  reach("loaded");
+  const packagesPath = folder === undefined ? {} : { packagesPath: ports.packages.locate(folder) };
+  try {
+    return await ports.runner.start({ bundle, env: {}, state: {}, ...packagesPath }, { late: () => {}, ended: () => {} });
+  } catch (error) {
+    const range = rangeToLift(error, bundle.packages);
+    if (range === undefined || lifted.some(({ name }) => name === range.name)) throw error;
+    return loaded(ports, bundle, { reach, lifted: [...lifted, range] });
+  }
 }
 
 /** The definition, its props with made-up values, and `this` built of them. */
@@ -149,7 +165,7 @@ function withNpmWords(error: unknown, reason: string): string {
 
 /** What Node says when a module cannot be loaded tells whether the component or the sandbox is the reason. */
 function loadClass(reason: string): string {
-  if (/does not provide an export named|is not exported|Cannot find (module|package)|ERR_PACKAGE_PATH/.test(reason))
+  if (/does not provide an export named|Named export '[^']+' not found|is not exported|Cannot find (module|package)|ERR_PACKAGE_PATH/.test(reason))
     return "import that its package does not have";
   if (/addons is disabled/.test(reason)) return "needs native code (--allow-addons true)";
   if (/ERR_ACCESS_DENIED|Access to this API/.test(reason)) return "kept from it by the sandbox";

@@ -69,6 +69,9 @@ export interface RunResult {
 /** Key → how many changes of others its process had seen when the call first read or wrote it. */
 export type TouchedKeys = Readonly<Record<string, number>>;
 
+/** Key → its value as it is stored, and as of how many changes of others. */
+export type StoredValues = Readonly<Record<string, { readonly text: string | null; readonly epoch: number }>>;
+
 /** Key → JSON text of the value; `null` clears the key. */
 export type StateChanges = Readonly<Record<string, string | null>>;
 

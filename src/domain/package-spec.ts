@@ -12,6 +12,8 @@ export interface PackageSpec {
   readonly name: string;
   /** Version, range or `latest`; absent: whatever is current, then pinned (components.md, Versioning 3). */
   readonly range?: string;
+  /** The range is that of a package.json beside the code, not of the import. */
+  readonly isOfProject?: true;
   /** `file:line` of the first import. */
   readonly importedAt: string;
 }

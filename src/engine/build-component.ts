@@ -4,6 +4,7 @@ import { buildFailed } from "../domain/build-problem.ts";
 import type { PackageLock } from "../domain/package-spec.ts";
 import type { Bundle, ComponentCode, Origin, SavedComponent } from "../domain/saved-component.ts";
 import type { Unit } from "../ports/runner.ts";
+import { type LiftedRange, liftWarning, rangeToLift, withoutRanges } from "./lift-range.ts";
 import type { EnginePorts } from "./ports.ts";
 import { Registries } from "./registries.ts";
 
@@ -30,6 +31,8 @@ export interface BuiltCode {
   readonly bundle: Bundle;
   readonly lock: PackageLock;
   readonly packagesFolder: string | undefined;
+  /** Ranges that its project asks for, and that its own imports do not fit. */
+  readonly lifted: readonly LiftedRange[];
 }
 
 /** Throws PD_CODE_UNREACHABLE, PD_COMPONENT_NOT_FOUND. */
@@ -55,12 +58,39 @@ function withImports({ imports: _before, ...code }: ComponentCode, imports: read
   return imports.length === 0 ? code : { ...code, imports };
 }
 
+interface BuildContext {
+  readonly lock: PackageLock;
+  readonly lifted: readonly LiftedRange[];
+}
+
 /** Bundles and installs. Throws PD_BUILD_FAILED, PD_PACKAGE_NOT_FOUND and its like. */
-export async function buildCode(ports: EnginePorts, { code, origin, lock: ownLock }: ResolvedCode, lock: PackageLock): Promise<BuiltCode> {
+async function buildCode(ports: EnginePorts, { code, origin, lock: ownLock }: ResolvedCode, { lock, lifted }: BuildContext): Promise<BuiltCode> {
   const result = await ports.bundler.bundle(code);
   if (result.kind === "failed") throw buildFailed(code.path, result.problems);
-  const { folder, lock: nextLock } = await ports.packages.resolve(result.bundle.packages, ownLock ?? lock);
-  return { code, hash: result.hash, origin, bundle: result.bundle, lock: nextLock, packagesFolder: folder };
+  const pins = Object.fromEntries(Object.entries(ownLock ?? lock).filter(([name]) => !lifted.some((range) => range.name === name)));
+  const { folder, lock: nextLock } = await ports.packages.resolve(withoutRanges(result.bundle.packages, lifted), pins);
+  return { code, hash: result.hash, origin, bundle: result.bundle, lock: nextLock, packagesFolder: folder, lifted };
+}
+
+/**
+ * Bundles, installs and loads; code whose project asks for a package that is too old for it is built once more without
+ * that range. Throws what building and loading throw.
+ */
+export async function buildAndLoad(
+  ports: EnginePorts,
+  resolved: ResolvedCode,
+  { lock, load }: { lock: PackageLock; load: (built: BuiltCode) => Promise<Unit> },
+): Promise<{ built: BuiltCode; unit: Unit }> {
+  for (let lifted: readonly LiftedRange[] = []; ;) {
+    const built = await buildCode(ports, resolved, { lock, lifted });
+    try {
+      return { built, unit: await load(built) };
+    } catch (error) {
+      const range = rangeToLift(error, built.bundle.packages);
+      if (range === undefined || lifted.some(({ name }) => name === range.name)) throw error;
+      lifted = [...lifted, range];
+    }
+  }
 }
 
 async function fetchCode({ origin }: EnginePorts, url: string): Promise<ComponentCode> {
@@ -114,14 +144,14 @@ export interface SaveSettings {
 }
 
 export function savedComponentOf({ clock }: EnginePorts, built: BuiltCode, { definition, isTransient }: SaveSettings): SavedComponent {
-  const { code, hash, origin, bundle, lock, packagesFolder } = built;
+  const { code, hash, origin, bundle, lock, packagesFolder, lifted } = built;
   return {
     id: `sc_${clock.randomText(7)}`,
     code,
     hash,
     origin,
     bundle,
-    definition,
+    definition: lifted.length === 0 ? definition : { ...definition, warnings: [...definition.warnings, ...lifted.map(liftWarning)] },
     lock,
     ...(packagesFolder === undefined ? {} : { packagesFolder }),
     isTransient,

@@ -6,7 +6,7 @@ import { dataStoresOf } from "../domain/prop.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { StoredBaggage } from "../ports/component-store.ts";
 import type { Unit } from "../ports/runner.ts";
-import { type CodeInput, buildCode, requireSource, resolveCode, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
+import { type BuiltCode, type CodeInput, buildAndLoad, requireSource, resolveCode, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
 import { callHook } from "./hooks.ts";
 import { LiveSource } from "./live-source.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -119,8 +119,8 @@ async function load(ports: EnginePorts, live: LiveSource, { code, env }: DeployR
     const { bundle, packagesFolder } = code.component;
     return { component: code.component, unit: await live.startUnit({ bundle, packagesFolder, env }) };
   }
-  const built = await buildCode(ports, await resolveCode(ports, code), {});
-  const unit = await live.startUnit({ bundle: built.bundle, packagesFolder: built.packagesFolder, env });
+  const start = ({ bundle, packagesFolder }: BuiltCode): Promise<Unit> => live.startUnit({ bundle, packagesFolder, env });
+  const { built, unit } = await buildAndLoad(ports, await resolveCode(ports, code), { lock: {}, load: start });
   const definition = sourceDefinitionOf(unit, built);
   return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };
 }

@@ -297,7 +297,7 @@ export class LiveSource {
     const keys = kind === "hook" ? [] : owned.clashesOf(touched, unit);
     if (keys.length === 0) return undefined;
     // The unit works on what it has made of them itself: back to what is stored.
-    unit.patchState(owned.valuesOf(Object.keys(stateChanges)), owned.epoch);
+    unit.restoreState(owned.storedOf(Object.keys(stateChanges), unit));
     return `while it ran, others wrote what it had read or written: ${keys.map((key) => JSON.stringify(key)).join(", ")}`;
   }
 

@@ -1,6 +1,6 @@
 import type { DedupeCache } from "../domain/dedupe.ts";
 import type { DeployedId } from "../domain/ids.ts";
-import type { StateChanges, TouchedKeys } from "../domain/invocation.ts";
+import type { StateChanges, StoredValues, TouchedKeys } from "../domain/invocation.ts";
 import { LIMITS } from "../domain/limits.ts";
 import type { RunStore } from "../ports/run-store.ts";
 import type { Unit } from "../ports/runner.ts";
@@ -59,18 +59,20 @@ export class Owned implements Ownership {
     return Object.fromEntries(this.#values);
   }
 
-  /** The values of these keys; `null` for those that have none. */
-  valuesOf(keys: readonly string[]): StateChanges {
-    return Object.fromEntries(keys.map((key) => [key, this.#values.get(key) ?? null]));
+  /** The values of these keys, and when others than the writer have last changed them. */
+  storedOf(keys: readonly string[], writer: Writer): StoredValues {
+    return Object.fromEntries(keys.map((key) => [key, { text: this.#values.get(key) ?? null, epoch: this.#othersEpoch(key, writer) }]));
+  }
+
+  #othersEpoch(key: string, writer: Writer): number {
+    const last = this.#lastWrites.get(key);
+    if (last === undefined) return 0;
+    return last.writer === writer ? last.othersEpoch : last.epoch;
   }
 
   /** Keys that others have written since the call knew them. */
   clashesOf(touched: TouchedKeys, writer: Writer): readonly string[] {
-    return Object.keys(touched).filter((key) => {
-      const last = this.#lastWrites.get(key);
-      if (last === undefined) return false;
-      return (last.writer === writer ? last.othersEpoch : last.epoch) > (touched[key] ?? 0);
-    });
+    return Object.keys(touched).filter((key) => this.#othersEpoch(key, writer) > (touched[key] ?? 0));
   }
 
   /** A unit that is gone writes no more, and is not kept for the sake of what it wrote. */
@@ -86,9 +88,7 @@ export class Owned implements Ownership {
       this.#size += (value === null ? 0 : key.length + value.length) - this.#sizeOf(key);
       if (value === null) this.#values.delete(key);
       else this.#values.set(key, value);
-      const last = this.#lastWrites.get(key);
-      const othersEpoch = last === undefined ? 0 : last.writer === writer ? last.othersEpoch : last.epoch;
-      this.#lastWrites.set(key, { writer, epoch, othersEpoch });
+      this.#lastWrites.set(key, { writer, epoch, othersEpoch: this.#othersEpoch(key, writer) });
     }
   }
 }

@@ -5,7 +5,7 @@ import { withDynamicProps } from "../domain/prop.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { CarriedState } from "../ports/component-store.ts";
 import type { Unit } from "../ports/runner.ts";
-import { buildCode, requireSource, resolveCode, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
+import { type BuiltCode, buildAndLoad, requireSource, resolveCode, savedComponentOf, sourceDefinitionOf } from "./build-component.ts";
 import { type DeployRequest, makeDataStores } from "./deploy.ts";
 import { callHook, hasHookThrown, lacksAccount, reactivate } from "./hooks.ts";
 import type { LiveSource } from "./live-source.ts";
@@ -99,8 +99,8 @@ async function nextCode(
     const { bundle, packagesFolder } = component;
     return { component, unit: isSame ? undefined : await live.startUnit({ bundle, packagesFolder, env }) };
   }
-  const built = await buildCode(ports, await resolveCode(ports, code), current.lock);
-  const unit = await live.startUnit({ bundle: built.bundle, packagesFolder: built.packagesFolder, env });
+  const start = ({ bundle, packagesFolder }: BuiltCode): Promise<Unit> => live.startUnit({ bundle, packagesFolder, env });
+  const { built, unit } = await buildAndLoad(ports, await resolveCode(ports, code), { lock: current.lock, load: start });
   const definition = sourceDefinitionOf(unit, built);
   return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };
 }

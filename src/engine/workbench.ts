@@ -8,10 +8,20 @@ import type { SavedComponent } from "../domain/saved-component.ts";
 import { accountFinder } from "./accounts.ts";
 import { type LoadedAction, runAction } from "./actions.ts";
 import { askUnit } from "./ask-unit.ts";
-import { type CodeInput, type ResolvedCode, buildCode, definitionOf, requireAction, resolveCode, savedComponentOf } from "./build-component.ts";
+import {
+  type CodeInput,
+  type BuiltCode,
+  type ResolvedCode,
+  buildAndLoad,
+  definitionOf,
+  requireAction,
+  resolveCode,
+  savedComponentOf,
+} from "./build-component.ts";
 import { type Configuration, type Configuring, configure, dynamicPropsFor } from "./configure.ts";
 import { answerDataStore } from "./data-stores.ts";
 import { type OptionsPage, optionsOf } from "./options-page.ts";
+import type { Unit } from "../ports/runner.ts";
 import type { EnginePorts } from "./ports.ts";
 import { Usage } from "./usage.ts";
 
@@ -138,11 +148,13 @@ export class Workbench {
 
   async #load(code: ResolvedCode | Extract<WorkPiece["code"], { kind: "saved" }>, env: WorkPiece["env"]): Promise<LoadedAction> {
     const ports = this.#ports;
-    const built = code.kind === "saved" ? code.component : await buildCode(ports, code, {});
-    const { bundle, packagesFolder } = built;
-    const packagesPath = packagesFolder === undefined ? {} : { packagesPath: ports.packages.locate(packagesFolder) };
     const events = { late: () => {}, ended: () => {}, ask: answerDataStore.bind(undefined, ports) };
-    const unit = await ports.runner.start({ bundle, env, state: {}, ...packagesPath }, events);
+    const load = ({ bundle, packagesFolder }: Pick<BuiltCode, "bundle"> & { packagesFolder?: string | undefined }): Promise<Unit> => {
+      const packagesPath = packagesFolder === undefined ? {} : { packagesPath: ports.packages.locate(packagesFolder) };
+      return ports.runner.start({ bundle, env, state: {}, ...packagesPath }, events);
+    };
+    const { built, unit } =
+      code.kind === "saved" ? { built: code.component, unit: await load(code.component) } : await buildAndLoad(ports, code, { lock: {}, load });
     if (this.#isClosed) {
       unit.kill("the server stopped");
       throw new PdError("PD_STOPPING", `Cannot use ${built.code.path}: the server is stopping`);

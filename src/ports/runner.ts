@@ -1,5 +1,5 @@
 import type { InvocationId } from "../domain/ids.ts";
-import type { BadResponse, HttpResponse, LogLine, Method, Outcome, RunResult, StateChanges } from "../domain/invocation.ts";
+import type { BadResponse, HttpResponse, LogLine, Method, Outcome, RunResult, StateChanges, StoredValues } from "../domain/invocation.ts";
 import type { DataStoreRequest } from "../domain/data-store.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { ConfiguredProps, PropDeclaration } from "../domain/prop.ts";
@@ -70,6 +70,8 @@ export interface Unit {
   call(request: CallRequest, report: CallReport): Promise<RunResult>;
   /** Tells the unit what others wrote. `epoch`: how many changes there have been; calls report it with the keys that they touch. */
   patchState(changes: StateChanges, epoch: number): void;
+  /** Tells the unit what is stored, after a call of it was given up that had not known of that. */
+  restoreState(stored: StoredValues): void;
   /** Takes no more calls, lets those in flight finish, then ends. */
   retire(): Promise<void>;
   /** Ends at once; calls in flight are interrupted. */

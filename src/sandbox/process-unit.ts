@@ -1,6 +1,6 @@
 import { messageOf } from "../domain/errors.ts";
 import type { InvocationId } from "../domain/ids.ts";
-import { type LogLine, type Outcome, type RunResult, type StateChanges } from "../domain/invocation.ts";
+import { type LogLine, type Outcome, type RunResult, type StateChanges, type StoredValues } from "../domain/invocation.ts";
 import type { Bundle } from "../domain/saved-component.ts";
 import { secretVariables } from "../domain/secret-props.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -125,6 +125,10 @@ export class ProcessUnit implements Unit {
 
   patchState(changes: StateChanges, epoch: number): void {
     this.#child.send({ type: "host:state", changes, epoch });
+  }
+
+  restoreState(stored: StoredValues): void {
+    this.#child.send({ type: "host:restore", stored });
   }
 
   async retire(): Promise<void> {

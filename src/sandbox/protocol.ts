@@ -1,6 +1,6 @@
 import type { Emit } from "../domain/event.ts";
 import type { InvocationId } from "../domain/ids.ts";
-import type { BadResponse, HttpResponse, LogLine, Method, Outcome, StateChanges, TouchedKeys } from "../domain/invocation.ts";
+import type { BadResponse, HttpResponse, LogLine, Method, Outcome, StateChanges, StoredValues, TouchedKeys } from "../domain/invocation.ts";
 import type { DataStoreRequest } from "../domain/data-store.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { ConfiguredProps, PropDeclaration } from "../domain/prop.ts";
@@ -47,6 +47,7 @@ export type ToChild =
   /** To the question of this number; `error`: the message to throw. */
   | { readonly type: "host:answer"; readonly number: number; readonly value?: JsonValue; readonly error?: string }
   | { readonly type: "host:state"; readonly changes: StateChanges; readonly epoch: number }
+  | { readonly type: "host:restore"; readonly stored: StoredValues }
   /** The host has settled this call: nothing of it will be stored. */
   | { readonly type: "host:abandon"; readonly id: InvocationId }
   | { readonly type: "host:ping" }

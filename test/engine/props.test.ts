@@ -301,7 +301,7 @@ describe("what a component declares beyond the usual", () => {
     const server = await TestServer.start();
     const upstream = await Upstream.overTls(({ url }) => (url.startsWith("/bad") ? { status: 404, body: { no: 1 } } : { body: { ok: true } }));
     const source = await server.deploy(
-      'export default { name: "r", version: "1", props: { r: "http_request" }, async run() { try { this.$emit(await this.r.execute()) } catch (error) { this.$emit({ message: error.message, data: error.response.data }) } } };',
+      'export default { name: "r", version: "1", props: { r: "http_request" }, async run() { try { const { status, headers, data } = await this.r.execute(); this.$emit(data); if (status !== 200 || !headers["content-type"]) throw new Error("status and headers are missing") } catch (error) { this.$emit({ message: error.message, data: error.response.data }) } } };',
       {
         env: { NODE_TLS_REJECT_UNAUTHORIZED: "0" },
         props: {

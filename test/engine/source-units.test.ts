@@ -28,6 +28,8 @@ class RecordingUnit implements Unit {
     this.told.push(changes);
   }
 
+  restoreState(): void {}
+
   async retire(): Promise<void> {
     this.#events.ended();
   }

@@ -21,7 +21,7 @@ export class CallState implements Writer {
   readonly #state: State;
   /** Reads and writes a copy of its own: nothing of it is stored. */
   readonly #isPrivate: boolean;
-  /** Key → the epoch in which it was first touched. */
+  /** Key → as of how many changes of others it was when it was first touched. */
   #touched = new Map<string, number>();
   #written = new Map<string, Written>();
   /** Key → whose unsettled value was read. */
@@ -59,7 +59,7 @@ export class CallState implements Writer {
     this.#touch(name);
     const source = this.#seen.get(name);
     if (source !== undefined) this.#builtOn.add(source);
-    this.#written.set(name, { text, order: this.#isPrivate ? 0 : this.#state.write(name, text, this) });
+    this.#written.set(name, { text, order: this.#isPrivate ? 0 : this.#state.write(name, text, { writer: this, asOf: this.#touched.get(name) ?? 0 }) });
     return name.length + (text?.length ?? 0);
   }
 
@@ -115,7 +115,7 @@ export class CallState implements Writer {
   }
 
   #touch(key: string): void {
-    if (!this.#isPrivate && !this.#touched.has(key)) this.#touched.set(key, this.#state.epoch);
+    if (!this.#isPrivate && !this.#touched.has(key)) this.#touched.set(key, this.#state.asOf(key));
   }
 
   /** Of calls that are built on each other none waits for the other. */

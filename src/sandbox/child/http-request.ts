@@ -9,8 +9,8 @@ export function httpRequest(configured: unknown): object {
 }
 
 /**
- * Sends the request and hands back the parsed body (platform.md §4.2, http_request). Throws an Error with the
- * `response` when the status is 400 or more.
+ * Sends the request and hands back `{ status, statusText, headers, data }`, as published components read it
+ * (registry.md, http_request). Throws an Error with the `response` when the status is 400 or more.
  */
 async function execute(request: Record<string, unknown>): Promise<unknown> {
   const url = new URL(textOf(request["url"]));
@@ -23,9 +23,10 @@ async function execute(request: Record<string, unknown>): Promise<unknown> {
   if (body?.type !== undefined && !headers.has("content-type")) headers.set("content-type", body.type);
   const response = await fetch(url, { method, headers, ...(body === undefined ? {} : { body: body.content }) });
   const data = parsed(await response.text());
-  if (response.ok) return data;
+  const answer = { status: response.status, statusText: response.statusText, headers: Object.fromEntries(response.headers), data };
+  if (response.ok) return answer;
   const error = new Error(`${method} ${url.origin}${url.pathname} was answered with status ${response.status}`);
-  throw Object.assign(error, { response: { status: response.status, headers: Object.fromEntries(response.headers), data } });
+  throw Object.assign(error, { response: answer });
 }
 
 /** `[{ name, value, disabled? }]` or an object of names and values. */

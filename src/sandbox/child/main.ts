@@ -114,6 +114,8 @@ async function receive(message: ToChild): Promise<void> {
       return tell({ type: "child:pong" });
     case "host:state":
       return state.patch(message.changes, message.epoch);
+    case "host:restore":
+      return state.restore(message.stored);
     case "host:abandon":
       return calls.get(message.id)?.state.abandon();
     case "host:stop":

@@ -1,4 +1,4 @@
-import type { StateChanges } from "../../domain/invocation.ts";
+import type { StateChanges, StoredValues } from "../../domain/invocation.ts";
 
 /** Who wrote a value that is not settled yet. */
 export interface Writer {
@@ -24,7 +24,9 @@ export class State {
   #order = 0;
   /** Characters of all keys and values. */
   #size: number;
-  #epoch: number;
+  /** Key → as of how many changes of others its value is, where that is not `#epoch`. */
+  readonly #asOf = new Map<string, number>();
+  readonly #epoch: number;
 
   /** `epoch`: how many changes the host had seen when these values were copied. */
   constructor(values: Readonly<Record<string, string>>, epoch = 0) {
@@ -38,9 +40,9 @@ export class State {
     return this.#size - this.#sizeOf(key) + key.length + text.length;
   }
 
-  /** How many changes of the host this process has seen. */
-  get epoch(): number {
-    return this.#epoch;
+  /** As of how many changes of others the value of this key is: a value that was made of an older one is as old as that. */
+  asOf(key: string): number {
+    return this.#asOf.get(key) ?? this.#epoch;
   }
 
   textOf(key: string): string | undefined {
@@ -52,9 +54,10 @@ export class State {
     return this.#unsettled.get(key)?.writer;
   }
 
-  /** `undefined` clears the key. Returns the order of this write among all. */
-  write(key: string, text: string | undefined, writer: Writer): number {
+  /** `undefined` clears the key. `asOf`: that of what the writer knew. Returns the order of this write among all. */
+  write(key: string, text: string | undefined, { writer, asOf }: { writer: Writer; asOf: number }): number {
     this.#put(key, text);
+    this.#asOf.set(key, asOf);
     const order = ++this.#order;
     this.#unsettled.set(key, { writer, order });
     return order;
@@ -70,11 +73,18 @@ export class State {
 
   /** What another process wrote: whoever has read or written these keys before learns of it from the host. */
   patch(changes: StateChanges, epoch: number): void {
-    this.#epoch = epoch;
-    for (const [key, text] of Object.entries(changes)) {
-      this.#put(key, text ?? undefined);
-      this.#unsettled.delete(key);
-    }
+    for (const [key, text] of Object.entries(changes)) this.#replace(key, text, epoch);
+  }
+
+  /** What is stored, after a call that had not known of it was given up. Values that were made of it stay: they count. */
+  restore(stored: StoredValues): void {
+    for (const [key, { text, epoch }] of Object.entries(stored)) if (this.asOf(key) < epoch) this.#replace(key, text, epoch);
+  }
+
+  #replace(key: string, text: string | null, epoch: number): void {
+    this.#put(key, text ?? undefined);
+    this.#asOf.set(key, epoch);
+    this.#unsettled.delete(key);
   }
 
   #sizeOf(key: string): number {
