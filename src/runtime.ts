@@ -156,6 +156,11 @@ interface StartingPlugs extends Omit<Starting, "isShared"> {
   readonly onDamage: (reason: string) => void;
 }
 
+/** Others than the owner deploy to a shared server: it starts with the wall, unless it is told otherwise. */
+function sandboxOf({ sandboxUse, host }: Settings, isShared: boolean): Settings["sandboxUse"] {
+  return isShared && !isLoopback(host) && sandboxUse === "auto" ? "wall" : sandboxUse;
+}
+
 async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl, onDamage }: StartingPlugs) {
   const packagesFolder = join(home, "packages");
   const clearStore = await openStore({ home, signal: stop.signal, onDamage });
