@@ -5,7 +5,7 @@ import { esbuildBundler } from "./code/esbuild-bundler.ts";
 import { NpmResolver } from "./code/npm-resolver.ts";
 import { urlOrigin } from "./code/url-origin.ts";
 import type { Settings } from "./config.ts";
-import { PdError } from "./domain/errors.ts";
+import { PdError, codeOf } from "./domain/errors.ts";
 import type { JsonObject } from "./domain/json.ts";
 import { Engine } from "./engine/engine.ts";
 import { EventFeed } from "./engine/event-feed.ts";
@@ -96,12 +96,9 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const [apiKey, version] = [await readOrMakeKey(join(home, "api-key")), await packageVersion()];
   let api: Listener | undefined;
   const health = new DatabaseHealth(log);
-  const { metrics, keyPlace, enclosure, ...plugs } = await startPlugs(settings, {
-    ...starting,
-    version,
-    onDamage: (reason) => health.note(reason),
-    apiUrl: () => api?.url ?? "",
-  });
+  const onDamage = (reason: string): void => health.note(reason);
+  const withSandbox = { ...settings, sandboxUse: sandboxOf(settings, starting.isShared) };
+  const { metrics, keyPlace, enclosure, ...plugs } = await startPlugs(withSandbox, { ...starting, version, onDamage, apiUrl: () => api?.url ?? "" });
   const { store } = plugs;
   if (starting.isShared) requireKeys(settings.host, store);
 
@@ -123,7 +120,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
     await Promise.all([...closed, engine.stop(graceMs)]);
   });
   handler = endpointListener(engine, { ...endpointSettings(settings), log, endpointUrl });
-  const started = { pid: process.pid, endpoint_url: endpoints.url, started_at_ms: systemClock.now(), version };
+  const started = startedNow(endpoints.url, version);
   const record = (): ServerRecord => ({ ...started, api_url: api?.url ?? "" });
   metrics.watchProcesses(() => engine.processCount);
   const facts = (): JsonObject => ({ home, secret_key: keyPlace, ...countsOf(engine), ...enclosureStatus(enclosure), ...health.status() });
@@ -246,6 +243,10 @@ class DatabaseHealth {
   }
 }
 
+function startedNow(endpointUrl: string, version: string): Omit<ServerRecord, "api_url"> {
+  return { pid: process.pid, in_background: process.env["PD_BACKGROUND"] === "1", endpoint_url: endpointUrl, started_at_ms: systemClock.now(), version };
+}
+
 function countsOf({ store, processCount }: Engine): JsonObject {
   return { sources: store.listSources().length, processes: processCount };
 }
@@ -285,8 +286,18 @@ function isLoopback(host: string): boolean {
 
 async function homeInUse(home: string): Promise<PdError> {
   const running = await readServerRecord(home);
-  const who = running === undefined ? "" : `: process ${running.pid} at ${running.api_url}`;
+  // What an earlier one has left says nothing of the one that is on its way up, or down.
+  const who = running === undefined || !isAlive(running.pid) ? ", and does not answer yet" : `: process ${running.pid} at ${running.api_url}`;
   return new PdError("PD_HOME_IN_USE", `Cannot start on ${home}: another server runs on it${who}`);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === "EPERM";
+  }
 }
 
 /** 32 letters and digits, for the owner of the folder alone. */

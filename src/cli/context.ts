@@ -27,6 +27,8 @@ export interface CliContext {
 
 /** How long a server that starts in the background may take. */
 const START_TIMEOUT_MS = 20_000;
+/** Supervisors start again what has ended, after a pause. */
+const RETURN_TIMEOUT_MS = 4000;
 /** Between attempts to start one while another runs that does not answer. */
 const RETRY_MS = 300;
 
@@ -64,8 +66,22 @@ export async function connectTo(cli: CliContext, profileName: string | undefined
   const settings = await settingsOf(cli);
   const running = await findServer(settings, cli);
   if (running !== undefined) return running;
+  const returned = await untilReturned(cli, settings);
+  if (returned !== undefined) return returned;
   cli.stderr.write("No server is running: starting one in the background (pd down stops it)\n");
   return withSpinner(cli, "Starting", startInBackground(cli, settings));
+}
+
+/** A server that somebody else started, and that ended without a word, may be on its way up again: whoever looks after it would find its place taken. */
+async function untilReturned(cli: CliContext, settings: Settings): Promise<ApiClient | undefined> {
+  const record = await readServerRecord(settings.home);
+  if (record === undefined || record.in_background === true) return undefined;
+  cli.stderr.write("The server that was started here is gone: waiting whether it comes back\n");
+  for (const started = Date.now(); Date.now() - started < RETURN_TIMEOUT_MS; await sleep(100)) {
+    const client = await findServer(settings, cli);
+    if (client !== undefined) return client;
+  }
+  return undefined;
 }
 
 /** Starts `pd up` with the same settings, its output in server.log of PD_HOME. Throws what kept it from starting. */
@@ -76,7 +92,7 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
   const words = Object.entries(cli.flags).flatMap(([name, value]) => flagWords(name, value));
   let hasEnded = false;
   // What it says is read again: without colours, and not what earlier ones have said.
-  const env = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined };
+  const env = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, PD_BACKGROUND: "1" };
   let from = 0;
   const begin = (): void => {
     hasEnded = false;

@@ -196,7 +196,13 @@ export function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && "code" in thrown && thrown.code !== undefined ? String(thrown.code) : undefined;
 }
 
+/** The disk is full, over its quota or read-only; the system's message names the path. */
+export function isDiskProblem(thrown: unknown): boolean {
+  return ["ENOSPC", "EDQUOT", "EROFS"].includes(codeOf(thrown) ?? "");
+}
+
 /** Makes a PdError of anything that was thrown; keeps one that already is. */
 export function toPdError(thrown: unknown): PdError {
-  return thrown instanceof PdError ? thrown : new PdError("PD_FAILED", messageOf(thrown), { cause: thrown });
+  if (thrown instanceof PdError) return thrown;
+  return new PdError(isDiskProblem(thrown) ? "PD_NOT_STORED" : "PD_FAILED", messageOf(thrown), { cause: thrown });
 }

@@ -81,8 +81,14 @@ export class ChildProcess {
   /** Makes the folder and starts the process in it. */
   static async start(settings: ChildSettings, name: string): Promise<ChildProcess> {
     const folder = join(settings.runFolder, name);
-    await mkdir(ownFolder(folder), { recursive: true, mode: 0o700 });
-    await writeFile(join(folder, WARM_UP_FILE), WARM_UP_COMPONENT);
+    try {
+      await mkdir(ownFolder(folder), { recursive: true, mode: 0o700 });
+      await writeFile(join(folder, WARM_UP_FILE), WARM_UP_COMPONENT);
+    } catch (error) {
+      // As on a full disk, time and again.
+      await removeFolder(folder, settings.log);
+      throw error;
+    }
     const child = new ChildProcess(settings, folder);
     try {
       // A server that was killed leaves children that cannot notice it: the next one finds them by this file.

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { mkdir, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { PdError, messageOf } from "../domain/errors.ts";
+import { PdError, isDiskProblem, messageOf } from "../domain/errors.ts";
 import { type Outcome, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
 import type { Runner, SandboxUse, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { ChildProcess, type ChildSettings } from "./child-process.ts";
@@ -70,7 +70,9 @@ export class ProcessRunner implements Runner {
       if (isKilled && !isLast && !this.#stop.signal.aborted) continue;
       if ("outcome" in loaded) throw loadFailed(loaded.outcome);
       const reason = messageOf(loaded.error);
-      throw new PdError("PD_FAILED", `Cannot start a process for the component: ${reason}`, { cause: loaded.error });
+      throw new PdError(isDiskProblem(loaded.error) ? "PD_NOT_STORED" : "PD_FAILED", `Cannot start a process for the component: ${reason}`, {
+        cause: loaded.error,
+      });
     }
   }
 

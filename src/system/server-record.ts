@@ -10,14 +10,17 @@ export interface ServerRecord {
   readonly endpoint_url: string;
   readonly started_at_ms: number;
   readonly version: string;
+  /** A command has started it; absent or false: somebody who may start it again. */
+  readonly in_background?: boolean;
 }
 
 /** `undefined` when no server has written one. */
 export async function readServerRecord(home: string): Promise<ServerRecord | undefined> {
   const record = parseJson((await readIfThere(join(home, "server.json"))) ?? "");
   if (!isRecord(record) || typeof record["pid"] !== "number" || typeof record["api_url"] !== "string") return undefined;
-  const { pid, api_url, endpoint_url, started_at_ms, version } = record;
-  return { pid, api_url, endpoint_url: String(endpoint_url), started_at_ms: Number(started_at_ms), version: String(version) };
+  const { pid, api_url, endpoint_url, started_at_ms, version, in_background } = record;
+  const facts = { endpoint_url: String(endpoint_url), started_at_ms: Number(started_at_ms), version: String(version), in_background: in_background === true };
+  return { pid, api_url, ...facts };
 }
 
 export function writeServerRecord(home: string, record: ServerRecord): Promise<void> {

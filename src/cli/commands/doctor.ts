@@ -5,6 +5,7 @@ import type { CheckResult } from "../../conformance/check-component.ts";
 import { type ConformanceReport, checkFolder } from "../../conformance/conformance.ts";
 import { openPorts } from "../../conformance/open-ports.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
+import { systemClock } from "../../system/clock.ts";
 import { streamLog } from "../../system/log.ts";
 import { packageVersion } from "../../system/program-files.ts";
 import { type CliContext, settingsOf } from "../context.ts";
@@ -27,6 +28,7 @@ export async function doctor(cli: CliContext, { registry, grep, json }: DoctorFl
   });
   const settings = await settingsOf(cli);
   const stop = abortOnStop(cli.stdout);
+  const tell = progressTeller(cli, json === true);
   const name = createHash("sha256")
     .update(`${folder}\0${grep ?? ""}\0${await packageVersion()}`)
     .digest("hex")
@@ -36,7 +38,7 @@ export async function doctor(cli: CliContext, { registry, grep, json }: DoctorFl
     folder,
     ...(grep === undefined ? {} : { grep }),
     progressFile: join(settings.home, "conformance", `${name}.progress`),
-    onResult: (result, done, total) => printProgress(cli, result, { done, total, isQuiet: json === true }),
+    onResult: tell,
     signal: stop.signal,
   });
   if (report.total === 0 && !stop.signal.aborted)
@@ -54,11 +56,23 @@ export async function doctor(cli: CliContext, { registry, grep, json }: DoctorFl
   return report.deployable === report.total && !stop.signal.aborted ? 0 : 1;
 }
 
-function printProgress(cli: CliContext, { path, failure }: CheckResult, { done, total, isQuiet }: { done: number; total: number; isQuiet: boolean }): void {
-  if (isQuiet) return;
+const TELL_EVERY_MS = 5000;
+
+/** Tells each failure as it comes, and now and then how far it is, how fast it goes and how long it will take. */
+function progressTeller(cli: CliContext, isQuiet: boolean): (result: CheckResult, done: number, total: number) => void {
   const colours = coloursFor(cli.stderr, cli);
-  if (failure !== undefined) printNote(cli, `${colours.red("✖")} ${path}\n  ${failure.class}: ${failure.reason}`);
-  else if (done % 100 === 0) printNote(cli, colours.dim(`${done} of ${total}`));
+  const startedAt = systemClock.now();
+  let toldAt = startedAt;
+  if (!isQuiet) printNote(cli, colours.dim("Looking for components; packages are installed as they are needed"));
+  return ({ path, failure }, done, total) => {
+    if (isQuiet) return;
+    if (failure !== undefined) printNote(cli, `${colours.red("✖")} ${path}\n  ${failure.class}: ${failure.reason}`);
+    const now = systemClock.now();
+    if (now - toldAt < TELL_EVERY_MS) return;
+    toldAt = now;
+    const perSecond = done / ((now - startedAt) / 1000);
+    printNote(cli, colours.dim(`${done} of ${total}, ${perSecond.toFixed(1)} a second, about ${Math.ceil((total - done) / perSecond / 60)} min left`));
+  };
 }
 
 function printReport(cli: CliContext, { total, deployable, failures }: ConformanceReport): void {

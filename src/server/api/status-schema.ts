@@ -4,6 +4,7 @@ import { z } from "zod";
 export const status = z.object({
   version: z.string(),
   pid: z.int(),
+  in_background: z.boolean().describe("a command has started it"),
   home: z.string(),
   secret_key: z.enum(["keyring", "file", "environment"]),
   api_url: z.string(),
