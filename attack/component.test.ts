@@ -120,6 +120,34 @@ describe.each(["wall", "belt"])("a component in the %s", (sandbox) => {
   });
 });
 
+describe("a component that may start programs", () => {
+  const code = `import { execFileSync } from "node:child_process";
+    const run = (...words) => { try { return execFileSync(...words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }); } catch (error) { return "failed: " + error.message; } };
+    export default { name: "p", version: "1", run() { return [run("sh", ["-c", "echo hello"]), run("sh", ["-c", "cat " + process.env.SECRET]), run("sh", ["-c", "ls /root /home " + process.env.HOME_OF_SERVER])]; } };`;
+
+  it("starts them inside the wall alone, where they see no more than it does", async () => {
+    const server = await TestServer.start({ sandboxUse: "wall" });
+    const secret = join(await temporaryFolder(), "secret.txt");
+    await writeFile(secret, "hush");
+    const source = await server.deploy(code, { env: { SECRET: secret, HOME_OF_SERVER: server.home } });
+    expect(JSON.stringify(await source.run())).toContain("components may not start programs");
+    await source.update({ allow_run: true });
+    const { returned } = await source.run();
+    expect(returned).toEqual(["hello\n", expect.stringContaining("failed"), expect.stringContaining("failed")]);
+    expect(JSON.stringify(returned)).not.toContain("hush");
+    expect(JSON.stringify(returned)).not.toContain("headwater.db");
+    await source.update({ allow_run: false });
+    expect(JSON.stringify(await source.run())).toContain("components may not start programs");
+  });
+
+  it("is refused where there is only the belt", async () => {
+    const server = await TestServer.start({ sandboxUse: "belt" });
+    const source = await server.deploy(code);
+    await expect(source.update({ allow_run: true })).rejects.toMatchObject({ code: "PD_SANDBOX_UNAVAILABLE" });
+    expect((await source.run())["outcome"]).toBe("returned");
+  });
+});
+
 describe("a home", () => {
   it("that was made for everybody is its owner's alone after a start, with all that lies in it", async () => {
     const { chmod, mkdir } = await import("node:fs/promises");

@@ -16,6 +16,8 @@ export interface DeployedComponent {
   readonly env: Readonly<Record<string, string>>;
   /** Its runs at the same time; absent: as many as the server allows. */
   readonly maxConcurrency?: number;
+  /** It may start programs of this machine, inside the wall. */
+  readonly allowsPrograms?: true;
   readonly active: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;

@@ -26,6 +26,8 @@ export interface DeployRequest {
   readonly props: JsonObject;
   readonly env: Readonly<Record<string, string>>;
   readonly maxConcurrency?: number | undefined;
+  /** It may start programs of this machine, inside the wall. */
+  readonly allowsPrograms?: boolean | undefined;
 }
 
 interface Loaded {
@@ -49,6 +51,7 @@ export async function deploy(ports: EnginePorts, state: EngineState, request: De
     configured: {},
     dynamicProps: [],
     env: request.env,
+    ...(request.allowsPrograms === true ? { allowsPrograms: true } : {}),
     ...(request.maxConcurrency === undefined ? {} : { maxConcurrency: request.maxConcurrency }),
     active: request.active ?? true,
     createdAt: now,
@@ -113,13 +116,14 @@ async function subscribeAutomatically({ store, clock }: EnginePorts, emitterId: 
     await store.saveSubscription({ id: `sub_${clock.randomText(7)}`, emitterId, listenerId, channel, createdAt: clock.now() });
 }
 
-async function load(ports: EnginePorts, live: LiveSource, { code, env }: DeployRequest): Promise<Loaded> {
+async function load(ports: EnginePorts, live: LiveSource, { code, env, allowsPrograms }: DeployRequest): Promise<Loaded> {
+  const rights = allowsPrograms === true ? { allowsPrograms } : {};
   if (code.kind === "saved") {
     requireSource(code.component.definition);
     const { bundle, packagesFolder } = code.component;
-    return { component: code.component, unit: await live.startUnit({ bundle, packagesFolder, env }) };
+    return { component: code.component, unit: await live.startUnit({ bundle, packagesFolder, env, ...rights }) };
   }
-  const start = ({ bundle, packagesFolder }: BuiltCode): Promise<Unit> => live.startUnit({ bundle, packagesFolder, env });
+  const start = ({ bundle, packagesFolder }: BuiltCode): Promise<Unit> => live.startUnit({ bundle, packagesFolder, env, ...rights });
   const { built, unit } = await buildAndLoad(ports, await resolveCode(ports, code), { lock: {}, load: start });
   const definition = sourceDefinitionOf(unit, built);
   return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };

@@ -17,7 +17,7 @@ import { stateTooLarge, withoutLost, withoutState } from "./kept-state.ts";
 import { KnownCode, type Provenance } from "./known-code.ts";
 import type { EnginePorts } from "./ports.ts";
 import { SourceQuestions } from "./source-questions.ts";
-import { SourceUnits, type UnitSettings } from "./source-units.ts";
+import { SourceUnits, type UnitSettings, rightsOf } from "./source-units.ts";
 import { type Owned, StateOwnership } from "./state-ownership.ts";
 import { Usage } from "./usage.ts";
 
@@ -153,9 +153,9 @@ export class LiveSource {
   }
 
   /** Starts a unit with other code beside the current one; it gets every change of the state from now on. */
-  async startUnit({ bundle, packagesFolder, env }: UnitSettings): Promise<Unit> {
+  async startUnit(settings: UnitSettings): Promise<Unit> {
     const { state, epoch } = this.#isStored ? await this.#ownership.take() : { state: {}, epoch: 0 };
-    return this.#units.start({ ...this.#unitCode({ bundle, packagesFolder, env, state }), epoch });
+    return this.#units.start({ ...this.#unitCode({ ...settings, state }), epoch });
   }
 
   /** The record is in the store from now on, with this state: units that were started before learn of it. */
@@ -192,7 +192,7 @@ export class LiveSource {
   /** Gets the next version ready before there is one: the same packages, loaded. */
   prepareNext(): void {
     const { bundle, packagesFolder } = this.component;
-    this.#ports.runner.prepare(this.#unitCode({ bundle, packagesFolder, env: {}, state: {} }));
+    if (this.source.allowsPrograms !== true) this.#ports.runner.prepare(this.#unitCode({ bundle, packagesFolder, env: {}, state: {} }));
   }
 
   /** Writes to the state from outside; a warm unit sees it at once. */
@@ -277,14 +277,8 @@ export class LiveSource {
     options.onEnded?.();
     this.#spread(owned, result.stateChanges, unit);
     const status = options.responseStatus?.();
-    const invocation = {
-      id,
-      sourceId: source.id,
-      trigger,
-      startedAt,
-      ...replay,
-      ...(status === undefined ? {} : { responseStatus: status }),
-    };
+    const answered = status === undefined ? {} : { responseStatus: status };
+    const invocation = { id, sourceId: source.id, trigger, startedAt, ...replay, ...answered };
     const strategy = version.component.definition.dedupe;
     return { run: await this.#commit(owned, () => commitRun(this.#ports, { owner: owned, strategy, invocation, result })) };
   }
@@ -338,7 +332,7 @@ export class LiveSource {
       const version = this.#current();
       if (version.unit?.isUsable === true) return { version, unit: version.unit, owned };
       const { bundle, packagesFolder } = version.component;
-      version.starting ??= this.startUnit({ bundle, packagesFolder, env: this.source.env }).finally(() => (version.starting = undefined));
+      version.starting ??= this.startUnit({ bundle, packagesFolder, ...rightsOf(this.source) }).finally(() => (version.starting = undefined));
       version.unit = await version.starting;
     }
   }
@@ -374,8 +368,14 @@ export class LiveSource {
     this.#version = undefined;
   }
 
-  #unitCode({ bundle, packagesFolder, env, state }: UnitSettings & { readonly state: Record<string, string> }): UnitCode {
+  #unitCode({ bundle, packagesFolder, env, allowsPrograms, state }: UnitSettings & { readonly state: Record<string, string> }): UnitCode {
     const packagesPath = packagesFolder === undefined ? undefined : this.#ports.packages.locate(packagesFolder);
-    return { bundle, env: { ...env, PD_COMPONENT: this.source.id }, state, ...(packagesPath === undefined ? {} : { packagesPath }) };
+    return {
+      bundle,
+      env: { ...env, PD_COMPONENT: this.source.id },
+      state,
+      ...(allowsPrograms === true ? { allowsPrograms } : {}),
+      ...(packagesPath === undefined ? {} : { packagesPath }),
+    };
   }
 }

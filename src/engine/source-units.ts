@@ -1,3 +1,4 @@
+import type { DeployedComponent } from "../domain/deployed-component.ts";
 import type { DataStoreRequest } from "../domain/data-store.ts";
 import type { StateChanges } from "../domain/invocation.ts";
 import type { JsonValue } from "../domain/json.ts";
@@ -10,6 +11,12 @@ export interface UnitSettings {
   readonly bundle: Bundle;
   readonly packagesFolder: string | undefined;
   readonly env: Readonly<Record<string, string>>;
+  readonly allowsPrograms?: true;
+}
+
+/** What a unit of it gets beside code and state. */
+export function rightsOf({ env, allowsPrograms }: DeployedComponent): Pick<UnitSettings, "env" | "allowsPrograms"> {
+  return { env, ...(allowsPrograms === true ? { allowsPrograms } : {}) };
 }
 
 export interface SourceUnitEvents {

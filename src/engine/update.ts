@@ -24,6 +24,7 @@ export interface UpdateRequest {
   readonly active?: boolean;
   /** `null`: as many as the server allows. */
   readonly maxConcurrency?: number | null | undefined;
+  readonly allowsPrograms?: boolean | undefined;
   /** What its store and dedupe memory hold from then on: there before `activate` runs, stored with the swap. */
   readonly carried?: CarriedState | undefined;
 }
@@ -71,9 +72,9 @@ async function prepare(ports: EnginePorts, state: EngineState, { live, request }
         ? source.slug
         : state.sources.claimSlug(name, { own: source.slug, isStored: (text) => ports.store.isSlugTaken(text) });
     const active = request.active ?? source.active;
-    const { maxConcurrency: before, ...rest } = source;
+    const { maxConcurrency: before, allowsPrograms: _before, ...rest } = source;
     const maxConcurrency = request.maxConcurrency === undefined ? before : (request.maxConcurrency ?? undefined);
-    const limits = maxConcurrency === undefined ? {} : { maxConcurrency };
+    const limits = { ...(maxConcurrency === undefined ? {} : { maxConcurrency }), ...programsOf(live, request) };
     return {
       component,
       unit,
@@ -83,6 +84,10 @@ async function prepare(ports: EnginePorts, state: EngineState, { live, request }
     unit?.kill("the update failed");
     throw error;
   }
+}
+
+function programsOf({ source }: LiveSource, { allowsPrograms = source.allowsPrograms }: UpdateRequest): { allowsPrograms?: true } {
+  return allowsPrograms === true ? { allowsPrograms } : {};
 }
 
 async function nextCode(
@@ -95,11 +100,12 @@ async function nextCode(
   if (code === undefined || code.kind === "saved") {
     const component = code?.component ?? current;
     requireSource(component.definition);
-    const isSame = component.id === current.id && isSameJson({ ...env }, { ...live.source.env });
+    const rights = programsOf(live, request);
+    const isSame = component.id === current.id && isSameJson({ ...env }, { ...live.source.env }) && rights.allowsPrograms === live.source.allowsPrograms;
     const { bundle, packagesFolder } = component;
-    return { component, unit: isSame ? undefined : await live.startUnit({ bundle, packagesFolder, env }) };
+    return { component, unit: isSame ? undefined : await live.startUnit({ bundle, packagesFolder, env, ...rights }) };
   }
-  const start = ({ bundle, packagesFolder }: BuiltCode): Promise<Unit> => live.startUnit({ bundle, packagesFolder, env });
+  const start = ({ bundle, packagesFolder }: BuiltCode): Promise<Unit> => live.startUnit({ bundle, packagesFolder, env, ...programsOf(live, request) });
   const { built, unit } = await buildAndLoad(ports, await resolveCode(ports, code), { lock: current.lock, load: start });
   const definition = sourceDefinitionOf(unit, built);
   return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };

@@ -16,6 +16,8 @@ export interface UnitCode {
   readonly env: Readonly<Record<string, string>>;
   /** Key → JSON text. */
   readonly state: Readonly<Record<string, string>>;
+  /** It may start programs of this machine, where something encloses them as well. */
+  readonly allowsPrograms?: true;
   /** How many changes this state is the result of; 0 when left out. */
   readonly epoch?: number;
 }
@@ -80,7 +82,7 @@ export interface Unit {
 
 /** Starts units; one plug runs them in child processes. */
 export interface Runner {
-  /** Throws PD_LOAD_FAILED when the code throws or hangs while it is loaded. */
+  /** Throws PD_SANDBOX_UNAVAILABLE for code that may start programs where nothing encloses them, PD_LOAD_FAILED when the code throws or hangs while it is loaded. */
   start(code: UnitCode, events: UnitEvents): Promise<Unit>;
   /** Gets a unit ready that has these packages loaded: the next `start` of such code will be quick. */
   prepare(code: UnitCode): void;

@@ -51,11 +51,12 @@ function ownFolder(folder: string): string {
 }
 
 /** The permission model, by the name that this Node knows it under. */
-function permissionFlags(settings: ChildSettings, folder: string): string[] {
+function permissionFlags(settings: ChildSettings, { folder, allowsPrograms }: { folder: string; allowsPrograms: boolean }): string[] {
   const known = process.allowedNodeEnvironmentFlags;
   const flags = [known.has("--permission") ? "--permission" : "--experimental-permission", "--no-warnings"];
   if (known.has("--allow-net")) flags.push("--allow-net");
   if (known.has("--no-experimental-sqlite") || known.has("--experimental-sqlite")) flags.push("--no-experimental-sqlite");
+  if (allowsPrograms) flags.push("--allow-child-process");
   if (settings.allowAddons === true && known.has("--allow-addons")) flags.push("--allow-addons");
   const readable = [settings.entry, join(folder, "*"), join(settings.packagesFolder, "*")];
   return [...flags, ...readable.map((path) => `--allow-fs-read=${path}`), `--allow-fs-write=${join(ownFolder(folder), "*")}`];
@@ -79,7 +80,7 @@ export class ChildProcess {
   #outputListener: (stream: "stdout" | "stderr", text: string) => void = () => {};
 
   /** Makes the folder and starts the process in it. */
-  static async start(settings: ChildSettings, name: string): Promise<ChildProcess> {
+  static async start(settings: ChildSettings, { name, allowsPrograms }: { name: string; allowsPrograms: boolean }): Promise<ChildProcess> {
     const folder = join(settings.runFolder, name);
     try {
       await mkdir(ownFolder(folder), { recursive: true, mode: 0o700 });
@@ -89,7 +90,7 @@ export class ChildProcess {
       await removeFolder(folder, settings.log);
       throw error;
     }
-    const child = new ChildProcess(settings, folder);
+    const child = new ChildProcess(settings, { folder, allowsPrograms });
     try {
       // A server that was killed leaves children that cannot notice it: the next one finds them by this file.
       await writeFile(join(folder, "pid"), String(child.#node.pid ?? ""));
@@ -100,12 +101,12 @@ export class ChildProcess {
     return child;
   }
 
-  private constructor(settings: ChildSettings, folder: string) {
+  private constructor(settings: ChildSettings, { folder, allowsPrograms }: { folder: string; allowsPrograms: boolean }) {
     this.folder = folder;
     const inherited = Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
-    const words = [...permissionFlags(settings, folder), `--max-old-space-size=${settings.memoryMb}`, settings.entry];
+    const words = [...permissionFlags(settings, { folder, allowsPrograms }), `--max-old-space-size=${settings.memoryMb}`, settings.entry];
     const own = ownFolder(folder);
-    const start = settings.enclosure.enclose({ words, env: { ...inherited, HOME: own, TMPDIR: own }, folder, ownFolder: own, allowsPrograms: false });
+    const start = settings.enclosure.enclose({ words, env: { ...inherited, HOME: own, TMPDIR: own }, folder, ownFolder: own, allowsPrograms });
     this.#enclosure = settings.enclosure;
     this.#log = settings.log;
     this.#clock = settings.clock;

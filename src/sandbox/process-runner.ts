@@ -62,6 +62,11 @@ export class ProcessRunner implements Runner {
   }
 
   async start(code: UnitCode, events: UnitEvents): Promise<Unit> {
+    if (code.allowsPrograms === true && this.enclosure.kind !== "wall")
+      throw new PdError(
+        "PD_SANDBOX_UNAVAILABLE",
+        `Cannot let a component start programs: only the wall encloses those as well, and there is none (${this.enclosure.reason ?? ""})`,
+      );
     for (let isLast = false; ; isLast = true) {
       const loaded = await this.#load(code, { events, isFresh: isLast }).catch((error: unknown) => ({ error }));
       if ("definition" in loaded) return loaded;
@@ -106,7 +111,7 @@ export class ProcessRunner implements Runner {
   }
 
   async #takeChild(code: UnitCode, isFresh: boolean): Promise<ChildProcess> {
-    if (isFresh) return this.#withPackages(await this.#startChild().then(ready), code);
+    if (isFresh || code.allowsPrograms === true) return this.#withPackages(await ready(await this.#startChild(code.allowsPrograms)), code);
     const key = preparedKey(code);
     const prepared = key === undefined ? undefined : this.#prepared.get(key);
     if (key !== undefined) this.#prepared.delete(key);
@@ -153,8 +158,8 @@ export class ProcessRunner implements Runner {
     return orKilled(await ready(await this.#startChild()), (child) => preload(child, code));
   }
 
-  async #startChild(): Promise<ChildProcess> {
-    const child = await ChildProcess.start(this.#settings, this.#settings.clock.randomText(10));
+  async #startChild(allowsPrograms = false): Promise<ChildProcess> {
+    const child = await ChildProcess.start(this.#settings, { name: this.#settings.clock.randomText(10), allowsPrograms });
     this.#children.add(child);
     void child.exited.then(() => this.#children.delete(child));
     if (this.#stop.signal.aborted) child.kill();

@@ -26,7 +26,7 @@ const LOOKED_UP = [
   ...under("/usr/share", "ca-certificates zoneinfo"),
 ];
 /** What programs of this machine need. */
-const PROGRAMS = ["/usr/bin", "/usr/lib", "/usr/share/fonts", "/etc/fonts", "/etc/alternatives", "/opt"];
+const PROGRAMS = ["/usr/bin", "/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libexec", "/usr/share/fonts", "/etc/fonts", "/etc/alternatives", "/opt"];
 const OWN_FOLDER_BYTES = 512 * 2 ** 20;
 /** Node itself, and buffers outside of the heap. */
 const DATA_BESIDE_HEAP_MB = 768;

@@ -16,6 +16,7 @@ export interface DeployFlags {
   readonly name?: string;
   readonly prompt?: boolean;
   readonly maxConcurrency?: string;
+  readonly allowRun?: string;
   /** Modules that are loaded before the component. */
   readonly import?: readonly string[];
 }
@@ -39,11 +40,14 @@ export async function deploy(cli: CliContext, target: string | undefined, flags:
 }
 
 /** Parameters of the API for flags that limit what a source may do. */
-export function limitsOf({ maxConcurrency }: DeployFlags): JsonObject {
-  if (maxConcurrency === undefined) return {};
-  if (maxConcurrency === "none") return { max_concurrency: null };
+export function limitsOf({ maxConcurrency, allowRun }: DeployFlags): JsonObject {
+  if (allowRun !== undefined && allowRun !== "true" && allowRun !== "false")
+    throw new PdError("PD_BAD_INPUT", `Cannot read --allow-run ${JSON.stringify(allowRun)}: it wants true or false`);
+  const rights = allowRun === undefined ? {} : { allow_run: allowRun === "true" };
+  if (maxConcurrency === undefined) return rights;
+  if (maxConcurrency === "none") return { ...rights, max_concurrency: null };
   const most = Number(maxConcurrency);
-  if (Number.isInteger(most) && most >= 1) return { max_concurrency: most };
+  if (Number.isInteger(most) && most >= 1) return { ...rights, max_concurrency: most };
   throw new PdError("PD_BAD_INPUT", `Cannot read --max-concurrency ${JSON.stringify(maxConcurrency)}: it wants a whole number from 1, or none`);
 }
 

@@ -23,6 +23,7 @@ function describedSource(record: JsonObject): string {
     ["dedupe", record["dedupe"]],
     ["variables", variables],
     ["runs at once", record["max_concurrency"]],
+    ["may start programs", record["allow_run"] === true ? "yes" : undefined],
     ["loaded before it", Array.isArray(record["imports"]) ? record["imports"].map(String).join(", ") : ""],
     [
       "registry",

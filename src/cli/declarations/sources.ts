@@ -10,6 +10,7 @@ export function deployCommands(program: Command, bind: Bind): void {
     .action(bind(async (cli, { words, flags }) => (await import("../commands/dev.ts")).dev(cli, word(words[0]), flags)));
   propFlags(program.command("deploy [component]").description("Deploy a component: a file, a URL of raw code, or a key; without one, pick from the registries"))
     .option("--name <name>", "Name of the source")
+    .option("--allow-run <true|false>", "It may start programs of this machine, inside the wall")
     .option("--max-concurrency <n>", "Runs of it at the same time; 1: one after the other")
     .action(bind(async (cli, { words, flags }) => (await import("../commands/deploy.ts")).deploy(cli, maybe(words[0]), flags)));
   propFlags(program.command("update <source>").description("Change the code, the name, the props or the state of a source"))
@@ -17,6 +18,7 @@ export function deployCommands(program: Command, bind: Bind): void {
     .option("--latest", "The newest code of the registry or address that it came from; shows what changes first")
     .option("--yes", "Do not ask whether to go on")
     .option("--name <name>", "New name")
+    .option("--allow-run <true|false>", "It may start programs of this machine, inside the wall")
     .option("--max-concurrency <n>", "Runs of it at the same time; 1: one after the other; none: as many as the server allows")
     .option("--activate", "Run again when triggered")
     .option("--deactivate", "Run no more")

@@ -13,22 +13,31 @@ const define = Object.defineProperty;
 
 /** `channel`: the stream to the host, whose handle is of the kind that makes local sockets. */
 export function shutDoors(channel: object): void {
-  refuseAll(process, "process", ["kill", "_kill", "_debugProcess", "_debugEnd", "_getActiveHandles", "_getActiveRequests"]);
+  // Programs that it may start are its own to end: no others are in its namespace.
+  const startsPrograms = process.execArgv.includes("--allow-child-process");
+  refuseAll(process, "process", [...(startsPrograms ? [] : ["kill", "_kill"]), "_debugProcess", "_debugEnd", "_getActiveHandles", "_getActiveRequests"]);
   refuseAll(v8, "v8", ["setFlagsFromString", "setHeapSnapshotNearHeapLimit", "writeHeapSnapshot"]);
   refuseAll(os, "os", ["setPriority"]);
   // A handle that never began has a pid all the same: that of the group of its maker, or of whatever lay in memory.
-  refuseAll(prototypeOf(get(construct(childProcess.ChildProcess, []), "_handle")), "a process's handle", ["kill", "spawn"]);
+  if (!startsPrograms) refusePrograms();
   refuseAll(prototypeOf(get(channel, "_handle")), "a pipe's handle", ["bind", "connect", "fchmod"]);
   keepReportsInMemory();
   closeDatabases();
   syncBuiltinESMExports();
 }
 
+function refusePrograms(): void {
+  const reason = "components may not start programs; pd update <source> --allow-run true lets one, inside the wall";
+  refuseAll(prototypeOf(get(construct(childProcess.ChildProcess, []), "_handle")), reason, ["kill", "spawn"]);
+  refuseAll(childProcess, reason, ["spawnSync", "execSync", "execFileSync"]);
+}
+
+/** `name`: the owner's, or the whole reason. */
 function refuseAll(owner: object | null, name: string, methods: readonly string[]): void {
   if (owner === null) return;
   for (const method of methods) {
     const refuse = (): never => {
-      throw Object.assign(new Error(`${name}.${method} is not available to components`), { code: "ERR_ACCESS_DENIED" });
+      throw Object.assign(new Error(name.includes(" may not ") ? name : `${name}.${method} is not available to components`), { code: "ERR_ACCESS_DENIED" });
     };
     define(owner, method, { value: refuse, writable: false, configurable: false });
   }

@@ -87,6 +87,7 @@ export const source = z.object({
   dedupe: optional,
   env: z.array(text),
   max_concurrency: z.int().optional().describe("runs at the same time; absent: as many as the server allows"),
+  allow_run: z.literal(true).optional(),
   imports: z.array(text).optional(),
   component_url: optional,
   registry: registryOrigin.optional(),

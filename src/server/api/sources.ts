@@ -15,6 +15,7 @@ const sourceParams = codeParams.extend({
   configured_props: jsonObject.optional(),
   env: z.record(z.string(), z.string()).optional(),
   active: flag.optional(),
+  allow_run: flag.optional().describe("it may start programs of the machine, inside the wall"),
   max_concurrency: maxConcurrency.nullable().optional().describe("runs at the same time; null: as many as the server allows"),
 });
 
@@ -31,12 +32,13 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       params: sourceParams,
       answer,
       async run({ params }) {
-        const { name, configured_props: props = {}, env = {}, active, max_concurrency: most } = params;
+        const { name, configured_props: props = {}, env = {}, active, max_concurrency: most, allow_run: allowsPrograms } = params;
         const live = await engine.deploy({
           code: requiredCode(engine, params, "deploy"),
           props,
           env,
           maxConcurrency: most ?? undefined,
+          allowsPrograms,
           ...(name === undefined ? {} : { name }),
           ...(active === undefined ? {} : { active }),
         });
@@ -59,7 +61,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       params: sourceParams,
       answer,
       async run({ params, part }) {
-        const { name, configured_props: props, env, active, max_concurrency: most } = params;
+        const { name, configured_props: props, env, active, max_concurrency: most, allow_run: allowsPrograms } = params;
         const code = givenCode(engine, params);
         const change = {
           ...(code && { code }),
@@ -67,6 +69,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
           ...(props && { props }),
           ...(env && { env }),
           maxConcurrency: most,
+          allowsPrograms,
           ...(active === undefined ? {} : { active }),
         };
         return { data: liveRecord(engine, await engine.update(engine.find(part("id"), "update source"), change)) };

@@ -27,10 +27,10 @@ const INSERT_COMPONENT = `insert into saved_components
   (id, key, hash, code, origin, bundle, definition, lock, packages_folder, is_transient, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`;
 const INSERT_SOURCE = `insert into deployed_components
-  (id, component_id, name, slug, endpoint_key, configured, dynamic_props, env, max_concurrency, active, is_ready, created_at, updated_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`;
+  (id, component_id, name, slug, endpoint_key, configured, dynamic_props, env, max_concurrency, allows_programs, active, is_ready, created_at, updated_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`;
 const UPDATE_SOURCE = `update deployed_components
-  set component_id = ?, name = ?, slug = ?, configured = ?, dynamic_props = ?, env = ?, max_concurrency = ?, active = ?, updated_at = ?, activate_due = 0 where id = ?`;
+  set component_id = ?, name = ?, slug = ?, configured = ?, dynamic_props = ?, env = ?, max_concurrency = ?, allows_programs = ?, active = ?, updated_at = ?, activate_due = 0 where id = ?`;
 /** Of sources whose deploy was cut off. */
 const DROP_STRAY_SUBSCRIPTIONS = `delete from subscriptions where emitter_id glob 'dc_[0-9A-Za-z]*'
   and emitter_id not in (select id from deployed_components)`;
@@ -79,8 +79,8 @@ export function componentWrites(db: Database): ComponentWrites {
     ...savedWrites(db, () => void dropUnused.run()),
     beginDeploy(source, component, baggage) {
       saveComponent(component);
-      const { id, componentId, name, slug, endpointKey, maxConcurrency = null, active, createdAt, updatedAt } = source;
-      insertSource.run(id, componentId, name, slug, endpointKey, ...textsOf(source), maxConcurrency, active ? 1 : 0, createdAt, updatedAt);
+      const { id, componentId, name, slug, endpointKey, createdAt, updatedAt } = source;
+      insertSource.run(id, componentId, name, slug, endpointKey, ...textsOf(source), ...numbersOf(source), createdAt, updatedAt);
       insertProgress.run(id);
       if (baggage !== undefined) unpack(id, baggage);
     },
@@ -92,8 +92,8 @@ export function componentWrites(db: Database): ComponentWrites {
     endChange: (id) => void setActivateDue.run(0, id),
     swap(source, component, { timers, carried }) {
       saveComponent(component);
-      const { id, componentId, name, slug, maxConcurrency = null, active, updatedAt } = source;
-      updateSource.run(componentId, name, slug, ...textsOf(source), maxConcurrency, active ? 1 : 0, updatedAt, id);
+      const { id, componentId, name, slug, updatedAt } = source;
+      updateSource.run(componentId, name, slug, ...textsOf(source), ...numbersOf(source), updatedAt, id);
       replaceTimers(id, timers);
       if (carried !== undefined) replaceState(id, carried);
       dropUnused.run();
@@ -123,6 +123,11 @@ function componentSaver(db: Database): (component: SavedComponent) => void {
 /** Members that are kept as JSON, in the order of the statements. */
 function textsOf({ configured, dynamicProps, env }: DeployedComponent): string[] {
   return [configured, dynamicProps, env].map((part) => JSON.stringify(part));
+}
+
+/** Limits, rights and whether it is active, in the order of the statements. */
+function numbersOf({ maxConcurrency, allowsPrograms, active }: DeployedComponent): (number | null)[] {
+  return [maxConcurrency ?? null, allowsPrograms === true ? 1 : 0, active ? 1 : 0];
 }
 
 /** All that the store of a source holds from now on. */

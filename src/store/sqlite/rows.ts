@@ -59,6 +59,7 @@ export function deployedComponentOf(row: Row): DeployedComponent {
     dynamicProps: json(row["dynamic_props"]),
     env: json(row["env"]),
     maxConcurrency: row["max_concurrency"] as number | null,
+    allowsPrograms: row["allows_programs"] === 1 ? true : null,
     active: row["active"] === 1,
     createdAt: Number(row["created_at"]),
     updatedAt: Number(row["updated_at"]),
