@@ -1,0 +1,85 @@
+/** Every route of the API, with whatever a caller may send: no failure of the server's own, no silence. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { TestServer } from "../test/support/runtime.ts";
+
+const ODD = [
+  "",
+  "0",
+  "-1",
+  "null",
+  "..",
+  "../../etc/passwd",
+  "%00",
+  "\u0000",
+  "a".repeat(5000),
+  "__proto__",
+  "constructor",
+  "dc_",
+  "dc_nobody",
+  "inv_1",
+  "*",
+  "'; drop table events; --",
+  "é💥",
+  "1e999",
+  "[]",
+  "{}",
+];
+const SLOWEST_MS = 10_000;
+/** Routes that stop or change the server as a whole, or ask a registry elsewhere. */
+const LEFT_OUT = new Set(["/v1/secrets/rotate", "/v1/components/search", "/v1/registries/update", "/v1/backup"]);
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly names: readonly string[];
+}
+
+async function operationsOf(server: TestServer): Promise<Operation[]> {
+  const document: { paths: Record<string, Record<string, { parameters?: { name: string }[]; requestBody?: object }>> } = JSON.parse(
+    await (await fetch(`${server.apiUrl}/v1/openapi.json`)).text(),
+  );
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { parameters = [], requestBody }]) => {
+      const members = [...JSON.stringify(requestBody ?? {}).matchAll(/"properties":(\{.*)/g)].flatMap(([, text = ""]) =>
+        [...text.matchAll(/"(\w+)":\{"/g)].map(([, name = ""]) => name),
+      );
+      return { method: method.toUpperCase(), path, names: [...new Set([...parameters.map(({ name }) => name), ...members])] };
+    }),
+  );
+}
+
+describe("the API", () => {
+  it("answers whatever is sent to any of its routes, and fails at none", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(
+      'export default { name: "t", version: "1", props: { http: "$.interface.http", db: "$.service.db" }, run() { this.$emit(1); } };',
+    );
+    await source.run();
+    const operations = (await operationsOf(server)).filter(({ path }) => !LEFT_OUT.has(path));
+    expect(operations.length).toBeGreaterThan(40);
+    const odd = fc.oneof(fc.constantFrom(...ODD, source.id, "t"), fc.string());
+    const value = fc.oneof(odd, fc.jsonValue(), fc.integer());
+    const failures: string[] = [];
+    for (const { method, path, names } of operations) {
+      const body = fc.dictionary(fc.constantFrom(...names, "x"), value);
+      for (const [part, query, given] of fc.sample(fc.tuple(odd, fc.dictionary(fc.constantFrom(...names, "x"), odd), body), 8)) {
+        const url = `${server.apiUrl}${path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(part) || "x")}?${new URLSearchParams(query).toString()}`;
+        const began = performance.now();
+        const answer = await fetch(url, {
+          method,
+          headers: { authorization: `Bearer ${server.apiKey}`, "content-type": "application/json" },
+          signal: AbortSignal.timeout(SLOWEST_MS),
+          ...(method === "GET" || method === "DELETE" ? {} : { body: JSON.stringify(given) }),
+        }).catch((error: unknown) => ({ status: 599, text: async () => String(error) }));
+        const text = await answer.text();
+        if (answer.status === 500 || answer.status === 599)
+          failures.push(
+            `${method} ${path} ${JSON.stringify({ part, query, given })}: ${answer.status} ${text.slice(0, 300)} after ${Math.round(performance.now() - began)} ms`,
+          );
+      }
+    }
+    expect(failures).toEqual([]);
+    expect((await fetch(`${server.apiUrl}/healthz`)).status).toBe(200);
+  });
+});
