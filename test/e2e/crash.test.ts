@@ -273,7 +273,7 @@ describe("a full disk", () => {
 describe("a full disk at a deploy or an update", () => {
   it("fails it whole, and what runs goes on", async () => {
     const home = await PdHome.make();
-    const server = await home.up([], { shell: "ulimit -f 600" });
+    const server = await home.up([], { shell: "ulimit -f 1000" });
     const file = await home.file("kept.mjs", 'export default { name: "Kept", version: "1", run() { return 1; } };');
     await home.pd("deploy", file);
     const large = await home.file("large.mjs", `export default { name: "Large", version: "2", run() { return 2; } }; // ${"x".repeat(700_000)}`);

@@ -231,7 +231,7 @@ describe("published actions run unchanged:", () => {
       body: { contentType: "application/json", mode: "raw", raw: '{"a":1}', type: "raw" },
     };
     const sent = await ran("helper_functions/actions/send-http-request/send-http-request.mjs", { httpRequest }, () => ({ body: { got: 1 } }));
-    expect(sent.done).toMatchObject({ ret: { got: 1 } });
+    expect(sent.done).toMatchObject({ ret: { status: 200, data: { got: 1 } } });
     expect(sent.calls).toEqual([{ method: "POST", url: "/x?q=2", authorization: "Bearer tok", body: { a: 1 } }]);
     const read = await ran("helper_functions/actions/xml-to-json/xml-to-json.mjs", { input: "<a><b>1</b></a>" });
     expect(read.done).toMatchObject({ exports: { $summary: "Successfully converted XML to JSON" }, ret: { a: { b: { _text: "1" } } } });
