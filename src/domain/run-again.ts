@@ -9,7 +9,7 @@ export interface Tries {
 }
 
 /** Nothing interrupts a run that often unless it does so itself. */
-const MOST_TRIES = 10;
+export const MOST_TRIES = 10;
 const DEATHS_FOR_BLAME = 2;
 
 /**

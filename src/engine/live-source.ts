@@ -3,7 +3,7 @@ import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { invocationId } from "../domain/ids.ts";
 import type { LogLine, Method, RunResult, StateChanges } from "../domain/invocation.ts";
-import { type Tries, isDeath, reasonToRunAgain } from "../domain/run-again.ts";
+import { MOST_TRIES, type Tries, isDeath, reasonToRunAgain } from "../domain/run-again.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Trigger } from "../domain/trigger.ts";
 import type { CarriedState } from "../ports/component-store.ts";
@@ -129,7 +129,8 @@ export class LiveSource {
         const tried = await this.#calls.run(() => this.#call({ kind: "run", trigger }, trigger, { options, tries, notes }), isAlone);
         if ("run" in tried) return tried.run;
         const { signal, clock } = this.#ports;
-        if (this.isGone || signal.aborted) throw new PdError("PD_INTERRUPTED", `A run of ${this.source.slug} was interrupted: ${tried.reason}`);
+        if (this.isGone || signal.aborted || tries.count >= MOST_TRIES)
+          throw new PdError("PD_INTERRUPTED", `A run of ${this.source.slug} was interrupted: ${tried.reason}`);
         options.onVoid?.();
         notes.push({ at: clock.now(), level: "system", text: `A first try does not count: ${tried.reason}` });
         tries = { count: tries.count + 1, deathsAlone: tries.deathsAlone + (tried.wasDeath ? 1 : 0) };

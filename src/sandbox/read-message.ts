@@ -129,7 +129,12 @@ function changesOf(value: unknown): StateChanges {
 }
 
 function touchedOf(value: unknown): TouchedKeys {
-  return Object.fromEntries(Object.entries(record(value, "touched keys")).map(([key, epoch]) => [key, number(epoch, "epoch")]));
+  return Object.fromEntries(Object.entries(record(value, "touched keys")).map(([key, epoch]) => [text(key, "key", LIMITS.name), epochOf(epoch)]));
+}
+
+function epochOf(value: unknown): number {
+  const epoch = number(value, "epoch");
+  return Number.isInteger(epoch) && epoch >= 0 ? epoch : bad("epoch");
 }
 
 const LEVELS: Readonly<Record<LogLevel, true>> = {

@@ -34,6 +34,7 @@ describe("what a component's process says", () => {
     [JSON.stringify({ ...done, part: { ...part, emits: [{ payload: "{" }] } })],
     [JSON.stringify({ ...done, part: { ...part, emits: [{ payload: "1", id: {} }] } })],
     [JSON.stringify({ ...done, part: { ...part, touched: { a: "x" } } })],
+    [JSON.stringify({ ...done, part: { ...part, touched: { a: -1e300 } } })],
     [JSON.stringify({ type: "child:respond", id: "inv_1", response: { status: 20, headers: {}, body: "", encoding: "utf8" } })],
     [JSON.stringify({ type: "child:respond", id: "inv_1", response: { status: 200, headers: { a: 1 }, body: "", encoding: "utf8" } })],
     [JSON.stringify({ type: "child:log", id: null, line: null })],
