@@ -1,0 +1,30 @@
+/** Runs one component in the process runner of whatever Node this is started with, and prints what its run returned. */
+import { mkdtempSync, mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ProcessRunner } from "../src/sandbox/process-runner.ts";
+import { systemClock } from "../src/system/clock.ts";
+import { silentLog } from "../src/system/log.ts";
+
+const [entry = "", sandbox = "", code = ""] = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), "node-harness-"));
+const packagesFolder = join(folder, "packages");
+mkdirSync(packagesFolder);
+const runner = await ProcessRunner.start({
+  entry,
+  runFolder: join(folder, "run"),
+  packagesFolder,
+  memoryMb: 256,
+  sandboxUse: sandbox === "wall" ? "wall" : "belt",
+  apiUrl: () => "http://127.0.0.1:1",
+  clock: systemClock,
+  log: silentLog,
+});
+const bundle = { code, map: '{"version":3,"sources":[],"mappings":""}', packages: [], imports: [] };
+const env = { TARGET: folder, SERVER_PID: String(process.pid) };
+const unit = await runner.start({ bundle, env, state: {} }, { late: () => {}, ended: () => {} });
+const method = { kind: "run", trigger: { kind: "manual", event: {} } } as const;
+const request = { id: "inv_1", method, configured: {}, dataStores: [], secrets: [], endpoint: "", deadlineMs: 10_000 } as const;
+const { returned, outcome } = await unit.call(request, { log: () => {}, respond: () => {} });
+process.stdout.write(`${JSON.stringify({ returned: JSON.parse(returned ?? "null"), outcome, version: process.version })}\n`);
+await runner[Symbol.asyncDispose]();

@@ -1,0 +1,77 @@
+/**
+ * The component's process on other versions of Node than this one: each has modules and flags of its own. Slow: they are
+ * installed first. Runs with ATTACK_NODES=22,24,26.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { beforeAll, describe, expect, it } from "vitest";
+
+const VERSIONS = (process.env["ATTACK_NODES"] ?? "").split(",").filter((version) => version !== "");
+const ROOT = join(import.meta.dirname, "..");
+
+const ATTEMPTS = `
+  import fs from "node:fs"; import os from "node:os"; import v8 from "node:v8"; import { createRequire } from "node:module";
+  const require = createRequire(import.meta.url);
+  export default { name: "attack", version: "1", async run() {
+    const got = {};
+    const attempt = async (name, work) => { try { const value = await work(); if (value !== undefined) got[name] = String(value).slice(0, 200); } catch {} };
+    const target = process.env.TARGET;
+    for (const load of [() => require("node:sqlite"), () => import("node:sqlite"), () => process.getBuiltinModule("node:sqlite")])
+      await attempt("sqlite " + load, async () => { const { DatabaseSync } = await load(); new DatabaseSync(target + "/made.db").exec("create table a (b)"); return "made"; });
+    await attempt("backup", async () => { const { backup, DatabaseSync } = process.getBuiltinModule("node:sqlite"); await backup(new DatabaseSync(":memory:"), target + "/backup.db"); return "made"; });
+    await attempt("flags", () => { v8.setFlagsFromString("--trace-turbo-cfg-file=" + target + "/cfg"); return "set"; });
+    await attempt("report", () => { process.report.directory = target; return process.report.writeReport(); });
+    await attempt("report on signal", () => { process.report.reportOnFatalError = true; return process.report.reportOnFatalError === true ? "set" : undefined; });
+    await attempt("snapshot", () => v8.writeHeapSnapshot(target + "/heap"));
+    const { ChildProcess, spawnSync } = require("node:child_process");
+    await attempt("handle kill", () => new ChildProcess()._handle.kill(0));
+    await attempt("kill", () => process.kill(Number(process.env.SERVER_PID), 0));
+    await attempt("spawn", () => spawnSync("true").status ?? undefined);
+    await attempt("execve", () => process.execve?.("/bin/true", ["true"]));
+    await attempt("pipe", () => new process.stdout._handle.constructor(0).bind(target + "/socket"));
+    await attempt("priority", () => { os.setPriority(process.ppid, 19); return "set"; });
+    await attempt("worker", () => new (require("node:worker_threads").Worker)("1", { eval: true }).threadId);
+    await attempt("read", () => fs.readFileSync("/etc/shadow", "utf8"));
+    await attempt("write", () => fs.writeFileSync(target + "/file", "x") ?? "written");
+    await attempt("env file", () => { process.loadEnvFile?.("/etc/passwd"); return undefined; });
+    await attempt("cache", () => { require("node:module").enableCompileCache?.(target + "/cache"); return fs.existsSync(target + "/cache") ? "made" : undefined; });
+    await attempt("ffi", () => { const ffi = process.getBuiltinModule("node:ffi"); return ffi === undefined ? undefined : ffi.dlopen("libc.so.6", { getpid: { result: "int32", parameters: [] } }).functions?.getpid?.(); });
+    return got;
+  } };`;
+
+async function nodeOf(version: string): Promise<string> {
+  const folder = join(ROOT, "node_modules", ".cache", "nodes", version);
+  const node = join(folder, "node_modules", "node", "bin", "node");
+  if (existsSync(node)) return node;
+  mkdirSync(folder, { recursive: true });
+  execFileSync("npm", ["install", "--no-save", "--no-audit", "--prefix", folder, `node@${version}`], { stdio: "ignore" });
+  return node;
+}
+
+describe.runIf(VERSIONS.length > 0)("a component's process on another Node", () => {
+  let harness = "";
+
+  beforeAll(async () => {
+    harness = join(mkdtempSync(join(tmpdir(), "attack-nodes-")), "harness.mjs");
+    await build({
+      entryPoints: [join(import.meta.dirname, "node-harness.ts")],
+      outfile: harness,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      target: "node20.19",
+    });
+  });
+
+  it.each(VERSIONS.flatMap((version) => ["wall", "belt"].map((sandbox) => [version, sandbox] as const)))(
+    "%s, in the %s, gets nothing",
+    async (version, sandbox) => {
+      const output = execFileSync(await nodeOf(version), [harness, join(ROOT, "dist", "child.cjs"), sandbox, ATTEMPTS], { encoding: "utf8", timeout: 60_000 });
+      expect(JSON.parse(output)).toMatchObject({ outcome: { kind: "returned" }, version: expect.stringMatching(new RegExp(`^v${version}\\.`)) });
+      expect(JSON.parse(output).returned).toEqual({});
+    },
+  );
+});
