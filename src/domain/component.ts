@@ -32,6 +32,9 @@ function readsAccount(code: string): boolean {
   return code.split("\n").some((line) => !/^\s*(?:\/\/|\*)/.test(line) && line.replaceAll("Object.keys(this.$auth)", "").includes("$auth"));
 }
 
+/** Of a name, a version, a key, and of what is quoted of them. */
+const MOST_CHARACTERS = 300;
+const MOST_PROBLEMS = 20;
 const HOOKS: readonly HookName[] = ["deploy", "activate", "deactivate"];
 
 /**
@@ -50,7 +53,9 @@ export function readDefinition(raw: unknown, code: string): ReadDefinition {
     ...(isText(raw["version"]) ? [] : [`version is ${describe(raw["version"])}; it wants a text such as "0.0.1"`]),
     ...(raw["hasRun"] === true || isStandIn(type, props) ? [] : ["run is missing; it wants a method, called for each event"]),
     ...(dedupe === "invalid" && type === "source" ? [`dedupe is ${describe(raw["dedupe"])}; it wants "unique", "greatest" or "last"`] : []),
-    ...propProblems,
+    ...["name", "version", "key"].flatMap((member) => tooLong(member, raw[member])),
+    ...propProblems.slice(0, MOST_PROBLEMS),
+    ...(propProblems.length > MOST_PROBLEMS ? [`${propProblems.length - MOST_PROBLEMS} more props are wrong`] : []),
   ];
   if (problems.length > 0) return { kind: "invalid", problems };
   const named: unknown[] = Array.isArray(raw["hooks"]) ? raw["hooks"] : [];
@@ -74,6 +79,11 @@ export function readDefinition(raw: unknown, code: string): ReadDefinition {
   return { kind: "valid", definition };
 }
 
+function tooLong(member: string, value: unknown): string[] {
+  const isIt = typeof value === "string" && value.length > MOST_CHARACTERS;
+  return isIt ? [`${member} has ${value.length} characters; it wants at most ${MOST_CHARACTERS}`] : [];
+}
+
 /** A source that only has an interface emits what triggers it (registry.md §1: the `schedule` sources). */
 function isStandIn(type: string, props: readonly PropDeclaration[]): boolean {
   return type === "source" && props.some(({ kind }) => kind === "timer" || kind === "http");
@@ -90,5 +100,5 @@ function isText(value: unknown): value is string {
 
 function describe(value: unknown): string {
   if (value === undefined) return "missing";
-  return typeof value === "function" ? "a function" : (JSON.stringify(value) ?? typeof value);
+  return typeof value === "function" ? "a function" : (JSON.stringify(value) ?? typeof value).slice(0, MOST_CHARACTERS);
 }
