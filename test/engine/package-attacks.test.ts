@@ -1,19 +1,15 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/home.ts";
+import { useRegistry } from "../support/npm-registry.ts";
 import { FakeRegistry } from "../support/registry.ts";
 import { TestServer } from "../support/runtime.ts";
 
-/** npm asks this registry until the test has ended. */
+/** A registry of the test's own, which npm asks. */
 async function ownRegistry(): Promise<FakeRegistry> {
   const registry = await FakeRegistry.start();
-  const before = process.env["npm_config_registry"];
-  process.env["npm_config_registry"] = registry.url;
-  onTestFinished(() => {
-    if (before === undefined) delete process.env["npm_config_registry"];
-    else process.env["npm_config_registry"] = before;
-  });
+  useRegistry(registry.url);
   return registry;
 }
 

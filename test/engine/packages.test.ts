@@ -7,6 +7,7 @@ import { NpmResolver } from "../../src/code/npm-resolver.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { deployFile } from "../support/components.ts";
 import { temporaryFolder } from "../support/home.ts";
+import { useRegistry } from "../support/npm-registry.ts";
 import { FakeRegistry } from "../support/registry.ts";
 import { TestServer } from "../support/runtime.ts";
 
@@ -25,16 +26,6 @@ async function withNpm(script: string): Promise<void> {
   process.env["PATH"] = `${folder}:${before}`;
   onTestFinished(() => {
     process.env["PATH"] = before;
-  });
-}
-
-/** npm asks this registry until the test has ended. */
-function useRegistry(url: string): void {
-  const before = process.env["npm_config_registry"];
-  process.env["npm_config_registry"] = url;
-  onTestFinished(() => {
-    if (before === undefined) delete process.env["npm_config_registry"];
-    else process.env["npm_config_registry"] = before;
   });
 }
 
