@@ -25,7 +25,7 @@ export function npmProblem(output: string): NpmProblem {
 export function npmCulprit(output: string): { name: string; spec: string } | undefined {
   const spec =
     /No matching version found for ((?:@[^@\s]+\/)?[^@\s]+@\S+?)\.?(?:\s|$)/.exec(output)?.[1] ??
-    /'((?:@[^@'\s]+\/)?[^@'\s]+@[^'\s]+)' is not in this registry/.exec(output)?.[1];
+    /'((?:@[^@'\s]+\/)?[^@'\s]+@[^'\s]+)' (?:is not in this registry|could not be found)/.exec(output)?.[1];
   if (spec === undefined) return undefined;
   return { spec, name: spec.slice(0, spec.lastIndexOf("@")) };
 }

@@ -62,6 +62,18 @@ describe("a package", () => {
     expect(await reader.run()).toMatchObject({ returned: "honest" });
   });
 
+  it("that wants what the registry lacks is named with what it wants", async () => {
+    const registry = await ownRegistry();
+    await registry.publish("outer", "1.0.0", {}, { dependencies: { "no-such-inner": "^9.0.0" } });
+    const server = await TestServer.start();
+    await expect(server.deploy(using('import "outer";', ""))).rejects.toMatchObject({
+      code: "PD_PACKAGE_NOT_FOUND",
+      message: expect.stringMatching(
+        /Cannot install outer \(imported at source\.mjs:1\): one of its own dependencies, "no-such-inner@\^9\.0\.0", is not in the registry/,
+      ),
+    });
+  });
+
   it("and the component's own code cannot be written by it", async () => {
     const server = await TestServer.start();
     const source = await server.deploy(using("", 'try { fs.writeFileSync("../component.mjs", "x"); } catch (error) { return error.code; }'));
