@@ -18,7 +18,11 @@ describe("a database", () => {
     await rm(path);
     await expect(TestServer.start({ home: server.home })).rejects.toMatchObject({ code: "PD_DATABASE_UNUSABLE", message: expect.stringContaining("missing") });
     await writeFile(path, "");
-    await expect(TestServer.start({ home: server.home })).rejects.toMatchObject({ code: "PD_DATABASE_UNUSABLE", message: expect.stringContaining("empty") });
+    await expect(TestServer.start({ home: server.home })).rejects.toMatchObject({
+      code: "PD_DATABASE_UNUSABLE",
+      message: expect.stringContaining("empty"),
+      fix: expect.stringContaining("headwater.mark"),
+    });
     await copyFile(`${path}.kept`, path);
     const again = await TestServer.start({ home: server.home });
     expect(await again.api.get("/v1/users/me/sources")).toMatchObject({ data: [{ name_slug: "t" }] });

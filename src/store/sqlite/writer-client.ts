@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { PdError, isErrorCode } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Identity } from "../../ports/subscription-store.ts";
-import type { WriteReply, WriteRequest, Writes } from "./writer.ts";
+import type { WriteError, WriteReply, WriteRequest, Writes } from "./writer.ts";
 
 export interface WriterSettings {
   readonly path: string;
@@ -110,6 +110,6 @@ export class WriterClient {
   }
 }
 
-function errorOf({ code, message }: { code: string; message: string }): PdError {
-  return new PdError(isErrorCode(code) ? code : "PD_FAILED", message);
+function errorOf({ code, message, fix }: WriteError): PdError {
+  return new PdError(isErrorCode(code) ? code : "PD_FAILED", message, fix === undefined ? {} : { fix });
 }

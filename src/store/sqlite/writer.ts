@@ -47,10 +47,17 @@ export interface WriteRequest {
   readonly values: readonly unknown[];
 }
 
+export interface WriteError {
+  readonly code: string;
+  readonly message: string;
+  /** The next step, where it is not that of the code. */
+  readonly fix?: string;
+}
+
 export interface WriteReply {
   readonly id: number;
   readonly value?: unknown;
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: WriteError;
 }
 
 const MAX_BATCH = 256;
@@ -254,8 +261,8 @@ function sourceOf(write: Fenced): string {
   return "invocation" in write ? write.invocation.sourceId : write.sourceId;
 }
 
-function errorText(error: unknown): { code: string; message: string } {
-  if (error instanceof PdError) return { code: error.code, message: error.message };
+function errorText(error: unknown): WriteError {
+  if (error instanceof PdError) return { code: error.code, message: error.message, fix: error.fix };
   const code = codeOf(error) ?? "";
   if (isDamage(error)) return { code: "PD_DATABASE_DAMAGED", message: `Cannot write to the database: it is damaged: ${messageOf(error)}` };
   const isDisk =
