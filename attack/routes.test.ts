@@ -26,7 +26,7 @@ const ODD = [
   "{}",
 ];
 const SLOWEST_MS = 10_000;
-/** Routes that stop or change the server as a whole, or ask a registry elsewhere. */
+/** Routes that stop or change the server as a whole, or ask a registry elsewhere; streams, which do not end. */
 const LEFT_OUT = new Set(["/v1/secrets/rotate", "/v1/components/search", "/v1/registries/update", "/v1/backup"]);
 
 interface Operation {
@@ -49,6 +49,18 @@ async function operationsOf(server: TestServer): Promise<Operation[]> {
   );
 }
 
+/** Stands for an answer that did not come, or did not end, in time. */
+const SILENT = 599;
+
+async function answerOf(url: string, send: RequestInit): Promise<{ status: number; text: string }> {
+  try {
+    const answer = await fetch(url, { ...send, signal: AbortSignal.timeout(SLOWEST_MS) });
+    return { status: answer.status, text: await answer.text() };
+  } catch (error) {
+    return { status: SILENT, text: String(error) };
+  }
+}
+
 describe("the API", () => {
   it("answers whatever is sent to any of its routes, and fails at none", async () => {
     const server = await TestServer.start();
@@ -56,7 +68,7 @@ describe("the API", () => {
       'export default { name: "t", version: "1", props: { http: "$.interface.http", db: "$.service.db" }, run() { this.$emit(1); } };',
     );
     await source.run();
-    const operations = (await operationsOf(server)).filter(({ path }) => !LEFT_OUT.has(path));
+    const operations = (await operationsOf(server)).filter(({ path }) => !LEFT_OUT.has(path) && !path.includes("sse"));
     expect(operations.length).toBeGreaterThan(40);
     const odd = fc.oneof(fc.constantFrom(...ODD, source.id, "t"), fc.string());
     const value = fc.oneof(odd, fc.jsonValue(), fc.integer());
@@ -66,16 +78,15 @@ describe("the API", () => {
       for (const [part, query, given] of fc.sample(fc.tuple(odd, fc.dictionary(fc.constantFrom(...names, "x"), odd), body), 8)) {
         const url = `${server.apiUrl}${path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(part) || "x")}?${new URLSearchParams(query).toString()}`;
         const began = performance.now();
-        const answer = await fetch(url, {
+        const send = {
           method,
           headers: { authorization: `Bearer ${server.apiKey}`, "content-type": "application/json" },
-          signal: AbortSignal.timeout(SLOWEST_MS),
           ...(method === "GET" || method === "DELETE" ? {} : { body: JSON.stringify(given) }),
-        }).catch((error: unknown) => ({ status: 599, text: async () => String(error) }));
-        const text = await answer.text();
-        if (answer.status === 500 || answer.status === 599)
+        };
+        const { status, text } = await answerOf(url, send);
+        if (status === 500 || status === SILENT)
           failures.push(
-            `${method} ${path} ${JSON.stringify({ part, query, given })}: ${answer.status} ${text.slice(0, 300)} after ${Math.round(performance.now() - began)} ms`,
+            `${method} ${path} ${JSON.stringify({ part, query, given })}: ${status} ${text.slice(0, 300)} after ${Math.round(performance.now() - began)} ms`,
           );
       }
     }
