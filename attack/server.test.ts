@@ -167,15 +167,11 @@ describe("a stranger on the wire", () => {
     for (const url of [server.apiUrl, server.endpointUrl]) expect(await send(url, text)).toMatch(/^HTTP\/1.1 4\d\d/);
   });
 
-  it("does not make the server read a body that nobody wants", async () => {
+  it("does not make the server wait for a body that nobody wants", async () => {
     const server = await TestServer.start();
-    const before = process.memoryUsage().rss;
-    const sockets = Array.from({ length: 40 }, () =>
-      send(server.endpointUrl, `POST /nobody HTTP/1.1\r\nhost: a\r\ncontent-length: 9000000\r\n\r\n${"x".repeat(8_000_000)}`),
-    );
-    const answers = await Promise.all(sockets);
-    expect(answers.filter((answer) => answer.startsWith("HTTP/1.1 404")).length).toBeGreaterThan(0);
-    expect(process.memoryUsage().rss - before).toBeLessThan(500_000_000);
+    const begun = `POST /nobody HTTP/1.1\r\nhost: a\r\ncontent-length: 9000000\r\n\r\nxxxxxxxxxx`;
+    const answers = await Promise.all(Array.from({ length: 40 }, () => send(server.endpointUrl, begun)));
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 404 [^]*connection: close/i);
   });
 
   it("with a key cannot freeze it by a body, nor with a very long name", async () => {
