@@ -27,26 +27,12 @@ export class Metrics implements Meter {
   /** `sources`: how many there are when it is asked. */
   constructor(sources: () => number) {
     collectDefaultMetrics({ register: this.#registry });
-    const gauge: Gauge = new Gauge({
-      name: "headwater_sources",
-      help: "Deployed sources",
-      registers: [this.#registry],
-      collect: () => {
-        gauge.set(sources());
-      },
-    });
+    this.#watch("headwater_sources", "Deployed sources", sources);
   }
 
   /** `count`: how many processes of sources there are when it is asked. */
   watchProcesses(count: () => number): void {
-    const gauge: Gauge = new Gauge({
-      name: "headwater_processes",
-      help: "Processes of sources",
-      registers: [this.#registry],
-      collect: () => {
-        gauge.set(count());
-      },
-    });
+    this.#watch("headwater_processes", "Processes of sources", count);
   }
 
   ran({ trigger, outcome, durationMs, events, dropped }: Parameters<Meter["ran"]>[0]): void {
@@ -63,5 +49,17 @@ export class Metrics implements Meter {
 
   text(): Promise<string> {
     return this.#registry.metrics();
+  }
+
+  /** A figure that is read when it is asked. */
+  #watch(name: string, help: string, read: () => number): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect: () => {
+        gauge.set(read());
+      },
+    });
   }
 }
