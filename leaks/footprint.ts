@@ -1,0 +1,86 @@
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** What a process, all that it has started, and its folder take of the machine. */
+export interface Footprint {
+  /** Memory by proportional share (PSS): what is shared between processes counts once. */
+  readonly memoryMb: number;
+  readonly files: number;
+  readonly processes: number;
+  readonly threads: number;
+  readonly diskMb: number;
+  /** Files and folders below the folder. */
+  readonly entries: number;
+}
+
+/** How often it is looked at whether a footprint still changes. */
+const LOOK_EVERY_MS = 2000;
+
+/** The footprint once nothing has shrunk for `quietMs`; what is removed in the background takes its time. */
+export async function settledFootprint(pid: number, folder: string, quietMs: number): Promise<Footprint> {
+  let least = footprint(pid, folder);
+  for (let since = Date.now(); Date.now() - since < quietMs; await sleep(LOOK_EVERY_MS)) {
+    const now = footprint(pid, folder);
+    const shrunk = now.memoryMb < least.memoryMb - 1 || now.diskMb < least.diskMb - 0.1 || now.files < least.files || now.processes < least.processes;
+    if (shrunk) since = Date.now();
+    least = now;
+  }
+  return least;
+}
+
+export function footprint(pid: number, folder: string): Footprint {
+  const pids = treeOf(pid);
+  const disk = diskOf(folder);
+  const sum = (pick: (one: number) => number): number => pids.reduce((total, one) => total + pick(one), 0);
+  return {
+    memoryMb: Math.round(sum((one) => Number(/^Pss:\s+(\d+)/m.exec(textOf(`/proc/${one}/smaps_rollup`))?.[1] ?? 0)) / 102.4) / 10,
+    files: sum((one) => namesIn(`/proc/${one}/fd`).length),
+    processes: pids.length,
+    threads: sum((one) => namesIn(`/proc/${one}/task`).length),
+    diskMb: Math.round((disk.bytes / 2 ** 20) * 10) / 10,
+    entries: disk.entries,
+  };
+}
+
+function treeOf(root: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const pid of namesIn("/proc")
+    .map(Number)
+    .filter((number) => number > 0)) {
+    const stat = textOf(`/proc/${pid}/stat`);
+    const parent = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+    children.set(parent, [...(children.get(parent) ?? []), pid]);
+  }
+  const below = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(below)];
+  return below(root);
+}
+
+function diskOf(path: string): { bytes: number; entries: number } {
+  const total = { bytes: 0, entries: 0 };
+  for (const name of namesIn(path)) {
+    const stat = statSync(join(path, name), { throwIfNoEntry: false });
+    if (stat === undefined) continue;
+    const inner = stat.isDirectory() ? diskOf(join(path, name)) : { bytes: 0, entries: 0 };
+    total.bytes += stat.blocks * 512 + inner.bytes;
+    total.entries += 1 + inner.entries;
+  }
+  return total;
+}
+
+/** Of a process or folder that has gone meanwhile there is nothing. */
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
