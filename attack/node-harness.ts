@@ -3,6 +3,7 @@ import { mkdtempSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ProcessRunner } from "../src/sandbox/process-runner.ts";
+import { openEnclosure } from "../src/sandbox/wall.ts";
 import { systemClock } from "../src/system/clock.ts";
 import { silentLog } from "../src/system/log.ts";
 
@@ -10,12 +11,10 @@ const [entry = "", sandbox = "", code = ""] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "node-harness-"));
 const packagesFolder = join(folder, "packages");
 mkdirSync(packagesFolder);
+const places = { entry, runFolder: join(folder, "run"), packagesFolder, memoryMb: 256 };
 const runner = await ProcessRunner.start({
-  entry,
-  runFolder: join(folder, "run"),
-  packagesFolder,
-  memoryMb: 256,
-  sandboxUse: sandbox === "wall" ? "wall" : "belt",
+  ...places,
+  enclosure: await openEnclosure(sandbox === "wall" ? "wall" : "belt", places),
   apiUrl: () => "http://127.0.0.1:1",
   clock: systemClock,
   log: silentLog,

@@ -17,16 +17,18 @@ export interface Footprint {
 /** How often it is looked at whether a footprint still changes. */
 const LOOK_EVERY_MS = 2000;
 
-/** The footprint once nothing has shrunk for `quietMs`; what is removed in the background takes its time. */
+/** The footprint once nothing has become less for `quietMs`; what is removed in the background takes its time. */
 export async function settledFootprint(pid: number, folder: string, quietMs: number): Promise<Footprint> {
-  let least = footprint(pid, folder);
+  let last = footprint(pid, folder);
+  let least = last;
   for (let since = Date.now(); Date.now() - since < quietMs; await sleep(LOOK_EVERY_MS)) {
-    const now = footprint(pid, folder);
-    const shrunk = now.memoryMb < least.memoryMb - 1 || now.diskMb < least.diskMb - 0.1 || now.files < least.files || now.processes < least.processes;
-    if (shrunk) since = Date.now();
-    least = now;
+    last = footprint(pid, folder);
+    if (last.memoryMb < least.memoryMb - 2 || last.diskMb < least.diskMb - 0.1 || last.processes < least.processes) {
+      since = Date.now();
+      least = last;
+    }
   }
-  return least;
+  return last;
 }
 
 export function footprint(pid: number, folder: string): Footprint {

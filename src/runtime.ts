@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { esbuildBundler } from "./code/esbuild-bundler.ts";
 import { NpmResolver } from "./code/npm-resolver.ts";
 import { urlOrigin } from "./code/url-origin.ts";
+import { npmWithin } from "./code/walled-npm.ts";
 import type { Settings } from "./config.ts";
 import { PdError, codeOf } from "./domain/errors.ts";
 import type { JsonObject } from "./domain/json.ts";
@@ -14,6 +15,7 @@ import type { Store } from "./ports/store.ts";
 import { FileRegistry } from "./registry/file-registry.ts";
 import type { Enclosure } from "./sandbox/enclosure.ts";
 import { ProcessRunner } from "./sandbox/process-runner.ts";
+import { openEnclosure } from "./sandbox/wall.ts";
 import { apiRouter } from "./server/api/router.ts";
 import { endpointListener } from "./server/endpoint.ts";
 import { RequestBodies } from "./server/request-bodies.ts";
@@ -171,30 +173,24 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
     inUse: keysInUse(clearStore),
   });
   const store = await openSealedStore(clearStore, vault);
-  const packages = await NpmResolver.open({ folder: packagesFolder, allowScripts: settings.allowScripts, clock: systemClock, signal: stop.signal });
-  const runner = await ProcessRunner.start({
-    entry: programFile("child.cjs"),
-    runFolder: join(home, "run"),
-    packagesFolder,
-    memoryMb: settings.memoryMb,
-    allowAddons: settings.allowAddons,
-    sandboxUse: settings.sandboxUse,
-    apiUrl,
-    clock: systemClock,
-    log,
-  });
+  const places = { entry: programFile("child.cjs"), runFolder: join(home, "run"), packagesFolder };
+  const { memoryMb, allowAddons, allowScripts } = settings;
+  const enclosure = await openEnclosure(settings.sandboxUse, { ...places, memoryMb });
+  const npm = npmWithin(enclosure, join(home, "npm-cache"));
+  const packages = await NpmResolver.open({ folder: packagesFolder, npm, allowScripts, clock: systemClock, signal: stop.signal });
+  const runner = await ProcessRunner.start({ ...places, enclosure, memoryMb, allowAddons, apiUrl, clock: systemClock, log });
   undo.push(() => runner[Symbol.asyncDispose]());
   const metrics = new Metrics(() => store.listSources().length);
   const allowsPrivate = settings.allowPrivateWebhooks || isLoopback(settings.host);
   const userAgent = `headwater/${version}`;
   const sender = webhookSender({ clock: systemClock, allowsPrivate, userAgent });
-  const registry = await FileRegistry.open({ folder: join(home, "registries"), clock: systemClock, signal: stop.signal });
+  const registry = await FileRegistry.open({ folder: join(home, "registries"), npm, clock: systemClock, signal: stop.signal });
   const feed = new EventFeed(store);
   const { keyPlace } = vault;
   return {
     store,
     keyPlace,
-    enclosure: runner.enclosure,
+    enclosure,
     packages,
     runner,
     registry,

@@ -1,8 +1,23 @@
 import { PdError } from "../domain/errors.ts";
 import { type CommandResult, type CommandSettings, runCommand } from "../system/run-command.ts";
 
-/** Runs npm in a folder. Throws PD_NPM_MISSING, and PD_STOPPING when the signal aborts. */
-export async function runNpm(words: readonly string[], settings: CommandSettings): Promise<CommandResult> {
+/** npm, in whatever encloses it. Throws PD_NPM_MISSING, and PD_STOPPING when the signal aborts. */
+export interface Npm {
+  /** Runs it in a folder that it may write to; no script of a package is run. */
+  run(words: readonly string[], settings: CommandSettings): Promise<CommandResult>;
+  /** Runs the install scripts of the packages in the folder. */
+  runScripts(settings: CommandSettings): Promise<CommandResult>;
+}
+
+/** npm as it is, with the user's home and nothing around it. */
+export const bareNpm: Npm = {
+  run: (words, settings) => runBare([...words, "--ignore-scripts"], settings),
+  runScripts: (settings) => runBare(SCRIPT_WORDS, settings),
+};
+
+export const SCRIPT_WORDS = ["rebuild", "--loglevel=error"];
+
+async function runBare(words: readonly string[], settings: CommandSettings): Promise<CommandResult> {
   try {
     return await runCommand("npm", words, settings);
   } catch (error) {

@@ -7,13 +7,14 @@ import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PackageResolver, ResolvedPackages } from "../ports/package-resolver.ts";
 import { foreignPackages, installedVersions } from "./installed-tree.ts";
-import { npmCulprit, npmProblem, runNpm } from "./npm-command.ts";
+import { type Npm, npmCulprit, npmProblem } from "./npm-command.ts";
 import { compareVersions, isExactVersion, satisfiesRange } from "./versions.ts";
 import { readIfThere } from "../system/whole-files.ts";
 
 export interface NpmResolverSettings {
   /** Folder of all installed packages. */
   readonly folder: string;
+  readonly npm: Npm;
   readonly allowScripts: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -107,16 +108,17 @@ export class NpmResolver implements PackageResolver {
   }
 
   async #install(ranges: Readonly<Record<string, string>>, specs: readonly PackageSpec[]): Promise<PackageLock> {
-    const { folder, allowScripts, clock, signal } = this.#settings;
+    const { folder, npm, allowScripts, clock, signal } = this.#settings;
     const partial = join(folder, PARTIAL + clock.randomText(12));
     await mkdir(partial);
     try {
       await writeFile(join(partial, "package.json"), JSON.stringify({ private: true, dependencies: ranges }));
-      const words = ["install", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error", ...(allowScripts ? [] : ["--ignore-scripts"])];
-      const { code, output } = await runNpm(words, { folder: partial, signal, timeoutMs: INSTALL_TIMEOUT_MS });
+      const settings = { folder: partial, signal, timeoutMs: INSTALL_TIMEOUT_MS };
+      const { code, output } = await npm.run(["install", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error"], settings);
       if (code !== 0) throw installError(output, specs);
       const foreign = await foreignPackages(partial);
       if (foreign.length > 0) throw foreignError(foreign, specs);
+      if (allowScripts) await this.#runScripts(partial, specs);
       const lock = await installedVersions(
         partial,
         specs.map(({ name }) => name),
@@ -128,6 +130,15 @@ export class NpmResolver implements PackageResolver {
     } finally {
       await rm(partial, { recursive: true, force: true });
     }
+  }
+
+  async #runScripts(partial: string, specs: readonly PackageSpec[]): Promise<void> {
+    const { npm, signal } = this.#settings;
+    const { code, output } = await npm.runScripts({ folder: partial, signal, timeoutMs: INSTALL_TIMEOUT_MS });
+    if (code !== 0) throw installError(output, specs);
+    // A script may have left what was no part of any package.
+    const foreign = await foreignPackages(partial);
+    if (foreign.length > 0) throw foreignError(foreign, specs);
   }
 
   /** The rename is the moment from which the folder exists; a folder that is there already is as good. */

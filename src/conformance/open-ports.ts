@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import { esbuildBundler } from "../code/esbuild-bundler.ts";
 import { NpmResolver } from "../code/npm-resolver.ts";
+import { npmWithin } from "../code/walled-npm.ts";
 import type { Settings } from "../config.ts";
 import { PdError } from "../domain/errors.ts";
 import type { Log } from "../ports/log.ts";
 import { ProcessRunner } from "../sandbox/process-runner.ts";
+import { openEnclosure } from "../sandbox/wall.ts";
 import { holdLock } from "../store/sqlite/open.ts";
 import { systemClock } from "../system/clock.ts";
 import { makeHome } from "../system/home-folder.ts";
@@ -19,15 +21,16 @@ export async function openPorts(settings: Settings, log: Log, signal: AbortSigna
     throw new PdError("PD_HOME_IN_USE", "Cannot check components: another check runs on this home", {
       fix: "Wait for it, or choose another folder with --home",
     });
-  const packagesFolder = join(home, "packages");
-  const packages = await NpmResolver.open({ folder: packagesFolder, allowScripts: settings.allowScripts, clock: systemClock, signal, prefersInstalled: true });
+  const places = { entry: programFile("child.cjs"), runFolder: join(home, "run"), packagesFolder: join(home, "packages") };
+  const { memoryMb, allowAddons, allowScripts } = settings;
+  const enclosure = await openEnclosure(settings.sandboxUse, { ...places, memoryMb });
+  const npm = npmWithin(enclosure, join(home, "npm-cache"));
+  const packages = await NpmResolver.open({ folder: places.packagesFolder, npm, allowScripts, clock: systemClock, signal, prefersInstalled: true });
   const runner = await ProcessRunner.start({
-    entry: programFile("child.cjs"),
-    runFolder: join(home, "run"),
-    packagesFolder,
-    memoryMb: settings.memoryMb,
-    allowAddons: settings.allowAddons,
-    sandboxUse: settings.sandboxUse,
+    ...places,
+    enclosure,
+    memoryMb,
+    allowAddons,
     apiUrl: () => "http://127.0.0.1:1",
     clock: systemClock,
     log,

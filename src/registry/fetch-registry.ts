@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { extract } from "tar";
-import { npmProblem, runNpm } from "../code/npm-command.ts";
+import { type Npm, npmProblem } from "../code/npm-command.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { basicToken } from "../domain/basic-auth.ts";
 import { publicLocation } from "../domain/registry.ts";
@@ -20,9 +20,9 @@ const MOST_FILES = 200_000;
  * Fetches the newest version of an npm package into an empty folder; its scripts are not run. Resolves to where it is,
  * `undefined` when the registry has no such package. Throws PD_REGISTRY_UNREACHABLE.
  */
-export async function fetchPackage(name: string, folder: string, signal: AbortSignal): Promise<string | undefined> {
-  const words = ["pack", name, "--ignore-scripts", "--loglevel=error", "--pack-destination", folder];
-  const { code, output } = await runNpm(words, { folder, signal, timeoutMs: TIMEOUT_MS });
+export async function fetchPackage(name: string, folder: string, { npm, signal }: { npm: Npm; signal: AbortSignal }): Promise<string | undefined> {
+  const words = ["pack", name, "--loglevel=error", "--pack-destination", folder];
+  const { code, output } = await npm.run(words, { folder, signal, timeoutMs: TIMEOUT_MS });
   const problem = code === 0 ? undefined : npmProblem(output);
   if (problem === "no-such-package" || problem === "no-such-version") return undefined;
   if (problem === "unreachable") throw unreachable(name, "the package registry does not answer");

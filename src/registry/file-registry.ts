@@ -1,5 +1,6 @@
 import { mkdir, readdir, realpath, rm, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
+import type { Npm } from "../code/npm-command.ts";
 import { LocalComponent } from "../code/local-component.ts";
 import { buildFailed } from "../domain/build-problem.ts";
 import { PdError } from "../domain/errors.ts";
@@ -15,6 +16,7 @@ import { readIfThere } from "../system/whole-files.ts";
 export interface FileRegistrySettings {
   /** Where fetched registries are kept. */
   readonly folder: string;
+  readonly npm: Npm;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -139,7 +141,7 @@ export class FileRegistry implements ComponentRegistry {
 
   async #fetchPackage(registry: Registry, app: string): Promise<boolean> {
     const folder = join(this.#folderOf(registry), app);
-    const isFound = await this.#fetched.replace(folder, (partial) => fetchPackage(`${registry.location}/${app}`, partial, this.#settings.signal));
+    const isFound = await this.#fetched.replace(folder, (partial) => fetchPackage(`${registry.location}/${app}`, partial, this.#settings));
     if (isFound) this.#missing.delete(folder);
     else this.#missing.set(folder, this.#settings.clock.now());
     return isFound;

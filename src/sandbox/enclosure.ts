@@ -11,13 +11,27 @@ export interface NodeStart {
   readonly allowsPrograms: boolean;
 }
 
+/** A program of Node that is no component, such as npm. */
+export interface ToolStart {
+  /** Its file, then its words. */
+  readonly words: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Where it starts; writable. */
+  readonly folder: string;
+  /** Files and folders, as far as they are there. */
+  readonly readable: readonly string[];
+  readonly writable: readonly string[];
+  /** It may start programs of this machine. */
+  readonly allowsPrograms: boolean;
+}
+
 /** A command that starts it. */
 export interface EnclosedStart {
   readonly command: string;
   readonly words: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Open files that the command wants as its fourth and further ones; closed by `release` once it runs. */
+  /** Open files that the command wants behind the others; closed by `release` once it runs. */
   readonly files: readonly number[];
   release(): void;
 }
@@ -35,6 +49,8 @@ export interface Enclosure {
   /** Why there is no wall. */
   readonly reason?: string;
   enclose(start: NodeStart): EnclosedStart;
+  /** Only in the wall. */
+  encloseTool?(start: ToolStart): EnclosedStart;
   /** How the process itself ended, told from how the command did. */
   endOf(end: ProcessEnd): ProcessEnd;
 }

@@ -3,15 +3,13 @@ import { mkdir, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { PdError, isDiskProblem, messageOf } from "../domain/errors.ts";
 import { type Outcome, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
-import type { Runner, SandboxUse, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
+import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { ChildProcess, type ChildSettings } from "./child-process.ts";
 import type { Enclosure } from "./enclosure.ts";
 import { type FailedLoad, ProcessUnit } from "./process-unit.ts";
 import { removeFolder } from "./remove-folder.ts";
-import { openEnclosure } from "./wall.ts";
 
-export interface ProcessRunnerSettings extends Omit<ChildSettings, "enclosure"> {
-  readonly sandboxUse: SandboxUse;
+export interface ProcessRunnerSettings extends ChildSettings {
   /** Address of the API of this server: calls of the hosted platform are led there. */
   readonly apiUrl: () => string;
 }
@@ -34,23 +32,22 @@ const LOAD_DEADLINE_MS = 30_000;
  * sources that were changed lately, since loading those takes most of a reload (performance.md §2).
  */
 export class ProcessRunner implements Runner {
-  readonly #settings: ProcessRunnerSettings & ChildSettings;
+  readonly #settings: ProcessRunnerSettings;
   readonly #stop = new AbortController();
   readonly #children = new Set<ChildProcess>();
   readonly #prepared = new Map<string, Prepared>();
   #spare: Promise<ChildProcess> | undefined;
 
-  /** Ends what a killed server left behind, then starts the first spare. Throws PD_SANDBOX_UNAVAILABLE. */
+  /** Ends what a killed server left behind, then starts the first spare. */
   static async start(settings: ProcessRunnerSettings): Promise<ProcessRunner> {
     await mkdir(settings.runFolder, { recursive: true, mode: 0o700 });
     await sweep(settings);
-    const enclosure = await openEnclosure(settings.sandboxUse, settings);
-    const runner = new ProcessRunner({ ...settings, enclosure });
+    const runner = new ProcessRunner(settings);
     runner.#refill();
     return runner;
   }
 
-  private constructor(settings: ProcessRunnerSettings & ChildSettings) {
+  private constructor(settings: ProcessRunnerSettings) {
     this.#settings = settings;
     // Whatever is being prepared listens to it.
     setMaxListeners(0, this.#stop.signal);

@@ -3,13 +3,14 @@
  * but Node, the libraries it needs, its code and the installed packages, all of it read-only.
  */
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, lstatSync, mkdirSync, openSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { PdError } from "../domain/errors.ts";
 import type { SandboxUse } from "../ports/runner.ts";
-import { type EnclosedStart, type Enclosure, type NodeStart, type ProcessEnd, belt } from "./enclosure.ts";
+import { type EnclosedStart, type Enclosure, type NodeStart, type ProcessEnd, type ToolStart, belt } from "./enclosure.ts";
 import { programBytes, seccompProgram } from "./seccomp-filter.ts";
+import { LOOKUPS, buildTools, inMemory, libraries, proc, programs, readable, readableIfThere, words, writable } from "./wall-mounts.ts";
 
 export interface WallSettings {
   /** The built entry of the component's process. */
@@ -20,16 +21,11 @@ export interface WallSettings {
   readonly memoryMb: number;
 }
 
-/** What names, certificates and times are looked up in. */
-const LOOKED_UP = [
-  ...under("/etc", "resolv.conf hosts nsswitch.conf host.conf gai.conf services protocols localtime ld.so.cache ssl/certs ssl/openssl.cnf pki ca-certificates"),
-  ...under("/usr/share", "ca-certificates zoneinfo"),
-];
-/** What programs of this machine need. */
-const PROGRAMS = ["/usr/bin", "/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libexec", "/usr/share/fonts", "/etc/fonts", "/etc/alternatives", "/opt"];
 const OWN_FOLDER_BYTES = 512 * 2 ** 20;
+const TOOL_MEMORY_FOLDER_BYTES = 2 ** 30;
 /** Node itself, and buffers outside of the heap. */
 const DATA_BESIDE_HEAP_MB = 768;
+const TOOL_DATA_MB = 4096;
 const MOST_OPEN_FILES = 1024;
 const PROBE_TIMEOUT_MS = 5000;
 
@@ -41,6 +37,7 @@ const SYSTEM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin"];
  * and is wanted.
  */
 export async function openEnclosure(use: SandboxUse, settings: WallSettings): Promise<Enclosure> {
+  for (const folder of [settings.runFolder, settings.packagesFolder]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (use === "belt") return belt("--sandbox belt", deathGuard());
   const problem = process.platform === "linux" ? undefined : `there is none on ${process.platform}`;
   const bubblewrap = findProgram("bwrap");
@@ -94,35 +91,41 @@ class Wall implements Enclosure {
   constructor(bubblewrap: string, settings: WallSettings) {
     this.#bubblewrap = bubblewrap;
     this.#settings = settings;
-    this.#limits = limits(settings.memoryMb);
+    this.#limits = limits(settings.memoryMb * 2 + DATA_BESIDE_HEAP_MB, [`--nofile=${MOST_OPEN_FILES}:${MOST_OPEN_FILES}`, `--fsize=${OWN_FOLDER_BYTES}`]);
     this.#libraries = libraries();
     this.#filters = writeFilters(join(dirname(settings.runFolder), "filters"));
   }
 
   enclose({ words: nodeWords, env, folder, ownFolder, allowsPrograms }: WalledStart): EnclosedStart {
     const { entry, packagesFolder } = this.#settings;
-    const filter = this.#filters.get(allowsPrograms);
-    const files = filter === undefined ? [] : [openSync(filter, "r")];
-    const given = [
-      ...NAMESPACES,
+    const mounts = [
       "--clearenv",
       ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
-      ...proc(),
-      ...words("--dev /dev"),
       ...(allowsPrograms ? programs() : this.#libraries),
       ...readable(process.execPath),
-      ...LOOKED_UP.flatMap((path) => ["--ro-bind-try", path, path]),
+      ...LOOKUPS,
       ...readable(entry),
       ...readable(packagesFolder),
       ...readable(folder),
-      // Memory, limited and gone with the process.
-      ...(ownFolder === undefined ? [] : ["--size", String(OWN_FOLDER_BYTES), "--tmpfs", ownFolder, "--chdir", ownFolder]),
-      // Else both are folders in memory without a limit.
-      ...words("--remount-ro /dev --remount-ro /"),
-      ...(files.length === 0 ? [] : ["--seccomp", String(FIRST_FILE)]),
+      ...(ownFolder === undefined ? [] : [...inMemory(ownFolder, OWN_FOLDER_BYTES), "--chdir", ownFolder]),
     ];
-    const [command = this.#bubblewrap, ...rest] = [...this.#limits, this.#bubblewrap, ...given, "--", process.execPath, ...nodeWords];
-    return { command, words: rest, cwd: "/", env: {}, files, release: () => files.forEach(closeSync) };
+    const start = { words: nodeWords, mounts, allowsPrograms, limits: this.#limits, filterFile: AFTER_THE_CHANNEL };
+    return { ...this.#start(start), cwd: "/", env: {} };
+  }
+
+  encloseTool({ words: nodeWords, env, folder, readable: toRead, writable: toWrite, allowsPrograms }: ToolStart): EnclosedStart {
+    const mounts = [
+      ...(allowsPrograms ? buildTools() : this.#libraries),
+      ...inMemory("/tmp", TOOL_MEMORY_FOLDER_BYTES),
+      ...readable(process.execPath),
+      ...LOOKUPS,
+      ...toRead.flatMap(readableIfThere),
+      ...[folder, ...toWrite].flatMap(writable),
+      "--chdir",
+      folder,
+    ];
+    const start = { words: nodeWords, mounts, allowsPrograms, limits: limits(TOOL_DATA_MB), filterFile: AFTER_OUTPUT };
+    return { ...this.#start(start), cwd: "/", env: { ...env, HOME: "/tmp", TMPDIR: "/tmp" } };
   }
 
   /** bubblewrap ends with 128 and the number of the signal that has ended the process in it. */
@@ -131,55 +134,50 @@ class Wall implements Enclosure {
     const [name] = Object.entries(constants.signals).find(([, value]) => value === number) ?? [];
     return name === undefined ? { code, signal } : { code: null, signal: name };
   }
+
+  #start({
+    words: nodeWords,
+    mounts,
+    allowsPrograms,
+    limits: limiting,
+    filterFile,
+  }: WallStart): Pick<EnclosedStart, "command" | "words" | "files" | "release"> {
+    const filter = this.#filters.get(allowsPrograms);
+    const files = filter === undefined ? [] : [openSync(filter, "r")];
+    const given = [
+      ...NAMESPACES,
+      ...proc(),
+      ...words("--dev /dev"),
+      ...mounts,
+      // Else both are folders in memory without a limit.
+      ...words("--remount-ro /dev --remount-ro /"),
+      ...(files.length === 0 ? [] : ["--seccomp", String(filterFile)]),
+    ];
+    const [command = this.#bubblewrap, ...rest] = [...limiting, this.#bubblewrap, ...given, "--", process.execPath, ...nodeWords];
+    return { command, words: rest, files, release: () => files.forEach(closeSync) };
+  }
 }
 
-/** Of stdin, stdout, stderr and the channel there are four. */
-const FIRST_FILE = 4;
+interface WallStart {
+  readonly words: readonly string[];
+  readonly mounts: readonly string[];
+  readonly allowsPrograms: boolean;
+  readonly limits: readonly string[];
+  /** The number under which bubblewrap gets the file of the filter. */
+  readonly filterFile: number;
+}
+
+/** Of stdin, stdout and stderr there are three, and a component has a channel. */
+const AFTER_OUTPUT = 3;
+const AFTER_THE_CHANNEL = 4;
 
 const NAMESPACES = words(`--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --uid 65534 --gid 65534 --cap-drop ALL
   --die-with-parent --new-session --hostname component`);
 
-function words(text: string): string[] {
-  return text.split(/\s+/);
-}
-
-function under(folder: string, names: string): string[] {
-  return words(names).map((name) => join(folder, name));
-}
-
-/** Of the processes in the namespace alone; what sets the kernel can be written to by a server that is root. */
-function proc(): string[] {
-  const settable = ["sys", "sysrq-trigger", "irq", "bus"].map((name) => `/proc/${name}`).filter((path) => existsSync(path));
-  return ["--proc", "/proc", ...settable.flatMap((path) => ["--ro-bind", path, path])];
-}
-
-function readable(path: string): string[] {
-  return ["--ro-bind", path, path];
-}
-
-/** Folders of the libraries that this Node has loaded, and the links that lead to them. */
-function libraries(): string[] {
-  const paths = [...readFileSync("/proc/self/maps", "utf8").matchAll(/\s(\/(?:usr\/)?lib[^\s]*\.so[^\s]*)$/gm)].map(([, path = ""]) => dirname(path));
-  return [...links(), ...[...new Set(paths), ...["/usr/lib64"].filter((path) => existsSync(path))].flatMap(readable)];
-}
-
-/** `/lib` and its like lead to `/usr/lib` on most systems; on others they are folders of their own. */
-function links(): string[] {
-  const tops = ["/lib", "/lib64", "/lib32", "/libx32"].filter((path) => existsSync(path));
-  return tops.flatMap((path) => (lstatSync(path).isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : readable(path)));
-}
-
-function programs(): string[] {
-  const bin = ["/bin", "/sbin"].filter((path) => existsSync(path) && lstatSync(path).isSymbolicLink());
-  return [...links(), ...bin.flatMap((path) => ["--symlink", readlinkSync(path), path]), ...PROGRAMS.flatMap((path) => ["--ro-bind-try", path, path])];
-}
-
-/** Limits that the kernel keeps for each process: memory outside of the heap, open files, no dumps of memory. */
-function limits(memoryMb: number): string[] {
+/** Limits that the kernel keeps for each process: memory outside of the heap, no dumps of memory, and others. */
+function limits(dataMb: number, others: readonly string[] = []): string[] {
   const prlimit = findProgram("prlimit");
-  if (prlimit === undefined) return [];
-  const data = (memoryMb * 2 + DATA_BESIDE_HEAP_MB) * 2 ** 20;
-  return [prlimit, `--data=${data}`, "--core=0", `--nofile=${MOST_OPEN_FILES}:${MOST_OPEN_FILES}`, `--fsize=${OWN_FOLDER_BYTES}`, "--"];
+  return prlimit === undefined ? [] : [prlimit, `--data=${dataMb * 2 ** 20}`, "--core=0", ...others, "--"];
 }
 
 function writeFilters(folder: string): Map<boolean, string> {

@@ -7,8 +7,10 @@ export interface CommandSettings {
   /** Aborts when the server stops. */
   readonly signal: AbortSignal;
   readonly timeoutMs?: number;
-  /** Beside those of this process. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** Beside those of this process; those that are `undefined` are left out. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Open files that the command gets behind stdin, stdout and stderr. */
+  readonly files?: readonly number[];
 }
 
 export interface CommandResult {
@@ -22,13 +24,13 @@ export interface CommandResult {
  * Runs a command and collects what it prints. When it has to end before its time, everything that it has started ends
  * with it. Throws PD_STOPPING when the signal aborts, PD_COMMAND_FAILED when it cannot be started or takes too long.
  */
-export function runCommand(command: string, words: readonly string[], { folder, signal, timeoutMs, env }: CommandSettings): Promise<CommandResult> {
+export function runCommand(command: string, words: readonly string[], { folder, signal, timeoutMs, env, files = [] }: CommandSettings): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(stopping(command));
     const isWindows = process.platform === "win32";
     const child = spawn(command, words, {
       cwd: folder,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", ...files],
       env: { ...process.env, ...env, PD_SECRET_KEY: undefined, PD_SECRET_KEY_OLD: undefined, PD_OAUTH_CLIENT_SECRET: undefined },
       shell: isWindows,
       // A group of its own, so that its children can be ended with it.
@@ -47,8 +49,8 @@ export function runCommand(command: string, words: readonly string[], { folder, 
       signal.removeEventListener("abort", stop);
     };
     signal.addEventListener("abort", stop);
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => (output += text));
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => (output += text));
     child.once("error", (error) => {
       settle();
       reject(failed(command, error.message));

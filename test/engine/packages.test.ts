@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
+import { bareNpm } from "../../src/code/npm-command.ts";
 import { NpmResolver } from "../../src/code/npm-resolver.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { deployFile } from "../support/components.ts";
@@ -15,7 +16,7 @@ const using = (name: string, rest = ""): string =>
   `import m from "${name}/package.json" with { type: "json" }; export default { name: "t", version: "1", run() { return m.version; }, ${rest} };`;
 
 async function resolver(folder: string): Promise<NpmResolver> {
-  return NpmResolver.open({ folder, allowScripts: false, clock: systemClock, signal: new AbortController().signal });
+  return NpmResolver.open({ folder, npm: bareNpm, allowScripts: false, clock: systemClock, signal: new AbortController().signal });
 }
 
 /** Puts an `npm` first on the PATH that stands for one without a network. */
@@ -93,7 +94,7 @@ describe("packages", () => {
       .map((folder) => join(folder, "npm"))
       .find((path) => existsSync(path));
     await withNpm(`echo called >> ${calls}; exec ${npm} "$@"`);
-    const server = await TestServer.start();
+    const server = await TestServer.start({ sandboxUse: "belt" });
     const sources = await Promise.all([1, 2, 3].map(() => server.deploy(using("ms@2.1.3"))));
     expect(await readdir(join(server.home, "packages"))).toHaveLength(1);
     expect(readFileSync(calls, "utf8")).toBe("called\n");
@@ -119,7 +120,7 @@ describe("packages", () => {
     await server.deploy(using("ms"));
     await server.stop();
     await withNpm('echo "npm error code ENOTFOUND" >&2; exit 1');
-    const again = await TestServer.start({ home: server.home });
+    const again = await TestServer.start({ home: server.home, sandboxUse: "belt" });
     const source = await again.deploy(using("ms"));
     expect((await source.run())["outcome"]).toBe("returned");
     await expect(again.deploy(using("is-number"))).rejects.toMatchObject({ code: "PD_PACKAGES_UNREACHABLE" });

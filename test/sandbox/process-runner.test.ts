@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, onTestFinished } from "vitest";
 import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
+import { openEnclosure } from "../../src/sandbox/wall.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { silentLog } from "../../src/system/log.ts";
 import { programFile } from "../../src/system/program-files.ts";
@@ -13,14 +14,11 @@ describe.each(["wall", "belt"] as const)("the process runner in the %s", (sandbo
     const folder = await temporaryFolder();
     const packagesFolder = join(folder, "packages");
     await mkdir(packagesFolder);
-    const entry = programFile("child.cjs");
+    const places = { entry: programFile("child.cjs"), runFolder: join(folder, "run"), packagesFolder, memoryMb: 256 };
     const runner = await ProcessRunner.start({
-      entry,
-      runFolder: join(folder, "run"),
-      packagesFolder,
+      ...places,
+      enclosure: await openEnclosure(sandboxUse, places),
       apiUrl: () => "http://127.0.0.1:1",
-      memoryMb: 256,
-      sandboxUse,
       clock: systemClock,
       log: silentLog,
     });

@@ -1,3 +1,4 @@
+import { bareNpm } from "../../src/code/npm-command.ts";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fetchPackage } from "../../src/registry/fetch-registry.ts";
@@ -39,6 +40,7 @@ export async function fetchPublished(): Promise<void> {
   for (const [app, version] of Object.entries(PACKAGES)) {
     if (existsSync(published(app))) continue;
     const name = `@pipedream/${app}@${version}`;
-    if (!(await folders.replace(published(app), (partial) => fetchPackage(name, partial, signal)))) throw new Error(`the package registry has no ${name}`);
+    if (!(await folders.replace(published(app), (partial) => fetchPackage(name, partial, { npm: bareNpm, signal }))))
+      throw new Error(`the package registry has no ${name}`);
   }
 }

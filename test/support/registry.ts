@@ -9,11 +9,14 @@ import { startHttpServer } from "./http-server.ts";
 export class FakeRegistry {
   readonly #tarballs = new Map<string, Buffer>();
   readonly #versions = new Map<string, Record<string, object>>();
+  /** What it was asked with. */
+  readonly tokens = new Set<string>();
   #url = "";
 
   static async start(): Promise<FakeRegistry> {
     const registry = new FakeRegistry();
     registry.#url = await startHttpServer((request, response) => {
+      registry.tokens.add(request.headers.authorization ?? "");
       const tarball = registry.#tarballs.get(request.url ?? "");
       if (tarball !== undefined) return response.end(tarball);
       const name = decodeURIComponent((request.url ?? "").slice(1));

@@ -1,0 +1,113 @@
+/** npm inside the wall: of this machine it sees itself, its settings, its cache and the folder that it installs into. */
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { parse, stringify } from "ini";
+import { PdError } from "../domain/errors.ts";
+import type { EnclosedStart, Enclosure, ToolStart } from "../sandbox/enclosure.ts";
+import { type CommandResult, type CommandSettings, runCommand } from "../system/run-command.ts";
+import { type Npm, SCRIPT_WORDS, bareNpm } from "./npm-command.ts";
+
+/** Settings of npm that name a file. */
+const NAMES_FILE = /(?:^|:)(?:cafile|certfile|keyfile)$/;
+/** Settings and variables by which a registry knows who asks: nothing for the scripts of packages. */
+const TELLS_WHO = /auth|token|password|username|email|certfile|keyfile|(?:^|:)(?:key|cert)$/i;
+/** What scripts of packages get of this process's environment. */
+const FOR_SCRIPTS = /^(?:PATH|LANG|LC_\w+|TZ|(?:https?|no|all)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(?:FILE|DIR)|CC|CXX|CFLAGS|CXXFLAGS|LDFLAGS|PYTHON)$/i;
+const SCRIPTS_CONFIG = "scripts.npmrc";
+
+/**
+ * npm within what encloses components; bare where that encloses no tools. `cacheFolder`: npm's own, of this home alone,
+ * as a cache that others write to could bring their packages.
+ */
+export function npmWithin(enclosure: Enclosure, cacheFolder: string): Npm {
+  const encloseTool = enclosure.encloseTool?.bind(enclosure);
+  return encloseTool === undefined ? bareNpm : walledNpm(encloseTool, cacheFolder);
+}
+
+function walledNpm(encloseTool: (start: ToolStart) => EnclosedStart, cacheFolder: string): Npm {
+  mkdirSync(cacheFolder, { recursive: true, mode: 0o700 });
+  const start = (tool: Omit<ToolStart, "words"> & { words: readonly string[] }, settings: CommandSettings): Promise<CommandResult> => {
+    const script = npmScript();
+    const enclosed = encloseTool({ ...tool, words: [script, ...tool.words], readable: [...npmFolders(script), ...tool.readable] });
+    const { cwd, command, words, files, env } = enclosed;
+    return runCommand(command, words, { ...settings, folder: cwd, env: { ...without(env), ...env }, files }).finally(() => enclosed.release());
+  };
+  return {
+    run(words, settings) {
+      const [user, global] = configFiles();
+      const readable = [user, global, ...namedFiles([user, global])];
+      const env = { ...ownEnvironment(), npm_config_userconfig: user, npm_config_globalconfig: global, npm_config_cache: cacheFolder };
+      const { folder } = settings;
+      return start({ words: [...words, "--ignore-scripts"], env, folder, readable, writable: [cacheFolder], allowsPrograms: false }, settings);
+    },
+    runScripts(settings) {
+      const config = join(cacheFolder, SCRIPTS_CONFIG);
+      writeFileSync(config, scriptsConfig());
+      const known = Object.fromEntries(Object.entries(ownEnvironment()).filter(([name]) => FOR_SCRIPTS.test(name)));
+      const env = { ...known, npm_config_userconfig: config, npm_config_cache: "/tmp/npm-cache" };
+      const readable = [config, ...namedFiles([config])];
+      return start({ words: SCRIPT_WORDS, env, folder: settings.folder, readable, writable: [], allowsPrograms: true }, settings);
+    },
+  };
+}
+
+function ownEnvironment(): Record<string, string> {
+  return Object.fromEntries(Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
+/** What is not named is not there. */
+function without(named: Readonly<Record<string, string>>): Record<string, undefined> {
+  return Object.fromEntries(Object.keys(process.env).flatMap((name) => (name in named ? [] : [[name, undefined]])));
+}
+
+/** npm's own file: of the npm that the user would start, else of the one that came with this Node. Throws PD_NPM_MISSING. */
+function npmScript(): string {
+  const onPath = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "npm"));
+  const withNode = join(dirname(realpathSync(process.execPath)), "../lib/node_modules/npm/bin/npm-cli.js");
+  const found = [...onPath.filter((path) => existsSync(path)).slice(0, 1), withNode, "/usr/share/nodejs/npm/bin/npm-cli.js"]
+    .filter((path) => existsSync(path))
+    .map((path) => realpathSync(path))
+    .find((path) => path.endsWith("npm-cli.js"));
+  if (found !== undefined) return found;
+  throw new PdError("PD_NPM_MISSING", "Cannot run npm: neither the PATH nor the folder of this Node has an npm whose files can be enclosed", {
+    fix: "Install npm beside Node, or start the server with --sandbox belt",
+  });
+}
+
+/** Debian keeps what npm needs beside npm. */
+function npmFolders(script: string): string[] {
+  const npm = dirname(dirname(script));
+  return dirname(npm).endsWith("nodejs") ? [dirname(npm)] : [npm];
+}
+
+function configFiles(): [user: string, global: string] {
+  const { env } = process;
+  const prefix = dirname(dirname(process.execPath));
+  return [env["npm_config_userconfig"] ?? join(homedir(), ".npmrc"), env["npm_config_globalconfig"] ?? join(prefix, "etc/npmrc")];
+}
+
+/** Files that settings and variables name, such as certificates. */
+function namedFiles(configs: readonly string[]): string[] {
+  const { env } = process;
+  const settings = configs.flatMap((path) => Object.entries(readConfig(path)));
+  const named = settings.flatMap(([name, value]) => (NAMES_FILE.test(name) && typeof value === "string" ? [expanded(value)] : []));
+  const variables = [env["npm_config_cafile"], env["NODE_EXTRA_CA_CERTS"], env["SSL_CERT_FILE"], env["SSL_CERT_DIR"]];
+  return [...named, ...variables].filter((path) => path !== undefined && path.startsWith("/")).map(String);
+}
+
+/** As npm reads them: `${NAME}` stands for a variable. */
+function expanded(value: string): string {
+  return value.replaceAll(/\$\{([^}]+)\}/g, (whole, name: string) => process.env[name] ?? whole);
+}
+
+function scriptsConfig(): string {
+  const settings = configFiles()
+    .toReversed()
+    .flatMap((path) => Object.entries(readConfig(path)));
+  return stringify(Object.fromEntries(settings.filter(([name, value]) => !TELLS_WHO.test(name) && typeof value !== "object")));
+}
+
+function readConfig(path: string): Record<string, unknown> {
+  return existsSync(path) ? parse(readFileSync(path, "utf8")) : {};
+}

@@ -1,0 +1,71 @@
+/** What of this machine is there behind the wall: words for bubblewrap. */
+import { existsSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** What names, certificates and times are looked up in. */
+const LOOKED_UP = [
+  ...under("/etc", "resolv.conf hosts nsswitch.conf host.conf gai.conf services protocols localtime ld.so.cache ssl/certs ssl/openssl.cnf pki ca-certificates"),
+  ...under("/usr/share", "ca-certificates zoneinfo"),
+];
+/** What programs of this machine need. */
+const PROGRAMS = ["/usr/bin", "/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libexec", "/usr/share/fonts", "/etc/fonts", "/etc/alternatives", "/opt"];
+
+export const LOOKUPS: readonly string[] = LOOKED_UP.flatMap(readableIfThere);
+
+export function words(text: string): string[] {
+  return text.split(/\s+/);
+}
+
+export function readable(path: string): string[] {
+  return ["--ro-bind", path, path];
+}
+
+export function readableIfThere(path: string): string[] {
+  return ["--ro-bind-try", path, path];
+}
+
+export function writable(path: string): string[] {
+  return ["--bind", path, path];
+}
+
+/** A folder in memory, limited and gone with the process. */
+export function inMemory(path: string, bytes: number): string[] {
+  return ["--size", String(bytes), "--tmpfs", path];
+}
+
+/** Of the processes in the namespace alone; what sets the kernel can be written to by a server that is root. */
+export function proc(): string[] {
+  const settable = ["sys", "sysrq-trigger", "irq", "bus"].map((name) => `/proc/${name}`).filter((path) => existsSync(path));
+  return ["--proc", "/proc", ...settable.flatMap(readable)];
+}
+
+/** Folders of the libraries that this Node has loaded, and the links that lead to them. */
+export function libraries(): string[] {
+  const paths = [...readFileSync("/proc/self/maps", "utf8").matchAll(/\s(\/(?:usr\/)?lib[^\s]*\.so[^\s]*)$/gm)].map(([, path = ""]) => dirname(path));
+  return [...libraryLinks(), ...[...new Set(paths), ...["/usr/lib64"].filter((path) => existsSync(path))].flatMap(readable)];
+}
+
+/** Programs of this machine and what they need. */
+export function programs(): string[] {
+  return [...libraryLinks(), ...programLinks(), ...PROGRAMS.flatMap(readableIfThere)];
+}
+
+/** All that compilers and their like need. */
+export function buildTools(): string[] {
+  return [...libraryLinks(), ...programLinks(), ...readable("/usr"), ...readableIfThere("/etc/alternatives")];
+}
+
+function programLinks(): string[] {
+  const links = ["/bin", "/sbin"].filter((path) => existsSync(path) && lstatSync(path).isSymbolicLink());
+  return links.flatMap((path) => ["--symlink", readlinkSync(path), path]);
+}
+
+/** `/lib` and its like lead to `/usr/lib` on most systems; on others they are folders of their own. */
+function libraryLinks(): string[] {
+  const tops = ["/lib", "/lib64", "/lib32", "/libx32"].filter((path) => existsSync(path));
+  return tops.flatMap((path) => (lstatSync(path).isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : readable(path)));
+}
+
+function under(folder: string, names: string): string[] {
+  return words(names).map((name) => join(folder, name));
+}
