@@ -11,7 +11,7 @@ const [entry = "", sandbox = "", code = ""] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "node-harness-"));
 const packagesFolder = join(folder, "packages");
 mkdirSync(packagesFolder);
-const places = { entry, runFolder: join(folder, "run"), packagesFolder, memoryMb: 256 };
+const places = { entry, runFolder: join(folder, "run"), packagesFolder, memoryMb: 256, network: "open" as const };
 const runner = await ProcessRunner.start({
   ...places,
   enclosure: await openEnclosure(sandbox === "wall" ? "wall" : "belt", places),

@@ -2,7 +2,7 @@ import { homedir, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { PdError } from "./domain/errors.ts";
 import type { CatchUp } from "./domain/schedule.ts";
-import type { SandboxUse } from "./ports/runner.ts";
+import type { ComponentNetwork, SandboxUse } from "./ports/runner.ts";
 import type { KeyringUse } from "./ports/vault.ts";
 
 /** How a server is set up; every member has one name as a flag, a variable and a key of the config file. */
@@ -38,6 +38,8 @@ export interface Settings {
   readonly allowPrivateWebhooks: boolean;
   /** What encloses components beside Node's permission model. */
   readonly sandboxUse: SandboxUse;
+  /** What components reach. */
+  readonly componentNetwork: ComponentNetwork;
   /** Whether the key of all secrets lies in the keyring of this machine. */
   readonly keyringUse: KeyringUse;
 }
@@ -160,6 +162,13 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     default: "auto",
     help: "What encloses components beside Node's permission model; wall: namespaces of their own (bubblewrap); belt: nothing; auto: the wall where it can be had",
   },
+  componentNetwork: {
+    flag: "component-network",
+    variable: "PD_COMPONENT_NETWORK",
+    value: "<open|public>",
+    default: "open",
+    help: "What components reach; public: neither this machine nor addresses inside its network, but for this server's API (wants the wall)",
+  },
   keyringUse: {
     flag: "keyring",
     variable: "PD_KEYRING",
@@ -191,7 +200,11 @@ export function readSettings({ flags, environment, file }: SettingSources): Sett
     if (text(name).trim() === "" || !Number.isFinite(value) || value < lowest) throw badSetting(name, text(name), `a number of at least ${lowest}`);
     return value * unit;
   };
-  const yes = (name: SettingName): boolean => text(name) === "true" || text(name) === "1";
+  const yes = (name: SettingName): boolean => {
+    const value = text(name);
+    if (!["true", "false", "1", "0"].includes(value)) throw badSetting(name, value, "true or false");
+    return value === "true" || value === "1";
+  };
   const port = (name: SettingName): number => {
     const value = number(name, 1, 0);
     if (!Number.isInteger(value) || value > 65_535) throw badSetting(name, text(name), "a port from 0 to 65535");
@@ -221,6 +234,7 @@ export function readSettings({ flags, environment, file }: SettingSources): Sett
     deliveryConcurrency: number("deliveryConcurrency", 1, 1),
     allowPrivateWebhooks: yes("allowPrivateWebhooks"),
     sandboxUse: sandboxUse(text("sandboxUse")),
+    componentNetwork: componentNetwork(text("componentNetwork")),
     keyringUse: keyringUse(text("keyringUse")),
   };
 }
@@ -244,6 +258,11 @@ function catchUp(given: string): CatchUp {
 function sandboxUse(given: string): SandboxUse {
   if (given === "auto" || given === "wall" || given === "belt") return given;
   throw badSetting("sandboxUse", given, "auto, wall or belt");
+}
+
+function componentNetwork(given: string): ComponentNetwork {
+  if (given === "open" || given === "public") return given;
+  throw badSetting("componentNetwork", given, "open or public");
 }
 
 function keyringUse(given: string): KeyringUse {

@@ -175,7 +175,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   const store = await openSealedStore(clearStore, vault);
   const places = { entry: programFile("child.cjs"), runFolder: join(home, "run"), packagesFolder };
   const { memoryMb, allowAddons, allowScripts } = settings;
-  const enclosure = await openEnclosure(settings.sandboxUse, { ...places, memoryMb });
+  const enclosure = await openEnclosure(settings.sandboxUse, { ...places, memoryMb, network: settings.componentNetwork });
   const npm = npmWithin(enclosure, join(home, "npm-cache"));
   const packages = await NpmResolver.open({ folder: packagesFolder, npm, allowScripts, clock: systemClock, signal: stop.signal });
   const runner = await ProcessRunner.start({ ...places, enclosure, memoryMb, allowAddons, apiUrl, clock: systemClock, log });
@@ -247,8 +247,8 @@ function countsOf({ store, processCount }: Engine): JsonObject {
   return { sources: store.listSources().length, processes: processCount };
 }
 
-function enclosureStatus({ kind, reason }: Pick<Enclosure, "kind" | "reason">): JsonObject {
-  return { sandbox: kind, ...(reason === undefined ? {} : { no_wall: reason }) };
+function enclosureStatus({ kind, reason, network }: Enclosure): JsonObject {
+  return { sandbox: kind, component_network: network, ...(reason === undefined ? {} : { no_wall: reason }) };
 }
 
 /** A server that others reach wants to know who they are. */

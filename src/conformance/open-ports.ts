@@ -23,7 +23,7 @@ export async function openPorts(settings: Settings, log: Log, signal: AbortSigna
     });
   const places = { entry: programFile("child.cjs"), runFolder: join(home, "run"), packagesFolder: join(home, "packages") };
   const { memoryMb, allowAddons, allowScripts } = settings;
-  const enclosure = await openEnclosure(settings.sandboxUse, { ...places, memoryMb });
+  const enclosure = await openEnclosure(settings.sandboxUse, { ...places, memoryMb, network: settings.componentNetwork });
   const npm = npmWithin(enclosure, join(home, "npm-cache"));
   const packages = await NpmResolver.open({ folder: places.packagesFolder, npm, allowScripts, clock: systemClock, signal, prefersInstalled: true });
   const runner = await ProcessRunner.start({

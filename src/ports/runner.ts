@@ -8,6 +8,9 @@ import type { Bundle } from "../domain/saved-component.ts";
 /** What encloses units. `wall`: namespaces of their own; `belt`: Node's permission model alone; `auto`: the wall where it can be had. */
 export type SandboxUse = "auto" | "wall" | "belt";
 
+/** What components reach. `public`: neither this machine nor its network, but for the API of this server. */
+export type ComponentNetwork = "open" | "public";
+
 /** What a unit is started with; afterwards it is the only writer of `state`. */
 export interface UnitCode {
   readonly bundle: Bundle;

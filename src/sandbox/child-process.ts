@@ -7,8 +7,10 @@ import { messageOf } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Enclosure, ProcessEnd } from "./enclosure.ts";
+import { DOOR_FILE, DOOR_WORD } from "./door-protocol.ts";
 import { FlowLimit } from "./flow-limit.ts";
 import { MessagePipe } from "./message-pipe.ts";
+import { NetworkDoor } from "./network-door.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { readToHost } from "./read-message.ts";
 import { PROTOCOL, WARM_UP_FILE, type ToChild, type ToHost } from "./protocol.ts";
@@ -24,6 +26,8 @@ export interface ChildSettings {
   readonly packagesFolder: string;
   readonly memoryMb: number;
   readonly enclosure: Enclosure;
+  /** Address of the API of this server: calls of the hosted platform are led there. */
+  readonly apiUrl: () => string;
   /** Native code may be loaded, where this Node can forbid it. */
   readonly allowAddons?: boolean;
 }
@@ -62,6 +66,15 @@ function permissionFlags(settings: ChildSettings, { folder, allowsPrograms }: { 
   return [...flags, ...readable.map((path) => `--allow-fs-read=${path}`), `--allow-fs-write=${join(ownFolder(folder), "*")}`];
 }
 
+async function openDoor({ apiUrl, log }: ChildSettings, folder: string): Promise<NetworkDoor> {
+  try {
+    return await NetworkDoor.open(join(folder, DOOR_FILE), apiUrl);
+  } catch (error) {
+    await removeFolder(folder, log);
+    throw error;
+  }
+}
+
 /** One child process in a folder of its own, before and after it knows what it runs. */
 export class ChildProcess {
   readonly folder: string;
@@ -72,6 +85,7 @@ export class ChildProcess {
   readonly #enclosure: Enclosure;
   readonly #log: Log;
   readonly #clock: Clock;
+  readonly #door: NetworkDoor | undefined;
   readonly #closed = new AbortController();
   readonly #pipe: MessagePipe<ToHost, ToChild>;
   #lastWords = "";
@@ -90,7 +104,8 @@ export class ChildProcess {
       await removeFolder(folder, settings.log);
       throw error;
     }
-    const child = new ChildProcess(settings, { folder, allowsPrograms });
+    const door = settings.enclosure.network === "public" ? await openDoor(settings, folder) : undefined;
+    const child = new ChildProcess(settings, { folder, allowsPrograms, door });
     try {
       // A server that was killed leaves children that cannot notice it: the next one finds them by this file.
       await writeFile(join(folder, "pid"), String(child.#node.pid ?? ""));
@@ -101,10 +116,16 @@ export class ChildProcess {
     return child;
   }
 
-  private constructor(settings: ChildSettings, { folder, allowsPrograms }: { folder: string; allowsPrograms: boolean }) {
+  private constructor(settings: ChildSettings, { folder, allowsPrograms, door }: { folder: string; allowsPrograms: boolean; door: NetworkDoor | undefined }) {
     this.folder = folder;
+    this.#door = door;
     const inherited = Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
-    const words = [...permissionFlags(settings, { folder, allowsPrograms }), `--max-old-space-size=${settings.memoryMb}`, settings.entry];
+    const words = [
+      ...permissionFlags(settings, { folder, allowsPrograms }),
+      `--max-old-space-size=${settings.memoryMb}`,
+      settings.entry,
+      ...(door === undefined ? [] : [DOOR_WORD]),
+    ];
     const own = ownFolder(folder);
     const start = settings.enclosure.enclose({ words, env: { ...inherited, HOME: own, TMPDIR: own }, folder, ownFolder: own, allowsPrograms });
     this.#enclosure = settings.enclosure;
@@ -184,6 +205,7 @@ export class ChildProcess {
       this.#node.once("close", (code, signal) => resolve(this.#enclosure.endOf({ code, signal })));
       this.#node.once("error", () => resolve({ code: null, signal: null }));
     });
+    await this.#door?.close();
     await removeFolder(this.folder, this.#log);
     this.#closed.abort();
     return { ...exit, lastWords: this.#lastWords, ...(this.#misuse === undefined ? {} : { misuse: this.#misuse }) };

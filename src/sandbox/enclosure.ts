@@ -1,3 +1,5 @@
+import type { ComponentNetwork } from "../ports/runner.ts";
+
 /** A process of Node as it would be started without anything around it. */
 export interface NodeStart {
   /** Flags of Node, then the entry. */
@@ -48,6 +50,8 @@ export interface Enclosure {
   readonly kind: "wall" | "belt";
   /** Why there is no wall. */
   readonly reason?: string;
+  /** What processes reach. `open`: whatever this machine does; `public`: nothing, but for what goes through the door. */
+  readonly network: ComponentNetwork;
   enclose(start: NodeStart): EnclosedStart;
   /** Only in the wall. */
   encloseTool?(start: ToolStart): EnclosedStart;
@@ -60,6 +64,7 @@ export function belt(reason: string, guard: readonly string[] = []): Enclosure {
   return {
     kind: "belt",
     reason,
+    network: "open",
     enclose({ words, env, ownFolder }) {
       const [command = process.execPath, ...rest] = [...guard, process.execPath, ...words];
       return { command, words: rest, cwd: ownFolder, env, files: [], release() {} };

@@ -9,11 +9,6 @@ import type { Enclosure } from "./enclosure.ts";
 import { type FailedLoad, ProcessUnit } from "./process-unit.ts";
 import { removeFolder } from "./remove-folder.ts";
 
-export interface ProcessRunnerSettings extends ChildSettings {
-  /** Address of the API of this server: calls of the hosted platform are led there. */
-  readonly apiUrl: () => string;
-}
-
 /** A process that has loaded what a source imports. */
 interface Prepared {
   readonly child: Promise<ChildProcess>;
@@ -32,14 +27,14 @@ const LOAD_DEADLINE_MS = 30_000;
  * sources that were changed lately, since loading those takes most of a reload (performance.md §2).
  */
 export class ProcessRunner implements Runner {
-  readonly #settings: ProcessRunnerSettings;
+  readonly #settings: ChildSettings;
   readonly #stop = new AbortController();
   readonly #children = new Set<ChildProcess>();
   readonly #prepared = new Map<string, Prepared>();
   #spare: Promise<ChildProcess> | undefined;
 
   /** Ends what a killed server left behind, then starts the first spare. */
-  static async start(settings: ProcessRunnerSettings): Promise<ProcessRunner> {
+  static async start(settings: ChildSettings): Promise<ProcessRunner> {
     await mkdir(settings.runFolder, { recursive: true, mode: 0o700 });
     await sweep(settings);
     const runner = new ProcessRunner(settings);
@@ -47,7 +42,7 @@ export class ProcessRunner implements Runner {
     return runner;
   }
 
-  private constructor(settings: ProcessRunnerSettings) {
+  private constructor(settings: ChildSettings) {
     this.#settings = settings;
     // Whatever is being prepared listens to it.
     setMaxListeners(0, this.#stop.signal);
@@ -226,7 +221,7 @@ function preparedKey({ packagesPath, bundle }: UnitCode): string | undefined {
 }
 
 /** Ends processes whose server was killed, if they still run this program's child, and removes their folders. */
-async function sweep({ runFolder, entry, log }: ProcessRunnerSettings): Promise<void> {
+async function sweep({ runFolder, entry, log }: ChildSettings): Promise<void> {
   for (const name of await readdir(runFolder)) {
     const pid = Number(await readFile(join(runFolder, name, "pid"), "utf8").catch(() => ""));
     const command = pid > 0 ? await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "") : "";

@@ -119,8 +119,14 @@ function when(number: number | undefined, block: readonly Instruction[]): readon
   return number === undefined ? [] : [ifEqual(number, 0, block.length), ...block];
 }
 
+interface Allowed {
+  readonly allowsPrograms: boolean;
+  /** Sockets that have a path. */
+  readonly allowsLocalSockets?: boolean;
+}
+
 /** The program for a machine; `undefined` for one whose numbers are not known here. */
-export function seccompProgram(arch: string, { allowsPrograms }: { allowsPrograms: boolean }): readonly Instruction[] | undefined {
+export function seccompProgram(arch: string, { allowsPrograms, allowsLocalSockets = false }: Allowed): readonly Instruction[] | undefined {
   const machine = MACHINES[arch];
   if (machine === undefined) return undefined;
   const { column, audit } = machine;
@@ -138,6 +144,7 @@ export function seccompProgram(arch: string, { allowsPrograms }: { allowsProgram
     ...when(JUDGED.clone3[column], [refuse(ENOSYS)]),
     ...when(JUDGED.socket[column], [
       loadArgument(0),
+      ...(allowsLocalSockets ? [ifEqual(AF_UNIX, 0, 1), answer(ALLOW)] : []),
       ifEqual(AF_INET, 3, 0),
       ifEqual(AF_INET6, 2, 0),
       ifEqual(AF_NETLINK, 2, 0),

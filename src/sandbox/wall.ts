@@ -7,7 +7,7 @@ import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { PdError } from "../domain/errors.ts";
-import type { SandboxUse } from "../ports/runner.ts";
+import type { ComponentNetwork, SandboxUse } from "../ports/runner.ts";
 import { type EnclosedStart, type Enclosure, type NodeStart, type ProcessEnd, type ToolStart, belt } from "./enclosure.ts";
 import { programBytes, seccompProgram } from "./seccomp-filter.ts";
 import { LOOKUPS, buildTools, inMemory, libraries, proc, programs, readable, readableIfThere, words, writable } from "./wall-mounts.ts";
@@ -19,6 +19,7 @@ export interface WallSettings {
   readonly runFolder: string;
   readonly packagesFolder: string;
   readonly memoryMb: number;
+  readonly network: ComponentNetwork;
 }
 
 const OWN_FOLDER_BYTES = 512 * 2 ** 20;
@@ -38,12 +39,18 @@ const SYSTEM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin"];
  */
 export async function openEnclosure(use: SandboxUse, settings: WallSettings): Promise<Enclosure> {
   for (const folder of [settings.runFolder, settings.packagesFolder]) mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (use === "belt") return belt("--sandbox belt", deathGuard());
+  const withoutWall = (reason: string): Enclosure => {
+    if (settings.network === "open") return belt(reason, deathGuard());
+    throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot keep components to public addresses: only the wall can, and there is none (${reason})`, {
+      fix: "Install bubblewrap, or start the server with --component-network open",
+    });
+  };
+  if (use === "belt") return withoutWall("--sandbox belt");
   const problem = process.platform === "linux" ? undefined : `there is none on ${process.platform}`;
   const bubblewrap = findProgram("bwrap");
   const reason = problem ?? (bubblewrap === undefined ? "bubblewrap is not installed" : await probe(bubblewrap, settings));
   if (reason === undefined && bubblewrap !== undefined) return new Wall(bubblewrap, settings);
-  if (use === "auto") return belt(reason ?? "", deathGuard());
+  if (use === "auto") return withoutWall(reason ?? "");
   throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot enclose components in the wall: ${reason}`);
 }
 
@@ -81,16 +88,18 @@ type WalledStart = Omit<NodeStart, "ownFolder"> & { readonly ownFolder: string |
 
 class Wall implements Enclosure {
   readonly kind = "wall";
+  readonly network: ComponentNetwork;
   readonly #bubblewrap: string;
   readonly #settings: WallSettings;
   readonly #limits: readonly string[];
   readonly #libraries: readonly string[];
-  /** Files that hold the filters, by whether programs may be started. */
-  readonly #filters: ReadonlyMap<boolean, string>;
+  /** Files that hold the filters, by their names. */
+  readonly #filters: ReadonlyMap<string, string>;
 
   constructor(bubblewrap: string, settings: WallSettings) {
     this.#bubblewrap = bubblewrap;
     this.#settings = settings;
+    this.network = settings.network;
     this.#limits = limits(settings.memoryMb * 2 + DATA_BESIDE_HEAP_MB, [`--nofile=${MOST_OPEN_FILES}:${MOST_OPEN_FILES}`, `--fsize=${OWN_FOLDER_BYTES}`]);
     this.#libraries = libraries();
     this.#filters = writeFilters(join(dirname(settings.runFolder), "filters"));
@@ -109,7 +118,7 @@ class Wall implements Enclosure {
       ...readable(folder),
       ...(ownFolder === undefined ? [] : [...inMemory(ownFolder, OWN_FOLDER_BYTES), "--chdir", ownFolder]),
     ];
-    const start = { words: nodeWords, mounts, allowsPrograms, limits: this.#limits, filterFile: AFTER_THE_CHANNEL };
+    const start = { words: nodeWords, mounts, allowsPrograms, limits: this.#limits, filterFile: AFTER_THE_CHANNEL, network: this.network };
     return { ...this.#start(start), cwd: "/", env: {} };
   }
 
@@ -124,7 +133,9 @@ class Wall implements Enclosure {
       "--chdir",
       folder,
     ];
-    const start = { words: nodeWords, mounts, allowsPrograms, limits: limits(TOOL_DATA_MB), filterFile: AFTER_OUTPUT };
+    // What fetches packages has the network of this machine; what they bring with them has that of components.
+    const network = allowsPrograms ? this.network : "open";
+    const start = { words: nodeWords, mounts, allowsPrograms, limits: limits(TOOL_DATA_MB), filterFile: AFTER_OUTPUT, network };
     return { ...this.#start(start), cwd: "/", env: { ...env, HOME: "/tmp", TMPDIR: "/tmp" } };
   }
 
@@ -135,36 +146,40 @@ class Wall implements Enclosure {
     return name === undefined ? { code, signal } : { code: null, signal: name };
   }
 
-  #start({
-    words: nodeWords,
-    mounts,
-    allowsPrograms,
-    limits: limiting,
-    filterFile,
-  }: WallStart): Pick<EnclosedStart, "command" | "words" | "files" | "release"> {
-    const filter = this.#filters.get(allowsPrograms);
+  #start(start: WallStart): Pick<EnclosedStart, "command" | "words" | "files" | "release"> {
+    const filter = this.#filters.get(filterName(start));
     const files = filter === undefined ? [] : [openSync(filter, "r")];
     const given = [
       ...NAMESPACES,
+      ...(start.network === "public" ? ["--unshare-net"] : []),
       ...proc(),
       ...words("--dev /dev"),
-      ...mounts,
+      ...start.mounts,
       // Else both are folders in memory without a limit.
       ...words("--remount-ro /dev --remount-ro /"),
-      ...(files.length === 0 ? [] : ["--seccomp", String(filterFile)]),
+      ...(files.length === 0 ? [] : ["--seccomp", String(start.filterFile)]),
     ];
-    const [command = this.#bubblewrap, ...rest] = [...limiting, this.#bubblewrap, ...given, "--", process.execPath, ...nodeWords];
+    const [command = this.#bubblewrap, ...rest] = [...start.limits, this.#bubblewrap, ...given, "--", process.execPath, ...start.words];
     return { command, words: rest, files, release: () => files.forEach(closeSync) };
   }
 }
 
-interface WallStart {
+/** What a process behind the wall may do. */
+interface WallKind {
+  readonly allowsPrograms: boolean;
+  readonly network: ComponentNetwork;
+}
+
+interface WallStart extends WallKind {
   readonly words: readonly string[];
   readonly mounts: readonly string[];
-  readonly allowsPrograms: boolean;
   readonly limits: readonly string[];
   /** The number under which bubblewrap gets the file of the filter. */
   readonly filterFile: number;
+}
+
+function filterName({ allowsPrograms, network }: WallKind): string {
+  return `${allowsPrograms ? "programs" : "component"}-${network}.bpf`;
 }
 
 /** Of stdin, stdout and stderr there are three, and a component has a channel. */
@@ -180,15 +195,17 @@ function limits(dataMb: number, others: readonly string[] = []): string[] {
   return prlimit === undefined ? [] : [prlimit, `--data=${dataMb * 2 ** 20}`, "--core=0", ...others, "--"];
 }
 
-function writeFilters(folder: string): Map<boolean, string> {
-  const filters = new Map<boolean, string>();
+function writeFilters(folder: string): Map<string, string> {
+  const filters = new Map<string, string>();
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const allowsPrograms of [false, true]) {
-    const program = seccompProgram(process.arch, { allowsPrograms });
+  const kinds = [false, true].flatMap((allowsPrograms) => (["open", "public"] as const).map((network) => ({ allowsPrograms, network })));
+  for (const kind of kinds) {
+    // With a network of its own there are no sockets but those whose paths it sees: the door.
+    const program = seccompProgram(process.arch, { allowsPrograms: kind.allowsPrograms, allowsLocalSockets: kind.network === "public" });
     if (program === undefined) continue;
-    const path = join(folder, allowsPrograms ? "programs.bpf" : "component.bpf");
+    const path = join(folder, filterName(kind));
     writeFileSync(path, programBytes(program), { mode: 0o600 });
-    filters.set(allowsPrograms, path);
+    filters.set(filterName(kind), path);
   }
   return filters;
 }

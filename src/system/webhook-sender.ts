@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
-import { lookup as lookUp } from "node:dns";
-import { BlockList, type LookupFunction, isIP } from "node:net";
+import { isIP } from "node:net";
 import { Agent, request } from "undici";
 import { codeOf, messageOf } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { OutgoingMessage, Sender } from "../ports/sender.ts";
+import { guardedLookup, isPrivateAddress } from "./private-address.ts";
 
 const ANSWER_WITHIN_MS = 15_000;
 /** As much of an answer is kept. */
@@ -22,7 +22,7 @@ export interface WebhookSenderSettings {
 /** Sends messages as Standard Webhooks says: signed by each secret over `id.timestamp.body`. */
 export function webhookSender({ clock, allowsPrivate, userAgent, answerWithinMs = ANSWER_WITHIN_MS }: WebhookSenderSettings): Sender {
   // Whoever answers with a redirect, or resolves to another address later, is judged when it is connected to.
-  const agent = new Agent({ connect: { timeout: answerWithinMs, ...(allowsPrivate ? {} : { lookup: lookUpPublic }) } });
+  const agent = new Agent({ connect: { timeout: answerWithinMs, ...(allowsPrivate ? {} : { lookup: guardedLookup(refusal) }) } });
   return {
     async send({ url, id, payload, secrets, headers }, signal) {
       const refused = allowsPrivate ? undefined : literalProblem(url);
@@ -114,56 +114,12 @@ function reasonOf(error: unknown): string {
   return `${code === undefined ? "" : `${code}: `}${messageOf(error)}`;
 }
 
-const PRIVATE = privateAddresses();
-
-function privateAddresses(): BlockList {
-  const list = new BlockList();
-  const v4 = ["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16"];
-  const more = ["192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"];
-  const v6 = [
-    "::/96",
-    "fec0::/10",
-    "2001::/32",
-    "64:ff9b::/96",
-    "64:ff9b:1::/48",
-    "100::/64",
-    "2001:db8::/32",
-    "2002::/16",
-    "fc00::/7",
-    "fe80::/10",
-    "ff00::/8",
-  ];
-  for (const range of [...v4, ...more, ...v6]) {
-    const [address = "", prefix] = range.split("/");
-    list.addSubnet(address, Number(prefix), address.includes(":") ? "ipv6" : "ipv4");
-  }
-  return list;
-}
-
-/** Loopback, link-local, private and other addresses that are not reached over the internet. */
-export function isPrivateAddress(address: string): boolean {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  const plain = mapped ?? address;
-  return PRIVATE.check(plain, isIP(plain) === 6 ? "ipv6" : "ipv4");
-}
-
 /** A host that is an address is not looked up, so it is judged here. */
 function literalProblem(url: string): string | undefined {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
-  return isIP(host) !== 0 && isPrivateAddress(host) ? refusal(host) : undefined;
+  return isIP(host) === 0 ? undefined : refusal(host);
 }
 
-function refusal(address: string): string {
-  return `${address} is an address inside this network; --allow-private-webhooks true permits it`;
+function refusal(address: string): string | undefined {
+  return isPrivateAddress(address) ? `${address} is an address inside this network; --allow-private-webhooks true permits it` : undefined;
 }
-
-/** Node's own lookup, refusing what only this network can reach. */
-const lookUpPublic: LookupFunction = (hostname, options, callback) => {
-  lookUp(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error !== null) return callback(error, "");
-    const inside = addresses.find(({ address }) => isPrivateAddress(address));
-    if (inside !== undefined) return callback(Object.assign(new Error(refusal(inside.address)), { code: "PD_PRIVATE_ADDRESS" }), "");
-    if (options.all === true) return callback(null, addresses);
-    return callback(null, addresses[0]?.address ?? "", addresses[0]?.family);
-  });
-};

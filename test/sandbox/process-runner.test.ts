@@ -14,7 +14,7 @@ describe.each(["wall", "belt"] as const)("the process runner in the %s", (sandbo
     const folder = await temporaryFolder();
     const packagesFolder = join(folder, "packages");
     await mkdir(packagesFolder);
-    const places = { entry: programFile("child.cjs"), runFolder: join(folder, "run"), packagesFolder, memoryMb: 256 };
+    const places = { entry: programFile("child.cjs"), runFolder: join(folder, "run"), packagesFolder, memoryMb: 256, network: "open" as const };
     const runner = await ProcessRunner.start({
       ...places,
       enclosure: await openEnclosure(sandboxUse, places),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/system/clock.ts";
-import { isPrivateAddress, webhookSender } from "../../src/system/webhook-sender.ts";
+import { isPrivateAddress } from "../../src/system/private-address.ts";
+import { webhookSender } from "../../src/system/webhook-sender.ts";
 import { Receiver } from "../support/receiver.ts";
 
 const sender = webhookSender({ clock: systemClock, allowsPrivate: true, userAgent: "test", answerWithinMs: 300 });

@@ -25,6 +25,7 @@ export async function status(cli: CliContext): Promise<number> {
         ["Home", found["home"]],
         ["Secret key", found["secret_key"]],
         ["Sandbox", `${text(found, "sandbox")}${found["no_wall"] === undefined ? "" : ` (no wall: ${text(found, "no_wall")})`}`],
+        ["Network", text(found, "component_network")],
         ["Damage", found["damage"]],
       ]),
     );

@@ -8,11 +8,14 @@ import { syncBuiltinESMExports } from "node:module";
 import os from "node:os";
 import v8 from "node:v8";
 
-const { get, getPrototypeOf, construct } = Reflect;
+const { apply, get, getPrototypeOf, construct } = Reflect;
 const define = Object.defineProperty;
 
-/** `channel`: the stream to the host, whose handle is of the kind that makes local sockets. */
-export function shutDoors(channel: object): void {
+/**
+ * `channel`: the stream to the host, whose handle is of the kind that makes local sockets. `way`: the path of the one that
+ * leads to the network, where there is no other.
+ */
+export function shutDoors(channel: object, way?: string): void {
   // Programs that it may start are its own to end: no others are in its namespace.
   const startsPrograms = process.execArgv.includes("--allow-child-process");
   refuseAll(process, "process", [...(startsPrograms ? [] : ["kill", "_kill"]), "_debugProcess", "_debugEnd", "_getActiveHandles", "_getActiveRequests"]);
@@ -20,7 +23,9 @@ export function shutDoors(channel: object): void {
   refuseAll(os, "os", ["setPriority"]);
   // A handle that never began has a pid all the same: that of the group of its maker, or of whatever lay in memory.
   if (!startsPrograms) refusePrograms();
-  refuseAll(prototypeOf(get(channel, "_handle")), "a pipe's handle", ["bind", "connect", "fchmod"]);
+  const pipeHandle = prototypeOf(get(channel, "_handle"));
+  refuseAll(pipeHandle, "a pipe's handle", ["bind", "fchmod", ...(way === undefined ? ["connect"] : [])]);
+  if (way !== undefined && pipeHandle !== null) leaveOneWay(pipeHandle, way);
   keepReportsInMemory();
   closeDatabases();
   syncBuiltinESMExports();
@@ -41,6 +46,19 @@ function refuseAll(owner: object | null, name: string, methods: readonly string[
     };
     define(owner, method, { value: refuse, writable: false, configurable: false });
   }
+}
+
+function leaveOneWay(pipeHandle: object, way: string): void {
+  const connect: unknown = get(pipeHandle, "connect");
+  if (typeof connect !== "function") throw new TypeError("pipes of this Node have no connect");
+  define(pipeHandle, "connect", {
+    value: function (request: unknown, path: unknown): unknown {
+      if (path !== way) throw Object.assign(new Error("a pipe's handle.connect is not available to components"), { code: "ERR_ACCESS_DENIED" });
+      return apply(connect, this, [request, way]);
+    },
+    writable: false,
+    configurable: false,
+  });
 }
 
 function prototypeOf(value: unknown): object | null {

@@ -14,5 +14,6 @@ export const status = z.object({
   processes: z.int().optional().describe("processes of components"),
   sandbox: z.enum(["wall", "belt"]).describe("what encloses components"),
   no_wall: z.string().optional().describe("why there is no wall"),
+  component_network: z.enum(["open", "public"]).describe("what components reach; public: neither this machine nor its network"),
   damage: z.string().optional().describe("what is wrong with the database, which is not written any more"),
 });

@@ -1,0 +1,65 @@
+import { isIP } from "node:net";
+import { isRecord } from "../../domain/json.ts";
+import { RECORD_TYPES, type RecordType } from "../door-protocol.ts";
+import { type Ask, type Callback, isCall } from "./door-questions.ts";
+
+/** Names and records are asked for at the door, as far as they lead to public addresses. */
+export function leadLookups(ask: Ask): void {
+  const lookUp = async (host: string, given: unknown): Promise<unknown> => {
+    const options: Record<string, unknown> = isRecord(given) ? given : { family: given };
+    const family = familyOf(options["family"]);
+    const literal = isIP(host);
+    const found: unknown = literal === 0 ? await ask({ kind: "lookup", host, family }) : [{ address: host, family: literal }];
+    return options["all"] === true ? found : Array.isArray(found) ? found[0] : undefined;
+  };
+  const lookUpWithCallback = (host: string, given: unknown, last?: unknown): void => {
+    const callback = isCall(given) ? given : last;
+    if (!isCall(callback)) throw new TypeError("The callback of dns.lookup has to be a function");
+    hand(callback, lookUp(host, isCall(given) ? {} : given), (found) => (isRecord(found) ? [found["address"], found["family"]] : [found]));
+  };
+  const dns = process.getBuiltinModule("node:dns");
+  replace(dns, "lookup", lookUpWithCallback);
+  replace(dns.promises, "lookup", lookUp);
+  for (const [name, type] of Object.entries(RESOLVERS)) leadResolver(ask, name, type);
+}
+
+/** Node's names of the functions, and the records that they ask for; with `undefined` the caller says which. */
+const RESOLVERS: Readonly<Record<string, RecordType | undefined>> = {
+  resolve: undefined,
+  resolve4: "A",
+  resolve6: "AAAA",
+  ...Object.fromEntries(RECORD_TYPES.slice(2).map((type) => [`resolve${type[0]}${type.slice(1).toLowerCase()}`, type])),
+};
+
+function leadResolver(ask: Ask, name: string, fixed: RecordType | undefined): void {
+  const dns = process.getBuiltinModule("node:dns");
+  const resolve = async (host: string, wanted: unknown): Promise<unknown> => {
+    const type = fixed ?? RECORD_TYPES.find((one) => one === (wanted ?? "A"));
+    if (type === undefined) throw Object.assign(new TypeError(`dns.resolve knows no records ${JSON.stringify(wanted)}`), { code: "ERR_INVALID_ARG_VALUE" });
+    const records = await ask({ kind: "resolve", host, type });
+    return type === "SOA" && Array.isArray(records) ? records[0] : records;
+  };
+  replace(dns.promises, name, resolve);
+  replace(dns, name, (host: string, ...rest: unknown[]): void => {
+    const callback = rest.findLast(isCall);
+    if (callback === undefined) throw new TypeError(`The callback of dns.${name} has to be a function`);
+    hand(callback, resolve(host, isCall(rest[0]) ? undefined : rest[0]), (records) => [records]);
+  });
+}
+
+/** In a turn of its own: what the callback throws is nobody's rejection. */
+function hand(callback: Callback, answer: Promise<unknown>, valuesOf: (found: unknown) => unknown[]): void {
+  answer.then(
+    (found) => process.nextTick(callback, null, ...valuesOf(found)),
+    (error: unknown) => process.nextTick(callback, error),
+  );
+}
+
+function familyOf(given: unknown): 0 | 4 | 6 {
+  if (given === 4 || given === "IPv4") return 4;
+  return given === 6 || given === "IPv6" ? 6 : 0;
+}
+
+function replace(owner: object, name: string, value: unknown): void {
+  if (name in owner) Object.defineProperty(owner, name, { value, configurable: true, writable: true, enumerable: true });
+}
