@@ -123,7 +123,8 @@ describe.each(["wall", "belt"])("a component in the %s", (sandbox) => {
 describe("a component that may start programs", () => {
   const code = `import { execFileSync } from "node:child_process";
     const run = (...words) => { try { return execFileSync(...words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }); } catch (error) { return "failed: " + error.message; } };
-    export default { name: "p", version: "1", run() { return [run("sh", ["-c", "echo hello"]), run("sh", ["-c", "cat " + process.env.SECRET]), run("sh", ["-c", "ls /root /home " + process.env.HOME_OF_SERVER])]; } };`;
+    export default { name: "p", version: "1", run() { return [run("sh", ["-c", "echo hello"]), run("sh", ["-c", "cat " + process.env.SECRET]), run("sh", ["-c", "ls /root /home " + process.env.HOME_OF_SERVER]),
+      run("sh", ["-c", "cat /proc/slabinfo /proc/kallsyms /proc/iomem /proc/keys 2>/dev/null; true"])]; } };`;
 
   it("starts them inside the wall alone, where they see no more than it does", async () => {
     const server = await TestServer.start({ sandboxUse: "wall" });
@@ -133,7 +134,7 @@ describe("a component that may start programs", () => {
     expect(JSON.stringify(await source.run())).toContain("components may not start programs");
     await source.update({ allow_run: true });
     const { returned } = await source.run();
-    expect(returned).toEqual(["hello\n", expect.stringContaining("failed"), expect.stringContaining("failed")]);
+    expect(returned).toEqual(["hello\n", expect.stringContaining("failed"), expect.stringContaining("failed"), ""]);
     expect(JSON.stringify(returned)).not.toContain("hush");
     expect(JSON.stringify(returned)).not.toContain("headwater.db");
     await source.update({ allow_run: false });

@@ -6,7 +6,7 @@ import { NpmResolver } from "./code/npm-resolver.ts";
 import { urlOrigin } from "./code/url-origin.ts";
 import { npmWithin } from "./code/walled-npm.ts";
 import type { Settings } from "./config.ts";
-import { PdError, codeOf } from "./domain/errors.ts";
+import { PdError, codeOf, messageOf } from "./domain/errors.ts";
 import type { JsonObject } from "./domain/json.ts";
 import { Engine } from "./engine/engine.ts";
 import { EventFeed } from "./engine/event-feed.ts";
@@ -66,12 +66,23 @@ export async function startRuntime(settings: Settings, log: Log, { isShared = fa
     return await startInOrder(settings, { home, log, stop, undo, isShared });
   } catch (error) {
     stop.abort();
-    for (const step of undo.toReversed()) await step(0);
+    await undoAll(undo, log);
     throw error;
   }
 }
 
 function ignoreSignal(): void {}
+
+/** What made the start fail may make this fail as well, and is what is told. */
+async function undoAll(steps: readonly UndoStep[], log: Log): Promise<void> {
+  for (const step of steps.toReversed()) {
+    try {
+      await step(0);
+    } catch (error) {
+      log.error("a step of the start could not be undone", { reason: messageOf(error) });
+    }
+  }
+}
 
 /** Endpoints have their address before there is anyone to answer. */
 function answerStarting(_request: IncomingMessage, response: ServerResponse): void {

@@ -1,6 +1,6 @@
 import { Chalk, type ChalkInstance } from "chalk";
 import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
-import { PdError, messageOf } from "../domain/errors.ts";
+import { PdError, isDiskProblem, messageOf, toPdError } from "../domain/errors.ts";
 import type { CliContext } from "./context.ts";
 import { forTerminal } from "./terminal-text.ts";
 
@@ -39,15 +39,15 @@ export function printError(cli: CliContext, thrown: unknown): void {
   // Ctrl-C at a question.
   if (thrown instanceof Error && thrown.name === "ExitPromptError") return printNote(cli, "Cancelled");
   const colours = coloursFor(cli.stderr, cli);
-  const isKnown = thrown instanceof PdError;
-  const label = colours.red(`Error [${isKnown ? thrown.code : "PD_FAILED"}]`);
+  const known = thrown instanceof PdError || isDiskProblem(thrown) ? toPdError(thrown) : undefined;
+  const label = colours.red(`Error [${known?.code ?? "PD_FAILED"}]`);
   printNote(cli, `${label} ${messageOf(thrown)}`);
-  const stack = isKnown ? thrown.details?.["stack"] : undefined;
+  const stack = known?.details?.["stack"];
   const frames = typeof stack === "string" ? stack.split("\n").filter((line) => /^\s+at /.test(line)) : [];
   if (frames.length > 0) printNote(cli, colours.dim(frames.slice(0, 8).join("\n")));
-  const logs = isKnown && Array.isArray(thrown.details?.["logs"]) ? thrown.details["logs"] : [];
+  const logs = Array.isArray(known?.details?.["logs"]) ? known.details["logs"] : [];
   for (const line of logs) printNote(cli, colours.dim(`│ ${String(line)}`));
-  if (isKnown) printNote(cli, colours.dim(`Try: ${thrown.fix}`));
+  if (known !== undefined) printNote(cli, colours.dim(`Try: ${known.fix}`));
   else if (cli.environment["PD_DEBUG"] !== undefined && thrown instanceof Error) printNote(cli, thrown.stack ?? "");
 }
 

@@ -62,7 +62,8 @@ function permissionFlags(settings: ChildSettings, { folder, allowsPrograms }: { 
   if (known.has("--no-experimental-sqlite") || known.has("--experimental-sqlite")) flags.push("--no-experimental-sqlite");
   if (allowsPrograms) flags.push("--allow-child-process");
   if (settings.allowAddons === true && known.has("--allow-addons")) flags.push("--allow-addons");
-  const readable = [settings.entry, join(folder, "*"), join(settings.packagesFolder, "*")];
+  // A program that it starts is held by the wall alone, and Node may see what the program does.
+  const readable = allowsPrograms ? ["*"] : [settings.entry, join(folder, "*"), join(settings.packagesFolder, "*")];
   return [...flags, ...readable.map((path) => `--allow-fs-read=${path}`), `--allow-fs-write=${join(ownFolder(folder), "*")}`];
 }
 

@@ -97,7 +97,7 @@ const [LOAD, JEQ, JGE, JSET, AND, RET] = [0x20, 0x15, 0x35, 0x45, 0x54, 0x06];
 const [OFFSET_OF_NUMBER, OFFSET_OF_ARCH] = [0, 4];
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET; and CLONE_THREAD, without which it is a process. */
 const [NEW_NAMESPACES, NEW_THREAD] = [0x7e020000, 0x00010000];
-const [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, SOCK_STREAM] = [1, 2, 10, 16, 1];
+const [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, SOCK_STREAM, SOCK_SEQPACKET] = [1, 2, 10, 16, 1, 5];
 const [TIOCSTI, TIOCLINUX] = [0x5412, 0x541c];
 const X32_CALLS = 0x40000000;
 const MACHINES: Readonly<Record<string, { column: 0 | 1; audit: number }>> = { x64: { column: 0, audit: 0xc000003e }, arm64: { column: 1, audit: 0xc00000b7 } };
@@ -159,10 +159,11 @@ export function seccompProgram(arch: string, { allowsPrograms, allowsLocalSocket
     // A pair of datagram sockets could send to any abstract address.
     ...when(JUDGED.socketpair[column], [
       loadArgument(0),
-      ifEqual(AF_UNIX, 0, 3),
+      ifEqual(AF_UNIX, 0, 4),
       loadArgument(1),
       instruction(AND, 0xf),
-      ifEqual(SOCK_STREAM, 1, 0),
+      ifEqual(SOCK_STREAM, 2, 0),
+      ifEqual(SOCK_SEQPACKET, 1, 0),
       refuse(EAFNOSUPPORT),
       answer(ALLOW),
     ]),

@@ -8,7 +8,19 @@ const LOOKED_UP = [
   ...under("/usr/share", "ca-certificates zoneinfo"),
 ];
 /** What programs of this machine need. */
-const PROGRAMS = ["/usr/bin", "/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libexec", "/usr/share/fonts", "/etc/fonts", "/etc/alternatives", "/opt"];
+const PROGRAMS = [
+  "/usr/bin",
+  "/usr/lib",
+  "/usr/lib64",
+  "/usr/lib32",
+  "/usr/libexec",
+  "/usr/share/fonts",
+  "/etc/fonts",
+  "/etc/chromium.d",
+  "/etc/chromium",
+  "/etc/alternatives",
+  "/opt",
+];
 
 export const LOOKUPS: readonly string[] = LOOKED_UP.flatMap(readableIfThere);
 
@@ -33,10 +45,19 @@ export function inMemory(path: string, bytes: number): string[] {
   return ["--size", String(bytes), "--tmpfs", path];
 }
 
-/** Of the processes in the namespace alone; what sets the kernel can be written to by a server that is root. */
+/** What sets the kernel, and what tells of its memory, both to a server that is root. */
+const SETTABLE = existing("sys sysrq-trigger irq bus");
+const TELLING = existing(
+  "kcore kallsyms kmsg slabinfo vmallocinfo timer_list keys key-users latency_stats iomem ioports modules kpagecount kpageflags kpagecgroup",
+);
+
+/** Of the processes in the namespace alone. */
 export function proc(): string[] {
-  const settable = ["sys", "sysrq-trigger", "irq", "bus"].map((name) => `/proc/${name}`).filter((path) => existsSync(path));
-  return ["--proc", "/proc", ...settable.flatMap(readable)];
+  return ["--proc", "/proc", ...SETTABLE.flatMap(readable), ...TELLING.flatMap((path) => ["--ro-bind", "/dev/null", path])];
+}
+
+function existing(names: string): string[] {
+  return under("/proc", names).filter((path) => existsSync(path));
 }
 
 /** Folders of the libraries that this Node has loaded, and the links that lead to them. */

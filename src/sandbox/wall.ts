@@ -28,6 +28,8 @@ const TOOL_MEMORY_FOLDER_BYTES = 2 ** 30;
 const DATA_BESIDE_HEAP_MB = 768;
 const TOOL_DATA_MB = 4096;
 const MOST_OPEN_FILES = 1024;
+/** The kernel counts all processes and threads of the user, and none of root's. */
+const MOST_TASKS_OF_USER = 4096;
 const PROBE_TIMEOUT_MS = 5000;
 
 /** Where bubblewrap and what limits resources are found: the folders of the system alone, never those of a user. */
@@ -91,7 +93,8 @@ class Wall implements Enclosure {
   readonly network: ComponentNetwork;
   readonly #bubblewrap: string;
   readonly #settings: WallSettings;
-  readonly #limits: readonly string[];
+  /** By whether programs may be started. */
+  readonly #limits: ReadonlyMap<boolean, readonly string[]>;
   readonly #libraries: readonly string[];
   /** Files that hold the filters, by their names. */
   readonly #filters: ReadonlyMap<string, string>;
@@ -100,7 +103,13 @@ class Wall implements Enclosure {
     this.#bubblewrap = bubblewrap;
     this.#settings = settings;
     this.network = settings.network;
-    this.#limits = limits(settings.memoryMb * 2 + DATA_BESIDE_HEAP_MB, [`--nofile=${MOST_OPEN_FILES}:${MOST_OPEN_FILES}`, `--fsize=${OWN_FOLDER_BYTES}`]);
+    const ofComponents = [`--nofile=${MOST_OPEN_FILES}:${MOST_OPEN_FILES}`, `--fsize=${OWN_FOLDER_BYTES}`];
+    const dataMb = settings.memoryMb * 2 + DATA_BESIDE_HEAP_MB;
+    // Without programs the filter allows no process at all.
+    this.#limits = new Map([
+      [false, limits(dataMb, ofComponents)],
+      [true, limits(dataMb, [...ofComponents, `--nproc=${MOST_TASKS_OF_USER}`])],
+    ]);
     this.#libraries = libraries();
     this.#filters = writeFilters(join(dirname(settings.runFolder), "filters"));
   }
@@ -118,7 +127,14 @@ class Wall implements Enclosure {
       ...readable(folder),
       ...(ownFolder === undefined ? [] : [...inMemory(ownFolder, OWN_FOLDER_BYTES), "--chdir", ownFolder]),
     ];
-    const start = { words: nodeWords, mounts, allowsPrograms, limits: this.#limits, filterFile: AFTER_THE_CHANNEL, network: this.network };
+    const start = {
+      words: nodeWords,
+      mounts,
+      allowsPrograms,
+      limits: this.#limits.get(allowsPrograms) ?? [],
+      filterFile: AFTER_THE_CHANNEL,
+      network: this.network,
+    };
     return { ...this.#start(start), cwd: "/", env: {} };
   }
 
@@ -200,8 +216,9 @@ function writeFilters(folder: string): Map<string, string> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const kinds = [false, true].flatMap((allowsPrograms) => (["open", "public"] as const).map((network) => ({ allowsPrograms, network })));
   for (const kind of kinds) {
-    // With a network of its own there are no sockets but those whose paths it sees: the door.
-    const program = seccompProgram(process.arch, { allowsPrograms: kind.allowsPrograms, allowsLocalSockets: kind.network === "public" });
+    // Browsers want sockets of their own. Without a network there are none but those whose paths are seen: the door.
+    const allowsLocalSockets = kind.allowsPrograms || kind.network === "public";
+    const program = seccompProgram(process.arch, { allowsPrograms: kind.allowsPrograms, allowsLocalSockets });
     if (program === undefined) continue;
     const path = join(folder, filterName(kind));
     writeFileSync(path, programBytes(program), { mode: 0o600 });

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { PdError, messageOf } from "../../domain/errors.ts";
+import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
 import { row } from "./rows.ts";
 import type { Witness } from "./witness.ts";
 
@@ -51,6 +51,13 @@ function open(path: string): Database {
 
 function unusable(path: string, error: unknown): PdError {
   if (error instanceof PdError) return error;
+  const code = codeOf(error) ?? "";
+  // Nothing is wrong with the file itself.
+  if (code.startsWith("SQLITE_FULL") || code.startsWith("SQLITE_IOERR") || code === "SQLITE_READONLY" || code === "SQLITE_CANTOPEN")
+    return new PdError("PD_NOT_STORED", `Cannot open the database ${path} for writing: ${messageOf(error)} (${code})`, {
+      fix: "Free disk space under PD_HOME and look whether it may be written to, then start again; nothing was changed",
+      cause: error,
+    });
   return new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: ${messageOf(error)}`, { cause: error });
 }
 

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { PdError, isErrorCode } from "../../domain/errors.ts";
+import { PdError, isErrorCode, messageOf } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Identity } from "../../ports/subscription-store.ts";
 import type { WriteError, WriteReply, WriteRequest, Writes } from "./writer.ts";
@@ -105,7 +105,8 @@ export class WriterClient {
   }
 
   #failAll(error: Error): void {
-    for (const { reject } of this.#waiting.values()) reject(new PdError("PD_NOT_STORED", `Cannot write to the database: ${error.message}`, { cause: error }));
+    for (const { reject } of this.#waiting.values())
+      reject(new PdError("PD_NOT_STORED", `Cannot write to the database: ${messageOf(error)}`, { cause: error }));
     this.#waiting.clear();
   }
 }

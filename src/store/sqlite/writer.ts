@@ -190,7 +190,11 @@ class Writer {
 
   close(): void {
     clearTimeout(this.#quiet);
-    if (this.#damage === undefined) this.#db.pragma("wal_checkpoint(truncate)");
+    try {
+      if (this.#damage === undefined) this.#db.pragma("wal_checkpoint(truncate)");
+    } catch {
+      // A full disk: what was committed is safe in the log.
+    }
     this.#db.close();
     this.#witness.close();
   }
@@ -224,15 +228,20 @@ class Writer {
 
   #checkpointLater(): void {
     const pages = this.#pagesToCheckpoint();
-    if (pages >= CHECKPOINT_AT_LATEST_PAGES) return this.#checkpoint();
+    if (pages === undefined || pages >= CHECKPOINT_AT_LATEST_PAGES) return this.#checkpoint();
     if (pages < CHECKPOINT_AFTER_PAGES) return;
     if (this.#quiet === undefined) this.#quiet = setTimeout(() => this.#checkpoint(), QUIET_MS);
     else this.#quiet.refresh();
   }
 
-  #pagesToCheckpoint(): number {
-    const [state] = rows(this.#db.pragma("wal_checkpoint(noop)"));
-    return Number(state?.["log"] ?? 0) - Number(state?.["checkpointed"] ?? 0);
+  /** `undefined`: the disk does not tell. */
+  #pagesToCheckpoint(): number | undefined {
+    try {
+      const [state] = rows(this.#db.pragma("wal_checkpoint(noop)"));
+      return Number(state?.["log"] ?? 0) - Number(state?.["checkpointed"] ?? 0);
+    } catch {
+      return undefined;
+    }
   }
 
   #checkpoint(): void {
