@@ -177,7 +177,9 @@ export class LiveSource {
       undo: () => {
         this.source = before.source;
         this.#version = before.version;
-        if (!isSameUnit) void unit.retire();
+        if (isSameUnit) return;
+        this.#calls.startOver();
+        void unit.retire();
       },
       retireOld: () => {
         if (isSameUnit) return;

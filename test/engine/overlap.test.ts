@@ -73,6 +73,29 @@ describe("a run on the old code of an update", () => {
     expect(await count(source.endpoint)).toEqual({ n: 4, v: 2 });
   });
 
+  it("holds up nobody either on code that was taken back because its hook threw", async () => {
+    const server = await TestServer.start();
+    const [activating, working] = [await Gate.open(), await Gate.open()];
+    const source = await server.deploy(counter(1));
+    await source.update({ max_concurrency: 1 });
+    const bad = counter(2, { work: ifSlow(working) }).replace(
+      "  async run",
+      `  hooks: { async activate() { await fetch("${activating.url}"); throw new Error("no"); } },\n  async run`,
+    );
+    const updating = source.update({ component_code: bad }).catch(({ code }: { code: string }) => code);
+    await activating.reached;
+    const hanging = count(`${source.endpoint}?slow`);
+    await working.reached;
+    activating.release();
+    expect(await updating).toBe("PD_HOOK_FAILED");
+    expect(await count(source.endpoint)).toEqual({ n: 1, v: 1 });
+    working.release();
+    expect([await hanging, await count(source.endpoint)]).toEqual([
+      { n: 2, v: 1 },
+      { n: 3, v: 1 },
+    ]);
+  });
+
   it("is run again also when a timer has started it", async () => {
     const server = await TestServer.start();
     const gate = await Gate.open();
