@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["attack/**/*.test.ts"],
-    globalSetup: ["test/support/build.ts"],
+    globalSetup: ["attack/installed.ts"],
     testTimeout: 120_000,
     hookTimeout: 60_000,
     maxWorkers: 1,

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../test/support/home.ts";
-import { TestServer } from "../test/support/runtime.ts";
+import { startAttacked } from "./attacked-server.ts";
 
 const component = (body: string, props = ""): string => `
   import fs from "node:fs"; import os from "node:os"; import v8 from "node:v8"; import net from "node:net"; import path from "node:path"; import { createRequire } from "node:module";
@@ -19,8 +19,8 @@ const component = (body: string, props = ""): string => `
 
 /** What the attempts have got; they run in a source of their own. */
 async function attack(sandbox: string, body: string, env: Record<string, string> = {}): Promise<unknown> {
-  const server = await TestServer.start({ sandboxUse: sandbox });
-  const source = await server.deploy(component(body), { env: { HOME_OF_SERVER: server.home, SERVER_PID: String(process.pid), ...env } });
+  const { server, pid } = await startAttacked({ sandboxUse: sandbox });
+  const source = await server.deploy(component(body), { env: { HOME_OF_SERVER: server.home, SERVER_PID: String(pid), ...env } });
   return (await source.run())["returned"];
 }
 
@@ -127,7 +127,7 @@ describe("a component that may start programs", () => {
       run("sh", ["-c", "cat /proc/slabinfo /proc/kallsyms /proc/iomem /proc/keys 2>/dev/null; true"])]; } };`;
 
   it("starts them inside the wall alone, where they see no more than it does", async () => {
-    const server = await TestServer.start({ sandboxUse: "wall" });
+    const { server } = await startAttacked({ sandboxUse: "wall" });
     const secret = join(await temporaryFolder(), "secret.txt");
     await writeFile(secret, "hush");
     const source = await server.deploy(code, { env: { SECRET: secret, HOME_OF_SERVER: server.home } });
@@ -142,7 +142,7 @@ describe("a component that may start programs", () => {
   });
 
   it("is refused where there is only the belt", async () => {
-    const server = await TestServer.start({ sandboxUse: "belt" });
+    const { server } = await startAttacked({ sandboxUse: "belt" });
     const source = await server.deploy(code);
     await expect(source.update({ allow_run: true })).rejects.toMatchObject({ code: "PD_SANDBOX_UNAVAILABLE" });
     expect((await source.run())["outcome"]).toBe("returned");
@@ -156,7 +156,7 @@ describe("a home", () => {
     await mkdir(home, { mode: 0o777 });
     await chmod(home, 0o777);
     await writeFile(join(home, "api-key"), "0123456789abcdef0123456789abcdef\n", { mode: 0o644 });
-    const server = await TestServer.start({ home });
+    const { server } = await startAttacked({ home });
     await server.deploy(component(""));
     expect((await stat(home)).mode & 0o077).toBe(0);
     for (const name of await readdir(home)) expect([name, (await stat(join(home, name))).mode & 0o077]).toEqual([name, 0]);

@@ -1,7 +1,8 @@
 /** Every route of the API, with whatever a caller may send: no failure of the server's own, no silence. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TestServer } from "../test/support/runtime.ts";
+import type { TestServer } from "../test/support/runtime.ts";
+import { startAttacked } from "./attacked-server.ts";
 
 const ODD = [
   "",
@@ -63,7 +64,7 @@ async function answerOf(url: string, send: RequestInit): Promise<{ status: numbe
 
 describe("the API", () => {
   it("answers whatever is sent to any of its routes, and fails at none", async () => {
-    const server = await TestServer.start();
+    const { server } = await startAttacked();
     const source = await server.deploy(
       'export default { name: "t", version: "1", props: { http: "$.interface.http", db: "$.service.db" }, run() { this.$emit(1); } };',
     );

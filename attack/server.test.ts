@@ -4,7 +4,8 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { tmpdir } from "node:os";
 import { describe, expect, it } from "vitest";
-import { type DeployedSource, TestServer } from "../test/support/runtime.ts";
+import type { DeployedSource, TestServer } from "../test/support/runtime.ts";
+import { startAttacked } from "./attacked-server.ts";
 
 const raw = (message: string): string => `require("node:fs").writeSync(3, ${message} + "\\n");`;
 const source = (run: string, props = ""): string =>
@@ -55,7 +56,7 @@ describe("the channel of a component's process", () => {
     ],
     ["what looks like its last words", `for (let n = 0; n < 100; n++) process.stderr.write("FATAL ERROR: ".repeat(2000));`],
   ])("cannot be used to freeze the server: %s", async (_title, run) => {
-    const server = await TestServer.start({ timeoutMs: "5" });
+    const { server } = await startAttacked({ timeoutMs: "5" });
     const deployed = await server.deploy(source(run));
     const silence = await silenceDuring(server, () => deployed.run());
     expect(silence).toBeLessThan(2500);
@@ -63,7 +64,7 @@ describe("the channel of a component's process", () => {
   });
 
   it("does not let it change what another source has recorded", async () => {
-    const server = await TestServer.start();
+    const { server } = await startAttacked();
     const victim = await server.deploy(source("this.$emit(1); return 1;"));
     const { id } = await victim.run();
     const forged = {
@@ -79,7 +80,7 @@ describe("the channel of a component's process", () => {
   });
 
   it("ends the process of one that asks and never reads, not the server", async () => {
-    const server = await TestServer.start({ timeoutMs: "20" });
+    const { server } = await startAttacked({ timeoutMs: "20" });
     const greedy = source(
       'await this.store.set("k", "x".repeat(9_000_000)); for (let n = 0; n < 900; n++) void this.store.get("k").catch(() => {}); const end = Date.now() + 8000; while (Date.now() < end);',
       'store: "data_store",',
@@ -90,7 +91,7 @@ describe("the channel of a component's process", () => {
   });
 
   it("takes no more state than a source may have", async () => {
-    const server = await TestServer.start();
+    const { server } = await startAttacked();
     const forged = `const text = JSON.stringify("x".repeat(9_000_000)); for (let n = 0; n < 12; n++) require("node:fs").writeSync(3, JSON.stringify({ type: "child:late", id: "ID", part: { emits: [], stateChanges: { ["k" + n]: text }, touched: {} } }).replace("ID", globalThis.id) + "\\n");`;
     const deployed = await server.deploy(source(`if (event.id) { globalThis.id = event.id; ${forged} } return 1;`));
     const { id } = await deployed.run({});
@@ -103,7 +104,7 @@ describe("the channel of a component's process", () => {
 
 describe("code that is uploaded", () => {
   const refused = async (code: string): Promise<string> => {
-    const server = await TestServer.start();
+    const { server } = await startAttacked();
     const message = await server.deploy(code).then(
       async (deployed: DeployedSource) => JSON.stringify(await deployed.run().catch(String)),
       (error: unknown) => `${String(error)} ${JSON.stringify(error)}`,
@@ -137,7 +138,7 @@ describe("code that is uploaded", () => {
 
   it("cannot make each line that it prints cost a megabyte", async () => {
     const map = Buffer.from(JSON.stringify({ version: 3, sources: ["n".repeat(1_000_000)], sourcesContent: ["x"], mappings: "AAAA" })).toString("base64");
-    const server = await TestServer.start();
+    const { server } = await startAttacked();
     const deployed = await server.deploy(
       `export default { name: "a", version: "1", run() { for (let n = 0; n < 2000; n++) console.log(n); } };\n//# sourceMappingURL=data:application/json;base64,${map}`,
     );
@@ -163,19 +164,19 @@ describe("a stranger on the wire", () => {
     ["a folded header", "GET / HTTP/1.1\r\nhost: a\r\nx: a\r\n b\r\n\r\n"],
     ["a name with a blank", "GET / HTTP/1.1\r\nhost : a\r\n\r\n"],
   ])("is refused with %s", async (_title, text) => {
-    const server = await TestServer.start();
+    const { server } = await startAttacked();
     for (const url of [server.apiUrl, server.endpointUrl]) expect(await send(url, text)).toMatch(/^HTTP\/1.1 4\d\d/);
   });
 
   it("does not make the server wait for a body that nobody wants", async () => {
-    const server = await TestServer.start();
+    const { server } = await startAttacked();
     const begun = `POST /nobody HTTP/1.1\r\nhost: a\r\ncontent-length: 9000000\r\n\r\nxxxxxxxxxx`;
     const answers = await Promise.all(Array.from({ length: 40 }, () => send(server.endpointUrl, begun)));
     for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 404 [^]*connection: close/i);
   });
 
   it("with a key cannot freeze it by a body, nor with a very long name", async () => {
-    const server = await TestServer.start();
+    const { server } = await startAttacked();
     for (const body of [`{"a":[${"[],".repeat(6_000_000)}1]}`, `{"a":${"[".repeat(19_000_000)}`, `{${'"a":1,'.repeat(2_500_000)}"b":1}`]) {
       const post = (): Promise<Response> =>
         fetch(`${server.apiUrl}/v1/sources`, {

@@ -6,22 +6,30 @@ import { type Runtime, startRuntime } from "../../src/runtime.ts";
 import { silentLog } from "../../src/system/log.ts";
 import { temporaryFolder } from "./home.ts";
 
+/** What a test has to know of a server, wherever that runs. */
+export type RunningServer = Omit<Runtime, "engine">;
+
 /** A server of the test's own inside the test's process, with real child processes and a real database. */
 export class TestServer {
   readonly home: string;
   readonly api: ApiClient;
-  readonly #runtime: Runtime;
+  readonly #runtime: RunningServer;
   #isStopped = false;
 
   static async start(flags: GivenSettings = {}): Promise<TestServer> {
     const home = flags.home ?? (await temporaryFolder());
     const settings = readSettings({ flags: { port: "0", endpointPort: "0", keyringUse: "never", ...flags, home }, environment: {}, file: {} });
-    const server = new TestServer(home, await startRuntime(settings, silentLog));
+    return TestServer.of(home, await startRuntime(settings, silentLog));
+  }
+
+  /** One that runs already; it is stopped when the test has finished. */
+  static of(home: string, running: RunningServer): TestServer {
+    const server = new TestServer(home, running);
     onTestFinished(() => server.stop());
     return server;
   }
 
-  private constructor(home: string, runtime: Runtime) {
+  private constructor(home: string, runtime: RunningServer) {
     this.home = home;
     this.#runtime = runtime;
     this.api = new ApiClient({ baseUrl: runtime.apiUrl, key: runtime.apiKey });
