@@ -27,7 +27,7 @@ const NO_ANSWER_MS = 60_000;
 export const REPEATED: Readonly<Record<string, Repetition>> = {
   saves: { times: 10_000, quietMs: 15_000, begin: saves },
   requests: { times: 1_000_000, quietMs: AFTER_PRUNING_MS, begin: requests },
-  sources: { times: 1000, quietMs: 15_000, begin: sources },
+  sources: { times: 3000, quietMs: 15_000, begin: sources },
 };
 
 function answering(version: number): string {
