@@ -231,7 +231,9 @@ function installError(output: string, specs: readonly PackageSpec[]): PdError {
     const named = npmCulprit(output);
     if (named !== undefined && !specs.some(({ name }) => name === named.name)) return indirectError(named, specs, details);
     const culprit =
-      specs.find(({ name }) => output.includes(`${name}@`) || output.includes(`/${name.replace("/", "%2f")}`) || output.includes(`'${name}`)) ?? specs[0];
+      specs.find(({ name }) => name === named?.name) ??
+      specs.find(({ name }) => output.includes(`${name}@`) || output.includes(`/${name.replace("/", "%2f")}`) || output.includes(`'${name}`)) ??
+      specs[0];
     const wanted = `${culprit?.name}${culprit?.range === undefined ? "" : `@${culprit.range}`}`;
     const missing = problem === "no-such-version" ? "version" : "package";
     return new PdError("PD_PACKAGE_NOT_FOUND", `Cannot install "${wanted}", imported at ${culprit?.importedAt}: the registry has no such ${missing}`, {

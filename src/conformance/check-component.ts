@@ -1,6 +1,7 @@
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { LocalComponent } from "../code/local-component.ts";
 import { isErrorCode, messageOf, PdError } from "../domain/errors.ts";
+import type { BuildProblem } from "../domain/build-problem.ts";
 import { readDefinition } from "../domain/component.ts";
 import { checkProps } from "../domain/check-props.ts";
 import { invocationId } from "../domain/ids.ts";
@@ -48,9 +49,9 @@ export async function checkComponent(ports: CheckPorts, folder: string, path: st
   let stage: Stage = "read";
   const reach = (next: Stage): void => void (stage = next);
   try {
-    const code = await readLocal(join(folder, path));
+    const code = await readLocal(folder, path);
     reach("bundled");
-    const bundle = await bundled(ports, code);
+    const bundle = await bundled(ports, code, rootOf(path, code));
     reach("packages");
     const unit = await loaded(ports, bundle, { reach });
     try {
@@ -64,24 +65,34 @@ export async function checkComponent(ports: CheckPorts, folder: string, path: st
   }
 }
 
-async function readLocal(path: string): Promise<ComponentCode> {
-  const component = await LocalComponent.open(path);
+/** Where in the folder the component's own files begin, which their names are told from. */
+function rootOf(path: string, { path: entry }: ComponentCode): string {
+  return path.endsWith(entry) ? path.slice(0, path.length - entry.length) : "";
+}
+
+function placeOf({ text, file, line }: BuildProblem, root: string): string {
+  return file === undefined ? text : `${text} (${posix.join(root, file)}:${line})`;
+}
+
+async function readLocal(folder: string, path: string): Promise<ComponentCode> {
+  const component = await LocalComponent.open(join(folder, path));
   try {
     const read = await component.read();
     if (read.kind === "read") return read.code;
     throw new Problem(
       /Could not resolve/.test(read.problems[0]?.text ?? "") ? "missing file" : "syntax",
-      read.problems.map(({ text, file, line }) => `${text} (${file}:${line})`).join("; "),
+      read.problems.map((problem) => placeOf(problem, posix.dirname(path))).join("; "),
     );
   } finally {
     await component.dispose();
   }
 }
 
-async function bundled({ bundler }: CheckPorts, code: ComponentCode): Promise<Bundle> {
+async function bundled({ bundler }: CheckPorts, code: ComponentCode, root: string): Promise<Bundle> {
   const result = await bundler.bundle(code);
-  if (result.kind === "built") return result.bundle;
-  throw new Problem("cannot be bundled", result.problems.map(({ text, file, line }) => `${text} (${file}:${line})`).join("; "));
+  if (result.kind === "failed") throw new Problem("cannot be bundled", result.problems.map((problem) => placeOf(problem, root)).join("; "));
+  const packages = result.bundle.packages.map((spec) => ({ ...spec, importedAt: posix.join(root, spec.importedAt) }));
+  return { ...result.bundle, packages };
 }
 
 /** Loads it with its packages, also where a range of its project is too old for it. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { CheckResult } from "../../src/conformance/check-component.ts";
 import { PdHome, collect } from "../support/pd.ts";
+import { FakeRegistry } from "../support/registry.ts";
 import { PUBLISHED } from "../support/published.ts";
 import { eventually } from "../support/runtime.ts";
 
@@ -54,6 +55,20 @@ describe("pd doctor --registry", () => {
     expect([one.code, one.stdout]).toEqual([0, "1 of 1 components can be deployed (100.00 %)\n"]);
     expect((await home.pd("doctor")).code).toBe(2);
     expect((await home.pd("doctor", "--registry", "nowhere")).stderr).toContain("[PD_FILE_NOT_FOUND]");
+  });
+
+  it("names the file that is to blame, from the folder that it was given", async () => {
+    const registry = await FakeRegistry.start();
+    const home = await PdHome.make({ npm_config_registry: registry.url });
+    await registry.publish("ash", "1.0.0");
+    const entry = (imports: string): string => `${imports}\nexport default { key: "x-y", name: "N", version: "0.0.1", type: "source", run() {} };`;
+    await home.file("all/a/sources/one/one.mjs", entry('import "../../common.mjs";'));
+    await home.file("all/a/common.mjs", 'import "ash";\n\nimport "xash";');
+    await home.file("all/b/sources/two/two.mjs", entry('import "../../broken.mjs";'));
+    await home.file("all/b/broken.mjs", "\nconst = 1;");
+    const { stderr } = await home.pd("doctor", "--registry", "all");
+    expect(stderr).toContain('Cannot install "xash", imported at a/common.mjs:3');
+    expect(stderr).toContain("(b/broken.mjs:2)");
   });
 
   it("goes on where it was stopped", async () => {
