@@ -36,6 +36,7 @@ export function planTransfer(from: JsonObject, to: JsonObject | undefined): Plan
     ...memberChange("name", to["name"], from["name"]),
     ...memberChange("active", to["active"], from["active"]),
     ...(from["max_concurrency"] === undefined ? [] : memberChange("max concurrency", to["max_concurrency"], from["max_concurrency"])),
+    ...(from["allow_run"] === undefined ? [] : memberChange("allow run", to["allow_run"], from["allow_run"])),
     ...codeChanges(objectOf(to["component"]), objectOf(from["component"])),
     ...membersChanges("prop", withheldOut(to, "configured_props", from), objectOf(from["configured_props"]), hidden),
     ...membersChanges("package", objectOf(to["packages"]), objectOf(from["packages"])),
@@ -81,6 +82,8 @@ function codeChanges(before: JsonObject, after: JsonObject): string[] {
 
 function filesOf(component: JsonObject): Record<string, string> {
   const files = Object.fromEntries(Object.entries(objectOf(component["files"])).map(([path, content]) => [path, String(content)]));
+  const before = Array.isArray(component["imports"]) ? component["imports"].filter(isJsonObject) : [];
+  for (const imported of before) for (const [path, content] of Object.entries(filesOf(imported))) files[`before it: ${path}`] = content;
   return component["path"] === undefined ? files : { ...files, [text(component, "path")]: text(component, "code") };
 }
 

@@ -8,7 +8,7 @@ export interface DedupeCache extends ChannelCache {
   readonly channels?: Readonly<Record<string, ChannelCache>>;
 }
 
-interface ChannelCache {
+export interface ChannelCache {
   /** Oldest first, at most 100. */
   readonly unique?: readonly string[];
   readonly greatest?: string;

@@ -35,7 +35,7 @@ import { type UpdateRequest, update } from "./update.ts";
 import { Webhooks } from "./webhooks.ts";
 import { Workbench } from "./workbench.ts";
 
-export interface ImportRequest extends Pick<DeployRequest, "props" | "env" | "baggage" | "maxConcurrency"> {
+export interface ImportRequest extends Pick<DeployRequest, "props" | "env" | "baggage" | "maxConcurrency" | "allowsPrograms"> {
   readonly slug: string;
   readonly name: string;
   readonly active: boolean;
@@ -244,10 +244,10 @@ export class Engine {
   }
 
   /** Deploys a source that comes from another server, or updates the one that has its slug. */
-  importSource({ slug, name, active, code, props, env, maxConcurrency, baggage }: ImportRequest): Promise<LiveSource> {
+  importSource({ slug, baggage, ...given }: ImportRequest): Promise<LiveSource> {
     const known = this.#sources.bySlug(slug);
-    if (known === undefined) return this.deploy({ code, name, slug, active, props, env, maxConcurrency, baggage });
-    return this.update(known, { code, name, keepsSlug: true, props, env, active, maxConcurrency, carried: carriedOf(baggage) });
+    if (known === undefined) return this.deploy({ ...given, slug, baggage });
+    return this.update(known, { ...given, keepsSlug: true, carried: carriedOf(baggage) });
   }
 
   /** Slugs of the sources that were given a data store. */

@@ -27,6 +27,7 @@ export interface ExportedSource {
   readonly env: Readonly<Record<string, string>>;
   readonly withheldEnv: readonly string[];
   readonly maxConcurrency: number | undefined;
+  readonly allowsPrograms: true | undefined;
   readonly state?: Readonly<Record<string, string>>;
   readonly cache?: DedupeCache;
   readonly events: StoredBaggage["events"];
@@ -59,6 +60,7 @@ export function exportSource(store: Store, live: LiveSource, { secrets, state, e
     env: secrets ? source.env : {},
     withheldEnv: secrets ? [] : Object.keys(source.env),
     maxConcurrency: source.maxConcurrency,
+    allowsPrograms: source.allowsPrograms,
     ...(state ? { state: store.readState(source.id), cache: store.readCache(source.id) } : {}),
     events: events === 0 ? [] : store.listEvents(source.id, { limit: events }).toReversed(),
   };

@@ -9,6 +9,9 @@ import type { Engine } from "../../engine/engine.ts";
 const text = z.string();
 const files = z.record(z.string(), text);
 
+/** Code with the local files that it imports. */
+export const codeFiles = z.object({ code: text, path: text.default("component.js"), files: files.default({}) });
+
 /** How a call names a component, or brings its code (platform.md §1.3, §1.4). */
 export const codeParams = z.object({
   component_id: text.optional(),
@@ -20,7 +23,7 @@ export const codeParams = z.object({
   component_url: text.optional(),
   component_path: text.optional(),
   component_files: files.optional(),
-  component_imports: z.array(z.object({ code: text, path: text, files: files.default({}) })).optional(),
+  component_imports: z.array(codeFiles).optional(),
 });
 
 type CodeParams = z.infer<typeof codeParams>;
@@ -55,14 +58,21 @@ function namedCode(engine: Engine, named: string, rest: { registry?: string; imp
     : { kind: "code", code: { ...saved.code, imports }, lock: saved.lock };
 }
 
-/** An empty list asks for none, where an update would keep those that there are. */
 function importsOf(engine: Engine, { component_imports }: CodeParams): { imports?: readonly ComponentCode[] } {
-  if (component_imports === undefined) return {};
-  if (component_imports.length > 0 && !engine.allowsImports)
+  return checkedImports(engine, component_imports);
+}
+
+/**
+ * What is loaded before a component. An empty list asks for none, where an update would keep those that there are.
+ * Throws PD_BAD_INPUT on a server that does not allow it.
+ */
+export function checkedImports(engine: Engine, given: readonly z.infer<typeof codeFiles>[] | undefined): { imports?: readonly ComponentCode[] } {
+  if (given === undefined) return {};
+  if (given.length > 0 && !engine.allowsImports)
     throw new PdError("PD_BAD_INPUT", "Cannot load other modules before the component: this shared server does not allow it", {
       fix: "Start it with --allow-imports true",
     });
-  return { imports: component_imports.map(({ code, path, files: others }) => checkCode({ path, text: code, files: others })) };
+  return { imports: given.map(({ code, path, files: others }) => checkCode({ path, text: code, files: others })) };
 }
 
 /** Like `requiredCode`, for what is only saved: its code has to be given. */

@@ -98,12 +98,14 @@ export const source = z.object({
   callback_observations: z.array(observation).optional(),
 });
 
+const exportedCode = z.object({ code: text, path: text, files: z.record(z.string(), text) });
+
 export const exported = z.object({
   slug: text,
   name: text,
   active: z.boolean(),
   version: text,
-  component: z.object({ code: text, path: text, files: z.record(z.string(), text) }),
+  component: exportedCode.extend({ imports: z.array(exportedCode).describe("what is loaded before it") }),
   packages: z.record(z.string(), text),
   configured_props: jsonObject,
   secret_props: z.array(text),
@@ -112,6 +114,7 @@ export const exported = z.object({
   env: z.record(z.string(), text),
   withheld_env: z.array(text),
   max_concurrency: z.int().optional(),
+  allow_run: z.boolean().optional(),
   state: jsonObject.optional(),
   dedupe_cache: jsonObject.optional(),
   events: z.array(z.object({ event: json, indexed_at_ms: ms, metadata: jsonObject })),

@@ -1,9 +1,11 @@
 import { z } from "zod";
+import type { ChannelCache } from "../../domain/dedupe.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import type { ComponentCode } from "../../domain/saved-component.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { type ExportedSource, exportSource } from "../../engine/transfer.ts";
 import type { StoredBaggage } from "../../ports/component-store.ts";
-import { checkCode } from "./component-code.ts";
+import { checkCode, checkedImports, codeFiles } from "./component-code.ts";
 import { flag, jsonObject, jsonValue, maxConcurrency } from "./params.ts";
 import { type Route, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
@@ -14,17 +16,20 @@ const EXACT_VERSION = /^\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?$/;
 
 const texts = z.record(z.string(), z.string());
 
+const channelCache = z.object({ unique: z.array(z.string()).optional(), greatest: z.string().optional(), last: z.string().optional() });
+
 const importParams = z.object({
   slug: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "wants a slug: small letters, digits and dashes"),
   name: z.string().min(1),
   active: z.boolean().default(true),
-  component: z.object({ code: z.string(), path: z.string().default("component.js"), files: texts.default({}) }),
+  component: codeFiles.extend({ imports: z.array(codeFiles).optional() }),
   packages: z.record(z.string(), z.string().regex(EXACT_VERSION, "wants an exact version, such as 1.2.3")).default({}),
   configured_props: jsonObject.default({}),
   env: texts.default({}),
   max_concurrency: maxConcurrency.optional(),
+  allow_run: z.boolean().optional(),
   state: jsonObject.optional(),
-  dedupe_cache: z.object({ unique: z.array(z.string()).optional(), greatest: z.string().optional(), last: z.string().optional() }).optional(),
+  dedupe_cache: channelCache.extend({ channels: z.record(z.string(), channelCache).optional() }).optional(),
   events: z
     .array(
       z.object({
@@ -63,9 +68,10 @@ export function transferRoutes(engine: Engine): readonly Route[] {
       params: importParams,
       answer: schemas.one(schemas.source),
       async run({ params }) {
-        const { slug, name, active, component, packages, configured_props: props, env, max_concurrency: most } = params;
-        const code = { kind: "code", code: checkCode({ path: component.path, text: component.code, files: component.files }), lock: packages } as const;
-        const live = await engine.importSource({ slug, name, active, code, props, env, maxConcurrency: most, baggage: baggageOf(params) });
+        const { slug, name, active, component, packages, configured_props: props, env, max_concurrency: maxConcurrency, allow_run: allowsPrograms } = params;
+        const { path, code: entry, files, imports } = component;
+        const code = { kind: "code", code: { ...checkCode({ path, text: entry, files }), ...checkedImports(engine, imports) }, lock: packages } as const;
+        const live = await engine.importSource({ slug, name, active, code, props, env, maxConcurrency, allowsPrograms, baggage: baggageOf(params) });
         return { data: liveRecord(engine, live) };
       },
     }),
@@ -86,6 +92,7 @@ function exportRecord({
   env,
   withheldEnv,
   maxConcurrency: most,
+  allowsPrograms,
   state,
   cache,
   events,
@@ -95,7 +102,7 @@ function exportRecord({
     name,
     active,
     version,
-    component: { code: code.text, path: code.path, files: { ...code.files } },
+    component: { ...codeRecord(code), imports: (code.imports ?? []).map(codeRecord) },
     packages: { ...lock },
     configured_props: props,
     secret_props: [...secretProps],
@@ -104,6 +111,7 @@ function exportRecord({
     env: { ...env },
     withheld_env: [...withheldEnv],
     ...(most === undefined ? {} : { max_concurrency: most }),
+    ...(allowsPrograms === true ? { allow_run: true } : {}),
     ...(state === undefined ? {} : { state: Object.fromEntries(Object.entries(state).map(([key, text]): [string, JsonValue] => [key, JSON.parse(text)])) }),
     ...(cache === undefined ? {} : { dedupe_cache: JSON.parse(JSON.stringify(cache)) }),
     events: events.map(({ payload, storedAt, channel, dedupeId, summary, ts, invocationId }) => ({
@@ -120,12 +128,23 @@ function exportRecord({
   };
 }
 
+function codeRecord({ text, path, files }: ComponentCode): JsonObject {
+  return { code: text, path, files: { ...files } };
+}
+
+function cacheOf({ unique, greatest, last }: z.infer<typeof channelCache>): ChannelCache {
+  return { ...(unique && { unique }), ...(greatest === undefined ? {} : { greatest }), ...(last === undefined ? {} : { last }) };
+}
+
 function baggageOf({ state, dedupe_cache: cache = {}, events }: z.infer<typeof importParams>): StoredBaggage | undefined {
   if (state === undefined && events.length === 0) return undefined;
-  const { unique, greatest, last } = cache;
+  const { channels } = cache;
   return {
     ...(state === undefined ? {} : { state: Object.fromEntries(Object.entries(state).map(([key, value]) => [key, JSON.stringify(value)])) }),
-    cache: { ...(unique && { unique }), ...(greatest === undefined ? {} : { greatest }), ...(last === undefined ? {} : { last }) },
+    cache: {
+      ...cacheOf(cache),
+      ...(channels && { channels: Object.fromEntries(Object.entries(channels).map(([name, known]) => [name, cacheOf(known)])) }),
+    },
     events: events.map(({ event, indexed_at_ms: storedAt, metadata: { name, id, summary, ts, invocation_id: invocationId } }) => ({
       payload: JSON.stringify(event),
       storedAt,
