@@ -1,9 +1,10 @@
 import { onTestFinished } from "vitest";
-import { ApiClient, dataOf, listOf } from "../../src/cli/api-client.ts";
+import { type ApiClient, dataOf, listOf } from "../../src/cli/api-client.ts";
 import { type GivenSettings, readSettings } from "../../src/config.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { type Runtime, startRuntime } from "../../src/runtime.ts";
 import { silentLog } from "../../src/system/log.ts";
+import { CheckedClient } from "./checked-client.ts";
 import { temporaryFolder } from "./home.ts";
 
 /** What a test has to know of a server, wherever that runs. */
@@ -32,7 +33,7 @@ export class TestServer {
   private constructor(home: string, runtime: RunningServer) {
     this.home = home;
     this.#runtime = runtime;
-    this.api = new ApiClient({ baseUrl: runtime.apiUrl, key: runtime.apiKey });
+    this.api = new CheckedClient({ baseUrl: runtime.apiUrl, key: runtime.apiKey });
   }
 
   get apiUrl(): string {

@@ -135,6 +135,7 @@ export const event = z.object({
     summary: optional,
     ts: ms.optional(),
     invocation_id: text,
+    delivery_ts: ms.optional().describe("when it will be emitted; of events in the channel $in"),
   }),
 });
 

@@ -1,0 +1,64 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { ApiClient } from "../../src/cli/api-client.ts";
+import type { JsonObject } from "../../src/domain/json.ts";
+
+interface DocumentedAnswer {
+  readonly content?: Readonly<Record<string, { readonly schema: object } | undefined>>;
+}
+type Documented = Readonly<Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, DocumentedAnswer>> }>>>>;
+
+interface Operation {
+  readonly method: string;
+  readonly path: RegExp;
+  readonly name: string;
+  readonly isRight: ValidateFunction;
+}
+
+const ajv = new Ajv2020({ strict: false });
+/** The same for every server of this process. */
+let operations: Promise<readonly Operation[]> | undefined;
+
+/** What a program gets that believes the document: each answer that does not fit it fails the test, whichever that is. */
+export class CheckedClient extends ApiClient {
+  override get(path: string): Promise<JsonObject> {
+    return this.#checked("get", path, super.get(path));
+  }
+
+  override post(path: string, body: JsonObject = {}): Promise<JsonObject> {
+    return this.#checked("post", path, super.post(path, body));
+  }
+
+  override put(path: string, body: JsonObject): Promise<JsonObject> {
+    return this.#checked("put", path, super.put(path, body));
+  }
+
+  override delete(path: string): Promise<JsonObject> {
+    return this.#checked("delete", path, super.delete(path));
+  }
+
+  async #checked(method: string, path: string, answer: Promise<JsonObject>): Promise<JsonObject> {
+    const value = await answer;
+    operations ??= super.get("/v1/openapi.json").then(operationsOf);
+    const [plain = "", query = ""] = path.split("?");
+    // Whoever chooses members gets those.
+    if (/(^|&)(include|exclude)=/.test(query)) return value;
+    const operation = (await operations).find((one) => one.method === method && one.path.test(plain));
+    if (operation?.isRight(value) === false)
+      throw new Error(`the document of the API forbids what ${operation.name} answers: ${ajv.errorsText(operation.isRight.errors)}`);
+    return value;
+  }
+}
+
+/** Paths without parameters come first, as in the router. */
+function operationsOf(document: JsonObject): readonly Operation[] {
+  const paths = document["paths"] as unknown as Documented;
+  const found = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { responses }]) => {
+      const schema = Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1].content?.["application/json"]?.schema;
+      if (schema === undefined) return [];
+      const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+      return [{ method, path: pattern, name: `${method} ${path}`, isRight: ajv.compile(schema) }];
+    }),
+  );
+  return found.toSorted((left, right) => left.name.split("{").length - right.name.split("{").length);
+}
