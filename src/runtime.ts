@@ -20,7 +20,7 @@ import { apiRouter } from "./server/api/router.ts";
 import { endpointListener } from "./server/endpoint.ts";
 import { RequestBodies } from "./server/request-bodies.ts";
 import { Listener, apiListener } from "./server/listen.ts";
-import { holdLock } from "./store/sqlite/open.ts";
+import { holdLock } from "./system/file-lock.ts";
 import { keysInUse, openSealedStore } from "./store/sealed-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { systemClock } from "./system/clock.ts";

@@ -7,7 +7,7 @@ import { PdError } from "../domain/errors.ts";
 import type { Log } from "../ports/log.ts";
 import { ProcessRunner } from "../sandbox/process-runner.ts";
 import { openEnclosure } from "../sandbox/wall.ts";
-import { holdLock } from "../store/sqlite/open.ts";
+import { holdLock } from "../system/file-lock.ts";
 import { systemClock } from "../system/clock.ts";
 import { makeHome } from "../system/home-folder.ts";
 import { programFile } from "../system/program-files.ts";

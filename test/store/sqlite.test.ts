@@ -2,7 +2,7 @@ import { STORE_DEFAULTS } from "../support/store.ts";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { holdLock } from "../../src/store/sqlite/open.ts";
+import { holdLock } from "../../src/system/file-lock.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { programFile } from "../../src/system/program-files.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PdError } from "../../domain/errors.ts";
-import { holdLock } from "../../store/sqlite/open.ts";
+import { holdLock } from "../../system/file-lock.ts";
 import { readServerRecord } from "../../system/server-record.ts";
 import { type CliContext, findServer, settingsOf } from "../context.ts";
 import { printJson, printNote } from "../reporter.ts";

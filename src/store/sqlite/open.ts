@@ -102,20 +102,3 @@ function migrate(db: Database, folder: string): void {
     })();
   });
 }
-
-/**
- * Holds a lock file for as long as the process lives; the operating system lets go of it however the process ends.
- * `undefined` when another process holds it.
- */
-export function holdLock(path: string): { release(): void } | undefined {
-  const db = new Sqlite(path, { timeout: 0 });
-  try {
-    db.pragma("locking_mode = exclusive");
-    db.exec("begin exclusive");
-    return { release: () => db.close() };
-  } catch (error) {
-    db.close();
-    if (error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY")) return undefined;
-    throw new PdError("PD_FAILED", `Cannot lock ${path}: ${messageOf(error)}`, { cause: error });
-  }
-}

@@ -1,0 +1,76 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const SRC = join(import.meta.dirname, "..", "src");
+
+/**
+ * The rooms of the house, and which others each may import from, types included. What is not named is forbidden. Files
+ * at the top of `src` put the program together: `config.ts` is read by doors, the others start it.
+ */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  ports: ["domain"],
+  engine: ["domain", "ports"],
+  store: ["domain", "ports"],
+  "store/sqlite": ["domain", "ports"],
+  sandbox: ["domain", "ports", "system"],
+  "sandbox/child": ["domain", "sandbox"],
+  code: ["domain", "ports", "system", "sandbox"],
+  registry: ["domain", "ports", "system", "code"],
+  system: ["domain", "ports"],
+  server: ["domain", "ports", "engine"],
+  conformance: ["domain", "ports", "engine", "sandbox", "code", "registry", "system", "config.ts"],
+  cli: ["domain", "system", "code", "conformance", "dev", "config.ts", "runtime.ts", "restore-home.ts"],
+  dev: ["domain", "system", "code", "cli"],
+  "config.ts": ["domain", "ports"],
+  "runtime.ts": ["domain", "ports", "engine", "store", "store/sqlite", "sandbox", "code", "registry", "system", "server", "config.ts"],
+  "restore-home.ts": ["domain", "store/sqlite", "system"],
+  "index.ts": ["domain", "system", "config.ts", "runtime.ts"],
+};
+const ROOMS = Object.keys(MAY_IMPORT);
+
+/** Of a path from `src`: the longest that fits. */
+function roomOf(path: string): string {
+  const rooms = ROOMS.filter((room) => path === room || path.startsWith(`${room}/`));
+  return rooms.toSorted((a, b) => b.length - a.length)[0] ?? path;
+}
+
+/** What the file imports that it may not. `path`: from `src`. */
+function forbiddenImports(path: string, text: string): string[] {
+  const from = roomOf(path);
+  const imported = [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*"(\.[^"]+)"/g)].map(([, specifier = ""]) => normalize(join(dirname(path), specifier)));
+  const inside = imported.filter((target) => !target.startsWith(".."));
+  return inside.filter((target) => roomOf(target) !== from && MAY_IMPORT[from]?.includes(roomOf(target)) !== true).map((target) => `${path} → ${target}`);
+}
+
+const FILES = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
+
+describe("a room of the program", () => {
+  it("is named in the list", () => {
+    expect(FILES.filter((path) => !ROOMS.includes(roomOf(path)))).toEqual([]);
+  });
+
+  it("imports only from those that it may", () => {
+    expect(FILES.flatMap((path) => forbiddenImports(path, readFileSync(join(SRC, path), "utf8")))).toEqual([]);
+  });
+
+  const forbidden = ROOMS.flatMap((from) => ROOMS.filter((to) => to !== from && MAY_IMPORT[from]?.includes(to) !== true).map((to) => [from, to] as const));
+
+  it.each(forbidden)("%s may not import from %s", (from, to) => {
+    const [path, target] = [from.endsWith(".ts") ? from : `${from}/some.ts`, to.endsWith(".ts") ? to : `${to}/other.ts`];
+    const up = "../".repeat(path.split("/").length - 1) || "./";
+    for (const text of [
+      `import { a } from "${up}${target}";`,
+      `import type { A } from "${up}${target}";`,
+      `const a = await import("${up}${target}");`,
+      `export * from "${up}${target}";`,
+    ])
+      expect(forbiddenImports(path, text)).toEqual([`${path} → ${target}`]);
+  });
+
+  it("that is pure imports nothing of Node", () => {
+    const pure = FILES.filter((path) => ["domain", "ports", "engine"].includes(roomOf(path)));
+    expect(pure.filter((path) => /from "node:/.test(readFileSync(join(SRC, path), "utf8")))).toEqual([]);
+  });
+});
