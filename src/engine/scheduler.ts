@@ -10,7 +10,7 @@ import type { TimerPlan } from "./registry.ts";
 
 /** The part of the engine's ports that timers need. */
 export interface SchedulerPorts extends Pick<EnginePorts, "clock" | "log" | "signal"> {
-  readonly store: Pick<TimerStore, "advance" | "settleInstant">;
+  readonly store: Pick<TimerStore, "advance" | "settleInstant" | "timersOf">;
 }
 
 /** Runs a source; resolves when its run is stored. */
@@ -106,7 +106,10 @@ export class Scheduler implements TimerPlan {
       if (timer.schedule.kind !== "interval" || timer.nextAt === undefined || timer.nextAt <= now + timer.schedule.seconds * 1000) continue;
       const moved: Timer = { ...timer, anchorAt: now, nextAt: now + timer.schedule.seconds * 1000 };
       try {
-        await this.#ports.store.advance(moved, [], timer.anchorAt);
+        if (!(await this.#ports.store.advance(timer, moved, []))) {
+          this.#follow(timer);
+          continue;
+        }
       } catch (error) {
         this.#ports.log.error("a timer could not be moved back with the clock", { source: timer.sourceId, reason: messageOf(error) });
         continue;
@@ -135,7 +138,7 @@ export class Scheduler implements TimerPlan {
     const { nextAt: _before, ...rest } = timer;
     const moved: Timer = nextAt === undefined ? rest : { ...rest, nextAt };
     try {
-      await store.advance(moved, instants);
+      if (!(await store.advance(timer, moved, instants))) return this.#follow(timer);
     } catch (error) {
       // Without the ledger nothing is fired; the instant stays due.
       log.error("a timer could not be moved on", { source: timer.sourceId, reason: messageOf(error) });
@@ -146,6 +149,14 @@ export class Scheduler implements TimerPlan {
     if (fires === undefined) return this.#plan(moved);
     this.#running.add(keyOf(timer));
     void this.#fire(moved, fires, id);
+  }
+
+  /** Another host has moved it on: what is due next is in the store. */
+  #follow(timer: Timer): void {
+    const stored = this.#ports.store.timersOf(timer.sourceId).find(({ prop }) => prop === timer.prop);
+    if (this.#timers.get(keyOf(timer)) !== timer) return;
+    if (stored === undefined) this.#timers.delete(keyOf(timer));
+    else this.#plan(stored);
   }
 
   /** The timer was replaced while its instant was written down. */

@@ -30,8 +30,12 @@ export interface TimerInstant {
 export interface TimerStore {
   listTimers(): readonly Timer[];
   timersOf(sourceId: DeployedId): readonly Timer[];
-  /** Writes what became of instants and moves the timer on, in one transaction. A `running` one becomes `fired` with the commit of its run. `anchorBefore`: the anchor changes from this one. */
-  advance(timer: Timer, instants: readonly TimerInstant[], anchorBefore?: number): Promise<void>;
+  /**
+   * Moves a timer on from where it stands, and writes what becomes of the instants that are passed so, in one transaction:
+   * a `running` one becomes `fired` with the commit of its run. False, with nothing written: another host has moved it
+   * already. A timer that was replaced meanwhile keeps its new plan.
+   */
+  advance(timer: Timer, to: Timer, instants: readonly TimerInstant[]): Promise<boolean>;
   /** A `running` instant ended without a run that could be stored. */
   settleInstant(instant: TimerInstant): Promise<void>;
   /** Instants that were running when the server ended. */

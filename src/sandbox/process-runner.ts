@@ -21,6 +21,8 @@ const SPARE_DELAY_MS = 40;
 const MAX_PREPARED = 2;
 const PREPARED_FOR_MS = 10 * 60_000;
 const LOAD_DEADLINE_MS = 30_000;
+/** A component whose process is killed while it loads: by whom, nobody knows. */
+const MOST_STARTS = 5;
 
 /**
  * Runs units in child processes. One spare process is always started beforehand; a few more hold the packages of
@@ -59,12 +61,15 @@ export class ProcessRunner implements Runner {
         "PD_SANDBOX_UNAVAILABLE",
         `Cannot let a component start programs: only the wall encloses those as well, and there is none (${this.enclosure.reason ?? ""})`,
       );
-    for (let isLast = false; ; isLast = true) {
-      const loaded = await this.#load(code, { events, isFresh: isLast }).catch((error: unknown) => ({ error }));
+    for (let tries = 1; ; tries++) {
+      const loaded = await this.#load(code, { events, isFresh: tries > 1 }).catch((error: unknown) => ({ error }));
       if ("definition" in loaded) return loaded;
-      // A process that was started beforehand may have been killed from outside: that is tried once more with a new one.
-      const isKilled = "error" in loaded || (loaded.outcome.kind === "exited" && loaded.outcome.signal !== null);
-      if (isKilled && !isLast && !this.#stop.signal.aborted) continue;
+      // What may have been killed from outside is tried again with a new process: one that was started beforehand, any by SIGKILL.
+      const signal = "outcome" in loaded && loaded.outcome.kind === "exited" ? loaded.outcome.signal : null;
+      const isKilled = signal === "SIGKILL";
+      const mayGoOn = tries < (isKilled ? MOST_STARTS : 2) && (isKilled || signal !== null || "error" in loaded);
+      if (mayGoOn && !this.#stop.signal.aborted) continue;
+      if (isKilled) throw new PdError("PD_INTERRUPTED", `Cannot load the component: its process was killed, ${tries} times`);
       if ("outcome" in loaded) throw loadFailed(loaded.outcome);
       const reason = messageOf(loaded.error);
       throw new PdError(isDiskProblem(loaded.error) ? "PD_NOT_STORED" : "PD_FAILED", `Cannot start a process for the component: ${reason}`, {

@@ -5,7 +5,7 @@ import type { Invocation } from "../../src/domain/invocation.ts";
 import type { SavedComponent } from "../../src/domain/saved-component.ts";
 import type { RunCommit } from "../../src/ports/run-store.ts";
 import type { Store } from "../../src/ports/store.ts";
-import type { Timer } from "../../src/ports/timer-store.ts";
+import type { Timer, TimerInstant } from "../../src/ports/timer-store.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 
@@ -184,7 +184,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const timer: Timer = { sourceId: id, prop: "t", schedule: { kind: "interval", seconds: 60 }, catchUp: "latest", anchorAt: now, nextAt: now + 60_000 };
       const instant = { sourceId: id, prop: "t", plannedAt: now, lastPlannedAt: now, count: 1, state: "running" as const, invocationId: "inv_1" as const };
       await store.swap(source(id, "sc_a"), component("sc_a"), { timers: [timer] });
-      await store.advance({ ...timer, nextAt: now + 120_000 }, [instant]);
+      expect(await store.advance(timer, { ...timer, nextAt: now + 120_000 }, [instant])).toBe(true);
       expect(store.listRunning()).toEqual([instant]);
       await store.commit({
         ...run(fence, id, "inv_1"),
@@ -192,6 +192,47 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       });
       expect(store.listInstants(id, 9)).toEqual([{ ...instant, state: "fired" }]);
       expect(store.timersOf(id)).toEqual([{ ...timer, nextAt: now + 120_000 }]);
+    });
+  });
+
+  describe("a timer", () => {
+    const claimOf = (id: DeployedId, invocationId: InvocationId): TimerInstant => ({
+      sourceId: id,
+      prop: "t",
+      plannedAt: now,
+      lastPlannedAt: now,
+      count: 1,
+      state: "running",
+      invocationId,
+    });
+    const timerOf = (id: DeployedId, nextAt: number): Timer => ({
+      sourceId: id,
+      prop: "t",
+      schedule: { kind: "interval", seconds: 60 },
+      catchUp: "latest",
+      anchorAt: now - 60_000,
+      nextAt,
+    });
+
+    it("is moved on by one of two hosts, and the other is told that it was not", async () => {
+      const { store, id } = await withSource();
+      const [timer, next] = [timerOf(id, now), timerOf(id, now + 60_000)];
+      await store.swap(source(id, "sc_a"), component("sc_a"), { timers: [timer] });
+      const claims = ["inv_1", "inv_2"] as const;
+      expect(await Promise.all(claims.map((by) => store.advance(timer, next, [claimOf(id, by)])))).toEqual([true, false]);
+      expect([store.listRunning(), store.timersOf(id)]).toEqual([[claimOf(id, "inv_1")], [next]]);
+      expect(await store.advance(timer, { ...next, anchorAt: now }, [])).toBe(false);
+    });
+
+    it("that was replaced meanwhile keeps its new plan, and its instant has one fate all the same", async () => {
+      const { store, id } = await withSource();
+      const timer = timerOf(id, now);
+      const replaced: Timer = { ...timer, schedule: { kind: "interval", seconds: 7 }, nextAt: now + 7000 };
+      await store.swap(source(id, "sc_a"), component("sc_a"), { timers: [timer] });
+      await store.swap(source(id, "sc_a"), component("sc_a"), { timers: [replaced] });
+      const claims = ["inv_1", "inv_2"] as const;
+      expect(await Promise.all(claims.map((by) => store.advance(timer, timerOf(id, now + 60_000), [claimOf(id, by)])))).toEqual([true, false]);
+      expect([store.listRunning(), store.timersOf(id)]).toEqual([[claimOf(id, "inv_1")], [replaced]]);
     });
   });
 
@@ -319,7 +360,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const { store, id } = await withSource();
       await store.storePending({ id: "inv_1", sourceId: id, trigger: { kind: "manual", event: 1 }, receivedAt: now });
       const timer: Timer = { sourceId: id, prop: "t", schedule: { kind: "interval", seconds: 60 }, catchUp: "latest", anchorAt: now };
-      await store.advance(timer, [{ sourceId: id, prop: "t", plannedAt: now, lastPlannedAt: now, count: 1, state: "running", invocationId: "inv_2" }]);
+      await store.advance(timer, timer, [{ sourceId: id, prop: "t", plannedAt: now, lastPlannedAt: now, count: 1, state: "running", invocationId: "inv_2" }]);
       await pruned(store, id, { maxAgeMs: 1, maxInvocations: 1, maxEvents: 1, at: now + 1e9 });
       expect([store.listPending().length, store.listRunning().length]).toEqual([1, 1]);
     });

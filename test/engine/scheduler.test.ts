@@ -17,6 +17,8 @@ class World {
   readonly fired: TimerTrigger[] = [];
   readonly ledger = new Map<number, TimerInstant>();
   readonly scheduler: Scheduler;
+  /** The timer as another host has moved it on; absent: there is none. */
+  ofOtherHost: Timer | undefined;
   /** How long a run takes; 0: no time. */
   runMs = 0;
   readonly #stop = new AbortController();
@@ -27,9 +29,12 @@ class World {
       log: silentLog,
       signal: this.#stop.signal,
       store: {
-        advance: async (_timer, instants) => {
+        advance: async (_timer, _to, instants) => {
+          if (this.ofOtherHost !== undefined) return false;
           for (const instant of instants) this.ledger.set(instant.plannedAt, instant);
+          return true;
         },
+        timersOf: () => (this.ofOtherHost === undefined ? [] : [this.ofOtherHost]),
         settleInstant: async (instant) => void this.ledger.set(instant.plannedAt, instant),
       },
     };
@@ -65,6 +70,17 @@ function timer(schedule: Schedule, nextAt: number, catchUp: CatchUp = "latest"):
 const everyMinute: Schedule = { kind: "interval", seconds: 60 };
 
 describe("a timer", () => {
+  it("that another host has moved on does not fire here, and goes on where that one left it", async () => {
+    const world = new World();
+    world.scheduler.start([timer(everyMinute, nineOClock + MINUTE)]);
+    world.ofOtherHost = timer(everyMinute, nineOClock + 3 * MINUTE);
+    await world.clock.setTo(nineOClock + 2 * MINUTE);
+    expect([world.minutes, world.states]).toEqual([[], []]);
+    world.ofOtherHost = undefined;
+    await world.clock.setTo(nineOClock + 3 * MINUTE);
+    expect([world.minutes, world.states]).toEqual([[3], ["fired 1"]]);
+  });
+
   it("fires at its planned instants, not before", async () => {
     const world = new World();
     world.scheduler.start([timer(everyMinute, nineOClock + MINUTE)]);

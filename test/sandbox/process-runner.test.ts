@@ -1,13 +1,49 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
 import { openEnclosure } from "../../src/sandbox/wall.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { silentLog } from "../../src/system/log.ts";
 import { programFile } from "../../src/system/program-files.ts";
 import { runnerContract } from "../contract/runner.ts";
+import { startHttpServer } from "../support/http-server.ts";
+import { killComponents } from "../support/processes.ts";
 import { temporaryFolder } from "../support/home.ts";
+
+describe("a process that is killed while it loads", () => {
+  it.each([
+    [3, "starts all the same"],
+    [9, "is told as interrupted: the code is not to blame"],
+  ])("%d times: %s", async (times) => {
+    const folder = await temporaryFolder();
+    const places = {
+      entry: programFile("child.cjs"),
+      runFolder: join(folder, "run"),
+      packagesFolder: join(folder, "packages"),
+      memoryMb: 256,
+      network: "open" as const,
+    };
+    const runner = await ProcessRunner.start({
+      ...places,
+      enclosure: await openEnclosure("wall", places),
+      apiUrl: () => "http://127.0.0.1:1",
+      clock: systemClock,
+      log: silentLog,
+    });
+    onTestFinished(() => runner[Symbol.asyncDispose]());
+    let count = 0;
+    const url = await startHttpServer((_request, response) => {
+      if (count++ < times) void killComponents(folder);
+      else response.end();
+    });
+    const code = `await fetch("${url}"); export default { name: "t", version: "1", run() {} };`;
+    const bundle = { code, map: '{"version":3,"sources":[],"mappings":""}', packages: [], imports: [] };
+    const started = runner.start({ bundle, env: {}, state: {} }, { late: () => {}, ended: () => {} });
+    if (times < 5) expect((await started).isUsable).toBe(true);
+    else await expect(started).rejects.toMatchObject({ code: "PD_INTERRUPTED" });
+  });
+});
 
 describe.each(["wall", "belt"] as const)("the process runner in the %s", (sandboxUse) => {
   runnerContract(async () => {

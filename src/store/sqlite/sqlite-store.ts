@@ -56,7 +56,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     deletePostponed: (sourceId, range) => writer.write("deletePostponed", sourceId, range),
     releasePostponed: (now) => writer.write("releasePostponed", now),
     deleteEvents: (sourceId, range) => writer.write("deleteEvents", sourceId, range),
-    advance: (timer, instants, anchorBefore) => writer.write("advance", timer, instants, anchorBefore),
+    advance: (timer, to, instants) => writer.write("advance", timer, to, instants),
     settleInstant: (instant) => writer.write("settleInstant", instant),
     prune: (sourceId, retention, now) => writer.write("prune", sourceId, retention, now),
     pruneDeliveries: (listenerId, retention, now) => writer.write("pruneDeliveries", listenerId, retention, now),

@@ -1,10 +1,10 @@
 import type { DeployedId } from "../../domain/ids.ts";
 import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
 import type { Database } from "./open.ts";
-import { rows, timerInstantOf, timerOf } from "./rows.ts";
+import { row, rows, timerInstantOf, timerOf } from "./rows.ts";
 
 export interface TimerWrites {
-  advance(timer: Timer, instants: readonly TimerInstant[], anchorBefore?: number): void;
+  advance(timer: Timer, to: Timer, instants: readonly TimerInstant[]): boolean;
   settleInstant(instant: TimerInstant): void;
 }
 
@@ -29,17 +29,26 @@ export function timerReplacer(db: Database): (sourceId: DeployedId, timers: read
 }
 
 export function timerWrites(db: Database): TimerWrites {
+  const standing = db.prepare("select next_at from timers where source_id = ? and prop = ? and schedule = ? and anchor_at = ?");
   const move = db.prepare("update timers set next_at = ?, anchor_at = ? where source_id = ? and prop = ? and schedule = ? and anchor_at = ?");
+  const known = db.prepare("select 1 from timer_instants where source_id = ? and prop = ? and planned_at = ?");
   const instant = db.prepare(INSERT_INSTANT);
   const settle = db.prepare(SETTLE_INSTANT);
   const writeInstant = ({ sourceId, prop, plannedAt, lastPlannedAt, count, state, invocationId, reason }: TimerInstant): void => {
     instant.run(sourceId, prop, plannedAt, lastPlannedAt, count, state, invocationId ?? null, reason ?? null);
   };
   return {
-    // A timer that was replaced meanwhile keeps its new plan.
-    advance(timer, instants, anchorBefore = timer.anchorAt) {
+    advance(timer, to, instants) {
+      const plan = [timer.sourceId, timer.prop, JSON.stringify(timer.schedule), timer.anchorAt];
+      const stands = row(standing.get(...plan));
+      const isMoved =
+        stands === undefined
+          ? instants.some(({ sourceId, prop, plannedAt }) => known.get(sourceId, prop, plannedAt) !== undefined)
+          : stands["next_at"] !== (timer.nextAt ?? null);
+      if (isMoved) return false;
       instants.forEach(writeInstant);
-      move.run(timer.nextAt ?? null, timer.anchorAt, timer.sourceId, timer.prop, JSON.stringify(timer.schedule), anchorBefore);
+      if (stands !== undefined) move.run(to.nextAt ?? null, to.anchorAt, ...plan);
+      return true;
     },
     settleInstant: ({ state, reason, sourceId, prop, plannedAt }) => void settle.run(state, reason ?? null, sourceId, prop, plannedAt),
   };
