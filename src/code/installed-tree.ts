@@ -1,24 +1,48 @@
-import { lstat, readFile } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject, isRecord, parseJson } from "../domain/json.ts";
-import { readIfThere } from "../system/whole-files.ts";
+import { readPlainFile } from "../system/whole-files.ts";
+
+/** Of a list of packages, or of one's manifest. */
+const MOST_BYTES = 32 * 2 ** 20;
+
+/** npm's own list of what it has installed in a folder: path → what it says of that package. */
+export type InstalledList = Readonly<Record<string, unknown>>;
+
+/** `undefined`: npm has left none. */
+export async function readInstalledList(folder: string): Promise<InstalledList | undefined> {
+  const lock = parseJson((await readPlainFile(join(folder, "node_modules", ".package-lock.json"), MOST_BYTES)) ?? "");
+  return isJsonObject(lock) && isJsonObject(lock["packages"]) ? lock["packages"] : undefined;
+}
 
 /**
  * What in an installed folder comes from this machine in place of a registry: npm takes a package at its word when that
  * names a path as a dependency, and links it, so that whoever imports it reads and writes there. Empty: nothing does.
  */
-export async function foreignPackages(folder: string): Promise<readonly string[]> {
-  const lock = parseJson((await readIfThere(join(folder, "node_modules", ".package-lock.json"))) ?? "");
-  const packages = isJsonObject(lock) && isJsonObject(lock["packages"]) ? lock["packages"] : undefined;
+export async function foreignPackages(folder: string, packages: InstalledList | undefined): Promise<readonly string[]> {
   if (packages === undefined) return ["node_modules: npm left no list of what it installed"];
-  const problems = await Promise.all(Object.entries(packages).map(async ([path, entry]) => problemOf(folder, path, isRecord(entry) ? entry : {})));
+  const above = [...new Set(Object.keys(packages).flatMap(foldersAbove))];
+  const problems = await Promise.all([
+    ...above.map((path) => linkProblem(folder, path)),
+    ...Object.entries(packages).map(async ([path, entry]) => problemOf(folder, path, isRecord(entry) ? entry : {})),
+  ]);
   return problems.filter((problem) => problem !== undefined);
+}
+
+/** `node_modules/@scope/name` lies in `node_modules` and `node_modules/@scope`. */
+function foldersAbove(path: string): string[] {
+  const parts = path.split("/");
+  return parts.slice(0, -1).map((_part, index) => parts.slice(0, index + 1).join("/"));
 }
 
 async function problemOf(folder: string, path: string, { link, resolved }: Record<string, unknown>): Promise<string | undefined> {
   const from = typeof resolved === "string" ? resolved : "";
   if (link === true || /(^|\+)file:/i.test(from)) return `${path} is ${from === "" ? "a path" : from} of this machine`;
   if (/(^|\/)\.\.(\/|$)/.test(path) || path.startsWith("/")) return `${path} lies outside`;
+  return linkProblem(folder, path);
+}
+
+async function linkProblem(folder: string, path: string): Promise<string | undefined> {
   const found = await lstat(join(folder, path)).catch(() => undefined);
   // An optional dependency for other machines is listed, and not there.
   return found === undefined || found.isDirectory() ? undefined : `${path} is no folder of its own`;
@@ -28,7 +52,7 @@ async function problemOf(folder: string, path: string, { link, resolved }: Recor
 export async function installedVersions(folder: string, names: readonly string[]): Promise<Record<string, string>> {
   const versions: Record<string, string> = {};
   for (const name of names) {
-    const manifest = parseJson(await readFile(join(folder, "node_modules", name, "package.json"), "utf8"));
+    const manifest = parseJson((await readPlainFile(join(folder, "node_modules", name, "package.json"), MOST_BYTES)) ?? "");
     const { name: ownName, version } = isRecord(manifest) ? manifest : {};
     if (ownName !== name) throw new Error(`the package ${name} calls itself ${JSON.stringify(ownName)}`);
     versions[name] = String(version);

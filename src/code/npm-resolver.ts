@@ -6,10 +6,10 @@ import { isJsonObject, parseJson } from "../domain/json.ts";
 import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PackageResolver, ResolvedPackages } from "../ports/package-resolver.ts";
-import { foreignPackages, installedVersions } from "./installed-tree.ts";
+import { type InstalledList, foreignPackages, installedVersions, readInstalledList } from "./installed-tree.ts";
 import { type Npm, npmCulprit, npmProblem } from "./npm-command.ts";
 import { compareVersions, isExactVersion, satisfiesRange } from "./versions.ts";
-import { readIfThere } from "../system/whole-files.ts";
+import { readPlainFile } from "../system/whole-files.ts";
 
 export interface NpmResolverSettings {
   /** Folder of all installed packages. */
@@ -25,6 +25,7 @@ export interface NpmResolverSettings {
 /** The registry is asked once for what several sources want at about the same time; `latest` is always asked for. */
 const ANSWER_HOLDS_MS = 60_000;
 const PARTIAL = ".partial-";
+const MOST_MANIFEST_BYTES = 1_000_000;
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 
 /**
@@ -116,13 +117,15 @@ export class NpmResolver implements PackageResolver {
       const settings = { folder: partial, signal, timeoutMs: INSTALL_TIMEOUT_MS };
       const { code, output } = await npm.run(["install", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error"], settings);
       if (code !== 0) throw installError(output, specs);
-      const foreign = await foreignPackages(partial);
-      if (foreign.length > 0) throw foreignError(foreign, specs);
-      if (allowScripts) await this.#runScripts(partial, specs);
+      const list = await readInstalledList(partial);
+      await refuseForeign(partial, list, specs);
+      // Read before any script has run: what lies there afterwards is whatever the scripts have made of it.
       const lock = await installedVersions(
         partial,
         specs.map(({ name }) => name),
       );
+      if (allowScripts) await this.#runScripts(partial, specs);
+      if (allowScripts) await refuseForeign(partial, list, specs);
       for (const { name, range } of specs) this.#answers.set(`${name}@${range ?? ""}`, { version: lock[name] ?? "", at: clock.now() });
       await this.#keep(partial, this.#folderName(lock));
       if (this.#installedSets !== undefined) addTo(await this.#installedSets, lock);
@@ -136,9 +139,8 @@ export class NpmResolver implements PackageResolver {
     const { npm, signal } = this.#settings;
     const { code, output } = await npm.runScripts({ folder: partial, signal, timeoutMs: INSTALL_TIMEOUT_MS });
     if (code !== 0) throw installError(output, specs);
-    // A script may have left what was no part of any package.
-    const foreign = await foreignPackages(partial);
-    if (foreign.length > 0) throw foreignError(foreign, specs);
+    // Its owner may go on reading it, whatever they have made of that.
+    await chmod(partial, 0o700);
   }
 
   /** The rename is the moment from which the folder exists; a folder that is there already is as good. */
@@ -167,7 +169,7 @@ export class NpmResolver implements PackageResolver {
   async #readInstalledSets(): Promise<Map<string, PackageLock[]>> {
     const sets = new Map<string, PackageLock[]>();
     for (const name of await readdir(this.#settings.folder)) {
-      const manifest = parseJson((await readIfThere(join(this.locate(name), "package.json"))) ?? "");
+      const manifest = parseJson((await readPlainFile(join(this.locate(name), "package.json"), MOST_MANIFEST_BYTES).catch(() => undefined)) ?? "");
       const dependencies = isJsonObject(manifest) && isJsonObject(manifest["dependencies"]) ? Object.keys(manifest["dependencies"]) : [];
       const versions = await installedVersions(this.locate(name), dependencies).catch(() => undefined);
       if (versions !== undefined && this.#folderName(versions) === name) addTo(sets, versions);
@@ -214,6 +216,11 @@ function indirectError({ name, spec }: { name: string; spec: string }, specs: re
     details: { ...details, missing: name, at: specs[0]?.importedAt },
     fix: "Take another version of the package that wants it",
   });
+}
+
+async function refuseForeign(folder: string, list: InstalledList | undefined, specs: readonly PackageSpec[]): Promise<void> {
+  const foreign = await foreignPackages(folder, list);
+  if (foreign.length > 0) throw foreignError(foreign, specs);
 }
 
 function foreignError(problems: readonly string[], specs: readonly PackageSpec[]): PdError {

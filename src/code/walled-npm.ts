@@ -44,8 +44,9 @@ function walledNpm(encloseTool: (start: ToolStart) => EnclosedStart, cacheFolder
     runScripts(settings) {
       const config = join(cacheFolder, SCRIPTS_CONFIG);
       writeFileSync(config, scriptsConfig());
-      const known = Object.fromEntries(Object.entries(ownEnvironment()).filter(([name]) => FOR_SCRIPTS.test(name)));
-      const env = { ...known, npm_config_userconfig: config, npm_config_cache: "/tmp/npm-cache" };
+      const known = Object.entries(ownEnvironment()).filter(([name]) => FOR_SCRIPTS.test(name));
+      const told = Object.fromEntries(known.map(([name, value]) => [name, withoutLogin(value)]));
+      const env = { ...told, npm_config_userconfig: config, npm_config_globalconfig: "/dev/null", npm_config_cache: "/tmp/npm-cache" };
       const readable = [config, ...namedFiles([config])];
       return start({ words: SCRIPT_WORDS, env, folder: settings.folder, readable, writable: [], allowsPrograms: true }, settings);
     },
@@ -105,7 +106,13 @@ function scriptsConfig(): string {
   const settings = configFiles()
     .toReversed()
     .flatMap((path) => Object.entries(readConfig(path)));
-  return stringify(Object.fromEntries(settings.filter(([name, value]) => !TELLS_WHO.test(name) && typeof value !== "object")));
+  const told = settings.filter(([name, value]) => !TELLS_WHO.test(name) && typeof value !== "object");
+  return stringify(Object.fromEntries(told.map(([name, value]) => [name, withoutLogin(String(value))])));
+}
+
+/** Addresses of registries and proxies may have a name and password in them. */
+function withoutLogin(value: string): string {
+  return value.replaceAll(/(\w+:\/\/)[^/@\s]*@/g, "$1");
 }
 
 function readConfig(path: string): Record<string, unknown> {

@@ -67,9 +67,9 @@ function permissionFlags(settings: ChildSettings, { folder, allowsPrograms }: { 
   return [...flags, ...readable.map((path) => `--allow-fs-read=${path}`), `--allow-fs-write=${join(ownFolder(folder), "*")}`];
 }
 
-async function openDoor({ apiUrl, log }: ChildSettings, folder: string): Promise<NetworkDoor> {
+async function openDoor({ apiUrl, clock, log }: ChildSettings, folder: string): Promise<NetworkDoor> {
   try {
-    return await NetworkDoor.open(join(folder, DOOR_FILE), apiUrl);
+    return await NetworkDoor.open({ path: join(folder, DOOR_FILE), apiUrl, clock });
   } catch (error) {
     await removeFolder(folder, log);
     throw error;

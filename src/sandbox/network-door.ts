@@ -1,163 +1,245 @@
 /**
- * The one way out for a process that has no network of its own (`--component-network public`): a local socket in its
+ * The one way out for a process that has no network of its own (`--component-network public`): local sockets in its
  * folder. The server makes the connections, and refuses those to this machine and its network.
  */
-import { type LookupAddress, lookup, promises as dns } from "node:dns";
 import { rm } from "node:fs/promises";
-import { type Server, type Socket, connect, createServer, isIP } from "node:net";
-import { networkInterfaces } from "node:os";
-import { createInterface } from "node:readline";
+import { type LookupFunction, type Server, type Socket, connect, createServer, isIP } from "node:net";
 import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 import { isRecord, parseJson } from "../domain/json.ts";
-import { guardedLookup, isPrivateAddress } from "../system/private-address.ts";
-import { type DoorAnswer, type DoorQuestion, RECORD_TYPES } from "./door-protocol.ts";
+import type { Clock } from "../ports/clock.ts";
+import { type DoorAnswer, type DoorGrant, type DoorQuestion, RECORD_TYPES } from "./door-protocol.ts";
+import { FlowLimit } from "./flow-limit.ts";
+import { PublicNames, isInside, problem, refused } from "./public-names.ts";
+
+export interface DoorSettings {
+  /** In a folder that the process alone sees. */
+  readonly path: string;
+  /** Of the server's own API, which may be reached wherever it is. */
+  readonly apiUrl: () => string;
+  readonly clock: Clock;
+}
 
 /** Of one process at the same time; the next ones are refused. */
 const MOST_CONNECTIONS = 512;
 const MOST_QUESTIONS = 256;
+/** What a question costs of what may be read of a process: some thousands at once, then two thousand in a second. */
+const QUESTION_CHARGE = 16_000;
 /** Longer than a question can be. */
-const MOST_BYTES_ASKED = 64 * 1024;
-/** A connection whose component has no more to say is closed when nothing has come for so long. */
-const SILENT_AFTER_END_MS = 60_000;
+const LONGEST_QUESTION = 4096;
+/** Answers that the process does not read. */
+const MOST_UNREAD = 1_000_000;
+const FETCH_WITHIN_MS = 10_000;
+const TOLD_WITHIN_MS = 2000;
 /** What the kernel takes as the path of a local socket. */
 const LONGEST_PATH = 107;
+const ID_LENGTH = 12;
+
+/** A connection to the outside, from being granted to its end. */
+interface Connection {
+  readonly id: string;
+  readonly upstream: Socket;
+  /** The door that it is fetched at. */
+  readonly server: Server;
+  readonly over: AbortController;
+}
 
 export class NetworkDoor {
+  readonly #settings: DoorSettings;
   readonly #server: Server;
-  readonly #path: string;
-  /** Of the server's own API, which may be reached wherever it is. */
-  readonly #apiUrl: () => string;
-  /** Connections that were made and not yet fetched. */
-  readonly #granted: Socket[] = [];
-  readonly #open = new Set<Socket>();
+  readonly #names = new PublicNames();
+  readonly #limit: FlowLimit;
+  readonly #connections = new Map<string, Connection>();
+  readonly #over = new AbortController();
   #asking: Socket | undefined;
+  #unread = "";
   #questions = 0;
+  #connecting = 0;
 
   /** Throws PD_HOME_UNUSABLE when the path is too long for a socket. */
-  static async open(path: string, apiUrl: () => string): Promise<NetworkDoor> {
-    if (Buffer.byteLength(path) > LONGEST_PATH)
+  static async open(settings: DoorSettings): Promise<NetworkDoor> {
+    const { path } = settings;
+    if (Buffer.byteLength(path) + 1 + ID_LENGTH > LONGEST_PATH)
       throw new PdError("PD_HOME_UNUSABLE", `Cannot open a door for a component at ${path}: the path of a socket has at most ${LONGEST_PATH} bytes`, {
         fix: "Choose a home with a shorter path, with --home, or start the server with --component-network open",
       });
-    const door = new NetworkDoor(path, apiUrl);
-    await new Promise<void>((resolve, reject) => {
-      door.#server.once("error", reject);
-      door.#server.listen(path, resolve);
-    });
+    const door = new NetworkDoor(settings);
+    await listen(door.#server, path);
     return door;
   }
 
-  private constructor(path: string, apiUrl: () => string) {
-    this.#path = path;
-    this.#apiUrl = apiUrl;
-    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#take(socket));
+  private constructor(settings: DoorSettings) {
+    this.#settings = settings;
+    this.#limit = new FlowLimit(settings.clock);
+    this.#server = createServer((socket) => this.#listen(socket));
   }
 
   /** Ends all that went through it. */
   async close(): Promise<void> {
-    for (const socket of this.#open) socket.destroy();
-    await new Promise((resolve) => this.#server.close(resolve));
-    await rm(this.#path, { force: true });
+    this.#over.abort();
+    this.#names.close();
+    this.#asking?.destroy();
+    for (const connection of this.#connections.values()) this.#end(connection);
+    if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
+    await rm(this.#settings.path, { force: true });
   }
 
-  #take(socket: Socket): void {
-    this.#keep(socket);
-    if (this.#asking === undefined) return this.#listen(socket);
-    const upstream = this.#granted.shift();
-    if (upstream === undefined || upstream.destroyed) return void socket.destroy();
-    join(socket, upstream);
-    join(upstream, socket);
-    // Of a local socket it cannot be told whether the other side has closed it, or only has no more to say.
-    socket.once("end", () => upstream.setTimeout(SILENT_AFTER_END_MS, () => upstream.destroy()));
-  }
-
-  #keep(socket: Socket): void {
-    this.#open.add(socket);
-    socket.once("close", () => this.#open.delete(socket));
+  /** Whoever comes first asks; nobody else is let in. */
+  #listen(socket: Socket): void {
     // Its end is told by `close`, whatever the reason.
     socket.on("error", () => {});
-  }
-
-  #listen(socket: Socket): void {
+    if (this.#asking !== undefined) return void socket.destroy();
     this.#asking = socket;
-    let unread = 0;
-    socket.on("data", (chunk: Buffer) => {
-      const end = chunk.lastIndexOf(10);
-      unread = end === -1 ? unread + chunk.length : chunk.length - end;
-      if (unread > MOST_BYTES_ASKED) socket.destroy();
-    });
-    createInterface({ input: socket }).on("line", (line) => void this.#hear(line));
+    socket.setEncoding("utf8").on("data", (chunk: string) => this.#read(socket, chunk));
+    socket.once("close", () => void this.close());
   }
 
-  async #hear(line: string): Promise<void> {
-    const asked = readQuestion(line);
-    if (asked === undefined) return void this.#asking?.destroy();
-    const { number, question } = asked;
+  #read(socket: Socket, chunk: string): void {
+    const lines = (this.#unread + chunk).split("\n");
+    this.#unread = lines.pop() ?? "";
+    if (this.#unread.length > LONGEST_QUESTION) return void socket.destroy();
+    for (const line of lines) this.#hear(socket, line);
+    const until = this.#limit.take(lines.length * QUESTION_CHARGE, lines.length);
+    if (until === undefined || socket.destroyed) return;
+    socket.pause();
+    void this.#limit.wait(until, this.#over.signal).then(() => socket.resume());
+  }
+
+  #hear(socket: Socket, line: string): void {
+    const said = recordOf(parseJson(line));
+    if (typeof said["close"] === "string") return this.#letGo(said["close"]);
+    const asked = readQuestion(said);
+    if (asked === undefined) return void socket.destroy();
+    void this.#answer(asked);
+  }
+
+  async #answer({ number, question }: { number: number; question: DoorQuestion }): Promise<void> {
     this.#questions++;
-    const answer = await this.#answer(question).then(
-      (value): DoorAnswer => ({ number, value }),
-      (error: unknown): DoorAnswer => ({ number, refusal: { code: codeOf(error) ?? "EFAULT", message: messageOf(error) } }),
-    );
-    this.#questions--;
-    this.#asking?.write(`${JSON.stringify(answer)}\n`);
+    try {
+      this.#tell({ number, value: await this.#find(question) });
+    } catch (error) {
+      this.#tell({ number, refusal: { code: codeOf(error) ?? "EFAULT", message: messageOf(error) } });
+    } finally {
+      this.#questions--;
+    }
   }
 
-  async #answer(question: DoorQuestion): Promise<unknown> {
-    if (this.#questions > MOST_QUESTIONS || this.#open.size > MOST_CONNECTIONS)
-      throw problem("EMFILE", `more than ${MOST_CONNECTIONS} connections of a component`);
+  #tell(answer: DoorAnswer): void {
+    const asking = this.#asking;
+    if (asking === undefined || asking.destroyed) return;
+    asking.write(`${JSON.stringify(answer)}\n`);
+    if (asking.writableLength > MOST_UNREAD) asking.destroy();
+  }
+
+  async #find(question: DoorQuestion): Promise<unknown> {
+    if (this.#questions > MOST_QUESTIONS) throw problem("EMFILE", `more than ${MOST_QUESTIONS} connections and names of a component are asked for at once`);
     switch (question.kind) {
       case "connect":
-        this.#granted.push(await this.#connect(question));
-        return undefined;
+        return this.#grant(question);
       case "lookup":
-        return lookUpPublic(question.host, question.family);
+        return this.#names.addresses(question.host, question.family);
       case "resolve":
-        return (await recordsOf(question)).filter((record) => typeof record !== "string" || isIP(record) === 0 || refusalOf(record) === undefined);
+        return this.#names.records(question.host, question.type, question.ttl);
+    }
+  }
+
+  async #grant(question: Extract<DoorQuestion, { kind: "connect" }>): Promise<DoorGrant> {
+    if (this.#connections.size + this.#connecting >= MOST_CONNECTIONS) throw problem("EMFILE", `a component has more than ${MOST_CONNECTIONS} connections`);
+    this.#connecting++;
+    try {
+      const upstream = await this.#connect(question);
+      const connection = await this.#openFor(upstream);
+      return { id: connection.id, address: upstream.remoteAddress ?? "", family: upstream.remoteFamily === "IPv6" ? "IPv6" : "IPv4" };
+    } finally {
+      this.#connecting--;
     }
   }
 
   /** A name is judged by the addresses that it is connected to, not by those that it had a moment ago. */
-  async #connect({ host, port }: Extract<DoorQuestion, { kind: "connect" }>): Promise<Socket> {
-    const isOwn = isSame(this.#apiUrl(), host, port);
-    const refused = isOwn || isIP(host) === 0 ? undefined : refusalOf(host);
-    if (refused !== undefined) throw problem("EACCES", refused);
-    const socket = connect({ host, port, allowHalfOpen: true, noDelay: true, keepAlive: true, ...(isOwn ? {} : { lookup: guardedLookup(refusalOf) }) });
-    this.#keep(socket);
-    await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
-    return socket;
+  async #connect({ host, port, family }: Extract<DoorQuestion, { kind: "connect" }>): Promise<Socket> {
+    const isApi = isSame(this.#settings.apiUrl(), host, port);
+    const addresses = isApi ? undefined : await this.#names.addresses(host, family);
+    const lookup: LookupFunction = (_host, { all }, callback) => {
+      const [first] = addresses ?? [];
+      if (all === true) callback(null, [...(addresses ?? [])]);
+      else callback(null, first?.address ?? "", first?.family);
+    };
+    const isName = isIP(host) === 0 && addresses !== undefined;
+    const signal = this.#over.signal;
+    const upstream = connect({ host, port, allowHalfOpen: true, noDelay: true, keepAlive: true, signal, ...(isName ? { lookup } : {}) });
+    await new Promise((resolve, reject) => upstream.once("connect", resolve).on("error", reject));
+    if (isApi || !isInside(upstream.remoteAddress ?? "")) return upstream;
+    upstream.destroy();
+    throw refused(host);
+  }
+
+  async #openFor(upstream: Socket): Promise<Connection> {
+    const id = this.#settings.clock.randomText(ID_LENGTH).toLowerCase();
+    const connection: Connection = {
+      id,
+      upstream,
+      over: new AbortController(),
+      server: createServer({ allowHalfOpen: true }, (local) => this.#join(connection, local)),
+    };
+    this.#connections.set(id, connection);
+    // What breaks before it is fetched is told by that it cannot be.
+    upstream.once("close", () => this.#end(connection));
+    try {
+      await listen(connection.server, `${this.#settings.path}-${id}`);
+    } catch (error) {
+      this.#end(connection);
+      throw error;
+    }
+    const { clock } = this.#settings;
+    void clock.sleepUntil(clock.now() + FETCH_WITHIN_MS, connection.over.signal).then(() => {
+      if (connection.server.listening) this.#end(connection);
+    });
+    return connection;
+  }
+
+  /** What the one reads the other writes. An end that is no break goes on as an end: the other side may have more to say. */
+  #join(connection: Connection, local: Socket): void {
+    const { id, upstream, server } = connection;
+    server.close();
+    const { clock } = this.#settings;
+    upstream.once("error", (error) => {
+      // The process is told first: of a local socket that is closed it cannot know that it was broken off.
+      this.#tell({ broken: id, code: codeOf(error) ?? "ECONNRESET" });
+      void clock.sleepUntil(clock.now() + TOLD_WITHIN_MS, this.#over.signal).then(() => local.destroy());
+    });
+    local.on("error", () => upstream.destroy());
+    local.once("close", () => {
+      if (!local.readableEnded) upstream.destroy();
+    });
+    this.#over.signal.addEventListener("abort", () => local.destroy(), { once: true, signal: connection.over.signal });
+    upstream.once("close", (hadError) => {
+      if (!upstream.readableEnded && !hadError) local.destroy();
+    });
+    local.pipe(upstream);
+    upstream.pipe(local);
+  }
+
+  /** The process has closed its side: what it has said before is sent on. */
+  #letGo(id: string): void {
+    const connection = this.#connections.get(id);
+    if (connection === undefined) return;
+    const { upstream, server } = connection;
+    if (server.listening || upstream.writableFinished) return this.#end(connection);
+    upstream.once("finish", () => this.#end(connection));
+  }
+
+  #end(connection: Connection): void {
+    this.#connections.delete(connection.id);
+    connection.over.abort();
+    connection.upstream.destroy();
+    if (connection.server.listening) connection.server.close();
   }
 }
 
-/** What the one reads the other writes; the end of each is the end of both, but that one may have said all earlier. */
-function join(from: Socket, to: Socket): void {
-  from.pipe(to);
-  from.once("close", () => {
-    if (!from.readableEnded) to.destroy();
+function listen(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(path, resolve);
   });
-}
-
-async function lookUpPublic(host: string, family: number): Promise<readonly LookupAddress[]> {
-  return new Promise((resolve, reject) =>
-    lookup(host, { all: true, family }, (error, addresses) => {
-      const refused = error === null ? addresses.map(({ address }) => refusalOf(address)).find((text) => text !== undefined) : undefined;
-      if (error !== null) reject(error);
-      else if (refused === undefined) resolve(addresses);
-      else reject(problem("EACCES", refused));
-    }),
-  );
-}
-
-async function recordsOf({ host, type }: Extract<DoorQuestion, { kind: "resolve" }>): Promise<readonly unknown[]> {
-  const records: unknown = await dns.resolve(host, type);
-  return Array.isArray(records) ? records : [records];
-}
-
-/** Addresses of this machine that the internet reaches are its own all the same. */
-function refusalOf(address: string): string | undefined {
-  const isOwn = Object.values(networkInterfaces()).some((list) => list?.some((own) => own.address === address) === true);
-  return isOwn || isPrivateAddress(address)
-    ? `${address} is an address inside this network, which --component-network public keeps from components`
-    : undefined;
 }
 
 function isSame(url: string, host: string, port: number): boolean {
@@ -166,22 +248,18 @@ function isSame(url: string, host: string, port: number): boolean {
   return hostname.replace(/^\[|\]$/g, "") === host && Number(own || (protocol === "https:" ? 443 : 80)) === port;
 }
 
-function problem(code: string, message: string): Error {
-  return Object.assign(new Error(message), { code });
-}
-
 /** `undefined`: it is none. */
-function readQuestion(line: string): { number: number; question: DoorQuestion } | undefined {
-  const { number, kind, host, port, family, type } = recordOf(parseJson(line));
+function readQuestion({ number, kind, host, port, family, type, ttl }: Record<string, unknown>): { number: number; question: DoorQuestion } | undefined {
   if (typeof number !== "number" || typeof host !== "string" || host === "" || host.length > 255) return undefined;
-  if (kind === "connect" && isPort(port)) return { number, question: { kind, host, port } };
-  if (kind === "lookup" && (family === 0 || family === 4 || family === 6)) return { number, question: { kind, host, family } };
+  const isFamily = family === 0 || family === 4 || family === 6;
+  if (kind === "connect" && isPort(port) && isFamily) return { number, question: { kind, host, port, family } };
+  if (kind === "lookup" && isFamily) return { number, question: { kind, host, family } };
   const known = RECORD_TYPES.find((one) => one === type);
-  return kind === "resolve" && known !== undefined ? { number, question: { kind, host, type: known } } : undefined;
+  return kind === "resolve" && known !== undefined ? { number, question: { kind, host, type: known, ttl: ttl === true } } : undefined;
 }
 
 function isPort(value: unknown): value is number {
-  return typeof value === "number" && Number.isInteger(value) && value > 0 && value < 65_536;
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 65_536;
 }
 
 function recordOf(value: unknown): Record<string, unknown> {

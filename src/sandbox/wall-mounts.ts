@@ -19,7 +19,8 @@ const PROGRAMS = [
   "/etc/chromium.d",
   "/etc/chromium",
   "/etc/alternatives",
-  "/opt",
+  "/opt/google",
+  "/opt/microsoft",
 ];
 
 export const LOOKUPS: readonly string[] = LOOKED_UP.flatMap(readableIfThere);
@@ -53,7 +54,7 @@ const TELLING = existing(
 
 /** Of the processes in the namespace alone. */
 export function proc(): string[] {
-  return ["--proc", "/proc", ...SETTABLE.flatMap(readable), ...TELLING.flatMap((path) => ["--ro-bind", "/dev/null", path])];
+  return ["--proc", "/proc", ...SETTABLE.flatMap(readable), ...TELLING.flatMap(hidden)];
 }
 
 function existing(names: string): string[] {
@@ -73,7 +74,20 @@ export function programs(): string[] {
 
 /** All that compilers and their like need. */
 export function buildTools(): string[] {
-  return [...libraryLinks(), ...programLinks(), ...readable("/usr"), ...readableIfThere("/etc/alternatives")];
+  return [...libraryLinks(), ...programLinks(), ...readable("/usr"), ...readableIfThere("/etc/alternatives"), ...NPM_SETTINGS.flatMap(hidden)];
+}
+
+/** Of all users, tokens included. */
+const NPM_SETTINGS = ["/usr/etc/npmrc", "/usr/local/etc/npmrc"].filter((path) => existsSync(path));
+
+/** Empty, whatever it holds outside. */
+function hidden(path: string): string[] {
+  return ["--ro-bind", "/dev/null", path];
+}
+
+/** Nothing of a folder is there but what is mounted in it later. */
+export function emptied(path: string): string[] {
+  return inMemory(path, 2 ** 20);
 }
 
 function programLinks(): string[] {

@@ -10,7 +10,7 @@ import { PdError } from "../domain/errors.ts";
 import type { ComponentNetwork, SandboxUse } from "../ports/runner.ts";
 import { type EnclosedStart, type Enclosure, type NodeStart, type ProcessEnd, type ToolStart, belt } from "./enclosure.ts";
 import { programBytes, seccompProgram } from "./seccomp-filter.ts";
-import { LOOKUPS, buildTools, inMemory, libraries, proc, programs, readable, readableIfThere, words, writable } from "./wall-mounts.ts";
+import { LOOKUPS, buildTools, emptied, inMemory, libraries, proc, programs, readable, readableIfThere, words, writable } from "./wall-mounts.ts";
 
 export interface WallSettings {
   /** The built entry of the component's process. */
@@ -96,6 +96,8 @@ class Wall implements Enclosure {
   /** By whether programs may be started. */
   readonly #limits: ReadonlyMap<boolean, readonly string[]>;
   readonly #libraries: readonly string[];
+  /** Programs may be mounted with the folder in which it lies. */
+  readonly #home: string;
   /** Files that hold the filters, by their names. */
   readonly #filters: ReadonlyMap<string, string>;
 
@@ -111,6 +113,7 @@ class Wall implements Enclosure {
       [true, limits(dataMb, [...ofComponents, `--nproc=${MOST_TASKS_OF_USER}`])],
     ]);
     this.#libraries = libraries();
+    this.#home = dirname(settings.runFolder);
     this.#filters = writeFilters(join(dirname(settings.runFolder), "filters"));
   }
 
@@ -119,7 +122,7 @@ class Wall implements Enclosure {
     const mounts = [
       "--clearenv",
       ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
-      ...(allowsPrograms ? programs() : this.#libraries),
+      ...(allowsPrograms ? [...programs(), ...emptied(this.#home)] : this.#libraries),
       ...readable(process.execPath),
       ...LOOKUPS,
       ...readable(entry),
@@ -140,8 +143,8 @@ class Wall implements Enclosure {
 
   encloseTool({ words: nodeWords, env, folder, readable: toRead, writable: toWrite, allowsPrograms }: ToolStart): EnclosedStart {
     const mounts = [
-      ...(allowsPrograms ? buildTools() : this.#libraries),
       ...inMemory("/tmp", TOOL_MEMORY_FOLDER_BYTES),
+      ...(allowsPrograms ? [...buildTools(), ...emptied(this.#home)] : this.#libraries),
       ...readable(process.execPath),
       ...LOOKUPS,
       ...toRead.flatMap(readableIfThere),

@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { chmod, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { codeOf, messageOf } from "../domain/errors.ts";
@@ -9,6 +10,26 @@ export async function readIfThere(path: string): Promise<string | undefined> {
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
     throw error;
+  }
+}
+
+/**
+ * The text of a file that whoever made it may have meant to be something else: no link, no pipe, no device, no more than
+ * `mostBytes`. `undefined`: there is none. Throws when it is none of the kind.
+ */
+export async function readPlainFile(path: string, mostBytes: number): Promise<string | undefined> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const handle = await open(path, O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0)).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  });
+  if (handle === undefined) return undefined;
+  try {
+    const found = await handle.stat();
+    if (!found.isFile() || found.size > mostBytes) throw new Error(`${path} is no plain file of at most ${mostBytes} bytes`);
+    return await handle.readFile("utf8");
+  } finally {
+    await handle.close();
   }
 }
 

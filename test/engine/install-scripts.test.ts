@@ -18,6 +18,7 @@ fs.writeFileSync("found.json", JSON.stringify({
   cache: look(() => fs.readdirSync(PD_HOME_OF_TEST + "/npm-cache")),
   written: look(() => fs.writeFileSync(PACKAGES + "/planted", "")),
   env: JSON.stringify(process.env),
+  settings: look(() => fs.readFileSync(process.env.npm_config_userconfig)),
   processes: look(() => fs.readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name)).length),
   program: look(() => execFileSync("sh", ["-c", "echo started"])),
 }));`;
@@ -25,7 +26,10 @@ fs.writeFileSync("found.json", JSON.stringify({
 /** A user's home with a token for the registry, until the test has ended. */
 async function withHome(registry: FakeRegistry): Promise<string> {
   const home = await temporaryFolder();
-  await writeFile(join(home, ".npmrc"), `registry=${registry.url}\n//${new URL(registry.url).host}/:_authToken=\${SECRET_TOKEN_OF_TEST}\n`);
+  await writeFile(
+    join(home, ".npmrc"),
+    `registry=${registry.url.replace("://", "://someone:password-in-address@")}\n//${new URL(registry.url).host}/:_authToken=\${SECRET_TOKEN_OF_TEST}\n`,
+  );
   const before = { ...process.env };
   Object.assign(process.env, { HOME: home, npm_config_userconfig: join(home, ".npmrc"), SECRET_TOKEN_OF_TEST: "token-of-the-registry" });
   onTestFinished(() => {
@@ -71,9 +75,33 @@ describe("npm within the wall", () => {
     expect(found).toMatchObject({ home: "refused: ENOENT", npmrc: "refused: ENOENT", database: "refused: ENOENT" });
     expect(found).toMatchObject({ cache: expect.not.stringContaining("_cacache"), others: expect.not.stringContaining("of-others"), program: "started\n" });
     expect(Number(found["processes"])).toBeLessThan(8);
-    expect(found["env"]).not.toContain("token-of-the-registry");
+    expect(found["env"]).not.toMatch(/token-of-the-registry|password-in-address/);
+    expect(found["settings"]).toContain("registry=http://127.0.0.1");
+    expect(found["settings"]).not.toMatch(/_authToken|password-in-address/);
     expect(await readdir(packages)).not.toContain("planted");
     expect(await readFile(join(home, "diary"), "utf8")).toBe("secret");
+  });
+
+  it("hangs at nothing that a script leaves in the place of what is read afterwards", async () => {
+    const registry = await FakeRegistry.start();
+    const script = "rm ../.package-lock.json package.json; mkfifo ../.package-lock.json package.json";
+    await registry.publish("piping", "1.0.0", {}, { scripts: { install: script }, hasInstallScript: true });
+    await registry.publish(
+      "linking",
+      "1.0.0",
+      {},
+      { scripts: { install: "cd ../..; mv node_modules elsewhere; ln -s /etc node_modules" }, hasInstallScript: true },
+    );
+    await registry.publish("plain", "1.0.0");
+    await withHome(registry);
+    const server = await TestServer.start({ sandboxUse: "wall", allowScripts: "true" });
+    const using = (name: string): string => `import "${name}"; export default { name: "t", version: "1", run() {} };`;
+    await expect(server.deploy(using("piping"))).rejects.toMatchObject({ code: "PD_LOAD_FAILED" });
+    await expect(server.deploy(using("linking"))).rejects.toMatchObject({ code: "PD_INSTALL_FAILED" });
+    expect((await (await server.deploy(using("plain"))).run())["outcome"]).toBe("returned");
+    await server.stop();
+    const again = await TestServer.start({ home: server.home, sandboxUse: "wall", allowScripts: "true" });
+    expect((await (await again.deploy(using("plain"))).run())["outcome"]).toBe("returned");
   });
 
   it("runs no script unless it is allowed", async () => {

@@ -25,11 +25,17 @@ async function listening(server: Server): Promise<number> {
 }
 
 /** What the body of `run` returns, in a component of public network whose API is said to be at this address. */
-async function returnedOf(body: string, { apiUrl, imports = "" }: { apiUrl: string; imports?: string }): Promise<unknown> {
+async function returnedOf(body: string, { apiUrl, imports = "" }: { apiUrl: string | (() => string); imports?: string }): Promise<unknown> {
   const folder = await temporaryFolder();
   const places = { entry: programFile("child.cjs"), runFolder: join(folder, "run"), packagesFolder: join(folder, "packages"), memoryMb: 256 };
   const enclosure = await openEnclosure("wall", { ...places, network: "public" });
-  const runner = await ProcessRunner.start({ ...places, enclosure, apiUrl: () => apiUrl, clock: systemClock, log: silentLog });
+  const runner = await ProcessRunner.start({
+    ...places,
+    enclosure,
+    apiUrl: typeof apiUrl === "string" ? () => apiUrl : apiUrl,
+    clock: systemClock,
+    log: silentLog,
+  });
   onTestFinished(() => runner[Symbol.asyncDispose]());
   const code = `${imports}\nexport default { name: "t", version: "1", async run() { ${body} } };`;
   const bundle = { code, map: '{"version":3,"sources":[],"mappings":""}', packages: [], imports: [] };
@@ -41,6 +47,7 @@ async function returnedOf(body: string, { apiUrl, imports = "" }: { apiUrl: stri
   return JSON.parse(returned ?? "null");
 }
 
+const saying = (text: string): Server => createServer((socket) => socket.on("error", () => {}).end(text));
 const echo = (): Server => createServer({ allowHalfOpen: true }, (socket) => socket.on("error", () => {}).pipe(socket));
 
 describe("--component-network public", () => {
@@ -53,7 +60,7 @@ describe("--component-network public", () => {
       const port = await listening(echo());
       const body = `return new Promise((resolve) => net.connect({ host: ${JSON.stringify(host)}, port: ${port} }, () => resolve("connected")).on("error", ({ code, message }) => resolve({ code, message })));`;
       const found = await returnedOf(body, { apiUrl: "http://127.0.0.1:1", imports: 'import net from "node:net";' });
-      expect(found).toEqual({ code: expect.stringMatching(/EACCES|PD_PRIVATE_ADDRESS|ENOTFOUND|EAI_AGAIN/), message: expect.stringContaining("connect ") });
+      expect(found).toEqual({ code: expect.stringMatching(/EACCES|ENOTFOUND/), message: expect.stringContaining(" ") });
     },
   );
 
@@ -109,6 +116,74 @@ describe("--component-network public", () => {
     ]);
   });
 
+  it("never mixes connections up, also when a socket is used again before the first is there", async () => {
+    const ports = [await listening(saying("A")), await listening(saying("B"))];
+    let asked = 0;
+    // Each question is asked of the address that is said to be the API by then.
+    const order = [0, 1, 0, 1, 0];
+    const apiUrl = (): string => `http://127.0.0.1:${ports[order[asked++] ?? 0]}`;
+    const body = `
+      const read = (socket) => new Promise((resolve, reject) => { let text = ""; socket.on("data", (chunk) => (text += chunk)).once("end", () => resolve(text)).once("error", reject); });
+      const socket = new net.Socket();
+      socket.connect(${ports[0]}, "127.0.0.1"); socket.destroy(); socket.connect(${ports[1]}, "127.0.0.1");
+      const found = [await read(socket)];
+      for (const port of [${ports[0]}, ${ports[1]}, ${ports[0]}]) found.push(await read(net.connect(port, "127.0.0.1")));
+      return found;`;
+    expect(await returnedOf(body, { apiUrl, imports: 'import net from "node:net";' })).toEqual(["B", "A", "B", "A"]);
+  });
+
+  it("sends what was said and the end although both came before it was connected", async () => {
+    const port = await listening(echo());
+    const body = `return new Promise((resolve, reject) => {
+      const socket = new net.Socket(); let text = "";
+      socket.on("data", (chunk) => (text += chunk)).on("end", () => resolve([text, socket.remoteAddress, socket.remotePort])).on("error", reject);
+      socket.connect(${port}, "127.0.0.1"); socket.write("one "); socket.end("two");
+    });`;
+    expect(await returnedOf(body, { apiUrl: `http://127.0.0.1:${port}`, imports: 'import net from "node:net";' })).toEqual(["one two", "127.0.0.1", port]);
+  });
+
+  it("tells of a connection that was broken off that it was", async () => {
+    const port = await listening(createServer((socket) => socket.on("error", () => {}).once("data", () => socket.resetAndDestroy())));
+    const body = `return new Promise((resolve) => net.connect(${port}, "127.0.0.1", function () { this.write("x"); }).once("error", ({ code }) => resolve(code)).once("end", () => resolve("end")).resume());`;
+    expect(await returnedOf(body, { apiUrl: `http://127.0.0.1:${port}`, imports: 'import net from "node:net";' })).toBe("ECONNRESET");
+  });
+
+  it("leaves a component its own loopback", async () => {
+    const body = `
+      const server = http.createServer((request, response) => response.end("own"));
+      await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const text = await (await fetch("http://127.0.0.1:" + server.address().port)).text();
+      server.close(); server.closeAllConnections();
+      return text;`;
+    expect(await returnedOf(body, { apiUrl: "http://127.0.0.1:1", imports: 'import http from "node:http";' })).toBe("own");
+  });
+
+  it("outlives a component that ends while answers wait for it", async () => {
+    const server = await TestServer.start({ sandboxUse: "wall", componentNetwork: "public" });
+    const source = await server.deploy(`import dns from "node:dns"; export default { name: "t", version: "1", async run({ ends }) {
+      if (!ends) return "alive";
+      for (let n = 0; n < 50; n++) dns.lookup("localhost", () => {});
+      await new Promise((resolve) => setImmediate(resolve));
+      const started = Date.now(); while (Date.now() - started < 300);
+      process.exit(1);
+    } };`);
+    expect((await source.run({ ends: true }))["outcome"]).toBe("exited");
+    expect((await source.run({ ends: false }))["returned"]).toBe("alive");
+  });
+
+  it("gives places back at once, and refuses no one who closes what he has opened", async () => {
+    const port = await listening(createServer((socket) => socket.on("error", () => {}).resume()));
+    const body = `
+      const failed = [];
+      for (let round = 0; round < 40; round++)
+        await Promise.all(Array.from({ length: 40 }, () => new Promise((resolve) => {
+          const socket = net.connect(${port}, "127.0.0.1", () => { socket.destroy(); resolve(); });
+          socket.on("error", ({ code }) => { failed.push(code); resolve(); });
+        })));
+      return failed;`;
+    expect(await returnedOf(body, { apiUrl: `http://127.0.0.1:${port}`, imports: 'import net from "node:net";' })).toEqual([]);
+  });
+
   it("carries http with connections that are kept, fetch and redirects", async () => {
     const server = createHttpServer((request, response) => {
       if (request.url === "/from") return response.writeHead(302, { location: "/to" }).end();
@@ -135,7 +210,8 @@ describe("--component-network public", () => {
         let text = ""; answer.on("data", (chunk) => (text += chunk)).on("end", () => resolve(text));
       }).on("error", ({ code }) => resolve(code)));
       const raw = await new Promise((resolve) => { const socket = tls.connect({ host: "127.0.0.1", port: ${port}, ca }, () => { resolve(socket.authorized); socket.destroy(); }); });
-      const inside = await new Promise((resolve) => tls.connect({ host: "10.0.0.1", port: 443 }).on("error", ({ code }) => resolve(code)));
+      // A second error would be nobody's.
+      const inside = await new Promise((resolve) => tls.connect({ host: "10.0.0.1", port: 443 }).once("error", ({ code }) => setTimeout(() => resolve(code), 50)));
       return [await get({ ca }), await get({ ca }), await get({}), raw, inside];`;
     const imports = 'import https from "node:https"; import tls from "node:tls";';
     const found = await returnedOf(body, { apiUrl: `https://127.0.0.1:${port}`, imports });

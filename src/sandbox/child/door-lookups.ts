@@ -1,15 +1,15 @@
 import { isIP } from "node:net";
 import { isRecord } from "../../domain/json.ts";
 import { RECORD_TYPES, type RecordType } from "../door-protocol.ts";
-import { type Ask, type Callback, isCall } from "./door-questions.ts";
+import { type Callback, type DoorLine, isCall } from "./door-questions.ts";
 
 /** Names and records are asked for at the door, as far as they lead to public addresses. */
-export function leadLookups(ask: Ask): void {
+export function leadLookups(line: DoorLine): void {
   const lookUp = async (host: string, given: unknown): Promise<unknown> => {
     const options: Record<string, unknown> = isRecord(given) ? given : { family: given };
     const family = familyOf(options["family"]);
     const literal = isIP(host);
-    const found: unknown = literal === 0 ? await ask({ kind: "lookup", host, family }) : [{ address: host, family: literal }];
+    const found: unknown = literal === 0 ? await line.ask({ kind: "lookup", host, family }) : [{ address: host, family: literal }];
     return options["all"] === true ? found : Array.isArray(found) ? found[0] : undefined;
   };
   const lookUpWithCallback = (host: string, given: unknown, last?: unknown): void => {
@@ -20,7 +20,7 @@ export function leadLookups(ask: Ask): void {
   const dns = process.getBuiltinModule("node:dns");
   replace(dns, "lookup", lookUpWithCallback);
   replace(dns.promises, "lookup", lookUp);
-  for (const [name, type] of Object.entries(RESOLVERS)) leadResolver(ask, name, type);
+  for (const [name, type] of Object.entries(RESOLVERS)) leadResolver(line, name, type);
 }
 
 /** Node's names of the functions, and the records that they ask for; with `undefined` the caller says which. */
@@ -31,12 +31,14 @@ const RESOLVERS: Readonly<Record<string, RecordType | undefined>> = {
   ...Object.fromEntries(RECORD_TYPES.slice(2).map((type) => [`resolve${type[0]}${type.slice(1).toLowerCase()}`, type])),
 };
 
-function leadResolver(ask: Ask, name: string, fixed: RecordType | undefined): void {
+function leadResolver(line: DoorLine, name: string, fixed: RecordType | undefined): void {
   const dns = process.getBuiltinModule("node:dns");
-  const resolve = async (host: string, wanted: unknown): Promise<unknown> => {
+  const resolve = async (host: string, given: unknown): Promise<unknown> => {
+    // `dns.resolve` takes the kind of record there, the others what is wanted of it.
+    const [wanted, options] = fixed === undefined ? [given, undefined] : [fixed, given];
     const type = fixed ?? RECORD_TYPES.find((one) => one === (wanted ?? "A"));
     if (type === undefined) throw Object.assign(new TypeError(`dns.resolve knows no records ${JSON.stringify(wanted)}`), { code: "ERR_INVALID_ARG_VALUE" });
-    const records = await ask({ kind: "resolve", host, type });
+    const records = await line.ask({ kind: "resolve", host, type, ttl: isRecord(options) && options["ttl"] === true });
     return type === "SOA" && Array.isArray(records) ? records[0] : records;
   };
   replace(dns.promises, name, resolve);

@@ -1,38 +1,55 @@
 import { Socket } from "node:net";
 import { isRecord } from "../../domain/json.ts";
-import type { DoorQuestion } from "../door-protocol.ts";
+import type { DoorClose, DoorQuestion } from "../door-protocol.ts";
 
 export type Callback = (...given: unknown[]) => void;
-/** Asks at the door; rejects with an error that has the code of the system's. */
-export type Ask = (question: DoorQuestion) => Promise<unknown>;
 
-/** The first connection to the door. */
-export function openAsking(connect: (socket: Socket) => unknown): Ask {
+/** The one connection over which the process asks. */
+export interface DoorLine {
+  /** Rejects with an error that has the code of the system's. */
+  ask(question: DoorQuestion): Promise<unknown>;
+  /** A connection is over, or is not wanted any more. */
+  close(id: string): void;
+  /** Called with the error by which a connection has ended. */
+  onBroken(listener: (id: string, code: string) => void): void;
+}
+
+export function openLine(connect: (socket: Socket) => unknown): DoorLine {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
-  const asking = new Socket();
+  const socket = new Socket();
   let count = 0;
-  connect(asking);
-  asking.unref();
+  let broken: (id: string, code: string) => void = () => {};
+  connect(socket);
+  socket.unref();
   // The server is gone, and this process with it.
-  asking.on("error", () => {});
-  process
-    .getBuiltinModule("node:readline")
-    .createInterface({ input: asking })
-    .on("line", (line) => {
-      const answer: unknown = JSON.parse(line);
-      if (!isRecord(answer)) return;
-      const number = Number(answer["number"]);
-      const asked = waiting.get(number);
-      waiting.delete(number);
-      const { refusal } = answer;
-      if (isRecord(refusal)) asked?.reject(Object.assign(new Error(String(refusal["message"])), { code: String(refusal["code"]) }));
-      else asked?.resolve(answer["value"]);
-    });
-  return (question) =>
-    new Promise((resolve, reject) => {
-      waiting.set(++count, { resolve, reject });
-      asking.write(`${JSON.stringify({ number: count, ...question })}\n`);
-    });
+  socket.on("error", () => {});
+  const take = (line: string): void => {
+    const said: unknown = JSON.parse(line);
+    if (!isRecord(said)) return;
+    if (typeof said["broken"] === "string") return broken(said["broken"], String(said["code"]));
+    const number = Number(said["number"]);
+    const asked = waiting.get(number);
+    waiting.delete(number);
+    const { refusal } = said;
+    if (isRecord(refusal)) asked?.reject(Object.assign(new Error(String(refusal["message"])), { code: String(refusal["code"]) }));
+    else asked?.resolve(said["value"]);
+  };
+  let unread = "";
+  socket.setEncoding("utf8").on("data", (chunk: string) => {
+    const lines = (unread + chunk).split("\n");
+    unread = lines.pop() ?? "";
+    lines.forEach(take);
+  });
+  const say = (said: object): void => void socket.write(`${JSON.stringify(said)}\n`);
+  return {
+    ask: (question) =>
+      new Promise((resolve, reject) => {
+        waiting.set(++count, { resolve, reject });
+        say({ number: count, ...question });
+      }),
+    close: (id) => say({ close: id } satisfies DoorClose),
+    onBroken: (listener) => (broken = listener),
+  };
 }
 
 export function isCall(value: unknown): value is Callback {

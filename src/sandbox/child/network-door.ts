@@ -6,17 +6,16 @@ import net from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
 import { isRecord } from "../../domain/json.ts";
 import { leadLookups } from "./door-lookups.ts";
-import { type Ask, isCall, openAsking } from "./door-questions.ts";
+import { type Callback, type DoorLine, isCall, openLine } from "./door-questions.ts";
 
-interface Connecting {
+interface Target {
   readonly host: string;
   readonly port: number;
   readonly lookup: unknown;
-  readonly family: number;
+  readonly family: 0 | 4 | 6;
 }
 
 const { apply, get } = Reflect;
-
 // Loaded where there is a door alone: every process starts with this file.
 const builtin = process.getBuiltinModule.bind(process);
 
@@ -24,52 +23,106 @@ const builtin = process.getBuiltinModule.bind(process);
 export function leadThroughDoor(path: string): void {
   const connect: unknown = get(net.Socket.prototype, "connect");
   if (!isCall(connect)) throw new TypeError("sockets of this Node have no connect");
-  const fetchFromDoor = (socket: net.Socket): unknown => apply(connect, socket, [{ path }]);
-  const ask = openAsking(fetchFromDoor);
-  leadSockets(fetchFromDoor, ask);
+  const line = openLine((socket) => apply(connect, socket, [{ path }]));
+  new Connector(line, { path, connect }).lead();
   leadSecureSockets();
-  leadLookups(ask);
+  leadLookups(line);
 }
 
-function leadSockets(fetchFromDoor: (socket: net.Socket) => unknown, ask: Ask): void {
-  const normalize: unknown = get(net, "_normalizeArgs");
-  const nodeLookup = builtin("node:dns").lookup;
-  const lead = async (socket: net.Socket, options: Record<string, unknown>): Promise<void> => {
-    const { host, port, lookup, family } = targetOf(options);
-    const asked =
-      net.isIP(host) !== 0 || lookup === undefined || lookup === nodeLookup || lookup === builtin("node:dns").lookup
-        ? host
-        : await lookUpBy(lookup, host, family);
-    try {
-      await ask({ kind: "connect", host: asked, port });
-    } catch (error) {
-      socket.destroy(connectError(error, asked, port));
-      return;
-    }
-    // What was granted is fetched in any case: the next one would get it.
-    const fetching = socket.destroyed ? new net.Socket() : socket;
-    fetchFromDoor(fetching);
-    if (fetching !== socket) fetching.on("error", () => {}).destroy();
-    else show(socket, { remoteAddress: asked, remotePort: port, remoteFamily: net.isIPv6(asked) ? "IPv6" : "IPv4" });
-  };
-  Object.defineProperty(net.Socket.prototype, "connect", {
-    configurable: true,
-    writable: true,
-    value: function (this: net.Socket, ...given: unknown[]): net.Socket {
-      const list: unknown = Array.isArray(given[0]) || !isCall(normalize) ? given[0] : normalize(given);
-      const [options, callback]: unknown[] = Array.isArray(list) ? list : [];
-      if (isCall(callback)) this.once("connect", callback);
-      const target = isRecord(options) ? options : {};
-      requirePort(target["port"]);
-      if (this.destroyed) revive(this);
-      Object.assign(this, { connecting: true });
-      lead(this, target).catch((error: unknown) => this.destroy(error instanceof Error ? error : new Error(String(error))));
-      return this;
-    },
-  });
+/** What sockets connect by. */
+class Connector {
+  readonly #line: DoorLine;
+  readonly #path: string;
+  readonly #connect: Callback;
+  readonly #nodeLookup = builtin("node:dns").lookup;
+  /** How often a socket was connected: what was granted to an earlier attempt is none of the later one. */
+  readonly #attempts = new WeakMap<net.Socket, number>();
+  /** Sockets by the connections that they have fetched. */
+  readonly #fetched = new Map<string, net.Socket>();
+
+  constructor(line: DoorLine, { path, connect }: { path: string; connect: Callback }) {
+    this.#line = line;
+    this.#path = path;
+    this.#connect = connect;
+    line.onBroken((id, code) => this.#fetched.get(id)?.destroy(Object.assign(new Error(`read ${code}`), { code, syscall: "read" })));
+  }
+
+  lead(): void {
+    const normalize: unknown = get(net, "_normalizeArgs");
+    const begin = (socket: net.Socket, options: Record<string, unknown>): void => this.#begin(socket, options);
+    Object.defineProperty(net.Socket.prototype, "connect", {
+      configurable: true,
+      writable: true,
+      value: function (this: net.Socket, ...given: unknown[]): net.Socket {
+        const list: unknown = Array.isArray(given[0]) || !isCall(normalize) ? given[0] : normalize(given);
+        const [options, callback]: unknown[] = Array.isArray(list) ? list : [];
+        const target = isRecord(options) ? options : {};
+        requirePort(target["port"]);
+        if (isCall(callback)) this.once("connect", callback);
+        begin(this, target);
+        return this;
+      },
+    });
+  }
+
+  #begin(socket: net.Socket, options: Record<string, unknown>): void {
+    if (socket.destroyed) revive(socket);
+    Object.assign(socket, { connecting: true });
+    const attempt = (this.#attempts.get(socket) ?? 0) + 1;
+    this.#attempts.set(socket, attempt);
+    const isWanted = (): boolean => !socket.destroyed && this.#attempts.get(socket) === attempt;
+    this.#through(socket, targetOf(options), isWanted).catch((error: unknown) => {
+      if (isWanted()) socket.destroy(error instanceof Error ? error : new Error(String(error)));
+    });
+  }
+
+  async #through(socket: net.Socket, { host, port, lookup, family }: Target, isWanted: () => boolean): Promise<void> {
+    const isOwnLookup = net.isIP(host) === 0 && lookup !== undefined && lookup !== this.#nodeLookup && lookup !== builtin("node:dns").lookup;
+    const asked = isOwnLookup ? await lookUpBy(lookup, host, family) : host;
+    const granted = await this.#line.ask({ kind: "connect", host: asked, port, family }).catch(async (error: unknown) => {
+      if (isLoopback(asked) && (await this.#listensHere(asked, port))) return undefined;
+      throw connectError(error, asked, port);
+    });
+    // Loopback is that of its own namespace.
+    if (granted === undefined && isWanted()) apply(this.#connect, socket, [{ host: asked, port }]);
+    const { id, address, family: found } = isRecord(granted) ? granted : {};
+    if (typeof id !== "string") return;
+    if (isWanted()) this.#fetch(socket, id, { remoteAddress: address, remotePort: port, remoteFamily: found });
+    else this.#line.close(id);
+  }
+
+  #fetch(socket: net.Socket, id: string, facts: Readonly<Record<string, unknown>>): void {
+    this.#fetched.set(id, socket);
+    socket.once("close", () => {
+      this.#fetched.delete(id);
+      this.#line.close(id);
+    });
+    // A handle that comes late makes a socket forget that it was told to end.
+    const hasEnded = socket.writableEnded;
+    apply(this.#connect, socket, [{ path: `${this.#path}-${id}` }]);
+    if (hasEnded) socket.end();
+    for (const [name, value] of Object.entries(facts)) Object.defineProperty(socket, name, { value, configurable: true });
+  }
+
+  /** Whether the process, or a program that it has started, listens there itself. */
+  #listensHere(host: string, port: number): Promise<boolean> {
+    const probe = new net.Socket();
+    apply(this.#connect, probe, [{ host, port }]);
+    return new Promise((resolve) => {
+      probe.once("connect", () => {
+        probe.destroy();
+        resolve(true);
+      });
+      probe.once("error", () => resolve(false));
+    });
+  }
 }
 
-function targetOf(options: Record<string, unknown>): Connecting {
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (net.isIPv4(host) && host.startsWith("127."));
+}
+
+function targetOf(options: Record<string, unknown>): Target {
   const { host, port, lookup, family } = options;
   return { host: typeof host === "string" && host !== "" ? host : "localhost", port: Number(port), lookup, family: family === 4 || family === 6 ? family : 0 };
 }
@@ -102,19 +155,11 @@ function lookUpBy(lookup: unknown, host: string, family: number): Promise<string
 function connectError(error: unknown, address: string, port: number): Error {
   const code = isRecord(error) ? error["code"] : undefined;
   const text = error instanceof Error ? error.message : String(error);
-  return Object.assign(new Error(text.startsWith("connect ") ? text : `connect ${String(code)} ${address}:${port}: ${text}`), {
-    code,
-    syscall: "connect",
-    address,
-    port,
-  });
+  const isTold = text.startsWith("connect ") || text.startsWith("getaddrinfo ");
+  return Object.assign(new Error(isTold ? text : `connect ${String(code)} ${address}:${port}: ${text}`), { code, syscall: "connect", address, port });
 }
 
-function show(socket: net.Socket, facts: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(facts)) Object.defineProperty(socket, name, { value, configurable: true });
-}
-
-/** Node would give a secure socket a handle of its own, for which there is no network: it gets a socket that has gone through. */
+/** Node would give a secure socket a handle of its own, for which there is no network: it gets a socket that goes through. */
 function leadSecureSockets(): void {
   const tls = builtin("node:tls");
   const secureNative = tls.connect;
@@ -126,7 +171,10 @@ function leadSecureSockets(): void {
     const socket = new net.Socket(typeof options.allowHalfOpen === "boolean" ? { allowHalfOpen: options.allowHalfOpen } : {});
     socket.connect({ port: Number(port), host: host ?? "localhost", ...(lookup === undefined ? {} : { lookup }) });
     const secured = secureNative({ ...options, socket }, listener);
-    socket.once("error", (error) => secured.destroy(error));
+    socket.once("connect", () => {
+      for (const name of ["remoteAddress", "remotePort", "remoteFamily"])
+        Object.defineProperty(secured, name, { value: get(socket, name), configurable: true });
+    });
     if (typeof timeout === "number") secured.setTimeout(timeout);
     return secured;
   };

@@ -51,10 +51,12 @@ function refuseAll(owner: object | null, name: string, methods: readonly string[
 function leaveOneWay(pipeHandle: object, way: string): void {
   const connect: unknown = get(pipeHandle, "connect");
   if (typeof connect !== "function") throw new TypeError("pipes of this Node have no connect");
+  // The door itself, and those of the connections that were granted, in the same folder.
+  const isWay = (path: unknown): boolean => typeof path === "string" && (path === way || (path.startsWith(`${way}-`) && !path.slice(way.length).includes("/")));
   define(pipeHandle, "connect", {
     value: function (request: unknown, path: unknown): unknown {
-      if (path !== way) throw Object.assign(new Error("a pipe's handle.connect is not available to components"), { code: "ERR_ACCESS_DENIED" });
-      return apply(connect, this, [request, way]);
+      if (!isWay(path)) throw Object.assign(new Error("a pipe's handle.connect is not available to components"), { code: "ERR_ACCESS_DENIED" });
+      return apply(connect, this, [request, path]);
     },
     writable: false,
     configurable: false,
