@@ -162,16 +162,16 @@ describe("a server that is killed", () => {
     await gate.reached;
     await killHard(first.child);
     await home.up();
-    await eventually(async () => (await home.json("db", "list", "shake"))["hands"] === "shaken");
+    await expect.poll(() => home.json("db", "list", "shake"), { timeout: 20_000 }).toEqual({ hands: "shaken" });
   });
 
   it("takes the processes of its components with it", async () => {
     const home = await PdHome.make();
     const server = await home.up();
     await home.pd("deploy", componentPath("http-plain.mjs"));
-    await eventually(async () => childrenOf(home).length === 2);
+    await expect.poll(() => childrenOf(home).length, { timeout: 20_000 }).toBe(2);
     await killHard(server.child);
-    await eventually(async () => childrenOf(home).length === 0);
+    await expect.poll(() => childrenOf(home).length, { timeout: 20_000 }).toBe(0);
   });
 
   it("leaves no process of a component behind, not even one that loops", async () => {
@@ -193,7 +193,7 @@ describe("a server that is killed", () => {
     over.abort();
     await killHard(first.child);
     await home.up();
-    await eventually(async () => childrenOf(home).length === 1);
+    await expect.poll(() => childrenOf(home).length, { timeout: 20_000 }).toBe(1);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Gate } from "../support/gate.ts";
-import { TestServer, eventually } from "../support/runtime.ts";
+import { TestServer } from "../support/runtime.ts";
 
 const version = (v: number, rest = "", body = ""): string =>
   `export default { name: "t", version: "${v}", props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db" }, ${rest} async run(event) { ${body} this.http.respond({ body: "v${v}" }); } };`;
@@ -132,6 +132,6 @@ describe("an update", () => {
     const source = await server.deploy(version(0));
     for (let v = 1; v <= 30; v++) await source.update({ component_code: version(v) });
     const { readdir } = await import("node:fs/promises");
-    await eventually(async () => (await readdir(`${server.home}/run`)).length <= 2);
+    await expect.poll(() => readdir(`${server.home}/run`).then(({ length }) => length), { timeout: 20_000 }).toBeLessThanOrEqual(2);
   });
 });
