@@ -18,7 +18,7 @@ export interface NpmResolverSettings {
   readonly allowScripts: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** What is installed and satisfies a range is taken, without asking whether there is newer. */
+  /** What is installed and satisfies a range other than `latest` is taken, without asking whether there is newer. */
   readonly prefersInstalled?: boolean;
 }
 
@@ -65,7 +65,8 @@ export class NpmResolver implements PackageResolver {
       const exact = Object.fromEntries(wanted);
       if (await this.#exists(this.#folderName(exact))) return { folder: this.#folderName(exact), lock: { ...lock, ...exact } };
     }
-    const here = this.#settings.prefersInstalled === true ? await this.#installedSet(specs, lock) : undefined;
+    const prefersInstalled = this.#settings.prefersInstalled === true && specs.every(({ range }) => range !== "latest");
+    const here = prefersInstalled ? await this.#installedSet(specs, lock) : undefined;
     if (here !== undefined) return { folder: this.#folderName(here), lock: { ...lock, ...here } };
     const installed = await this.#installOnce(specs, wanted).catch(async (error: unknown) => {
       const substitute = isOffline(error) ? await this.#installedSet(specs, lock) : undefined;

@@ -101,7 +101,9 @@ async function loaded(
   bundle: Bundle,
   { reach, lifted = [] }: { reach: (stage: Stage) => void; lifted?: readonly LiftedRange[] },
 ): Promise<Unit> {
-  const { folder } = await ports.packages.resolve(withoutRanges(bundle.packages, lifted), {});
+  // What is installed already may be what has just turned out to be too old.
+  const asked = withoutRanges(bundle.packages, lifted).map((spec) => (lifted.some(({ name }) => name === spec.name) ? { ...spec, range: "latest" } : spec));
+  const { folder } = await ports.packages.resolve(asked, {});
   reach("loaded");
   const packagesPath = folder === undefined ? {} : { packagesPath: ports.packages.locate(folder) };
   try {

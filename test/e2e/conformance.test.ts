@@ -71,6 +71,22 @@ describe("pd doctor --registry", () => {
     expect(stderr).toContain("(b/broken.mjs:2)");
   });
 
+  it("takes the newest version of a package whose range in the project has become too old for the code", async () => {
+    const registry = await FakeRegistry.start();
+    await registry.publish("grown", "1.0.0", { "index.js": "exports.old = 1;" });
+    await registry.publish("grown", "2.0.0", { "index.js": "exports.old = 1; exports.added = 2;" });
+    const home = await PdHome.make({ npm_config_registry: registry.url });
+    await home.file("all/package.json", '{"name":"all","dependencies":{"grown":"^1.0.0"}}');
+    const entry = (imported: string): string =>
+      `import { ${imported} } from "grown"; export default { key: "x-${imported}", name: "N", version: "0.0.1", type: "action", props: {}, run() { return ${imported}; } };`;
+    await home.file("all/a/old.mjs", entry("old"));
+    await home.file("all/b/added.mjs", entry("added"));
+    await home.file("all/c/never.mjs", entry("never"));
+    const { stdout, stderr } = await home.pd("doctor", "--registry", "all");
+    expect(stdout).toContain("2 of 3 components can be deployed");
+    expect(stderr).toMatch(/✖ c\/never.mjs\n {2}import that its package does not have/);
+  });
+
   it("goes on where it was stopped", async () => {
     const home = await PdHome.make();
     for (let n = 1; n <= 40; n++) await home.file(`many/c${n}.mjs`, `export default { key: "x-c${n}", name: "N", version: "1", run() {} };`);
