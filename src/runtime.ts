@@ -14,6 +14,7 @@ import type { Log } from "./ports/log.ts";
 import type { Store } from "./ports/store.ts";
 import { FileRegistry } from "./registry/file-registry.ts";
 import type { Enclosure } from "./sandbox/enclosure.ts";
+import { copyEntry } from "./sandbox/own-entry.ts";
 import { ProcessRunner } from "./sandbox/process-runner.ts";
 import { openEnclosure } from "./sandbox/wall.ts";
 import { apiRouter } from "./server/api/router.ts";
@@ -184,7 +185,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
     inUse: keysInUse(clearStore),
   });
   const store = await openSealedStore(clearStore, vault);
-  const places = { entry: programFile("child.cjs"), runFolder: join(home, "run"), packagesFolder };
+  const places = { entry: await copyEntry(programFile("child.cjs"), home), runFolder: join(home, "run"), packagesFolder };
   const { memoryMb, allowAddons, allowScripts } = settings;
   const enclosure = await openEnclosure(settings.sandboxUse, { ...places, memoryMb, network: settings.componentNetwork });
   const npm = npmWithin(enclosure, join(home, "npm-cache"));

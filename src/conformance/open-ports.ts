@@ -5,6 +5,7 @@ import { npmWithin } from "../code/walled-npm.ts";
 import type { Settings } from "../config.ts";
 import { PdError } from "../domain/errors.ts";
 import type { Log } from "../ports/log.ts";
+import { copyEntry } from "../sandbox/own-entry.ts";
 import { ProcessRunner } from "../sandbox/process-runner.ts";
 import { openEnclosure } from "../sandbox/wall.ts";
 import { holdLock } from "../system/file-lock.ts";
@@ -21,7 +22,7 @@ export async function openPorts(settings: Settings, log: Log, signal: AbortSigna
     throw new PdError("PD_HOME_IN_USE", "Cannot check components: another check runs on this home", {
       fix: "Wait for it, or choose another folder with --home",
     });
-  const places = { entry: programFile("child.cjs"), runFolder: join(home, "run"), packagesFolder: join(home, "packages") };
+  const places = { entry: await copyEntry(programFile("child.cjs"), home), runFolder: join(home, "run"), packagesFolder: join(home, "packages") };
   const { memoryMb, allowAddons, allowScripts } = settings;
   const enclosure = await openEnclosure(settings.sandboxUse, { ...places, memoryMb, network: settings.componentNetwork });
   const npm = npmWithin(enclosure, join(home, "npm-cache"));

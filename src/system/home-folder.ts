@@ -23,6 +23,7 @@ const OWN_FILES = [
   "server.log",
   "api-key",
   "secret-key",
+  "child.cjs",
 ];
 const OWN_FOLDERS = ["packages", "registries", "run", "conformance", "filters", "npm-cache", "backups"];
 

@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { deployFile } from "../support/components.ts";
-import { type DeployedSource, TestServer, eventually } from "../support/runtime.ts";
+import { Gate } from "../support/gate.ts";
+import { type DeployedSource, TestServer } from "../support/runtime.ts";
 
 const custom = (run: string): string =>
   `export default { name: "t", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, async run(event) { ${run} } };`;
@@ -132,14 +133,14 @@ describe("a response", () => {
   });
 
   it("comes before run has ended, and a second one is ignored", async () => {
+    const gate = await Gate.open();
     const source = await deployed(
-      custom(
-        'this.http.respond({ body: "first" }); this.http.respond({ body: "second" }); await new Promise((done) => setTimeout(done, 1500)); this.$emit("done");',
-      ),
+      custom(`this.http.respond({ body: "first" }); this.http.respond({ body: "second" }); await fetch("${gate.url}"); this.$emit("done");`),
     );
     expect(await (await fetch(source.endpoint)).text()).toBe("first");
     expect(await source.payloads()).toEqual([]);
-    await eventually(async () => (await source.payloads()).length === 1);
+    gate.release();
+    expect(await source.payloadsOnce(1)).toEqual(["done"]);
     expect(await source.invocations()).toMatchObject([{ outcome: "returned", response_status: 200 }]);
   });
 
@@ -156,8 +157,10 @@ describe("a response", () => {
 
   it("is 504 when neither a response nor the end comes in time, and the run goes on", async () => {
     const server = await TestServer.start({ responseMs: "0.2" });
-    const source = await server.deploy(custom('await new Promise((done) => setTimeout(done, 700)); this.http.respond({ body: "late" }); this.$emit("done");'));
+    const gate = await Gate.open();
+    const source = await server.deploy(custom(`await fetch("${gate.url}"); this.http.respond({ body: "late" }); this.$emit("done");`));
     expect((await fetch(source.endpoint)).status).toBe(504);
+    gate.release();
     expect(await source.payloadsOnce(1)).toEqual(["done"]);
     expect(await source.invocations()).toMatchObject([{ outcome: "returned", response_status: 504 }]);
   });
@@ -175,10 +178,12 @@ describe("a response", () => {
   });
 
   it("without customResponse does not wait for a long run", async () => {
-    const source = await deployed(plain('await new Promise((done) => setTimeout(done, 1500)); this.$emit("done");'));
+    const gate = await Gate.open();
+    const source = await deployed(plain(`await fetch("${gate.url}"); this.$emit("done");`));
     expect((await fetch(source.endpoint)).status).toBe(200);
     expect(await source.payloads()).toEqual([]);
-    await eventually(async () => (await source.payloads()).length === 1);
+    gate.release();
+    expect(await source.payloadsOnce(1)).toEqual(["done"]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { dataOf } from "../../src/cli/api-client.ts";
 import { Gate } from "../support/gate.ts";
 import { TestServer } from "../support/runtime.ts";
 
@@ -102,8 +103,10 @@ describe("an update", () => {
     const gate = await Gate.open();
     const updating = source.update({ component_code: version(2, `hooks: { async activate() { await fetch("${gate.url}"); this.db.set("activated", 2); } },`) });
     await gate.reached;
-    // Longer than the server lets an idle process live.
-    await new Promise((done) => setTimeout(done, 400));
+    // Another one, which has nothing to do, lives no longer than it may.
+    await server.deploy(version(9));
+    const processes = async (): Promise<unknown> => dataOf(await server.api.get("/v1/status"))["processes"];
+    await expect.poll(processes, { timeout: 20_000 }).toBe(2);
     expect(await answer(source.endpoint)).toBe("v2");
     gate.release();
     await updating;
