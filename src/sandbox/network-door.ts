@@ -2,6 +2,7 @@
  * The one way out for a process that has no network of its own (`--component-network public`): local sockets in its
  * folder. The server makes the connections, and refuses those to this machine and its network.
  */
+import { setMaxListeners } from "node:events";
 import { rm } from "node:fs/promises";
 import { type LookupFunction, type Server, type Socket, connect, createServer, isIP } from "node:net";
 import { PdError, codeOf, messageOf } from "../domain/errors.ts";
@@ -70,6 +71,8 @@ export class NetworkDoor {
   private constructor(settings: DoorSettings) {
     this.#settings = settings;
     this.#limit = new FlowLimit(settings.clock);
+    // Every connection listens to it.
+    setMaxListeners(0, this.#over.signal);
     this.#server = createServer((socket) => this.#listen(socket));
   }
 
