@@ -83,9 +83,13 @@ function npmFolders(script: string): string[] {
 }
 
 function configFiles(): [user: string, global: string] {
-  const { env } = process;
   const prefix = dirname(dirname(process.execPath));
-  return [env["npm_config_userconfig"] ?? join(homedir(), ".npmrc"), env["npm_config_globalconfig"] ?? join(prefix, "etc/npmrc")];
+  return [variable("userconfig") ?? join(homedir(), ".npmrc"), variable("globalconfig") ?? join(prefix, "etc/npmrc")];
+}
+
+/** npm takes its settings from variables in capitals as well. */
+function variable(setting: string): string | undefined {
+  return Object.entries(process.env).find(([name]) => name.toLowerCase() === `npm_config_${setting}`)?.[1];
 }
 
 /** Files that settings and variables name, such as certificates. */
@@ -93,7 +97,7 @@ function namedFiles(configs: readonly string[]): string[] {
   const { env } = process;
   const settings = configs.flatMap((path) => Object.entries(readConfig(path)));
   const named = settings.flatMap(([name, value]) => (NAMES_FILE.test(name) && typeof value === "string" ? [expanded(value)] : []));
-  const variables = [env["npm_config_cafile"], env["NODE_EXTRA_CA_CERTS"], env["SSL_CERT_FILE"], env["SSL_CERT_DIR"]];
+  const variables = [variable("cafile"), env["NODE_EXTRA_CA_CERTS"], env["SSL_CERT_FILE"], env["SSL_CERT_DIR"]];
   return [...named, ...variables].filter((path) => path !== undefined && path.startsWith("/")).map(String);
 }
 
