@@ -42,6 +42,23 @@ const ATTEMPTS = `
     return got;
   } };`;
 
+/** What a process reaches whose network is public: the API alone, and itself. */
+const REACHING = `
+  import http from "node:http"; import net from "node:net"; import os from "node:os"; import dns from "node:dns";
+  export default { name: "reach", version: "1", async run() {
+    const told = (work) => work.then((value) => value, (error) => error.code ?? error.cause?.code ?? error.message);
+    const named = (url) => told(fetch(url, { method: "POST", body: "hello" }).then(async (answer) => answer.headers.get("x-name") + " " + (await answer.text())));
+    const get = (url) => told(new Promise((resolve, reject) => http.get(url, (answer) => { answer.resume(); resolve(answer.headers["x-name"]); }).on("error", reject)));
+    const raw = (url) => told(new Promise((resolve, reject) => { const { hostname: host, port } = new URL(url); net.connect({ host, port }, function () { resolve("connected"); this.destroy(); }).on("error", reject); }));
+    const own = http.createServer((request, response) => response.end("own"));
+    await new Promise((resolve) => own.listen(0, "127.0.0.1", resolve));
+    const itself = await told(fetch("http://127.0.0.1:" + own.address().port).then((answer) => answer.text()));
+    own.close(); own.closeAllConnections();
+    const others = Object.values(os.networkInterfaces()).flat().filter(({ internal }) => !internal).length;
+    const { API, OTHER } = process.env;
+    return [await named(API), await get(API), await raw(API), await named(OTHER), await get(OTHER), await raw(OTHER), await told(dns.promises.lookup("localhost")), itself, others];
+  } };`;
+
 async function nodeOf(version: string): Promise<string> {
   const folder = join(ROOT, "node_modules", ".cache", "nodes", version);
   const node = join(folder, "node_modules", "node", "bin", "node");
@@ -74,4 +91,10 @@ describe.runIf(VERSIONS.length > 0)("a component's process on another Node", () 
       expect(JSON.parse(output).returned).toEqual({});
     },
   );
+
+  it.each(VERSIONS)("%s, whose network is public, reaches the API and itself", async (version) => {
+    const output = execFileSync(await nodeOf(version), [harness, join(ROOT, "dist", "child.cjs"), "public", REACHING], { encoding: "utf8", timeout: 60_000 });
+    expect(JSON.parse(output)).toMatchObject({ outcome: { kind: "returned" } });
+    expect(JSON.parse(output).returned).toEqual(["api hello", "api", "connected", "EACCES", "EACCES", "EACCES", "EACCES", "own", 0]);
+  });
 });
