@@ -1,0 +1,82 @@
+/** A change of one place of the program. */
+export interface Fault {
+  readonly name: string;
+  readonly file: string;
+  readonly find: string;
+  readonly put: string;
+  /** One of the rules that it has to break. */
+  readonly breaks: RegExp;
+}
+
+export const FAULTS: readonly Fault[] = [
+  {
+    name: "an update lets old code write over what new code has stored",
+    file: "src/engine/live-source.ts",
+    find: 'const keys = kind === "hook" ? [] : owned.clashesOf(touched, unit);',
+    put: 'const keys: readonly string[] = kind === "hook" || kind !== "hook" ? [] : owned.clashesOf(touched, unit);',
+    breaks: /never given twice|never go back|one step/,
+  },
+  {
+    name: "a run that was killed is recorded, and not made again",
+    file: "src/domain/run-again.ts",
+    find: "if (!isDeath({ outcome }) || hasExited === true || deathsAlone + 1 >= DEATHS_FOR_BLAME) return undefined;",
+    put: "if (isDeath({ outcome }) || hasExited === true || deathsAlone + 1 >= DEATHS_FOR_BLAME) return undefined;",
+    breaks: /has run once|500|hears each event/,
+  },
+  {
+    name: "a request is acknowledged before it is stored",
+    file: "src/engine/accept-request.ts",
+    find: "request.cancels.push(this.#slow.add(() => request.store().then(() => resolve(accepted(request.id)), reject)));",
+    put: "request.cancels.push(this.#slow.add(() => resolve(accepted(request.id)))); void reject;",
+    breaks: /has run once/,
+  },
+  {
+    name: "the state of a run is committed apart from its events",
+    file: "src/store/sqlite/runs.ts",
+    find: "      writeState(sourceId, stateChanges);\n      const logChunk = writeLogs(sourceId, id, logs);",
+    put: "      if (id.charCodeAt(id.length - 1) % 16 !== 0) writeState(sourceId, stateChanges);\n      const logChunk = writeLogs(sourceId, id, logs);",
+    breaks: /one step|never given twice/,
+  },
+  {
+    name: "dedupe forgets what it knows at a start",
+    file: "src/store/sqlite/runs.ts",
+    find: 'return { fence: Number(opened["fence"]), cache: json(opened["cache"]), state: readState(id) };',
+    put: 'return { fence: Number(opened["fence"]), cache: {}, state: readState(id) };',
+    breaks: /remembered is stored once/,
+  },
+  {
+    name: "commits are not held back for their fsync",
+    file: "src/store/sqlite/writer.ts",
+    find: "    const replies = writer.perform(batch",
+    put: '    port.postMessage(batch.filter(({ verb }) => verb === "storePending").map(({ id }) => ({ id })));\n    const end = Date.now() + 150; while (Date.now() < end);\n    const replies = writer.perform(batch',
+    breaks: /has run once/,
+  },
+  {
+    name: "a stream that is resumed leaves one event out",
+    file: "src/server/api/event-stream.ts",
+    find: "const after = last === undefined ? undefined : seqOf(last);",
+    put: 'const after = last === undefined ? undefined : seqOf(last) + (last === "0-0" ? 0 : 1);',
+    breaks: /reader sees each event/,
+  },
+  {
+    name: "a delivery is settled before its receiver has it",
+    file: "src/engine/deliver.ts",
+    find: "const result = webhook === undefined ? await this.#giveToSource(delivery) : await this.#sendTo(webhook, delivery);",
+    put: 'const result: SendResult | "inactive" | "busy" = webhook === undefined ? await this.#giveToSource(delivery) : clock.random() < 0.05 ? { kind: "answered", status: 200, answer: "" } : await this.#sendTo(webhook, delivery);',
+    breaks: /delivered to each webhook/,
+  },
+  {
+    name: "one event in forty reaches no listener",
+    file: "src/store/sqlite/runs.ts",
+    find: "return { events: stored, listeners: publish({ sourceId, invocationId: id, at, events: stored, logs, logChunk, invocation }) };",
+    put: "return { events: stored, listeners: publish({ sourceId, invocationId: id, at, events: stored.filter(({ seq }) => seq % 40 !== 0), logs, logChunk, invocation }) };",
+    breaks: /delivered to each webhook|hears each event/,
+  },
+  {
+    name: "an instant that was running at a crash is fired again",
+    file: "src/engine/scheduler.ts",
+    find: "if (!(await store.advance(timer, moved, instants))) return this.#follow(timer);",
+    put: "void store.advance; void instants; void this.#follow;",
+    breaks: /one fate/,
+  },
+];
