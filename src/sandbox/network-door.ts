@@ -188,6 +188,7 @@ export class NetworkDoor {
     upstream.once("close", () => this.#end(connection));
     try {
       await listen(connection.server, `${this.#settings.path}-${id}`);
+      if (upstream.destroyed || this.#over.signal.aborted) throw problem("ECONNABORTED", "the connection was over before it could be fetched");
     } catch (error) {
       this.#end(connection);
       throw error;

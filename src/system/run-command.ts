@@ -1,6 +1,9 @@
 import { spawn } from "node:child_process";
 import { PdError, codeOf } from "../domain/errors.ts";
 
+/** The end of what a command prints: that is where it says why it failed. */
+const KEPT_OUTPUT = 1_000_000;
+
 export interface CommandSettings {
   /** Where it runs. */
   readonly folder: string;
@@ -16,7 +19,7 @@ export interface CommandSettings {
 export interface CommandResult {
   /** 1 for a command that was ended by a signal. */
   readonly code: number;
-  /** What it printed to stdout and stderr. */
+  /** What it printed to stdout and stderr, of very much the end. */
   readonly output: string;
 }
 
@@ -49,8 +52,9 @@ export function runCommand(command: string, words: readonly string[], { folder, 
       signal.removeEventListener("abort", stop);
     };
     signal.addEventListener("abort", stop);
-    child.stdout?.setEncoding("utf8").on("data", (text: string) => (output += text));
-    child.stderr?.setEncoding("utf8").on("data", (text: string) => (output += text));
+    const read = (text: string): void => void (output = (output + text).slice(-KEPT_OUTPUT));
+    child.stdout?.setEncoding("utf8").on("data", read);
+    child.stderr?.setEncoding("utf8").on("data", read);
     child.once("error", (error) => {
       settle();
       reject(failed(command, error.message));
