@@ -14,6 +14,8 @@ export interface PackageSpec {
   readonly range?: string;
   /** The range is that of a package.json beside the code, not of the import. */
   readonly isOfProject?: true;
+  /** The range is not kept to: what is in it lacks this export. */
+  readonly lacks?: string;
   /** `file:line` of the first import. */
   readonly importedAt: string;
 }

@@ -1,10 +1,10 @@
 import { type ComponentDefinition, readDefinition } from "../domain/component.ts";
 import { PdError } from "../domain/errors.ts";
 import { buildFailed } from "../domain/build-problem.ts";
-import type { PackageLock } from "../domain/package-spec.ts";
+import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
 import type { Bundle, ComponentCode, Origin, SavedComponent } from "../domain/saved-component.ts";
 import type { Unit } from "../ports/runner.ts";
-import { type LiftedRange, liftWarning, rangeToLift, withoutRanges } from "./lift-range.ts";
+import { type LiftedRange, liftWarning, rangeToLift, rangesLiftedBefore, withLacks, withoutRanges } from "./lift-range.ts";
 import type { EnginePorts } from "./ports.ts";
 import { Registries } from "./registries.ts";
 
@@ -61,15 +61,28 @@ function withImports({ imports: _before, ...code }: ComponentCode, imports: read
 interface BuildContext {
   readonly lock: PackageLock;
   readonly lifted: readonly LiftedRange[];
+  readonly before: readonly PackageSpec[];
 }
 
 /** Bundles and installs. Throws PD_BUILD_FAILED, PD_PACKAGE_NOT_FOUND and its like. */
-async function buildCode(ports: EnginePorts, { code, origin, lock: ownLock }: ResolvedCode, { lock, lifted }: BuildContext): Promise<BuiltCode> {
+async function buildCode(ports: EnginePorts, { code, origin, lock: ownLock }: ResolvedCode, { lock, lifted, before }: BuildContext): Promise<BuiltCode> {
   const result = await ports.bundler.bundle(code);
   if (result.kind === "failed") throw buildFailed(code.path, result.problems);
+  const { packages } = result.bundle;
+  // What was given up by the version before keeps the version that it got then.
+  const all = [...lifted, ...rangesLiftedBefore(packages, before).filter(({ name }) => !lifted.some((range) => range.name === name))];
   const pins = Object.fromEntries(Object.entries(ownLock ?? lock).filter(([name]) => !lifted.some((range) => range.name === name)));
-  const { folder, lock: nextLock } = await ports.packages.resolve(withoutRanges(result.bundle.packages, lifted), pins);
-  return { code, hash: result.hash, origin, bundle: result.bundle, lock: nextLock, packagesFolder: folder, lifted };
+  const { folder, lock: nextLock } = await ports.packages.resolve(withoutRanges(packages, all), pins);
+  const bundle = { ...result.bundle, packages: withLacks(packages, all) };
+  return { code, hash: result.hash, origin, bundle, lock: nextLock, packagesFolder: folder, lifted: all };
+}
+
+/** What a build goes on from. */
+export interface LoadContext {
+  readonly lock: PackageLock;
+  /** Packages of the version that it follows. */
+  readonly before?: readonly PackageSpec[];
+  readonly load: (built: BuiltCode) => Promise<Unit>;
 }
 
 /**
@@ -79,10 +92,10 @@ async function buildCode(ports: EnginePorts, { code, origin, lock: ownLock }: Re
 export async function buildAndLoad(
   ports: EnginePorts,
   resolved: ResolvedCode,
-  { lock, load }: { lock: PackageLock; load: (built: BuiltCode) => Promise<Unit> },
+  { lock, before = [], load }: LoadContext,
 ): Promise<{ built: BuiltCode; unit: Unit }> {
   for (let lifted: readonly LiftedRange[] = []; ;) {
-    const built = await buildCode(ports, resolved, { lock, lifted });
+    const built = await buildCode(ports, resolved, { lock, lifted, before });
     try {
       return { built, unit: await load(built) };
     } catch (error) {

@@ -34,6 +34,22 @@ export function withoutRanges(packages: readonly PackageSpec[], lifted: readonly
   return packages.map(({ range, ...spec }) => (range === undefined || lifted.some(({ name }) => name === spec.name) ? spec : { ...spec, range }));
 }
 
+/** Ranges that the version before has given up, and that its project still asks for. */
+export function rangesLiftedBefore(packages: readonly PackageSpec[], before: readonly PackageSpec[]): readonly LiftedRange[] {
+  return packages.flatMap(({ name, range, isOfProject }) => {
+    const known = before.find((spec) => spec.name === name && spec.range === range && spec.lacks !== undefined);
+    return isOfProject === true && range !== undefined && known?.lacks !== undefined ? [{ name, range, missing: known.lacks }] : [];
+  });
+}
+
+/** The packages as they are remembered: which of their ranges were given up, and why. */
+export function withLacks(packages: readonly PackageSpec[], lifted: readonly LiftedRange[]): readonly PackageSpec[] {
+  return packages.map((spec) => {
+    const range = lifted.find(({ name }) => name === spec.name);
+    return range === undefined ? spec : { ...spec, lacks: range.missing };
+  });
+}
+
 /** What the record of the component tells. */
 export function liftWarning({ name, range, missing }: LiftedRange): string {
   return `${name} is not taken in the range ${JSON.stringify(range)} of package.json, whose version has no export ${JSON.stringify(missing)}: the newest is`;

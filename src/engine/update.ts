@@ -106,7 +106,7 @@ async function nextCode(
     return { component, unit: isSame ? undefined : await live.startUnit({ bundle, packagesFolder, env, ...rights }) };
   }
   const start = ({ bundle, packagesFolder }: BuiltCode): Promise<Unit> => live.startUnit({ bundle, packagesFolder, env, ...programsOf(live, request) });
-  const { built, unit } = await buildAndLoad(ports, await resolveCode(ports, code), { lock: current.lock, load: start });
+  const { built, unit } = await buildAndLoad(ports, await resolveCode(ports, code), { lock: current.lock, before: current.bundle.packages, load: start });
   const definition = sourceDefinitionOf(unit, built);
   return { component: savedComponentOf(ports, built, { definition, isTransient: true }), unit };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { dataOf } from "../../src/cli/api-client.ts";
 import { PdError } from "../../src/domain/errors.ts";
 import { rangeToLift, withoutRanges } from "../../src/engine/lift-range.ts";
 import { FakeRegistry } from "../support/registry.ts";
@@ -40,5 +41,27 @@ describe("a range to give up", () => {
     expect(await source.run()).toMatchObject({ returned: 3 });
     expect(source.record).toMatchObject({ warnings: [expect.stringContaining('platform is not taken in the range "^0.9.0"')] });
     await expect(server.deploy(code.replace('"platform"', '"platform@0.9.0"'))).rejects.toMatchObject({ code: "PD_LOAD_FAILED" });
+  });
+
+  it("stays given up at updates, which ask nobody, until the project asks for another", async () => {
+    const registry = await FakeRegistry.start();
+    useRegistry(registry.url);
+    await registry.publish("platform", "0.9.0", { "index.js": "exports.early = 1;" });
+    await registry.publish("platform", "3.0.0", { "index.js": "exports.early = 1; exports.late = 3;" });
+    const first = await TestServer.start();
+    const code = (version: number): string =>
+      `import { late } from "platform"; export default { name: "t", version: "${version}", run() { return [${version}, late]; } };`;
+    const project = (range: string): object => ({ component_files: { "package.json": `{"dependencies":{"platform":"${range}"}}` } });
+    const { id } = await first.deploy(code(1), { files: { "package.json": '{"dependencies":{"platform":"^0.9.0"}}' } });
+    await first.stop();
+    const server = await TestServer.start({ home: first.home });
+    registry.asked.length = 0;
+    const returned = async (): Promise<unknown> => dataOf(await server.api.post(`/v1/sources/${id}/run`))["returned"];
+    const updated = dataOf(await server.api.put(`/v1/sources/${id}`, { component_code: code(2), ...project("^0.9.0") }));
+    expect([await returned(), registry.asked]).toEqual([[2, 3], []]);
+    expect(updated["warnings"]).toEqual([expect.stringContaining("is not taken in the range")]);
+    await registry.publish("platform", "4.0.0", { "index.js": "exports.late = 4;" });
+    await server.api.put(`/v1/sources/${id}`, { component_code: code(3), ...project("^4.0.0") });
+    expect(await returned()).toEqual([3, 4]);
   });
 });

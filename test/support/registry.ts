@@ -9,6 +9,8 @@ import { startHttpServer } from "./http-server.ts";
 export class FakeRegistry {
   readonly #tarballs = new Map<string, Buffer>();
   readonly #versions = new Map<string, Record<string, object>>();
+  /** Paths that it was asked for. */
+  readonly asked: string[] = [];
   /** What it was asked with. */
   readonly tokens = new Set<string>();
   #url = "";
@@ -16,6 +18,7 @@ export class FakeRegistry {
   static async start(): Promise<FakeRegistry> {
     const registry = new FakeRegistry();
     registry.#url = await startHttpServer((request, response) => {
+      registry.asked.push(request.url ?? "");
       registry.tokens.add(request.headers.authorization ?? "");
       const tarball = registry.#tarballs.get(request.url ?? "");
       if (tarball !== undefined) return response.end(tarball);
