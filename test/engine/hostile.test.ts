@@ -97,7 +97,7 @@ describe("a component cannot harm the server", () => {
     const server = await TestServer.start({ idleMs: "1" });
     const source = await server.deploy(
       component(
-        'const timer = setInterval(() => { for (let i = 0; i < 500; i++) console.log("x".repeat(50)); }, 2); setTimeout(() => clearInterval(timer), 400);',
+        'let left = 100; const timer = setInterval(() => { for (let i = 0; i < 500; i++) console.log("x".repeat(50)); if (--left === 0) clearInterval(timer); }, 1);',
       ),
     );
     const invocation = await source.run();
