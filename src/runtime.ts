@@ -114,7 +114,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const withSandbox = { ...settings, sandboxUse: sandboxOf(settings, starting.isShared) };
   const { metrics, keyPlace, enclosure, ...plugs } = await startPlugs(withSandbox, { ...starting, version, onDamage, apiUrl: () => api?.url ?? "" });
   const { store } = plugs;
-  if (starting.isShared) requireKeys(settings.host, store);
+  if (starting.isShared) await requireKeys(settings.host, store);
 
   // Endpoints get their address before the engine starts: hooks that recover want to know it.
   let handler: Parameters<typeof Listener.open>[0] = answerStarting;
@@ -137,6 +137,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const started = startedNow(endpoints.url, version);
   const record = (): ServerRecord => ({ ...started, api_url: api?.url ?? "" });
   metrics.watchProcesses(() => engine.processCount);
+  metrics.watchSources(() => engine.sourceCount);
   const facts = (): JsonObject => ({ home, secret_key: keyPlace, ...countsOf(engine), ...enclosureStatus(enclosure), ...health.status() });
   const router = apiRouter(engine, {
     apiKey,
@@ -151,7 +152,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
     rotateSecrets: () => store.rotateSecrets(),
   });
   api = await Listener.open(apiListener(router, isLoopback(host)), { host, port: settings.port, purpose: "the API" });
-  engine.open();
+  await engine.open();
   await writeServerRecord(home, record());
   undo.push(() => removeServerRecord(home));
   const dispose = async (): Promise<void> => {
@@ -182,7 +183,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
     log,
     use: settings.keyringUse,
     environment: process.env,
-    inUse: keysInUse(clearStore),
+    inUse: await keysInUse(clearStore),
   });
   const store = await openSealedStore(clearStore, vault);
   const places = { entry: await copyEntry(programFile("child.cjs"), home), runFolder: join(home, "run"), packagesFolder };
@@ -192,7 +193,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   const packages = await NpmResolver.open({ folder: packagesFolder, npm, allowScripts, clock: systemClock, signal: stop.signal });
   const runner = await ProcessRunner.start({ ...places, enclosure, memoryMb, allowAddons, apiUrl, clock: systemClock, log });
   undo.push(() => runner[Symbol.asyncDispose]());
-  const metrics = new Metrics(() => store.listSources().length);
+  const metrics = new Metrics();
   const allowsPrivate = settings.allowPrivateWebhooks || isLoopback(settings.host);
   const userAgent = `headwater/${version}`;
   const sender = webhookSender({ clock: systemClock, allowsPrivate, userAgent });
@@ -255,8 +256,8 @@ function startedNow(endpointUrl: string, version: string): Omit<ServerRecord, "a
   return { pid: process.pid, in_background: process.env["PD_BACKGROUND"] === "1", endpoint_url: endpointUrl, started_at_ms: systemClock.now(), version };
 }
 
-function countsOf({ store, processCount }: Engine): JsonObject {
-  return { sources: store.listSources().length, processes: processCount };
+function countsOf({ sourceCount, processCount }: Engine): JsonObject {
+  return { sources: sourceCount, processes: processCount };
 }
 
 function enclosureStatus({ kind, reason, network }: Enclosure): JsonObject {
@@ -264,8 +265,8 @@ function enclosureStatus({ kind, reason, network }: Enclosure): JsonObject {
 }
 
 /** A server that others reach wants to know who they are. */
-function requireKeys(host: string, store: Store): void {
-  if (isLoopback(host) || store.listKeys().length > 0) return;
+async function requireKeys(host: string, store: Store): Promise<void> {
+  if (isLoopback(host) || (await store.listKeys()).length > 0) return;
   throw new PdError("PD_NO_KEYS", `Cannot serve on ${host}: nobody has a key of their own yet`, { fix: "pd keys create <name>, then pd serve" });
 }
 

@@ -4,7 +4,7 @@ import type { OAuthGrant } from "./oauth.ts";
 import type { PropDeclaration } from "./prop.ts";
 
 /** Credentials for one app: what `$auth` shows (platform.md §1.7). */
-export interface Account {
+export interface AccountContent {
   readonly id: AccountId;
   /** Of all accounts of its app it alone has it. */
   readonly name: string;
@@ -12,11 +12,17 @@ export interface Account {
   readonly app: string;
   readonly credentials: JsonObject;
   /** How it gets new tokens by itself. */
-  readonly oauth?: OAuthGrant;
+  readonly oauth?: OAuthGrant | undefined;
   /** Why the provider does not take it any more. */
   readonly problem?: string;
   readonly createdAt: number;
   readonly updatedAt: number;
+}
+
+/** An account as it is stored. */
+export interface Account extends AccountContent {
+  /** Counts its changes. */
+  readonly revision: number;
 }
 
 /** Finds an account by id, or by name among those of an app. */

@@ -1,5 +1,7 @@
+import type { ComponentDefinition } from "./component.ts";
 import type { DeployedId, SavedId } from "./ids.ts";
 import type { ConfiguredProps, PropDeclaration } from "./prop.ts";
+import type { Origin, SavedComponent } from "./saved-component.ts";
 
 /** An instance of a saved component (components.md, Deployed component). */
 export interface DeployedComponent {
@@ -23,6 +25,24 @@ export interface DeployedComponent {
   readonly updatedAt: number;
 }
 
+/** What is told of the code of a source without reading it. */
+export interface Provenance {
+  readonly declared: ComponentDefinition;
+  readonly origin: Origin;
+  /** Paths of modules that are loaded before it. */
+  readonly imports: readonly string[];
+}
+
+export function provenanceOf({ definition, origin, code }: Pick<SavedComponent, "definition" | "origin" | "code">): Provenance {
+  return { declared: definition, origin, imports: (code.imports ?? []).map(({ path }) => path) };
+}
+
+/** A source as it is stored, with what its code declares. */
+export interface StoredSource {
+  readonly source: DeployedComponent;
+  readonly provenance: Provenance;
+}
+
 /** `New Issue (Instant)` → `new-issue-instant`. */
 export function slugify(name: string): string {
   const slug = name
@@ -34,9 +54,9 @@ export function slugify(name: string): string {
   return slug === "" ? "source" : slug;
 }
 
-/** The slug itself, or with the lowest number from 2 that is free. */
-export function uniqueSlug(slug: string, isTaken: (slug: string) => boolean): string {
-  let candidate = slug;
-  for (let number = 2; isTaken(candidate); number++) candidate = `${slug}-${number}`;
-  return candidate;
+/** Slugs for a name in the order in which they are tried: itself, then with numbers from 2. */
+export function* slugsFor(name: string): Generator<string> {
+  const slug = slugify(name);
+  yield slug;
+  for (let number = 2; ; number++) yield `${slug}-${number}`;
 }

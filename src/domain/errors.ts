@@ -41,6 +41,7 @@ export type ErrorCode =
   | "PD_BODY_TOO_LARGE"
   | "PD_TOO_BUSY"
   | "PD_NOT_STORED"
+  | "PD_IN_DOUBT"
   | "PD_INTERRUPTED"
   | "PD_STARTING"
   | "PD_STOPPING"
@@ -115,6 +116,11 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
     status: 503,
     title: "The change could not be written to the database",
     fix: "Free disk space under PD_HOME, then try again; nothing was acknowledged",
+  },
+  PD_IN_DOUBT: {
+    status: 503,
+    title: "The database was asked to write a change and gave no answer: it may be stored or not",
+    fix: "Look whether it is there before you try again",
   },
   PD_INTERRUPTED: { status: 503, title: "A run was cut off for a reason that lies outside of it", fix: "Send the request again" },
   PD_STARTING: { status: 503, title: "The server is starting", fix: "Try again in a second" },

@@ -10,6 +10,7 @@ import { type Cancel, DeadlineQueue } from "./deadline-queue.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
 import type { LiveSource } from "./live-source.ts";
 import { runUntilStored } from "./pending.ts";
+import { untilKnown } from "./in-doubt.ts";
 import type { EnginePorts } from "./ports.ts";
 
 /** An event that the app hook does not want. */
@@ -136,7 +137,8 @@ class StoredRequest {
 
   store(): Promise<void> {
     const { store, clock } = this.#ports;
-    this.#storing ??= store.storePending({ id: this.id, sourceId: this.#live.source.id, trigger: this.#trigger, receivedAt: clock.now() });
+    const request = { id: this.id, sourceId: this.#live.source.id, trigger: this.#trigger, receivedAt: clock.now() };
+    this.#storing ??= untilKnown(this.#ports, () => store.storePending(request));
     return this.#storing;
   }
 

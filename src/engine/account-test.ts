@@ -1,4 +1,4 @@
-import type { Account } from "../domain/account.ts";
+import type { AccountContent } from "../domain/account.ts";
 import { PdError } from "../domain/errors.ts";
 import { type AppProbe, type Verdict, knownApp, probeRequest, shownAddress, verdictOf } from "../domain/known-app.ts";
 import { canRenew, travelsSafely } from "../domain/oauth.ts";
@@ -17,13 +17,13 @@ type AskPorts = Pick<EnginePorts, "credentials" | "prober">;
 
 interface TestPorts extends AskPorts {
   /** What published components of its app get with an account; `undefined`: there are none to ask. */
-  askPublished(account: Account): Promise<PublishedAnswer | undefined>;
+  askPublished(account: AccountContent): Promise<PublishedAnswer | undefined>;
 }
 
 /** Asks the app whether it takes an account, or has published code of it ask; with new tokens where the old ones are refused. Throws PD_BAD_INPUT for a probe that cannot be sent. */
-export async function testAccount(ports: TestPorts, account: Account, given?: AppProbe): Promise<AccountTest> {
+export async function testAccount(ports: TestPorts, account: AccountContent, given?: AppProbe): Promise<AccountTest> {
   const probe = given ?? knownApp(account.app)?.probe;
-  const attempt = async (current: Account): Promise<AccountTest> =>
+  const attempt = async (current: AccountContent): Promise<AccountTest> =>
     probe === undefined ? ((await ports.askPublished(current)) ?? notAsked(current)) : ask(ports, probe, current);
   try {
     const fresh = await ports.credentials.fresh(account);
@@ -37,12 +37,12 @@ export async function testAccount(ports: TestPorts, account: Account, given?: Ap
   }
 }
 
-function notAsked({ app }: Account): AccountTest {
+function notAsked({ app }: AccountContent): AccountTest {
   return { verdict: "unknown", reason: `it is not known what to ask ${app}: give an address of it that wants credentials` };
 }
 
 /** Addresses and headers have keys in them: what is told of them shows the names of secret fields, never what they hold. */
-async function ask({ credentials, prober }: AskPorts, probe: AppProbe, account: Account): Promise<AccountTest> {
+async function ask({ credentials, prober }: AskPorts, probe: AppProbe, account: AccountContent): Promise<AccountTest> {
   const { url, headers, missing } = probeRequest(probe, account.credentials);
   const asked = shownAddress(probe, account);
   if (missing.length > 0) return { verdict: "unknown", reason: `to ask ${account.app}, its field ${missing.join(", ")} is wanted` };

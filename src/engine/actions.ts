@@ -46,7 +46,7 @@ export async function runAction(ports: EnginePorts, action: LoadedAction, wishes
   for (let runs = 1; ; runs++) {
     const result = await runOnce(ports, action, {
       ...wishes,
-      context: { ...contextOf(ports), ...wishes.context, run: { runs, ...(context === undefined ? {} : { context }) } },
+      context: { ...(await contextOf(ports)), ...wishes.context, run: { runs, ...(context === undefined ? {} : { context }) } },
     });
     logs.push(...result.logs);
     const report = reportOf(result);
@@ -63,7 +63,7 @@ async function runOnce(ports: EnginePorts, action: LoadedAction, { configured, d
   const { clock, settings } = ports;
   const { definition } = action.component;
   const memory = definition.props.some(({ kind }) => kind === "db") ? (definition.key ?? action.component.hash) : undefined;
-  if (memory !== undefined) recall(ports, action, memory);
+  if (memory !== undefined) await recall(ports, action, memory);
   const reach = await ports.credentials.reachOf(withDynamicProps(definition.props, dynamicProps), configured);
   const id = invocationId(clock.now(), clock.randomText(8));
   const request = {
@@ -80,8 +80,8 @@ async function runOnce(ports: EnginePorts, action: LoadedAction, { configured, d
 }
 
 /** A process sees what is stored by now; what it knows and is gone is cleared. */
-function recall({ store }: EnginePorts, { unit, memory: known }: LoadedAction, memory: string): void {
-  const stored = store.readActionState(memory);
+async function recall({ store }: EnginePorts, { unit, memory: known }: LoadedAction, memory: string): Promise<void> {
+  const stored = await store.readActionState(memory);
   const gone = [...known].filter((key) => !(key in stored)).map((key) => [key, null]);
   for (const key of Object.keys(stored)) known.add(key);
   unit.patchState({ ...stored, ...Object.fromEntries(gone) }, 0);
@@ -96,8 +96,8 @@ async function remember(
   await store.writeActionState(memory, changes);
 }
 
-function contextOf({ clock, store }: EnginePorts): JsonObject {
-  const { userId } = store.identity();
+async function contextOf({ clock, store }: EnginePorts): Promise<JsonObject> {
+  const { userId } = await store.identity();
   const now = clock.now();
   return {
     id: clock.randomText(27),

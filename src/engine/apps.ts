@@ -24,8 +24,8 @@ export class Apps {
   }
 
   /** Those that are known, and those that saved components use; by slug. */
-  list(): readonly App[] {
-    const slugs = new Set([...knownApps(), ...this.#used()]);
+  async list(): Promise<readonly App[]> {
+    const slugs = new Set([...knownApps(), ...(await this.#used())]);
     return [...slugs].toSorted((a, b) => (a < b ? -1 : 1)).map((slug) => appOf(slug, knownApp(slug) ?? { name: slug, fields: [] }));
   }
 
@@ -36,11 +36,11 @@ export class Apps {
     if (known !== undefined) return appOf(slug, known);
     const own = user === undefined ? [] : fieldsReadOf(slug, [user.text, ...Object.values(user.files)]);
     const fields = new Set([...own, ...(await this.#publishedFields(slug))]);
-    return fields.size === 0 && !this.#used().includes(slug) ? undefined : learnedApp(slug, [...fields], own);
+    return fields.size === 0 && !(await this.#used()).includes(slug) ? undefined : learnedApp(slug, [...fields], own);
   }
 
-  #used(): readonly string[] {
-    return this.#ports.store.listComponents().flatMap(({ definition }) => definition.props.flatMap((prop) => (prop.kind === "app" ? [prop.app] : [])));
+  async #used(): Promise<readonly string[]> {
+    return (await this.#ports.store.listComponents()).flatMap(({ definition }) => definition.props.flatMap((prop) => (prop.kind === "app" ? [prop.app] : [])));
   }
 
   /** Fields of an app's account, as its published code reads them; none when nothing is published, or nobody can tell now. */

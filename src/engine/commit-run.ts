@@ -2,8 +2,10 @@ import { type DedupeCache, type DedupeStrategy, type DroppedEmit, dedupe } from 
 import { type Emit, type Event, type NewEvent, type NewPostponedEvent, isTakenForSeconds, orderEmits, parseTs, isoTime, partEmits } from "../domain/event.ts";
 import type { DeployedId } from "../domain/ids.ts";
 import type { Invocation, LogLine, RunResult } from "../domain/invocation.ts";
-import type { RunCommit } from "../ports/run-store.ts";
+import { PdError } from "../domain/errors.ts";
+import type { Committed, RunCommit } from "../ports/run-store.ts";
 import type { LatePart } from "../ports/runner.ts";
+import { isInDoubt, untilKnown } from "./in-doubt.ts";
 import type { EnginePorts } from "./ports.ts";
 
 /** What one host knows of a source while it is its only writer. */
@@ -92,7 +94,20 @@ export interface CommittedRun {
   readonly events: readonly Event[];
 }
 
-/** Order, dedupe, commit, announce. Throws PD_NOT_STORED, having written and announced nothing. */
+/** Before anything is disowned or run again it is known whether it is stored. */
+async function store(ports: EnginePorts, run: RunCommit): Promise<Committed> {
+  try {
+    return await ports.store.commit(run);
+  } catch (error) {
+    if (!isInDoubt(error)) throw error;
+    const { id, sourceId } = run.invocation;
+    const found = await untilKnown(ports, () => ports.store.committed(id));
+    if (found !== undefined) return found;
+    throw new PdError("PD_NOT_STORED", `Cannot store a run of ${sourceId}: the database lost it on the way`, { cause: error });
+  }
+}
+
+/** Order, dedupe, commit, announce. Throws PD_NOT_STORED, having written and announced nothing; PD_IN_DOUBT when the server stops before it is known. */
 export async function commitRun(ports: EnginePorts, { owner, strategy, invocation, result }: FinishedRun): Promise<CommittedRun> {
   const now = ports.clock.now();
   const judged = judgeEmits(owner, strategy, { emits: result.emits, now });
@@ -105,7 +120,7 @@ export async function commitRun(ports: EnginePorts, { owner, strategy, invocatio
     ...(result.returned === undefined ? {} : { returned: result.returned }),
   };
   const logs = [...result.logs, ...judged.warnings];
-  const { events, listeners } = await ports.store.commit({
+  const { events, listeners } = await store(ports, {
     fence: owner.fence,
     invocation: complete,
     ...withEvents(judged),

@@ -1,4 +1,4 @@
-import { type Account, accountIdOf } from "../domain/account.ts";
+import { type Account, type AccountContent, accountIdOf } from "../domain/account.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import type { AccountId } from "../domain/ids.ts";
 import type { RunResult } from "../domain/invocation.ts";
@@ -26,6 +26,9 @@ export interface Reach {
   readonly secrets: readonly string[];
 }
 
+/** From what is stored by then. */
+type Change = (current: AccountContent) => AccountContent;
+
 interface NamedAccount {
   /** Of the prop. */
   readonly name: string;
@@ -45,15 +48,15 @@ const REFUSALS: ReadonlySet<string> = new Set(["PD_ACCOUNT_NOT_FOUND", "PD_ACCOU
 export class Credentials {
   readonly #ports: CredentialPorts;
   /** Accounts whose tokens are being renewed: however many ask, the provider is asked once. */
-  readonly #renewing = new Map<string, Promise<Account>>();
+  readonly #renewing = new Map<string, Promise<AccountContent>>();
   /** What could not be stored yet. */
-  readonly #unsaved = new Map<string, Account>();
+  readonly #unsaved = new Map<string, AccountContent>();
   /** When a renewal failed that may be tried again. */
   readonly #failedAt = new Map<string, number>();
   /** The last change of an account that goes on: each begins with what the one before has stored. */
   readonly #changing = new Map<string, Promise<unknown>>();
   /** As they are stored: to read and open one costs as much as all else that a call does with it. */
-  readonly #read = new Map<string, Account>();
+  readonly #read = new Map<string, AccountContent>();
   readonly #over = new AbortController();
 
   constructor(ports: CredentialPorts) {
@@ -105,7 +108,7 @@ export class Credentials {
     return { configured: values, dataStores, secrets: secretsOf(props, values) };
   }
 
-  async #usable({ name: prop, app, id }: NamedAccount): Promise<Account> {
+  async #usable({ name: prop, app, id }: NamedAccount): Promise<AccountContent> {
     const account = await this.#current(id);
     if (account?.app !== undefined && account.app !== app)
       throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot give ${prop} its account: ${id} is of ${account.app}, not of ${app}`, {
@@ -117,15 +120,15 @@ export class Credentials {
   }
 
   /** As it is by now; what could not be stored before is stored first. */
-  async #current(id: string): Promise<Account | undefined> {
-    const stored = this.#read.get(id) ?? this.#ports.store.getAccount(id);
+  async #current(id: string): Promise<AccountContent | undefined> {
+    const stored = this.#read.get(id) ?? (await this.#ports.store.getAccount(id));
     if (stored !== undefined && this.#unsaved.has(id)) return this.change(stored.id, (current) => ({ ...current }));
     if (stored !== undefined) this.#read.set(id, stored);
     return stored;
   }
 
   /** With tokens that are good for a while. Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED, PD_STOPPING. */
-  async fresh(account: Account): Promise<Account> {
+  async fresh(account: AccountContent): Promise<AccountContent> {
     if (account.problem !== undefined) throw unhealthy(account, account.problem);
     const now = this.#ports.clock.now();
     const { oauth } = account;
@@ -148,13 +151,13 @@ export class Credentials {
    * New tokens, stored before anybody gets them; those that it has already when they are newer than this account's.
    * Throws PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED, PD_STOPPING.
    */
-  renew(account: Account): Promise<Account> {
+  renew(account: AccountContent): Promise<AccountContent> {
     const running = this.#renewing.get(account.id) ?? this.#renewOnce(account).finally(() => this.#renewing.delete(account.id));
     this.#renewing.set(account.id, running);
     return running;
   }
 
-  async #renewOnce(asked: Account): Promise<Account> {
+  async #renewOnce(asked: AccountContent): Promise<AccountContent> {
     const { clock, log } = this.#ports;
     const account = await this.#current(asked.id);
     if (account === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot use account "${asked.name}": it was deleted`);
@@ -193,29 +196,33 @@ export class Credentials {
   }
 
   /** While the provider was asked, somebody may have given the account other credentials: those stay. */
-  async #unlessReplaced({ id, name, oauth: before }: Account, to: (current: Account) => Account): Promise<Account> {
+  async #unlessReplaced({ id, name, oauth: before }: AccountContent, to: Change): Promise<AccountContent> {
     const after = await this.#changeInTurn(id, (current) => (isSameGrant(current.oauth, before) ? to(current) : current), true);
     if (after === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot use account "${name}": it was deleted`);
     return after;
   }
 
   /** Changes an account from what is stored of it by then; `undefined`: there is none. Throws PD_CONFLICT; then nothing has changed. */
-  change(id: AccountId, to: (current: Account) => Account): Promise<Account | undefined> {
+  change(id: AccountId, to: Change): Promise<AccountContent | undefined> {
     return this.#changeInTurn(id, to, false);
   }
 
   /** `isKept`: also when it cannot be stored now. A rotated token must not be lost: the one before is worth nothing any more. */
-  #changeInTurn(id: AccountId, to: (current: Account) => Account, isKept: boolean): Promise<Account | undefined> {
+  #changeInTurn(id: AccountId, to: Change, isKept: boolean): Promise<AccountContent | undefined> {
     const { store } = this.#ports;
     return this.inTurn(id, async () => {
-      const current = store.getAccount(id);
-      const known = current === undefined ? undefined : (this.#unsaved.get(id) ?? current);
-      const next = known === undefined ? undefined : to(known);
-      if (next === undefined || next === current) return next;
-      if (isKept) this.#unsaved.set(id, next);
-      await store.saveAccount(next);
-      this.#unsaved.delete(id);
-      return next;
+      for (;;) {
+        const current = await store.getAccount(id);
+        if (current === undefined) return undefined;
+        const known = this.#unsaved.get(id) ?? current;
+        const next = to(known);
+        if (next === current) return next;
+        if (isKept) this.#unsaved.set(id, next);
+        const isStored = await store.replaceAccount(current, next);
+        // What another host has stored since it was read counts, and is what the change begins with.
+        this.#unsaved.delete(id);
+        if (isStored) return next;
+      }
     });
   }
 
@@ -241,7 +248,7 @@ export class Credentials {
 }
 
 /** What a provider says may have in it what it was asked with. */
-function told(reason: string, { credentials, oauth }: Account): string {
+function told(reason: string, { credentials, oauth }: AccountContent): string {
   const fields = Object.entries(credentials).flatMap(([name, value]) => (isSecretField(name) ? [String(value)] : []));
   return withStars(reason, [...fields, oauth?.client.secret ?? "", oauth?.refreshToken ?? ""]);
 }
@@ -254,7 +261,7 @@ function secretsOf(props: readonly PropDeclaration[], configured: ConfiguredProp
   return props.flatMap((prop) => (Object.hasOwn(configured, prop.name) ? secretTexts(prop, configured[prop.name]) : []));
 }
 
-function unhealthy({ name, app }: Account, reason: string): PdError {
+function unhealthy({ name, app }: AccountContent, reason: string): PdError {
   return new PdError("PD_ACCOUNT_UNHEALTHY", `Cannot use account "${name}" of ${app}: ${reason}`, { fix: `pd accounts reconnect ${name}` });
 }
 

@@ -8,7 +8,7 @@ export async function answerDataStore({ store }: Pick<EnginePorts, "store">, req
     case "get":
       return store.getDataStoreValue(request.store, request.key);
     case "has":
-      return store.getDataStoreValue(request.store, request.key) !== undefined;
+      return (await store.getDataStoreValue(request.store, request.key)) !== undefined;
     case "set":
       await store.setDataStoreValue(request.store, request.key, request.value);
       return undefined;
@@ -16,9 +16,9 @@ export async function answerDataStore({ store }: Pick<EnginePorts, "store">, req
       await store.deleteDataStoreValue(request.store, request.key);
       return undefined;
     case "keys":
-      return store.listDataStoreValues(request.store).map(([key]) => key);
+      return (await store.listDataStoreValues(request.store)).map(([key]) => key);
     case "entries":
-      return store.listDataStoreValues(request.store).map((entry) => [...entry]);
+      return (await store.listDataStoreValues(request.store)).map((entry) => [...entry]);
     case "clear":
       await store.clearDataStore(request.store);
       return undefined;

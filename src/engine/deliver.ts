@@ -7,10 +7,11 @@ import { type Webhook, signingSecrets } from "../domain/webhook.ts";
 import type { DeliveryStore } from "../ports/delivery-store.ts";
 import type { Sender } from "../ports/sender.ts";
 import type { SubscriptionStore } from "../ports/subscription-store.ts";
+import { untilKnown } from "./in-doubt.ts";
 import type { EnginePorts } from "./ports.ts";
 
 /** The part of the engine's ports that deliveries need. */
-export interface DelivererPorts extends Pick<EnginePorts, "clock" | "log" | "meter"> {
+export interface DelivererPorts extends Pick<EnginePorts, "clock" | "log" | "meter" | "signal"> {
   readonly store: DeliveryStore & Pick<SubscriptionStore, "getWebhook">;
   readonly sender: Sender;
   /** Attempts that go on for one listener. */
@@ -45,8 +46,8 @@ export class Deliverer {
   }
 
   /** Takes up what is pending. */
-  start(): void {
-    this.wake(this.#ports.store.listBusyListeners());
+  async start(): Promise<void> {
+    this.wake(await this.#ports.store.listBusyListeners());
   }
 
   /** Something is due for these. */
@@ -84,7 +85,7 @@ export class Deliverer {
   async #attempt(delivery: Delivery): Promise<() => Promise<boolean>> {
     const { clock, meter, store } = this.#ports;
     const { listenerId } = delivery;
-    const webhook = isWebhookId(listenerId) ? store.getWebhook(listenerId) : undefined;
+    const webhook = isWebhookId(listenerId) ? await store.getWebhook(listenerId) : undefined;
     // Deleted or deactivated since it was read.
     if (isWebhookId(listenerId) && webhook?.active !== true) return () => this.#settled(store.missPending(listenerId));
     const at = clock.now();
@@ -95,11 +96,11 @@ export class Deliverer {
     const attempt: Attempt = { at, durationMs: clock.now() - at, result };
     const verdict = judge(result, { attempt: delivery.attemptCount + 1, now: clock.now(), random: clock.random() });
     meter.attempted({ verdict: verdict.kind, durationMs: attempt.durationMs });
-    return () => this.#settled(store.recordAttempt({ delivery, attempt, verdict }));
+    return () => this.#settled(untilKnown(this.#ports, () => store.recordAttempt({ delivery, attempt, verdict })));
   }
 
   /** False when it could not be stored: then the attempt is made again. */
-  async #settled(write: Promise<void>): Promise<boolean> {
+  async #settled(write: Promise<unknown>): Promise<boolean> {
     try {
       await write;
       return true;
@@ -174,7 +175,7 @@ class Lane {
         await this.#untilChangedOr(this.#resumeAt);
         continue;
       }
-      if (this.#next.length === 0 && this.isWanted) this.#readDue();
+      if (this.#next.length === 0 && this.isWanted) await this.#readDue();
       while (this.#onTheirWay.size < concurrency && this.#next.length > 0) this.#begin(this.#next.shift());
       if (this.#onTheirWay.size >= concurrency) await this.#untilChangedOr(undefined);
       else if (!this.isWanted && !(await this.#untilDue())) return;
@@ -184,7 +185,8 @@ class Lane {
   /** Places are free and nothing is due: waits for what will be. False: nothing will. */
   async #untilDue(): Promise<boolean> {
     const { clock, store } = this.#ports;
-    const at = store.nextDueAt(this.#listenerId, this.#readAt);
+    const at = await store.nextDueAt(this.#listenerId, this.#readAt);
+    if (this.isWanted || this.#isStopping) return true;
     if (at === undefined && this.#taken.size === 0) return false;
     await this.#untilChangedOr(at);
     if (at !== undefined && clock.now() >= at) this.isWanted = true;
@@ -199,13 +201,17 @@ class Lane {
     this.#sleep.abort();
   }
 
-  #readDue(): void {
+  async #readDue(): Promise<void> {
     const { clock, store } = this.#ports;
     this.#readAt = clock.now();
     const limit = BATCH + this.#taken.size;
-    const due = store.listDue(this.#listenerId, this.#readAt, limit);
-    this.isWanted = due.length === limit;
-    this.#next = due.filter(({ id }) => !this.#taken.has(id));
+    // What is recorded while this reads may be read as it was before.
+    const left = new Set(this.#taken);
+    this.isWanted = false;
+    const due = await store.listDue(this.#listenerId, this.#readAt, limit);
+    if (this.#isStopping) return;
+    if (due.length === limit) this.isWanted = true;
+    this.#next = due.filter(({ id }) => !left.has(id) && !this.#taken.has(id));
     for (const { id } of this.#next) this.#taken.add(id);
   }
 

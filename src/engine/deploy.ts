@@ -1,5 +1,4 @@
-import { type DeployedComponent, slugify, uniqueSlug } from "../domain/deployed-component.ts";
-import { PdError } from "../domain/errors.ts";
+import type { DeployedComponent } from "../domain/deployed-component.ts";
 import type { DeployedId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { dataStoresOf } from "../domain/prop.ts";
@@ -12,6 +11,7 @@ import { LiveSource } from "./live-source.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { EngineState } from "./registry.ts";
 import { planTimers } from "./plan-timers.ts";
+import { withSlug } from "./slugs.ts";
 
 export interface DeployRequest {
   readonly code: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent };
@@ -57,7 +57,7 @@ export async function deploy(ports: EnginePorts, state: EngineState, request: De
     createdAt: now,
     updatedAt: now,
   };
-  const live = new LiveSource(ports, draft, false);
+  const live = new LiveSource(ports, draft);
   await live.keepWarm(async () => {
     const { component, unit } = await load(ports, live, request);
     return state.sources.inTurn(live, () => install(ports, state, { live, component, unit, request }));
@@ -80,13 +80,14 @@ async function install(ports: EnginePorts, state: EngineState, { live, component
     const { definition } = component;
     const configuration = await live.questions.configure(unit, { name: definition.name, definition, given: request.props });
     const name = request.name ?? definition.name;
-    if (request.slug !== undefined && (state.sources.hasSlug(request.slug) || store.isSlugTaken(request.slug)))
-      throw new PdError("PD_CONFLICT", `Cannot deploy ${name}: the slug "${request.slug}" is taken`);
-    const slug = request.slug ?? uniqueSlug(slugify(name), (text) => state.sources.hasSlug(text) || store.isSlugTaken(text));
-    const source: DeployedComponent = { ...draft, componentId: component.id, name, slug, ...configuration };
-    live.switchTo(source, component, unit);
-    state.sources.add(live);
-    await store.beginDeploy(source, component, request.baggage);
+    const begin = async (slug: string): Promise<DeployedComponent> => {
+      const source: DeployedComponent = { ...draft, componentId: component.id, name, slug, ...configuration };
+      live.switchTo(source, component, unit);
+      await store.beginDeploy(source, component, request.baggage);
+      state.sources.add(live);
+      return source;
+    };
+    const source = await withSlug({ sources: state.sources, store }, { name, wanted: request.slug }, begin);
     await makeDataStores(ports, live);
     live.markStored(request.baggage?.state ?? {});
     await subscribeAutomatically(ports, source.id);
@@ -94,8 +95,9 @@ async function install(ports: EnginePorts, state: EngineState, { live, component
     if (source.active) await callHook(live, "activate", `deploy ${name}`);
     const timers = source.active ? planTimers(ports, live.definition.props, { source, before: [] }) : [];
     await store.finishDeploy(source.id, timers);
+    live.isShown = true;
     state.timers.replace(source.id, timers);
-    live.prepareNext();
+    live.prepareNext(component);
     return live;
   } catch (error) {
     state.sources.remove(live);
@@ -112,7 +114,7 @@ export async function makeDataStores({ store, clock }: EnginePorts, { definition
 
 /** Subscriptions that are made for each new source (platform.md §1.6). */
 async function subscribeAutomatically({ store, clock }: EnginePorts, emitterId: DeployedId): Promise<void> {
-  for (const { channel, listenerId } of store.listAutoSubscriptions())
+  for (const { channel, listenerId } of await store.listAutoSubscriptions())
     await store.saveSubscription({ id: `sub_${clock.randomText(7)}`, emitterId, listenerId, channel, createdAt: clock.now() });
 }
 

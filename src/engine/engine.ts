@@ -9,6 +9,7 @@ import type { SavedComponent } from "../domain/saved-component.ts";
 import { type HttpTrigger, timerEvent } from "../domain/trigger.ts";
 import type { CarriedState, StoredBaggage } from "../ports/component-store.ts";
 import type { Store } from "../ports/store.ts";
+import type { Identity } from "../ports/subscription-store.ts";
 import { type AccountTest, testAccount } from "./account-test.ts";
 import { Accounts } from "./accounts.ts";
 import { type App, Apps } from "./apps.ts";
@@ -63,22 +64,26 @@ export class Engine {
   readonly #apps: Apps;
   readonly #oauthFlows: OAuthFlows;
   readonly #over = new AbortController();
+  /** Who owns this server. */
+  readonly owner: Identity;
   #chores: Promise<unknown> = Promise.resolve();
 
   /** Loads the records of all sources. They can be called; nothing happens by itself before `open`. */
   static async start(given: GivenPorts): Promise<Engine> {
-    const engine = new Engine(given);
-    for (const source of given.store.listSources()) engine.#sources.add(new LiveSource(engine.#ports, source, true));
-    await settleRunningInstants(engine.#ports);
+    const { store } = given;
+    const engine = new Engine(given, await store.identity());
+    for (const { source, provenance } of await store.listSources()) engine.#sources.add(new LiveSource(engine.#ports, source, provenance));
+    await store.dropUnfinished(await store.listUnfinished());
+    await settleRunningInstants(engine.#ports, engine.#sources.ids);
     return engine;
   }
 
   /** Fires timers and takes up what an earlier server left. Endpoints have to answer by now: hooks call them. */
-  open(): void {
-    this.#scheduler.start(this.#ports.store.listTimers());
-    this.#deliverer.start();
+  async open(): Promise<void> {
+    this.#scheduler.start(await this.#ports.store.listTimers(this.#sources.ids));
+    await this.#deliverer.start();
     this.#postponed.start();
-    runPending(this.#ports, this.#sources);
+    await runPending(this.#ports, this.#sources);
     this.#chores = Promise.all([
       activateCutOff(this.#ports, this.#sources),
       keepPruned(this.#ports, this.#sources),
@@ -87,7 +92,8 @@ export class Engine {
     ]);
   }
 
-  private constructor(given: GivenPorts) {
+  private constructor(given: GivenPorts, owner: Identity) {
+    this.owner = owner;
     const ports: EnginePorts = {
       ...given,
       credentials: new Credentials(given),
@@ -109,6 +115,16 @@ export class Engine {
     this.#scheduler = new Scheduler(ports, { invoke: async (sourceId, trigger, id) => this.#sources.byId(sourceId)?.invoke(trigger, { id }) });
     this.#postponed = new PostponedEmitter(ports);
     this.#acceptor = new RequestAcceptor(ports, this.#over.signal);
+  }
+
+  /** How many sources there are. */
+  get sourceCount(): number {
+    return this.newestSources().length;
+  }
+
+  /** All sources but those that are being deployed, the newest first. */
+  newestSources(): readonly LiveSource[] {
+    return this.#sources.newestFirst().filter(({ isShown }) => isShown);
   }
 
   /** Processes of sources that there are now. */
@@ -162,10 +178,10 @@ export class Engine {
   }
 
   /** Asks the app of an account whether it takes it. Throws PD_ACCOUNT_NOT_FOUND, PD_BAD_INPUT. */
-  testAccount(idOrName: string, probe: AppProbe | undefined): Promise<AccountTest> {
+  async testAccount(idOrName: string, probe: AppProbe | undefined): Promise<AccountTest> {
     const { credentials, prober } = this.#ports;
     const published = { workbench: this.#workbench, registries: this.#registries };
-    return testAccount({ credentials, prober, askPublished: (account) => askPublished(published, account) }, this.#accounts.find(idOrName), probe);
+    return testAccount({ credentials, prober, askPublished: (account) => askPublished(published, account) }, await this.#accounts.find(idOrName), probe);
   }
 
   /** An app as a component uses it. Throws what finding its code throws. */
@@ -209,19 +225,19 @@ export class Engine {
   async unpublish(idOrKey: string, version: string | undefined): Promise<void> {
     const isMeant = ({ id, definition }: SavedComponent): boolean =>
       id === idOrKey || (definition.key === idOrKey && (version === undefined || definition.version === version));
-    const found = this.store.listComponents().filter((known) => !known.isTransient && isMeant(known));
+    const found = (await this.store.listComponents()).filter((known) => !known.isTransient && isMeant(known));
     if (found.length === 0) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot unpublish "${idOrKey}": nothing is published under this id or key`);
     for (const { id } of found) await this.store.unpublishComponent(id);
   }
 
   /** The newest with this key, of what is saved here or else of the registries. Throws PD_COMPONENT_NOT_FOUND. */
   async describeKey(key: string): Promise<SavedComponent> {
-    return this.store.getComponentByKey(key) ?? this.#workbench.describe({ code: { kind: "key", key }, env: {} });
+    return (await this.store.getComponentByKey(key)) ?? this.#workbench.describe({ code: { kind: "key", key }, env: {} });
   }
 
   /** Saved components and those of the registries, best first. */
   async searchComponents(query: string): Promise<readonly IndexedComponent[]> {
-    const own = this.store.listComponents().flatMap(({ definition, code, isTransient }): IndexedComponent[] => {
+    const own = (await this.store.listComponents()).flatMap(({ definition, code, isTransient }): IndexedComponent[] => {
       const { key, name, description = "", version, type } = definition;
       return key === undefined || type === "app" || isTransient ? [] : [{ key, name, description, version, type, registry: "", path: code.path }];
     });
@@ -232,9 +248,9 @@ export class Engine {
   }
 
   /** By id or key. Throws PD_COMPONENT_NOT_FOUND. */
-  findComponent(idOrKey: string): SavedComponent {
+  async findComponent(idOrKey: string): Promise<SavedComponent> {
     const { store } = this.#ports;
-    const found = isSavedId(idOrKey) ? store.getComponent(idOrKey) : store.getComponentByKey(idOrKey);
+    const found = await (isSavedId(idOrKey) ? store.getComponent(idOrKey) : store.getComponentByKey(idOrKey));
     if (found === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot use component "${idOrKey}": none has this id or key`);
     return found;
   }
@@ -276,13 +292,13 @@ export class Engine {
   }
 
   /** Runs now; without an event as its timer would, or as an empty request would. */
-  run(live: LiveSource, event: JsonValue | undefined): Promise<CommittedRun> {
-    return live.invoke({ kind: "manual", event: event ?? this.#manualEvent(live) });
+  async run(live: LiveSource, event: JsonValue | undefined): Promise<CommittedRun> {
+    return live.invoke({ kind: "manual", event: event ?? (await this.#manualEvent(live)) });
   }
 
   /** The same trigger again, against today's code. Throws PD_INVOCATION_NOT_FOUND, and PD_BAD_INPUT for a hook. */
-  replay(id: InvocationId): Promise<CommittedRun> {
-    const before = this.#ports.store.getInvocation(id);
+  async replay(id: InvocationId): Promise<CommittedRun> {
+    const before = await this.#ports.store.getInvocation(id);
     if (before === undefined) throw new PdError("PD_INVOCATION_NOT_FOUND", `Cannot replay "${id}": no invocation has this id`);
     if (before.trigger.kind === "hook")
       throw new PdError("PD_BAD_INPUT", `Cannot replay ${id}: it called the hook ${before.trigger.hook}`, {
@@ -328,9 +344,9 @@ export class Engine {
     return live;
   }
 
-  #manualEvent(live: LiveSource): JsonObject {
+  async #manualEvent(live: LiveSource): Promise<JsonObject> {
     const now = this.#ports.clock.now();
-    const [timer] = this.#ports.store.timersOf(live.source.id);
+    const [timer] = await this.#ports.store.listTimers([live.source.id]);
     if (timer !== undefined) return timerEvent({ plannedAt: now, schedule: timer.schedule });
     const timestamp = Math.floor(now / 1000);
     const isHttp = live.definition.props.some(({ kind }) => kind === "http");

@@ -68,7 +68,7 @@ export class EventFeed {
   async *#backlogThen(live: Subscription<Event>, sourceId: DeployedId, afterSeq: number): AsyncGenerator<Event> {
     let seen = afterSeq;
     for (;;) {
-      const missed = this.#store.listEventsSince(sourceId, seen, BACKLOG_STEP);
+      const missed = await this.#store.listEventsSince(sourceId, seen, BACKLOG_STEP);
       for (const event of missed) {
         yield event;
         seen = event.seq;

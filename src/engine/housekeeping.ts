@@ -1,9 +1,9 @@
-import { accountIdOf } from "../domain/account.ts";
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { messageOf } from "../domain/errors.ts";
 import type { ListenerId } from "../domain/ids.ts";
 import { canRenew, dueAt } from "../domain/oauth.ts";
 import type { AccountStore } from "../ports/account-store.ts";
+import { type UserOfAccounts, accountsOf } from "./accounts.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { SourceRegistry } from "./registry.ts";
 import type { Workbench } from "./workbench.ts";
@@ -23,7 +23,7 @@ export async function keepPruned({ store, clock, log, settings, signal }: Engine
   while (!signal.aborted) {
     try {
       for (const { source } of sources.all()) await repeat(() => store.prune(source.id, settings.retention, clock.now()));
-      const listeners: readonly ListenerId[] = [...store.listWebhooks().map(({ id }) => id), ...[...sources.all()].map(({ source }) => source.id)];
+      const listeners: readonly ListenerId[] = [...(await store.listWebhooks()).map(({ id }) => id), ...[...sources.all()].map(({ source }) => source.id)];
       for (const id of listeners) await repeat(() => store.pruneDeliveries(id, settings.retention, clock.now()));
       await repeat(() => store.shrink());
     } catch (error) {
@@ -44,7 +44,7 @@ export async function keepCool({ clock, settings, signal }: EnginePorts, sources
 
 /** What is deployed, as far as it uses accounts. */
 interface AccountUsers {
-  all(): Iterable<{ readonly source: Pick<DeployedComponent, "active" | "configured"> }>;
+  all(): Iterable<UserOfAccounts & { readonly source: Pick<DeployedComponent, "active"> }>;
 }
 
 /**
@@ -58,8 +58,8 @@ export async function keepRenewed(
   let due: readonly number[] = [];
   while (!signal.aborted) {
     try {
-      const used = new Set([...sources.all()].flatMap(({ source }) => (source.active ? Object.values(source.configured).map(accountIdOf) : [])));
-      const accounts = store.listAccounts().filter(({ id, problem, oauth }) => used.has(id) && problem === undefined && canRenew(oauth));
+      const used = new Set([...sources.all()].flatMap((user) => (user.source.active ? accountsOf(user) : [])));
+      const accounts = (await store.listAccounts()).filter(({ id, problem, oauth }) => used.has(id) && problem === undefined && canRenew(oauth));
       due = accounts.flatMap(({ oauth }) => (oauth === undefined ? [] : (dueAt(oauth) ?? [])));
       // Nobody waits here: a provider that is slow holds up no other.
       for (const account of accounts.filter(({ id }) => credentials.canTry(id)))

@@ -1,9 +1,10 @@
 import type { ComponentDefinition, HookName } from "../domain/component.ts";
-import type { DeployedComponent } from "../domain/deployed-component.ts";
+import { type DeployedComponent, type Provenance, provenanceOf } from "../domain/deployed-component.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { invocationId } from "../domain/ids.ts";
 import type { LogLine, Method, RunResult, StateChanges } from "../domain/invocation.ts";
 import { MOST_TRIES, type Tries, isDeath, reasonToRunAgain } from "../domain/run-again.ts";
+import { withDynamicProps } from "../domain/prop.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Trigger } from "../domain/trigger.ts";
 import type { CarriedState } from "../ports/component-store.ts";
@@ -14,7 +15,6 @@ import { type Reach, refusedRun } from "./credentials.ts";
 import { answerDataStore } from "./data-stores.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
 import { stateTooLarge, withoutLost, withoutState } from "./kept-state.ts";
-import { KnownCode, type Provenance } from "./known-code.ts";
 import type { EnginePorts } from "./ports.ts";
 import { SourceQuestions } from "./source-questions.ts";
 import { SourceUnits, type UnitSettings, rightsOf } from "./source-units.ts";
@@ -52,6 +52,8 @@ type Tried = { readonly run: CommittedRun } | { readonly reason: string; readonl
  */
 export class LiveSource {
   source: DeployedComponent;
+  /** False while it is being deployed: it can be called, and no list has it. */
+  isShown: boolean;
   /** It was deleted, or never came to be. */
   isGone = false;
   /** Its process is on its way out. */
@@ -63,15 +65,18 @@ export class LiveSource {
   readonly #ownership: StateOwnership;
   /** While anything goes on nothing is cooled down. */
   readonly #usage: Usage;
-  readonly #known = new KnownCode();
   readonly #questions: SourceQuestions;
+  #provenance: Provenance | undefined;
+  #definition: ComponentDefinition | undefined;
   #isStored: boolean;
 
-  /** `isStored`: false while a source is being deployed and the store does not know it yet. */
-  constructor(ports: EnginePorts, source: DeployedComponent, isStored: boolean) {
+  /** `provenance`: absent while a source is being deployed and the store does not know it yet. */
+  constructor(ports: EnginePorts, source: DeployedComponent, provenance?: Provenance) {
     this.#ports = ports;
     this.source = source;
-    this.#isStored = isStored;
+    this.#provenance = provenance;
+    this.#isStored = provenance !== undefined;
+    this.isShown = provenance !== undefined;
     this.#ownership = new StateOwnership(ports.store, source.id);
     this.#calls = new CallQueue(() => ({ ...ports.settings, maxConcurrency: this.source.maxConcurrency ?? ports.settings.maxConcurrency }));
     this.#units = new SourceUnits(ports.runner, ports.processes, {
@@ -92,18 +97,21 @@ export class LiveSource {
   }
 
   /** The code that new calls run on. */
-  get component(): SavedComponent {
-    return this.#version?.component ?? this.#readComponent();
+  async readComponent(): Promise<SavedComponent> {
+    return (await this.#current()).component;
   }
 
   /** With the props that its values have added. */
   get definition(): ComponentDefinition {
-    return this.#known.of(this.source, () => this.component).definition;
+    const { declared } = this.provenance;
+    this.#definition ??= { ...declared, props: withDynamicProps(declared.props, this.source.dynamicProps) };
+    return this.#definition;
   }
 
   /** Where its code came from, and what is loaded before it. */
   get provenance(): Provenance {
-    return this.#known.of(this.source, () => this.component).provenance;
+    if (this.#provenance === undefined) throw new Error(`${this.source.id} was asked for its code before it was loaded`);
+    return this.#provenance;
   }
 
   /** Whatever is started for this work stays until it has ended. */
@@ -167,15 +175,15 @@ export class LiveSource {
 
   /** New calls go to this version from now on. Returns what undoes it. */
   switchTo(source: DeployedComponent, component: SavedComponent, unit: Unit | undefined): { undo(): void; retireOld(): void } {
-    const before = { source: this.source, version: this.#version };
-    this.source = source;
+    const before = { source: this.source, provenance: this.#provenance, version: this.#version };
+    this.#become(source, provenanceOf(component));
     this.#version = { component, unit: unit ?? before.version?.unit, starting: undefined };
     const isSameUnit = unit === undefined || unit === before.version?.unit;
     // A run that hangs on the old code holds up nobody on the new.
     if (!isSameUnit) this.#calls.startOver();
     return {
       undo: () => {
-        this.source = before.source;
+        this.#become(before.source, before.provenance);
         this.#version = before.version;
         if (isSameUnit) return;
         this.#calls.startOver();
@@ -192,9 +200,14 @@ export class LiveSource {
     };
   }
 
+  #become(source: DeployedComponent, provenance: Provenance | undefined): void {
+    this.source = source;
+    this.#provenance = provenance;
+    this.#definition = undefined;
+  }
+
   /** Gets the next version ready before there is one: the same packages, loaded. */
-  prepareNext(): void {
-    const { bundle, packagesFolder } = this.component;
+  prepareNext({ bundle, packagesFolder }: Pick<SavedComponent, "bundle" | "packagesFolder">): void {
     if (this.source.allowsPrograms !== true) this.#ports.runner.prepare(this.#unitCode({ bundle, packagesFolder, env: {}, state: {} }));
   }
 
@@ -204,7 +217,7 @@ export class LiveSource {
     if (owned?.hasRoomFor(changes) === false) throw stateTooLarge(this.source.slug);
     // In memory first: a run that writes the same key after this is also stored after it.
     if (owned !== undefined) this.#spread(owned, changes, undefined);
-    const write = (): Promise<void> => this.#ports.store.writeState(this.source.id, changes);
+    const write = (): Promise<void> => this.#ports.store.writeState(this.source.id, changes, owned?.fence);
     await (owned === undefined ? write() : this.#commit(owned, write));
   }
 
@@ -315,24 +328,25 @@ export class LiveSource {
     this.#units.kill(`its run could not be stored: ${reason}`);
   }
 
-  #current(): Version {
-    if (this.#version !== undefined) return this.#version;
-    this.#version = { component: this.#readComponent(), unit: undefined, starting: undefined };
-    return this.#version;
-  }
-
-  #readComponent(): SavedComponent {
-    const { componentId, slug } = this.source;
-    const component = this.#ports.store.getComponent(componentId);
-    if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run ${slug}: its code ${componentId} is gone`);
-    return component;
+  /** The version that serves; a source that is cold has its code read. */
+  async #current(): Promise<Version> {
+    for (;;) {
+      if (this.#version !== undefined) return this.#version;
+      const { source } = this;
+      const component = await this.#ports.store.getComponent(source.componentId);
+      // Switched to another version meanwhile, or read by somebody else.
+      if (this.source !== source || this.#version !== undefined) continue;
+      if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run ${source.slug}: its code ${source.componentId} is gone`);
+      this.#version = { component, unit: undefined, starting: undefined };
+    }
   }
 
   /** A unit of the current version that takes calls. It may be retired while this waits, so it is looked at last. */
   async #warm(): Promise<Warm> {
     for (;;) {
+      const version = await this.#current();
       const owned = await this.#ownership.take();
-      const version = this.#current();
+      if (version !== this.#version) continue;
       if (version.unit?.isUsable === true) return { version, unit: version.unit, owned };
       const { bundle, packagesFolder } = version.component;
       version.starting ??= this.startUnit({ bundle, packagesFolder, ...rightsOf(this.source) }).finally(() => (version.starting = undefined));

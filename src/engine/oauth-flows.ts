@@ -1,4 +1,4 @@
-import type { Account } from "../domain/account.ts";
+import type { AccountContent } from "../domain/account.ts";
 import { PdError } from "../domain/errors.ts";
 import { withDefaults } from "../domain/known-app.ts";
 import { withStars } from "../domain/secret-props.ts";
@@ -21,7 +21,7 @@ export type OAuthStep =
     }
   /** Not yet: ask again after this time. */
   | { readonly kind: "pending"; readonly intervalMs: number }
-  | { readonly kind: "connected"; readonly account: Account };
+  | { readonly kind: "connected"; readonly account: AccountContent };
 
 interface OpenFlow {
   readonly request: OAuthRequest;
@@ -50,7 +50,7 @@ export class OAuthFlows {
 
   /** Throws PD_BAD_INPUT for what cannot be begun, PD_OAUTH_FAILED for what the provider refuses. */
   async start(given: OAuthRequest): Promise<OAuthStep> {
-    if (given.account === undefined) this.#accounts.check(given.app, given.name);
+    if (given.account === undefined) await this.#accounts.check(given.app, given.name);
     const request = { ...given, fields: withDefaults(given.app, given.fields) };
     const provider = settled(request);
     const { oauth, clock, credentials } = this.#ports;

@@ -43,7 +43,7 @@ export class PostponedEmitter {
     signal.addEventListener("abort", () => this.wake(), { once: true });
     while (!signal.aborted) {
       this.#nudge = new AbortController();
-      const [now, at] = [clock.now(), store.nextPostponedAt()];
+      const [now, at] = [clock.now(), await store.nextPostponedAt()];
       const isReleased = at !== undefined && at <= now && (await this.#release(now));
       const wakeAt = at === undefined || at > now ? Math.min(at ?? Number.POSITIVE_INFINITY, now + LONGEST_SLEEP_MS) : now + RETRY_MS;
       if (!isReleased) await clock.sleepUntil(wakeAt, this.#nudge.signal);

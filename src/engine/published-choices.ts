@@ -1,4 +1,4 @@
-import type { Account } from "../domain/account.ts";
+import type { AccountContent } from "../domain/account.ts";
 import { PdError } from "../domain/errors.ts";
 import type { Verdict } from "../domain/known-app.ts";
 import { appOfKey } from "../domain/registry.ts";
@@ -24,7 +24,7 @@ interface Published {
  * Has a published component of the app list the first of its choices, as a prompt does: that wants nothing but the account.
  * `undefined`: nothing is published that has any. Throws PD_REGISTRY_UNREACHABLE.
  */
-export async function askPublished({ workbench, registries }: Published, { app, id }: Account): Promise<PublishedAnswer | undefined> {
+export async function askPublished({ workbench, registries }: Published, { app, id }: AccountContent): Promise<PublishedAnswer | undefined> {
   const entries = (await registries.search(app)).filter(({ key }) => appOfKey(key) === app);
   let failure: PublishedAnswer | undefined;
   for (const { key } of entries.slice(0, MOST_COMPONENTS)) {

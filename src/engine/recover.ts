@@ -1,15 +1,15 @@
 import { messageOf } from "../domain/errors.ts";
-import { invocationId } from "../domain/ids.ts";
+import { type DeployedId, invocationId } from "../domain/ids.ts";
 import { reactivate } from "./hooks.ts";
 import type { EnginePorts } from "./ports.ts";
 import { runUntilStored } from "./pending.ts";
 import type { SourceRegistry } from "./registry.ts";
 
 /** Runs of timers that an earlier server did not finish: each instant fires at most once, so they are recorded, not repeated. */
-export async function settleRunningInstants({ store, clock }: EnginePorts): Promise<void> {
-  for (const instant of store.listRunning()) {
+export async function settleRunningInstants({ store, clock }: EnginePorts, of: readonly DeployedId[]): Promise<void> {
+  for (const instant of await store.listRunning(of)) {
     const { sourceId, prop, plannedAt } = instant;
-    const timer = store.timersOf(sourceId).find((candidate) => candidate.prop === prop);
+    const timer = (await store.listTimers([sourceId])).find((candidate) => candidate.prop === prop);
     const schedule = timer?.schedule ?? { kind: "interval", seconds: 3600 };
     const { fence } = await store.open(sourceId);
     const id = instant.invocationId ?? invocationId(clock.now(), clock.randomText(8));
@@ -34,13 +34,13 @@ export async function settleRunningInstants({ store, clock }: EnginePorts): Prom
 
 /** Sources whose change was cut off after `deactivate` had run. Their hooks may call their own endpoints. */
 export async function activateCutOff(ports: EnginePorts, sources: SourceRegistry): Promise<void> {
-  const cutOff = ports.store.listActivateDue().flatMap((id) => sources.byId(id) ?? []);
+  const cutOff = (await ports.store.listActivateDue(sources.ids)).flatMap((id) => sources.byId(id) ?? []);
   await Promise.all(cutOff.map((live) => sources.inTurn(live, () => reactivate(ports, live))));
 }
 
 /** Requests that were acknowledged begin in the order in which they came. */
-export function runPending(ports: EnginePorts, sources: SourceRegistry): void {
-  for (const request of ports.store.listPending()) {
+export async function runPending(ports: EnginePorts, sources: SourceRegistry): Promise<void> {
+  for (const request of await ports.store.listPending(sources.ids)) {
     const live = sources.byId(request.sourceId);
     if (live === undefined) continue;
     // What a component answered by itself before the stop is not known any more.

@@ -10,7 +10,7 @@ export class Registries {
     this.#ports = ports;
   }
 
-  list(): readonly Registry[] {
+  list(): Promise<readonly Registry[]> {
     return this.#ports.store.listRegistries();
   }
 
@@ -29,14 +29,14 @@ export class Registries {
   }
 
   async remove(name: string): Promise<void> {
-    const registry = this.#named(name);
+    const registry = await this.#named(name);
     await this.#ports.store.deleteRegistry(name);
     await this.#ports.registry.forget(registry);
   }
 
   /** Fetches the newest of one registry, or of all; of one app, or of all that is here. One that fails keeps none of the others back. */
   async update(name: string | undefined, app: string | undefined): Promise<readonly Registry[]> {
-    const registries = name === undefined ? this.list() : [this.#named(name)];
+    const registries = name === undefined ? await this.list() : [await this.#named(name)];
     const results = await Promise.allSettled(registries.map((registry) => this.#ports.registry.update(registry, app)));
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
@@ -45,7 +45,7 @@ export class Registries {
 
   /** The first registry that has the key wins; of one alone when it is named. Throws PD_COMPONENT_NOT_FOUND. */
   async find(key: string, only?: string): Promise<RegistryComponent> {
-    const registries = only === undefined ? this.list() : [this.#named(only)];
+    const registries = only === undefined ? await this.list() : [await this.#named(only)];
     let failure: unknown;
     for (const registry of isKey(key) ? registries : []) {
       try {
@@ -77,7 +77,7 @@ export class Registries {
     const [app = ""] = query.toLowerCase().split(/\s+/);
     if (!isAppSlug(app) || found.some(({ key }) => appOfKey(key) === app)) return found;
     try {
-      for (const registry of this.list()) if (await this.#ports.registry.prepare(registry, app)) return searchIndex(await this.index(), query);
+      for (const registry of await this.list()) if (await this.#ports.registry.prepare(registry, app)) return searchIndex(await this.index(), query);
     } catch (error) {
       if (found.length === 0) throw error;
     }
@@ -87,7 +87,7 @@ export class Registries {
   /** Everything that is here. A key that two registries have belongs to the first. */
   async index(): Promise<readonly IndexedComponent[]> {
     const byKey = new Map<string, IndexedComponent>();
-    for (const registry of this.list()) for (const entry of await this.#indexOf(registry)) if (!byKey.has(entry.key)) byKey.set(entry.key, entry);
+    for (const registry of await this.list()) for (const entry of await this.#indexOf(registry)) if (!byKey.has(entry.key)) byKey.set(entry.key, entry);
     return [...byKey.values()];
   }
 
@@ -101,17 +101,12 @@ export class Registries {
     }
   }
 
-  #named(name: string): Registry {
-    const found = this.list().find((registry) => registry.name === name);
+  async #named(name: string): Promise<Registry> {
+    const all = await this.list();
+    const found = all.find((registry) => registry.name === name);
     if (found !== undefined) return found;
-    throw new PdError(
-      "PD_NOT_FOUND",
-      `Cannot find registry "${name}": there are ${
-        this.list()
-          .map((registry) => registry.name)
-          .join(", ") || "none"
-      }`,
-      { fix: "pd registry list" },
-    );
+    throw new PdError("PD_NOT_FOUND", `Cannot find registry "${name}": there are ${all.map((registry) => registry.name).join(", ") || "none"}`, {
+      fix: "pd registry list",
+    });
   }
 }

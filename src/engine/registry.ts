@@ -1,4 +1,3 @@
-import { slugify, uniqueSlug } from "../domain/deployed-component.ts";
 import { PdError } from "../domain/errors.ts";
 import type { DeployedId } from "../domain/ids.ts";
 import type { Timer } from "../ports/timer-store.ts";
@@ -8,23 +7,35 @@ import type { LiveSource } from "./live-source.ts";
 export class SourceRegistry {
   readonly #byId = new Map<string, LiveSource>();
   readonly #byEndpoint = new Map<string, LiveSource>();
-  /** Slugs that an update is about to take. */
+  /** Slugs that a deploy or an update is about to take. */
   readonly #claimed = new Set<string>();
+  #newestFirst: readonly LiveSource[] | undefined;
   readonly #changing = new Map<DeployedId, Promise<unknown>>();
 
   add(live: LiveSource): void {
     this.#byId.set(live.source.id, live);
     this.#byEndpoint.set(live.source.endpointKey, live);
+    this.#newestFirst = undefined;
   }
 
   remove(live: LiveSource): void {
     this.#byId.delete(live.source.id);
     this.#byEndpoint.delete(live.source.endpointKey);
+    this.#newestFirst = undefined;
     live.isGone = true;
   }
 
   all(): IterableIterator<LiveSource> {
     return this.#byId.values();
+  }
+
+  get ids(): readonly DeployedId[] {
+    return [...this.#byId.values()].map(({ source }) => source.id);
+  }
+
+  newestFirst(): readonly LiveSource[] {
+    this.#newestFirst ??= [...this.#byId.values()].toSorted((a, b) => b.source.createdAt - a.source.createdAt || (a.source.id < b.source.id ? -1 : 1));
+    return this.#newestFirst;
   }
 
   byEndpoint(key: string): LiveSource | undefined {
@@ -39,16 +50,11 @@ export class SourceRegistry {
     return [...this.#byId.values()].find(({ source }) => source.slug === slug);
   }
 
-  /** Also of sources that are still being deployed or renamed. */
-  hasSlug(slug: string): boolean {
-    return this.#claimed.has(slug) || [...this.#byId.values()].some(({ source }) => source.slug === slug);
-  }
-
-  /** The slug that a source will get with this name, kept from others until it is released. `own`: the one that it has. */
-  claimSlug(name: string, { own, isStored }: { own: string; isStored: (slug: string) => boolean }): string {
-    const slug = uniqueSlug(slugify(name), (text) => text !== own && (this.hasSlug(text) || isStored(text)));
+  /** Keeps a slug from other sources of this host until it is released; false: one has it, or is about to. */
+  holdSlug(slug: string): boolean {
+    if (this.#claimed.has(slug) || this.bySlug(slug) !== undefined) return false;
     this.#claimed.add(slug);
-    return slug;
+    return true;
   }
 
   releaseSlug(slug: string): void {

@@ -4,13 +4,14 @@ import { isSameJson } from "../domain/json.ts";
 import { countInstants, nextInstant } from "../domain/schedule.ts";
 import type { Timer, TimerInstant, TimerStore } from "../ports/timer-store.ts";
 import { DueQueue } from "./due-queue.ts";
+import { untilKnown } from "./in-doubt.ts";
 import type { Trigger } from "../domain/trigger.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { TimerPlan } from "./registry.ts";
 
 /** The part of the engine's ports that timers need. */
 export interface SchedulerPorts extends Pick<EnginePorts, "clock" | "log" | "signal"> {
-  readonly store: Pick<TimerStore, "advance" | "settleInstant" | "timersOf">;
+  readonly store: Pick<TimerStore, "advance" | "settleInstant" | "listTimers">;
 }
 
 /** Runs a source; resolves when its run is stored. */
@@ -107,7 +108,7 @@ export class Scheduler implements TimerPlan {
       const moved: Timer = { ...timer, anchorAt: now, nextAt: now + timer.schedule.seconds * 1000 };
       try {
         if (!(await this.#ports.store.advance(timer, moved, []))) {
-          this.#follow(timer);
+          await this.#follow(timer);
           continue;
         }
       } catch (error) {
@@ -138,7 +139,8 @@ export class Scheduler implements TimerPlan {
     const { nextAt: _before, ...rest } = timer;
     const moved: Timer = nextAt === undefined ? rest : { ...rest, nextAt };
     try {
-      if (!(await store.advance(timer, moved, instants))) return this.#follow(timer);
+      const isOurs = await untilKnown(this.#ports, () => store.advance(timer, moved, instants));
+      if (!isOurs) return await this.#follow(timer);
     } catch (error) {
       // Without the ledger nothing is fired; the instant stays due.
       log.error("a timer could not be moved on", { source: timer.sourceId, reason: messageOf(error) });
@@ -152,8 +154,8 @@ export class Scheduler implements TimerPlan {
   }
 
   /** Another host has moved it on: what is due next is in the store. */
-  #follow(timer: Timer): void {
-    const stored = this.#ports.store.timersOf(timer.sourceId).find(({ prop }) => prop === timer.prop);
+  async #follow(timer: Timer): Promise<void> {
+    const stored = (await this.#ports.store.listTimers([timer.sourceId])).find(({ prop }) => prop === timer.prop);
     if (this.#timers.get(keyOf(timer)) !== timer) return;
     if (stored === undefined) this.#timers.delete(keyOf(timer));
     else this.#plan(stored);

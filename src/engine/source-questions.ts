@@ -34,10 +34,10 @@ export class SourceQuestions {
   }
 
   /** `given`: values that are not configured yet. */
-  ask(method: Method, given: JsonObject = {}): Promise<RunResult> {
+  async ask(method: Method, given: JsonObject = {}): Promise<RunResult> {
     const { source, definition } = this.#asked;
     const { configured, dynamicProps } = source;
-    const named = withAccounts(definition.props, given, accountFinder(this.#ports.store));
+    const named = withAccounts(definition.props, given, await accountFinder(this.#ports.store));
     const values = { configured: readableProps(definition.props, { ...configured, ...named }), dynamicProps };
     return this.#ask({ unit: undefined, definition }, method, values);
   }
@@ -55,10 +55,10 @@ export class SourceQuestions {
   }
 
   /** What values make of the definition of a unit, or of what serves. Throws PD_BAD_PROPS. */
-  configure(unit: Unit | undefined, configuring: Omit<Configuring, "ask" | "findAccount">): Promise<Configuration> {
+  async configure(unit: Unit | undefined, configuring: Omit<Configuring, "ask" | "findAccount">): Promise<Configuration> {
     const { definition } = configuring;
     const ask = (values: Configuration): Promise<RunResult> => this.#ask({ unit, definition }, { kind: "additional-props" }, values);
-    return configure({ ...configuring, ask, findAccount: accountFinder(this.#ports.store) });
+    return configure({ ...configuring, ask, findAccount: await accountFinder(this.#ports.store) });
   }
 
   /** The unit is looked at last: it may retire while accounts are fetched. */

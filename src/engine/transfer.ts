@@ -40,8 +40,9 @@ export interface ExportWishes {
   readonly events: number;
 }
 
-export function exportSource(store: Store, live: LiveSource, { secrets, state, events }: ExportWishes): ExportedSource {
-  const { source, component, definition } = live;
+export async function exportSource(store: Store, live: LiveSource, { secrets, state, events }: ExportWishes): Promise<ExportedSource> {
+  const { source, definition } = live;
+  const component = await live.readComponent();
   const secretProps = definition.props.filter((prop) => holdsSecret(prop, source.configured[prop.name])).map(({ name }) => name);
   // Accounts are of this server.
   const staysHere = (name: string): boolean => accountIdOf(source.configured[name]) !== undefined;
@@ -61,7 +62,7 @@ export function exportSource(store: Store, live: LiveSource, { secrets, state, e
     withheldEnv: secrets ? [] : Object.keys(source.env),
     maxConcurrency: source.maxConcurrency,
     allowsPrograms: source.allowsPrograms,
-    ...(state ? { state: store.readState(source.id), cache: store.readCache(source.id) } : {}),
-    events: events === 0 ? [] : store.listEvents(source.id, { limit: events }).toReversed(),
+    ...(state ? { state: await store.readState(source.id), cache: await store.readCache(source.id) } : {}),
+    events: events === 0 ? [] : (await store.listEvents(source.id, { limit: events })).toReversed(),
   };
 }

@@ -12,6 +12,7 @@ import type { LiveSource } from "./live-source.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { EngineState } from "./registry.ts";
 import { carriedProps, planTimers } from "./plan-timers.ts";
+import { claimSlug } from "./slugs.ts";
 
 export interface UpdateRequest {
   readonly code?: DeployRequest["code"];
@@ -48,7 +49,7 @@ export function update(ports: EnginePorts, state: EngineState, { live, request }
     } finally {
       state.sources.releaseSlug(next.source.slug);
     }
-    live.prepareNext();
+    live.prepareNext(next.component);
     ports.feed.observe(live.source.id, { kind: "updated", at: ports.clock.now(), version: next.component.definition.version, hash: next.component.hash });
     return live;
   };
@@ -67,10 +68,7 @@ async function prepare(ports: EnginePorts, state: EngineState, { live, request }
     const kept = Object.fromEntries(Object.entries(carried).filter(([name]) => !Object.hasOwn(props, name)));
     const configuration = await live.questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), kept });
     const name = request.name ?? source.name;
-    const slug =
-      name === source.name || request.keepsSlug === true
-        ? source.slug
-        : state.sources.claimSlug(name, { own: source.slug, isStored: (text) => ports.store.isSlugTaken(text) });
+    const slug = name === source.name || request.keepsSlug === true ? source.slug : await claimSlug(state.sources, ports.store, { name, own: source.slug });
     const active = request.active ?? source.active;
     const { maxConcurrency: before, allowsPrograms: _before, ...rest } = source;
     const maxConcurrency = request.maxConcurrency === undefined ? before : (request.maxConcurrency ?? undefined);
@@ -95,7 +93,7 @@ async function nextCode(
   live: LiveSource,
   { request, env }: { request: UpdateRequest; env: Readonly<Record<string, string>> },
 ): Promise<{ component: SavedComponent; unit: Unit | undefined }> {
-  const current = live.component;
+  const current = await live.readComponent();
   const code = request.code === undefined ? undefined : keepingImports(request.code, current);
   if (code === undefined || code.kind === "saved") {
     const component = code?.component ?? current;
@@ -146,7 +144,7 @@ async function replace(
     await makeDataStores(ports, live);
     if (carried !== undefined) await live.carry(carried);
     if (source.active) await callHook(live, "activate", attempted);
-    const timers = source.active ? planTimers(ports, live.definition.props, { source, before: store.timersOf(source.id) }) : [];
+    const timers = source.active ? planTimers(ports, live.definition.props, { source, before: await store.listTimers([source.id]) }) : [];
     await (carried === undefined
       ? store.swap(source, component, { timers })
       : live.storeCarried((now) => store.swap(source, component, { timers, carried: now })));

@@ -40,15 +40,15 @@ export class Webhooks {
   }
 
   /** Throws PD_WEBHOOK_NOT_FOUND. */
-  find(id: string): Webhook {
-    const found = isWebhookId(id) ? this.#ports.store.getWebhook(id) : undefined;
+  async find(id: string): Promise<Webhook> {
+    const found = isWebhookId(id) ? await this.#ports.store.getWebhook(id) : undefined;
     if (found === undefined) throw new PdError("PD_WEBHOOK_NOT_FOUND", `Cannot find webhook "${id}": none has this id`);
     return found;
   }
 
   async update(id: string, { rotate, ...change }: WebhookWishes): Promise<Webhook> {
     const { clock, store, onDeliveries } = this.#ports;
-    const { id: known, active: wasActive } = this.find(id);
+    const { id: known, active: wasActive } = await this.find(id);
     const url = change.url === undefined ? {} : { url: checkWebhookUrl(change.url) };
     const secret = rotate === true ? { secret: webhookSecret(clock.randomText(32)) } : {};
     const changed = await store.changeWebhook(known, { ...change, ...url, ...secret }, clock.now());
@@ -58,13 +58,13 @@ export class Webhooks {
   }
 
   async delete(id: string): Promise<void> {
-    await this.#ports.store.deleteWebhook(this.find(id).id);
+    await this.#ports.store.deleteWebhook((await this.find(id)).id);
   }
 
   /** Sends a message now, beside all deliveries: to see whether the receiver works. */
-  test(id: string, event: JsonValue | undefined): Promise<SendResult> {
+  async test(id: string, event: JsonValue | undefined): Promise<SendResult> {
     const { clock, sender, signal } = this.#ports;
-    const webhook = this.find(id);
+    const webhook = await this.find(id);
     const payload = JSON.stringify(event ?? { test: true, sent_by: "headwater", webhook_id: webhook.id });
     const headers = { "x-pd-emitter-id": "", "x-pd-event-name": "" };
     return sender.send({ url: webhook.url, id: `test-${clock.randomText(16)}`, payload, secrets: signingSecrets(webhook, clock.now()), headers }, signal);
@@ -83,8 +83,8 @@ export class Webhooks {
   /** Throws PD_DELIVERY_NOT_FOUND. */
   async retry(id: DeliveryId): Promise<void> {
     const { clock, store, onDeliveries } = this.#ports;
-    const delivery = store.getDelivery(id);
-    if (delivery !== undefined) this.#requireActive(delivery.listenerId);
+    const delivery = await store.getDelivery(id);
+    if (delivery !== undefined) await this.#requireActive(delivery.listenerId);
     const isRetried = delivery !== undefined && (await store.retryDelivery(id, clock.now()));
     if (!isRetried) throw new PdError("PD_DELIVERY_NOT_FOUND", `Cannot deliver "${id}" again: no delivery has this id`);
     onDeliveries([delivery.listenerId]);
@@ -94,14 +94,14 @@ export class Webhooks {
   async subscribe({ emitterId, listenerId, channel }: { emitterId: string; listenerId: string; channel: string }): Promise<Subscription> {
     const { clock, store } = this.#ports;
     const key = emitterKey(emitterId);
-    if (isDeployedId(key) && store.getSource(key) === undefined)
+    if (isDeployedId(key) && (await store.getSource(key)) === undefined)
       throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot subscribe to ${emitterId}: no source has this id`);
-    const listener = this.#listener(listenerId);
+    const listener = await this.#listener(listenerId);
     return store.saveSubscription({ id: `sub_${clock.randomText(7)}`, emitterId, listenerId: listener, channel, createdAt: clock.now() });
   }
 
   async subscribeAutomatically(channel: SystemChannel, listenerId: string): Promise<void> {
-    await this.#ports.store.saveAutoSubscription({ channel, listenerId: this.#listener(listenerId) });
+    await this.#ports.store.saveAutoSubscription({ channel, listenerId: await this.#listener(listenerId) });
   }
 
   /** Throws PD_NOT_FOUND when there is no such subscription. */
@@ -114,24 +114,24 @@ export class Webhooks {
       });
   }
 
-  #listener(id: string): ListenerId {
+  async #listener(id: string): Promise<ListenerId> {
     const { store } = this.#ports;
-    if (isWebhookId(id) && store.getWebhook(id) !== undefined) return id;
-    if (isDeployedId(id) && store.getSource(id) !== undefined) return id;
+    if (isWebhookId(id) && (await store.getWebhook(id)) !== undefined) return id;
+    if (isDeployedId(id) && (await store.getSource(id)) !== undefined) return id;
     throw new PdError("PD_NOT_FOUND", `Cannot subscribe ${JSON.stringify(id)}: no webhook and no source has this id`, { fix: "pd webhooks list" });
   }
 
   async #retry(id: ListenerId, which: { states: readonly ("failed" | "missed")[]; since: number }): Promise<number> {
     const { clock, store, onDeliveries } = this.#ports;
-    this.#requireActive(id);
+    await this.#requireActive(id);
     const count = await store.retryDeliveries(id, { ...which, now: clock.now() });
     if (count > 0) onDeliveries([id]);
     return count;
   }
 
-  #requireActive(id: ListenerId): void {
+  async #requireActive(id: ListenerId): Promise<void> {
     const { store } = this.#ports;
-    const listener = isWebhookId(id) ? store.getWebhook(id) : store.getSource(id);
+    const listener = isWebhookId(id) ? await store.getWebhook(id) : (await store.getSource(id))?.source;
     if (listener?.active === true) return;
     throw new PdError("PD_CONFLICT", `Cannot deliver to ${id} now: it is not active`, {
       fix: isWebhookId(id) ? `pd webhooks update ${id} --activate` : `pd update ${id} --activate`,

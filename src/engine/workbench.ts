@@ -1,4 +1,4 @@
-import { type FindAccount, withAccounts } from "../domain/account.ts";
+import { withAccounts } from "../domain/account.ts";
 import { readableProps } from "../domain/check-props.ts";
 import { PdError } from "../domain/errors.ts";
 import type { ActionContext, Method, OptionsRequest, RunResult } from "../domain/invocation.ts";
@@ -53,12 +53,10 @@ export class Workbench {
   readonly #ports: EnginePorts;
   readonly #benches = new Map<string, Bench>();
   readonly #usage: Usage;
-  readonly #findAccount: FindAccount;
   #isClosed = false;
 
   constructor(ports: EnginePorts) {
     this.#ports = ports;
-    this.#findAccount = accountFinder(ports.store);
     this.#usage = new Usage(ports.clock);
   }
 
@@ -74,7 +72,7 @@ export class Workbench {
       const isDynamic = !definition.props.some(({ name }) => name === request.prop);
       const dynamicProps = isDynamic ? await this.#dynamicProps(loaded, { given, isPartial: true }) : [];
       const declared = withDynamicProps(definition.props, dynamicProps);
-      const configured = readableProps(declared, withAccounts(declared, given, this.#findAccount));
+      const configured = readableProps(declared, withAccounts(declared, given, await accountFinder(this.#ports.store)));
       return optionsOf(request.prop, await this.#ask(loaded, { kind: "options", ...request }, { configured, dynamicProps }));
     });
   }
@@ -90,7 +88,7 @@ export class Workbench {
       const { definition } = loaded.component;
       requireAction(definition);
       const ask = (values: Configuration): Promise<RunResult> => this.#ask(loaded, { kind: "additional-props" }, values);
-      const configuration = await configure({ name: definition.name, definition, given: props, ask, findAccount: this.#findAccount });
+      const configuration = await configure({ name: definition.name, definition, given: props, ask, findAccount: await accountFinder(this.#ports.store) });
       const stores = dataStoresOf(withDynamicProps(definition.props, configuration.dynamicProps), configuration.configured);
       for (const name of stores) await this.#ports.store.createDataStore(name, this.#ports.clock.now());
       return runAction(this.#ports, loaded, { ...configuration, ...action });
@@ -180,13 +178,13 @@ export class Workbench {
     if (this.#benches.get(key) === bench) this.#benches.delete(key);
   }
 
-  #dynamicProps(loaded: LoadedAction, values: Pick<Configuring, "given" | "isPartial">): Promise<readonly PropDeclaration[]> {
+  async #dynamicProps(loaded: LoadedAction, values: Pick<Configuring, "given" | "isPartial">): Promise<readonly PropDeclaration[]> {
     const { definition } = loaded.component;
     return dynamicPropsFor({
       name: definition.name,
       definition,
       ...values,
-      findAccount: this.#findAccount,
+      findAccount: await accountFinder(this.#ports.store),
       ask: (values) => this.#ask(loaded, { kind: "additional-props" }, values),
     });
   }

@@ -1,5 +1,5 @@
 import type { DedupeCache } from "../domain/dedupe.ts";
-import type { DeployedComponent } from "../domain/deployed-component.ts";
+import type { DeployedComponent, StoredSource } from "../domain/deployed-component.ts";
 import type { NewEvent } from "../domain/event.ts";
 import type { DeployedId, SavedId } from "../domain/ids.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
@@ -24,32 +24,43 @@ export interface SwapRest {
   readonly carried?: CarriedState;
 }
 
-/** One place for both kinds of component. Reads are quick and see every finished write. */
+/** One place for both kinds of component. Reads see every finished write. */
 export interface ComponentStore {
   saveComponent(component: SavedComponent): Promise<void>;
   /** Saves it unless its key has this version already; then it resolves to false. */
   publishComponent(component: SavedComponent): Promise<boolean>;
-  getComponent(id: SavedId): SavedComponent | undefined;
+  getComponent(id: SavedId): Promise<SavedComponent | undefined>;
   /** From now on it has no key, and goes when no source uses it. */
   unpublishComponent(id: SavedId): Promise<void>;
   /** The newest one that was saved under this key; code that was only deployed does not count. */
-  getComponentByKey(key: string): SavedComponent | undefined;
-  listComponents(): readonly SavedComponent[];
+  getComponentByKey(key: string): Promise<SavedComponent | undefined>;
+  listComponents(): Promise<readonly SavedComponent[]>;
 
-  /** Writes a source that is not there for anyone yet: `finishDeploy` shows it, a restart removes it. */
+  /**
+   * Writes a source that is not there for anyone yet: `finishDeploy` shows it, `dropUnfinished` removes it. Its slug is
+   * taken from now on. Throws PD_CONFLICT, with nothing written, when another has it: of two hosts one gets a slug.
+   */
   beginDeploy(source: DeployedComponent, component: SavedComponent, baggage?: StoredBaggage): Promise<void>;
   finishDeploy(id: DeployedId, timers: readonly Timer[]): Promise<void>;
+  /** Sources whose deploy has begun and not ended: it goes on somewhere, or was cut off. */
+  listUnfinished(): Promise<readonly DeployedId[]>;
+  /** Removes those of them whose deploy has not ended. Asked for sources whose host is gone. */
+  dropUnfinished(ids: readonly DeployedId[]): Promise<void>;
   /** Notes that `deactivate` is about to run: should the server end before `swap` or `endChange`, activate is due. */
   beginChange(id: DeployedId): Promise<void>;
   endChange(id: DeployedId): Promise<void>;
-  /** Puts new code, values, timers and what is carried in the place of the old; a transient component that nobody uses any more goes. */
+  /**
+   * Puts new code, values, timers and what is carried in the place of the old; a transient component that nobody uses any
+   * more goes. Throws PD_CONFLICT when another source has its slug, PD_SOURCE_NOT_FOUND when it is gone.
+   */
   swap(source: DeployedComponent, component: SavedComponent, rest: SwapRest): Promise<void>;
   /** Removes the source and all that belongs to it. */
   deleteSource(id: DeployedId): Promise<void>;
-  getSource(idOrSlug: string): DeployedComponent | undefined;
-  listSources(): readonly DeployedComponent[];
-  /** Sources whose change was cut off after `deactivate` had run. */
-  listActivateDue(): readonly DeployedId[];
+  getSource(idOrSlug: string): Promise<StoredSource | undefined>;
+  /** Newest first, without their code. */
+  listSources(): Promise<readonly StoredSource[]>;
+  /** Those of them whose change was cut off after `deactivate` had run. */
+  listActivateDue(of: readonly DeployedId[]): Promise<readonly DeployedId[]>;
   /** True also for sources that are still being deployed. */
-  isSlugTaken(slug: string): boolean;
+  isSlugTaken(slug: string): Promise<boolean>;
 }

@@ -4,15 +4,15 @@ import type { JsonValue } from "../domain/json.ts";
 /** Key-value stores that several components share (platform.md §4.7, data store). */
 export interface DataStoreStore {
   /** By name. */
-  listDataStores(): readonly DataStore[];
+  listDataStores(): Promise<readonly DataStore[]>;
   /** Does nothing when there is one of this name. */
   createDataStore(name: string, now: number): Promise<void>;
   /** With all its values. Resolves to false when there is none. */
   deleteDataStore(name: string): Promise<boolean>;
   /** `undefined`: the key is not set. */
-  getDataStoreValue(store: string, key: string): JsonValue | undefined;
+  getDataStoreValue(store: string, key: string): Promise<JsonValue | undefined>;
   /** By key. */
-  listDataStoreValues(store: string): readonly (readonly [string, JsonValue])[];
+  listDataStoreValues(store: string): Promise<readonly (readonly [string, JsonValue])[]>;
   /** Throws PD_NOT_FOUND when there is no such store. */
   setDataStoreValue(store: string, key: string, value: JsonValue): Promise<void>;
   /** Resolves to false when the key was not set. */

@@ -10,7 +10,7 @@ export interface DeliveryPage {
 
 /** An attempt, and all that it changes. */
 export interface AttemptRecord {
-  readonly delivery: Pick<Delivery, "id" | "listenerId">;
+  readonly delivery: Pick<Delivery, "id" | "listenerId" | "attemptCount">;
   readonly attempt: Attempt;
   readonly verdict: Verdict;
 }
@@ -18,25 +18,26 @@ export interface AttemptRecord {
 /** Messages on their way to listeners. They are written by `RunStore.commit`, in the transaction of their event. */
 export interface DeliveryStore {
   /** Listeners that something is pending for. */
-  listBusyListeners(): readonly ListenerId[];
+  listBusyListeners(): Promise<readonly ListenerId[]>;
   /** Due at `now`, the longest due first. One host delivers to a listener, and keeps in mind what it has taken. */
-  listDue(listenerId: ListenerId, now: number, limit: number): readonly Delivery[];
+  listDue(listenerId: ListenerId, now: number, limit: number): Promise<readonly Delivery[]>;
   /** The earliest time after `now` at which something of this listener is due. */
-  nextDueAt(listenerId: ListenerId, now: number): number | undefined;
+  nextDueAt(listenerId: ListenerId, now: number): Promise<number | undefined>;
   /**
    * Attempt, delivery and the webhook's health, as it is by then, in one transaction. A webhook that is deactivated
-   * by it has what is still pending marked as missed.
+   * by it has what is still pending marked as missed. False, with nothing written: an attempt after the same ones before
+   * it was recorded already, here or by another host.
    */
-  recordAttempt(record: AttemptRecord): Promise<void>;
+  recordAttempt(record: AttemptRecord): Promise<boolean>;
   /** What is pending for a listener that is not active is missed. */
   missPending(listenerId: ListenerId): Promise<void>;
 
-  getDelivery(id: DeliveryId): Delivery | undefined;
+  getDelivery(id: DeliveryId): Promise<Delivery | undefined>;
   /** Newest first. */
-  listDeliveries(listenerId: ListenerId, page: DeliveryPage): readonly Delivery[];
-  countDeliveries(listenerId: ListenerId): Readonly<Record<DeliveryState, number>>;
+  listDeliveries(listenerId: ListenerId, page: DeliveryPage): Promise<readonly Delivery[]>;
+  countDeliveries(listenerId: ListenerId): Promise<Readonly<Record<DeliveryState, number>>>;
   /** Oldest first. */
-  listAttempts(id: DeliveryId): readonly Attempt[];
+  listAttempts(id: DeliveryId): Promise<readonly Attempt[]>;
   /** Makes one pending again, due now, with all its attempts before it. Resolves to false when it is not there. */
   retryDelivery(id: DeliveryId, now: number): Promise<boolean>;
   /** Makes all in one of these states pending again that were made since then. Resolves to their number. */

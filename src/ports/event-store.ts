@@ -19,12 +19,12 @@ export interface EventRange {
 /** Kept events of sources, in the order of their numbers. */
 export interface EventStore {
   /** Newest first. */
-  listEvents(sourceId: DeployedId, page: EventPage): readonly Event[];
+  listEvents(sourceId: DeployedId, page: EventPage): Promise<readonly Event[]>;
   /** Oldest first: what a reader that has seen `afterSeq` misses, at most `limit`. */
-  listEventsSince(sourceId: DeployedId, afterSeq: number, limit: number): readonly Event[];
+  listEventsSince(sourceId: DeployedId, afterSeq: number, limit: number): Promise<readonly Event[]>;
   /** The number that the newest event ever had; 0 before the first. */
-  lastSeq(sourceId: DeployedId): number;
-  countEvents(sourceId: DeployedId): number;
+  lastSeq(sourceId: DeployedId): Promise<number>;
+  countEvents(sourceId: DeployedId): Promise<number>;
   /** Both ends belong to the range; an open end reaches as far as there are events. */
   deleteEvents(sourceId: DeployedId, range: EventRange): Promise<number>;
 }

@@ -13,6 +13,6 @@ export interface KeyStore {
   /** By id or name. Resolves to false when there is none. */
   deleteKey(idOrName: string): Promise<boolean>;
   /** Newest first. */
-  listKeys(): readonly ApiKey[];
-  hasKey(hash: string): boolean;
+  listKeys(): Promise<readonly ApiKey[]>;
+  hasKey(hash: string): Promise<boolean>;
 }

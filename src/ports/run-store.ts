@@ -63,31 +63,42 @@ export interface InvocationPage {
 
 /** Runs, and what they leave behind. */
 export interface RunStore {
-  /** Each call makes every earlier fence of this source stale. */
+  /** Hands out what a source remembers, and a fence. Each call makes every earlier fence of this source stale: of two hosts the later one may write. */
   open(id: DeployedId): Promise<OpenedSource>;
   /**
    * Events, cache, state, invocation, logs and a delivery for each listener in one transaction, and the pending
    * request of the same id goes with it; so does the delivery that was its trigger. Durable when it resolves. Commits that wait at the same time share a transaction.
-   * Throws PD_NOT_STORED, having written nothing: when the fence is stale, when the disk is full.
+   * Throws PD_NOT_STORED, having written nothing: when the fence is stale, when the disk is full. Throws PD_IN_DOUBT when
+   * the answer was lost: then `committed` tells what became of it, and until it has nothing may be run again.
    */
   commit(run: RunCommit): Promise<Committed>;
+  /**
+   * What became of a commit in doubt. `undefined`: it is not stored, and will not be. Throws PD_IN_DOUBT while nobody can
+   * tell. A store that always answers, as one in the same process, is never in doubt.
+   */
+  committed(id: InvocationId): Promise<Committed | undefined>;
+  /** What is in doubt of it is not asked again: who wrote it gives its memory up and goes on from what is stored. */
   append(addendum: Addendum): Promise<Committed>;
-  /** Keeps an acknowledged trigger until its run is committed. */
+  /** Keeps an acknowledged trigger until its run is committed. May be asked again: what is kept, or was committed, stays as it is. */
   storePending(request: PendingRequest): Promise<void>;
-  listPending(): readonly PendingRequest[];
+  /** Of these sources, in the order in which they came. */
+  listPending(of: readonly DeployedId[]): Promise<readonly PendingRequest[]>;
 
-  getInvocation(id: InvocationId): Invocation | undefined;
+  getInvocation(id: InvocationId): Promise<Invocation | undefined>;
   /** Newest first. */
-  listInvocations(sourceId: DeployedId, page: InvocationPage): readonly Invocation[];
-  invocationLogs(id: InvocationId): readonly LogLine[];
+  listInvocations(sourceId: DeployedId, page: InvocationPage): Promise<readonly Invocation[]>;
+  invocationLogs(id: InvocationId): Promise<readonly LogLine[]>;
 
   /** Key → JSON text. */
-  readState(id: DeployedId): Readonly<Record<string, string>>;
+  readState(id: DeployedId): Promise<Readonly<Record<string, string>>>;
   /** What an action keeps in `$.service.db`: key → JSON text. `action`: its key, or the hash of its code. */
-  readActionState(action: string): Readonly<Record<string, string>>;
+  readActionState(action: string): Promise<Readonly<Record<string, string>>>;
   writeActionState(action: string, changes: StateChanges): Promise<void>;
   /** As it was after the last commit. */
-  readCache(id: DeployedId): DedupeCache;
-  /** Writes past the component; a warm unit has to be told. */
-  writeState(id: DeployedId, changes: StateChanges): Promise<void>;
+  readCache(id: DeployedId): Promise<DedupeCache>;
+  /**
+   * Writes past the component. With the fence of its owner, who tells its units; throws PD_NOT_STORED when that is stale.
+   * Without one every earlier fence becomes stale, so that an owner elsewhere begins anew with what is stored.
+   */
+  writeState(id: DeployedId, changes: StateChanges, fence?: number): Promise<void>;
 }

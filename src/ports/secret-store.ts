@@ -14,7 +14,7 @@ export interface SecretStore {
   replaceAccountCredentials(before: AccountSecrets, after: AccountSecrets): Promise<void>;
   replaceRegistryLocation(before: Registry, after: Registry): Promise<void>;
   /** Sources that are being deployed, too. */
-  listAllSources(): readonly DeployedComponent[];
+  listAllSources(): Promise<readonly DeployedComponent[]>;
   /** Nothing that was deleted or replaced is left in the files. */
   scrub(): Promise<void>;
 }

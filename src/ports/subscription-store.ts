@@ -1,4 +1,4 @@
-import type { SubscriptionId, WebhookId } from "../domain/ids.ts";
+import type { WebhookId } from "../domain/ids.ts";
 import type { AutoSubscription, Subscription } from "../domain/subscription.ts";
 import type { Webhook, WebhookChange } from "../domain/webhook.ts";
 
@@ -15,20 +15,19 @@ export interface SubscriptionStore {
   changeWebhook(id: WebhookId, change: WebhookChange, now: number): Promise<Webhook | undefined>;
   /** Its subscriptions and deliveries go with it. */
   deleteWebhook(id: WebhookId): Promise<void>;
-  getWebhook(id: WebhookId): Webhook | undefined;
+  getWebhook(id: WebhookId): Promise<Webhook | undefined>;
   /** Newest first. */
-  listWebhooks(): readonly Webhook[];
+  listWebhooks(): Promise<readonly Webhook[]>;
 
   /** One that is there already stays as it is. Resolves to the one that is kept. */
   saveSubscription(subscription: Subscription): Promise<Subscription>;
   /** Resolves to the number that went. */
   deleteSubscription(which: Pick<Subscription, "emitterId" | "listenerId" | "channel">): Promise<number>;
-  getSubscription(id: SubscriptionId): Subscription | undefined;
   /** Newest first. */
-  listSubscriptions(): readonly Subscription[];
+  listSubscriptions(): Promise<readonly Subscription[]>;
   saveAutoSubscription(subscription: AutoSubscription): Promise<void>;
-  listAutoSubscriptions(): readonly AutoSubscription[];
+  listAutoSubscriptions(): Promise<readonly AutoSubscription[]>;
 
   /** The same for the life of the database. */
-  identity(): Identity;
+  identity(): Promise<Identity>;
 }

@@ -28,18 +28,19 @@ export interface TimerInstant {
 
 /** The plan of all timers, and the ledger of their instants. */
 export interface TimerStore {
-  listTimers(): readonly Timer[];
-  timersOf(sourceId: DeployedId): readonly Timer[];
+  /** Of these sources. */
+  listTimers(of: readonly DeployedId[]): Promise<readonly Timer[]>;
   /**
    * Moves a timer on from where it stands, and writes what becomes of the instants that are passed so, in one transaction:
    * a `running` one becomes `fired` with the commit of its run. False, with nothing written: another host has moved it
-   * already. A timer that was replaced meanwhile keeps its new plan.
+   * already. A timer that was replaced meanwhile keeps its new plan. Asked again for an instant that the same invocation
+   * has claimed already, it says true again.
    */
   advance(timer: Timer, to: Timer, instants: readonly TimerInstant[]): Promise<boolean>;
   /** A `running` instant ended without a run that could be stored. */
   settleInstant(instant: TimerInstant): Promise<void>;
-  /** Instants that were running when the server ended. */
-  listRunning(): readonly TimerInstant[];
+  /** Instants of these sources that are written down as running: on their host, or when it ended. */
+  listRunning(of: readonly DeployedId[]): Promise<readonly TimerInstant[]>;
   /** Newest first. */
-  listInstants(sourceId: DeployedId, limit: number): readonly TimerInstant[];
+  listInstants(sourceId: DeployedId, limit: number): Promise<readonly TimerInstant[]>;
 }

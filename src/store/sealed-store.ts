@@ -1,5 +1,5 @@
-import type { Account } from "../domain/account.ts";
-import type { DeployedComponent } from "../domain/deployed-component.ts";
+import type { Account, AccountContent } from "../domain/account.ts";
+import type { DeployedComponent, StoredSource } from "../domain/deployed-component.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import { isOAuthGrant } from "../domain/oauth.ts";
 import type { Registry } from "../domain/registry.ts";
@@ -12,8 +12,9 @@ const SEALED = "$sealed";
 
 /**
  * A store whose secrets lie sealed: values and variables of sources, signing keys of webhooks, addresses of registries.
- * What lies there in clear, or under an earlier key, is sealed anew before it resolves. Throws PD_SECRET_KEY_WRONG when
- * something cannot be opened.
+ * What lies there in clear, or under an earlier key, is sealed anew before it resolves. Values of sources and
+ * credentials are opened when they are looked at: whoever lists thousands reads the secrets of none, and throws
+ * PD_SECRET_KEY_WRONG for one that cannot be opened when it is used.
  */
 export async function openSealedStore(store: Store, vault: Vault): Promise<Store & Resealing> {
   const seals = new Seals(vault);
@@ -22,18 +23,19 @@ export async function openSealedStore(store: Store, vault: Vault): Promise<Store
     ...store,
     beginDeploy: (source, component, baggage) => store.beginDeploy(seals.sealSource(source), component, baggage),
     swap: (source, component, rest) => store.swap(seals.sealSource(source), component, rest),
-    getSource: (idOrSlug) => opened(store.getSource(idOrSlug), (source) => seals.openSource(source)),
-    listSources: () => store.listSources().map((source) => seals.openSource(source)),
-    listAllSources: () => store.listAllSources().map((source) => seals.openSource(source)),
+    getSource: async (idOrSlug) => opened(await store.getSource(idOrSlug), (found) => seals.openStored(found)),
+    listSources: async () => (await store.listSources()).map((found) => seals.openStored(found)),
+    listAllSources: async () => (await store.listAllSources()).map((source) => seals.openSource(source)),
     saveWebhook: (webhook) => store.saveWebhook(seals.sealWebhook(webhook)),
     changeWebhook: async (id, change, now) => opened(await store.changeWebhook(id, seals.sealChange(id, change), now), (found) => seals.openWebhook(found)),
-    getWebhook: (id) => opened(store.getWebhook(id), (webhook) => seals.openWebhook(webhook)),
-    listWebhooks: () => store.listWebhooks().map((webhook) => seals.openWebhook(webhook)),
+    getWebhook: async (id) => opened(await store.getWebhook(id), (webhook) => seals.openWebhook(webhook)),
+    listWebhooks: async () => (await store.listWebhooks()).map((webhook) => seals.openWebhook(webhook)),
     saveAccount: (account) => store.saveAccount(seals.sealAccount(account)),
-    getAccount: (id) => opened(store.getAccount(id), (account) => seals.openAccount(account)),
-    listAccounts: () => store.listAccounts().map((account) => seals.openAccount(account)),
+    replaceAccount: ({ id, revision }, after) => store.replaceAccount({ id, revision }, seals.sealAccount(after)),
+    getAccount: async (id) => opened(await store.getAccount(id), (account) => seals.openAccount(account)),
+    listAccounts: async () => (await store.listAccounts()).map((account) => seals.openAccount(account)),
     saveRegistry: (registry) => store.saveRegistry(seals.sealRegistry(registry)),
-    listRegistries: () => store.listRegistries().map((registry) => seals.openRegistry(registry)),
+    listRegistries: async () => (await store.listRegistries()).map((registry) => seals.openRegistry(registry)),
     rotateSecrets() {
       const rotate = async (): Promise<void> => {
         await vault.rotate();
@@ -49,12 +51,12 @@ export async function openSealedStore(store: Store, vault: Vault): Promise<Store
 }
 
 /** Ids of the keys that something in a store is sealed with. */
-export function keysInUse(store: Store): ReadonlySet<string> {
+export async function keysInUse(store: Store): Promise<ReadonlySet<string>> {
   const texts = [
-    ...store.listAllSources().flatMap(({ configured, env }) => [textOf(configured), textOf(env)]),
-    ...store.listWebhooks().flatMap(({ secret, oldSecrets }) => [secret, ...oldSecrets.map((old) => old.secret)]),
-    ...store.listAccounts().map(({ credentials }) => textOf(credentials)),
-    ...store.listRegistries().map(({ location }) => location),
+    ...(await store.listAllSources()).flatMap(({ configured, env }) => [textOf(configured), textOf(env)]),
+    ...(await store.listWebhooks()).flatMap(({ secret, oldSecrets }) => [secret, ...oldSecrets.map((old) => old.secret)]),
+    ...(await store.listAccounts()).map(({ credentials }) => textOf(credentials)),
+    ...(await store.listRegistries()).map(({ location }) => location),
   ];
   return new Set(texts.flatMap((text) => sealedWith(text) ?? []));
 }
@@ -87,14 +89,14 @@ async function resealOnce(store: Store, { vault, seals }: { vault: Vault; seals:
     return !vault.isCurrent(text);
   };
   const writes: Promise<void>[] = [];
-  for (const before of store.listAllSources())
+  for (const before of await store.listAllSources())
     if ([before.configured, before.env].map(textOf).some(isOld)) writes.push(store.replaceSourceSecrets(before, seals.sealSource(seals.openSource(before))));
-  for (const before of store.listWebhooks())
+  for (const before of await store.listWebhooks())
     if ([before.secret, ...before.oldSecrets.map(({ secret }) => secret)].some(isOld))
       writes.push(store.replaceWebhookSecrets(before, seals.sealWebhook(seals.openWebhook(before))));
-  for (const before of store.listAccounts())
+  for (const before of await store.listAccounts())
     if (isOld(textOf(before.credentials))) writes.push(store.replaceAccountCredentials(before, seals.sealAccount(seals.openAccount(before))));
-  for (const before of store.listRegistries())
+  for (const before of await store.listRegistries())
     if (isOld(before.location)) writes.push(store.replaceRegistryLocation(before, seals.sealRegistry(seals.openRegistry(before))));
   await Promise.all(writes);
   return { count: writes.length, wasClear };
@@ -107,6 +109,15 @@ function opened<Value>(found: Value | undefined, open: (found: Value) => Value):
 function textOf(part: Readonly<Record<string, unknown>>): string {
   const text = part[SEALED];
   return typeof text === "string" ? text : "";
+}
+
+function textsOf(members: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, String(value)]));
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 /** Each secret is sealed for the place that it lies in, so that none can stand in for another. */
@@ -122,10 +133,24 @@ class Seals {
     return { ...source, configured: this.#sealAll(configured, `values of ${id}`), env: this.#sealAll(env, `variables of ${id}`) };
   }
 
+  openStored({ source, provenance }: StoredSource): StoredSource {
+    return { source: this.openSource(source), provenance };
+  }
+
+  /** Opened when they are looked at, once. */
   openSource(source: DeployedComponent): DeployedComponent {
-    const { id, configured, env } = source;
-    const variables = Object.entries(this.#openAll(env, `variables of ${id}`)).map(([name, value]): [string, string] => [name, String(value)]);
-    return { ...source, configured: this.#openAll(configured, `values of ${id}`), env: Object.fromEntries(variables) };
+    const { id } = source;
+    const configured = once(() => this.#openAll(source.configured, `values of ${id}`));
+    const env = once(() => textsOf(this.#openAll(source.env, `variables of ${id}`)));
+    return {
+      ...source,
+      get configured() {
+        return configured();
+      },
+      get env() {
+        return env();
+      },
+    };
   }
 
   sealWebhook(webhook: Webhook): Webhook {
@@ -144,15 +169,26 @@ class Seals {
     return { ...webhook, secret: this.#vault.open(webhook.secret, place), oldSecrets };
   }
 
-  sealAccount(account: Account): Account {
+  sealAccount(account: AccountContent): AccountContent {
     const { oauth, ...rest } = account;
     return { ...rest, credentials: this.#sealAll({ credentials: account.credentials, oauth }, `account ${account.id}`) };
   }
 
+  /** Opened when they are looked at, once. */
   openAccount(account: Account): Account {
     if (textOf(account.credentials) === "") return account;
-    const { credentials, oauth } = this.#openAll(account.credentials, `account ${account.id}`);
-    return { ...account, credentials: isJsonObject(credentials) ? credentials : {}, ...(isOAuthGrant(oauth) ? { oauth } : {}) };
+    const opened = once(() => this.#openAll(account.credentials, `account ${account.id}`));
+    return {
+      ...account,
+      get credentials() {
+        const { credentials } = opened();
+        return isJsonObject(credentials) ? credentials : {};
+      },
+      get oauth() {
+        const { oauth } = opened();
+        return isOAuthGrant(oauth) ? oauth : undefined;
+      },
+    };
   }
 
   sealRegistry(registry: Registry): Registry {

@@ -24,10 +24,13 @@ export class Metrics implements Meter {
   });
   readonly #attemptSeconds = new Histogram({ name: "headwater_delivery_seconds", help: "How long they took", buckets: BUCKETS, registers: [this.#registry] });
 
-  /** `sources`: how many there are when it is asked. */
-  constructor(sources: () => number) {
+  constructor() {
     collectDefaultMetrics({ register: this.#registry });
-    this.#watch("headwater_sources", "Deployed sources", sources);
+  }
+
+  /** `count`: how many sources there are when it is asked. */
+  watchSources(count: () => number): void {
+    this.#watch("headwater_sources", "Deployed sources", count);
   }
 
   /** `count`: how many processes of sources there are when it is asked. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DeployedComponent } from "../../src/domain/deployed-component.ts";
+import { type DeployedComponent, provenanceOf } from "../../src/domain/deployed-component.ts";
 import type { DeployedId, InvocationId } from "../../src/domain/ids.ts";
 import type { Invocation } from "../../src/domain/invocation.ts";
 import type { SavedComponent } from "../../src/domain/saved-component.ts";
@@ -74,42 +74,51 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
     it("come back as they were saved", async () => {
       const { store } = await open();
       await store.saveComponent(component("sc_x"));
-      expect(store.getComponent("sc_x")).toEqual(component("sc_x"));
-      expect(store.getComponentByKey("k")?.id).toBe("sc_x");
+      expect(await store.getComponent("sc_x")).toEqual(component("sc_x"));
+      expect((await store.getComponentByKey("k"))?.id).toBe("sc_x");
     });
 
-    it("are not seen while they are being deployed, though their slug is taken, and a restart removes them", async () => {
+    it("are not seen while they are being deployed, though their slug is taken, and go when their host is gone", async () => {
       const { store, reopen } = await open();
       await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a", true));
-      expect(store.listSources()).toEqual([]);
-      expect(store.isSlugTaken("slug-dc_a")).toBe(true);
+      await store.saveSubscription({ id: "sub_1", emitterId: "dc_a", listenerId: "dc_a", channel: "", createdAt: now });
+      expect([await store.listSources(), await store.getSource("dc_a"), await store.isSlugTaken("slug-dc_a")]).toEqual([[], undefined, true]);
       await store.close();
       const again = await reopen();
-      expect(again.isSlugTaken("slug-dc_a")).toBe(false);
-      expect(again.getComponent("sc_a")).toBeUndefined();
+      expect(await again.listUnfinished()).toEqual(["dc_a"]);
+      await again.dropUnfinished(["dc_a"]);
+      expect([await again.listUnfinished(), await again.isSlugTaken("slug-dc_a")]).toEqual([[], false]);
+      expect([await again.getComponent("sc_a"), await again.listSubscriptions()]).toEqual([undefined, []]);
+    });
+
+    it("that were deployed meanwhile are no unfinished ones, nor are those of other hosts", async () => {
+      const { store, id } = await withSource();
+      await store.beginDeploy(source("dc_b", "sc_b"), component("sc_b"));
+      await store.dropUnfinished([id]);
+      expect([(await store.listSources()).map(({ source: found }) => found.id), await store.listUnfinished()]).toEqual([[id], ["dc_b"]]);
     });
 
     it("are found by id and by slug once deployed", async () => {
       const { store, id } = await withSource();
-      expect(store.getSource(id)).toEqual(source("dc_a", "sc_a"));
-      expect(store.getSource("slug-dc_a")?.id).toBe(id);
+      expect(await store.getSource(id)).toEqual({ source: source("dc_a", "sc_a"), provenance: provenanceOf(component("sc_a")) });
+      expect((await store.getSource("slug-dc_a"))?.source.id).toBe(id);
     });
 
     it("swap code, values and timers in one step, and drop transient code that nobody uses", async () => {
       const { store, id } = await withSource();
       await store.swap({ ...source(id, "sc_b"), name: "new", active: false }, component("sc_b", true), { timers: [] });
       await store.swap({ ...source(id, "sc_c"), name: "newer" }, component("sc_c", true), { timers: [] });
-      expect(store.getSource(id)).toMatchObject({ componentId: "sc_c", name: "newer" });
-      expect(store.getComponent("sc_b")).toBeUndefined();
-      expect(store.getComponent("sc_a")).toBeDefined();
+      expect(await store.getSource(id)).toMatchObject({ source: { componentId: "sc_c", name: "newer" } });
+      expect(await store.getComponent("sc_b")).toBeUndefined();
+      expect(await store.getComponent("sc_a")).toBeDefined();
     });
 
     it("remember that activate is due until the change has ended", async () => {
       const { store, id } = await withSource();
       await store.beginChange(id);
-      expect(store.listActivateDue()).toEqual([id]);
+      expect(await store.listActivateDue([id])).toEqual([id]);
       await store.endChange(id);
-      expect(store.listActivateDue()).toEqual([]);
+      expect(await store.listActivateDue([id])).toEqual([]);
     });
 
     it("go with all that belongs to them", async () => {
@@ -117,11 +126,11 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       await store.commit(run(fence, id, "inv_1", { events: [event("1")], stateChanges: { k: "1" }, logs: [{ at: now, level: "log", text: "t" }] }));
       await store.deleteSource(id);
       expect([
-        store.getSource(id),
-        store.listEvents(id, { limit: 9 }),
-        store.readState(id),
-        store.getInvocation("inv_1"),
-        store.invocationLogs("inv_1"),
+        await store.getSource(id),
+        await store.listEvents(id, { limit: 9 }),
+        await store.readState(id),
+        await store.getInvocation("inv_1"),
+        await store.invocationLogs("inv_1"),
       ]).toEqual([undefined, [], {}, undefined, []]);
     });
   });
@@ -133,9 +142,9 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       await store.commit(run(fence, id, "inv_1", { events: [event('{"a":1}')], stateChanges: { k: "1" }, cache: { unique: ["x"] }, logs }));
       await store.close();
       const again = await reopen();
-      expect(again.getInvocation("inv_1")).toEqual(invocation("inv_1", id));
-      expect(again.invocationLogs("inv_1")).toEqual(logs);
-      expect(again.listEvents(id, { limit: 9 })).toMatchObject([{ seq: 1, payload: '{"a":1}', invocationId: "inv_1" }]);
+      expect(await again.getInvocation("inv_1")).toEqual(invocation("inv_1", id));
+      expect(await again.invocationLogs("inv_1")).toEqual(logs);
+      expect(await again.listEvents(id, { limit: 9 })).toMatchObject([{ seq: 1, payload: '{"a":1}', invocationId: "inv_1" }]);
       expect(await again.open(id)).toEqual({ fence: fence + 1, cache: { unique: ["x"] }, state: { k: "1" } });
     });
 
@@ -144,7 +153,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       await store.open(id);
       const stale = store.commit(run(fence, id, "inv_1", { events: [event("1")], stateChanges: { k: "1" } }));
       await expect(stale).rejects.toMatchObject({ code: "PD_NOT_STORED" });
-      expect([store.getInvocation("inv_1"), store.listEvents(id, { limit: 9 }), store.readState(id)]).toEqual([undefined, [], {}]);
+      expect([await store.getInvocation("inv_1"), await store.listEvents(id, { limit: 9 }), await store.readState(id)]).toEqual([undefined, [], {}]);
     });
 
     it("lets others that wait with a failing one through", async () => {
@@ -160,23 +169,23 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
     it("numbers events of a source from 1 without gaps, however many commits wait", async () => {
       const { store, id, fence } = await withSource();
       await Promise.all(Array.from({ length: 50 }, (_none, n) => store.commit(run(fence, id, `inv_${n}`, { events: [event(String(n)), event(String(n))] }))));
-      expect(store.listEventsSince(id, 0, 1000).map(({ seq }) => seq)).toEqual(Array.from({ length: 100 }, (_none, n) => n + 1));
+      expect((await store.listEventsSince(id, 0, 1000)).map(({ seq }) => seq)).toEqual(Array.from({ length: 100 }, (_none, n) => n + 1));
     });
 
     it("clears a key whose value is null", async () => {
       const { store, id, fence } = await withSource();
       await store.commit(run(fence, id, "inv_1", { stateChanges: { a: "1", b: "null" } }));
       await store.commit(run(fence, id, "inv_2", { stateChanges: { a: null } }));
-      expect(store.readState(id)).toEqual({ b: "null" });
+      expect(await store.readState(id)).toEqual({ b: "null" });
     });
 
     it("takes the pending request of the same id away", async () => {
       const { store, id, fence } = await withSource();
       const pending = { id: "inv_1" as const, sourceId: id, trigger: { kind: "manual" as const, event: 1 }, receivedAt: now };
       await store.storePending(pending);
-      expect(store.listPending()).toEqual([pending]);
+      expect(await store.listPending([id])).toEqual([pending]);
       await store.commit(run(fence, id, "inv_1"));
-      expect(store.listPending()).toEqual([]);
+      expect(await store.listPending([id])).toEqual([]);
     });
 
     it("marks the timer instant that it ran for as fired", async () => {
@@ -185,13 +194,13 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const instant = { sourceId: id, prop: "t", plannedAt: now, lastPlannedAt: now, count: 1, state: "running" as const, invocationId: "inv_1" as const };
       await store.swap(source(id, "sc_a"), component("sc_a"), { timers: [timer] });
       expect(await store.advance(timer, { ...timer, nextAt: now + 120_000 }, [instant])).toBe(true);
-      expect(store.listRunning()).toEqual([instant]);
+      expect(await store.listRunning([id])).toEqual([instant]);
       await store.commit({
         ...run(fence, id, "inv_1"),
         invocation: { ...invocation("inv_1", id), trigger: { kind: "timer", prop: "t", plannedAt: now, schedule: timer.schedule } },
       });
-      expect(store.listInstants(id, 9)).toEqual([{ ...instant, state: "fired" }]);
-      expect(store.timersOf(id)).toEqual([{ ...timer, nextAt: now + 120_000 }]);
+      expect(await store.listInstants(id, 9)).toEqual([{ ...instant, state: "fired" }]);
+      expect(await store.listTimers([id])).toEqual([{ ...timer, nextAt: now + 120_000 }]);
     });
   });
 
@@ -220,7 +229,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       await store.swap(source(id, "sc_a"), component("sc_a"), { timers: [timer] });
       const claims = ["inv_1", "inv_2"] as const;
       expect(await Promise.all(claims.map((by) => store.advance(timer, next, [claimOf(id, by)])))).toEqual([true, false]);
-      expect([store.listRunning(), store.timersOf(id)]).toEqual([[claimOf(id, "inv_1")], [next]]);
+      expect([await store.listRunning([id]), await store.listTimers([id])]).toEqual([[claimOf(id, "inv_1")], [next]]);
       expect(await store.advance(timer, { ...next, anchorAt: now }, [])).toBe(false);
     });
 
@@ -232,7 +241,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       await store.swap(source(id, "sc_a"), component("sc_a"), { timers: [replaced] });
       const claims = ["inv_1", "inv_2"] as const;
       expect(await Promise.all(claims.map((by) => store.advance(timer, timerOf(id, now + 60_000), [claimOf(id, by)])))).toEqual([true, false]);
-      expect([store.listRunning(), store.timersOf(id)]).toEqual([[claimOf(id, "inv_1")], [replaced]]);
+      expect([await store.listRunning([id]), await store.listTimers([id])]).toEqual([[claimOf(id, "inv_1")], [replaced]]);
     });
   });
 
@@ -251,9 +260,9 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
         logs: [{ at: now, level: "system", text: "two" }],
         ...rest,
       });
-      expect(store.getInvocation("inv_1")).toMatchObject({ eventCount: 1, ...rest });
-      expect(store.invocationLogs("inv_1").map(({ text }) => text)).toEqual(["one", "two"]);
-      expect(store.listEvents(id, { limit: 1 })).toMatchObject([{ payload: "late" }]);
+      expect(await store.getInvocation("inv_1")).toMatchObject({ eventCount: 1, ...rest });
+      expect((await store.invocationLogs("inv_1")).map(({ text }) => text)).toEqual(["one", "two"]);
+      expect(await store.listEvents(id, { limit: 1 })).toMatchObject([{ payload: "late" }]);
     });
   });
 
@@ -267,9 +276,9 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
 
     it("are listed newest first, between two numbers, by channel", async () => {
       const { store, id } = await withEvents();
-      expect(seqs(store.listEvents(id, { limit: 2 }))).toEqual([5, 4]);
-      expect(seqs(store.listEvents(id, { limit: 9, beforeSeq: 4, afterSeq: 1 }))).toEqual([3, 2]);
-      expect(seqs(store.listEvents(id, { limit: 9, channel: "x" }))).toEqual([4, 2]);
+      expect(seqs(await store.listEvents(id, { limit: 2 }))).toEqual([5, 4]);
+      expect(seqs(await store.listEvents(id, { limit: 9, beforeSeq: 4, afterSeq: 1 }))).toEqual([3, 2]);
+      expect(seqs(await store.listEvents(id, { limit: 9, channel: "x" }))).toEqual([4, 2]);
     });
 
     it("are deleted by a range that holds both ends, and their numbers are not used again", async () => {
@@ -277,7 +286,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(await store.deleteEvents(id, { fromSeq: 2, toSeq: 3 })).toBe(2);
       expect(await store.deleteEvents(id, { channel: "x" })).toBe(1);
       expect(await store.deleteEvents(id, {})).toBe(2);
-      expect([store.countEvents(id), store.lastSeq(id)]).toEqual([0, 5]);
+      expect([await store.countEvents(id), await store.lastSeq(id)]).toEqual([0, 5]);
     });
   });
 
@@ -289,15 +298,15 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       await store.commit(run(fence, id, "inv_1", { events: [event("0")], postponed: [later("2", now + 20), later("1", now + 10), later("3", now + 30)] }));
       await store.saveSubscription({ id: "sub_1", emitterId: id, listenerId: id, channel: "self", createdAt: now });
       const again = await reopen();
-      expect([again.nextPostponedAt(), again.countEvents(id)]).toEqual([now + 10, 1]);
+      expect([await again.nextPostponedAt(), await again.countEvents(id)]).toEqual([now + 10, 1]);
       const released = await again.releasePostponed(now + 20);
       expect(released).toMatchObject([
         { sourceId: id, events: [{ payload: "1", seq: 2, storedAt: now + 20, invocationId: "inv_1" }], listeners: [id] },
         { sourceId: id, events: [{ payload: "2", seq: 3 }], listeners: [id] },
       ]);
-      expect(again.listEventsSince(id, 1, 9)).toEqual(released.flatMap(({ events }) => events));
-      expect(again.listDue(id, now + 20, 9)).toMatchObject([{ payload: "1" }, { payload: "2" }]);
-      expect([again.nextPostponedAt(), await again.releasePostponed(now + 20)]).toEqual([now + 30, []]);
+      expect(await again.listEventsSince(id, 1, 9)).toEqual(released.flatMap(({ events }) => events));
+      expect(await again.listDue(id, now + 20, 9)).toMatchObject([{ payload: "1" }, { payload: "2" }]);
+      expect([await again.nextPostponedAt(), await again.releasePostponed(now + 20)]).toEqual([now + 30, []]);
     });
 
     it("are listed by their source and by who listens to it, taken back by their source alone, and go with it", async () => {
@@ -307,18 +316,18 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       await store.saveSubscription({ id: "sub_1", emitterId: id, listenerId: "dc_b", channel: "self", createdAt: now });
       await store.commit(run(fence, id, "inv_1", { postponed: ["1", "2", "3"].map((payload) => later(payload, now + 10)) }));
       await store.commit(run(fence, id, "inv_2", { postponed: [later("other", now + 10, "other")] }));
-      const payloads = (of: DeployedId) => store.listPostponed(of, { limit: 9 }).map(({ payload }) => payload);
-      expect([payloads(id), payloads("dc_b")]).toEqual([
+      const payloads = async (of: DeployedId) => (await store.listPostponed(of, { limit: 9 })).map(({ payload }) => payload);
+      expect([await payloads(id), await payloads("dc_b")]).toEqual([
         ["other", "3", "2", "1"],
         ["3", "2", "1"],
       ]);
-      const [newest, middle] = store.listPostponed("dc_b", { limit: 2 }).map(({ seq }) => seq);
-      expect(store.listPostponed(id, { limit: 9, beforeSeq: newest ?? 0, afterSeq: (middle ?? 0) - 1 })).toMatchObject([{ payload: "2" }]);
+      const [newest, middle] = (await store.listPostponed("dc_b", { limit: 2 })).map(({ seq }) => seq);
+      expect(await store.listPostponed(id, { limit: 9, beforeSeq: newest ?? 0, afterSeq: (middle ?? 0) - 1 })).toMatchObject([{ payload: "2" }]);
       expect(await store.deletePostponed("dc_b", {})).toBe(0);
       expect(await store.deletePostponed(id, { fromSeq: middle ?? 0, toSeq: middle ?? 0 })).toBe(1);
-      expect(payloads(id)).toEqual(["other", "3", "1"]);
+      expect(await payloads(id)).toEqual(["other", "3", "1"]);
       await store.deleteSource(id);
-      expect(store.nextPostponedAt()).toBeUndefined();
+      expect(await store.nextPostponedAt()).toBeUndefined();
     });
   });
 
@@ -326,8 +335,8 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
     it("are listed newest first, and before one", async () => {
       const { store, id, fence } = await withSource();
       for (const n of [1, 2, 3]) await store.commit(run(fence, id, `inv_${n}`));
-      expect(store.listInvocations(id, { limit: 2 }).map((found) => found.id)).toEqual(["inv_3", "inv_2"]);
-      expect(store.listInvocations(id, { limit: 2, before: "inv_2" }).map((found) => found.id)).toEqual(["inv_1"]);
+      expect((await store.listInvocations(id, { limit: 2 })).map((found) => found.id)).toEqual(["inv_3", "inv_2"]);
+      expect((await store.listInvocations(id, { limit: 2, before: "inv_2" })).map((found) => found.id)).toEqual(["inv_1"]);
     });
   });
 
@@ -344,16 +353,16 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       for (let n = 1; n <= 20; n++)
         await store.commit(run(fence, id, `inv_${n}`, { events: [event(String(n))], logs: [{ at: now, level: "log", text: "x" }] }));
       await pruned(store, id, { maxEvents: 5, maxInvocations: 3 });
-      expect(store.listEventsSince(id, 0, 99).map(({ payload }) => payload)).toEqual(["16", "17", "18", "19", "20"]);
-      expect(store.listInvocations(id, { limit: 99 }).map((found) => found.id)).toEqual(["inv_20", "inv_19", "inv_18"]);
-      expect([1, 17, 18, 20].map((n) => store.invocationLogs(`inv_${n}`).length)).toEqual([0, 0, 1, 1]);
+      expect((await store.listEventsSince(id, 0, 99)).map(({ payload }) => payload)).toEqual(["16", "17", "18", "19", "20"]);
+      expect((await store.listInvocations(id, { limit: 99 })).map((found) => found.id)).toEqual(["inv_20", "inv_19", "inv_18"]);
+      expect(await Promise.all([1, 17, 18, 20].map(async (n) => (await store.invocationLogs(`inv_${n}`)).length))).toEqual([0, 0, 1, 1]);
     });
 
     it("removes what is too old", async () => {
       const { store, id, fence } = await withSource();
       await store.commit(run(fence, id, "inv_1", { events: [event("old")] }));
       await pruned(store, id, { maxAgeMs: 1000, at: now + 10_000 });
-      expect([store.countEvents(id), store.getInvocation("inv_1")]).toEqual([0, undefined]);
+      expect([await store.countEvents(id), await store.getInvocation("inv_1")]).toEqual([0, undefined]);
     });
 
     it("never touches pending requests and running instants", async () => {
@@ -362,7 +371,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const timer: Timer = { sourceId: id, prop: "t", schedule: { kind: "interval", seconds: 60 }, catchUp: "latest", anchorAt: now };
       await store.advance(timer, timer, [{ sourceId: id, prop: "t", plannedAt: now, lastPlannedAt: now, count: 1, state: "running", invocationId: "inv_2" }]);
       await pruned(store, id, { maxAgeMs: 1, maxInvocations: 1, maxEvents: 1, at: now + 1e9 });
-      expect([store.listPending().length, store.listRunning().length]).toEqual([1, 1]);
+      expect([(await store.listPending([id])).length, (await store.listRunning([id])).length]).toEqual([1, 1]);
     });
   });
 }

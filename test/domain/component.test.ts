@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readDefinition } from "../../src/domain/component.ts";
-import { slugify, uniqueSlug } from "../../src/domain/deployed-component.ts";
+import { slugify, slugsFor } from "../../src/domain/deployed-component.ts";
 import { isBareImport, parsePackageImport } from "../../src/domain/package-spec.ts";
 
 const valid = { name: "N", version: "1", hasRun: true, hooks: ["activate", "other"], props: {} };
@@ -44,8 +44,8 @@ describe("a slug", () => {
   });
 
   it("counts up where it is taken", () => {
-    const taken = new Set(["rss", "rss-2"]);
-    expect(uniqueSlug("rss", (slug) => taken.has(slug))).toBe("rss-3");
+    const [first, second, third] = slugsFor("RSS");
+    expect([first, second, third]).toEqual(["rss", "rss-2", "rss-3"]);
   });
 });
 

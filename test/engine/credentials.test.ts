@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Account } from "../../src/domain/account.ts";
+import type { Account, AccountContent } from "../../src/domain/account.ts";
 import { readProps } from "../../src/domain/read-props.ts";
 import { Credentials } from "../../src/engine/credentials.ts";
 import { keepRenewed } from "../../src/engine/housekeeping.ts";
@@ -20,16 +20,23 @@ class MemoryAccounts implements AccountStore {
   isFull = false;
   isUnreadable = false;
 
-  async saveAccount(account: Account): Promise<void> {
+  async saveAccount(account: AccountContent): Promise<void> {
     if (this.isFull) throw new Error("disk full");
-    this.kept.set(account.id, account);
+    this.kept.set(account.id, { ...account, revision: 0 });
   }
 
-  getAccount(id: string): Account | undefined {
+  async replaceAccount({ id, revision }: Account, after: AccountContent): Promise<boolean> {
+    if (this.isFull) throw new Error("disk full");
+    if (this.kept.get(id)?.revision !== revision) return false;
+    this.kept.set(id, { ...after, revision: revision + 1 });
+    return true;
+  }
+
+  async getAccount(id: string): Promise<Account | undefined> {
     return this.kept.get(id);
   }
 
-  listAccounts(): readonly Account[] {
+  async listAccounts(): Promise<readonly Account[]> {
     if (this.isUnreadable) throw new Error("it was changed");
     return [...this.kept.values()];
   }
@@ -83,7 +90,7 @@ describe("tokens", () => {
     });
     clock.jumpTo(START + HOUR);
     await token();
-    expect(store.getAccount("apn_1")?.oauth).toMatchObject({ grantedAt: START + HOUR, expiresAt: START + 2 * HOUR });
+    expect(store.kept.get("apn_1")?.oauth).toMatchObject({ grantedAt: START + HOUR, expiresAt: START + 2 * HOUR });
   });
 
   it("are counted by this machine's clock, whatever a provider's says", async () => {
@@ -118,7 +125,7 @@ describe("tokens", () => {
 
   it("that nothing can renew are good until they end, wherever the clock stands, and then their account says so", async () => {
     const { clock, store, tokens, token } = await withAccount(() => ({ status: 500, body: "" }));
-    const account = store.getAccount("apn_1");
+    const account = store.kept.get("apn_1");
     const { refreshToken: _none, ...oauth } = account?.oauth ?? expect.fail();
     if (account !== undefined) await store.saveAccount({ ...account, oauth });
     for (const at of [START - 3 * HOUR, START + HOUR - 1]) {
@@ -140,7 +147,7 @@ describe("tokens", () => {
 
   it("are renewed once, also for whoever has looked at the account before it was renewed", async () => {
     const { clock, store, tokens, credentials } = await withAccount((_request, count) => granted(count));
-    const before = store.getAccount("apn_1") ?? expect.fail();
+    const before = store.kept.get("apn_1") ?? expect.fail();
     clock.jumpTo(START + HOUR);
     await credentials.renew(before);
     expect((await credentials.renew(before)).credentials).toMatchObject({ oauth_access_token: "t-1" });
@@ -168,7 +175,7 @@ describe("tokens", () => {
 
   it("are renewed at another address where the provider has one", async () => {
     const { clock, store, tokens, token } = await withAccount((_request, count) => granted(count));
-    const account = store.getAccount("apn_1");
+    const account = store.kept.get("apn_1");
     if (account?.oauth !== undefined)
       await store.saveAccount({ ...account, oauth: { ...account.oauth, client: { ...account.oauth.client, refreshUrl: `${tokens.url}/refresh` } } });
     clock.jumpTo(START + HOUR);
@@ -179,9 +186,10 @@ describe("tokens", () => {
     const { clock, store, tokens, credentials } = await withAccount((_request, count) => granted(count));
     const stop = new AbortController();
     const source = { active: false, configured: { demo: { authProvisionId: "apn_1" } } };
-    const users = { all: () => [{ source }] };
+    const { props } = readProps({ demo: { type: "app", app: "demo" } });
+    const users = { all: () => [{ source, definition: { props } }] };
     const work = keepRenewed({ store, credentials, clock, log: silentLog, signal: stop.signal }, users);
-    const grantedAt = () => store.getAccount("apn_1")?.oauth?.grantedAt;
+    const grantedAt = () => store.kept.get("apn_1")?.oauth?.grantedAt;
     // Accounts that cannot be read for a while do not end it.
     store.isUnreadable = true;
     await clock.setTo(START + 5 * 60_000);
@@ -205,7 +213,7 @@ describe("tokens", () => {
     await expect(token()).rejects.toThrow("disk full");
     await expect(token()).rejects.toThrow("disk full");
     store.isFull = false;
-    expect([await token(), tokens.requests.length, store.getAccount("apn_1")?.credentials]).toMatchObject(["t-1", 1, { oauth_refresh_token: "r-1" }]);
+    expect([await token(), tokens.requests.length, store.kept.get("apn_1")?.credentials]).toMatchObject(["t-1", 1, { oauth_refresh_token: "r-1" }]);
   });
 
   it("that could not be stored are stored when the server stops, if that is possible by then", async () => {
@@ -215,7 +223,7 @@ describe("tokens", () => {
     await expect(token()).rejects.toThrow("disk full");
     store.isFull = false;
     await credentials.close();
-    expect(store.getAccount("apn_1")?.credentials).toMatchObject({ oauth_refresh_token: "r-1" });
+    expect(store.kept.get("apn_1")?.credentials).toMatchObject({ oauth_refresh_token: "r-1" });
   });
 
   it("that are on their way when the server stops are stored; a provider that does not answer is left", async () => {
@@ -230,7 +238,7 @@ describe("tokens", () => {
     const settled = credentials.untilSettled();
     gate.release();
     await settled;
-    expect([await waiting, store.getAccount("apn_1")?.credentials["oauth_refresh_token"]]).toEqual(["t-1", "r-1"]);
+    expect([await waiting, store.kept.get("apn_1")?.credentials["oauth_refresh_token"]]).toEqual(["t-1", "r-1"]);
     clock.jumpTo(START + 3 * HOUR);
     const left = token();
     credentials.cutOff();

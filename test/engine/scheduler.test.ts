@@ -34,7 +34,7 @@ class World {
           for (const instant of instants) this.ledger.set(instant.plannedAt, instant);
           return true;
         },
-        timersOf: () => (this.ofOtherHost === undefined ? [] : [this.ofOtherHost]),
+        listTimers: async () => (this.ofOtherHost === undefined ? [] : [this.ofOtherHost]),
         settleInstant: async (instant) => void this.ledger.set(instant.plannedAt, instant),
       },
     };

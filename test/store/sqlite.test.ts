@@ -8,6 +8,8 @@ import type { Store } from "../../src/ports/store.ts";
 import { programFile } from "../../src/system/program-files.ts";
 import { deliveryContract } from "../contract/deliveries.ts";
 import { component, source, storeContract } from "../contract/store.ts";
+import { raceContract } from "../contract/races.ts";
+import { sharedDataContract } from "../contract/shared-data.ts";
 import { temporaryFolder } from "../support/home.ts";
 
 async function openAt(path: string): Promise<Store> {
@@ -24,10 +26,13 @@ async function openAt(path: string): Promise<Store> {
 
 describe("the SQLite store", () => {
   deliveryContract(async () => openAt(join(await temporaryFolder(), "test.db")));
-  storeContract(async () => {
+  const place = async () => {
     const path = join(await temporaryFolder(), "test.db");
     return { store: await openAt(path), reopen: () => openAt(path) };
-  });
+  };
+  storeContract(place);
+  sharedDataContract(place);
+  raceContract(place);
 
   it("refuses a file that is no database, names it and leaves it as it is", async () => {
     const path = join(await temporaryFolder(), "test.db");

@@ -7,7 +7,7 @@ import * as schemas from "./schemas.ts";
 /** Throws PD_NOT_FOUND for any workspace but the one that this server is. */
 export function workspaceChecker(engine: Engine): (id: string) => void {
   return (id) => {
-    const { workspaceId } = engine.store.identity();
+    const { workspaceId } = engine.owner;
     if (id !== workspaceId)
       throw new PdError("PD_NOT_FOUND", `Cannot find workspace ${JSON.stringify(id)}: this server is ${workspaceId}`, { fix: "GET /v1/users/me shows it" });
   };
@@ -17,7 +17,7 @@ export function workspaceChecker(engine: Engine): (id: string) => void {
 export function accountRoutes(engine: Engine, checkWorkspace: (id: string) => void): readonly Route[] {
   const tag = "Account";
   const workspace = (): JsonObject => {
-    const { workspaceId } = engine.store.identity();
+    const { workspaceId } = engine.owner;
     return { id: workspaceId, orgname: "local", name: "local", email: "", daily_credits_quota: 0, daily_credits_used: 0 };
   };
   return [
@@ -27,7 +27,7 @@ export function accountRoutes(engine: Engine, checkWorkspace: (id: string) => vo
       tag,
       summary: "Who owns this server",
       answer: schemas.one(schemas.user),
-      run: () => ({ data: { id: engine.store.identity().userId, username: "local", email: "", orgs: [workspace()] } }),
+      run: () => ({ data: { id: engine.owner.userId, username: "local", email: "", orgs: [workspace()] } }),
     }),
     route({
       method: "get",

@@ -18,7 +18,8 @@ export function appRoutes(engine: Engine): readonly Route[] {
       summary: "Apps that are known, and those that saved components use",
       params: pageParams.extend({ q: z.string().optional() }),
       answer: schemas.paged(schemas.app),
-      run: ({ params }) => pageOf(engine.apps.list().filter(fits(params.q)).map(appRecord), params),
+      run: async ({ params }) =>
+        pageOf((await engine.apps.list()).filter(fits(params.q)), params, { idOf: ({ slug }) => `app_${slug}`, records: (shown) => shown.map(appRecord) }),
     }),
     route({
       method: "get",
@@ -41,7 +42,7 @@ export function appRoutes(engine: Engine): readonly Route[] {
       params: codeParams.extend({ app: z.string().min(1) }),
       answer: schemas.one(schemas.app),
       async run({ params }) {
-        const app = await engine.appOfComponent(params.app, requiredCode(engine, params, "look up an app"));
+        const app = await engine.appOfComponent(params.app, await requiredCode(engine, params, "look up an app"));
         if (app === undefined) throw notFound(params.app);
         return { data: appRecord(app) };
       },

@@ -30,7 +30,7 @@ type CodeParams = z.infer<typeof codeParams>;
 type GivenCode = DeployRequest["code"];
 
 /** Code wins over a URL, which then only tells where it came from (platform.md §1.3). `undefined`: nothing is named. */
-export function givenCode(engine: Engine, params: CodeParams): GivenCode | undefined {
+export async function givenCode(engine: Engine, params: CodeParams): Promise<GivenCode | undefined> {
   const imports = importsOf(engine, params);
   const named = params.component_id ?? params.id ?? params.key;
   if (params.component_code !== undefined) {
@@ -42,15 +42,15 @@ export function givenCode(engine: Engine, params: CodeParams): GivenCode | undef
 }
 
 /** Throws PD_BAD_INPUT when no code is named or given. */
-export function requiredCode(engine: Engine, params: CodeParams, attempted: string): GivenCode {
-  const code = givenCode(engine, params);
+export async function requiredCode(engine: Engine, params: CodeParams, attempted: string): Promise<GivenCode> {
+  const code = await givenCode(engine, params);
   if (code === undefined) throw new PdError("PD_BAD_INPUT", `Cannot ${attempted}: none of component_id, component_code, component_url and key is given`);
   return code;
 }
 
 /** What was saved here comes before what registries hold. */
-function namedCode(engine: Engine, named: string, rest: { registry?: string; imports?: readonly ComponentCode[] }): GivenCode {
-  const saved = isSavedId(named) ? engine.findComponent(named) : rest.registry === undefined ? engine.store.getComponentByKey(named) : undefined;
+async function namedCode(engine: Engine, named: string, rest: { registry?: string; imports?: readonly ComponentCode[] }): Promise<GivenCode> {
+  const saved = await (isSavedId(named) ? engine.findComponent(named) : rest.registry === undefined ? engine.store.getComponentByKey(named) : undefined);
   if (saved === undefined) return { kind: "key", key: named, ...rest };
   const { imports } = rest;
   return imports === undefined || imports.length === 0
@@ -76,8 +76,8 @@ export function checkedImports(engine: Engine, given: readonly z.infer<typeof co
 }
 
 /** Like `requiredCode`, for what is only saved: its code has to be given. */
-export function codeInput(engine: Engine, params: CodeParams): CodeInput | undefined {
-  const code = givenCode(engine, params);
+export async function codeInput(engine: Engine, params: CodeParams): Promise<CodeInput | undefined> {
+  const code = await givenCode(engine, params);
   return code?.kind === "saved" ? { kind: "code", code: code.component.code, lock: code.component.lock } : code;
 }
 

@@ -21,7 +21,7 @@ export function componentRoutes(engine: Engine): readonly Route[] {
       summary: "Lists saved components, the newest first",
       params: pageParams,
       answer: schemas.paged(schemas.component),
-      run: ({ params }) => pageOf(engine.store.listComponents().map(componentRecord), params),
+      run: async ({ params }) => pageOf(await engine.store.listComponents(), params, { idOf: ({ id }) => id, records: (shown) => shown.map(componentRecord) }),
     }),
     route({
       method: "post",
@@ -31,7 +31,7 @@ export function componentRoutes(engine: Engine): readonly Route[] {
       params: codeParams.extend({ publish: flag.optional() }),
       answer: schemas.one(schemas.component),
       async run({ params }) {
-        const input = codeInput(engine, params);
+        const input = await codeInput(engine, params);
         if (input === undefined) throw new PdError("PD_BAD_INPUT", "Cannot save a component: neither component_code nor component_url is given");
         return { data: componentRecord(params.publish === true ? await engine.publish(input) : await engine.saveComponent(input)) };
       },
@@ -59,7 +59,7 @@ export function componentRoutes(engine: Engine): readonly Route[] {
       tag,
       summary: "Shows a saved component, by id or key",
       answer: schemas.one(schemas.component),
-      run: ({ part }) => ({ data: componentRecord(engine.findComponent(part("id"))) }),
+      run: async ({ part }) => ({ data: componentRecord(await engine.findComponent(part("id"))) }),
     }),
     route({
       method: "delete",

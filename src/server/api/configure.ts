@@ -42,7 +42,7 @@ export function configureRoutes(engine: Engine): readonly Route[] {
         async run({ params }) {
           const { prop_name: prop, page, prev_context: prevContext, query } = params;
           const request = { prop, page, prevContext, ...(query === undefined ? {} : { query }) };
-          return choicesRecord(await engine.workbench.listOptions(pieceOf(engine, params), request, valuesOf(engine, params)));
+          return choicesRecord(await engine.workbench.listOptions(await pieceOf(engine, params), request, valuesOf(engine, params)));
         },
       }),
     ),
@@ -55,7 +55,7 @@ export function configureRoutes(engine: Engine): readonly Route[] {
         params: propsParams,
         answer: schemas.dynamicProps,
         async run({ params }) {
-          const piece = pieceOf(engine, params);
+          const piece = await pieceOf(engine, params);
           const { definition } = await engine.workbench.describe(piece);
           const dynamic = await engine.workbench.additionalProps(piece, valuesOf(engine, params));
           return dynamicPropsRecord(withDynamicProps(definition.props, dynamic));
@@ -72,7 +72,7 @@ export function configureRoutes(engine: Engine): readonly Route[] {
         answer: schemas.actionRun,
         async run({ params }) {
           const { configured_props: props, steps, context } = params;
-          return actionRecord(await engine.workbench.runAction(pieceOf(engine, params), { props, steps, context }));
+          return actionRecord(await engine.workbench.runAction(await pieceOf(engine, params), { props, steps, context }));
         },
       }),
     ),
@@ -83,7 +83,7 @@ export function configureRoutes(engine: Engine): readonly Route[] {
       summary: "What code declares, without saving it",
       params: codeParams.extend({ env }),
       answer: schemas.one(schemas.described),
-      run: async ({ params }) => ({ data: await describedRecord(engine, pieceOf(engine, params)) }),
+      run: async ({ params }) => ({ data: await describedRecord(engine, await pieceOf(engine, params)) }),
     }),
   ];
 }
@@ -92,8 +92,8 @@ function aliases(resources: readonly string[], verb: string): string[] {
   return [`/v1/components/${verb}`, ...resources.map((resource) => `/v1/connect/{project_id}/${resource}/${verb}`)];
 }
 
-function pieceOf(engine: Engine, params: z.infer<typeof codeParams> & Pick<WorkPiece, "env">): WorkPiece {
-  return { code: requiredCode(engine, params, "use a component"), env: params.env };
+async function pieceOf(engine: Engine, params: z.infer<typeof codeParams> & Pick<WorkPiece, "env">): Promise<WorkPiece> {
+  return { code: await requiredCode(engine, params, "use a component"), env: params.env };
 }
 
 function valuesOf(engine: Engine, { configured_props: given, source_id: id }: z.infer<typeof propsParams>): JsonObject {

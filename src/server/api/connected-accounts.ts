@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Account } from "../../domain/account.ts";
+import type { AccountContent } from "../../domain/account.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { flag, jsonObject } from "./params.ts";
@@ -23,12 +23,9 @@ export function connectedAccountRoutes(engine: Engine, checkWorkspace: (id: stri
       summary: "Connected accounts, of one app or all",
       params: pageParams.extend({ query: z.string().optional() }),
       answer: page,
-      run({ params, part }) {
+      async run({ params, part }) {
         checkWorkspace(part("org_id"));
-        return pageOf(
-          accounts.list(params.query).map((account) => accountRecord(account, false)),
-          params,
-        );
+        return pageOf(await accounts.list(params.query), params, listed(false));
       },
     }),
     route({
@@ -38,11 +35,7 @@ export function connectedAccountRoutes(engine: Engine, checkWorkspace: (id: stri
       summary: "Connected accounts, of one app or all",
       params: pageParams.extend({ app: z.string().optional(), include_credentials }),
       answer: page,
-      run: ({ params }) =>
-        pageOf(
-          accounts.list(params.app).map((account) => accountRecord(account, params.include_credentials)),
-          params,
-        ),
+      run: async ({ params }) => pageOf(await accounts.list(params.app), params, listed(params.include_credentials)),
     }),
     route({
       method: "get",
@@ -51,7 +44,7 @@ export function connectedAccountRoutes(engine: Engine, checkWorkspace: (id: stri
       summary: "A connected account, by id or name",
       params: z.object({ include_credentials }),
       answer: one,
-      run: ({ params, part }) => ({ data: accountRecord(accounts.find(part("id")), params.include_credentials) }),
+      run: async ({ params, part }) => ({ data: accountRecord(await accounts.find(part("id")), params.include_credentials) }),
     }),
     route({
       method: "post",
@@ -98,7 +91,11 @@ export function connectedAccountRoutes(engine: Engine, checkWorkspace: (id: stri
   ];
 }
 
-export function accountRecord({ id, name, app, credentials, oauth, problem, createdAt, updatedAt }: Account, isRevealed: boolean): JsonObject {
+function listed(isRevealed: boolean) {
+  return { idOf: ({ id }: AccountContent) => id, records: (shown: readonly AccountContent[]) => shown.map((account) => accountRecord(account, isRevealed)) };
+}
+
+export function accountRecord({ id, name, app, credentials, oauth, problem, createdAt, updatedAt }: AccountContent, isRevealed: boolean): JsonObject {
   return {
     id,
     name,

@@ -18,8 +18,8 @@ export interface DataStoreDoor {
 /** Key-value stores that components share (platform.md §4.7). */
 export function dataStoreRoutes({ store, clock, usersOf }: DataStoreDoor): readonly Route[] {
   const tag = "Data stores";
-  const find = (name: string): DataStore => {
-    const found = store.listDataStores().find((known) => known.name === name);
+  const find = async (name: string): Promise<DataStore> => {
+    const found = (await store.listDataStores()).find((known) => known.name === name);
     if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot find data store "${name}"`, { fix: "pd stores list" });
     return found;
   };
@@ -30,7 +30,7 @@ export function dataStoreRoutes({ store, clock, usersOf }: DataStoreDoor): reado
       tag,
       summary: "Lists data stores by name",
       answer: schemas.many(schemas.dataStore),
-      run: () => ({ data: store.listDataStores().map(dataStoreRecord) }),
+      run: async () => ({ data: (await store.listDataStores()).map(dataStoreRecord) }),
     }),
     route({
       method: "post",
@@ -40,10 +40,10 @@ export function dataStoreRoutes({ store, clock, usersOf }: DataStoreDoor): reado
       params: z.object({ name: z.string().min(1) }),
       answer: schemas.one(schemas.dataStore),
       async run({ params }) {
-        if (store.listDataStores().some(({ name }) => name === params.name))
+        if ((await store.listDataStores()).some(({ name }) => name === params.name))
           throw new PdError("PD_CONFLICT", `Cannot make data store "${params.name}": there is one of this name`, { fix: "pd stores list" });
         await store.createDataStore(params.name, clock.now());
-        return { data: dataStoreRecord(find(params.name)) };
+        return { data: dataStoreRecord(await find(params.name)) };
       },
     }),
     route({
@@ -54,7 +54,7 @@ export function dataStoreRoutes({ store, clock, usersOf }: DataStoreDoor): reado
       params: z.object({ force: flag.default(false) }),
       answer: schemas.one(schemas.deleted),
       async run({ params, part }) {
-        const { name } = find(part("name"));
+        const { name } = await find(part("name"));
         const users = usersOf(name);
         if (users.length > 0 && !params.force)
           throw new PdError("PD_CONFLICT", `Cannot delete data store "${name}": ${users.join(", ")} would lose it`, {
@@ -70,7 +70,7 @@ export function dataStoreRoutes({ store, clock, usersOf }: DataStoreDoor): reado
       tag,
       summary: "All values of a data store, by key",
       answer: schemas.one(schemas.state),
-      run: ({ part }) => ({ data: Object.fromEntries(store.listDataStoreValues(find(part("name")).name)) }),
+      run: async ({ part }) => ({ data: Object.fromEntries(await store.listDataStoreValues((await find(part("name"))).name)) }),
     }),
     route({
       method: "put",
@@ -80,7 +80,7 @@ export function dataStoreRoutes({ store, clock, usersOf }: DataStoreDoor): reado
       params: z.object({ value: jsonValue }),
       answer: schemas.one(schemas.stateEntry),
       async run({ params, part }) {
-        await store.setDataStoreValue(find(part("name")).name, part("key"), params.value);
+        await store.setDataStoreValue((await find(part("name"))).name, part("key"), params.value);
         return { data: { key: part("key"), value: params.value } };
       },
     }),
@@ -90,7 +90,7 @@ export function dataStoreRoutes({ store, clock, usersOf }: DataStoreDoor): reado
       tag,
       summary: "Deletes a value",
       answer: schemas.one(schemas.stateDeleted),
-      run: async ({ part }) => ({ data: { key: part("key"), deleted: await store.deleteDataStoreValue(find(part("name")).name, part("key")) } }),
+      run: async ({ part }) => ({ data: { key: part("key"), deleted: await store.deleteDataStoreValue((await find(part("name"))).name, part("key")) } }),
     }),
   ];
 }

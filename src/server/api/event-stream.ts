@@ -35,12 +35,12 @@ export function streamRoutes(engine: Engine): Hono {
 type SourceId = Parameters<Engine["store"]["lastSeq"]>[0];
 
 /** Without `Last-Event-ID` the stream begins with the next event. */
-function emits(engine: Engine, id: SourceId, { after, signal }: { after: number | undefined; signal: AbortSignal }): AsyncIterable<Message> {
-  const events = engine.feed.eventsSince(id, after ?? engine.store.lastSeq(id), signal);
+async function emits(engine: Engine, id: SourceId, { after, signal }: { after: number | undefined; signal: AbortSignal }): Promise<AsyncIterable<Message>> {
+  const events = engine.feed.eventsSince(id, after ?? (await engine.store.lastSeq(id)), signal);
   return messages(events, (event) => ({ id: event.id, data: JSON.stringify(eventRecord(id, event, true)) }));
 }
 
-function observations(engine: Engine, id: SourceId, signal: AbortSignal): AsyncIterable<Message> {
+async function observations(engine: Engine, id: SourceId, signal: AbortSignal): Promise<AsyncIterable<Message>> {
   return messages(engine.feed.observations(id, signal), (observation) => ({ data: JSON.stringify(observationRecord(observation)) }));
 }
 
@@ -48,11 +48,11 @@ async function* messages<Item>(items: AsyncIterable<Item>, messageOf: (item: Ite
   for await (const item of items) yield messageOf(item);
 }
 
-function stream(context: Context, open: (signal: AbortSignal) => AsyncIterable<Message>): Response {
+function stream(context: Context, open: (signal: AbortSignal) => Promise<AsyncIterable<Message>>): Response {
   const over = new AbortController();
   return streamSSE(context, async (sse) => {
     sse.onAbort(() => over.abort());
-    const opened = open(over.signal);
+    const opened = await open(over.signal);
     // Readers are in line once this comment has come.
     await sse.write(`:sse-handshake\nretry: ${RECONNECT_MS}\n\n`);
     const beat = setInterval(() => void sse.write(":sse-handshake\n\n"), KEEP_ALIVE_MS);

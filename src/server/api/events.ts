@@ -38,7 +38,7 @@ export function eventRoutes(engine: Engine): readonly Route[] {
       summary: "Lists events, the newest first; bodies over 1 KB are cut unless expand is event. event_name=$in: those that are postponed",
       params: eventParams,
       answer,
-      run({ params, part }) {
+      async run({ params, part }) {
         const { limit, before, after, event_name: name, expand } = params;
         const { id } = engine.find(part("id"), "read events of").source;
         if (name === "$errors" || name === "$logs") return channelPage(engine, { id, name, limit });
@@ -46,10 +46,10 @@ export function eventRoutes(engine: Engine): readonly Route[] {
         // The list begins with the newest: what follows a cursor is older. Before one are those next to it.
         const range = { ...(after && { beforeSeq: seqOf(after) }), ...(before && { afterSeq: seqOf(before) }), ...channelName };
         const page = { limit: before === undefined ? limit : MOST_BEFORE, ...range };
-        const found = name === INBOUND ? engine.store.listPostponed(id, page) : engine.store.listEvents(id, page);
+        const found = await (name === INBOUND ? engine.store.listPostponed(id, page) : engine.store.listEvents(id, page));
         const shown = before === undefined ? found : found.slice(-limit);
         const records = shown.map((event) => eventRecord(id, event, expand === "event"));
-        const total = name === INBOUND ? found.length : engine.store.countEvents(id);
+        const total = name === INBOUND ? found.length : await engine.store.countEvents(id);
         return envelope(records, { total, cursorOf: (record) => String(record["id"]) });
       },
     }),
@@ -75,16 +75,16 @@ export function eventRoutes(engine: Engine): readonly Route[] {
 }
 
 /** Failures and lines are kept with their invocations, not as events. */
-function channelPage(engine: Engine, { id: idOrSlug, name, limit }: { id: string; name: "$errors" | "$logs"; limit: number }) {
+async function channelPage(engine: Engine, { id: idOrSlug, name, limit }: { id: string; name: "$errors" | "$logs"; limit: number }) {
   const { id } = engine.find(idOrSlug, `read ${name} of`).source;
   const wanted = Math.min(limit, LAST);
   const records = [];
-  for (const invocation of engine.store.listInvocations(id, { limit: 1000 })) {
+  for (const invocation of await engine.store.listInvocations(id, { limit: 1000 })) {
     const { id: invocationId, startedAt } = invocation;
     if (name === "$errors" && isFailed(invocation.outcome))
       records.push(channelRecord({ sourceId: id, invocationId, at: startedAt, name, index: 0, event: errorMessage(invocation) ?? {} }));
     if (name === "$logs") {
-      const lines = engine.store.invocationLogs(invocationId);
+      const lines = await engine.store.invocationLogs(invocationId);
       for (const [index, line] of [...lines.entries()].toReversed())
         records.push(channelRecord({ sourceId: id, invocationId, at: line.at, name, index, event: logMessage(line, invocationId) }));
     }

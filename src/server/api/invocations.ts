@@ -20,9 +20,9 @@ export function invocationRoutes(engine: Engine): readonly Route[] {
       summary: "Lists calls of run and of hooks, the newest first",
       params: pageParams,
       answer: schemas.many(schemas.invocation),
-      run({ params: { limit, before }, part }) {
+      async run({ params: { limit, before }, part }) {
         const { id } = engine.find(part("id"), "read invocations of").source;
-        const invocations = engine.store.listInvocations(id, { limit, ...(isInvocationId(before) ? { before } : {}) });
+        const invocations = await engine.store.listInvocations(id, { limit, ...(isInvocationId(before) ? { before } : {}) });
         return { data: invocations.map((invocation) => invocationRecord(invocation)) };
       },
     }),
@@ -33,9 +33,9 @@ export function invocationRoutes(engine: Engine): readonly Route[] {
       summary: "The newest observations, the oldest first",
       params: limitParams,
       answer: schemas.many(schemas.observation),
-      run({ params: { limit }, part }) {
+      async run({ params: { limit }, part }) {
         const { id } = engine.find(part("id"), "read logs of").source;
-        return { data: recentObservations(engine.store, id, limit).map(observationRecord) };
+        return { data: (await recentObservations(engine.store, id, limit)).map(observationRecord) };
       },
     }),
     route({
@@ -45,9 +45,9 @@ export function invocationRoutes(engine: Engine): readonly Route[] {
       summary: "What became of planned instants, the newest first",
       params: limitParams,
       answer: schemas.many(schemas.instant),
-      run({ params: { limit }, part }) {
+      async run({ params: { limit }, part }) {
         const { id } = engine.find(part("id"), "read timers of").source;
-        return { data: engine.store.listInstants(id, limit).map(instantRecord) };
+        return { data: (await engine.store.listInstants(id, limit)).map(instantRecord) };
       },
     }),
     route({
@@ -56,11 +56,11 @@ export function invocationRoutes(engine: Engine): readonly Route[] {
       tag,
       summary: "Shows a call with its log",
       answer: schemas.one(schemas.invocation),
-      run({ part }) {
+      async run({ part }) {
         const id = part("id");
-        const invocation = isInvocationId(id) ? engine.store.getInvocation(id) : undefined;
+        const invocation = isInvocationId(id) ? await engine.store.getInvocation(id) : undefined;
         if (invocation === undefined) throw new PdError("PD_INVOCATION_NOT_FOUND", `Cannot find invocation "${id}": none has this id`);
-        return { data: invocationRecord(invocation, engine.store.invocationLogs(invocation.id)) };
+        return { data: invocationRecord(invocation, await engine.store.invocationLogs(invocation.id)) };
       },
     }),
     route({
@@ -73,7 +73,7 @@ export function invocationRoutes(engine: Engine): readonly Route[] {
         const id = part("id");
         if (!isInvocationId(id)) throw new PdError("PD_INVOCATION_NOT_FOUND", `Cannot replay "${id}": no invocation has this id`);
         const { invocation } = await engine.replay(id);
-        return { data: invocationRecord(invocation, engine.store.invocationLogs(invocation.id)) };
+        return { data: invocationRecord(invocation, await engine.store.invocationLogs(invocation.id)) };
       },
     }),
   ];

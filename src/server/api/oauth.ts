@@ -39,7 +39,7 @@ export function oauthRoutes(engine: Engine): readonly Route[] {
       summary: "Begins to connect an account by OAuth: tells where the person goes, or connects it when nobody has to",
       params: startParams,
       answer,
-      run: async ({ params }) => ({ data: stepRecord(await engine.oauthFlows.start(requestOf(engine, params))) }),
+      run: async ({ params }) => ({ data: stepRecord(await engine.oauthFlows.start(await requestOf(engine, params))) }),
     }),
     route({
       method: "post",
@@ -53,7 +53,7 @@ export function oauthRoutes(engine: Engine): readonly Route[] {
   ];
 }
 
-function requestOf(engine: Engine, params: z.infer<typeof startParams>): OAuthRequest {
+async function requestOf(engine: Engine, params: z.infer<typeof startParams>): Promise<OAuthRequest> {
   const { app, account: known, name, flow, client_id: clientId, client_secret: clientSecret, scopes, fields } = params;
   const redirect = params.redirect_uri === undefined ? {} : { redirectUri: params.redirect_uri };
   const addresses = {
@@ -62,7 +62,7 @@ function requestOf(engine: Engine, params: z.infer<typeof startParams>): OAuthRe
     ...(params.device_url === undefined ? {} : { deviceUrl: params.device_url }),
   };
   if (known !== undefined) {
-    const account = engine.accounts.find(known);
+    const account = await engine.accounts.find(known);
     const { oauth } = account;
     if (oauth === undefined)
       throw new PdError("PD_BAD_INPUT", `Cannot connect "${known}" by OAuth once more: its credentials were given`, { fix: `pd accounts update ${known}` });
@@ -80,7 +80,7 @@ function requestOf(engine: Engine, params: z.infer<typeof startParams>): OAuthRe
   const isAnother = clientId !== undefined || clientSecret !== undefined || Object.keys(addresses).length > 0;
   if (lender !== undefined && isAnother)
     throw new PdError("PD_BAD_INPUT", "Cannot connect an account by OAuth: client_of brings the client and its addresses, and others are given");
-  const lent = lender === undefined || app === undefined ? undefined : lentBy(engine.accounts.find(lender), { app, fields });
+  const lent = lender === undefined || app === undefined ? undefined : lentBy(await engine.accounts.find(lender), { app, fields });
   const id = clientId ?? lent?.clientId;
   const secret = clientSecret ?? lent?.clientSecret;
   if (app === undefined || id === undefined)

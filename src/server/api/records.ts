@@ -1,6 +1,6 @@
 /** Domain values as the wire has them: snake_case, times in the documented units (platform.md §1). */
 import type { ComponentDefinition } from "../../domain/component.ts";
-import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import type { DeployedComponent, Provenance } from "../../domain/deployed-component.ts";
 import type { Event, PostponedEvent } from "../../domain/event.ts";
 import { type Invocation, type LogLine, describeOutcome } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isJsonValue, isRecord, parseJson } from "../../domain/json.ts";
@@ -10,7 +10,6 @@ import { withoutSecrets } from "../../domain/secret-props.ts";
 import type { RegistryOrigin, SavedComponent } from "../../domain/saved-component.ts";
 import { describeTrigger } from "../../domain/trigger.ts";
 import type { ActionRun } from "../../engine/actions.ts";
-import type { Provenance } from "../../engine/known-code.ts";
 import type { Observation } from "../../engine/event-feed.ts";
 import type { Identity } from "../../ports/subscription-store.ts";
 import type { Timer, TimerInstant } from "../../ports/timer-store.ts";

@@ -17,7 +17,7 @@ export function registryRoutes({ registries }: Engine): readonly Route[] {
       tag,
       summary: "Registries, in the order in which they are asked",
       answer: list,
-      run: () => ({ data: registries.list().map(registryRecord) }),
+      run: async () => ({ data: (await registries.list()).map(registryRecord) }),
     }),
     route({
       method: "post",
@@ -61,7 +61,14 @@ export function registryRoutes({ registries }: Engine): readonly Route[] {
       async run({ params }) {
         const { query, component_type: type } = params;
         const found = await registries.search(query);
-        return pageOf(found.filter((entry) => type === undefined || entry.type === type).map(indexedRecord), params);
+        return pageOf(
+          found.filter((entry) => type === undefined || entry.type === type),
+          params,
+          {
+            idOf: ({ key }) => key,
+            records: (shown) => shown.map(indexedRecord),
+          },
+        );
       },
     }),
   ];

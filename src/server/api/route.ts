@@ -70,18 +70,28 @@ export const pageParams = z.object({
   after: z.string().optional(),
 });
 
+interface Listed<Item> {
+  readonly idOf: (item: Item) => string;
+  /** Told only what is shown. */
+  readonly records: (shown: readonly Item[]) => Promise<readonly JsonObject[]> | readonly JsonObject[];
+}
+
 /** The page of a whole list that its parameters ask for; cursors are the ids of records, in base64. */
-export function pageOf(records: readonly JsonObject[], { limit, before, after }: z.infer<typeof pageParams>): JsonObject {
+export async function pageOf<Item>(
+  items: readonly Item[],
+  { limit, before, after }: z.infer<typeof pageParams>,
+  { idOf, records }: Listed<Item>,
+): Promise<JsonObject> {
   const at = (cursor: string): number => {
     const id = Buffer.from(cursor, "base64").toString();
-    const index = records.findIndex((record) => record["id"] === id);
+    const index = items.findIndex((item) => idOf(item) === id);
     if (index < 0) throw new PdError("PD_BAD_INPUT", `Cannot page from ${JSON.stringify(cursor)}: nothing has this cursor`);
     return index;
   };
-  const end = before === undefined ? records.length : at(before);
+  const end = before === undefined ? items.length : at(before);
   const start = after === undefined ? 0 : at(after) + 1;
-  const shown = before !== undefined && after === undefined ? records.slice(Math.max(0, end - limit), end) : records.slice(start, Math.min(start + limit, end));
-  return envelope(shown, { total: records.length, cursorOf: ({ id }) => Buffer.from(String(id)).toString("base64url") });
+  const shown = before !== undefined && after === undefined ? items.slice(Math.max(0, end - limit), end) : items.slice(start, Math.min(start + limit, end));
+  return envelope(await records(shown), { total: items.length, cursorOf: ({ id }) => Buffer.from(String(id)).toString("base64url") });
 }
 
 /** The page envelope (platform.md §1.1). */

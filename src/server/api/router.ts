@@ -63,7 +63,7 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   app.get("/v1/openapi.json", (context) => context.json(openApiDocument(routes, { version, url: settings.url() })));
   app.get("/v1/reference", (context) => context.html(referencePage(routes, version)));
   app.use(async (context, next) => {
-    checkKey(engine, settings.apiKey, context);
+    await checkKey(engine, settings.apiKey, context);
     await next();
   });
   app.get("/metrics", async (context) => context.text(await settings.metrics(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }));
@@ -99,9 +99,9 @@ function apiRoutes(engine: Engine, { status, clock, rotateSecrets }: ApiSettings
 }
 
 /** The key of PD_HOME, or one of the named ones. */
-function checkKey(engine: Engine, apiKey: string, context: Context): void {
+async function checkKey(engine: Engine, apiKey: string, context: Context): Promise<void> {
   const given = (context.req.header("authorization") ?? "").replace(/^bearer /i, "");
-  if (isSameKey(given, apiKey) || (given !== "" && engine.store.hasKey(hashOfKey(given)))) return;
+  if (isSameKey(given, apiKey) || (given !== "" && (await engine.store.hasKey(hashOfKey(given))))) return;
   throw new PdError("PD_UNAUTHORIZED", `Cannot ${context.req.method} ${context.req.path}: the API key is missing or wrong`);
 }
 

@@ -30,7 +30,7 @@ export function serverRoutes({ store, clock, status: readStatus }: ServerRouteSe
       tag,
       summary: "Lists named keys, the newest first; the keys themselves are not kept",
       answer: schemas.many(schemas.key),
-      run: () => ({ data: store.listKeys().map(keyRecord) }),
+      run: async () => ({ data: (await store.listKeys()).map(keyRecord) }),
     }),
     route({
       method: "post",

@@ -34,7 +34,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       async run({ params }) {
         const { name, configured_props: props = {}, env = {}, active, max_concurrency: most, allow_run: allowsPrograms } = params;
         const live = await engine.deploy({
-          code: requiredCode(engine, params, "deploy"),
+          code: await requiredCode(engine, params, "deploy"),
           props,
           env,
           maxConcurrency: most ?? undefined,
@@ -42,7 +42,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
           ...(name === undefined ? {} : { name }),
           ...(active === undefined ? {} : { active }),
         });
-        return { data: { ...liveRecord(engine, live), ...hookLines(engine, live) } };
+        return { data: { ...(await liveRecord(engine, live)), ...(await hookLines(engine, live)) } };
       },
     }),
     route({
@@ -51,7 +51,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       tag,
       summary: "Shows a source, by id or slug",
       answer,
-      run: ({ part }) => ({ data: liveRecord(engine, engine.find(part("id"))) }),
+      run: async ({ part }) => ({ data: await liveRecord(engine, engine.find(part("id"))) }),
     }),
     route({
       method: "put",
@@ -62,7 +62,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       answer,
       async run({ params, part }) {
         const { name, configured_props: props, env, active, max_concurrency: most, allow_run: allowsPrograms } = params;
-        const code = givenCode(engine, params);
+        const code = await givenCode(engine, params);
         const change = {
           ...(code && { code }),
           ...(name && { name }),
@@ -72,7 +72,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
           allowsPrograms,
           ...(active === undefined ? {} : { active }),
         };
-        return { data: liveRecord(engine, await engine.update(engine.find(part("id"), "update source"), change)) };
+        return { data: await liveRecord(engine, await engine.update(engine.find(part("id"), "update source"), change)) };
       },
     }),
     route({
@@ -98,7 +98,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       async run({ params, part }) {
         const live = engine.find(part("id"), "run source");
         const { invocation } = await (params.sample === true ? engine.emitSample(live) : engine.run(live, params.event));
-        return { data: invocationRecord(invocation, engine.store.invocationLogs(invocation.id)) };
+        return { data: invocationRecord(invocation, await engine.store.invocationLogs(invocation.id)) };
       },
     }),
     route({
@@ -120,11 +120,8 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
 
 /** The list of sources, wherever it is asked for (platform.md §1.4). */
 export function sourceListRoutes(engine: Engine, checkWorkspace: (id: string) => void): readonly Route[] {
-  const list = (params: z.infer<typeof pageParams>): JsonObject =>
-    pageOf(
-      engine.store.listSources().map((source) => liveRecord(engine, engine.find(source.id))),
-      params,
-    );
+  const list = (params: z.infer<typeof pageParams>): Promise<JsonObject> =>
+    pageOf(engine.newestSources(), params, { idOf: ({ source }) => source.id, records: (shown) => liveRecords(engine, shown) });
   const shared = { method: "get", tag: "Sources", params: pageParams, answer: schemas.paged(schemas.source) } as const;
   const ofWorkspace = (path: string): Route =>
     route({
@@ -144,22 +141,31 @@ export function sourceListRoutes(engine: Engine, checkWorkspace: (id: string) =>
 }
 
 /** A source as every answer shows it. */
-export function liveRecord(engine: Engine, live: LiveSource): JsonObject {
-  const { userId, workspaceId } = engine.store.identity();
-  const { definition, endpoint, provenance, source } = live;
-  return sourceRecord(source, {
-    definition,
-    endpoint,
-    timers: engine.store.timersOf(source.id),
-    owner: { userId, workspaceId },
-    provenance,
-    problems: engine.accounts.problemsOf(source),
-  });
+export async function liveRecord(engine: Engine, live: LiveSource): Promise<JsonObject> {
+  const [record] = await liveRecords(engine, [live]);
+  return record ?? {};
+}
+
+/** What is stored of all of them is read at once. */
+async function liveRecords(engine: Engine, shown: readonly LiveSource[]): Promise<readonly JsonObject[]> {
+  const timers = await engine.store.listTimers(shown.map(({ source }) => source.id));
+  const problems = await engine.accounts.problemsOf(shown);
+  return shown.map(({ definition, endpoint, provenance, source }, index) =>
+    sourceRecord(source, {
+      definition,
+      endpoint,
+      timers: timers.filter(({ sourceId }) => sourceId === source.id),
+      owner: engine.owner,
+      provenance,
+      problems: problems[index] ?? [],
+    }),
+  );
 }
 
 /** What the hooks of a deploy have logged (platform.md §1.4, callback_observations). */
-function hookLines(engine: Engine, { source }: LiveSource): JsonObject {
-  const hooks = engine.store.listInvocations(source.id, { limit: 20 }).filter(({ trigger }) => trigger.kind === "hook");
-  const lines = hooks.toReversed().flatMap(({ id }) => engine.store.invocationLogs(id).map((line) => ({ ...lineRecord(line), invocation_id: id })));
+async function hookLines(engine: Engine, { source }: LiveSource): Promise<JsonObject> {
+  const hooks = (await engine.store.listInvocations(source.id, { limit: 20 })).filter(({ trigger }) => trigger.kind === "hook");
+  const lines: JsonObject[] = [];
+  for (const { id } of hooks.toReversed()) for (const line of await engine.store.invocationLogs(id)) lines.push({ ...lineRecord(line), invocation_id: id });
   return lines.length === 0 ? {} : { callback_observations: lines };
 }

@@ -17,8 +17,8 @@ export function stateRoutes(engine: Engine): readonly Route[] {
       tag,
       summary: "All keys with their values",
       answer: schemas.one(schemas.state),
-      run({ part }) {
-        const state = engine.store.readState(engine.find(part("id"), "read state of").source.id);
+      async run({ part }) {
+        const state = await engine.store.readState(engine.find(part("id"), "read state of").source.id);
         return { data: Object.fromEntries(Object.entries(state).map(([key, text]): [string, JsonValue] => [key, JSON.parse(text)])) };
       },
     }),
@@ -28,9 +28,9 @@ export function stateRoutes(engine: Engine): readonly Route[] {
       tag,
       summary: "The value of a key",
       answer: schemas.one(schemas.stateEntry),
-      run({ part }) {
+      async run({ part }) {
         const { id, slug } = engine.find(part("id"), "read state of").source;
-        const text = engine.store.readState(id)[part("key")];
+        const text = (await engine.store.readState(id))[part("key")];
         if (text === undefined)
           throw new PdError("PD_NOT_FOUND", `Cannot read "${part("key")}" of ${slug}: its db has no such key`, { fix: `pd db list ${slug}` });
         const value: JsonValue = JSON.parse(text);
@@ -57,7 +57,7 @@ export function stateRoutes(engine: Engine): readonly Route[] {
       answer: schemas.one(schemas.stateDeleted),
       async run({ part }) {
         const live = engine.find(part("id"), "write state of");
-        const deleted = part("key") in engine.store.readState(live.source.id);
+        const deleted = part("key") in (await engine.store.readState(live.source.id));
         await live.writeState({ [part("key")]: null });
         return { data: { key: part("key"), deleted } };
       },

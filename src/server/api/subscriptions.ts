@@ -11,7 +11,7 @@ const subscriptionParams = z.object({ emitter_id: z.string(), listener_id: z.str
 export function subscriptionRoutes(engine: Engine, checkWorkspace: (id: string) => void): readonly Route[] {
   const tag = "Subscriptions";
   const answer = schemas.many(schemas.subscription);
-  const list = (): JsonObject => ({ data: engine.store.listSubscriptions().map(subscriptionRecord) });
+  const list = async (): Promise<JsonObject> => ({ data: (await engine.store.listSubscriptions()).map(subscriptionRecord) });
   return [
     route({
       method: "post",

@@ -58,7 +58,7 @@ export function transferRoutes(engine: Engine): readonly Route[] {
       summary: "A source with its code, values and pins; secrets, state and events only when they are asked for",
       params: z.object({ secrets: flag.default(false), state: flag.default(false), events: z.coerce.number().int().min(0).max(1000).default(0) }),
       answer: schemas.one(schemas.exported),
-      run: ({ params, part }) => ({ data: exportRecord(exportSource(engine.store, engine.find(part("id"), "export source"), params)) }),
+      run: async ({ params, part }) => ({ data: exportRecord(await exportSource(engine.store, engine.find(part("id"), "export source"), params)) }),
     }),
     route({
       method: "post",
@@ -72,7 +72,7 @@ export function transferRoutes(engine: Engine): readonly Route[] {
         const { path, code: entry, files, imports } = component;
         const code = { kind: "code", code: { ...checkCode({ path, text: entry, files }), ...checkedImports(engine, imports) }, lock: packages } as const;
         const live = await engine.importSource({ slug, name, active, code, props, env, maxConcurrency, allowsPrograms, baggage: baggageOf(params) });
-        return { data: liveRecord(engine, live) };
+        return { data: await liveRecord(engine, live) };
       },
     }),
   ];

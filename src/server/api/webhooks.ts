@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { PdError } from "../../domain/errors.ts";
 import { type DeliveryId, type ListenerId, numberOfDelivery } from "../../domain/ids.ts";
-import { type JsonObject, isJsonObject } from "../../domain/json.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { clearable, flag, jsonValue } from "./params.ts";
 import { attemptRecord, deliveryRecord, webhookRecord } from "./webhook-records.ts";
 import { type Route, pageOf, pageParams, route } from "./route.ts";
 import * as schemas from "./schemas.ts";
+import type { Delivery } from "../../domain/delivery.ts";
 import type { Webhook } from "../../domain/webhook.ts";
 
 const createParams = z.object({ url: z.string(), name: clearable, description: clearable });
@@ -21,9 +22,9 @@ const listParams = z.object({
 export function webhookRoutes(engine: Engine): readonly Route[] {
   const tag = "Webhooks";
   const answer = schemas.one(schemas.webhook);
-  const recordOf = (webhook: Webhook): JsonObject =>
-    webhookRecord(webhook, { owner: engine.store.identity(), counts: engine.store.countDeliveries(webhook.id) });
-  const show = (webhook: Webhook, more: JsonObject = {}): JsonObject => ({ data: { ...recordOf(webhook), ...more } });
+  const recordOf = async (webhook: Webhook): Promise<JsonObject> =>
+    webhookRecord(webhook, { owner: engine.owner, counts: await engine.store.countDeliveries(webhook.id) });
+  const show = async (webhook: Webhook, more: JsonObject = {}): Promise<JsonObject> => ({ data: { ...(await recordOf(webhook)), ...more } });
   return [
     route({
       method: "post",
@@ -44,16 +45,17 @@ export function webhookRoutes(engine: Engine): readonly Route[] {
       summary: "Lists webhooks, the newest first",
       params: pageParams,
       answer: schemas.paged(schemas.webhook),
-      run({ params }) {
-        // Deliveries are counted of those alone that are shown.
-        const page = pageOf(
-          engine.store.listWebhooks().map(({ id }) => ({ id })),
-          params,
-        );
-        return { ...page, data: listOf(page).map(({ id }) => recordOf(engine.webhooks.find(String(id)))) };
-      },
+      run: async ({ params }) =>
+        pageOf(await engine.store.listWebhooks(), params, { idOf: ({ id }) => id, records: (shown) => Promise.all(shown.map(recordOf)) }),
     }),
-    route({ method: "get", path: "/v1/webhooks/{id}", tag, summary: "Shows a webhook", answer, run: ({ part }) => show(engine.webhooks.find(part("id"))) }),
+    route({
+      method: "get",
+      path: "/v1/webhooks/{id}",
+      tag,
+      summary: "Shows a webhook",
+      answer,
+      run: async ({ part }) => show(await engine.webhooks.find(part("id"))),
+    }),
     route({
       method: "put",
       path: "/v1/webhooks/{id}",
@@ -113,14 +115,14 @@ export function webhookRoutes(engine: Engine): readonly Route[] {
 /** Deliveries and their attempts. */
 export function deliveryRoutes(engine: Engine): readonly Route[] {
   const tag = "Deliveries";
-  const find = (id: string) => {
-    const delivery = numberOfDelivery(id) === undefined ? undefined : engine.store.getDelivery(deliveryIdOf(id));
+  const find = async (id: string): Promise<Delivery> => {
+    const delivery = numberOfDelivery(id) === undefined ? undefined : await engine.store.getDelivery(deliveryIdOf(id));
     if (delivery === undefined) throw new PdError("PD_DELIVERY_NOT_FOUND", `Cannot find delivery "${id}": none has this id`);
     return delivery;
   };
-  const list = (id: ListenerId, { limit, before, state }: z.infer<typeof listParams>): JsonObject => {
-    const page = { limit, ...(before === undefined ? {} : { before: find(before).id }), ...(state === undefined ? {} : { state }) };
-    return { data: engine.store.listDeliveries(id, page).map((delivery) => deliveryRecord(delivery)) };
+  const list = async (id: ListenerId, { limit, before, state }: z.infer<typeof listParams>): Promise<JsonObject> => {
+    const page = { limit, ...(before === undefined ? {} : { before: (await find(before)).id }), ...(state === undefined ? {} : { state }) };
+    return { data: (await engine.store.listDeliveries(id, page)).map((delivery) => deliveryRecord(delivery)) };
   };
   return [
     route({
@@ -130,7 +132,7 @@ export function deliveryRoutes(engine: Engine): readonly Route[] {
       summary: "Lists deliveries to a webhook, the newest first",
       params: listParams,
       answer: schemas.many(schemas.delivery),
-      run: ({ params, part }) => list(engine.webhooks.find(part("id")).id, params),
+      run: async ({ params, part }) => list((await engine.webhooks.find(part("id"))).id, params),
     }),
     route({
       method: "post",
@@ -139,7 +141,7 @@ export function deliveryRoutes(engine: Engine): readonly Route[] {
       summary: "Delivers again all that has failed, since a time in epoch ms or from the first",
       params: z.object({ since_ms: z.coerce.number().default(0) }),
       answer: schemas.one(schemas.retried),
-      run: async ({ params, part }) => ({ data: { retried: await engine.webhooks.retryFailed(engine.webhooks.find(part("id")).id, params.since_ms) } }),
+      run: async ({ params, part }) => ({ data: { retried: await engine.webhooks.retryFailed((await engine.webhooks.find(part("id"))).id, params.since_ms) } }),
     }),
     route({
       method: "get",
@@ -169,9 +171,9 @@ export function deliveryRoutes(engine: Engine): readonly Route[] {
       tag,
       summary: "Shows a delivery with its attempts",
       answer: schemas.one(schemas.delivery),
-      run({ part }) {
-        const delivery = find(part("id"));
-        return { data: deliveryRecord(delivery, engine.store.listAttempts(delivery.id)) };
+      async run({ part }) {
+        const delivery = await find(part("id"));
+        return { data: deliveryRecord(delivery, await engine.store.listAttempts(delivery.id)) };
       },
     }),
     route({
@@ -181,15 +183,11 @@ export function deliveryRoutes(engine: Engine): readonly Route[] {
       summary: "Delivers again, now",
       answer: schemas.one(schemas.delivery),
       async run({ part }) {
-        await engine.webhooks.retry(find(part("id")).id);
-        return { data: deliveryRecord(find(part("id"))) };
+        await engine.webhooks.retry((await find(part("id"))).id);
+        return { data: deliveryRecord(await find(part("id"))) };
       },
     }),
   ];
-}
-
-function listOf({ data }: JsonObject): readonly JsonObject[] {
-  return Array.isArray(data) ? data.filter(isJsonObject) : [];
 }
 
 function deliveryIdOf(id: string): DeliveryId {

@@ -1,11 +1,12 @@
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import { PdError } from "../../domain/errors.ts";
 import type { DeployedId, SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
-import type { CarriedState, StoredBaggage, SwapRest } from "../../ports/component-store.ts";
+import type { CarriedState, ComponentStore, StoredBaggage, SwapRest } from "../../ports/component-store.ts";
 import type { Timer } from "../../ports/timer-store.ts";
 import type { Database } from "./open.ts";
 import { INSERT_EVENT } from "./event-writer.ts";
-import { deployedComponentOf, row, rows, savedComponentOf } from "./rows.ts";
+import { deployedComponentOf, row, rows, savedComponentOf, storedSourceOf } from "./rows.ts";
 import { listenerRemover } from "./subscriptions.ts";
 import { timerReplacer } from "./timers.ts";
 
@@ -15,25 +16,21 @@ export interface ComponentWrites {
   unpublishComponent(id: SavedId): void;
   beginDeploy(source: DeployedComponent, component: SavedComponent, baggage?: StoredBaggage): void;
   finishDeploy(id: DeployedId, timers: readonly Timer[]): void;
+  dropUnfinished(ids: readonly DeployedId[]): void;
   beginChange(id: DeployedId): void;
   endChange(id: DeployedId): void;
   swap(source: DeployedComponent, component: SavedComponent, rest: SwapRest): void;
   deleteSource(id: DeployedId): void;
-  /** Sources whose deploy was cut off by a stop. */
-  dropUnfinished(): void;
 }
 
 const INSERT_COMPONENT = `insert into saved_components
-  (id, key, hash, code, origin, bundle, definition, lock, packages_folder, is_transient, created_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`;
+  (id, key, hash, code, imports, origin, bundle, definition, lock, packages_folder, is_transient, created_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`;
 const INSERT_SOURCE = `insert into deployed_components
   (id, component_id, name, slug, endpoint_key, configured, dynamic_props, env, max_concurrency, allows_programs, active, is_ready, created_at, updated_at)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`;
 const UPDATE_SOURCE = `update deployed_components
   set component_id = ?, name = ?, slug = ?, configured = ?, dynamic_props = ?, env = ?, max_concurrency = ?, allows_programs = ?, active = ?, updated_at = ?, activate_due = 0 where id = ?`;
-/** Of sources whose deploy was cut off. */
-const DROP_STRAY_SUBSCRIPTIONS = `delete from subscriptions where emitter_id glob 'dc_[0-9A-Za-z]*'
-  and emitter_id not in (select id from deployed_components)`;
 const DROP_UNUSED_COMPONENTS = `delete from saved_components
   where is_transient = 1 and id not in (select component_id from deployed_components)`;
 
@@ -68,16 +65,21 @@ export function componentWrites(db: Database): ComponentWrites {
   const replaceTimers = timerReplacer(db);
   const updateSource = db.prepare(UPDATE_SOURCE);
   const deleteSource = db.prepare("delete from deployed_components where id = ?");
-  const deleteUnfinished = db.prepare("delete from deployed_components where is_ready = 0");
+  const deleteUnfinished = db.prepare("delete from deployed_components where id = ? and is_ready = 0");
   const removeListener = listenerRemover(db);
   const unsubscribe = db.prepare("delete from subscriptions where emitter_id = ?");
-  const dropStray = db.prepare(DROP_STRAY_SUBSCRIPTIONS);
   const replaceState = stateReplacer(db);
   const dropUnused = db.prepare(DROP_UNUSED_COMPONENTS);
+  const claimSlug = slugClaimer(db);
+  const forget = (id: DeployedId): void => {
+    removeListener(id);
+    unsubscribe.run(id);
+  };
 
   return {
     ...savedWrites(db, () => void dropUnused.run()),
     beginDeploy(source, component, baggage) {
+      claimSlug(source);
       saveComponent(component);
       const { id, componentId, name, slug, endpointKey, createdAt, updatedAt } = source;
       insertSource.run(id, componentId, name, slug, endpointKey, ...textsOf(source), ...numbersOf(source), createdAt, updatedAt);
@@ -91,31 +93,40 @@ export function componentWrites(db: Database): ComponentWrites {
     beginChange: (id) => void setActivateDue.run(1, id),
     endChange: (id) => void setActivateDue.run(0, id),
     swap(source, component, { timers, carried }) {
+      claimSlug(source);
       saveComponent(component);
       const { id, componentId, name, slug, updatedAt } = source;
-      updateSource.run(componentId, name, slug, ...textsOf(source), ...numbersOf(source), updatedAt, id);
+      const { changes } = updateSource.run(componentId, name, slug, ...textsOf(source), ...numbersOf(source), updatedAt, id);
+      if (changes === 0) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot change ${slug}: it was deleted`);
       replaceTimers(id, timers);
       if (carried !== undefined) replaceState(id, carried);
       dropUnused.run();
     },
     deleteSource(id) {
       deleteSource.run(id);
-      removeListener(id);
-      unsubscribe.run(id);
+      forget(id);
       dropUnused.run();
     },
-    dropUnfinished() {
-      deleteUnfinished.run();
-      dropStray.run();
+    dropUnfinished(ids) {
+      for (const id of ids) if (deleteUnfinished.run(id).changes > 0) forget(id);
       dropUnused.run();
     },
+  };
+}
+
+/** Throws PD_CONFLICT when another source has it, also one that is being deployed. */
+function slugClaimer(db: Database): (source: DeployedComponent) => void {
+  const taken = db.prepare("select 1 from deployed_components where slug = ? and id <> ?");
+  return ({ id, slug }) => {
+    if (taken.get(slug, id) !== undefined) throw new PdError("PD_CONFLICT", `Cannot take the slug "${slug}": another source has it`);
   };
 }
 
 function componentSaver(db: Database): (component: SavedComponent) => void {
   const insert = db.prepare(INSERT_COMPONENT);
   return ({ id, definition, hash, code, origin, bundle, lock, packagesFolder, isTransient, createdAt }) => {
-    const texts = [code, origin, bundle, definition, lock].map((part) => JSON.stringify(part));
+    const paths = (code.imports ?? []).map(({ path }) => path);
+    const texts = [code, paths, origin, bundle, definition, lock].map((part) => JSON.stringify(part));
     insert.run(id, definition.key ?? null, hash, ...texts, packagesFolder ?? null, isTransient ? 1 : 0, createdAt);
   };
 }
@@ -156,38 +167,39 @@ function baggageUnpacker(db: Database): (id: DeployedId, baggage: StoredBaggage)
   };
 }
 
-export interface ComponentReads {
-  getComponent(id: SavedId): SavedComponent | undefined;
-  getComponentByKey(key: string): SavedComponent | undefined;
-  listComponents(): readonly SavedComponent[];
-  getSource(idOrSlug: string): DeployedComponent | undefined;
-  listSources(): readonly DeployedComponent[];
-  listActivateDue(): readonly DeployedId[];
-  isSlugTaken(slug: string): boolean;
-}
+type ComponentReads = Pick<
+  ComponentStore,
+  "getComponent" | "getComponentByKey" | "listComponents" | "getSource" | "listSources" | "listUnfinished" | "listActivateDue" | "isSlugTaken"
+>;
+
+/** Without the code itself, which may be long. */
+const SOURCES = `select d.*, c.definition, c.origin, c.imports from deployed_components d join saved_components c on c.id = d.component_id`;
+const ACTIVATE_DUE = "select * from deployed_components where activate_due = 1 and is_ready = 1 and id in (select value from json_each(?))";
 
 export function componentReads(db: Database): ComponentReads {
   const byId = db.prepare("select * from saved_components where id = ?");
   const byKey = db.prepare("select * from saved_components where key = ? and is_transient = 0 order by created_at desc, rowid desc limit 1");
   const kept = db.prepare("select * from saved_components order by created_at desc, id");
-  const source = db.prepare("select * from deployed_components where (id = ? or slug = ?) and is_ready = 1");
-  const sources = db.prepare("select * from deployed_components where is_ready = 1 order by created_at desc, id");
-  const activateDue = db.prepare("select * from deployed_components where activate_due = 1 and is_ready = 1");
+  const source = db.prepare(`${SOURCES} where (d.id = ? or d.slug = ?) and d.is_ready = 1`);
+  const sources = db.prepare(`${SOURCES} where d.is_ready = 1 order by d.created_at desc, d.id`);
+  const unfinished = db.prepare("select * from deployed_components where is_ready = 0");
+  const activateDue = db.prepare(ACTIVATE_DUE);
   const slug = db.prepare("select 1 from deployed_components where slug = ?");
   const componentFrom = (value: unknown): SavedComponent | undefined => {
     const found = row(value);
     return found === undefined ? undefined : savedComponentOf(found);
   };
   return {
-    getComponent: (id) => componentFrom(byId.get(id)),
-    getComponentByKey: (key) => componentFrom(byKey.get(key)),
-    listComponents: () => rows(kept.all()).map(savedComponentOf),
-    getSource(idOrSlug) {
+    getComponent: async (id) => componentFrom(byId.get(id)),
+    getComponentByKey: async (key) => componentFrom(byKey.get(key)),
+    listComponents: async () => rows(kept.all()).map(savedComponentOf),
+    async getSource(idOrSlug) {
       const found = row(source.get(idOrSlug, idOrSlug));
-      return found === undefined ? undefined : deployedComponentOf(found);
+      return found === undefined ? undefined : storedSourceOf(found);
     },
-    listSources: () => rows(sources.all()).map(deployedComponentOf),
-    listActivateDue: () => rows(activateDue.all()).map((found) => deployedComponentOf(found).id),
-    isSlugTaken: (text) => slug.get(text) !== undefined,
+    listSources: async () => rows(sources.all()).map(storedSourceOf),
+    listUnfinished: async () => rows(unfinished.all()).map((found) => deployedComponentOf(found).id),
+    listActivateDue: async (of) => rows(activateDue.all(JSON.stringify(of))).map((found) => deployedComponentOf(found).id),
+    isSlugTaken: async (text) => slug.get(text) !== undefined,
   };
 }

@@ -1,3 +1,4 @@
+import type { DataStoreStore } from "../../ports/data-store-store.ts";
 import type { DataStore } from "../../domain/data-store.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonValue, parseJson } from "../../domain/json.ts";
@@ -33,11 +34,7 @@ export function dataStoreWrites(db: Database): DataStoreWrites {
   };
 }
 
-export interface DataStoreReads {
-  listDataStores(): readonly DataStore[];
-  getDataStoreValue(store: string, key: string): JsonValue | undefined;
-  listDataStoreValues(store: string): readonly (readonly [string, JsonValue])[];
-}
+type DataStoreReads = Pick<DataStoreStore, "listDataStores" | "getDataStoreValue" | "listDataStoreValues">;
 
 const LIST = `select name, created_at, (select count(*) from data_store_values where store = name) as key_count
   from data_stores order by name`;
@@ -47,12 +44,12 @@ export function dataStoreReads(db: Database): DataStoreReads {
   const value = db.prepare("select value from data_store_values where store = ? and key = ?");
   const values = db.prepare("select key, value from data_store_values where store = ? order by key");
   return {
-    listDataStores: () =>
+    listDataStores: async () =>
       rows(list.all()).map(({ name, created_at, key_count }) => ({ name: String(name), createdAt: Number(created_at), keyCount: Number(key_count) })),
-    getDataStoreValue(store, key) {
+    async getDataStoreValue(store, key) {
       const found = row(value.get(store, key));
       return found === undefined ? undefined : parseJson(String(found["value"]));
     },
-    listDataStoreValues: (store) => rows(values.all(store)).map(({ key, value: text }) => [String(key), parseJson(String(text)) ?? null] as const),
+    listDataStoreValues: async (store) => rows(values.all(store)).map(({ key, value: text }) => [String(key), parseJson(String(text)) ?? null] as const),
   };
 }

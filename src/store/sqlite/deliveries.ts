@@ -9,7 +9,7 @@ import type { Database } from "./open.ts";
 import { attemptOf, deliveryOf, listenerOf, row, rows, stateCount, webhookOf } from "./rows.ts";
 
 export interface DeliveryWrites {
-  recordAttempt(record: AttemptRecord): void;
+  recordAttempt(record: AttemptRecord): boolean;
   missPending(listenerId: ListenerId): void;
   retryDelivery(id: DeliveryId, now: number): boolean;
   retryDeliveries(listenerId: ListenerId, which: { states: readonly DeliveryState[]; since: number; now: number }): number;
@@ -20,8 +20,10 @@ const LISTENERS = `select s.emitter_id, s.listener_id, s.channel, coalesce(w.act
   where s.emitter_key in (?, '${ALL_SOURCES}')`;
 const INSERT_DELIVERY = `insert into deliveries (listener_id, message_id, emitter_id, channel, payload, state, next_at, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
-const SETTLE = "update deliveries set state = ?, next_at = null, attempts = attempts + 1 where seq = ?";
-const PUT_OFF = "update deliveries set next_at = ?, attempts = attempts + 1 where seq = ? and state = 'pending'";
+/** One that was made due again from the beginning has fewer attempts than who took it before. */
+const COUNT = "update deliveries set attempts = attempts + 1 where seq = ? and attempts <= ?";
+const SETTLE = "update deliveries set state = ?, next_at = null where seq = ?";
+const PUT_OFF = "update deliveries set next_at = ? where seq = ? and state = 'pending'";
 /** What was pending when a webhook became inactive. */
 export const MISS = "update deliveries set state = 'missed', next_at = null where listener_id = ? and state = 'pending'";
 const RETRY_ONE = "update deliveries set state = 'pending', next_at = ?, attempts = min(attempts, ?) where seq = ?";
@@ -85,6 +87,7 @@ function messagesOf({ sourceId, invocationId, invocation, events, logs, logChunk
 }
 
 export function deliveryWrites(db: Database): DeliveryWrites {
+  const count = db.prepare(COUNT);
   const settle = db.prepare(SETTLE);
   const putOff = db.prepare(PUT_OFF);
   const insertAttempt = db.prepare("insert into attempts (delivery, at, duration_ms, result) select seq, ?, ?, ? from deliveries where seq = ?");
@@ -97,15 +100,17 @@ export function deliveryWrites(db: Database): DeliveryWrites {
   return {
     recordAttempt({ delivery, attempt, verdict }) {
       const seq = numberOfDelivery(delivery.id);
+      if (count.run(seq, delivery.attemptCount).changes === 0) return false;
       if (verdict.kind === "retry") putOff.run(verdict.at, seq);
       else settle.run(verdict.kind === "delivered" ? "delivered" : "failed", seq);
       insertAttempt.run(attempt.at, attempt.durationMs, JSON.stringify(attempt.result), seq);
       const found = isWebhookId(delivery.listenerId) ? row(webhook.get(delivery.listenerId)) : undefined;
       const health = found === undefined ? undefined : healthAfter(webhookOf(found), { verdict, attempt });
-      if (health === undefined) return;
-      if (health.inactiveReason === undefined) return void setFailing.run(health.failingSince, delivery.listenerId);
-      deactivate.run(health.failingSince, health.inactiveReason, attempt.at, delivery.listenerId);
-      miss.run(delivery.listenerId);
+      if (health?.inactiveReason !== undefined) {
+        deactivate.run(health.failingSince, health.inactiveReason, attempt.at, delivery.listenerId);
+        miss.run(delivery.listenerId);
+      } else if (health !== undefined) setFailing.run(health.failingSince, delivery.listenerId);
+      return true;
     },
     missPending: (listenerId) => void miss.run(listenerId),
     // One more attempt at least, however many there were.
@@ -131,25 +136,25 @@ export function deliveryReads(db: Database): DeliveryReads {
   const count = db.prepare("select state, count(*) as count from deliveries where listener_id = ? group by state");
   const attempts = db.prepare("select * from attempts where delivery = ? order by seq");
   return {
-    listBusyListeners: () => rows(busy.all()).map(listenerOf),
-    listDue: (listenerId, now, limit) => rows(due.all(listenerId, now, limit)).map(deliveryOf),
-    nextDueAt(listenerId, now) {
+    listBusyListeners: async () => rows(busy.all()).map(listenerOf),
+    listDue: async (listenerId, now, limit) => rows(due.all(listenerId, now, limit)).map(deliveryOf),
+    async nextDueAt(listenerId, now) {
       const at = row(nextDue.get(listenerId, now))?.["at"];
       return typeof at === "number" ? at : undefined;
     },
-    getDelivery(id) {
+    async getDelivery(id) {
       const found = row(one.get(numberOfDelivery(id) ?? -1));
       return found === undefined ? undefined : deliveryOf(found);
     },
-    listDeliveries(listenerId, { limit, before, state }) {
+    async listDeliveries(listenerId, { limit, before, state }) {
       const below = before === undefined ? Number.MAX_SAFE_INTEGER : (numberOfDelivery(before) ?? 0);
       return rows(state === undefined ? list.all(listenerId, below, limit) : listOfState.all(listenerId, state, below, limit)).map(deliveryOf);
     },
-    countDeliveries(listenerId) {
+    async countDeliveries(listenerId) {
       const counts: Record<DeliveryState, number> = { pending: 0, delivered: 0, failed: 0, missed: 0 };
       for (const [state, number] of rows(count.all(listenerId)).map(stateCount)) counts[state] = number;
       return counts;
     },
-    listAttempts: (id) => rows(attempts.all(numberOfDelivery(id) ?? -1)).map(attemptOf),
+    listAttempts: async (id) => rows(attempts.all(numberOfDelivery(id) ?? -1)).map(attemptOf),
   };
 }

@@ -1,6 +1,6 @@
 import type { Event } from "../../domain/event.ts";
 import type { DeployedId } from "../../domain/ids.ts";
-import type { EventPage, EventRange } from "../../ports/event-store.ts";
+import type { EventPage, EventRange, EventStore } from "../../ports/event-store.ts";
 import type { Database } from "./open.ts";
 import { eventOfRow, row, rows } from "./rows.ts";
 
@@ -18,12 +18,7 @@ export function eventWrites(db: Database): EventWrites {
   };
 }
 
-export interface EventReads {
-  listEvents(sourceId: DeployedId, page: EventPage): readonly Event[];
-  listEventsSince(sourceId: DeployedId, afterSeq: number, limit: number): readonly Event[];
-  lastSeq(sourceId: DeployedId): number;
-  countEvents(sourceId: DeployedId): number;
-}
+type EventReads = Pick<EventStore, "listEvents" | "listEventsSince" | "lastSeq" | "countEvents">;
 
 const LIST = "select * from events where source_id = ? and seq < ? and seq > ? and (? is null or channel = ?) order by seq desc limit ?";
 
@@ -33,10 +28,10 @@ export function eventReads(db: Database): EventReads {
   const last = db.prepare("select last_seq from source_progress where source_id = ?");
   const count = db.prepare("select count(*) as count from events where source_id = ?");
   return {
-    listEvents: (sourceId, { limit, beforeSeq = Number.MAX_SAFE_INTEGER, afterSeq = 0, channel }) =>
+    listEvents: async (sourceId, { limit, beforeSeq = Number.MAX_SAFE_INTEGER, afterSeq = 0, channel }) =>
       rows(list.all(sourceId, beforeSeq, afterSeq, channel ?? null, channel ?? null, limit)).map(eventOfRow),
-    listEventsSince: (sourceId, afterSeq, limit) => rows(since.all(sourceId, afterSeq, limit)).map(eventOfRow),
-    lastSeq: (sourceId) => Number(row(last.get(sourceId))?.["last_seq"] ?? 0),
-    countEvents: (sourceId) => Number(row(count.get(sourceId))?.["count"] ?? 0),
+    listEventsSince: async (sourceId, afterSeq, limit) => rows(since.all(sourceId, afterSeq, limit)).map(eventOfRow),
+    lastSeq: async (sourceId) => Number(row(last.get(sourceId))?.["last_seq"] ?? 0),
+    countEvents: async (sourceId) => Number(row(count.get(sourceId))?.["count"] ?? 0),
   };
 }

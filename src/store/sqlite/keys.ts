@@ -24,5 +24,5 @@ export function keyWrites(db: Database): KeyWrites {
 export function keyReads(db: Database): Pick<KeyStore, "listKeys" | "hasKey"> {
   const list = db.prepare("select * from api_keys order by created_at desc, rowid desc");
   const byHash = db.prepare("select 1 from api_keys where hash = ?");
-  return { listKeys: () => rows(list.all()).map(apiKeyOf), hasKey: (hash) => byHash.get(hash) !== undefined };
+  return { listKeys: async () => rows(list.all()).map(apiKeyOf), hasKey: async (hash) => byHash.get(hash) !== undefined };
 }

@@ -1,4 +1,4 @@
-import type { PendingRequest } from "../../ports/run-store.ts";
+import type { PendingRequest, RunStore } from "../../ports/run-store.ts";
 import type { Database } from "./open.ts";
 import { pendingRequestOf, rows } from "./rows.ts";
 
@@ -21,11 +21,9 @@ export function pendingWrites(db: Database): PendingWrites {
   };
 }
 
-export interface PendingReads {
-  listPending(): readonly PendingRequest[];
-}
+type PendingReads = Pick<RunStore, "listPending">;
 
 export function pendingReads(db: Database): PendingReads {
-  const pending = db.prepare("select * from pending_requests order by received_at, id");
-  return { listPending: () => rows(pending.all()).map(pendingRequestOf) };
+  const pending = db.prepare("select * from pending_requests where source_id in (select value from json_each(?)) order by received_at, id");
+  return { listPending: async (of) => rows(pending.all(JSON.stringify(of))).map(pendingRequestOf) };
 }

@@ -2,7 +2,7 @@ import type { NewPostponedEvent, PostponedEvent } from "../../domain/event.ts";
 import type { DeployedId, InvocationId } from "../../domain/ids.ts";
 import { ALL_SOURCES } from "../../domain/subscription.ts";
 import type { EventPage, EventRange } from "../../ports/event-store.ts";
-import type { Released } from "../../ports/postponed-store.ts";
+import type { PostponedStore, Released } from "../../ports/postponed-store.ts";
 import { publisher } from "./deliveries.ts";
 import { eventWriter } from "./event-writer.ts";
 import type { Database } from "./open.ts";
@@ -53,20 +53,17 @@ export function postponedWrites(db: Database): PostponedWrites {
   };
 }
 
-export interface PostponedReads {
-  nextPostponedAt(): number | undefined;
-  listPostponed(sourceId: DeployedId, page: EventPage): readonly PostponedEvent[];
-}
+type PostponedReads = Pick<PostponedStore, "nextPostponedAt" | "listPostponed">;
 
 export function postponedReads(db: Database): PostponedReads {
   const next = db.prepare("select min(due_at) as at from postponed_events");
   const list = db.prepare(LIST);
   return {
-    nextPostponedAt() {
+    async nextPostponedAt() {
       const at = row(next.get())?.["at"];
       return typeof at === "number" ? at : undefined;
     },
-    listPostponed: (sourceId, { limit, beforeSeq = Number.MAX_SAFE_INTEGER, afterSeq = 0 }) =>
+    listPostponed: async (sourceId, { limit, beforeSeq = Number.MAX_SAFE_INTEGER, afterSeq = 0 }) =>
       rows(list.all({ sourceId, beforeSeq, afterSeq, limit })).map(postponedEventOf),
   };
 }

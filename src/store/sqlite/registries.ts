@@ -1,3 +1,4 @@
+import type { RegistryStore } from "../../ports/registry-store.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { Registry } from "../../domain/registry.ts";
 import type { Database } from "./open.ts";
@@ -24,11 +25,9 @@ export function registryWrites(db: Database): RegistryWrites {
   };
 }
 
-export interface RegistryReads {
-  listRegistries(): readonly Registry[];
-}
+type RegistryReads = Pick<RegistryStore, "listRegistries">;
 
 export function registryReads(db: Database): RegistryReads {
   const list = db.prepare("select name, kind, location from registries order by position");
-  return { listRegistries: () => rows(list.all()).map(registryOf) };
+  return { listRegistries: async () => rows(list.all()).map(registryOf) };
 }

@@ -1,7 +1,7 @@
 /** Where rows become records: SQLite's values are unknown here, and known beyond. What is stored was written by this program. */
 import type { Account } from "../../domain/account.ts";
 import type { Attempt, Delivery } from "../../domain/delivery.ts";
-import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import type { DeployedComponent, StoredSource } from "../../domain/deployed-component.ts";
 import type { Event, PostponedEvent } from "../../domain/event.ts";
 import { eventId } from "../../domain/ids.ts";
 import type { Invocation, LogLine } from "../../domain/invocation.ts";
@@ -64,6 +64,16 @@ export function deployedComponentOf(row: Row): DeployedComponent {
     createdAt: Number(row["created_at"]),
     updatedAt: Number(row["updated_at"]),
   } as never);
+}
+
+/** Of a source together with the code that it runs. */
+export function storedSourceOf(row: Row): StoredSource {
+  const provenance = {
+    declared: json<StoredSource["provenance"]["declared"]>(row["definition"]),
+    origin: json<StoredSource["provenance"]["origin"]>(row["origin"]),
+    imports: json<string[]>(row["imports"]),
+  };
+  return { source: deployedComponentOf(row), provenance };
 }
 
 export function eventOfRow(row: Row): Event {
@@ -206,6 +216,7 @@ export function accountOf(row: Row): Account {
     problem: row["problem"] as string | null,
     createdAt: Number(row["created_at"]),
     updatedAt: Number(row["updated_at"]),
+    revision: Number(row["revision"]),
   } as never);
 }
 

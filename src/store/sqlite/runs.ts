@@ -2,22 +2,25 @@ import { PdError } from "../../domain/errors.ts";
 import type { DedupeCache } from "../../domain/dedupe.ts";
 import type { DeployedId, InvocationId } from "../../domain/ids.ts";
 import type { Invocation, LogLine, StateChanges } from "../../domain/invocation.ts";
-import type { Addendum, Committed, InvocationPage, OpenedSource, RunCommit } from "../../ports/run-store.ts";
+import type { Addendum, Committed, InvocationPage, OpenedSource, RunCommit, RunStore } from "../../ports/run-store.ts";
 import { publisher } from "./deliveries.ts";
 import { eventWriter } from "./event-writer.ts";
 import type { Database } from "./open.ts";
 import { postponer } from "./postponed.ts";
-import { invocationOf, json, logLinesOf, row, rows } from "./rows.ts";
+import { eventOfRow, invocationOf, json, listenerOf, logLinesOf, row, rows } from "./rows.ts";
 
 export interface RunWrites {
   open(id: DeployedId): OpenedSource;
   commit(run: Travelling<RunCommit>): Committed;
   append(addendum: Travelling<Addendum>): Committed;
-  writeState(id: DeployedId, changes: StateChanges): void;
+  writeState(id: DeployedId, changes: StateChanges, fence?: number): void;
   writeActionState(action: string, changes: StateChanges): void;
 }
 
 const OPEN = "update source_progress set fence = fence + 1 where source_id = ? returning fence, cache";
+/** A write by its owner leaves the fence as it is; one past it makes every owner begin anew. */
+const OUTSIDE = "update source_progress set fence = fence + 1 where source_id = ?";
+const OWNED = "select 1 from source_progress where source_id = ? and fence = ?";
 const INSERT_INVOCATION = `insert into invocations
   (id, source_id, trigger, started_at, duration_ms, outcome, event_count, dropped, response_status, replay_of, returned)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -51,6 +54,8 @@ export function runWrites(db: Database): RunWrites {
   };
   const readState = stateReader(db, "state");
   const writeState = stateWriter(db, "state");
+  const disown = db.prepare(OUTSIDE);
+  const owned = db.prepare(OWNED);
   const writeEvents = eventWriter(db);
   const postpone = postponer(db);
   const writeInvocation = invocationWriter(db);
@@ -84,7 +89,11 @@ export function runWrites(db: Database): RunWrites {
       const logChunk = writeLogs(sourceId, invocationId, logs);
       return { events: stored, listeners: publish({ sourceId, invocationId, at, events: stored, logs, logChunk, ...amended(invocationId, outcome) }) };
     },
-    writeState,
+    writeState(id, changes, fence) {
+      const isOwner = fence === undefined ? disown.run(id).changes > 0 : owned.get(id, fence) !== undefined;
+      if (!isOwner) throw new PdError("PD_NOT_STORED", `Cannot write the state of ${id}: it is gone, or another process has taken it over`);
+      writeState(id, changes);
+    },
     writeActionState: stateWriter(db, "action_state"),
   };
 }
@@ -122,32 +131,39 @@ function stateReader(db: Database, table: StateTable): (id: string) => Record<st
   return (id) => Object.fromEntries(rows(select.all(id)).map((entry) => [String(entry["key"]), String(entry["value"])]));
 }
 
-export interface RunReads {
-  getInvocation(id: InvocationId): Invocation | undefined;
-  listInvocations(sourceId: DeployedId, page: InvocationPage): readonly Invocation[];
-  invocationLogs(id: InvocationId): readonly LogLine[];
-  readState(id: DeployedId): Readonly<Record<string, string>>;
-  readActionState(action: string): Readonly<Record<string, string>>;
-  readCache(id: DeployedId): DedupeCache;
-}
+type RunReads = Pick<RunStore, "committed" | "getInvocation" | "listInvocations" | "invocationLogs" | "readState" | "readActionState" | "readCache">;
 
 const LIST_INVOCATIONS = `select * from invocations
   where source_id = ? and seq < coalesce((select seq from invocations where id = ?), 9e18) order by seq desc limit ?`;
 
+/** Who has something pending of the source of a run: to be woken once too often does no harm. */
+const LISTENERS_OF = `select distinct listener_id from deliveries
+  where state = 'pending' and emitter_id = (select source_id from invocations where id = ?)`;
+
 export function runReads(db: Database): RunReads {
   const invocation = db.prepare("select * from invocations where id = ?");
+  const owner = db.prepare("select source_id from invocations where id = ?");
+  const eventsOf = db.prepare("select * from events where source_id = ? and invocation_id = ? order by seq");
+  const listenersOf = db.prepare(LISTENERS_OF);
   const invocations = db.prepare(LIST_INVOCATIONS);
   const cache = db.prepare("select cache from source_progress where source_id = ?");
+  const readState = stateReader(db, "state");
+  const readActionState = stateReader(db, "action_state");
   const chunksOf = db.prepare("select lines from log_chunks where invocation_id = ? order by seq");
   return {
-    getInvocation(id) {
+    async getInvocation(id) {
       const found = row(invocation.get(id));
       return found === undefined ? undefined : invocationOf(found);
     },
-    listInvocations: (sourceId, { limit, before }) => rows(invocations.all(sourceId, before ?? null, limit)).map(invocationOf),
-    invocationLogs: (id) => rows(chunksOf.all(id)).flatMap(logLinesOf),
-    readState: stateReader(db, "state"),
-    readActionState: stateReader(db, "action_state"),
-    readCache: (id) => json(row(cache.get(id))?.["cache"] ?? "{}"),
+    async committed(id) {
+      const sourceId = row(owner.get(id))?.["source_id"];
+      if (sourceId === undefined) return undefined;
+      return { events: rows(eventsOf.all(sourceId, id)).map(eventOfRow), listeners: rows(listenersOf.all(id)).map(listenerOf) };
+    },
+    listInvocations: async (sourceId, { limit, before }) => rows(invocations.all(sourceId, before ?? null, limit)).map(invocationOf),
+    invocationLogs: async (id) => rows(chunksOf.all(id)).flatMap(logLinesOf),
+    readState: async (id) => readState(id),
+    readActionState: async (id) => readActionState(id),
+    readCache: async (id) => json(row(cache.get(id))?.["cache"] ?? "{}"),
   };
 }

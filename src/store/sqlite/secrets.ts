@@ -48,5 +48,5 @@ function webhookTexts({ secret, oldSecrets }: WebhookSecrets): string[] {
 
 export function secretReads(db: Database): Pick<SecretStore, "listAllSources"> {
   const sources = db.prepare("select * from deployed_components");
-  return { listAllSources: () => rows(sources.all()).map(deployedComponentOf) };
+  return { listAllSources: async () => rows(sources.all()).map(deployedComponentOf) };
 }

@@ -43,6 +43,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     unpublishComponent: (id) => writer.write("unpublishComponent", id),
     beginDeploy: (source, component, baggage) => writer.write("beginDeploy", source, component, baggage),
     finishDeploy: (id, timers) => writer.write("finishDeploy", id, timers),
+    dropUnfinished: (ids) => writer.write("dropUnfinished", ids),
     beginChange: (id) => writer.write("beginChange", id),
     endChange: (id) => writer.write("endChange", id),
     swap: (source, component, rest) => writer.write("swap", source, component, rest),
@@ -52,7 +53,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     append: (addendum) => writer.write("append", travelling(addendum)),
     storePending: (request) => writer.write("storePending", request),
     writeActionState: (action, changes) => writer.write("writeActionState", action, changes),
-    writeState: (id, changes) => writer.write("writeState", id, changes),
+    writeState: (id, changes, fence) => writer.write("writeState", id, changes, fence),
     deletePostponed: (sourceId, range) => writer.write("deletePostponed", sourceId, range),
     releasePostponed: (now) => writer.write("releasePostponed", now),
     deleteEvents: (sourceId, range) => writer.write("deleteEvents", sourceId, range),
@@ -121,6 +122,7 @@ function listenerVerbs(writer: WriterClient) {
 function secretVerbs(writer: WriterClient) {
   return {
     saveAccount: (account) => writer.write("saveAccount", account),
+    replaceAccount: (before, after) => writer.write("replaceAccount", before, after),
     deleteAccount: (id) => writer.write("deleteAccount", id),
     replaceSourceSecrets: (before, after) => writer.write("replaceSourceSecrets", before, after),
     replaceWebhookSecrets: (before, after) => writer.write("replaceWebhookSecrets", before, after),

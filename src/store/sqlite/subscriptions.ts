@@ -72,31 +72,23 @@ export function subscriptionWrites(db: Database): SubscriptionWrites {
   return writes;
 }
 
-type SubscriptionReads = Pick<
-  SubscriptionStore,
-  "getWebhook" | "listWebhooks" | "getSubscription" | "listSubscriptions" | "listAutoSubscriptions" | "identity"
->;
+type SubscriptionReads = Pick<SubscriptionStore, "getWebhook" | "listWebhooks" | "listSubscriptions" | "listAutoSubscriptions" | "identity">;
 
 export function subscriptionReads(db: Database): SubscriptionReads {
   const webhook = db.prepare("select * from webhooks where id = ?");
   const webhooks = db.prepare("select * from webhooks order by created_at desc, rowid desc");
-  const subscription = db.prepare("select * from subscriptions where id = ?");
   const subscriptions = db.prepare("select * from subscriptions order by created_at desc, rowid desc");
   const autos = db.prepare("select * from auto_subscriptions order by channel, listener_id");
   const identity = db.prepare("select * from identity");
   return {
-    getWebhook(id) {
+    async getWebhook(id) {
       const found = row(webhook.get(id));
       return found === undefined ? undefined : webhookOf(found);
     },
-    listWebhooks: () => rows(webhooks.all()).map(webhookOf),
-    getSubscription(id) {
-      const found = row(subscription.get(id));
-      return found === undefined ? undefined : subscriptionOf(found);
-    },
-    listSubscriptions: () => rows(subscriptions.all()).map(subscriptionOf),
-    listAutoSubscriptions: () => rows(autos.all()).map(autoSubscriptionOf),
-    identity() {
+    listWebhooks: async () => rows(webhooks.all()).map(webhookOf),
+    listSubscriptions: async () => rows(subscriptions.all()).map(subscriptionOf),
+    listAutoSubscriptions: async () => rows(autos.all()).map(autoSubscriptionOf),
+    async identity() {
       const found = row(identity.get());
       return { userId: `u_${String(found?.["user_id"]).slice(2)}`, workspaceId: `o_${String(found?.["workspace_id"]).slice(2)}` };
     },

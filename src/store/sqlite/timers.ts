@@ -1,5 +1,5 @@
 import type { DeployedId } from "../../domain/ids.ts";
-import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
+import type { Timer, TimerInstant, TimerStore } from "../../ports/timer-store.ts";
 import type { Database } from "./open.ts";
 import { row, rows, timerInstantOf, timerOf } from "./rows.ts";
 
@@ -18,6 +18,9 @@ const INSERT_INSTANT = `insert into timer_instants (source_id, prop, planned_at,
 const SETTLE_INSTANT =
   "update timer_instants set state = ?, reason = ?, invocation_id = null where source_id = ? and prop = ? and planned_at = ? and state = 'running'";
 
+const RUNNING = `select * from timer_instants where state = 'running' and source_id in (select value from json_each(?))
+  order by source_id, prop, planned_at`;
+
 /** Replaces the timers of one source. */
 export function timerReplacer(db: Database): (sourceId: DeployedId, timers: readonly Timer[]) => void {
   const clear = db.prepare("delete from timers where source_id = ? and prop not in (select value from json_each(?))");
@@ -31,7 +34,7 @@ export function timerReplacer(db: Database): (sourceId: DeployedId, timers: read
 export function timerWrites(db: Database): TimerWrites {
   const standing = db.prepare("select next_at from timers where source_id = ? and prop = ? and schedule = ? and anchor_at = ?");
   const move = db.prepare("update timers set next_at = ?, anchor_at = ? where source_id = ? and prop = ? and schedule = ? and anchor_at = ?");
-  const known = db.prepare("select 1 from timer_instants where source_id = ? and prop = ? and planned_at = ?");
+  const known = db.prepare("select invocation_id from timer_instants where source_id = ? and prop = ? and planned_at = ?");
   const instant = db.prepare(INSERT_INSTANT);
   const settle = db.prepare(SETTLE_INSTANT);
   const writeInstant = ({ sourceId, prop, plannedAt, lastPlannedAt, count, state, invocationId, reason }: TimerInstant): void => {
@@ -41,11 +44,10 @@ export function timerWrites(db: Database): TimerWrites {
     advance(timer, to, instants) {
       const plan = [timer.sourceId, timer.prop, JSON.stringify(timer.schedule), timer.anchorAt];
       const stands = row(standing.get(...plan));
-      const isMoved =
-        stands === undefined
-          ? instants.some(({ sourceId, prop, plannedAt }) => known.get(sourceId, prop, plannedAt) !== undefined)
-          : stands["next_at"] !== (timer.nextAt ?? null);
-      if (isMoved) return false;
+      const claims = instants.map((claim) => ({ claim, fate: row(known.get(claim.sourceId, claim.prop, claim.plannedAt)) }));
+      const isMoved = stands === undefined ? claims.some(({ fate }) => fate !== undefined) : stands["next_at"] !== (timer.nextAt ?? null);
+      // Asked once more, since its answer was lost: the same invocation has it.
+      if (isMoved) return claims.some(({ claim, fate }) => claim.state === "running" && fate?.["invocation_id"] === claim.invocationId);
       instants.forEach(writeInstant);
       if (stands !== undefined) move.run(to.nextAt ?? null, to.anchorAt, ...plan);
       return true;
@@ -54,22 +56,15 @@ export function timerWrites(db: Database): TimerWrites {
   };
 }
 
-export interface TimerReads {
-  listTimers(): readonly Timer[];
-  timersOf(sourceId: DeployedId): readonly Timer[];
-  listRunning(): readonly TimerInstant[];
-  listInstants(sourceId: DeployedId, limit: number): readonly TimerInstant[];
-}
+type TimerReads = Pick<TimerStore, "listTimers" | "listRunning" | "listInstants">;
 
 export function timerReads(db: Database): TimerReads {
-  const timers = db.prepare("select * from timers");
-  const ofSource = db.prepare("select * from timers where source_id = ?");
-  const running = db.prepare("select * from timer_instants where state = 'running'");
+  const timers = db.prepare("select * from timers where source_id in (select value from json_each(?)) order by source_id, prop");
+  const running = db.prepare(RUNNING);
   const instants = db.prepare("select * from timer_instants where source_id = ? order by planned_at desc limit ?");
   return {
-    listTimers: () => rows(timers.all()).map(timerOf),
-    timersOf: (sourceId) => rows(ofSource.all(sourceId)).map(timerOf),
-    listRunning: () => rows(running.all()).map(timerInstantOf),
-    listInstants: (sourceId, limit) => rows(instants.all(sourceId, limit)).map(timerInstantOf),
+    listTimers: async (of) => rows(timers.all(JSON.stringify(of))).map(timerOf),
+    listRunning: async (of) => rows(running.all(JSON.stringify(of))).map(timerInstantOf),
+    listInstants: async (sourceId, limit) => rows(instants.all(sourceId, limit)).map(timerInstantOf),
   };
 }

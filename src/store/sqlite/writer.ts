@@ -133,7 +133,6 @@ class Writer {
       ...accountWrites(db),
       ...secretWrites(db),
     };
-    this.#verbs.dropUnfinished();
     this.#verbs.dropDonePending();
   }
 
@@ -141,10 +140,12 @@ class Writer {
     if (batch.length === 0) return [];
     if (this.#damage !== undefined) return this.#refuseAll(batch, this.#damage);
     try {
-      const { replies, commits } = this.#db.transaction(() => ({
+      const perform = this.#db.transaction(() => ({
         replies: batch.map((request) => this.#performOne(request)),
         commits: Number(row(this.#countCommit.get())?.["count"]),
-      }))();
+      }));
+      // Whoever else writes to this file is waited for, before anything is read.
+      const { replies, commits } = perform.immediate();
       this.#note(commits);
       return replies;
     } catch (error) {

@@ -1,0 +1,165 @@
+import { describe, expect, it } from "vitest";
+import type { AccountContent } from "../../src/domain/account.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { component, source } from "./store.ts";
+
+const now = Date.parse("2026-01-01T00:00:00Z");
+
+export function account(id: AccountContent["id"], name: string, app = "demo"): AccountContent {
+  return { id, name, app, credentials: { token: `of ${id}` }, createdAt: now, updatedAt: now };
+}
+
+/** What every store promises of what belongs to no source alone. */
+export function sharedDataContract(open: () => Promise<{ store: Store; reopen: () => Promise<Store> }>): void {
+  describe("accounts", () => {
+    it("come back as they were saved, by app and then by name", async () => {
+      const { store, reopen } = await open();
+      const grant = { flow: "client_credentials", client: { id: "me", tokenUrl: "https://example.com/token" }, scope: "", grantedAt: now } as const;
+      await store.saveAccount(account("apn_2", "second"));
+      await store.saveAccount({ ...account("apn_1", "first"), oauth: grant, problem: "revoked" });
+      await store.saveAccount(account("apn_3", "other", "another"));
+      await store.close();
+      const again = await reopen();
+      expect((await again.listAccounts()).map(({ id }) => id)).toEqual(["apn_3", "apn_1", "apn_2"]);
+      expect(await again.getAccount("apn_1")).toEqual({ ...account("apn_1", "first"), oauth: grant, problem: "revoked", revision: 0 });
+      expect(await again.getAccount("apn_9")).toBeUndefined();
+    });
+
+    it("have a name of their own among those of their app", async () => {
+      const { store } = await open();
+      await store.saveAccount(account("apn_1", "main"));
+      await store.saveAccount(account("apn_2", "main", "another"));
+      await expect(store.saveAccount(account("apn_3", "main"))).rejects.toMatchObject({ code: "PD_CONFLICT" });
+      await store.saveAccount(account("apn_3", "spare"));
+      const spare = (await store.getAccount("apn_3")) ?? expect.fail();
+      await expect(store.replaceAccount(spare, account("apn_3", "main"))).rejects.toMatchObject({ code: "PD_CONFLICT" });
+      expect(await store.getAccount("apn_3")).toEqual(spare);
+    });
+
+    it("count their changes, and go when they are deleted", async () => {
+      const { store } = await open();
+      await store.saveAccount(account("apn_1", "main"));
+      const first = (await store.getAccount("apn_1")) ?? expect.fail();
+      expect(await store.replaceAccount(first, { ...account("apn_1", "renamed"), credentials: { token: "new" } })).toBe(true);
+      expect(await store.getAccount("apn_1")).toMatchObject({ name: "renamed", credentials: { token: "new" }, revision: 1 });
+      await store.deleteAccount("apn_1");
+      expect([await store.listAccounts(), await store.replaceAccount(first, first)]).toEqual([[], false]);
+    });
+  });
+
+  describe("registries", () => {
+    it("are asked in the order in which they were added, after the one that is there from the beginning", async () => {
+      const { store } = await open();
+      await store.saveRegistry({ name: "z", kind: "folder", location: "/z" });
+      await store.saveRegistry({ name: "a", kind: "git", location: "https://example.com/a.git" });
+      expect((await store.listRegistries()).map(({ name }) => name)).toEqual(["pipedream", "z", "a"]);
+      await expect(store.saveRegistry({ name: "z", kind: "folder", location: "/other" })).rejects.toMatchObject({ code: "PD_CONFLICT" });
+      expect([await store.deleteRegistry("z"), await store.deleteRegistry("z")]).toEqual([true, false]);
+      expect((await store.listRegistries()).at(-1)).toEqual({ name: "a", kind: "git", location: "https://example.com/a.git" });
+    });
+  });
+
+  describe("data stores", () => {
+    it("are made once, and hold what is set in them until they are cleared", async () => {
+      const { store } = await open();
+      await store.createDataStore("b", now);
+      await store.createDataStore("a", now);
+      await store.createDataStore("b", now + 1);
+      await store.setDataStoreValue("b", "k", { deep: [1, null] });
+      await store.setDataStoreValue("b", "j", 1);
+      await store.setDataStoreValue("b", "j", 2);
+      expect(await store.listDataStores()).toEqual([
+        { name: "a", createdAt: now, keyCount: 0 },
+        { name: "b", createdAt: now, keyCount: 2 },
+      ]);
+      expect(await store.listDataStoreValues("b")).toEqual([
+        ["j", 2],
+        ["k", { deep: [1, null] }],
+      ]);
+      expect([await store.getDataStoreValue("b", "k"), await store.getDataStoreValue("b", "none")]).toEqual([{ deep: [1, null] }, undefined]);
+      expect([await store.deleteDataStoreValue("b", "j"), await store.deleteDataStoreValue("b", "j")]).toEqual([true, false]);
+      await store.clearDataStore("b");
+      expect(await store.listDataStoreValues("b")).toEqual([]);
+    });
+
+    it("refuse values when they are not there, and go with all that they hold", async () => {
+      const { store } = await open();
+      await expect(store.setDataStoreValue("none", "k", 1)).rejects.toMatchObject({ code: "PD_NOT_FOUND" });
+      await store.createDataStore("a", now);
+      await store.setDataStoreValue("a", "k", 1);
+      expect([await store.deleteDataStore("a"), await store.deleteDataStore("a")]).toEqual([true, false]);
+      await store.createDataStore("a", now);
+      expect(await store.getDataStoreValue("a", "k")).toBeUndefined();
+    });
+  });
+
+  describe("what actions keep", () => {
+    it("is theirs, and a key whose value is null goes", async () => {
+      const { store } = await open();
+      await store.writeActionState("one", { a: "1", b: "2" });
+      await store.writeActionState("two", { a: "3" });
+      await store.writeActionState("one", { a: null, c: "4" });
+      expect([await store.readActionState("one"), await store.readActionState("two"), await store.readActionState("none")]).toEqual([
+        { b: "2", c: "4" },
+        { a: "3" },
+        {},
+      ]);
+    });
+  });
+
+  describe("keys of the API", () => {
+    it("are known by their hash, and revoked by id or name", async () => {
+      const { store } = await open();
+      await store.saveKey({ id: "key_1", name: "ci", hash: "h1", createdAt: now });
+      await store.saveKey({ id: "key_2", name: "me", hash: "h2", createdAt: now + 1 });
+      await expect(store.saveKey({ id: "key_3", name: "ci", hash: "h3", createdAt: now })).rejects.toMatchObject({ code: "PD_CONFLICT" });
+      expect((await store.listKeys()).map(({ name }) => name)).toEqual(["me", "ci"]);
+      expect([await store.hasKey("h1"), await store.hasKey("h3")]).toEqual([true, false]);
+      expect([await store.deleteKey("ci"), await store.deleteKey("key_2"), await store.deleteKey("ci")]).toEqual([true, true, false]);
+      expect([await store.listKeys(), await store.hasKey("h1")]).toEqual([[], false]);
+    });
+  });
+
+  describe("saved components", () => {
+    it("are published once in each version, listed newest first, and go when nobody needs them", async () => {
+      const { store } = await open();
+      const first = component("sc_1");
+      const second = { ...component("sc_2"), createdAt: now + 1, definition: { ...first.definition, version: "2" } };
+      expect([await store.publishComponent(first), await store.publishComponent({ ...first, id: "sc_3" }), await store.publishComponent(second)]).toEqual([
+        true,
+        false,
+        true,
+      ]);
+      expect([(await store.listComponents()).map(({ id }) => id), (await store.getComponentByKey("k"))?.id]).toEqual([["sc_2", "sc_1"], "sc_2"]);
+      await store.beginDeploy(source("dc_a", "sc_1"), first);
+      await store.unpublishComponent("sc_2");
+      await store.unpublishComponent("sc_1");
+      expect([(await store.listComponents()).map(({ id }) => id), await store.getComponentByKey("k")]).toEqual([["sc_1"], undefined]);
+      await store.deleteSource("dc_a");
+      expect(await store.listComponents()).toEqual([]);
+    });
+  });
+
+  describe("secrets", () => {
+    it("change their form, unless somebody has changed them since they were read", async () => {
+      const { store } = await open();
+      await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
+      await store.saveAccount(account("apn_1", "main"));
+      await store.saveRegistry({ name: "r", kind: "folder", location: "/r" });
+      const [[listed], [kept], registry] = await Promise.all([store.listAllSources(), store.listAccounts(), store.listRegistries().then((all) => all.at(-1))]);
+      if (listed === undefined || kept === undefined || registry === undefined) return expect.fail();
+      const stale = { ...listed, configured: { a: "someone else's" } };
+      await store.replaceSourceSecrets(stale, { ...listed, configured: { a: 2 }, env: {} });
+      await store.replaceAccountCredentials({ ...kept, credentials: { token: "someone else's" } }, { ...kept, credentials: {} });
+      await store.replaceRegistryLocation({ ...registry, location: "/other" }, { ...registry, location: "/new" });
+      expect([await store.listAllSources(), await store.getAccount("apn_1"), (await store.listRegistries()).at(-1)]).toEqual([[listed], kept, registry]);
+    });
+  });
+
+  it("an identity stays the same", async () => {
+    const { store, reopen } = await open();
+    const first = await store.identity();
+    await store.close();
+    expect([await (await reopen()).identity(), first.userId.startsWith("u_"), first.workspaceId.startsWith("o_")]).toEqual([first, true, true]);
+  });
+}
