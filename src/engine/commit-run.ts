@@ -3,7 +3,7 @@ import { type Emit, type Event, type NewEvent, type NewPostponedEvent, isTakenFo
 import type { DeployedId } from "../domain/ids.ts";
 import type { Invocation, LogLine, RunResult } from "../domain/invocation.ts";
 import { PdError } from "../domain/errors.ts";
-import type { Committed, RunCommit } from "../ports/run-store.ts";
+import type { Committed, RunCommit, RunStore } from "../ports/run-store.ts";
 import type { LatePart } from "../ports/runner.ts";
 import { isInDoubt, untilKnown } from "./in-doubt.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -94,8 +94,13 @@ export interface CommittedRun {
   readonly events: readonly Event[];
 }
 
+/** What runs are stored and told with. */
+export type CommitPorts = Pick<EnginePorts, "clock" | "feed" | "meter" | "onDeliveries" | "onPostponed" | "signal"> & {
+  readonly store: Pick<RunStore, "commit" | "committed" | "append">;
+};
+
 /** Before anything is disowned or run again it is known whether it is stored. */
-async function store(ports: EnginePorts, run: RunCommit): Promise<Committed> {
+async function store(ports: CommitPorts, run: RunCommit): Promise<Committed> {
   try {
     return await ports.store.commit(run);
   } catch (error) {
@@ -108,7 +113,7 @@ async function store(ports: EnginePorts, run: RunCommit): Promise<Committed> {
 }
 
 /** Order, dedupe, commit, announce. Throws PD_NOT_STORED, having written and announced nothing; PD_IN_DOUBT when the server stops before it is known. */
-export async function commitRun(ports: EnginePorts, { owner, strategy, invocation, result }: FinishedRun): Promise<CommittedRun> {
+export async function commitRun(ports: CommitPorts, { owner, strategy, invocation, result }: FinishedRun): Promise<CommittedRun> {
   const now = ports.clock.now();
   const judged = judgeEmits(owner, strategy, { emits: result.emits, now });
   const complete: Invocation = {
@@ -140,7 +145,7 @@ export async function commitRun(ports: EnginePorts, { owner, strategy, invocatio
 
 /** Commits what a call did after it had ended, with a warning in its log. */
 export async function commitLate(
-  ports: EnginePorts,
+  ports: CommitPorts,
   owner: Ownership,
   { strategy, part }: { strategy: DedupeStrategy | undefined; part: LatePart },
 ): Promise<void> {

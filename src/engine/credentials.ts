@@ -1,4 +1,4 @@
-import { type Account, type AccountContent, accountIdOf } from "../domain/account.ts";
+import { type AccountContent, accountIdOf } from "../domain/account.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import type { AccountId } from "../domain/ids.ts";
 import type { RunResult } from "../domain/invocation.ts";

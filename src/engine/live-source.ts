@@ -8,7 +8,7 @@ import { withDynamicProps } from "../domain/prop.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { Trigger } from "../domain/trigger.ts";
 import type { CarriedState } from "../ports/component-store.ts";
-import type { CallReport, LatePart, Unit, UnitCode } from "../ports/runner.ts";
+import type { CallReport, LatePart, Unit } from "../ports/runner.ts";
 import { CallQueue } from "./call-queue.ts";
 import { type CommittedRun, commitLate, commitRun } from "./commit-run.ts";
 import { type Reach, refusedRun } from "./credentials.ts";
@@ -17,7 +17,7 @@ import type { InvokeOptions } from "./invoke-options.ts";
 import { stateTooLarge, withoutLost, withoutState } from "./kept-state.ts";
 import type { EnginePorts } from "./ports.ts";
 import { SourceQuestions } from "./source-questions.ts";
-import { SourceUnits, type UnitSettings, rightsOf } from "./source-units.ts";
+import { SourceUnits, type UnitSettings, rightsOf, unitCode } from "./source-units.ts";
 import { type Owned, StateOwnership } from "./state-ownership.ts";
 import { Usage } from "./usage.ts";
 
@@ -164,7 +164,7 @@ export class LiveSource {
   /** Starts a unit with other code beside the current one; it gets every change of the state from now on. */
   async startUnit(settings: UnitSettings): Promise<Unit> {
     const { state, epoch } = this.#isStored ? await this.#ownership.take() : { state: {}, epoch: 0 };
-    return this.#units.start({ ...this.#unitCode({ ...settings, state }), epoch });
+    return this.#units.start({ ...unitCode(this.#ports.packages, this.source, settings), state, epoch });
   }
 
   /** The record is in the store from now on, with this state: units that were started before learn of it. */
@@ -208,7 +208,7 @@ export class LiveSource {
 
   /** Gets the next version ready before there is one: the same packages, loaded. */
   prepareNext({ bundle, packagesFolder }: Pick<SavedComponent, "bundle" | "packagesFolder">): void {
-    if (this.source.allowsPrograms !== true) this.#ports.runner.prepare(this.#unitCode({ bundle, packagesFolder, env: {}, state: {} }));
+    if (this.source.allowsPrograms !== true) this.#ports.runner.prepare(unitCode(this.#ports.packages, this.source, { bundle, packagesFolder, env: {} }));
   }
 
   /** Writes to the state from outside; a warm unit sees it at once. */
@@ -383,16 +383,5 @@ export class LiveSource {
   #goCold(): void {
     this.#ownership.giveUp();
     this.#version = undefined;
-  }
-
-  #unitCode({ bundle, packagesFolder, env, allowsPrograms, state }: UnitSettings & { readonly state: Record<string, string> }): UnitCode {
-    const packagesPath = packagesFolder === undefined ? undefined : this.#ports.packages.locate(packagesFolder);
-    return {
-      bundle,
-      env: { ...env, PD_COMPONENT: this.source.id },
-      state,
-      ...(allowsPrograms === true ? { allowsPrograms } : {}),
-      ...(packagesPath === undefined ? {} : { packagesPath }),
-    };
   }
 }

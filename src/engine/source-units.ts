@@ -4,6 +4,7 @@ import type { StateChanges } from "../domain/invocation.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { Bundle } from "../domain/saved-component.ts";
 import type { ProcessBudget } from "./process-budget.ts";
+import type { PackageResolver } from "../ports/package-resolver.ts";
 import type { LatePart, Runner, Unit, UnitCode } from "../ports/runner.ts";
 
 /** What a unit runs on. */
@@ -17,6 +18,21 @@ export interface UnitSettings {
 /** What a unit of it gets beside code and state. */
 export function rightsOf({ env, allowsPrograms }: DeployedComponent): Pick<UnitSettings, "env" | "allowsPrograms"> {
   return { env, ...(allowsPrograms === true ? { allowsPrograms } : {}) };
+}
+
+/** What a unit of it is started with, but for its state. */
+export function unitCode(
+  packages: Pick<PackageResolver, "locate">,
+  { id }: DeployedComponent,
+  { bundle, packagesFolder, env, allowsPrograms }: UnitSettings,
+): UnitCode {
+  return {
+    bundle,
+    env: { ...env, PD_COMPONENT: id },
+    state: {},
+    ...(allowsPrograms === true ? { allowsPrograms } : {}),
+    ...(packagesFolder === undefined ? {} : { packagesPath: packages.locate(packagesFolder) }),
+  };
 }
 
 export interface SourceUnitEvents {

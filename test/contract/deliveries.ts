@@ -119,6 +119,13 @@ export function deliveryContract(open: () => Promise<Store>): void {
       expect(await store.retryDelivery("dlv_999", now)).toBe(false);
     });
 
+    it("are missed when their listener is found to be inactive", async () => {
+      const { store, emit } = await withWebhook();
+      await emit("inv_1", "1");
+      await store.missPending("wh_1");
+      expect([await store.listDue("wh_1", now + 10, 9), (await store.countDeliveries("wh_1")).missed]).toEqual([[], 1]);
+    });
+
     it("of a webhook that an attempt deactivates are missed from then on", async () => {
       const { store, emit } = await withWebhook();
       await emit("inv_1", "1", "2");

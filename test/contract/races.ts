@@ -33,7 +33,8 @@ export function raceContract(open: () => Promise<{ store: Store; reopen: () => P
     it("one opens a source when both do at once", async () => {
       const { one, other } = await hosts();
       const opened = await Promise.all([one.open("dc_a"), other.open("dc_a")]);
-      const commits = await Promise.allSettled(opened.map(({ fence }, index) => [one, other][index]?.commit(run(fence, "dc_a", `inv_${index}`))));
+      const [first, second] = opened;
+      const commits = await Promise.allSettled([one.commit(run(first.fence, "dc_a", "inv_1")), other.commit(run(second.fence, "dc_a", "inv_2"))]);
       expect(commits.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
     });
 

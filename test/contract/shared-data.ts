@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AccountContent } from "../../src/domain/account.ts";
+import type { Webhook } from "../../src/domain/webhook.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { component, source } from "./store.ts";
 
@@ -8,6 +9,8 @@ const now = Date.parse("2026-01-01T00:00:00Z");
 export function account(id: AccountContent["id"], name: string, app = "demo"): AccountContent {
   return { id, name, app, credentials: { token: `of ${id}` }, createdAt: now, updatedAt: now };
 }
+
+const hook: Webhook = { id: "wh_1", url: "http://127.0.0.1/", active: true, secret: "whsec_", oldSecrets: [], createdAt: now, updatedAt: now };
 
 /** What every store promises of what belongs to no source alone. */
 export function sharedDataContract(open: () => Promise<{ store: Store; reopen: () => Promise<Store> }>): void {
@@ -140,6 +143,16 @@ export function sharedDataContract(open: () => Promise<{ store: Store; reopen: (
     });
   });
 
+  it("an identity stays the same", async () => {
+    const { store, reopen } = await open();
+    const first = await store.identity();
+    await store.close();
+    expect([await (await reopen()).identity(), first.userId.startsWith("u_"), first.workspaceId.startsWith("o_")]).toEqual([first, true, true]);
+  });
+}
+
+/** What every store promises of the form in which secrets lie in it. A store that seals them has a form of its own. */
+export function secretContract(open: () => Promise<{ store: Store }>): void {
   describe("secrets", () => {
     it("change their form, unless somebody has changed them since they were read", async () => {
       const { store } = await open();
@@ -148,18 +161,17 @@ export function sharedDataContract(open: () => Promise<{ store: Store; reopen: (
       await store.saveRegistry({ name: "r", kind: "folder", location: "/r" });
       const [[listed], [kept], registry] = await Promise.all([store.listAllSources(), store.listAccounts(), store.listRegistries().then((all) => all.at(-1))]);
       if (listed === undefined || kept === undefined || registry === undefined) return expect.fail();
+      await store.saveWebhook(hook);
+      await store.replaceWebhookSecrets({ ...hook, secret: "someone else's" }, { ...hook, secret: "lost" });
+      expect(await store.getWebhook("wh_1")).toEqual(hook);
+      await store.replaceWebhookSecrets(hook, { ...hook, secret: "new" });
+      expect((await store.getWebhook("wh_1"))?.secret).toBe("new");
+      await store.scrub();
       const stale = { ...listed, configured: { a: "someone else's" } };
       await store.replaceSourceSecrets(stale, { ...listed, configured: { a: 2 }, env: {} });
       await store.replaceAccountCredentials({ ...kept, credentials: { token: "someone else's" } }, { ...kept, credentials: {} });
       await store.replaceRegistryLocation({ ...registry, location: "/other" }, { ...registry, location: "/new" });
       expect([await store.listAllSources(), await store.getAccount("apn_1"), (await store.listRegistries()).at(-1)]).toEqual([[listed], kept, registry]);
     });
-  });
-
-  it("an identity stays the same", async () => {
-    const { store, reopen } = await open();
-    const first = await store.identity();
-    await store.close();
-    expect([await (await reopen()).identity(), first.userId.startsWith("u_"), first.workspaceId.startsWith("o_")]).toEqual([first, true, true]);
   });
 }

@@ -245,6 +245,18 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
     });
   });
 
+  describe("an instant", () => {
+    it("that could not be run is settled once, with its reason", async () => {
+      const { store, id } = await withSource();
+      const timer: Timer = { sourceId: id, prop: "t", schedule: { kind: "interval", seconds: 60 }, catchUp: "latest", anchorAt: now, nextAt: now + 60_000 };
+      const claimed = { sourceId: id, prop: "t", plannedAt: now, lastPlannedAt: now, count: 1 };
+      await store.advance(timer, timer, [{ ...claimed, state: "running", invocationId: "inv_1" }]);
+      await store.settleInstant({ ...claimed, state: "skipped", reason: "no process" });
+      await store.settleInstant({ ...claimed, state: "coalesced", reason: "too late" });
+      expect([await store.listInstants(id, 9), await store.listRunning([id])]).toEqual([[{ ...claimed, state: "skipped", reason: "no process" }], []]);
+    });
+  });
+
   describe("an addendum", () => {
     it("adds to what the call did", async () => {
       const { store, id, fence } = await withSource();

@@ -9,7 +9,7 @@ import { programFile } from "../../src/system/program-files.ts";
 import { deliveryContract } from "../contract/deliveries.ts";
 import { component, source, storeContract } from "../contract/store.ts";
 import { raceContract } from "../contract/races.ts";
-import { sharedDataContract } from "../contract/shared-data.ts";
+import { secretContract, sharedDataContract } from "../contract/shared-data.ts";
 import { temporaryFolder } from "../support/home.ts";
 
 async function openAt(path: string): Promise<Store> {
@@ -32,6 +32,7 @@ describe("the SQLite store", () => {
   };
   storeContract(place);
   sharedDataContract(place);
+  secretContract(place);
   raceContract(place);
 
   it("refuses a file that is no database, names it and leaves it as it is", async () => {

@@ -1,5 +1,4 @@
 import type { DataStoreStore } from "../../ports/data-store-store.ts";
-import type { DataStore } from "../../domain/data-store.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonValue, parseJson } from "../../domain/json.ts";
 import type { Database } from "./open.ts";

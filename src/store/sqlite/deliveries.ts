@@ -1,9 +1,7 @@
 import { type DeliveryState, MOST_ATTEMPTS, healthAfter } from "../../domain/delivery.ts";
-import { type DeliveryId, type DeployedId, type InvocationId, type ListenerId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
-import type { Invocation, LogLine } from "../../domain/invocation.ts";
-import type { Event } from "../../domain/event.ts";
+import { type DeliveryId, type ListenerId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
+import { type Published, messagesOf } from "../../domain/message.ts";
 import { ALL_SOURCES, reaches } from "../../domain/subscription.ts";
-import { errorMessage, logMessage } from "../../domain/system-channels.ts";
 import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
 import type { Database } from "./open.ts";
 import { attemptOf, deliveryOf, listenerOf, row, rows, stateCount, webhookOf } from "./rows.ts";
@@ -30,25 +28,6 @@ const RETRY_ONE = "update deliveries set state = 'pending', next_at = ?, attempt
 const RETRY_MANY = `update deliveries set state = 'pending', next_at = ?, attempts = 0
   where listener_id = ? and created_at >= ? and state in (select value from json_each(?))`;
 
-/** What one call gives its listeners. */
-export interface Published {
-  readonly sourceId: DeployedId;
-  readonly invocationId: InvocationId;
-  readonly at: number;
-  readonly events: readonly Event[];
-  readonly logs: readonly LogLine[];
-  /** Number of the rows that hold them. */
-  readonly logChunk: number;
-  /** Absent for what came after the call had been stored. */
-  readonly invocation?: Invocation;
-}
-
-interface Message {
-  readonly id: string;
-  readonly channel: string;
-  readonly payload: string;
-}
-
 /** Writes a delivery for each listener that a call's messages reach; returns who got one that is to be sent now. */
 export function publisher(db: Database): (published: Published) => readonly ListenerId[] {
   const listeners = db.prepare(LISTENERS);
@@ -73,17 +52,6 @@ export function publisher(db: Database): (published: Published) => readonly List
     }
     return [...woken];
   };
-}
-
-/** Events by their ids; failures and lines by their invocation's. */
-function messagesOf({ sourceId, invocationId, invocation, events, logs, logChunk }: Published, channels: ReadonlySet<string>): readonly Message[] {
-  const messages: Message[] = events.map(({ id, channel, payload }) => ({ id: `${sourceId}-${id}`, channel, payload }));
-  const failure = channels.has("$errors") && invocation !== undefined ? errorMessage(invocation) : undefined;
-  if (failure !== undefined) messages.push({ id: `${sourceId}-${invocationId}-error`, channel: "$errors", payload: JSON.stringify(failure) });
-  if (channels.has("$logs"))
-    for (const [index, line] of logs.entries())
-      messages.push({ id: `${sourceId}-log-${logChunk}-${index}`, channel: "$logs", payload: JSON.stringify(logMessage(line, invocationId)) });
-  return messages;
 }
 
 export function deliveryWrites(db: Database): DeliveryWrites {

@@ -1,6 +1,5 @@
-import type { Event } from "../../domain/event.ts";
 import type { DeployedId } from "../../domain/ids.ts";
-import type { EventPage, EventRange, EventStore } from "../../ports/event-store.ts";
+import type { EventRange, EventStore } from "../../ports/event-store.ts";
 import type { Database } from "./open.ts";
 import { eventOfRow, row, rows } from "./rows.ts";
 

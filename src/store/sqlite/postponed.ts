@@ -1,7 +1,7 @@
-import type { NewPostponedEvent, PostponedEvent } from "../../domain/event.ts";
+import type { NewPostponedEvent } from "../../domain/event.ts";
 import type { DeployedId, InvocationId } from "../../domain/ids.ts";
 import { ALL_SOURCES } from "../../domain/subscription.ts";
-import type { EventPage, EventRange } from "../../ports/event-store.ts";
+import type { EventRange } from "../../ports/event-store.ts";
 import type { PostponedStore, Released } from "../../ports/postponed-store.ts";
 import { publisher } from "./deliveries.ts";
 import { eventWriter } from "./event-writer.ts";

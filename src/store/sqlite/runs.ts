@@ -2,7 +2,7 @@ import { PdError } from "../../domain/errors.ts";
 import type { DedupeCache } from "../../domain/dedupe.ts";
 import type { DeployedId, InvocationId } from "../../domain/ids.ts";
 import type { Invocation, LogLine, StateChanges } from "../../domain/invocation.ts";
-import type { Addendum, Committed, InvocationPage, OpenedSource, RunCommit, RunStore } from "../../ports/run-store.ts";
+import type { Addendum, Committed, OpenedSource, RunCommit, RunStore } from "../../ports/run-store.ts";
 import { publisher } from "./deliveries.ts";
 import { eventWriter } from "./event-writer.ts";
 import type { Database } from "./open.ts";

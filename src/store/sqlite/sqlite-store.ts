@@ -65,11 +65,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...secretVerbs(writer),
     saveKey: (key) => writer.write("saveKey", key),
     deleteKey: (idOrName) => writer.write("deleteKey", idOrName),
-    createDataStore: (name, now) => writer.write("createDataStore", name, now),
-    deleteDataStore: (name) => writer.write("deleteDataStore", name),
-    setDataStoreValue: (store, key, value) => writer.write("setDataStoreValue", store, key, value),
-    deleteDataStoreValue: (store, key) => writer.write("deleteDataStoreValue", store, key),
-    clearDataStore: (store) => writer.write("clearDataStore", store),
+    ...dataStoreVerbs(writer),
     saveRegistry: (registry) => writer.write("saveRegistry", registry),
     deleteRegistry: (name) => writer.write("deleteRegistry", name),
     shrink: () => writer.write("shrink"),
@@ -115,6 +111,17 @@ function listenerVerbs(writer: WriterClient) {
     recordAttempt: (record) => writer.write("recordAttempt", record),
     retryDelivery: (id, now) => writer.write("retryDelivery", id, now),
     retryDeliveries: (listenerId, which) => writer.write("retryDeliveries", listenerId, which),
+  } satisfies Partial<Store>;
+}
+
+/** Key-value stores that components share. */
+function dataStoreVerbs(writer: WriterClient) {
+  return {
+    createDataStore: (name, now) => writer.write("createDataStore", name, now),
+    deleteDataStore: (name) => writer.write("deleteDataStore", name),
+    setDataStoreValue: (store, key, value) => writer.write("setDataStoreValue", store, key, value),
+    deleteDataStoreValue: (store, key) => writer.write("deleteDataStoreValue", store, key),
+    clearDataStore: (store) => writer.write("clearDataStore", store),
   } satisfies Partial<Store>;
 }
 

@@ -1,0 +1,166 @@
+import { type DeployedComponent, type StoredSource, provenanceOf } from "../../domain/deployed-component.ts";
+import { PdError } from "../../domain/errors.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
+import { eventId, isInvocationId } from "../../domain/ids.ts";
+import type { ComponentStore, StoredBaggage } from "../../ports/component-store.ts";
+import type { Timer } from "../../ports/timer-store.ts";
+import type { SecretStore } from "../../ports/secret-store.ts";
+import { type KeptSource, type Shelves, change } from "./shelves.ts";
+
+/** Newest first; of the same time the later one, or by id. */
+function newestFirst<Item extends { readonly createdAt: number; readonly id: string }>(items: Iterable<Item>): Item[] {
+  return [...items].toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
+}
+
+export function memoryComponents(shelves: Shelves): ComponentStore & Pick<SecretStore, "listAllSources"> {
+  return { ...memorySaved(shelves), ...memoryDeploys(shelves), ...memorySources(shelves) };
+}
+
+function save({ components }: Shelves, component: SavedComponent): void {
+  if (!components.has(component.id)) components.set(component.id, component);
+}
+
+function dropUnused({ components, sources }: Shelves): void {
+  const used = new Set([...sources.values()].map(({ source }) => source.componentId));
+  for (const { id, isTransient } of components.values()) if (isTransient && !used.has(id)) components.delete(id);
+}
+
+type SavedVerbs = "saveComponent" | "publishComponent" | "getComponent" | "unpublishComponent" | "getComponentByKey" | "listComponents";
+
+function memorySaved(shelves: Shelves): Pick<ComponentStore, SavedVerbs> {
+  const { components } = shelves;
+  const published = (): SavedComponent[] => [...components.values()].filter(({ isTransient }) => !isTransient);
+  return {
+    saveComponent: async (component) => save(shelves, component),
+    async publishComponent(component) {
+      const { key, version } = component.definition;
+      if (published().some(({ definition }) => definition.key === key && definition.version === version)) return false;
+      save(shelves, component);
+      return true;
+    },
+    getComponent: async (id) => components.get(id),
+    async unpublishComponent(id) {
+      const found = components.get(id);
+      if (found !== undefined) components.set(id, { ...found, isTransient: true });
+      dropUnused(shelves);
+    },
+    async getComponentByKey(key) {
+      const versions = published().filter(({ definition }) => definition.key === key);
+      return versions.toReversed().toSorted((a, b) => b.createdAt - a.createdAt)[0];
+    },
+    listComponents: async () => newestFirst(components.values()),
+  };
+}
+
+/** Throws PD_CONFLICT when another source has its slug, also one that is being deployed. */
+function claimSlug({ sources }: Shelves, { id, slug }: DeployedComponent): void {
+  const isTaken = [...sources.values()].some(({ source }) => source.slug === slug && source.id !== id);
+  if (isTaken) throw new PdError("PD_CONFLICT", `Cannot take the slug "${slug}": another source has it`);
+}
+
+type DeployVerbs = "beginDeploy" | "finishDeploy" | "dropUnfinished" | "beginChange" | "endChange" | "swap" | "deleteSource";
+
+function memoryDeploys(shelves: Shelves): Pick<ComponentStore, DeployVerbs> {
+  const { sources } = shelves;
+  const mark = (id: string, isActivateDue: boolean): void => {
+    const kept = sources.get(id);
+    if (kept !== undefined) kept.isActivateDue = isActivateDue;
+  };
+  return {
+    async beginDeploy(source, component, baggage) {
+      claimSlug(shelves, source);
+      save(shelves, component);
+      sources.set(source.id, keptSource(source, baggage));
+    },
+    async finishDeploy(id, timers) {
+      const kept = sources.get(id);
+      if (kept !== undefined) Object.assign(kept, { timers, isReady: true });
+    },
+    async dropUnfinished(ids) {
+      for (const { source, isReady } of shelves.of(ids)) if (!isReady) forget(shelves, source.id);
+      dropUnused(shelves);
+    },
+    beginChange: async (id) => mark(id, true),
+    endChange: async (id) => mark(id, false),
+    async swap(source, component, { timers, carried }) {
+      claimSlug(shelves, source);
+      const kept = sources.get(source.id);
+      if (kept === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot change ${source.slug}: it was deleted`);
+      save(shelves, component);
+      Object.assign(kept, { source, timers: timers.map((timer) => kept.timers.find((known) => isSamePlan(known, timer)) ?? timer), isActivateDue: false });
+      if (carried !== undefined) {
+        kept.state.clear();
+        change(kept.state, carried.state);
+        kept.cache = carried.cache;
+      }
+      dropUnused(shelves);
+    },
+    async deleteSource(id) {
+      forget(shelves, id);
+      dropUnused(shelves);
+    },
+  };
+}
+
+/** A timer whose plan is the same goes on where it stands, which may be further than the caller knows. */
+function isSamePlan({ nextAt: _one, ...left }: Timer, { nextAt: _other, ...right }: Timer): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}
+
+type SourceVerbs = "getSource" | "listSources" | "listUnfinished" | "listActivateDue" | "isSlugTaken";
+
+function memorySources(shelves: Shelves): Pick<ComponentStore, SourceVerbs> & Pick<SecretStore, "listAllSources"> {
+  const { components, sources } = shelves;
+  const stored = ({ source }: KeptSource): StoredSource => {
+    const component = components.get(source.componentId);
+    if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot read ${source.slug}: its code ${source.componentId} is gone`);
+    return { source, provenance: provenanceOf(component) };
+  };
+  return {
+    async getSource(idOrSlug) {
+      const kept = shelves.shown(idOrSlug);
+      return kept === undefined ? undefined : stored(kept);
+    },
+    async listSources() {
+      const ready = [...sources.values()].filter(({ isReady }) => isReady);
+      return newestFirst(ready.map(({ source }) => source)).flatMap(({ id }) => shelves.of([id]).map(stored));
+    },
+    listUnfinished: async () => [...sources.values()].filter(({ isReady }) => !isReady).map(({ source }) => source.id),
+    listAllSources: async () => [...sources.values()].map(({ source }) => source),
+    listActivateDue: async (of) =>
+      shelves
+        .of(of)
+        .filter(({ isReady, isActivateDue }) => isReady && isActivateDue)
+        .map(({ source }) => source.id),
+    isSlugTaken: async (slug) => [...sources.values()].some(({ source }) => source.slug === slug),
+  };
+}
+
+function keptSource(source: DeployedComponent, { state = {}, cache = {}, events }: StoredBaggage = { events: [] }): KeptSource {
+  return {
+    source,
+    isReady: false,
+    isActivateDue: false,
+    fence: 0,
+    lastSeq: events.length,
+    cache,
+    state: new Map(Object.entries(state)),
+    events: events.map(({ invocationId: given, ...event }, index) => {
+      const invocationId = isInvocationId(given) ? given : "inv_";
+      return { ...event, invocationId, seq: index + 1, id: eventId(event.storedAt, index + 1) };
+    }),
+    timers: [],
+    instants: [],
+  };
+}
+
+/** With all that belongs to it. */
+function forget(shelves: Shelves, id: string): void {
+  shelves.sources.delete(id);
+  for (const { invocation } of shelves.invocations.values()) if (invocation.sourceId === id) shelves.invocations.delete(invocation.id);
+  for (const request of shelves.pending.values()) if (request.sourceId === id) shelves.pending.delete(request.id);
+  shelves.postponed = shelves.postponed.filter(({ sourceId }) => sourceId !== id);
+  shelves.subscriptions = shelves.subscriptions.filter(({ emitterId, listenerId }) => emitterId !== id && listenerId !== id);
+  shelves.autoSubscriptions = shelves.autoSubscriptions.filter(({ listenerId }) => listenerId !== id);
+  shelves.deliveries = shelves.deliveries.filter(({ delivery }) => delivery.listenerId !== id);
+}

@@ -1,0 +1,126 @@
+import { type Delivery, type DeliveryState, MOST_ATTEMPTS, healthAfter } from "../../domain/delivery.ts";
+import { type ListenerId, isWebhookId } from "../../domain/ids.ts";
+import { type Published, messagesOf } from "../../domain/message.ts";
+import { ALL_SOURCES, emitterKey, reaches } from "../../domain/subscription.ts";
+import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
+import type { KeptDelivery, Shelves } from "./shelves.ts";
+
+/** Writes a delivery for each listener that a call's messages reach; returns who got one that is to be sent now. */
+export function publish(shelves: Shelves, published: Published): readonly ListenerId[] {
+  const { sourceId, at } = published;
+  const listeners = shelves.subscriptions.filter(({ emitterId }) => [sourceId, ALL_SOURCES].includes(emitterKey(emitterId)));
+  const woken = new Set<ListenerId>();
+  for (const { id: messageId, channel, payload } of messagesOf(published, new Set(listeners.map((listener) => listener.channel)))) {
+    for (const listener of listeners) {
+      const { listenerId } = listener;
+      const isKnown = shelves.deliveries.some(({ delivery }) => delivery.listenerId === listenerId && delivery.messageId === messageId);
+      if (listener.channel !== channel || !reaches(listener, sourceId) || isKnown) continue;
+      const isActive = shelves.webhooks.get(listenerId)?.active ?? shelves.sources.get(listenerId)?.source.active ?? true;
+      const place = isActive ? ({ state: "pending", nextAt: at } as const) : ({ state: "missed" } as const);
+      const delivery: Delivery = {
+        id: `dlv_${shelves.nextNumber()}`,
+        listenerId,
+        messageId,
+        emitterId: sourceId,
+        channel,
+        payload,
+        attemptCount: 0,
+        createdAt: at,
+        ...place,
+      };
+      shelves.deliveries.push({ delivery, attempts: [] });
+      if (isActive) woken.add(listenerId);
+    }
+  }
+  return [...woken];
+}
+
+/** What is pending for a listener that has become inactive is missed. */
+export function miss({ deliveries }: Shelves, listenerId: string): void {
+  for (const kept of deliveries) if (kept.delivery.listenerId === listenerId && kept.delivery.state === "pending") settle(kept, "missed");
+}
+
+function settle(kept: KeptDelivery, state: DeliveryState): void {
+  const { nextAt: _settled, ...delivery } = kept.delivery;
+  kept.delivery = { ...delivery, state };
+}
+
+function recordAttempt(shelves: Shelves, { delivery: { id, attemptCount, listenerId }, attempt, verdict }: AttemptRecord): boolean {
+  const kept = shelves.deliveries.find(({ delivery }) => delivery.id === id);
+  if (kept === undefined || kept.delivery.attemptCount > attemptCount) return false;
+  kept.delivery = { ...kept.delivery, attemptCount: kept.delivery.attemptCount + 1 };
+  if (verdict.kind !== "retry") settle(kept, verdict.kind === "delivered" ? "delivered" : "failed");
+  else if (kept.delivery.state === "pending") kept.delivery = { ...kept.delivery, nextAt: verdict.at };
+  kept.attempts.push(attempt);
+  const webhook = isWebhookId(listenerId) ? shelves.webhooks.get(listenerId) : undefined;
+  const health = webhook === undefined ? undefined : healthAfter(webhook, { verdict, attempt });
+  if (webhook === undefined || health === undefined) return true;
+  const { failingSince: _before, ...rest } = webhook;
+  const failing = health.failingSince === null ? {} : { failingSince: health.failingSince };
+  if (health.inactiveReason === undefined) shelves.webhooks.set(listenerId, { ...rest, ...failing });
+  else {
+    shelves.webhooks.set(
+      listenerId,
+      webhook.active ? { ...rest, ...failing, active: false, inactiveReason: health.inactiveReason, updatedAt: attempt.at } : webhook,
+    );
+    miss(shelves, listenerId);
+  }
+  return true;
+}
+
+export function memoryDeliveries(shelves: Shelves): DeliveryStore {
+  const of = (listenerId: ListenerId): Delivery[] =>
+    shelves.deliveries.filter(({ delivery }) => delivery.listenerId === listenerId).map(({ delivery }) => delivery);
+  const find = (id: string): KeptDelivery | undefined => shelves.deliveries.find(({ delivery }) => delivery.id === id);
+  const pending = (listenerId: ListenerId): Delivery[] => of(listenerId).filter(({ state }) => state === "pending");
+  return {
+    listBusyListeners: async () => [
+      ...new Set(shelves.deliveries.filter(({ delivery }) => delivery.state === "pending").map(({ delivery }) => delivery.listenerId)),
+    ],
+    listDue: async (listenerId, now, limit) =>
+      pending(listenerId)
+        .filter(({ nextAt = 0 }) => nextAt <= now)
+        .toSorted((a, b) => (a.nextAt ?? 0) - (b.nextAt ?? 0))
+        .slice(0, limit),
+    nextDueAt: async (listenerId, now) =>
+      pending(listenerId).reduce<number | undefined>((first, { nextAt = 0 }) => (nextAt <= now ? first : Math.min(first ?? nextAt, nextAt)), undefined),
+    recordAttempt: async (record) => recordAttempt(shelves, record),
+    missPending: async (listenerId) => miss(shelves, listenerId),
+    getDelivery: async (id) => find(id)?.delivery,
+    async listDeliveries(listenerId, { limit, before, state }) {
+      const all = of(listenerId);
+      const end =
+        before === undefined
+          ? all.length
+          : Math.max(
+              0,
+              all.findIndex(({ id }) => id === before),
+            );
+      return all
+        .slice(0, end)
+        .filter((delivery) => state === undefined || delivery.state === state)
+        .toReversed()
+        .slice(0, limit);
+    },
+    async countDeliveries(listenerId) {
+      const counts: Record<DeliveryState, number> = { pending: 0, delivered: 0, failed: 0, missed: 0 };
+      for (const { state } of of(listenerId)) counts[state]++;
+      return counts;
+    },
+    listAttempts: async (id) => [...(find(id)?.attempts ?? [])],
+    async retryDelivery(id, now) {
+      const kept = find(id);
+      if (kept === undefined) return false;
+      // One more attempt at least, however many there were.
+      kept.delivery = { ...kept.delivery, state: "pending", nextAt: now, attemptCount: Math.min(kept.delivery.attemptCount, MOST_ATTEMPTS - 1) };
+      return true;
+    },
+    async retryDeliveries(listenerId, { states, since, now }) {
+      const wanted = shelves.deliveries.filter(
+        ({ delivery }) => delivery.listenerId === listenerId && states.includes(delivery.state) && delivery.createdAt >= since,
+      );
+      for (const kept of wanted) kept.delivery = { ...kept.delivery, state: "pending", nextAt: now, attemptCount: 0 };
+      return wanted.length;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import type { Account } from "../../domain/account.ts";
+import type { DedupeCache } from "../../domain/dedupe.ts";
+import type { Attempt, Delivery } from "../../domain/delivery.ts";
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import type { Event, PostponedEvent } from "../../domain/event.ts";
+import type { DeployedId, InvocationId } from "../../domain/ids.ts";
+import type { Invocation, LogLine, StateChanges } from "../../domain/invocation.ts";
+import type { JsonValue } from "../../domain/json.ts";
+import type { Registry } from "../../domain/registry.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { AutoSubscription, Subscription } from "../../domain/subscription.ts";
+import type { Webhook } from "../../domain/webhook.ts";
+import type { ApiKey } from "../../ports/key-store.ts";
+import type { PendingRequest } from "../../ports/run-store.ts";
+import type { Identity } from "../../ports/subscription-store.ts";
+import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
+
+/** A source with all that changes with its runs. */
+export interface KeptSource {
+  source: DeployedComponent;
+  isReady: boolean;
+  isActivateDue: boolean;
+  fence: number;
+  lastSeq: number;
+  cache: DedupeCache;
+  readonly state: Map<string, string>;
+  events: Event[];
+  timers: readonly Timer[];
+  instants: TimerInstant[];
+}
+
+export interface KeptInvocation {
+  invocation: Invocation;
+  readonly logs: LogLine[];
+}
+
+export interface KeptDelivery {
+  delivery: Delivery;
+  readonly attempts: Attempt[];
+}
+
+export interface KeptDataStore {
+  readonly createdAt: number;
+  readonly values: Map<string, JsonValue>;
+}
+
+/** Everything that is kept, in the order in which it came. Whoever writes does it in one step, without waiting. */
+export class Shelves {
+  readonly components = new Map<string, SavedComponent>();
+  readonly sources = new Map<string, KeptSource>();
+  readonly invocations = new Map<InvocationId, KeptInvocation>();
+  pending = new Map<InvocationId, PendingRequest>();
+  postponed: PostponedEvent[] = [];
+  readonly webhooks = new Map<string, Webhook>();
+  subscriptions: Subscription[] = [];
+  autoSubscriptions: AutoSubscription[] = [];
+  deliveries: KeptDelivery[] = [];
+  readonly accounts = new Map<string, Account>();
+  registries: Registry[] = [{ name: "pipedream", kind: "npm", location: "@pipedream" }];
+  readonly dataStores = new Map<string, KeptDataStore>();
+  readonly actionState = new Map<string, Map<string, string>>();
+  keys: ApiKey[] = [];
+  readonly identity: Identity;
+  #lastNumber = 0;
+
+  constructor(identity: Identity) {
+    this.identity = identity;
+  }
+
+  /** A number that nothing else has; later ones are greater. */
+  nextNumber(): number {
+    return ++this.#lastNumber;
+  }
+
+  /** `undefined` also for one that is being deployed. */
+  shown(idOrSlug: string): KeptSource | undefined {
+    return [...this.sources.values()].find(({ source, isReady }) => isReady && (source.id === idOrSlug || source.slug === idOrSlug));
+  }
+
+  /** Those of these sources that there are. */
+  of(ids: readonly DeployedId[]): readonly KeptSource[] {
+    return ids.flatMap((id) => this.sources.get(id) ?? []);
+  }
+}
+
+/** Sets and clears keys. */
+export function change(state: Map<string, string>, changes: StateChanges): void {
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null) state.delete(key);
+    else state.set(key, value);
+  }
+}
+
+/** Key → JSON text, by key. */
+export function stateOf(state: ReadonlyMap<string, string> | undefined): Record<string, string> {
+  return Object.fromEntries([...(state ?? [])].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
