@@ -7,7 +7,7 @@ import { urlOrigin } from "./code/url-origin.ts";
 import { npmWithin } from "./code/walled-npm.ts";
 import type { Settings } from "./config.ts";
 import { PdError, codeOf, messageOf } from "./domain/errors.ts";
-import type { JsonObject } from "./domain/json.ts";
+import type { StatusRecord } from "./api/server.ts";
 import { Engine } from "./engine/engine.ts";
 import { EventFeed } from "./engine/event-feed.ts";
 import type { Log } from "./ports/log.ts";
@@ -138,14 +138,14 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const record = (): ServerRecord => ({ ...started, api_url: api?.url ?? "" });
   metrics.watchProcesses(() => engine.processCount);
   metrics.watchSources(() => engine.sourceCount);
-  const facts = (): JsonObject => ({ home, secret_key: keyPlace, ...countsOf(engine), ...enclosureStatus(enclosure), ...health.status() });
+  const facts = () => ({ home, secret_key: keyPlace, ...countsOf(engine), ...enclosureStatus(enclosure), ...health.status() });
   const router = apiRouter(engine, {
     apiKey,
     clock: systemClock,
     log,
     version,
     url: () => record().api_url,
-    status: () => ({ ...record(), ...facts() }),
+    status: () => ({ in_background: false, ...record(), ...facts() }),
     metrics: () => metrics.text(),
     isReady: () => !stop.signal.aborted && health.damage === undefined,
     backup: { copyTo: (target) => store.copyTo(target), folder: home, clock: systemClock },
@@ -247,8 +247,8 @@ class DatabaseHealth {
     this.#log.error("the database is damaged: nothing is written any more; pd backup saves what can be read, pd restore brings a backup back", { reason });
   }
 
-  status(): JsonObject {
-    return this.damage === undefined ? {} : { damage: this.damage };
+  status(): Pick<StatusRecord, "damage"> {
+    return { damage: this.damage };
   }
 }
 
@@ -256,12 +256,12 @@ function startedNow(endpointUrl: string, version: string): Omit<ServerRecord, "a
   return { pid: process.pid, in_background: process.env["PD_BACKGROUND"] === "1", endpoint_url: endpointUrl, started_at_ms: systemClock.now(), version };
 }
 
-function countsOf({ sourceCount, processCount }: Engine): JsonObject {
+function countsOf({ sourceCount, processCount }: Engine): Pick<StatusRecord, "sources" | "processes"> {
   return { sources: sourceCount, processes: processCount };
 }
 
-function enclosureStatus({ kind, reason, network }: Enclosure): JsonObject {
-  return { sandbox: kind, component_network: network, ...(reason === undefined ? {} : { no_wall: reason }) };
+function enclosureStatus({ kind, reason, network }: Enclosure): Pick<StatusRecord, "sandbox" | "component_network" | "no_wall"> {
+  return { sandbox: kind, component_network: network, no_wall: reason };
 }
 
 /** A server that others reach wants to know who they are. */

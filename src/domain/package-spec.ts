@@ -40,3 +40,6 @@ export function parsePackageImport(text: string): PackageImport | undefined {
 export function isBareImport(text: string): boolean {
   return !/^(\.{0,2}\/|\.{1,2}$|[a-z][a-z0-9+.-]*:)/i.test(text);
 }
+
+/** A pin is a version of the registry, never an address or a path. */
+export const EXACT_VERSION = /^\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?$/;

@@ -1,9 +1,40 @@
-import { type JsonObject, type JsonValue, isJsonValue } from "./json.ts";
-import type { InputProp, PropDeclaration } from "./prop.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+import type { InputProp, PropDeclaration, TimerProp } from "./prop.ts";
 import type { Schedule } from "./schedule.ts";
 
-/** One entry of `configurable_props`: type always explicit, functions told as facts. */
-export function propRecord(prop: PropDeclaration): JsonObject {
+/** What is told of a prop: type always explicit, functions as facts (platform.md §4.3). */
+export interface PropFacts {
+  readonly name: string;
+  readonly type: string;
+  readonly label?: string | undefined;
+  readonly description?: string | undefined;
+  readonly optional?: true | undefined;
+  readonly hidden?: true | undefined;
+  readonly disabled?: true | undefined;
+  readonly reloadProps?: true | undefined;
+  /** Has no value, and is only shown. */
+  readonly readOnly?: true | undefined;
+  readonly secret?: true | undefined;
+  readonly default?: JsonValue | undefined;
+  readonly static?: JsonObject | undefined;
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  readonly options?: { label: string; value: JsonValue }[] | undefined;
+  readonly remoteOptions?: true | undefined;
+  readonly useQuery?: true | undefined;
+  readonly withLabel?: true | undefined;
+  readonly app?: string | undefined;
+  readonly auth?: { app: string } | undefined;
+  readonly customResponse?: true | undefined;
+  readonly eventNames?: string[] | undefined;
+  readonly alertType?: string | undefined;
+  readonly content?: string | undefined;
+  readonly accessMode?: string | undefined;
+  readonly sync?: boolean | undefined;
+}
+
+/** One entry of `configurable_props`. */
+export function propRecord(prop: PropDeclaration): PropFacts {
   switch (prop.kind) {
     case "http":
       return { name: prop.name, type: "$.interface.http", ...(prop.customResponse ? { customResponse: true } : {}) };
@@ -13,39 +44,39 @@ export function propRecord(prop: PropDeclaration): JsonObject {
       return {
         name: prop.name,
         type: "$.interface.timer",
-        [prop.isStatic ? "static" : "default"]: { ...scheduleInput(prop.default), ...(prop.catchUp === undefined ? {} : { catchUp: prop.catchUp }) },
+        ...(prop.isStatic ? { static: timerInput(prop) } : { default: timerInput(prop) }),
       };
     case "db":
       return { name: prop.name, type: "$.service.db" };
     case "alert":
-      return present({ name: prop.name, type: "alert", alertType: prop.alertType, content: prop.content, hidden: prop.hidden, readOnly: true });
+      return { name: prop.name, type: "alert", alertType: prop.alertType, content: prop.content, hidden: prop.hidden, readOnly: true };
     case "dir":
-      return present({ name: prop.name, type: "dir", accessMode: prop.accessMode, sync: prop.sync, readOnly: true });
+      return { name: prop.name, type: "dir", accessMode: prop.accessMode, sync: prop.sync, readOnly: true };
     case "app":
-      return present({ ...inputMembers(prop), type: "app", app: prop.app });
+      return { ...inputMembers(prop), type: "app", app: prop.app };
     case "data-store":
-      return present({ ...inputMembers(prop), type: "data_store" });
+      return { ...inputMembers(prop), type: "data_store" };
     case "http-request":
-      return present({ ...inputMembers(prop), type: "http_request", default: prop.default });
+      return { ...inputMembers(prop), type: "http_request", default: prop.default };
     case "sql":
-      return present({ ...inputMembers(prop), type: "sql", auth: prop.app === undefined ? undefined : { app: prop.app } });
+      return { ...inputMembers(prop), type: "sql", auth: prop.app === undefined ? undefined : { app: prop.app } };
     case "user": {
       const { type, min, max, options, useQuery, withLabel } = prop;
       const facts = { secret: prop.secret || undefined, remoteOptions: prop.remoteOptions || undefined, useQuery, withLabel };
-      return present({ ...inputMembers(prop), type, min, max, default: prop.default, options: options?.map((option) => ({ ...option })), ...facts });
+      return { ...inputMembers(prop), type, min, max, default: prop.default, options: options?.map((option) => ({ ...option })), ...facts };
     }
   }
 }
 
-function inputMembers({ name, label, description, optional, hidden, disabled, reloadProps }: InputProp): Record<string, unknown> {
+function inputMembers({ name, label, description, optional, hidden, disabled, reloadProps }: InputProp): Omit<PropFacts, "type"> {
   return { name, label, description, optional: optional || undefined, hidden, disabled, reloadProps };
 }
 
-/** As a timer's schedule is given. */
-export function scheduleInput(schedule: Schedule): JsonObject {
-  return schedule.kind === "interval" ? { intervalSeconds: schedule.seconds } : { cron: schedule.expression, timezone: schedule.timezone };
+function timerInput({ default: schedule, catchUp }: TimerProp): JsonObject {
+  return { ...scheduleInput(schedule), ...(catchUp === undefined ? {} : { catchUp }) };
 }
 
-function present(members: Record<string, unknown>): JsonObject {
-  return Object.fromEntries(Object.entries(members).filter((entry): entry is [string, JsonValue] => isJsonValue(entry[1])));
+/** As a timer's schedule is given. */
+export function scheduleInput(schedule: Schedule): { intervalSeconds?: number; cron?: string; timezone?: string } {
+  return schedule.kind === "interval" ? { intervalSeconds: schedule.seconds } : { cron: schedule.expression, timezone: schedule.timezone };
 }

@@ -1,51 +1,29 @@
-import { z } from "zod";
+import { api } from "../../api/api.ts";
+import type { AppRecord } from "../../api/apps.ts";
 import { PdError } from "../../domain/errors.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import type { App } from "../../engine/apps.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { codeParams, requiredCode } from "./component-code.ts";
-import { type Route, pageOf, pageParams, route } from "./route.ts";
-import * as schemas from "./schemas.ts";
+import { requiredCode } from "./component-code.ts";
+import { type Route, pageOf, route } from "./route.ts";
+
+const { apps, components } = api;
 
 /** Apps, and what their accounts consist of (platform.md §1.7). */
 export function appRoutes(engine: Engine): readonly Route[] {
-  const tag = "Accounts";
   return [
-    route({
-      method: "get",
-      path: "/v1/apps",
-      tag,
-      summary: "Apps that are known, and those that saved components use",
-      params: pageParams.extend({ q: z.string().optional() }),
-      answer: schemas.paged(schemas.app),
-      run: async ({ params }) =>
-        pageOf((await engine.apps.list()).filter(fits(params.q)), params, { idOf: ({ slug }) => `app_${slug}`, records: (shown) => shown.map(appRecord) }),
+    route(apps.list, async ({ params }) =>
+      pageOf((await engine.apps.list()).filter(fits(params.q)), params, { idOf: ({ slug }) => `app_${slug}`, records: (shown) => shown.map(appRecord) }),
+    ),
+    route(apps.get, async ({ part }) => {
+      const id = part("id");
+      const app = (await engine.apps.find(id)) ?? (id.startsWith("app_") ? await engine.apps.find(id.slice("app_".length)) : undefined);
+      if (app === undefined) throw notFound(id);
+      return { data: appRecord(app) };
     }),
-    route({
-      method: "get",
-      path: "/v1/apps/{id}",
-      tag,
-      summary: "An app, by id or slug; one that is not known is looked up in its published code",
-      answer: schemas.one(schemas.app),
-      async run({ part }) {
-        const id = part("id");
-        const app = (await engine.apps.find(id)) ?? (id.startsWith("app_") ? await engine.apps.find(id.slice("app_".length)) : undefined);
-        if (app === undefined) throw notFound(id);
-        return { data: appRecord(app) };
-      },
-    }),
-    route({
-      method: "post",
-      path: "/v1/components/app",
-      tag,
-      summary: "An app as a component uses it: one that is not known is looked up in the component's code first",
-      params: codeParams.extend({ app: z.string().min(1) }),
-      answer: schemas.one(schemas.app),
-      async run({ params }) {
-        const app = await engine.appOfComponent(params.app, await requiredCode(engine, params, "look up an app"));
-        if (app === undefined) throw notFound(params.app);
-        return { data: appRecord(app) };
-      },
+    route(components.app, async ({ params }) => {
+      const app = await engine.appOfComponent(params.app, await requiredCode(engine, params, "look up an app"));
+      if (app === undefined) throw notFound(params.app);
+      return { data: appRecord(app) };
     }),
   ];
 }
@@ -59,7 +37,7 @@ function fits(query: string | undefined): (app: App) => boolean {
   return ({ slug, name }) => slug.includes(word) || name.toLowerCase().includes(word);
 }
 
-function appRecord({ slug, name, auth, fields, oauth }: App): JsonObject {
+function appRecord({ slug, name, auth, fields, oauth }: App): AppRecord {
   const customFields = fields.map((field) => ({
     name: field.name,
     label: field.name,

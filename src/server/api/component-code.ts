@@ -1,4 +1,5 @@
-import { z } from "zod";
+import type { z } from "zod";
+import type { codeFiles, codeParams } from "../../api/components.ts";
 import { PdError } from "../../domain/errors.ts";
 import { isSavedId } from "../../domain/ids.ts";
 import type { ComponentCode } from "../../domain/saved-component.ts";
@@ -6,27 +7,7 @@ import type { CodeInput } from "../../engine/build-component.ts";
 import type { DeployRequest } from "../../engine/deploy.ts";
 import type { Engine } from "../../engine/engine.ts";
 
-const text = z.string();
-const files = z.record(z.string(), text);
-
-/** Code with the local files that it imports. */
-export const codeFiles = z.object({ code: text, path: text.default("component.js"), files: files.default({}) });
-
-/** How a call names a component, or brings its code (platform.md §1.3, §1.4). */
-export const codeParams = z.object({
-  component_id: text.optional(),
-  /** As the Connect API names it: an id or a key. */
-  id: text.optional(),
-  key: text.optional(),
-  registry: text.optional(),
-  component_code: text.optional(),
-  component_url: text.optional(),
-  component_path: text.optional(),
-  component_files: files.optional(),
-  component_imports: z.array(codeFiles).optional(),
-});
-
-type CodeParams = z.infer<typeof codeParams>;
+type CodeParams = z.output<typeof codeParams>;
 type GivenCode = DeployRequest["code"];
 
 /** Code wins over a URL, which then only tells where it came from (platform.md §1.3). `undefined`: nothing is named. */
@@ -66,7 +47,7 @@ function importsOf(engine: Engine, { component_imports }: CodeParams): { imports
  * What is loaded before a component. An empty list asks for none, where an update would keep those that there are.
  * Throws PD_BAD_INPUT on a server that does not allow it.
  */
-export function checkedImports(engine: Engine, given: readonly z.infer<typeof codeFiles>[] | undefined): { imports?: readonly ComponentCode[] } {
+export function checkedImports(engine: Engine, given: readonly z.output<typeof codeFiles>[] | undefined): { imports?: readonly ComponentCode[] } {
   if (given === undefined) return {};
   if (given.length > 0 && !engine.allowsImports)
     throw new PdError("PD_BAD_INPUT", "Cannot load other modules before the component: this shared server does not allow it", {

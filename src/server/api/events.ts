@@ -1,14 +1,12 @@
-import { z } from "zod";
+import { api } from "../../api/api.ts";
+import type { EventRecord } from "../../api/events.ts";
 import { isFailed } from "../../domain/invocation.ts";
 import { errorMessage, logMessage } from "../../domain/system-channels.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { seqOf } from "./params.ts";
 import { channelRecord, eventRecord } from "./records.ts";
-import { type Route, envelope, pageParams, route } from "./route.ts";
-import * as schemas from "./schemas.ts";
+import { type Page, type Route, envelope, route } from "./route.ts";
 
-const eventParams = pageParams.extend({ event_name: z.string().optional(), expand: z.string().optional() });
-const rangeParams = z.object({ start_id: z.string().optional(), end_id: z.string().optional(), event_name: z.string().optional() });
 /** How far back from the newest a cursor may lie that something is asked before. */
 const MOST_BEFORE = 10_000;
 /** As much as `$errors` and `$logs` show (platform.md §1.5). */
@@ -16,69 +14,53 @@ const LAST = 100;
 /** Channel of what is postponed and will reach a source, its own included (platform.md §4.5). */
 const INBOUND = "$in";
 
+const { events } = api;
+
 /** Events of a source (platform.md §1.5). */
 export function eventRoutes(engine: Engine): readonly Route[] {
-  const tag = "Events";
-  const answer = schemas.paged(schemas.event);
-  const channel = (name: "$errors" | "$logs", summary: string): Route =>
-    route({
-      method: "get",
-      path: `/v1/sources/{id}/${name}/event_summaries`,
-      tag,
-      summary,
-      params: pageParams,
-      answer,
-      run: ({ params, part }) => channelPage(engine, { id: part("id"), name, limit: params.limit }),
-    });
   return [
-    route({
-      method: "get",
-      path: "/v1/sources/{id}/event_summaries",
-      tag,
-      summary: "Lists events, the newest first; bodies over 1 KB are cut unless expand is event. event_name=$in: those that are postponed",
-      params: eventParams,
-      answer,
-      async run({ params, part }) {
-        const { limit, before, after, event_name: name, expand } = params;
-        const { id } = engine.find(part("id"), "read events of").source;
-        if (name === "$errors" || name === "$logs") return channelPage(engine, { id, name, limit });
-        const channelName = name === undefined ? {} : { channel: name };
-        // The list begins with the newest: what follows a cursor is older. Before one are those next to it.
-        const range = { ...(after && { beforeSeq: seqOf(after) }), ...(before && { afterSeq: seqOf(before) }), ...channelName };
-        const page = { limit: before === undefined ? limit : MOST_BEFORE, ...range };
-        const found = await (name === INBOUND ? engine.store.listPostponed(id, page) : engine.store.listEvents(id, page));
-        const shown = before === undefined ? found : found.slice(-limit);
-        const records = shown.map((event) => eventRecord(id, event, expand === "event"));
-        const total = name === INBOUND ? found.length : await engine.store.countEvents(id);
-        return envelope(records, { total, cursorOf: (record) => String(record["id"]) });
-      },
+    route(events.list, async ({ params, part }) => {
+      const { limit, before, after, event_name: name, expand } = params;
+      const { id } = engine.find(part("id"), "read events of").source;
+      if (name === "$errors" || name === "$logs") return channelPage(engine, { id, name, limit });
+      const channelName = name === undefined ? {} : { channel: name };
+      // The list begins with the newest: what follows a cursor is older. Before one are those next to it.
+      const range = { ...(after && { beforeSeq: seqOf(after) }), ...(before && { afterSeq: seqOf(before) }), ...channelName };
+      const page = { limit: before === undefined ? limit : MOST_BEFORE, ...range };
+      const found = await (name === INBOUND ? engine.store.listPostponed(id, page) : engine.store.listEvents(id, page));
+      const shown = before === undefined ? found : found.slice(-limit);
+      const total = name === INBOUND ? found.length : await engine.store.countEvents(id);
+      return pageBy(
+        shown.map((event) => eventRecord(id, event, expand === "event")),
+        total,
+      );
     }),
-    channel("$errors", "Lists failures of the source, the newest first"),
-    channel("$logs", "Lists lines that the source has logged, the newest first"),
-    route({
-      method: "delete",
-      path: "/v1/sources/{id}/events",
-      tag,
-      summary: "Deletes events from start_id to end_id; either may be left open, and without both all go",
-      params: rangeParams,
-      status: 202,
-      async run({ params, part }) {
-        const { start_id: start, end_id: end, event_name: name } = params;
-        const { id } = engine.find(part("id"), "delete events of").source;
-        const range = { ...(start && { fromSeq: seqOf(start) }), ...(end && { toSeq: seqOf(end) }) };
-        if (name === INBOUND) await engine.store.deletePostponed(id, range);
-        else await engine.store.deleteEvents(id, { ...range, ...(name === undefined ? {} : { channel: name }) });
-        return undefined;
-      },
+    route(events.errors, ({ params, part }) => channelPage(engine, { id: part("id"), name: "$errors", limit: params.limit })),
+    route(events.logs, ({ params, part }) => channelPage(engine, { id: part("id"), name: "$logs", limit: params.limit })),
+    route(events.delete, async ({ params, part }) => {
+      const { start_id: start, end_id: end, event_name: name } = params;
+      const { id } = engine.find(part("id"), "delete events of").source;
+      const range = { ...(start && { fromSeq: seqOf(start) }), ...(end && { toSeq: seqOf(end) }) };
+      if (name === INBOUND) await engine.store.deletePostponed(id, range);
+      else await engine.store.deleteEvents(id, { ...range, ...(name === undefined ? {} : { channel: name }) });
+      return undefined;
     }),
   ];
 }
 
+/** Cursors are the ids of events. */
+function pageBy(records: readonly EventRecord[], total: number): Page<EventRecord> {
+  return envelope(records, { total, first: records[0]?.id, last: records.at(-1)?.id });
+}
+
 /** Failures and lines are kept with their invocations, not as events. */
-async function channelPage(engine: Engine, { id: idOrSlug, name, limit }: { id: string; name: "$errors" | "$logs"; limit: number }) {
+async function channelPage(
+  engine: Engine,
+  { id: idOrSlug, name, limit }: { id: string; name: "$errors" | "$logs"; limit: number },
+): Promise<Page<EventRecord>> {
   const { id } = engine.find(idOrSlug, `read ${name} of`).source;
   const wanted = Math.min(limit, LAST);
-  const records = [];
+  const records: EventRecord[] = [];
   for (const invocation of await engine.store.listInvocations(id, { limit: 1000 })) {
     const { id: invocationId, startedAt } = invocation;
     if (name === "$errors" && isFailed(invocation.outcome))
@@ -91,5 +73,5 @@ async function channelPage(engine: Engine, { id: idOrSlug, name, limit }: { id: 
     if (records.length >= wanted) break;
   }
   const shown = records.slice(0, wanted);
-  return envelope(shown, { total: shown.length, cursorOf: (record) => String(record["id"]) });
+  return pageBy(shown, shown.length);
 }

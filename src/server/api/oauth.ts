@@ -1,59 +1,23 @@
-import { z } from "zod";
+import type { OAuthParams, OAuthStepRecord } from "../../api/accounts.ts";
+import { api } from "../../api/api.ts";
 import { PdError } from "../../domain/errors.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { OAuthStep } from "../../engine/oauth-flows.ts";
 import { type OAuthRequest, lentBy, requestAgain } from "../../engine/oauth-request.ts";
 import { accountRecord } from "./connected-accounts.ts";
-import { jsonObject } from "./params.ts";
 import { type Route, route } from "./route.ts";
-import * as schemas from "./schemas.ts";
 
-const text = z.string().min(1);
-const startParams = z.object({
-  app: text.optional(),
-  /** Connected once more, with the client that it has. */
-  account: text.optional(),
-  name: text.optional(),
-  flow: z.enum(["authorization_code", "device_code", "client_credentials"]).default("authorization_code"),
-  client_id: text.optional(),
-  /** Id or name of an account whose client is used. */
-  client_of: text.optional(),
-  client_secret: text.optional(),
-  scopes: z.array(text).optional(),
-  redirect_uri: text.optional(),
-  authorize_url: text.optional(),
-  token_url: text.optional(),
-  device_url: text.optional(),
-  fields: jsonObject.default({}),
-});
+const { accounts } = api;
 
 /** Accounts that are connected by OAuth 2, with the user's own client. */
 export function oauthRoutes(engine: Engine): readonly Route[] {
-  const answer = schemas.one(schemas.oauthStep);
   return [
-    route({
-      method: "post",
-      path: "/v1/accounts/oauth",
-      tag: "Accounts",
-      summary: "Begins to connect an account by OAuth: tells where the person goes, or connects it when nobody has to",
-      params: startParams,
-      answer,
-      run: async ({ params }) => ({ data: stepRecord(await engine.oauthFlows.start(await requestOf(engine, params))) }),
-    }),
-    route({
-      method: "post",
-      path: "/v1/accounts/oauth/{flow_id}",
-      tag: "Accounts",
-      summary: "Goes on with a connection: callback_url is where the provider has sent the person; a device flow is asked whether it is done",
-      params: z.object({ callback_url: z.url().optional() }),
-      answer,
-      run: async ({ params, part }) => ({ data: stepRecord(await engine.oauthFlows.resume(part("flow_id"), params.callback_url)) }),
-    }),
+    route(accounts.startOAuth, async ({ params }) => ({ data: stepRecord(await engine.oauthFlows.start(await requestOf(engine, params))) })),
+    route(accounts.resumeOAuth, async ({ params, part }) => ({ data: stepRecord(await engine.oauthFlows.resume(part("flow_id"), params.callback_url)) })),
   ];
 }
 
-async function requestOf(engine: Engine, params: z.infer<typeof startParams>): Promise<OAuthRequest> {
+async function requestOf(engine: Engine, params: OAuthParams): Promise<OAuthRequest> {
   const { app, account: known, name, flow, client_id: clientId, client_secret: clientSecret, scopes, fields } = params;
   const redirect = params.redirect_uri === undefined ? {} : { redirectUri: params.redirect_uri };
   const addresses = {
@@ -100,7 +64,7 @@ async function requestOf(engine: Engine, params: z.infer<typeof startParams>): P
   };
 }
 
-function stepRecord(step: OAuthStep): JsonObject {
+function stepRecord(step: OAuthStep): OAuthStepRecord {
   switch (step.kind) {
     case "visit":
       return { status: step.kind, flow_id: step.flowId, url: step.url };

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { error } from "../../api/declare.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { Route } from "./route.ts";
-import * as schemas from "./schemas.ts";
+import { type Route, addressesOf } from "./route.ts";
 
 interface PlainCall {
   readonly path: string;
@@ -25,7 +25,8 @@ const PLAIN_CALLS: readonly PlainCall[] = [
 export function openApiDocument(routes: readonly Route[], { version, url }: { version: string; url: string }): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const call of PLAIN_CALLS) paths[call.path] = { get: plainOperation(call) };
-  for (const declared of routes) paths[declared.path] = { ...paths[declared.path], [declared.method]: operation(declared) };
+  for (const declared of routes)
+    for (const [method, path] of addressesOf(declared)) paths[path] = { ...paths[path], [method]: operation(declared, { method, path }) };
   return {
     openapi: "3.1.0",
     info: {
@@ -38,7 +39,7 @@ export function openApiDocument(routes: readonly Route[], { version, url }: { ve
     paths,
     components: {
       securitySchemes: { key: { type: "http", scheme: "bearer", description: "The key in the file api-key of PD_HOME, or one of pd keys create" } },
-      responses: { Error: { description: "What is wrong, and what to do", content: jsonContent(schemas.error, "output") } },
+      responses: { Error: { description: "What is wrong, and what to do", content: jsonContent(error, "output") } },
     },
   };
 }
@@ -57,7 +58,7 @@ function partsOf(path: string): JsonObject[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name: name ?? "", in: "path", required: true, schema: { type: "string" } }));
 }
 
-function operation({ tag, summary, path, method, params, answer, status }: Route): JsonObject {
+function operation({ tag, summary, params, answer, status }: Route, { method, path }: { method: string; path: string }): JsonObject {
   const parts = partsOf(path);
   const described = describe(params, "input");
   const properties = isMembers(described["properties"]) ? described["properties"] : {};

@@ -1,27 +1,13 @@
 /** Where requests become values: query and body are unknown here, and known beyond. */
 import type { Context } from "hono";
-import { z } from "zod";
+import type { z } from "zod";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { seqOfEventId } from "../../domain/ids.ts";
-import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../../domain/json.ts";
+import { type JsonObject, isJsonObject } from "../../domain/json.ts";
 import { LIMITS, isTooComplex } from "../../domain/limits.ts";
 
 const MOST_FORM_MEMBERS = 1000;
 const MAX_BODY = 20 * 1024 * 1024;
-
-export const jsonObject = z.custom<JsonObject>(isJsonObject, "wants a JSON object");
-export const jsonValue = z.custom<JsonValue>(isJsonValue, "wants a JSON value");
-
-/** Anything that says yes or no in a query or a body. */
-export const flag = z
-  .union([z.boolean(), z.enum(["true", "false", "1", "0", ""])])
-  .transform((value) => value === true || value === "true" || value === "1" || value === "");
-
-/** Runs of one source at the same time. */
-export const maxConcurrency = z.int("wants a whole number").min(1, "wants at least 1").max(10_000, "wants at most 10000");
-
-/** A text that may be taken away with null or nothing. */
-export const clearable = z.string().nullable().optional();
 
 /** What a request brings in its query and its body, which wins. */
 export async function readGiven(context: Context): Promise<JsonObject> {
@@ -29,7 +15,7 @@ export async function readGiven(context: Context): Promise<JsonObject> {
 }
 
 /** Parameters as the schema has them; unknown ones are ignored. Throws PD_BAD_INPUT with every problem. */
-export function checkParams<Schema extends z.ZodType>(schema: Schema, given: JsonObject): z.infer<Schema> {
+export function checkParams<Schema extends z.ZodType>(schema: Schema, given: JsonObject): z.output<Schema> {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
@@ -96,11 +82,6 @@ function mayGoOn(text: string): boolean {
     const at = /position (\d+)/.exec(messageOf(error))?.[1];
     return at === undefined ? messageOf(error).includes("end of JSON input") : Number(at) >= text.length;
   }
-}
-
-/** Like `checkParams`, for a call that may declare none. */
-export function checkDeclared<Schema extends z.ZodType>(schema: Schema | undefined, given: JsonObject): z.infer<Schema> {
-  return schema === undefined ? ({} as z.infer<Schema>) : checkParams(schema, given);
 }
 
 /** The number of an event within its source. Throws PD_BAD_INPUT for what is no event id. */

@@ -1,9 +1,13 @@
 /** Domain values as the wire has them: snake_case, times in the documented units (platform.md §1). */
+import type { ComponentRecord } from "../../api/components.ts";
+import type { EventRecord } from "../../api/events.ts";
+import type { ActionRunRecord, InstantRecord, InvocationRecord, LineRecord, ObservationRecord } from "../../api/invocations.ts";
+import type { SourceRecord, TimerRecord } from "../../api/sources.ts";
 import type { ComponentDefinition } from "../../domain/component.ts";
 import type { DeployedComponent, Provenance } from "../../domain/deployed-component.ts";
 import type { Event, PostponedEvent } from "../../domain/event.ts";
 import { type Invocation, type LogLine, describeOutcome } from "../../domain/invocation.ts";
-import { type JsonObject, type JsonValue, isJsonValue, isRecord, parseJson } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
 import { type PropDeclaration, hasEndpoint } from "../../domain/prop.ts";
 import { propRecord, scheduleInput } from "../../domain/prop-record.ts";
 import { withoutSecrets } from "../../domain/secret-props.ts";
@@ -18,14 +22,9 @@ export function seconds(at: number): number {
   return Math.floor(at / 1000);
 }
 
-/** Members whose value is undefined are left out of JSON; this says so to the types. */
-export function record(members: Record<string, unknown>): JsonObject {
-  return Object.fromEntries(Object.entries(members).filter((entry): entry is [string, JsonValue] => isJsonValue(entry[1])));
-}
-
-export function componentRecord(component: SavedComponent): JsonObject {
+export function componentRecord(component: SavedComponent): ComponentRecord {
   const { id, code, hash, definition, origin, lock, createdAt } = component;
-  return record({
+  return {
     id,
     code: code.text,
     code_hash: hash,
@@ -46,11 +45,11 @@ export function componentRecord(component: SavedComponent): JsonObject {
     published: !component.isTransient,
     created_at: seconds(createdAt),
     updated_at: seconds(createdAt),
-  });
+  };
 }
 
-function registryRecord({ registry, path, package: packageName, commit }: RegistryOrigin): JsonObject {
-  return record({ name: registry, path, package: packageName, commit });
+function registryRecord({ registry, path, package: packageName, commit }: RegistryOrigin): ComponentRecord["registry"] {
+  return { name: registry, path, package: packageName, commit };
 }
 
 export interface SourceContext {
@@ -63,8 +62,8 @@ export interface SourceContext {
   readonly provenance: Provenance;
 }
 
-export function sourceRecord(source: DeployedComponent, { definition, endpoint, timers, owner, provenance, problems }: SourceContext): JsonObject {
-  return record({
+export function sourceRecord(source: DeployedComponent, { definition, endpoint, timers, owner, provenance, problems }: SourceContext): SourceRecord {
+  return {
     id: source.id,
     // Both names are documented (platform.md §8.3).
     user_id: owner.userId,
@@ -91,7 +90,7 @@ export function sourceRecord(source: DeployedComponent, { definition, endpoint, 
     problems: problems.length > 0 ? [...problems] : undefined,
     endpoint_url: hasEndpoint(definition.props) ? endpoint : undefined,
     timers: timers.length > 0 ? timers.map(timerRecord) : undefined,
-  });
+  };
 }
 
 /** Secrets and credentials are never shown. */
@@ -115,7 +114,7 @@ function configuredValue(prop: PropDeclaration, value: JsonValue | undefined, en
     case "db":
       return { type: "$.service.db" };
     case "timer":
-      return isRecord(value) ? timerOutput(value) : undefined;
+      return isJsonObject(value) ? timerOutput(value) : undefined;
     case "app":
     case "data-store":
     case "http-request":
@@ -126,31 +125,31 @@ function configuredValue(prop: PropDeclaration, value: JsonValue | undefined, en
 }
 
 /** Output of a timer has both members (platform.md §1.4). */
-function timerOutput(value: Record<string, unknown>): JsonObject {
-  return record({ cron: value["cron"] ?? null, interval_seconds: value["intervalSeconds"] ?? null, timezone: value["timezone"], catch_up: value["catchUp"] });
+function timerOutput(value: JsonObject): JsonObject {
+  return { cron: value["cron"] ?? null, interval_seconds: value["intervalSeconds"] ?? null, timezone: value["timezone"], catch_up: value["catchUp"] };
 }
 
-function timerRecord({ prop, schedule, catchUp, nextAt }: Timer): JsonObject {
-  return record({ prop, ...scheduleInput(schedule), catch_up: catchUp, next_at_ms: nextAt });
+function timerRecord({ prop, schedule, catchUp, nextAt }: Timer): TimerRecord {
+  return { prop, ...scheduleInput(schedule), catch_up: catchUp, next_at_ms: nextAt };
 }
 
-export function instantRecord(instant: TimerInstant): JsonObject {
+export function instantRecord(instant: TimerInstant): InstantRecord {
   const { prop, plannedAt, lastPlannedAt, count, state, invocationId, reason } = instant;
-  return record({ prop, planned_at_ms: plannedAt, last_planned_at_ms: lastPlannedAt, count, state, invocation_id: invocationId, reason });
+  return { prop, planned_at_ms: plannedAt, last_planned_at_ms: lastPlannedAt, count, state, invocation_id: invocationId, reason };
 }
 
 /** Bodies over this may be cut unless `expand=event` (platform.md §1.5). */
 const SUMMARY_BODY = 1024;
 
 /** One event summary (platform.md §5). */
-export function eventRecord(sourceId: string, event: Event | PostponedEvent, isExpanded: boolean): JsonObject {
+export function eventRecord(sourceId: string, event: Event | PostponedEvent, isExpanded: boolean): EventRecord {
   const isCut = !isExpanded && event.payload.length > SUMMARY_BODY;
   return {
     id: event.id,
     indexed_at_ms: event.storedAt,
     event: isCut ? `${event.payload.slice(0, SUMMARY_BODY)}…` : (parseJson(event.payload) ?? null),
     ...(isCut ? { truncated: true } : {}),
-    metadata: record({
+    metadata: {
       emitter_id: "sourceId" in event ? event.sourceId : sourceId,
       emit_id: `${sourceId}-${event.id}`,
       name: event.channel,
@@ -159,16 +158,16 @@ export function eventRecord(sourceId: string, event: Event | PostponedEvent, isE
       ts: event.ts,
       delivery_ts: "dueAt" in event ? event.dueAt : undefined,
       invocation_id: event.invocationId,
-    }),
+    },
   };
 }
 
-export function invocationRecord(invocation: Invocation, logs?: readonly LogLine[]): JsonObject {
+export function invocationRecord(invocation: Invocation, logs?: readonly LogLine[]): InvocationRecord {
   const { outcome, trigger } = invocation;
-  return record({
+  return {
     id: invocation.id,
     source_id: invocation.sourceId,
-    trigger: isJsonValue(trigger) ? trigger : undefined,
+    trigger: { ...trigger },
     trigger_summary: describeTrigger(trigger),
     started_at_ms: invocation.startedAt,
     duration_ms: invocation.durationMs,
@@ -181,12 +180,12 @@ export function invocationRecord(invocation: Invocation, logs?: readonly LogLine
     replay_of: invocation.replayOf,
     returned: invocation.returned === undefined ? undefined : parseJson(invocation.returned),
     logs: logs?.map((line) => lineRecord(line)),
-  });
+  };
 }
 
 /** What an action did, as the Connect API names it (platform.md §1.8). */
-export function actionRecord({ outcome, exports, returned, response, sends, flow, emits, logs, durationMs, runs }: ActionRun): JsonObject {
-  return record({
+export function actionRecord({ outcome, exports, returned, response, sends, flow, emits, logs, durationMs, runs }: ActionRun): ActionRunRecord {
+  return {
     outcome: outcome.kind,
     message: describeOutcome(outcome),
     error: outcome.kind === "threw" ? { ...outcome.error } : undefined,
@@ -199,15 +198,15 @@ export function actionRecord({ outcome, exports, returned, response, sends, flow
     flow,
     duration_ms: durationMs,
     runs,
-  });
+  };
 }
 
 /** A log line (platform.md §5, observation), with where it was written. */
-export function lineRecord({ at, level, text, from }: LogLine): JsonObject {
-  return record({ k: level === "error" || level === "system" ? level : `console.${level}`, msg: text, ts: at, from });
+export function lineRecord({ at, level, text, from }: LogLine): LineRecord {
+  return { k: level === "error" || level === "system" ? level : `console.${level}`, msg: text, ts: at, from };
 }
 
-export function observationRecord(observation: Observation): JsonObject {
+export function observationRecord(observation: Observation): ObservationRecord {
   switch (observation.kind) {
     case "started": {
       const { id, at, trigger, replayOf } = observation;
@@ -238,7 +237,7 @@ export function observationRecord(observation: Observation): JsonObject {
 }
 
 /** A message of `$errors` or `$logs`, in the shape of an event. */
-export function channelRecord({ sourceId, invocationId, at, name, index, event }: ChannelMessage): JsonObject {
+export function channelRecord({ sourceId, invocationId, at, name, index, event }: ChannelMessage): EventRecord {
   const id = `${at}-${index}`;
   return { id, indexed_at_ms: at, event, metadata: { emitter_id: sourceId, emit_id: `${invocationId}-${index}`, name, invocation_id: invocationId } };
 }

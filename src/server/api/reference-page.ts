@@ -26,12 +26,13 @@ ${sections.join("\n")}
 `;
 }
 
-function callEntry({ method, path, summary, params }: Route): string {
+function callEntry({ address, summary, params }: Route): string {
+  const [method, path = ""] = address.split(" ");
   const members = Object.entries(params.shape).map(
     ([name, schema]) => `<dt><code>${escaped(name)}</code></dt><dd>${schema.isOptional() ? "optional" : "required"}</dd>`,
   );
   const list = members.length === 0 ? "<p>No parameters.</p>" : `<dl>${members.join("")}</dl>`;
-  return `<details><summary><code><span class="method">${method.toUpperCase()}</span>${escaped(path)}</code> — ${escaped(summary)}</summary>${list}</details>`;
+  return `<details><summary><code><span class="method">${method}</span>${escaped(path)}</code> — ${escaped(summary)}</summary>${list}</details>`;
 }
 
 function escaped(text: string): string {

@@ -1,83 +1,36 @@
-import { z } from "zod";
+import { api } from "../../api/api.ts";
+import type { IndexedRecord, RegistryRecord } from "../../api/registries.ts";
 import { type IndexedComponent, type Registry, publicLocation } from "../../domain/registry.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { type Route, pageOf, pageParams, route } from "./route.ts";
-import * as schemas from "./schemas.ts";
+import { type Route, pageOf, route } from "./route.ts";
 
-const text = z.string();
+const { registries: calls } = api;
 
 /** Where components are found by key. */
 export function registryRoutes({ registries }: Engine): readonly Route[] {
-  const tag = "Registries";
-  const list = schemas.many(schemas.registry);
   return [
-    route({
-      method: "get",
-      path: "/v1/registries",
-      tag,
-      summary: "Registries, in the order in which they are asked",
-      answer: list,
-      run: async () => ({ data: (await registries.list()).map(registryRecord) }),
+    route(calls.list, async () => ({ data: (await registries.list()).map(registryRecord) })),
+    route(calls.add, async ({ params }) => {
+      const { registry, count } = await registries.add(params);
+      return { data: { ...registryRecord(registry), component_count: registry.kind === "npm" ? undefined : count } };
     }),
-    route({
-      method: "post",
-      path: "/v1/registries",
-      tag,
-      summary: "Adds a registry: a folder on the server, an npm scope, a Git repository or a tarball",
-      params: z.object({ name: text.min(1), kind: z.enum(["folder", "npm", "git", "tarball"]), location: text.min(1) }),
-      answer: schemas.one(schemas.registry),
-      async run({ params }) {
-        const { registry, count } = await registries.add(params);
-        return { data: { ...registryRecord(registry), ...(registry.kind === "npm" ? {} : { component_count: count }) } };
-      },
+    route(calls.remove, async ({ part }) => {
+      await registries.remove(part("name"));
+      return { data: { id: part("name"), deleted: true } };
     }),
-    route({
-      method: "delete",
-      path: "/v1/registries/{name}",
-      tag,
-      summary: "Removes a registry; what was deployed from it stays",
-      answer: schemas.one(schemas.deleted),
-      async run({ part }) {
-        await registries.remove(part("name"));
-        return { data: { id: part("name"), deleted: true } };
-      },
-    }),
-    route({
-      method: "post",
-      path: "/v1/registries/update",
-      tag,
-      summary: "Fetches the newest of one registry or of all, of one app or of all that is here",
-      params: z.object({ name: text.optional(), app: text.optional() }),
-      answer: list,
-      run: async ({ params }) => ({ data: (await registries.update(params.name, params.app)).map(registryRecord) }),
-    }),
-    route({
-      method: "get",
-      path: "/v1/registries/search",
-      tag,
-      summary: "Components of the registries by words of their name, key or description, best first",
-      params: pageParams.extend({ query: text.default(""), component_type: z.enum(["source", "action"]).optional() }),
-      answer: schemas.paged(schemas.indexed),
-      async run({ params }) {
-        const { query, component_type: type } = params;
-        const found = await registries.search(query);
-        return pageOf(
-          found.filter((entry) => type === undefined || entry.type === type),
-          params,
-          {
-            idOf: ({ key }) => key,
-            records: (shown) => shown.map(indexedRecord),
-          },
-        );
-      },
+    route(calls.update, async ({ params }) => ({ data: (await registries.update(params.name, params.app)).map(registryRecord) })),
+    route(calls.search, async ({ params }) => {
+      const { query, component_type: type } = params;
+      const found = (await registries.search(query)).filter((entry) => type === undefined || entry.type === type);
+      return pageOf(found, params, { idOf: ({ key }) => key, records: (shown) => shown.map(indexedRecord) });
     }),
   ];
 }
 
-function registryRecord({ name, kind, location }: Registry) {
+function registryRecord({ name, kind, location }: Registry): RegistryRecord {
   return { name, kind, location: publicLocation(location) };
 }
 
-function indexedRecord({ key, name, description, version, type, registry, path }: IndexedComponent) {
+function indexedRecord({ key, name, description, version, type, registry, path }: IndexedComponent): IndexedRecord {
   return { id: key, key, name, description, version, component_type: type, registry, path };
 }

@@ -1,87 +1,85 @@
-/** How a call of the API is declared: once, for the router, for the checks of its parameters and for its description. */
+/** How a declared call of the API is answered. */
 import type { Context } from "hono";
 import { z } from "zod";
+import type { CallAddress } from "../../api/calls.ts";
+import type { Call, pageParams } from "../../api/declare.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type JsonObject, isJsonObject } from "../../domain/json.ts";
-import { checkDeclared, checkParams, readGiven } from "./params.ts";
+import { checkParams, readGiven } from "./params.ts";
 
-export interface Call<Params> {
-  readonly params: Params;
-  readonly context: Context;
+type AnyCall = Call<CallAddress, z.ZodObject, z.ZodType | undefined>;
+/** Names of the parts of a path that vary. */
+type PartNames<Address extends string> = Address extends `${string}{${infer Name}}${infer Rest}` ? Name | PartNames<Rest> : never;
+
+export interface Given<Called extends AnyCall> {
+  readonly params: z.output<Called["params"]>;
   /** A part of the path, by its name in braces. */
-  readonly part: (name: string) => string;
+  readonly part: (name: PartNames<Called["address"]>) => string;
 }
 
-export interface Declaration<Schema extends z.ZodObject> {
-  readonly method: "get" | "post" | "put" | "delete";
-  /** Parts that vary in braces: `/v1/sources/{id}`. */
-  readonly path: string;
-  readonly tag: string;
-  readonly summary: string;
-  /** Taken from the query and the body alike (platform.md §1.1). */
-  readonly params?: Schema;
-  /** The body of the answer; absent: there is none. */
-  readonly answer?: z.ZodType;
-  /** 200 unless it says otherwise. */
-  readonly status?: 200 | 202;
-  readonly run: (call: Call<z.infer<Schema>>) => Promise<JsonObject | undefined> | JsonObject | undefined;
-}
+/** What the document says that it answers. */
+export type AnswerOf<Called extends AnyCall> = Called["answer"] extends z.ZodType ? z.input<Called["answer"]> : undefined;
 
 /** A declared call, ready to be mounted and described. */
-export interface Route extends Omit<Declaration<z.ZodObject>, "run" | "params"> {
-  readonly params: z.ZodObject;
-  readonly status: 200 | 202;
+export interface Route extends AnyCall {
   readonly respond: (context: Context) => Promise<Response>;
+}
+
+/** Method, in small letters, and path of each address at which a call is taken. */
+export function addressesOf({ address, also }: Pick<Route, "address" | "also">): readonly (readonly [method: string, path: string])[] {
+  return [address, ...also].map((text) => {
+    const [method = "", path = ""] = text.split(" ");
+    return [method.toLowerCase(), path];
+  });
 }
 
 /** Every call takes these (platform.md §1.1): names of members of the records, with commas between them. */
 const selection = z.object({ include: z.string().optional(), exclude: z.string().optional() });
 
-export function route<Schema extends z.ZodObject>(declaration: Declaration<Schema>): Route {
-  const { params, run, ...rest } = declaration;
-  const status = declaration.status ?? 200;
+export function route<Called extends AnyCall>(call: Called, run: (given: Given<Called>) => Promise<AnswerOf<Called>> | AnswerOf<Called>): Route {
+  const { status } = call;
   return {
-    ...rest,
-    params: params ?? z.object({}),
-    status,
+    ...call,
     async respond(context) {
       const given = await readGiven(context);
-      const body = await run({ params: checkDeclared(params, given), context, part: (name) => context.req.param(name) ?? "" });
-      return body === undefined ? context.body(null, status) : context.json(selected(body, checkParams(selection, given)), status);
+      const params: z.output<Called["params"]> = checkParams<Called["params"]>(call.params, given);
+      const body: unknown = await run({ params, part: (name) => context.req.param(name) ?? "" });
+      if (body === undefined) return context.body(null, status);
+      const { include, exclude } = checkParams(selection, given);
+      const isSelected = include !== undefined || exclude !== undefined;
+      return new Response(JSON.stringify(isSelected ? selected(body, { include, exclude }) : body), {
+        status,
+        headers: { "content-type": "application/json" },
+      });
     },
   };
 }
 
 /** Leaves in each record what `include` names, or what `exclude` does not. */
-function selected(body: JsonObject, { include, exclude }: z.infer<typeof selection>): JsonObject {
-  if (include === undefined && exclude === undefined) return body;
+function selected(body: unknown, { include, exclude }: z.infer<typeof selection>): unknown {
   const [wanted, unwanted] = [include, exclude].map((text) => (text === undefined ? undefined : new Set(text.split(",").map((name) => name.trim()))));
-  const pick = (record: JsonObject): JsonObject =>
-    Object.fromEntries(Object.entries(record).filter(([name]) => (wanted?.has(name) ?? true) && unwanted?.has(name) !== true));
+  const pick = (record: unknown): unknown =>
+    isRecord(record) ? Object.fromEntries(Object.entries(record).filter(([name]) => (wanted?.has(name) ?? true) && unwanted?.has(name) !== true)) : record;
+  if (!isRecord(body)) return body;
   const { data } = body;
-  if (Array.isArray(data)) return { ...body, data: data.map((entry) => (isJsonObject(entry) ? pick(entry) : entry)) };
-  return isJsonObject(data) ? { ...body, data: pick(data) } : body;
+  return { ...body, data: Array.isArray(data) ? data.map(pick) : pick(data) };
 }
 
-/** Paging of lists (platform.md §1.1). */
-export const pageParams = z.object({
-  limit: z.coerce.number().int().min(1).max(1000).default(10),
-  before: z.string().optional(),
-  after: z.string().optional(),
-});
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
-interface Listed<Item> {
+interface Listed<Item, Shown> {
   readonly idOf: (item: Item) => string;
   /** Told only what is shown. */
-  readonly records: (shown: readonly Item[]) => Promise<readonly JsonObject[]> | readonly JsonObject[];
+  readonly records: (shown: readonly Item[]) => Promise<readonly Shown[]> | readonly Shown[];
 }
 
 /** The page of a whole list that its parameters ask for; cursors are the ids of records, in base64. */
-export async function pageOf<Item>(
+export async function pageOf<Item, Shown>(
   items: readonly Item[],
   { limit, before, after }: z.infer<typeof pageParams>,
-  { idOf, records }: Listed<Item>,
-): Promise<JsonObject> {
+  { idOf, records }: Listed<Item, Shown>,
+): Promise<Page<Shown>> {
   const at = (cursor: string): number => {
     const id = Buffer.from(cursor, "base64").toString();
     const index = items.findIndex((item) => idOf(item) === id);
@@ -91,13 +89,20 @@ export async function pageOf<Item>(
   const end = before === undefined ? items.length : at(before);
   const start = after === undefined ? 0 : at(after) + 1;
   const shown = before !== undefined && after === undefined ? items.slice(Math.max(0, end - limit), end) : items.slice(start, Math.min(start + limit, end));
-  return envelope(await records(shown), { total: items.length, cursorOf: ({ id }) => Buffer.from(String(id)).toString("base64url") });
+  const cursors = shown.map((item) => Buffer.from(idOf(item)).toString("base64url"));
+  return envelope(await records(shown), { total: items.length, first: cursors[0], last: cursors.at(-1) });
 }
 
-/** The page envelope (platform.md §1.1). */
-export function envelope(records: readonly JsonObject[], { total, cursorOf }: { total: number; cursorOf: (record: JsonObject) => string }): JsonObject {
-  const [first] = records;
-  const last = records.at(-1);
-  const cursors = first === undefined || last === undefined ? {} : { start_cursor: cursorOf(first), end_cursor: cursorOf(last) };
+export interface Page<Shown> {
+  readonly page_info: { readonly total_count: number; readonly count: number; readonly start_cursor?: string; readonly end_cursor?: string };
+  readonly data: Shown[];
+}
+
+/** The page envelope (platform.md §1.1); `first` and `last`: cursors of its ends. */
+export function envelope<Shown>(
+  records: readonly Shown[],
+  { total, first, last }: { total: number; first: string | undefined; last: string | undefined },
+): Page<Shown> {
+  const cursors = first === undefined || last === undefined ? {} : { start_cursor: first, end_cursor: last };
   return { page_info: { total_count: total, count: records.length, ...cursors }, data: [...records] };
 }

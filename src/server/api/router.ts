@@ -1,11 +1,11 @@
 import { timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { PdError, toPdError } from "../../domain/errors.ts";
-import type { JsonObject } from "../../domain/json.ts";
+import type { StatusRecord } from "../../api/server.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
-import { accountRoutes, workspaceChecker } from "./account.ts";
+import { accountRoutes, checkWorkspace } from "./account.ts";
 import { appRoutes } from "./apps.ts";
 import { type BackupSettings, mountBackup } from "./backup.ts";
 import { componentRoutes } from "./components.ts";
@@ -19,10 +19,9 @@ import { openApiDocument } from "./openapi.ts";
 import { referencePage } from "./reference-page.ts";
 import { registryRoutes } from "./registries.ts";
 import { oauthRoutes } from "./oauth.ts";
-import type { Route } from "./route.ts";
-import { secretRoutes } from "./secrets.ts";
+import { type Route, addressesOf } from "./route.ts";
 import { hashOfKey, serverRoutes } from "./server.ts";
-import { sourceListRoutes, sourceRoutes } from "./sources.ts";
+import { sourceRoutes } from "./sources.ts";
 import { stateRoutes } from "./state.ts";
 import { subscriptionRoutes } from "./subscriptions.ts";
 import { transferRoutes } from "./transfer.ts";
@@ -36,7 +35,7 @@ export interface ApiSettings {
   /** Where this API is reached, known once it listens. */
   readonly url: () => string;
   /** What `pd status` shows. */
-  readonly status: () => JsonObject;
+  readonly status: () => StatusRecord;
   /** Figures in the text format of Prometheus. */
   readonly metrics: () => Promise<string>;
   /** True when requests are taken. */
@@ -67,34 +66,41 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
     await next();
   });
   app.get("/metrics", async (context) => context.text(await settings.metrics(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }));
-  for (const { method, path, respond } of routes) app.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/g, ":$1"), respond);
+  for (const declared of routes) mount(app, engine, declared);
   mountBackup(app, settings.backup);
   app.route("/", streamRoutes(engine));
   return app;
 }
 
+/** At each of its addresses; where one names a workspace it has to be this one. */
+function mount(app: Hono, engine: Engine, declared: Route): void {
+  for (const [method, path] of addressesOf(declared)) {
+    app.on(method.toUpperCase(), path.replaceAll(/\{(\w+)\}/g, ":$1"), (context) => {
+      if (path.includes("{org_id}")) checkWorkspace(engine, context.req.param("org_id") ?? "");
+      return declared.respond(context);
+    });
+  }
+}
+
 function apiRoutes(engine: Engine, { status, clock, rotateSecrets }: ApiSettings): readonly Route[] {
-  const checkWorkspace = workspaceChecker(engine);
   return [
     ...configureRoutes(engine),
     ...componentRoutes(engine),
     ...registryRoutes(engine),
     ...dataStoreRoutes({ store: engine.store, clock, usersOf: (name) => engine.usersOfDataStore(name) }),
     ...sourceRoutes(engine),
-    ...sourceListRoutes(engine, checkWorkspace),
     ...transferRoutes(engine),
     ...eventRoutes(engine),
     ...invocationRoutes(engine),
     ...stateRoutes(engine),
     ...webhookRoutes(engine),
     ...deliveryRoutes(engine),
-    ...subscriptionRoutes(engine, checkWorkspace),
-    ...accountRoutes(engine, checkWorkspace),
+    ...subscriptionRoutes(engine),
+    ...accountRoutes(engine),
     ...appRoutes(engine),
-    ...connectedAccountRoutes(engine, checkWorkspace),
+    ...connectedAccountRoutes(engine),
     ...oauthRoutes(engine),
-    ...secretRoutes(rotateSecrets),
-    ...serverRoutes({ store: engine.store, clock, status }),
+    ...serverRoutes({ store: engine.store, clock, status, rotateSecrets }),
   ];
 }
 

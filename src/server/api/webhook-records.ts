@@ -1,11 +1,14 @@
 /** Webhooks, subscriptions and deliveries as the wire has them. */
+import type { AttemptAnswer, DeliveryRecord } from "../../api/deliveries.ts";
+import type { SubscriptionRecord } from "../../api/subscriptions.ts";
+import type { WebhookRecord } from "../../api/webhooks.ts";
 import type { Attempt, Delivery, DeliveryState } from "../../domain/delivery.ts";
 import { isWebhookId } from "../../domain/ids.ts";
-import { type JsonObject, parseJson } from "../../domain/json.ts";
+import { parseJson } from "../../domain/json.ts";
 import type { Subscription } from "../../domain/subscription.ts";
 import type { Webhook } from "../../domain/webhook.ts";
 import type { Identity } from "../../ports/subscription-store.ts";
-import { record, seconds } from "./records.ts";
+import { seconds } from "./records.ts";
 
 export interface WebhookContext {
   readonly owner: Identity;
@@ -13,9 +16,9 @@ export interface WebhookContext {
 }
 
 /** A webhook (webhooks-and-subscriptions.md, platform.md §1.6); its secret is shown only when it is made. */
-export function webhookRecord(webhook: Webhook, { owner, counts }: WebhookContext): JsonObject {
+export function webhookRecord(webhook: Webhook, { owner, counts }: WebhookContext): WebhookRecord {
   const { id, url, name = null, description = null, active, inactiveReason, failingSince, createdAt, updatedAt } = webhook;
-  return record({
+  return {
     id,
     user_id: owner.userId,
     name,
@@ -27,16 +30,16 @@ export function webhookRecord(webhook: Webhook, { owner, counts }: WebhookContex
     deliveries: { ...counts },
     created_at: seconds(createdAt),
     updated_at: seconds(updatedAt),
-  });
+  };
 }
 
-export function subscriptionRecord({ id, emitterId, listenerId, channel }: Subscription): JsonObject {
+export function subscriptionRecord({ id, emitterId, listenerId, channel }: Subscription): SubscriptionRecord {
   return { id, emitter_id: emitterId, listener_id: listenerId, event_name: channel };
 }
 
-export function deliveryRecord(delivery: Delivery, attempts?: readonly Attempt[]): JsonObject {
+export function deliveryRecord(delivery: Delivery, attempts?: readonly Attempt[]): DeliveryRecord {
   const { id, listenerId, messageId, emitterId, channel, payload, state, attemptCount, nextAt, createdAt } = delivery;
-  return record({
+  return {
     id,
     webhook_id: isWebhookId(listenerId) ? listenerId : undefined,
     listener_id: listenerId,
@@ -49,10 +52,10 @@ export function deliveryRecord(delivery: Delivery, attempts?: readonly Attempt[]
     next_attempt_at_ms: nextAt,
     created_at_ms: createdAt,
     attempts: attempts?.map(attemptRecord),
-  });
+  };
 }
 
-export function attemptRecord({ at, durationMs, result }: Attempt): JsonObject {
+export function attemptRecord({ at, durationMs, result }: Attempt): AttemptAnswer {
   const answered = result.kind === "answered" ? { status: result.status, answer: result.answer } : { error: result.reason };
   return { at_ms: at, duration_ms: durationMs, ...answered };
 }

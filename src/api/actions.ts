@@ -1,0 +1,20 @@
+import { CALLS } from "./calls.ts";
+import { codeParams } from "./components.ts";
+import { call, jsonObject, texts } from "./declare.ts";
+import { actionRun } from "./invocations.ts";
+
+/** Actions, which run once and are not deployed (platform.md §1.8). */
+export const actions = {
+  run: call(CALLS.actions.run, {
+    tag: "Actions",
+    summary: "Runs an action once, and again when it asks for that",
+    params: codeParams.extend({
+      configured_props: jsonObject.default({}),
+      env: texts.default({}),
+      steps: jsonObject.default({}),
+      context: jsonObject.default({}),
+    }),
+    answer: actionRun,
+    also: ["POST /v1/connect/{project_id}/actions/run"],
+  }),
+};

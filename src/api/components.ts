@@ -1,0 +1,129 @@
+import { z } from "zod";
+import { app } from "./apps.ts";
+import { CALLS } from "./calls.ts";
+import { call, deleted, flag, jsonObject, one, optionalText, pageParams, paged, seconds, text, texts, whole } from "./declare.ts";
+import { choices, dynamicProps, optionsParams, prop } from "./props.ts";
+
+/** Code with the local files that it imports. */
+export const codeFiles = z.object({ code: text, path: text.default("component.js"), files: texts.default({}) });
+
+/** How a call names a component, or brings its code (platform.md §1.3, §1.4). */
+export const codeParams = z.object({
+  component_id: optionalText,
+  /** As the Connect API names it: an id or a key. */
+  id: optionalText,
+  key: optionalText,
+  registry: optionalText,
+  component_code: optionalText,
+  component_url: optionalText,
+  component_path: optionalText,
+  component_files: texts.optional(),
+  component_imports: z.array(codeFiles).optional(),
+});
+export type CodeParams = z.input<typeof codeParams>;
+
+export const registryOrigin = z.object({ name: text, path: text, package: optionalText, commit: optionalText });
+
+export const component = z.object({
+  id: text,
+  code: text,
+  code_hash: text,
+  component_path: text,
+  component_files: texts.optional(),
+  component_url: optionalText,
+  registry: registryOrigin.optional(),
+  name: text,
+  version: text,
+  key: optionalText,
+  description: optionalText,
+  component_type: z.enum(["source", "action", "app"]),
+  dedupe: optionalText,
+  hooks: z.array(text),
+  warnings: z.array(text),
+  packages: texts,
+  configurable_props: z.array(prop),
+  published: z.boolean().describe("kept under its key; else only because a source runs it"),
+  created_at: seconds,
+  updated_at: seconds,
+});
+export type ComponentRecord = z.infer<typeof component>;
+
+export const described = z.object({
+  name: text,
+  version: text,
+  key: optionalText,
+  description: optionalText,
+  component_type: z.enum(["source", "action", "app"]),
+  component_path: text,
+  code: text,
+  component_files: texts,
+  registry: optionalText,
+  has_additional_props: z.boolean(),
+  configurable_props: z.array(prop),
+  warnings: z.array(text),
+});
+export type DescribedRecord = z.infer<typeof described>;
+
+const env = texts.default({});
+/** Values that are not given are those of this source. */
+const source_id = optionalText;
+const tag = "Components";
+
+/** /components (platform.md §1.3), and components that are not deployed: what they declare and offer (§1.8, the Connect API). */
+export const components = {
+  list: call(CALLS.components.list, { tag, summary: "Lists saved components, the newest first", params: pageParams, answer: paged(component) }),
+  save: call(CALLS.components.save, {
+    tag,
+    summary: "Saves code without deploying it; with publish it wants a key, and a version that this key did not have",
+    params: codeParams.extend({ publish: flag.optional() }),
+    answer: one(component),
+  }),
+  search: call(CALLS.components.search, {
+    tag,
+    summary: "Finds keys by words of their component's name, key or description, here and in the registries",
+    params: z.object({ query: text.default(""), app: optionalText, limit: whole(1, 1000).default(10) }),
+    answer: z.object({ sources: z.array(text), actions: z.array(text) }),
+  }),
+  ofKey: call(CALLS.components.ofKey, {
+    tag,
+    summary: "Shows the newest component with this key, of those saved here or else of the registries",
+    answer: one(component),
+  }),
+  get: call(CALLS.components.get, { tag, summary: "Shows a saved component, by id or key", answer: one(component) }),
+  unpublish: call(CALLS.components.unpublish, {
+    tag,
+    summary: "Unpublishes a saved component, or every version of a key; sources that run it go on",
+    params: z.object({ version: optionalText }),
+    answer: one(deleted),
+  }),
+  describe: call(CALLS.components.describe, {
+    tag: "Configure",
+    summary: "What code declares, without saving it",
+    params: codeParams.extend({ env }),
+    answer: one(described),
+  }),
+  configure: call(CALLS.components.configure, {
+    tag: "Configure",
+    summary: "One page of the choices of a prop whose options the component computes",
+    params: codeParams.extend({ ...optionsParams.shape, env, source_id }),
+    answer: choices,
+    also: [
+      "POST /v1/connect/{project_id}/components/configure",
+      "POST /v1/connect/{project_id}/triggers/configure",
+      "POST /v1/connect/{project_id}/actions/configure",
+    ],
+  }),
+  props: call(CALLS.components.props, {
+    tag: "Configure",
+    summary: "All props that the component has with these values: what additionalProps declares is among them",
+    params: codeParams.extend({ configured_props: jsonObject.default({}), env, source_id }),
+    answer: dynamicProps,
+    also: ["POST /v1/connect/{project_id}/components/props", "POST /v1/connect/{project_id}/triggers/props", "POST /v1/connect/{project_id}/actions/props"],
+  }),
+  app: call(CALLS.components.app, {
+    tag: "Accounts",
+    summary: "An app as a component uses it: one that is not known is looked up in the component's code first",
+    params: codeParams.extend({ app: z.string().min(1) }),
+    answer: one(app),
+  }),
+};

@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { CALLS } from "./calls.ts";
+import { call, deleted, flag, json, many, one, seconds, text } from "./declare.ts";
+import { cleared, entry, values } from "./state.ts";
+
+const dataStore = z.object({ id: text, name: text, key_count: z.int(), created_at: seconds });
+export type DataStoreRecord = z.infer<typeof dataStore>;
+
+const tag = "Data stores";
+
+/** Key-value stores that components share (platform.md §4.7). */
+export const dataStores = {
+  list: call(CALLS.dataStores.list, { tag, summary: "Lists data stores by name", answer: many(dataStore) }),
+  create: call(CALLS.dataStores.create, {
+    tag,
+    summary: "Makes a data store; there must be none of this name",
+    params: z.object({ name: z.string().min(1) }),
+    answer: one(dataStore),
+  }),
+  delete: call(CALLS.dataStores.delete, {
+    tag,
+    summary: "Deletes a data store with its values; with force also one that a source uses",
+    params: z.object({ force: flag.default(false) }),
+    answer: one(deleted),
+  }),
+  values: call(CALLS.dataStores.values, { tag, summary: "All values of a data store, by key", answer: one(values) }),
+  set: call(CALLS.dataStores.set, { tag, summary: "Sets a value", params: z.object({ value: json }), answer: one(entry) }),
+  unset: call(CALLS.dataStores.unset, { tag, summary: "Deletes a value", answer: one(cleared) }),
+};

@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../domain/json.ts";
+import type { CallAddress } from "./calls.ts";
+
+/** What a call takes and answers. */
+export interface Call<Address extends CallAddress, Params extends z.ZodObject, Answer extends z.ZodType | undefined> {
+  readonly address: Address;
+  /** Other addresses of the same call. */
+  readonly also: readonly CallAddress[];
+  readonly tag: string;
+  readonly summary: string;
+  /** Taken from the query and the body alike (platform.md §1.1). */
+  readonly params: Params;
+  /** The body of the answer; absent: there is none. */
+  readonly answer: Answer;
+  readonly status: 200 | 202;
+}
+
+interface Declaration<Params extends z.ZodObject, Answer extends z.ZodType | undefined> {
+  readonly tag: string;
+  readonly summary: string;
+  readonly params?: Params;
+  readonly answer?: Answer;
+  readonly status?: 200 | 202;
+  readonly also?: readonly CallAddress[];
+}
+
+type NoParams = z.ZodObject<Record<never, never>>;
+
+export function call<const Address extends CallAddress, Answer extends z.ZodType | undefined = undefined>(
+  address: Address,
+  declaration: Declaration<NoParams, Answer> & { readonly params?: never },
+): Call<Address, NoParams, Answer>;
+export function call<const Address extends CallAddress, Params extends z.ZodObject, Answer extends z.ZodType | undefined = undefined>(
+  address: Address,
+  declaration: Declaration<Params, Answer> & { readonly params: Params },
+): Call<Address, Params, Answer>;
+export function call(address: CallAddress, { params, answer, status = 200, also = [], ...rest }: Declaration<z.ZodObject, z.ZodType | undefined>) {
+  return { ...rest, address, also, params: params ?? z.object({}), answer, status };
+}
+
+export const text = z.string();
+export const word = z.string().min(1, "wants a text that is not empty");
+export const optionalText = z.string().optional();
+export const json = z.custom<JsonValue>(isJsonValue, "wants a JSON value");
+export const jsonObject = z.custom<JsonObject>(isJsonObject, "wants a JSON object");
+export const texts = z.record(z.string(), z.string());
+/** Epoch seconds (platform.md §1.1). */
+export const seconds = z.int().describe("epoch seconds");
+export const ms = z.number().describe("epoch ms");
+
+/** Anything that says yes or no in a query or a body. */
+export const flag = z
+  .union([z.boolean(), z.enum(["true", "false", "1", "0", ""])])
+  .transform((value) => value === true || value === "true" || value === "1" || value === "");
+/** A text that may be taken away with null or nothing. */
+export const clearable = z.string().nullable().optional();
+/** Runs of one source at the same time. */
+export const maxConcurrency = z.int("wants a whole number").min(1, "wants at least 1").max(10_000, "wants at most 10000");
+
+/** A number in a query or a body. */
+export function whole(least: number, most: number = Number.MAX_SAFE_INTEGER) {
+  return z.coerce.number<string | number>().int().min(least).max(most);
+}
+
+/** Paging of lists (platform.md §1.1). */
+export const pageParams = z.object({ limit: whole(1, 1000).default(10), before: optionalText, after: optionalText });
+export const limitParams = z.object({ limit: pageParams.shape.limit });
+
+const pageInfo = z.object({ total_count: z.int(), count: z.int(), start_cursor: optionalText, end_cursor: optionalText });
+
+export const one = <Schema extends z.ZodType>(record: Schema) => z.object({ data: record });
+export const many = <Schema extends z.ZodType>(record: Schema) => z.object({ data: z.array(record) });
+export const paged = <Schema extends z.ZodType>(record: Schema) => z.object({ page_info: pageInfo, data: z.array(record) });
+
+export const error = z.object({ error: text, code: text, details: jsonObject.optional() });
+export const deleted = z.object({ id: text, deleted: z.boolean() });

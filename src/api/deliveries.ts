@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { CALLS } from "./calls.ts";
+import { call, flag, json, many, ms, one, optionalText, pageParams, text } from "./declare.ts";
+
+export const attempt = z.object({
+  at_ms: ms,
+  duration_ms: z.number(),
+  status: z.int().optional(),
+  answer: optionalText,
+  error: optionalText,
+});
+export type AttemptAnswer = z.infer<typeof attempt>;
+
+const delivery = z.object({
+  id: text,
+  webhook_id: optionalText,
+  listener_id: text,
+  message_id: text,
+  emitter_id: text,
+  event_name: text,
+  event: json,
+  state: z.enum(["pending", "delivered", "failed", "missed"]),
+  attempt_count: z.int(),
+  next_attempt_at_ms: ms.optional(),
+  created_at_ms: ms,
+  attempts: z.array(attempt).optional(),
+});
+export type DeliveryRecord = z.infer<typeof delivery>;
+
+const listParams = z.object({ limit: pageParams.shape.limit, before: optionalText, state: delivery.shape.state.optional() });
+const since_ms = z.coerce.number<string | number>().default(0);
+const retried = one(z.object({ retried: z.int() }));
+const tag = "Deliveries";
+
+/** What was delivered, with every attempt. */
+export const deliveries = {
+  ofWebhook: call(CALLS.deliveries.ofWebhook, { tag, summary: "Lists deliveries to a webhook, the newest first", params: listParams, answer: many(delivery) }),
+  retryWebhook: call(CALLS.deliveries.retryWebhook, {
+    tag,
+    summary: "Delivers again all that has failed, since a time in epoch ms or from the first",
+    params: z.object({ since_ms }),
+    answer: retried,
+  }),
+  ofSource: call(CALLS.deliveries.ofSource, {
+    tag,
+    summary: "Lists deliveries to a source that listens, the newest first",
+    params: listParams,
+    answer: many(delivery),
+  }),
+  retrySource: call(CALLS.deliveries.retrySource, {
+    tag,
+    summary: "Runs a source that listens with what it has failed to take since a time, or has missed while it was inactive",
+    params: z.object({ since_ms, missed: flag.optional() }),
+    answer: retried,
+  }),
+  get: call(CALLS.deliveries.get, { tag, summary: "Shows a delivery with its attempts", answer: one(delivery) }),
+  retry: call(CALLS.deliveries.retry, { tag, summary: "Delivers again, now", answer: one(delivery) }),
+};

@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { CALLS } from "./calls.ts";
+import { call, json, ms, optionalText, pageParams, paged, text } from "./declare.ts";
+
+/** One event summary (platform.md §5). */
+const event = z.object({
+  id: text,
+  indexed_at_ms: ms,
+  event: json,
+  truncated: z.boolean().optional(),
+  metadata: z.object({
+    emitter_id: text,
+    emit_id: text,
+    name: text,
+    id: optionalText,
+    summary: optionalText,
+    ts: ms.optional(),
+    invocation_id: text,
+    delivery_ts: ms.optional().describe("when it will be emitted; of events in the channel $in"),
+  }),
+});
+export type EventRecord = z.infer<typeof event>;
+
+const tag = "Events";
+
+/** Events of a source (platform.md §1.5). */
+export const events = {
+  list: call(CALLS.events.list, {
+    tag,
+    summary: "Lists events, the newest first; bodies over 1 KB are cut unless expand is event. event_name=$in: those that are postponed",
+    params: pageParams.extend({ event_name: optionalText, expand: optionalText }),
+    answer: paged(event),
+  }),
+  errors: call(CALLS.events.errors, { tag, summary: "Lists failures of the source, the newest first", params: pageParams, answer: paged(event) }),
+  logs: call(CALLS.events.logs, { tag, summary: "Lists lines that the source has logged, the newest first", params: pageParams, answer: paged(event) }),
+  delete: call(CALLS.events.delete, {
+    tag,
+    summary: "Deletes events from start_id to end_id; either may be left open, and without both all go",
+    params: z.object({ start_id: optionalText, end_id: optionalText, event_name: optionalText }),
+    status: 202,
+  }),
+};

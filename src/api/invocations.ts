@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { CALLS } from "./calls.ts";
+import { call, json, jsonObject, limitParams, many, ms, one, optionalText, pageParams, text } from "./declare.ts";
+
+/** What was thrown. */
+const thrown = z.looseObject({ name: text, message: text, stack: text });
+
+export const line = z.object({ k: text, msg: text, ts: ms, from: optionalText });
+export type LineRecord = z.infer<typeof line>;
+
+/** Every kind of observation (platform.md §5). */
+export const observation = z.object({
+  ...line.shape,
+  invocation_id: optionalText,
+  trigger: optionalText,
+  replay_of: optionalText,
+  outcome: optionalText,
+  duration_ms: z.number().optional(),
+  event_count: z.int().optional(),
+  dropped: z.record(z.string(), z.int()).optional(),
+  err: thrown.optional(),
+});
+export type ObservationRecord = z.infer<typeof observation>;
+
+export const invocation = z.object({
+  id: text,
+  source_id: text,
+  trigger: z.looseObject({ kind: text }),
+  trigger_summary: text,
+  started_at_ms: ms,
+  duration_ms: z.number(),
+  outcome: text,
+  message: text,
+  error: thrown.optional(),
+  event_count: z.int(),
+  dropped: z.record(z.string(), z.int()),
+  response_status: z.int().optional(),
+  replay_of: optionalText,
+  returned: json.optional(),
+  logs: z.array(line).optional(),
+});
+export type InvocationRecord = z.infer<typeof invocation>;
+
+const instant = z.object({
+  prop: text,
+  planned_at_ms: ms,
+  last_planned_at_ms: ms,
+  count: z.int(),
+  state: z.enum(["running", "fired", "coalesced", "skipped"]),
+  invocation_id: optionalText,
+  reason: optionalText,
+});
+export type InstantRecord = z.infer<typeof instant>;
+
+const actionRun = z.object({
+  outcome: text,
+  message: text,
+  error: thrown.optional(),
+  exports: jsonObject,
+  ret: json.optional(),
+  os: z.array(observation).describe("what it logged"),
+  response: json.optional(),
+  sends: z.array(json),
+  emits: z.array(z.object({ event: json, name: text })),
+  flow: jsonObject.optional().describe("what it wanted a workflow to do next"),
+  duration_ms: z.number(),
+  runs: z.int(),
+});
+export type ActionRunRecord = z.infer<typeof actionRun>;
+export { actionRun };
+
+const tag = "Invocations";
+
+/** What has run, and what was planned to. */
+export const invocations = {
+  list: call(CALLS.invocations.list, { tag, summary: "Lists calls of run and of hooks, the newest first", params: pageParams, answer: many(invocation) }),
+  get: call(CALLS.invocations.get, { tag, summary: "Shows a call with its log", answer: one(invocation) }),
+  replay: call(CALLS.invocations.replay, { tag, summary: "Repeats the trigger of a call against today's code", answer: one(invocation) }),
+  observations: call(CALLS.invocations.observations, {
+    tag,
+    summary: "The newest observations, the oldest first",
+    params: limitParams,
+    answer: many(observation),
+  }),
+  instants: call(CALLS.invocations.instants, {
+    tag,
+    summary: "What became of planned instants, the newest first",
+    params: limitParams,
+    answer: many(instant),
+  }),
+};

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { json, jsonObject, optionalText, text } from "./declare.ts";
+
+const yes = z.literal(true).optional();
+
+/** One entry of `configurable_props`: type always explicit, functions told as facts (platform.md §4.3). */
+export const prop = z.object({
+  name: text,
+  type: text,
+  label: optionalText,
+  description: optionalText,
+  optional: yes,
+  hidden: yes,
+  disabled: yes,
+  reloadProps: yes,
+  readOnly: yes,
+  secret: yes,
+  default: json.optional(),
+  static: jsonObject.optional(),
+  min: z.number().optional(),
+  max: z.number().optional(),
+  options: z.array(z.object({ label: text, value: json })).optional(),
+  remoteOptions: yes.describe("its choices are asked for"),
+  useQuery: yes,
+  withLabel: yes,
+  app: optionalText,
+  auth: z.object({ app: text }).optional(),
+  customResponse: yes,
+  eventNames: z.array(text).optional(),
+  alertType: optionalText,
+  content: optionalText,
+  accessMode: optionalText,
+  sync: z.boolean().optional(),
+});
+export type PropRecord = z.infer<typeof prop>;
+
+/** One page of choices is asked for (platform.md §1.8). */
+export const optionsParams = z.object({
+  prop_name: z.string().min(1),
+  page: z.coerce.number<string | number>().int().min(0).default(0),
+  prev_context: jsonObject.default({}),
+  query: optionalText,
+  configured_props: jsonObject.default({}),
+});
+
+/** Problems of a call of the component that did not keep it from an answer; none are known (platform.md §1.8). */
+const asides = { observations: z.array(json), errors: z.array(json) };
+
+export const choices = z.object({
+  options: z.array(z.object({ label: text, value: json })),
+  string_options: z.array(text),
+  context: jsonObject.nullable().describe("to be handed back as prev_context for the next page"),
+  ...asides,
+});
+export type ChoicesRecord = z.infer<typeof choices>;
+
+export const dynamicProps = z.object({ ...asides, dynamicProps: z.object({ id: text, configurableProps: z.array(prop) }) });

@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { CALLS } from "./calls.ts";
+import { call, deleted, many, one, optionalText, seconds, text, word } from "./declare.ts";
+
+/** What runs here. */
+const status = z.object({
+  version: z.string(),
+  pid: z.int(),
+  in_background: z.boolean().describe("a command has started it"),
+  home: z.string(),
+  secret_key: z.enum(["keyring", "file", "environment"]),
+  api_url: z.string(),
+  endpoint_url: z.string(),
+  started_at_ms: z.int(),
+  sources: z.int(),
+  processes: z.int().optional().describe("processes of components"),
+  sandbox: z.enum(["wall", "belt"]).describe("what encloses components"),
+  no_wall: z.string().optional().describe("why there is no wall"),
+  component_network: z.enum(["open", "public"]).describe("what components reach; public: neither this machine nor its network"),
+  damage: z.string().optional().describe("what is wrong with the database, which is not written any more"),
+});
+export type StatusRecord = z.infer<typeof status>;
+
+const workspace = z.object({ id: text, orgname: text, name: text, email: text, daily_credits_quota: z.int(), daily_credits_used: z.int() });
+export type WorkspaceRecord = z.infer<typeof workspace>;
+
+const key = z.object({ id: text, name: text, created_at: seconds, key: optionalText });
+export type KeyRecord = z.infer<typeof key>;
+
+/** The server itself, and who owns it (platform.md §1.7): one user, one workspace, no quota. */
+export const server = {
+  status: call(CALLS.server.status, { tag: "Server", summary: "What runs here", answer: one(status) }),
+  rotateSecrets: call(CALLS.server.rotateSecrets, {
+    tag: "Secrets",
+    summary: "Makes a new key and seals every secret with it",
+    answer: one(z.object({ rotated: z.literal(true) })),
+  }),
+  owner: call(CALLS.server.owner, {
+    tag: "Account",
+    summary: "Who owns this server",
+    answer: one(z.object({ id: text, username: text, email: text, orgs: z.array(workspace) })),
+  }),
+  workspace: call(CALLS.server.workspace, { tag: "Account", summary: "The workspace that this server is", answer: one(workspace) }),
+  projects: call(CALLS.server.projects, {
+    tag: "Account",
+    summary: "Projects: there are none here",
+    answer: many(z.object({ id: text, name: text })),
+  }),
+};
+
+/** Who may call it. */
+export const keys = {
+  list: call(CALLS.keys.list, { tag: "Server", summary: "Lists named keys, the newest first; the keys themselves are not kept", answer: many(key) }),
+  create: call(CALLS.keys.create, {
+    tag: "Server",
+    summary: "Makes a named key; it is shown only now",
+    params: z.object({ name: word }),
+    answer: one(key),
+  }),
+  revoke: call(CALLS.keys.revoke, { tag: "Server", summary: "Revokes a key, by id or name", answer: one(deleted) }),
+};

@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { CALLS } from "./calls.ts";
+import { codeParams, registryOrigin } from "./components.ts";
+import { call, deleted, flag, json, jsonObject, maxConcurrency, ms, one, optionalText, pageParams, paged, seconds, text, texts, word } from "./declare.ts";
+import { invocation, observation } from "./invocations.ts";
+import { choices, optionsParams, prop } from "./props.ts";
+import { exportParams, exported, imported } from "./transfer.ts";
+
+const timer = z.object({
+  prop: text,
+  intervalSeconds: z.number().optional(),
+  cron: optionalText,
+  timezone: optionalText,
+  catch_up: text,
+  next_at_ms: ms.optional(),
+});
+
+export const source = z.object({
+  id: text,
+  user_id: text,
+  owner_id: text,
+  component_id: text,
+  component_key: optionalText,
+  component_version: text,
+  configured_props: jsonObject,
+  configurable_props: z.array(prop),
+  active: z.boolean(),
+  created_at: seconds,
+  updated_at: seconds,
+  name: text,
+  name_slug: text,
+  type: z.literal("DeployedComponent"),
+  dedupe: optionalText,
+  env: z.array(text),
+  max_concurrency: z.int().optional().describe("runs at the same time; absent: as many as the server allows"),
+  allow_run: z.literal(true).optional(),
+  imports: z.array(text).optional(),
+  component_url: optionalText,
+  registry: registryOrigin.optional(),
+  warnings: z.array(text).optional(),
+  problems: z.array(text).optional().describe("why it cannot run as it should, such as a revoked account"),
+  endpoint_url: optionalText,
+  timers: z.array(timer).optional(),
+  callback_observations: z.array(observation).optional(),
+});
+export type SourceRecord = z.infer<typeof source>;
+export type TimerRecord = z.infer<typeof timer>;
+
+const sourceParams = codeParams.extend({
+  name: word.optional(),
+  configured_props: jsonObject.optional(),
+  env: texts.optional(),
+  active: flag.optional(),
+  allow_run: flag.optional().describe("it may start programs of the machine, inside the wall"),
+  max_concurrency: maxConcurrency.nullable().optional().describe("runs at the same time; null: as many as the server allows"),
+});
+export type SourceParams = z.input<typeof sourceParams>;
+
+const tag = "Sources";
+
+/** /sources (platform.md §1.4). */
+export const sources = {
+  list: call(CALLS.sources.list, {
+    tag,
+    summary: "Lists all sources, the newest first",
+    params: pageParams,
+    answer: paged(source),
+    also: ["GET /v1/orgs/{org_id}/sources", "GET /v1/workspaces/{org_id}/sources"],
+  }),
+  deploy: call(CALLS.sources.deploy, { tag, summary: "Deploys a component", params: sourceParams, answer: one(source) }),
+  get: call(CALLS.sources.get, { tag, summary: "Shows a source, by id or slug", answer: one(source) }),
+  update: call(CALLS.sources.update, {
+    tag,
+    summary: "Changes code, name, props, variables or state: deactivate, swap, activate",
+    params: sourceParams,
+    answer: one(source),
+  }),
+  delete: call(CALLS.sources.delete, {
+    tag,
+    summary: "Deletes a source with all that belongs to it; with force although its deactivate hook throws",
+    params: z.object({ force: flag.optional() }),
+    answer: one(deleted),
+  }),
+  run: call(CALLS.sources.run, {
+    tag,
+    summary: "Runs a source now, with the given event or as its timer would; or emits its sample event in place of a run",
+    params: z.object({ event: json.optional(), sample: flag.optional() }),
+    answer: one(invocation),
+  }),
+  configure: call(CALLS.sources.configure, {
+    tag,
+    summary: "One page of the choices of a prop whose options the component computes",
+    params: optionsParams,
+    answer: one(choices),
+  }),
+  export: call(CALLS.sources.export, {
+    tag: "Transfer",
+    summary: "A source with its code, values and pins; secrets, state and events only when they are asked for",
+    params: exportParams,
+    answer: one(exported),
+  }),
+  import: call(CALLS.sources.import, {
+    tag: "Transfer",
+    summary: "Deploys or updates the source with this slug, all or nothing; values that are not given stay. Events are taken only by a new source",
+    params: imported,
+    answer: one(source),
+  }),
+};

@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { CALLS } from "./calls.ts";
+import { call, json, one, text } from "./declare.ts";
+
+export const values = z.record(z.string(), json);
+export const entry = z.object({ key: text, value: json });
+export const cleared = z.object({ key: text, deleted: z.boolean() });
+
+const tag = "State";
+
+/** The key-value store of a source, from outside. */
+export const state = {
+  all: call(CALLS.state.all, { tag, summary: "All keys with their values", answer: one(values) }),
+  get: call(CALLS.state.get, { tag, summary: "The value of a key", answer: one(entry) }),
+  set: call(CALLS.state.set, { tag, summary: "Sets a key", params: z.object({ value: json }), answer: one(entry) }),
+  delete: call(CALLS.state.delete, { tag, summary: "Clears a key", answer: one(cleared) }),
+};

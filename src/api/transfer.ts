@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { EXACT_VERSION } from "../domain/package-spec.ts";
+import { codeFiles } from "./components.ts";
+import { flag, json, jsonObject, maxConcurrency, ms, optionalText, text, texts, whole, word } from "./declare.ts";
+
+const channelCache = z.object({ unique: z.array(text).optional(), greatest: optionalText, last: optionalText });
+
+const carriedEvent = z.object({
+  event: json,
+  indexed_at_ms: ms,
+  metadata: z.object({
+    name: text.default(""),
+    id: optionalText,
+    summary: optionalText,
+    ts: z.number().optional(),
+    invocation_id: text.default(""),
+  }),
+});
+
+/** A source as it travels between servers (pd push, pd pull): what one hands out, another takes. */
+const carried = z.object({
+  slug: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "wants a slug: small letters, digits and dashes"),
+  name: word,
+  active: z.boolean().default(true),
+  component: codeFiles.extend({ imports: z.array(codeFiles).optional().describe("what is loaded before it") }),
+  packages: z.record(z.string(), z.string().regex(EXACT_VERSION, "wants an exact version, such as 1.2.3")).default({}),
+  configured_props: jsonObject.default({}),
+  env: texts.default({}),
+  max_concurrency: maxConcurrency.optional(),
+  allow_run: z.boolean().optional(),
+  state: jsonObject.optional(),
+  dedupe_cache: channelCache.extend({ channels: z.record(z.string(), channelCache).optional() }).optional(),
+  events: z.array(carriedEvent).default([]),
+});
+
+export const imported = carried;
+export type CarriedSource = z.input<typeof carried>;
+
+/** What is told beside it, for whoever plans a transfer. */
+export const exported = carried.extend({
+  version: text,
+  secret_props: z.array(text),
+  prop_names: z.array(text),
+  withheld_props: z.array(text).describe("secrets and credentials, whose values are left out"),
+  withheld_env: z.array(text),
+});
+export type ExportedRecord = z.input<typeof exported>;
+
+export const exportParams = z.object({ secrets: flag.default(false), state: flag.default(false), events: whole(0, 1000).default(0) });
