@@ -1,5 +1,6 @@
 // Builds dist: the command, the library, the entries of the child process and of the writer's thread.
 import { cpSync, readdirSync, rmSync } from "node:fs";
+import { basename } from "node:path";
 import { build } from "esbuild";
 
 const shared = { bundle: true, platform: "node", target: "node20.19", logLevel: "warning", legalComments: "none" };
@@ -34,6 +35,18 @@ await Promise.all([
   build({ ...shared, entryPoints: ["src/sandbox/child/main.ts"], outfile: "dist/child.cjs", format: "cjs", minifyWhitespace: true, minifySyntax: true }),
   build({ ...shared, entryPoints: ["src/store/sqlite/writer.ts"], outfile: "dist/writer.js", format: "esm", external, banner }),
   build({ ...shared, entryPoints: ["src/store/sqlite/maintenance.ts"], outfile: "dist/maintenance.js", format: "esm", external, banner }),
-  build({ ...shared, entryPoints: ["src/index.ts", ...commands], outdir: "dist", entryNames: "[name]", format: "esm", splitting: true, external, banner }),
+  build({
+    ...shared,
+    entryPoints: [
+      { in: "src/index.ts", out: "index" },
+      { in: "src/client/index.ts", out: "client" },
+      ...commands.map((path) => ({ in: path, out: basename(path, ".ts") })),
+    ],
+    outdir: "dist",
+    format: "esm",
+    splitting: true,
+    external,
+    banner,
+  }),
 ]);
 cpSync("src/store/sqlite/migrations", "dist/migrations", { recursive: true });

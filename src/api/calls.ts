@@ -5,6 +5,7 @@
 export const CALLS = {
   sources: {
     list: "GET /v1/users/me/sources",
+    listOfOrg: "GET /v1/orgs/{org_id}/sources",
     deploy: "POST /v1/sources",
     get: "GET /v1/sources/{id}",
     update: "PUT /v1/sources/{id}",

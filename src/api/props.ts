@@ -55,3 +55,16 @@ export const choices = z.object({
 export type ChoicesRecord = z.infer<typeof choices>;
 
 export const dynamicProps = z.object({ ...asides, dynamicProps: z.object({ id: text, configurableProps: z.array(prop) }) });
+
+/** What the details of PD_BAD_PROPS tell. */
+export interface BadProps {
+  readonly problems: readonly PropProblemRecord[];
+  /** All that are declared with the values that were given. */
+  readonly props: readonly PropRecord[];
+}
+
+export interface PropProblemRecord {
+  readonly prop: string;
+  readonly problem?: string;
+  readonly isMissing?: boolean;
+}

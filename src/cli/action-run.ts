@@ -1,71 +1,66 @@
-import { type JsonObject, isJsonObject } from "../domain/json.ts";
+import type { ActionRunRecord } from "../api/invocations.ts";
+import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
 import type { CliContext } from "./context.ts";
-import { coloursFor, printJson, printLine, text, timelineLine } from "./reporter.ts";
+import { coloursFor, printJson, printLine, timelineLine } from "./reporter.ts";
 
 /** What an action did: its log, exports, what it returned, what it sent and wanted next. The exit code: 1 when it failed. */
-export function printActionRun(cli: CliContext, run: JsonObject): number {
-  const isOk = run["outcome"] === "returned";
+export function printActionRun(cli: CliContext, run: ActionRunRecord): number {
+  const isOk = run.outcome === "returned";
   if (cli.isJson) printJson(cli, run);
   else for (const line of actionLines(cli, run)) printLine(cli, line);
   return isOk ? 0 : 1;
 }
 
-function actionLines(cli: CliContext, run: JsonObject): string[] {
+function actionLines(cli: CliContext, run: ActionRunRecord): string[] {
   const colours = coloursFor(cli.stdout, cli);
-  const logs = recordsOf(run["os"]).map((line) => timelineLine(line, colours) ?? "");
-  const exports = isJsonObject(run["exports"]) ? run["exports"] : {};
-  const { $summary: summary, ...others } = exports;
-  const frames = isJsonObject(run["error"]) ? [colours.dim(framesOf(run["error"]))] : [];
+  const { $summary: summary, ...others } = run.exports;
   return [
-    ...logs,
+    ...run.os.map((line) => timelineLine(line, colours) ?? ""),
     ...(summary === undefined ? [] : [`${colours.bold("summary")}  ${String(summary)}`]),
     ...Object.entries(others).map(([name, value]) => `${colours.bold("export")}   ${name} = ${shown(value)}`),
-    ...(run["response"] === undefined ? [] : [`${colours.bold("response")} ${shown(run["response"])}`]),
-    ...recordsOf(run["emits"]).map((emit) => `${colours.bold("emit")}     ${text(emit, "name")}${shown(emit["event"])}`),
-    ...recordsOf(run["sends"])
+    ...(run.response === undefined ? [] : [`${colours.bold("response")} ${shown(run.response)}`]),
+    ...run.emits.map(({ name, event }) => `${colours.bold("emit")}     ${name}${shown(event)}`),
+    ...run.sends
+      .filter(isJsonObject)
       .filter(({ to }) => to !== "emit")
       .map((send) => `${colours.bold("send")}     ${sendLine(send)}`),
-    ...(isJsonObject(run["flow"]) ? [`${colours.bold("flow")}     ${flowLine(run["flow"])}`] : []),
-    ...(run["ret"] === undefined ? [] : [`${colours.bold("returned")} ${JSON.stringify(run["ret"], undefined, 2)}`]),
-    run["outcome"] === "returned" ? colours.green(`✔ done ${text(run, "duration_ms")} ms${runsOf(run)}`) : colours.red(`✖ fail ${text(run, "message")}`),
-    ...frames,
+    ...(run.flow === undefined ? [] : [`${colours.bold("flow")}     ${flowLine(run.flow)}`]),
+    ...(run.ret === undefined ? [] : [`${colours.bold("returned")} ${JSON.stringify(run.ret, undefined, 2)}`]),
+    run.outcome === "returned" ? colours.green(`✔ done ${run.duration_ms} ms${runsOf(run)}`) : colours.red(`✖ fail ${run.message}`),
+    ...(run.error === undefined ? [] : [colours.dim(framesOf(run.error.stack))]),
   ];
 }
 
-function framesOf(thrown: JsonObject): string {
-  return text(thrown, "stack")
+function framesOf(stack: string): string {
+  return stack
     .split("\n")
     .filter((line) => /^\s+at /.test(line))
     .slice(0, 8)
     .join("\n");
 }
 
-function sendLine(send: JsonObject): string {
-  const what =
-    isJsonObject(send["what"]) && send["to"] === "http" ? `${text(send["what"], "method") || "GET"} ${text(send["what"], "url")}` : shown(send["what"]);
-  return `${text(send, "to")} ${what}: ${send["problem"] === undefined ? `status ${text(send, "status")}` : text(send, "problem")}`;
+/** What is sent has as many forms as there are receivers. */
+function sendLine({ to, what, status, problem }: JsonObject): string {
+  const told = isJsonObject(what) && to === "http" ? `${shown(what["method"] ?? "GET")} ${shown(what["url"])}` : shown(what);
+  return `${shown(to)} ${told}: ${problem === undefined ? `status ${shown(status)}` : shown(problem)}`;
 }
 
 /** What it wanted next is told: only a workflow would do it. */
-function flowLine(flow: JsonObject): string {
-  switch (flow["kind"]) {
+function flowLine({ kind, reason, maxRetries, ms }: JsonObject): string {
+  switch (kind) {
     case "exit":
-      return `exit${flow["reason"] === undefined ? "" : `: ${text(flow, "reason")}`}`;
+      return `exit${reason === undefined ? "" : `: ${shown(reason)}`}`;
     case "rerun":
-      return `rerun: it asked for another run more often than the ${text(flow, "maxRetries")} times that it allows`;
+      return `rerun: it asked for another run more often than the ${shown(maxRetries)} times that it allows`;
     default:
-      return `${text(flow, "kind")} for ${text(flow, "ms")} ms: nothing comes after an action that runs by itself, so nothing waits`;
+      return `${shown(kind)} for ${shown(ms)} ms: nothing comes after an action that runs by itself, so nothing waits`;
   }
 }
 
-function runsOf(run: JsonObject): string {
-  return Number(run["runs"]) > 1 ? `, in ${text(run, "runs")} runs` : "";
+function runsOf({ runs }: ActionRunRecord): string {
+  return runs > 1 ? `, in ${runs} runs` : "";
 }
 
-function shown(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function recordsOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+function shown(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }

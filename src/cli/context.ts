@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type GivenSettings, SETTINGS, type Settings, readSettings } from "../config.ts";
 import { PdError } from "../domain/errors.ts";
-import type { JsonObject } from "../domain/json.ts";
+import type { JsonValue } from "../domain/json.ts";
 import { makeHome } from "../system/home-folder.ts";
 import { packageFile } from "../system/program-files.ts";
 import { readServerRecord } from "../system/server-record.ts";
-import { ApiClient, type ServerAddress } from "./api-client.ts";
+import { type Client, createClient } from "../client/client.ts";
+import { Connection, type ServerAddress } from "../client/connection.ts";
 import { findProfile, readConfig } from "./profiles.ts";
 import { withSpinner } from "./spinner.ts";
 import { readIfThere } from "../system/whole-files.ts";
@@ -38,12 +39,12 @@ export async function settingsOf({ flags, environment }: CliContext): Promise<Se
 }
 
 /** A client of the server on this PD_HOME, with a spinner when it is for a command; `undefined` when none answers. */
-export async function findServer(settings: Settings, cli?: CliContext): Promise<ApiClient | undefined> {
+export async function findServer(settings: Settings, cli?: CliContext): Promise<Client | undefined> {
   const locate = (): Promise<ServerAddress | undefined> => locateServer(settings.home);
   const address = await locate();
-  if (address === undefined || !(await new ApiClient(address).isAlive())) return undefined;
-  const watch = cli === undefined ? {} : { watch: (call: Promise<JsonObject>) => withSpinner(cli, "Waiting for the server", call) };
-  return new ApiClient(address, { locate, ...watch });
+  if (address === undefined || !(await new Connection(address).isAlive())) return undefined;
+  const watch = cli === undefined ? {} : { watch: (call: Promise<JsonValue | undefined>) => withSpinner(cli, "Waiting for the server", call) };
+  return createClient(new Connection(address, { locate, ...watch }));
 }
 
 /** What the server on this home says of itself; it may have ended without a word. */
@@ -55,14 +56,14 @@ async function locateServer(home: string): Promise<ServerAddress | undefined> {
 }
 
 /** A client of the server that the command is for. On this machine one is started where there is none, and said so. */
-export function connect(cli: CliContext): Promise<ApiClient> {
+export function connect(cli: CliContext): Promise<Client> {
   return connectTo(cli, cli.profile);
 }
 
 /** A client of a profile's server; without a name of the one that is used by default. */
-export async function connectTo(cli: CliContext, profileName: string | undefined): Promise<ApiClient> {
+export async function connectTo(cli: CliContext, profileName: string | undefined): Promise<Client> {
   const profile = await findProfile(profileName, cli.environment);
-  if (profile !== undefined) return new ApiClient(profile, { watch: (call) => withSpinner(cli, `Waiting for ${profile.baseUrl}`, call) });
+  if (profile !== undefined) return createClient(new Connection(profile, { watch: (call) => withSpinner(cli, `Waiting for ${profile.baseUrl}`, call) }));
   const settings = await settingsOf(cli);
   const running = await findServer(settings, cli);
   if (running !== undefined) return running;
@@ -73,7 +74,7 @@ export async function connectTo(cli: CliContext, profileName: string | undefined
 }
 
 /** A server that somebody else started, and that ended without a word, may be on its way up again: whoever looks after it would find its place taken. */
-async function untilReturned(cli: CliContext, settings: Settings): Promise<ApiClient | undefined> {
+async function untilReturned(cli: CliContext, settings: Settings): Promise<Client | undefined> {
   const record = await readServerRecord(settings.home);
   if (record === undefined || record.in_background === true) return undefined;
   cli.stderr.write("The server that was started here is gone: waiting whether it comes back\n");
@@ -85,7 +86,7 @@ async function untilReturned(cli: CliContext, settings: Settings): Promise<ApiCl
 }
 
 /** Starts `pd up` with the same settings, its output in server.log of PD_HOME. Throws what kept it from starting. */
-export async function startInBackground(cli: CliContext, settings: Settings): Promise<ApiClient> {
+export async function startInBackground(cli: CliContext, settings: Settings): Promise<Client> {
   await makeHome(settings.home);
   const logPath = join(settings.home, "server.log");
   const output = openSync(logPath, "a", 0o600);

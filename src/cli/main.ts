@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { CommanderError, type CommandUnknownOpts } from "@commander-js/extra-typings";
 import { type GivenSettings, SETTINGS } from "../config.ts";
 import type { CliContext } from "./context.ts";
 import { buildProgram } from "./program.ts";
@@ -17,18 +17,16 @@ export async function main(argv: readonly string[], streams: CliStreams = proces
   let exitCode = 0;
   // A reader that has gone away, as head does, is no failure of the command.
   for (const stream of [streams.stdout, streams.stderr]) stream.on("error", () => {});
-  const program = buildProgram((work) => async (...given: unknown[]) => {
-    const command = given.at(-1);
-    if (!(command instanceof Command)) return;
+  const program = buildProgram(async (command, work) => {
     const cli = contextOf(command, streams);
-    exitCode = await work(cli, { words: command.processedArgs, flags: command.opts(), program }).catch(async (error: unknown) => {
+    exitCode = await work(cli).catch(async (error: unknown) => {
       const { isWrongUsage, printError } = await import("./reporter.ts");
       printError(cli, error);
       return isWrongUsage(error) ? WRONG_USAGE : 1;
     });
   });
   program.exitOverride().configureOutput({ writeOut: (text) => streams.stdout.write(text), writeErr: (text) => streams.stderr.write(text) });
-  for (const command of program.commands) command.copyInheritedSettings(program);
+  inherit(program);
   const [first, topic] = argv;
   const isUnknownTopic = first === "help" && topic !== undefined && !program.commands.some((command) => command.name() === topic);
   try {
@@ -41,8 +39,16 @@ export async function main(argv: readonly string[], streams: CliStreams = proces
   return exitCode;
 }
 
-function contextOf(command: Command, { stdin, stdout, stderr }: CliStreams): CliContext {
-  const all = command.optsWithGlobals();
+/** Commands take over what holds for the program only when they are made. */
+function inherit(command: CommandUnknownOpts): void {
+  for (const child of command.commands) {
+    child.copyInheritedSettings(command);
+    inherit(child);
+  }
+}
+
+function contextOf(command: CommandUnknownOpts, { stdin, stdout, stderr }: CliStreams): CliContext {
+  const all: Record<string, unknown> = command.optsWithGlobals();
   const flags: GivenSettings = Object.fromEntries(
     Object.entries(SETTINGS).flatMap(([name, { flag }]) => {
       const value: unknown = all[flag.replaceAll(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase())];

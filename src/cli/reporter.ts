@@ -1,5 +1,7 @@
 import { Chalk, type ChalkInstance } from "chalk";
-import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
+import type { EventRecord } from "../api/events.ts";
+import type { ObservationRecord } from "../api/invocations.ts";
+import type { JsonValue } from "../domain/json.ts";
 import { PdError, isDiskProblem, messageOf, toPdError } from "../domain/errors.ts";
 import type { CliContext } from "./context.ts";
 import { forTerminal } from "./terminal-text.ts";
@@ -15,8 +17,11 @@ export function coloursFor(stream: NodeJS.WriteStream, { environment }: CliConte
   return new Chalk({ level: isWanted || ((environment["NO_COLOR"] ?? "") === "" && (environment["FORCE_COLOR"] ?? "0") !== "0") ? 1 : 0 });
 }
 
+/** What JSON text can be made of; members that are undefined are left out. */
+type Printable = JsonValue | object;
+
 /** One JSON value, the answer of a command under --json. */
-export function printJson({ stdout }: CliContext, value: JsonValue): void {
+export function printJson({ stdout }: CliContext, value: Printable): void {
   stdout.write(`${forTerminal(JSON.stringify(value))}\n`);
 }
 
@@ -70,23 +75,30 @@ export function table(headers: readonly string[], rows: readonly (readonly strin
     .join("\n");
 }
 
-interface Listing {
+interface Listing<Item> {
   readonly columns: readonly string[];
-  readonly cells: (record: JsonObject) => readonly string[];
+  readonly cells: (record: Item) => readonly (string | number | undefined)[];
   /** Told in place of an empty table. */
   readonly none: string;
 }
 
 /** Records as a table, or as JSON. The exit code. */
-export function printRecords(cli: CliContext, records: readonly JsonObject[], { columns, cells, none }: Listing): 0 {
+export function printRecords<Item extends Printable>(cli: CliContext, records: readonly Item[], { columns, cells, none }: Listing<Item>): 0 {
   if (cli.isJson) printJson(cli, [...records]);
   else if (records.length === 0) printNote(cli, none);
-  else printLine(cli, table(columns, records.map(cells)));
+  else
+    printLine(
+      cli,
+      table(
+        columns,
+        records.map((record) => cells(record).map((cell) => String(cell ?? ""))),
+      ),
+    );
   return 0;
 }
 
 /** One record as JSON, or in words. The exit code. */
-export function printRecord(cli: CliContext, record: JsonObject, inWords: () => void): 0 {
+export function printRecord(cli: CliContext, record: Printable, inWords: () => void): 0 {
   if (cli.isJson) printJson(cli, record);
   else inWords();
   return 0;
@@ -99,11 +111,6 @@ export function fields(pairs: readonly (readonly [string, JsonValue | undefined]
   return shown.map(([label, value]) => `${`${label}:`.padEnd(width)} ${typeof value === "string" ? value : JSON.stringify(value)}`).join("\n");
 }
 
-export function text(record: JsonObject, name: string): string {
-  const value = record[name];
-  return value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value);
-}
-
 /** `12:03:01.045` in local time. */
 export function clockTime(at: number): string {
   const date = new Date(at);
@@ -112,19 +119,20 @@ export function clockTime(at: number): string {
 }
 
 /** One line of the timeline for what an observation stream says; `undefined` for what needs none. */
-export function timelineLine(record: JsonObject, colours: ChalkInstance): string | undefined {
-  const at = colours.dim(clockTime(Number(record["ts"] ?? 0)));
-  const message = shown(text(record, "msg"));
-  switch (record["k"]) {
+export function timelineLine(record: ObservationRecord, colours: ChalkInstance): string | undefined {
+  const at = colours.dim(clockTime(record.ts));
+  const message = shown(record.msg);
+  const id = colours.dim(`  ${record.invocation_id ?? ""}`);
+  switch (record.k) {
     case "run.start":
       return `${at} ${colours.cyan("▶ run  ")} ${message}`;
     case "run.end":
-      return `${at} ${colours.green("✔ done ")} ${runSummary(record)}${colours.dim(`  ${text(record, "invocation_id") || text(record, "id")}`)}`;
+      return `${at} ${colours.green("✔ done ")} ${runSummary(record)}${id}`;
     case "source.update":
       return `${at} ${colours.magenta("↻ new  ")} ${message}`;
     case "error":
-      if (record["outcome"] === undefined) return logLine(record, { at, message, colours });
-      return `${at} ${colours.red("✖ fail ")} ${message}${colours.dim(`  ${text(record, "invocation_id") || text(record, "id")}`)}${stackOf(record, colours)}`;
+      if (record.outcome === undefined) return logLine(record, { at, message, colours });
+      return `${at} ${colours.red("✖ fail ")} ${message}${id}${stackOf(record, colours)}`;
     case "system":
       return `${at} ${colours.yellow("! note ")} ${message}`;
     default:
@@ -132,12 +140,11 @@ export function timelineLine(record: JsonObject, colours: ChalkInstance): string
   }
 }
 
-function logLine(record: JsonObject, { at, message, colours }: { at: string; message: string; colours: ChalkInstance }): string {
-  const level = text(record, "k").replace("console.", "");
+function logLine({ k, from }: ObservationRecord, { at, message, colours }: { at: string; message: string; colours: ChalkInstance }): string {
+  const level = k.replace("console.", "");
   const paint = level === "error" || level === "stderr" ? colours.red : level === "warn" ? colours.yellow : (line: string) => line;
-  const from = text(record, "from");
   const label = level === "stdout" || level === "" ? "log" : level === "stderr" || level === "error" ? "err" : level;
-  return `${at} ${colours.dim(`│ ${label.padEnd(5)}`)} ${paint(message)}${from === "" ? "" : colours.dim(`  ${from}`)}`;
+  return `${at} ${colours.dim(`│ ${label.padEnd(5)}`)} ${paint(message)}${from === undefined || from === "" ? "" : colours.dim(`  ${from}`)}`;
 }
 
 /** Further lines stand below the first. */
@@ -146,23 +153,17 @@ function shown(message: string): string {
 }
 
 /** `12 ms, 3 events, 2 dropped (unique: …)`. */
-function runSummary(record: JsonObject): string {
-  const events = Number(record["event_count"] ?? 0);
-  const dropped = isJsonObject(record["dropped"]) ? Object.entries(record["dropped"]) : [];
-  const total = dropped.reduce((sum, [, count]) => sum + Number(count), 0);
-  const reasons = dropped.map(([reason, count]) => (dropped.length === 1 ? reason : `${reason}: ${String(count)}`)).join(", ");
-  return [
-    `${text(record, "duration_ms")} ms`,
-    ...(events > 0 ? [`${events} event${events === 1 ? "" : "s"}`] : []),
-    ...(total > 0 ? [`${total} dropped (${reasons})`] : []),
-  ].join(", ");
+function runSummary({ event_count: events = 0, dropped: counts = {}, duration_ms: ms }: ObservationRecord): string {
+  const dropped = Object.entries(counts);
+  const total = dropped.reduce((sum, [, count]) => sum + count, 0);
+  const reasons = dropped.map(([reason, count]) => (dropped.length === 1 ? reason : `${reason}: ${count}`)).join(", ");
+  return [`${ms ?? ""} ms`, ...(events > 0 ? [`${events} event${events === 1 ? "" : "s"}`] : []), ...(total > 0 ? [`${total} dropped (${reasons})`] : [])].join(
+    ", ",
+  );
 }
 
-function stackOf(record: JsonObject, colours: ChalkInstance): string {
-  const error = isJsonObject(record["err"]) ? record["err"] : {};
-  const frames = text(error, "stack")
-    .split("\n")
-    .filter((line) => /^\s+at /.test(line));
+function stackOf({ err }: ObservationRecord, colours: ChalkInstance): string {
+  const frames = (err?.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
   return frames
     .slice(0, 6)
     .map((line) => `\n${" ".repeat(INDENT)}${colours.dim(line.trim())}`)
@@ -170,12 +171,10 @@ function stackOf(record: JsonObject, colours: ChalkInstance): string {
 }
 
 /** One line of the timeline for an event. */
-export function eventLine(record: JsonObject, colours: ChalkInstance): string {
-  const metadata = isJsonObject(record["metadata"]) ? record["metadata"] : {};
-  const channel = text(metadata, "name");
-  const body = JSON.stringify(record["event"] ?? null);
-  const label = text(metadata, "summary") || (body.length > 120 ? `${body.slice(0, 120)}…` : body);
-  return `${colours.dim(clockTime(Number(record["indexed_at_ms"] ?? 0)))} ${colours.green("◆ event")} ${channel === "" ? "" : `[${channel}] `}${shown(label)}`;
+export function eventLine({ metadata, event, indexed_at_ms: at }: EventRecord, colours: ChalkInstance): string {
+  const body = JSON.stringify(event);
+  const label = metadata.summary || (body.length > 120 ? `${body.slice(0, 120)}…` : body);
+  return `${colours.dim(clockTime(at))} ${colours.green("◆ event")} ${metadata.name === "" ? "" : `[${metadata.name}] `}${shown(label)}`;
 }
 
 /** A number of lines or events. Throws PD_BAD_INPUT. */

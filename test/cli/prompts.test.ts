@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { accounts } from "../../src/cli/commands/accounts.ts";
+import { connectAccount } from "../../src/cli/commands/accounts.ts";
 import { deploy } from "../../src/cli/commands/deploy.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { temporaryFolder } from "../support/home.ts";
@@ -165,7 +165,7 @@ describe("prompts", () => {
     const { server, terminal } = await started("");
     const tokens = await TokenServer.start(() => ({ body: { access_token: "t" } }));
     const flags = { authorizeUrl: `${tokens.url}/authorize`, tokenUrl: `${tokens.url}/token`, redirectUri: "https://example.com/back" };
-    const done = accounts(terminal.cli, { verb: "connect", words: ["demo"] }, flags);
+    const done = connectAccount(terminal.cli, "demo", flags);
     await terminal.answers("Client id", "me");
     const url = new URL(/http:\S+/.exec(await terminal.sees("The address that you were sent to"))?.[0] ?? "");
     expect(url.searchParams.get("redirect_uri")).toBe("https://example.com/back");

@@ -1,3 +1,4 @@
+import { createClient } from "../../src/client/client.ts";
 import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -183,18 +184,10 @@ describe("a server that is killed", () => {
     const first = await home.up();
     await home.pd("deploy", componentPath("endless-loop.mjs"));
     const event = await home.file("event.json", '{ "loop": true }');
-    const { id } = await first.api.source("endless-loop");
-    const over = new AbortController();
-    let isLooping = (): void => {};
-    const looping = new Promise<void>((resolve) => (isLooping = resolve));
-    const lines = first.api.stream(`/sse/dc/${String(id)}/observations`, {
-      signal: over.signal,
-      onMessage: ({ data }) => (data["msg"] === "before" ? isLooping() : undefined),
-    });
+    const lines = createClient(first.api.connection).follow.logs("endless-loop");
     await lines.opened;
     home.spawn(["run", "endless-loop", "--event", event]);
-    await looping;
-    over.abort();
+    for await (const { msg } of lines) if (msg === "before") break;
     await killHard(first.child);
     await home.up();
     await expect.poll(() => childrenOf(home).length, { timeout: 20_000 }).toBe(1);

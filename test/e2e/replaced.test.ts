@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { cp, mkdir, readFile, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ApiClient, dataOf } from "../../src/cli/api-client.ts";
+import { ApiClient, dataOf } from "../support/api.ts";
 import { isRecord } from "../../src/domain/json.ts";
 import { temporaryFolder } from "../support/home.ts";
 

@@ -1,7 +1,7 @@
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { dataOf, listOf } from "../../src/cli/api-client.ts";
+import { dataOf, listOf } from "../support/api.ts";
 import { fieldsRead } from "../../src/domain/account.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { TestServer } from "../support/runtime.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
-import { listOf } from "../../src/cli/api-client.ts";
+import { listOf } from "../support/api.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 import { startHttpServer } from "../support/http-server.ts";
 

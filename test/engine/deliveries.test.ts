@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
-import { dataOf, listOf } from "../../src/cli/api-client.ts";
+import { dataOf, listOf } from "../support/api.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { Gate } from "../support/gate.ts";
 import { Receiver } from "../support/receiver.ts";

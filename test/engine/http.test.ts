@@ -1,3 +1,4 @@
+import { createClient } from "../../src/client/client.ts";
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { deployFile } from "../support/components.ts";
@@ -320,28 +321,19 @@ describe("a stream of events", () => {
   it("resumes after Last-Event-ID with no gap and no double, while events keep coming", async () => {
     const server = await TestServer.start();
     const source = await server.deploy('export default { name: "t", version: "1", run({ n }) { this.$emit(n); } };');
+    const client = createClient(server.api.connection);
     const seen: unknown[] = [];
     let lastEventId = "0-0";
     const emitting = (async () => {
       for (let n = 1; n <= 60; n++) await source.run({ n });
     })();
     while (seen.length < 60) {
-      const stop = new AbortController();
-      const enough = new Promise<void>((resolve) => {
-        let here = 0;
-        void server.api.stream(`/sse/dc/${source.id}/emits`, {
-          signal: stop.signal,
-          lastEventId,
-          onMessage: ({ id, data }) => {
-            if (stop.signal.aborted) return;
-            seen.push(data["event"]);
-            lastEventId = id;
-            if (++here === 20) resolve();
-          },
-        });
-      });
-      await enough;
-      stop.abort();
+      let here = 0;
+      for await (const { id, event } of client.follow.events(source.id, { after: lastEventId })) {
+        seen.push(event);
+        lastEventId = id;
+        if (++here === 20) break;
+      }
     }
     await emitting;
     expect(seen).toEqual(Array.from({ length: 60 }, (_none, n) => n + 1));

@@ -20,7 +20,7 @@ async function behindNetwork({ isStored, silences }: { isStored: boolean; silenc
   let [commits, questions] = [0, 0];
   const lost = (): PdError => new PdError("PD_IN_DOUBT", "the connection was lost");
   const doubtful: Pick<RunStore, "commit" | "committed" | "append"> = {
-    append: store.append,
+    append: (addendum) => store.append(addendum),
     async commit(run) {
       commits++;
       if (isStored) await store.commit(run);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dataOf } from "../../src/cli/api-client.ts";
+import { dataOf } from "../support/api.ts";
 import { PdError } from "../../src/domain/errors.ts";
 import { rangeToLift, withoutRanges } from "../../src/engine/lift-range.ts";
 import { FakeRegistry } from "../support/registry.ts";

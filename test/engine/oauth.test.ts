@@ -1,6 +1,6 @@
 import { OAuth2Server } from "oauth2-mock-server";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { dataOf, listOf } from "../../src/cli/api-client.ts";
+import { dataOf, listOf } from "../support/api.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { DeployedSource, TestServer, eventually } from "../support/runtime.ts";
 import { TokenServer } from "../support/token-server.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { listOf } from "../../src/cli/api-client.ts";
+import { listOf } from "../support/api.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { DeployedSource, TestServer, eventually } from "../support/runtime.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dataOf, listOf } from "../../src/cli/api-client.ts";
+import { dataOf, listOf } from "../support/api.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 import { Upstream } from "../support/upstream.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dataOf } from "../../src/cli/api-client.ts";
+import { dataOf } from "../support/api.ts";
 import { Gate } from "../support/gate.ts";
 import { TestServer } from "../support/runtime.ts";
 

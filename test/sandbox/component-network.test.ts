@@ -11,7 +11,7 @@ import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
 import { openEnclosure } from "../../src/sandbox/wall.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { silentLog } from "../../src/system/log.ts";
-import { dataOf } from "../../src/cli/api-client.ts";
+import { dataOf } from "../support/api.ts";
 import { programFile } from "../../src/system/program-files.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { TestServer } from "../support/runtime.ts";

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import { dataOf, listOf } from "../../src/cli/api-client.ts";
+import { dataOf, listOf } from "../support/api.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { Gate } from "../support/gate.ts";
 import { Receiver } from "../support/receiver.ts";

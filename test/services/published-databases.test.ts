@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dataOf } from "../../src/cli/api-client.ts";
+import { dataOf } from "../support/api.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { componentParams } from "../support/components.ts";
 import { published } from "../support/published.ts";

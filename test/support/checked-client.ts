@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import { ApiClient } from "../../src/cli/api-client.ts";
+import { ApiClient } from "./api.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 
 interface DocumentedAnswer {

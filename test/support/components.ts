@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { LocalComponent } from "../../src/code/local-component.ts";
-import { readParams } from "../../src/cli/local-code.ts";
+import { readParams } from "../../src/cli/code/local-code.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { DeployedSource, type TestServer } from "./runtime.ts";
-import { dataOf } from "../../src/cli/api-client.ts";
+import { dataOf } from "./api.ts";
 
 /** Path of a component written for the tests. */
 export function componentPath(name: string): string {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { ApiClient } from "../../src/cli/api-client.ts";
+import { ApiClient } from "./api.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { temporaryFolder } from "./home.ts";
 

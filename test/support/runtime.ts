@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { type ApiClient, dataOf, listOf } from "../../src/cli/api-client.ts";
+import { type ApiClient, dataOf, listOf } from "./api.ts";
 import { type GivenSettings, readSettings } from "../../src/config.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { type Runtime, startRuntime } from "../../src/runtime.ts";

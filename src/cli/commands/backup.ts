@@ -15,7 +15,7 @@ export async function backup(cli: CliContext, path: string): Promise<number> {
   const client = await connect(cli);
   const draft = `${target}.${process.pid}.part`;
   try {
-    const body = await client.download("/v1/backup");
+    const body = await client.connection.download("/v1/backup");
     await pipeline(Readable.from(body), createWriteStream(draft, { mode: 0o600, flags: "wx", flush: true }));
     await rename(draft, target);
   } catch (error) {
@@ -30,7 +30,7 @@ export async function backup(cli: CliContext, path: string): Promise<number> {
 }
 
 /** `pd restore <file>`: puts a backup in the place of the database of a server that does not run. */
-export async function restore(cli: CliContext, path: string, { yes }: { yes?: boolean }): Promise<number> {
+export async function restore(cli: CliContext, path: string, { yes }: { yes?: boolean | undefined }): Promise<number> {
   const { home } = await settingsOf(cli);
   const restored = await restoreHome(resolve(path), { home, mayReplace: yes === true });
   if (cli.isJson) printJson(cli, { ...restored });

@@ -1,10 +1,10 @@
-import type { Command } from "commander";
+import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { PdError } from "../../domain/errors.ts";
 import type { CliContext } from "../context.ts";
 import { printLine } from "../reporter.ts";
 
 /** `pd completion bash|zsh|fish`: a script for the shell, made from the commands themselves. */
-export function completion(cli: CliContext, shell: string, program: Command): Promise<number> {
+export function completion(cli: CliContext, shell: string, program: CommandUnknownOpts): Promise<number> {
   const commands = program.commands.map((command) => ({
     name: command.name(),
     about: command.description(),

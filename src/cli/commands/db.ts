@@ -1,57 +1,33 @@
-import { PdError } from "../../domain/errors.ts";
-import { isJsonObject, parseJson } from "../../domain/json.ts";
-import { dataOf } from "../api-client.ts";
+import { parseJson } from "../../domain/json.ts";
 import { type CliContext, connect } from "../context.ts";
-import { printJson, printLine, printNote } from "../reporter.ts";
+import { printJson, printLine, printNote, printRecord } from "../reporter.ts";
 
-interface DbCall {
-  readonly verb: string;
-  readonly source: string;
-  readonly key: string | undefined;
-  readonly value: string | undefined;
-}
-
-/** `pd db get|set|list|delete <source> [key] [value]`: a source's key-value store from outside. */
-export async function db(cli: CliContext, { verb, source, key, value }: DbCall): Promise<number> {
+/** `pd db list <source>`: all keys with their values. */
+export async function list(cli: CliContext, source: string): Promise<number> {
   const client = await connect(cli);
-  const base = `/v1/sources/${encodeURIComponent(source)}/state`;
-  switch (verb) {
-    case "list":
-      return printState(cli, dataOf(await client.get(base)));
-    case "get": {
-      const found = dataOf(await client.get(`${base}/${pathKey(verb, key)}`))["value"] ?? null;
-      printLine(cli, JSON.stringify(found));
-      return 0;
-    }
-    case "set": {
-      if (value === undefined) throw usage("set <source> <key> <value>");
-      const stored = dataOf(await client.put(`${base}/${pathKey(verb, key)}`, { value: parseJson(value) ?? value }));
-      if (cli.isJson) printJson(cli, stored);
-      else printNote(cli, `Set ${String(key)} to ${JSON.stringify(stored["value"])}`);
-      return 0;
-    }
-    case "delete": {
-      const deleted = dataOf(await client.delete(`${base}/${pathKey(verb, key)}`));
-      if (cli.isJson) printJson(cli, deleted);
-      else printNote(cli, deleted["deleted"] === true ? `Deleted ${String(key)}` : `There was no key ${JSON.stringify(key)}`);
-      return 0;
-    }
-    default:
-      throw usage("get|set|list|delete <source> [key] [value]");
-  }
+  const state = await client.state.all(source);
+  return printRecord(cli, state, () => {
+    for (const [key, value] of Object.entries(state)) printLine(cli, `${key}  ${JSON.stringify(value)}`);
+  });
 }
 
-function pathKey(verb: string, key: string | undefined): string {
-  if (key === undefined) throw usage(`${verb} <source> <key>`);
-  return encodeURIComponent(key);
-}
-
-function usage(wanted: string): PdError {
-  return new PdError("PD_BAD_INPUT", "Cannot tell what to do with the store", { fix: `pd db ${wanted}` });
-}
-
-function printState(cli: CliContext, state: Record<string, unknown>): number {
-  if (cli.isJson) printJson(cli, isJsonObject(state) ? state : {});
-  else for (const [key, value] of Object.entries(state)) printLine(cli, `${key}  ${JSON.stringify(value)}`);
+/** `pd db get <source> <key>`: the value as JSON. */
+export async function get(cli: CliContext, source: string, key: string): Promise<number> {
+  const client = await connect(cli);
+  printJson(cli, (await client.state.get(source, key)).value);
   return 0;
+}
+
+/** `pd db set <source> <key> <value>`. */
+export async function set(cli: CliContext, source: string, { key, value }: { key: string; value: string }): Promise<number> {
+  const client = await connect(cli);
+  const stored = await client.state.set(source, key, { value: parseJson(value) ?? value });
+  return printRecord(cli, stored, () => printNote(cli, `Set ${key} to ${JSON.stringify(stored.value)}`));
+}
+
+/** `pd db delete <source> <key>`. */
+export async function clear(cli: CliContext, source: string, key: string): Promise<number> {
+  const client = await connect(cli);
+  const cleared = await client.state.delete(source, key);
+  return printRecord(cli, cleared, () => printNote(cli, cleared.deleted ? `Deleted ${key}` : `There was no key ${JSON.stringify(key)}`));
 }

@@ -1,38 +1,37 @@
+import type { AttemptAnswer, DeliveryRecord } from "../../api/deliveries.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type JsonObject, isJsonObject } from "../../domain/json.ts";
-import { dataOf, listOf } from "../api-client.ts";
 import { type CliContext, connect } from "../context.ts";
-import { clockTime, countOf, printLine, printRecord, printRecords, text } from "../reporter.ts";
+import { clockTime, countOf, printLine, printRecord, printRecords } from "../reporter.ts";
 
-export interface DeliveryFlags {
-  readonly failed?: boolean;
-  readonly state?: string;
-  readonly since?: string;
-  readonly n?: string;
+interface DeliveryFlags {
+  readonly failed?: boolean | undefined;
+  readonly state?: string | undefined;
+  readonly n: string;
 }
 
-/** `pd deliveries <webhook>` lists, `pd deliveries <delivery>` shows attempts, `pd deliveries retry <delivery-or-webhook>` delivers again. */
-export async function deliveries(cli: CliContext, { what, target }: { what: string; target: string | undefined }, flags: DeliveryFlags): Promise<number> {
-  if (what === "retry") return retry(cli, target, flags);
+const STATES: readonly DeliveryRecord["state"][] = ["pending", "delivered", "failed", "missed"];
+
+/** `pd deliveries <webhook>` lists, `pd deliveries <delivery>` shows attempts. */
+export function deliveries(cli: CliContext, what: string, flags: DeliveryFlags): Promise<number> {
   return what.startsWith("dlv_") ? showOne(cli, what) : list(cli, what, flags);
 }
 
-async function list(cli: CliContext, webhook: string, { failed, state, n = "20" }: DeliveryFlags): Promise<number> {
-  const limit = countOf(n);
+async function list(cli: CliContext, webhook: string, { failed, state: given, n }: DeliveryFlags): Promise<number> {
+  const limit = Math.max(1, countOf(n));
+  const state = failed === true ? "failed" : STATES.find((known) => known === given);
+  if (given !== undefined && state === undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot use --state ${JSON.stringify(given)}: there are ${STATES.join(", ")}`, { fix: "--state failed" });
   const client = await connect(cli);
-  const wanted = failed === true ? "failed" : state;
-  const query = new URLSearchParams({ limit: String(Math.max(1, limit)), ...(wanted === undefined ? {} : { state: wanted }) }).toString();
-  const found = listOf(await client.get(`/v1/webhooks/${encodeURIComponent(webhook)}/deliveries?${query}`));
-  return printRecords(cli, found, {
+  return printRecords(cli, await client.deliveries.ofWebhook(webhook, { limit, state }), {
     columns: ["id", "state", "attempts", "next", "emitter", "channel", "event"],
     cells: (delivery) => [
-      text(delivery, "id"),
-      text(delivery, "state"),
-      text(delivery, "attempt_count"),
-      delivery["next_attempt_at_ms"] === undefined ? "" : new Date(Number(delivery["next_attempt_at_ms"])).toISOString(),
-      text(delivery, "emitter_id"),
-      text(delivery, "event_name"),
-      JSON.stringify(delivery["event"] ?? null).slice(0, 60),
+      delivery.id,
+      delivery.state,
+      delivery.attempt_count,
+      delivery.next_attempt_at_ms === undefined ? "" : new Date(delivery.next_attempt_at_ms).toISOString(),
+      delivery.emitter_id,
+      delivery.event_name,
+      JSON.stringify(delivery.event).slice(0, 60),
     ],
     none: "No such deliveries",
   });
@@ -40,27 +39,24 @@ async function list(cli: CliContext, webhook: string, { failed, state, n = "20" 
 
 async function showOne(cli: CliContext, id: string): Promise<number> {
   const client = await connect(cli);
-  const delivery = dataOf(await client.get(`/v1/deliveries/${encodeURIComponent(id)}`));
+  const delivery = await client.deliveries.get(id);
   return printRecord(cli, delivery, () => {
-    printLine(cli, `${text(delivery, "id")} ${text(delivery, "state")} ${text(delivery, "message_id")}`);
-    const attempts = Array.isArray(delivery["attempts"]) ? delivery["attempts"].filter(isJsonObject) : [];
-    for (const attempt of attempts) printLine(cli, attemptLine(attempt));
+    printLine(cli, `${delivery.id} ${delivery.state} ${delivery.message_id}`);
+    for (const attempt of delivery.attempts ?? []) printLine(cli, attemptLine(attempt));
   });
 }
 
-function attemptLine(attempt: JsonObject): string {
-  const result = attempt["status"] === undefined ? text(attempt, "error") : `status ${text(attempt, "status")} ${text(attempt, "answer").slice(0, 200)}`;
-  return `${clockTime(Number(attempt["at_ms"]))}  ${text(attempt, "duration_ms")} ms  ${result}`;
+function attemptLine({ at_ms: at, duration_ms: ms, status, answer = "", error = "" }: AttemptAnswer): string {
+  return `${clockTime(at)}  ${ms} ms  ${status === undefined ? error : `status ${status} ${answer.slice(0, 200)}`}`;
 }
 
-async function retry(cli: CliContext, target: string | undefined, { since }: DeliveryFlags): Promise<number> {
-  if (target === undefined) throw new PdError("PD_BAD_INPUT", "Cannot retry: no delivery and no webhook is named", { fix: "pd deliveries retry <dlv_…|wh_…>" });
+/** `pd deliveries retry <delivery-or-webhook>`: delivers again. */
+export async function retry(cli: CliContext, target: string, { since }: { since?: string | undefined }): Promise<number> {
   const sinceMs = since === undefined ? 0 : sinceOf(since);
   const client = await connect(cli);
-  const path = target.startsWith("dlv_") ? `/v1/deliveries/${encodeURIComponent(target)}/retry` : `/v1/webhooks/${encodeURIComponent(target)}/deliveries/retry`;
-  const done = dataOf(await client.post(path, target.startsWith("dlv_") ? {} : { since_ms: sinceMs }));
-  const line = done["retried"] === undefined ? `${target} is delivered again` : `${text(done, "retried")} are delivered again`;
-  return printRecord(cli, done, () => printLine(cli, line));
+  if (target.startsWith("dlv_")) return printRecord(cli, await client.deliveries.retry(target), () => printLine(cli, `${target} is delivered again`));
+  const done = await client.deliveries.retryWebhook(target, { since_ms: sinceMs });
+  return printRecord(cli, done, () => printLine(cli, `${done.retried} are delivered again`));
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

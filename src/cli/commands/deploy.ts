@@ -1,24 +1,19 @@
-import type { JsonObject } from "../../domain/json.ts";
-import { dataOf } from "../api-client.ts";
-import { askingForProps } from "../ask.ts";
+import type { SourceParams, SourceRecord } from "../../api/sources.ts";
 import { PdError } from "../../domain/errors.ts";
+import { askingForProps } from "../props/ask-props.ts";
+import { askedCode } from "../props/asked-component.ts";
+import { codeOf, importParams, pickComponent } from "../code/component-target.ts";
+import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
-import { codeOf, importParams, pickComponent } from "../component-target.ts";
-import { askedCode } from "../asked-component.ts";
-import { givenEnv, givenProps } from "../prop-flags.ts";
-import { printJson, printLine, printNote, text } from "../reporter.ts";
+import { printLine, printNote, printRecord } from "../reporter.ts";
 
-export interface DeployFlags {
-  readonly prop?: readonly string[];
-  readonly props?: string;
-  readonly env?: readonly string[];
-  readonly envFile?: string;
-  readonly name?: string;
-  readonly prompt?: boolean;
-  readonly maxConcurrency?: string;
-  readonly allowRun?: string;
-  /** Modules that are loaded before the component. */
-  readonly import?: readonly string[];
+export interface LimitFlags {
+  readonly maxConcurrency?: string | undefined;
+  readonly allowRun?: string | undefined;
+}
+
+export interface DeployFlags extends CodeFlags, LimitFlags {
+  readonly name?: string | undefined;
 }
 
 /** `pd deploy [file, URL or key]`; without one a person picks from the registries. */
@@ -27,20 +22,18 @@ export async function deploy(cli: CliContext, target: string | undefined, flags:
   const given = target === undefined ? undefined : await codeOf(target);
   const client = await connect(cli);
   const code = { ...(given ?? (await codeOf(await pickComponent(cli, client, flags)))), ...imports, env };
-  const request = { ...code, ...limitsOf(flags), ...(flags.name === undefined ? {} : { name: flags.name }) };
+  const request = { ...code, ...limitsOf(flags), name: flags.name };
   const source = await askingForProps(cli, flags, {
     props,
-    send: (configured) => client.post("/v1/sources", { ...request, configured_props: configured }),
+    send: (configured) => client.sources.deploy({ ...request, configured_props: configured }),
     component: askedCode(client, code),
     isGuided: true,
-  }).then(dataOf);
-  if (cli.isJson) printJson(cli, source);
-  else printDeployed(cli, source);
-  return 0;
+  });
+  return printRecord(cli, source, () => printDeployed(cli, source));
 }
 
 /** Parameters of the API for flags that limit what a source may do. */
-export function limitsOf({ maxConcurrency, allowRun }: DeployFlags): JsonObject {
+export function limitsOf({ maxConcurrency, allowRun }: LimitFlags): Pick<SourceParams, "allow_run" | "max_concurrency"> {
   if (allowRun !== undefined && allowRun !== "true" && allowRun !== "false")
     throw new PdError("PD_BAD_INPUT", `Cannot read --allow-run ${JSON.stringify(allowRun)}: it wants true or false`);
   const rights = allowRun === undefined ? {} : { allow_run: allowRun === "true" };
@@ -52,14 +45,14 @@ export function limitsOf({ maxConcurrency, allowRun }: DeployFlags): JsonObject 
 }
 
 /** What was deployed, and how to go on with it. */
-function printDeployed(cli: CliContext, source: JsonObject): void {
+function printDeployed(cli: CliContext, source: SourceRecord): void {
+  const { id, name_slug: slug, endpoint_url: endpoint } = source;
   printWarnings(cli, source);
-  printLine(cli, `Deployed ${text(source, "name_slug")} (${text(source, "id")})`);
-  if (source["endpoint_url"] !== undefined) printLine(cli, `Endpoint: ${text(source, "endpoint_url")}`);
-  printNote(cli, `pd events -f ${text(source, "name_slug")} follows its events, pd logs ${text(source, "name_slug")} what it does`);
+  printLine(cli, `Deployed ${slug} (${id})`);
+  if (endpoint !== undefined) printLine(cli, `Endpoint: ${endpoint}`);
+  printNote(cli, `pd events -f ${slug} follows its events, pd logs ${slug} what it does`);
 }
 
-export function printWarnings(cli: CliContext, source: JsonObject): void {
-  const warnings = Array.isArray(source["warnings"]) ? source["warnings"] : [];
-  for (const warning of warnings) printNote(cli, `Warning: ${String(warning)}`);
+export function printWarnings(cli: CliContext, { warnings = [] }: SourceRecord): void {
+  for (const warning of warnings) printNote(cli, `Warning: ${warning}`);
 }

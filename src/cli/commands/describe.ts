@@ -1,43 +1,35 @@
-import { type JsonObject, isJsonObject } from "../../domain/json.ts";
+import type { SourceRecord, TimerRecord } from "../../api/sources.ts";
 import { type CliContext, connect } from "../context.ts";
-import { fields, printLine, printRecord, text } from "../reporter.ts";
+import { fields, printLine, printRecord } from "../reporter.ts";
 
 /** `pd describe <source>`. */
 export async function describe(cli: CliContext, source: string): Promise<number> {
   const client = await connect(cli);
-  const record = await client.source(source);
+  const record = await client.sources.get(source);
   return printRecord(cli, record, () => printLine(cli, describedSource(record)));
 }
 
-function describedSource(record: JsonObject): string {
-  const timers = Array.isArray(record["timers"]) ? record["timers"].filter(isJsonObject) : [];
-  const variables = Array.isArray(record["env"]) ? record["env"].map(String).join(", ") : "";
-  const values = isJsonObject(record["configured_props"]) ? Object.entries(record["configured_props"]) : [];
+function describedSource(record: SourceRecord): string {
+  const { registry, timers = [], configured_props: values } = record;
   return fields([
-    ["id", record["id"]],
-    ["name", record["name"]],
-    ["slug", record["name_slug"]],
-    ["version", record["component_version"]],
-    ["active", record["active"] === true ? "yes" : "no"],
-    ["endpoint", record["endpoint_url"]],
-    ["dedupe", record["dedupe"]],
-    ["variables", variables],
-    ["runs at once", record["max_concurrency"]],
-    ["may start programs", record["allow_run"] === true ? "yes" : undefined],
-    ["loaded before it", Array.isArray(record["imports"]) ? record["imports"].map(String).join(", ") : ""],
-    [
-      "registry",
-      isJsonObject(record["registry"])
-        ? `${text(record["registry"], "name")} ${text(record["registry"], "package") || text(record["registry"], "commit")}`.trim()
-        : "",
-    ],
+    ["id", record.id],
+    ["name", record.name],
+    ["slug", record.name_slug],
+    ["version", record.component_version],
+    ["active", record.active ? "yes" : "no"],
+    ["endpoint", record.endpoint_url],
+    ["dedupe", record.dedupe],
+    ["variables", record.env.join(", ")],
+    ["runs at once", record.max_concurrency],
+    ["may start programs", record.allow_run === true ? "yes" : undefined],
+    ["loaded before it", record.imports?.join(", ")],
+    ["registry", registry === undefined ? undefined : `${registry.name} ${registry.package ?? registry.commit ?? ""}`.trim()],
     ...timers.map((timer): [string, string] => ["next run", nextRun(timer)]),
-    ...values.map(([name, value]): [string, string] => [`prop ${name}`, JSON.stringify(value)]),
+    ...Object.entries(values).map(([name, value]): [string, string] => [`prop ${name}`, JSON.stringify(value)]),
   ]);
 }
 
-function nextRun(timer: JsonObject): string {
-  const plan = timer["cron"] === undefined ? `every ${text(timer, "intervalSeconds")} s` : `${text(timer, "cron")} ${text(timer, "timezone")}`;
-  const next = timer["next_at_ms"] === undefined ? "never" : new Date(Number(timer["next_at_ms"])).toISOString();
-  return `${next} (${plan})`;
+function nextRun({ cron, timezone = "", intervalSeconds, next_at_ms: nextAt }: TimerRecord): string {
+  const plan = cron === undefined ? `every ${intervalSeconds ?? ""} s` : `${cron} ${timezone}`;
+  return `${nextAt === undefined ? "never" : new Date(nextAt).toISOString()} (${plan})`;
 }

@@ -1,12 +1,12 @@
-import { openSession } from "../../dev/session.ts";
-import type { DevFlags } from "../../dev/session-settings.ts";
+import { openSession } from "../dev/session.ts";
+import type { DevFlags } from "../dev/session-settings.ts";
 import { startRuntime } from "../../runtime.ts";
 import { streamLog } from "../../system/log.ts";
-import { ApiClient } from "../api-client.ts";
-import { fileOf } from "../component-target.ts";
+import { createClient } from "../../client/client.ts";
+import { fileOf } from "../code/component-target.ts";
 import { type CliContext, connect, findServer, settingsOf } from "../context.ts";
 import { findProfile } from "../profiles.ts";
-import { givenEnv, givenProps } from "../prop-flags.ts";
+import { givenEnv, givenProps } from "../code/prop-flags.ts";
 import { printNote } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
@@ -18,11 +18,11 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags): Pro
   const running = isElsewhere ? await connect(cli) : await findServer(settings);
   const hosted = running === undefined ? await startRuntime(settings, streamLog(cli.stderr)) : undefined;
   if (hosted !== undefined) printNote(cli, `Server ${hosted.apiUrl}, ends with this session (pd up keeps one running)`);
-  const client = running ?? new ApiClient({ baseUrl: hosted?.apiUrl ?? "", key: hosted?.apiKey ?? "" });
+  const client = running ?? createClient({ baseUrl: hosted?.apiUrl ?? "", key: hosted?.apiKey ?? "" });
   const stop = abortOnStop(cli.stdout);
   try {
     const path = await fileOf(client, target, { home: settings.home, isElsewhere });
-    await openSession(cli, { client, path, flags, props, env, home: settings.home, elsewhere: isElsewhere ? client.baseUrl : "", stop });
+    await openSession(cli, { client, path, flags, props, env, home: settings.home, elsewhere: isElsewhere ? client.connection.baseUrl : "", stop });
   } finally {
     await hosted?.[Symbol.asyncDispose]();
   }

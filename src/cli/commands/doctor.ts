@@ -13,10 +13,10 @@ import { coloursFor, printLine, printNote } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 export interface DoctorFlags {
-  readonly registry?: string;
-  readonly grep?: string;
+  readonly registry?: string | undefined;
+  readonly grep?: string | undefined;
   /** True: the report on stdout; a text: the file it is written to. */
-  readonly json?: boolean | string;
+  readonly json?: boolean | string | undefined;
 }
 
 /** `pd doctor --registry <folder>`: tells of every component in a folder whether it can be deployed here, and why not. */

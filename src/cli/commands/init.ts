@@ -7,9 +7,9 @@ import type { CliContext } from "../context.ts";
 import { printJson, printLine } from "../reporter.ts";
 
 export interface InitFlags {
-  readonly db?: boolean;
-  readonly http?: boolean;
-  readonly timer?: boolean;
+  readonly db?: boolean | undefined;
+  readonly http?: boolean | undefined;
+  readonly timer?: boolean | undefined;
 }
 
 const KINDS = ["source", "action", "app"];

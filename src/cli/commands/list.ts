@@ -1,6 +1,7 @@
+import { everyPage } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type CliContext, connect } from "../context.ts";
-import { printNote, printRecords, text } from "../reporter.ts";
+import { printNote, printRecords } from "../reporter.ts";
 
 /** `pd list [sources|components|streams]`. */
 export async function list(cli: CliContext, kind: string): Promise<number> {
@@ -20,43 +21,35 @@ export async function list(cli: CliContext, kind: string): Promise<number> {
 
 async function listSources(cli: CliContext): Promise<number> {
   const client = await connect(cli);
-  const sources = await client.all("/v1/users/me/sources");
-  for (const source of sources)
-    for (const problem of Array.isArray(source["problems"]) ? source["problems"] : []) printNote(cli, `${text(source, "name_slug")}: ${String(problem)}`);
+  const sources = await everyPage(client.sources.list);
+  for (const { name_slug: slug, problems = [] } of sources) for (const problem of problems) printNote(cli, `${slug}: ${problem}`);
   return printRecords(cli, sources, {
     columns: ["name", "id", "active", "version", "endpoint"],
-    cells: (source) => [
-      text(source, "name_slug"),
-      text(source, "id"),
-      source["active"] === true ? "yes" : "no",
-      text(source, "component_version"),
-      text(source, "endpoint_url"),
-    ],
+    cells: (source) => [source.name_slug, source.id, source.active ? "yes" : "no", source.component_version, source.endpoint_url],
     none: "No sources yet: pd deploy <file>, or pd init source <name> for one to begin with",
   });
 }
 
 async function listComponents(cli: CliContext): Promise<number> {
   const client = await connect(cli);
-  return printRecords(cli, await client.all("/v1/components"), {
+  return printRecords(cli, await everyPage(client.components.list), {
     columns: ["name", "id", "version", "key", "published"],
-    cells: (component) => [...["name", "id", "version", "key"].map((member) => text(component, member)), component["published"] === true ? "yes" : "no"],
+    cells: ({ name, id, version, key, published }) => [name, id, version, key, published ? "yes" : "no"],
     none: "No components yet: pd publish <file> keeps one",
   });
 }
 
 async function listStreams(cli: CliContext): Promise<number> {
   const client = await connect(cli);
-  const sources = await client.all("/v1/users/me/sources");
-  const streams = sources.map((source) => ({
-    name: text(source, "name_slug"),
+  const streams = (await everyPage(client.sources.list)).map(({ id, name_slug: name }) => ({
+    name,
     type: "source",
     visibility: "private",
-    sse: `${client.baseUrl}/sse/dc/${text(source, "id")}/emits`,
+    sse: `${client.connection.baseUrl}/sse/dc/${id}/emits`,
   }));
   return printRecords(cli, streams, {
     columns: ["name", "type", "visibility", "sse"],
-    cells: (stream) => ["name", "type", "visibility", "sse"].map((member) => text(stream, member)),
+    cells: ({ name, type, visibility, sse }) => [name, type, visibility, sse],
     none: "No sources yet, so there are no streams",
   });
 }

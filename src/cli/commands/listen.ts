@@ -1,50 +1,37 @@
+import type { EventRecord } from "../../api/events.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
-import { type JsonObject, isJsonObject } from "../../domain/json.ts";
 import { sendRequest } from "../../system/http-client.ts";
 import { type CliContext, connect } from "../context.ts";
-import { clockTime, coloursFor, printConnection, printJson, printLine, printNote, text } from "../reporter.ts";
+import { clockTime, coloursFor, printConnection, printJson, printLine, printNote } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 const ANSWER_WITHIN_MS = 15_000;
 
 /** `pd listen <source> --forward <url>`: delivers what is emitted from now on to a local address, one after the other. */
-export async function listen(cli: CliContext, source: string, { forward }: { forward?: string }): Promise<number> {
-  if (forward === undefined || !/^https?:\/\//.test(forward) || !URL.canParse(forward))
-    throw new PdError("PD_BAD_INPUT", `Cannot forward to ${JSON.stringify(forward ?? "")}: it wants an http or https address`, {
+export async function listen(cli: CliContext, source: string, { forward }: { forward: string }): Promise<number> {
+  if (!/^https?:\/\//.test(forward) || !URL.canParse(forward))
+    throw new PdError("PD_BAD_INPUT", `Cannot forward to ${JSON.stringify(forward)}: it wants an http or https address`, {
       fix: "--forward http://localhost:3000/path",
     });
   const client = await connect(cli);
-  const { id } = await client.source(source);
+  const { id } = await client.sources.get(source);
   const stop = abortOnStop(cli.stdout);
-  let last: Promise<void> = Promise.resolve();
-  const stream = client.stream(`/sse/dc/${String(id)}/emits`, {
-    signal: stop.signal,
-    onConnection: (isOpen) => printConnection(cli, isOpen),
-    onMessage: ({ data }) => (last = last.then(() => deliver(cli, forward, data))),
-  });
-  await stream.opened;
+  const coming = client.follow.events(id, { signal: stop.signal, onConnection: (isOpen) => printConnection(cli, isOpen) });
+  await coming.opened;
   printNote(cli, `Forwarding events of ${source} to ${forward}`);
-  await stream.ended;
-  await last;
+  for await (const record of coming) await deliver(cli, forward, record);
   return 0;
 }
 
-async function deliver(cli: CliContext, url: string, record: JsonObject): Promise<void> {
-  const metadata = isJsonObject(record["metadata"]) ? record["metadata"] : {};
+async function deliver(cli: CliContext, url: string, { id, event, metadata }: EventRecord): Promise<void> {
   const headers = {
     "content-type": "application/json",
-    "webhook-id": text(metadata, "emit_id"),
-    "x-pd-emitter-id": text(metadata, "emitter_id"),
-    "x-pd-event-name": text(metadata, "name"),
+    "webhook-id": metadata.emit_id,
+    "x-pd-emitter-id": metadata.emitter_id,
+    "x-pd-event-name": encodeURI(metadata.name),
   };
   const started = Date.now();
-  const result = await sendRequest(url, {
-    method: "POST",
-    redirect: "manual",
-    timeoutMs: ANSWER_WITHIN_MS,
-    headers,
-    body: JSON.stringify(record["event"] ?? null),
-  }).then(
+  const result = await sendRequest(url, { method: "POST", redirect: "manual", timeoutMs: ANSWER_WITHIN_MS, headers, body: JSON.stringify(event) }).then(
     async (answer) => {
       await answer.text();
       return { status: answer.status };
@@ -52,9 +39,9 @@ async function deliver(cli: CliContext, url: string, record: JsonObject): Promis
     (error: unknown) => ({ error: messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error) }),
   );
   const duration = Date.now() - started;
-  if (cli.isJson) return printJson(cli, { id: record["id"] ?? null, duration_ms: duration, ...result });
+  if (cli.isJson) return printJson(cli, { id, duration_ms: duration, ...result });
   const colours = coloursFor(cli.stdout, cli);
   const isOk = "status" in result && result.status < 300;
   const shown = "status" in result ? `status ${result.status}` : result.error;
-  printLine(cli, `${colours.dim(clockTime(started))} ${(isOk ? colours.green : colours.red)(shown)} in ${duration} ms  ${colours.dim(text(record, "id"))}`);
+  printLine(cli, `${colours.dim(clockTime(started))} ${(isOk ? colours.green : colours.red)(shown)} in ${duration} ms  ${colours.dim(id)}`);
 }

@@ -1,13 +1,13 @@
 import { text as readAll } from "node:stream/consumers";
 import { password } from "@inquirer/prompts";
 import { PdError } from "../../domain/errors.ts";
-import { ApiClient, dataOf } from "../api-client.ts";
+import { createClient } from "../../client/client.ts";
 import type { CliContext } from "../context.ts";
 import { plainUrl, removeProfile, saveProfile } from "../profiles.ts";
-import { printJson, printLine, text } from "../reporter.ts";
+import { printJson, printLine } from "../reporter.ts";
 
 /** `pd login`: asks for the key of a server, checks it there, and keeps it for its owner alone. */
-export async function login(cli: CliContext, { baseUrl }: { baseUrl?: string }): Promise<number> {
+export async function login(cli: CliContext, { baseUrl }: { baseUrl?: string | undefined }): Promise<number> {
   const given = baseUrl ?? cli.environment["PD_BASE_URL"];
   if (given === undefined)
     throw new PdError("PD_BAD_INPUT", "Cannot log in: it is not said where; this machine's own server needs no login", {
@@ -17,10 +17,10 @@ export async function login(cli: CliContext, { baseUrl }: { baseUrl?: string }):
   const key = (await askForKey(cli, url)).trim();
   if (key === "")
     throw new PdError("PD_BAD_INPUT", `Cannot log in to ${url}: no key was given`, { fix: "Type the key, or pass it on stdin: pd login < key-file" });
-  const user = dataOf(await new ApiClient({ baseUrl: url, key }).get("/v1/users/me"));
+  const { id, username } = await createClient({ baseUrl: url, key }).server.owner();
   const path = await saveProfile(cli.profile, { baseUrl: url, key }, cli.environment);
-  if (cli.isJson) printJson(cli, { base_url: url, user_id: text(user, "id"), username: text(user, "username"), config: path });
-  else printLine(cli, `Logged in to ${url} as ${text(user, "username")} (${text(user, "id")}); the key is in ${path}`);
+  if (cli.isJson) printJson(cli, { base_url: url, user_id: id, username, config: path });
+  else printLine(cli, `Logged in to ${url} as ${username} (${id}); the key is in ${path}`);
   return 0;
 }
 

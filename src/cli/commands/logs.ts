@@ -1,5 +1,4 @@
-import type { JsonObject } from "../../domain/json.ts";
-import { listOf } from "../api-client.ts";
+import type { ObservationRecord } from "../../api/invocations.ts";
 import { type CliContext, connect } from "../context.ts";
 import { coloursFor, countOf, printConnection, printJson, printLine, timelineLine } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
@@ -8,31 +7,27 @@ import { abortOnStop } from "../stop-signals.ts";
 export async function logs(cli: CliContext, source: string, { n, follow }: { n: string; follow: boolean }): Promise<number> {
   const limit = countOf(n);
   const client = await connect(cli);
-  const { id } = await client.source(source);
+  const { id } = await client.sources.get(source);
   const colours = coloursFor(cli.stdout, cli);
-  const print = (record: JsonObject): void => (cli.isJson ? printJson(cli, record) : printLine(cli, timelineLine(record, colours) ?? ""));
-  const readRecent = async (): Promise<readonly JsonObject[]> => (limit === 0 ? [] : listOf(await client.get(`/v1/sources/${String(id)}/logs?limit=${limit}`)));
+  const print = (record: ObservationRecord): void => (cli.isJson ? printJson(cli, record) : printLine(cli, timelineLine(record, colours) ?? ""));
+  const readRecent = async (): Promise<readonly ObservationRecord[]> => (limit === 0 ? [] : client.invocations.observations(id, { limit }));
   if (!follow) {
     const recent = await readRecent();
-    if (cli.isJson) printJson(cli, [...recent]);
+    if (cli.isJson) printJson(cli, recent);
     else recent.forEach(print);
     return 0;
   }
   const stop = abortOnStop(cli.stdout);
-  const waiting: JsonObject[] = [];
-  let show = (record: JsonObject): void => void waiting.push(record);
+  const coming = client.follow.logs(id, { signal: stop.signal, onConnection: (isOpen) => printConnection(cli, isOpen) });
   // The stream is open before the recent ones are asked for, so that nothing falls between.
-  const stream = client.stream(`/sse/dc/${String(id)}/observations`, {
-    signal: stop.signal,
-    onConnection: (isOpen) => printConnection(cli, isOpen),
-    onMessage: ({ data }) => show(data),
-  });
-  await stream.opened;
+  await coming.opened;
   const recent = await readRecent();
   recent.forEach(print);
+  // What came meanwhile may be among the recent ones.
   const seen = new Set(recent.map((record) => JSON.stringify(record)));
-  waiting.filter((record) => !seen.has(JSON.stringify(record))).forEach(print);
-  show = print;
-  await stream.ended;
+  for await (const record of coming) {
+    const isKnown = seen.delete(JSON.stringify(record));
+    if (!isKnown) print(record);
+  }
   return 0;
 }

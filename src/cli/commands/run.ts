@@ -1,27 +1,30 @@
+import type { InvocationRecord } from "../../api/invocations.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type JsonObject, type JsonValue, parseJson } from "../../domain/json.ts";
-import { dataOf } from "../api-client.ts";
+import { type JsonValue, parseJson } from "../../domain/json.ts";
+import { readText } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
-import { readText } from "../prop-flags.ts";
-import { coloursFor, printJson, printLine, text, timelineLine } from "../reporter.ts";
+import { coloursFor, printJson, printLine, timelineLine } from "../reporter.ts";
+
+interface RunFlags {
+  readonly event?: string | undefined;
+  readonly sample?: boolean | undefined;
+}
 
 /** `pd run <source>`: runs it now and shows what it did. Exits 1 when the run failed. */
-export async function run(cli: CliContext, source: string, { event, sample }: { event?: string; sample?: boolean }): Promise<number> {
-  const body: JsonObject = { ...(event === undefined ? {} : { event: await readEvent(event) }), ...(sample === true ? { sample } : {}) };
+export async function run(cli: CliContext, source: string, { event: path, sample }: RunFlags): Promise<number> {
+  const event = path === undefined ? undefined : await readEvent(path);
   const client = await connect(cli);
-  const { id } = await client.source(source);
-  const invocation = await client.post(`/v1/sources/${String(id)}/run`, body).then(dataOf);
-  return printInvocation(cli, invocation);
+  const { id } = await client.sources.get(source);
+  return printInvocation(cli, await client.sources.run(id, { event, sample }));
 }
 
 /** `pd replay <source> <invocation>`: the same trigger again, against today's code. */
 export async function replay(cli: CliContext, source: string, id: string): Promise<number> {
   const client = await connect(cli);
-  const { id: sourceId } = await client.source(source);
-  const before = dataOf(await client.get(`/v1/invocations/${encodeURIComponent(id)}`));
-  if (before["source_id"] !== sourceId) throw new PdError("PD_INVOCATION_NOT_FOUND", `Cannot replay "${id}": it belongs to another source than ${source}`);
-  const invocation = await client.post(`/v1/invocations/${encodeURIComponent(id)}/replay`).then(dataOf);
-  return printInvocation(cli, invocation);
+  const { id: sourceId } = await client.sources.get(source);
+  const before = await client.invocations.get(id);
+  if (before.source_id !== sourceId) throw new PdError("PD_INVOCATION_NOT_FOUND", `Cannot replay "${id}": it belongs to another source than ${source}`);
+  return printInvocation(cli, await client.invocations.replay(id));
 }
 
 async function readEvent(path: string): Promise<JsonValue> {
@@ -31,21 +34,28 @@ async function readEvent(path: string): Promise<JsonValue> {
   return value;
 }
 
-function printInvocation(cli: CliContext, invocation: JsonObject): number {
-  const isOk = invocation["outcome"] === "returned";
-  if (cli.isJson) {
-    printJson(cli, invocation);
-    return isOk ? 0 : 1;
-  }
-  const colours = coloursFor(cli.stdout, cli);
-  const logs = Array.isArray(invocation["logs"]) ? invocation["logs"] : [];
-  for (const line of logs) if (typeof line === "object" && line !== null && !Array.isArray(line)) printLine(cli, timelineLine(line, colours) ?? "");
-  const ended = {
-    ...invocation,
-    k: isOk ? "run.end" : "error",
-    ts: Number(invocation["started_at_ms"]) + Number(invocation["duration_ms"]),
-    msg: text(invocation, "message"),
-  };
-  printLine(cli, timelineLine(invocation["error"] === undefined ? ended : { ...ended, err: invocation["error"] }, colours) ?? "");
+function printInvocation(cli: CliContext, invocation: InvocationRecord): number {
+  const isOk = invocation.outcome === "returned";
+  if (cli.isJson) printJson(cli, invocation);
+  else for (const line of linesOf(cli, invocation)) printLine(cli, line);
   return isOk ? 0 : 1;
+}
+
+function linesOf(
+  cli: CliContext,
+  { id, outcome, message, started_at_ms: startedAt, duration_ms: ms, error, logs = [], ...counts }: InvocationRecord,
+): string[] {
+  const colours = coloursFor(cli.stdout, cli);
+  const ended = {
+    k: outcome === "returned" ? "run.end" : "error",
+    ts: startedAt + ms,
+    msg: message,
+    invocation_id: id,
+    outcome,
+    duration_ms: ms,
+    event_count: counts.event_count,
+    dropped: counts.dropped,
+    err: error,
+  };
+  return [...logs, ended].map((line) => timelineLine(line, colours) ?? "");
 }

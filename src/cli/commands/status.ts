@@ -1,6 +1,5 @@
-import { dataOf } from "../api-client.ts";
 import { type CliContext, findServer, settingsOf } from "../context.ts";
-import { fields, printJson, printLine, text } from "../reporter.ts";
+import { fields, printJson, printLine } from "../reporter.ts";
 
 /** `pd status`: exits 0 when a server runs on this PD_HOME, 1 when none does. */
 export async function status(cli: CliContext): Promise<number> {
@@ -11,22 +10,22 @@ export async function status(cli: CliContext): Promise<number> {
     else printLine(cli, `Not running (home ${settings.home})`);
     return 1;
   }
-  const found = dataOf(await client.get("/v1/status"));
+  const found = await client.server.status();
   if (cli.isJson) printJson(cli, { running: true, ...found });
   else
     printLine(
       cli,
       fields([
-        ["Running", `process ${text(found, "pid")}, version ${text(found, "version")}`],
-        ["API", found["api_url"]],
-        ["Endpoints", found["endpoint_url"]],
-        ["Sources", found["sources"]],
-        ["Processes", found["processes"]],
-        ["Home", found["home"]],
-        ["Secret key", found["secret_key"]],
-        ["Sandbox", `${text(found, "sandbox")}${found["no_wall"] === undefined ? "" : ` (no wall: ${text(found, "no_wall")})`}`],
-        ["Network", text(found, "component_network")],
-        ["Damage", found["damage"]],
+        ["Running", `process ${found.pid}, version ${found.version}`],
+        ["API", found.api_url],
+        ["Endpoints", found.endpoint_url],
+        ["Sources", found.sources],
+        ["Processes", found.processes],
+        ["Home", found.home],
+        ["Secret key", found.secret_key],
+        ["Sandbox", `${found.sandbox}${found.no_wall === undefined ? "" : ` (no wall: ${found.no_wall})`}`],
+        ["Network", found.component_network],
+        ["Damage", found.damage],
       ]),
     );
   return 0;

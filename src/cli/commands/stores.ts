@@ -1,70 +1,60 @@
 import { PdError } from "../../domain/errors.ts";
-import { type JsonObject, parseJson } from "../../domain/json.ts";
-import { type ApiClient, dataOf, listOf } from "../api-client.ts";
+import { parseJson } from "../../domain/json.ts";
 import { type CliContext, connect } from "../context.ts";
-import { printJson, printLine, printNote, printRecord, printRecords, text } from "../reporter.ts";
+import { printJson, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 
-const USAGE = "pd stores list | create <name> | delete <name> | show <name> | get <name> <key> | set <name> <key> <value> | unset <name> <key>";
-
-const VERBS = new Set(["list", "create", "delete", "show", "get", "set", "unset"]);
-
-/** `pd stores <verb> [words…]`: data stores, which components share. */
-export async function stores(cli: CliContext, { verb, words }: { verb: string; words: readonly string[] }, { force }: { force?: boolean }): Promise<number> {
-  if (!VERBS.has(verb)) throw new PdError("PD_BAD_INPUT", `Cannot ${JSON.stringify(verb)} data stores`, { fix: USAGE });
+/** `pd stores list`: data stores, which components share. */
+export async function list(cli: CliContext): Promise<number> {
   const client = await connect(cli);
-  const [name, key, value] = words;
-  if (verb === "list") return listStores(cli, listOf(await client.get("/v1/data_stores")));
-  if (name === undefined) throw new PdError("PD_BAD_INPUT", "Cannot tell which data store is meant", { fix: USAGE });
-  const path = `/v1/data_stores/${encodeURIComponent(name)}`;
-  switch (verb) {
-    case "create":
-      return printRecord(cli, dataOf(await client.post("/v1/data_stores", { name })), () => printLine(cli, `Made ${name}`));
-    case "delete":
-      return printRecord(cli, dataOf(await client.delete(force === true ? `${path}?force=true` : path)), () => printNote(cli, `Deleted ${name}`));
-    case "show":
-      printJson(cli, dataOf(await client.get(`${path}/values`)));
-      return 0;
-    default:
-      return changeValue(cli, client, { verb, path, key, value });
-  }
+  return printRecords(cli, await client.dataStores.list(), {
+    columns: ["name", "keys"],
+    cells: ({ name, key_count: count }) => [name, count],
+    none: "No data stores: pd stores create <name>, or name one in a prop",
+  });
 }
 
-interface ValueChange {
-  readonly verb: string;
-  readonly path: string;
-  readonly key: string | undefined;
-  readonly value: string | undefined;
+/** `pd stores create <name>`. */
+export async function create(cli: CliContext, name: string): Promise<number> {
+  const client = await connect(cli);
+  return printRecord(cli, await client.dataStores.create({ name }), () => printLine(cli, `Made ${name}`));
 }
 
-async function changeValue(cli: CliContext, client: ApiClient, { verb, path, key, value }: ValueChange): Promise<number> {
-  if (key === undefined || (verb === "set" && value === undefined))
-    throw new PdError("PD_BAD_INPUT", `Cannot ${verb} a value: a word is missing`, { fix: USAGE });
-  const place = `${path}/values/${encodeURIComponent(key)}`;
-  switch (verb) {
-    case "get": {
-      const found = dataOf(await client.get(`${path}/values`))[key];
-      if (found === undefined) throw notSet("get", key);
-      printJson(cli, found);
-      return 0;
-    }
-    case "set":
-      return printRecord(cli, dataOf(await client.put(place, { value: parseJson(value ?? "") ?? value ?? null })), () => printNote(cli, `Set ${key}`));
-    default: {
-      const gone = dataOf(await client.delete(place));
-      if (gone["deleted"] !== true) throw notSet("unset", key);
-      return printRecord(cli, gone, () => printNote(cli, `Unset ${key}`));
-    }
-  }
+/** `pd stores delete <name>`. */
+export async function remove(cli: CliContext, name: string, { force }: { force?: boolean | undefined }): Promise<number> {
+  const client = await connect(cli);
+  return printRecord(cli, await client.dataStores.delete(name, { force: force === true }), () => printNote(cli, `Deleted ${name}`));
+}
+
+/** `pd stores show <name>`: all values, as JSON. */
+export async function show(cli: CliContext, name: string): Promise<number> {
+  const client = await connect(cli);
+  printJson(cli, await client.dataStores.values(name));
+  return 0;
+}
+
+/** `pd stores get <name> <key>`: the value as JSON. */
+export async function get(cli: CliContext, name: string, key: string): Promise<number> {
+  const client = await connect(cli);
+  const value = (await client.dataStores.values(name))[key];
+  if (value === undefined) throw notSet("get", key);
+  printJson(cli, value);
+  return 0;
+}
+
+/** `pd stores set <name> <key> <value>`. */
+export async function set(cli: CliContext, name: string, { key, value }: { key: string; value: string }): Promise<number> {
+  const client = await connect(cli);
+  return printRecord(cli, await client.dataStores.set(name, key, { value: parseJson(value) ?? value }), () => printNote(cli, `Set ${key}`));
+}
+
+/** `pd stores unset <name> <key>`. */
+export async function unset(cli: CliContext, name: string, key: string): Promise<number> {
+  const client = await connect(cli);
+  const gone = await client.dataStores.unset(name, key);
+  if (!gone.deleted) throw notSet("unset", key);
+  return printRecord(cli, gone, () => printNote(cli, `Unset ${key}`));
 }
 
 function notSet(verb: string, key: string): PdError {
   return new PdError("PD_NOT_FOUND", `Cannot ${verb} ${JSON.stringify(key)}: the data store has no such key`);
-}
-
-function listStores(cli: CliContext, found: readonly JsonObject[]): number {
-  return printRecords(cli, found, {
-    columns: ["name", "keys"],
-    cells: (store) => [text(store, "name"), text(store, "key_count")],
-    none: "No data stores: pd stores create <name>, or name one in a prop",
-  });
 }

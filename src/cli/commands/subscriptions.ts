@@ -1,36 +1,41 @@
-import { PdError } from "../../domain/errors.ts";
-import { listOf } from "../api-client.ts";
+import type { Client } from "../../client/client.ts";
 import { type CliContext, connect } from "../context.ts";
-import { printLine, printRecord, printRecords, text } from "../reporter.ts";
+import { printLine, printRecord, printRecords } from "../reporter.ts";
 
-interface SubscriptionCall {
-  readonly verb: string;
-  readonly emitter: string | undefined;
-  readonly listener: string | undefined;
+interface Ends {
+  readonly emitter: string;
+  readonly listener: string;
   readonly channel: string;
 }
 
-/** `pd subscriptions list`, or `create|delete <emitter> <listener>`. */
-export async function subscriptions(cli: CliContext, { verb, emitter, listener, channel }: SubscriptionCall): Promise<number> {
-  if (verb === "list") return list(cli);
-  if ((verb !== "create" && verb !== "delete") || emitter === undefined || listener === undefined)
-    throw new PdError("PD_BAD_INPUT", "Cannot tell what to do with subscriptions", { fix: "pd subscriptions list, or create|delete <emitter> <listener>" });
+/** `pd subscriptions list`. */
+export async function list(cli: CliContext): Promise<number> {
   const client = await connect(cli);
-  const idOf = async (name: string): Promise<string> => (/^(dc|p|wh|o|u)_/.test(name) ? name : text(await client.source(name), "id"));
-  const which = { emitter_id: await idOf(emitter), listener_id: await idOf(listener), event_name: channel };
-  const answer =
-    verb === "create" ? await client.post("/v1/subscriptions", which) : await client.delete(`/v1/subscriptions?${new URLSearchParams(which).toString()}`);
-  const [made] = listOf(answer);
-  const line = made === undefined ? "Ended the subscription" : `Subscribed ${which.listener_id} to ${which.emitter_id} (${text(made, "id")})`;
-  return printRecord(cli, made ?? { ...which, deleted: true }, () => printLine(cli, line));
-}
-
-async function list(cli: CliContext): Promise<number> {
-  const client = await connect(cli);
-  const found = listOf(await client.get("/v1/users/me/subscriptions"));
-  return printRecords(cli, found, {
+  return printRecords(cli, await client.subscriptions.list(), {
     columns: ["id", "emitter", "listener", "channel"],
-    cells: (entry) => ["id", "emitter_id", "listener_id", "event_name"].map((name) => text(entry, name)),
+    cells: ({ id, emitter_id: emitter, listener_id: listener, event_name: channel }) => [id, emitter, listener, channel],
     none: "No subscriptions yet: pd subscribe <source> <url>",
   });
+}
+
+/** `pd subscriptions create <emitter> <listener>`. */
+export async function create(cli: CliContext, ends: Ends): Promise<number> {
+  const client = await connect(cli);
+  const which = await named(client, ends);
+  const [made] = await client.subscriptions.create(which);
+  return printRecord(cli, made ?? which, () => printLine(cli, `Subscribed ${which.listener_id} to ${which.emitter_id} (${made?.id ?? ""})`));
+}
+
+/** `pd subscriptions delete <emitter> <listener>`. */
+export async function remove(cli: CliContext, ends: Ends): Promise<number> {
+  const client = await connect(cli);
+  const which = await named(client, ends);
+  await client.subscriptions.delete(which);
+  return printRecord(cli, { ...which, deleted: true }, () => printLine(cli, "Ended the subscription"));
+}
+
+/** Sources may be named by their slugs. */
+async function named(client: Client, { emitter, listener, channel }: Ends) {
+  const idOf = async (name: string): Promise<string> => (/^(dc|p|wh|o|u)_/.test(name) ? name : (await client.sources.get(name)).id);
+  return { emitter_id: await idOf(emitter), listener_id: await idOf(listener), event_name: channel };
 }

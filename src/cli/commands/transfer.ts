@@ -1,35 +1,31 @@
+import type { SourceRecord } from "../../api/sources.ts";
+import type { ExportedRecord } from "../../api/transfer.ts";
+import { type Client, everyPage } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { type ApiClient, dataOf } from "../api-client.ts";
 import { type CliContext, connectTo } from "../context.ts";
-import { exportHosted } from "../hosted-source.ts";
-import { givenEnv, givenProps } from "../prop-flags.ts";
+import { exportHosted } from "../transfer/hosted-source.ts";
+import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
 import { type Profile, findProfile } from "../profiles.ts";
-import { coloursFor, countOf, printError, printJson, printLine, printNote, text } from "../reporter.ts";
-import { type PlannedTransfer, type TransferWishes, planTransfer } from "../transfer-plan.ts";
+import { coloursFor, countOf, printError, printJson, printLine, printNote } from "../reporter.ts";
+import { type PlannedTransfer, type TransferWishes, planTransfer } from "../transfer/transfer-plan.ts";
 
-export interface TransferFlags {
-  readonly to?: string;
-  readonly from?: string;
-  readonly all?: boolean;
-  readonly withSecrets?: boolean;
-  readonly withState?: boolean;
-  readonly events?: string;
-  readonly dryRun?: boolean;
-  readonly prop?: readonly string[];
-  readonly props?: string;
-  readonly env?: readonly string[];
-  readonly envFile?: string;
+export interface TransferFlags extends CodeFlags {
+  readonly all?: boolean | undefined;
+  readonly withSecrets?: boolean | undefined;
+  readonly withState?: boolean | undefined;
+  readonly events: string;
+  readonly dryRun?: boolean | undefined;
 }
 
 /** `pd push [source…] --to <profile>`: sources of this server, or of the profile in use, to another. */
-export function push(cli: CliContext, sources: readonly string[], flags: TransferFlags): Promise<number> {
+export function push(cli: CliContext, sources: readonly string[], flags: TransferFlags & { readonly to?: string | undefined }): Promise<number> {
   if (flags.to === undefined) throw new PdError("PD_BAD_INPUT", "Cannot push: it is not said where to", { fix: "pd push <source> --to <profile>" });
   return transfer(cli, sources, { flags, from: cli.profile, to: flags.to });
 }
 
 /** `pd pull [source…|--all] --from <profile>`: sources of another server to this one. */
-export function pull(cli: CliContext, sources: readonly string[], flags: TransferFlags): Promise<number> {
+export function pull(cli: CliContext, sources: readonly string[], flags: TransferFlags & { readonly from?: string | undefined }): Promise<number> {
   if (flags.from === undefined) throw new PdError("PD_BAD_INPUT", "Cannot pull: it is not said where from", { fix: "pd pull <source> --from <profile>" });
   return transfer(cli, sources, { flags, from: flags.from, to: cli.profile });
 }
@@ -43,21 +39,20 @@ interface Ends {
 
 /** The plan is shown first. Each source is one request, so an interruption leaves it as it was or as it was to be. */
 async function transfer(cli: CliContext, names: readonly string[], { flags, from, to }: Ends): Promise<number> {
-  const wishes = { secrets: flags.withSecrets === true, state: flags.withState === true, events: countOf(flags.events ?? "0") };
+  const wishes = { secrets: flags.withSecrets === true, state: flags.withState === true, events: countOf(flags.events) };
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   if (names.length === 0 && flags.all !== true)
     throw new PdError("PD_BAD_INPUT", "Cannot tell what to transfer: no source is named", { fix: "Name sources, or give --all" });
   const [origin, target] = [await connectTo(cli, from), await connectTo(cli, to)];
   const listed = await sourcesOf(origin, await findProfile(from, cli.environment));
   const sources = flags.all === true ? listed : names.map((name) => named(listed, name));
-  const known = new Set((await target.all("/v1/users/me/sources")).map((source) => text(source, "name_slug")));
+  const known = new Set((await everyPage(target.sources.list)).map(({ name_slug: slug }) => slug));
   const plans: PlannedTransfer[] = [];
   const failures: unknown[] = [];
   for (const source of sources) {
     try {
       const exported = await exportOf(origin, source, wishes);
-      const slug = text(exported, "slug");
-      const before = known.has(slug) ? await exportOf(target, { name_slug: slug, id: slug }, { ...wishes, events: 0 }) : undefined;
+      const before = known.has(exported.slug) ? await target.sources.export(exported.slug, { ...wishes, events: 0 }) : undefined;
       plans.push(withGiven(planTransfer(exported, before), props, env));
     } catch (error) {
       failures.push(error);
@@ -82,49 +77,44 @@ function tellFailures(cli: CliContext, failures: readonly unknown[], count: numb
 }
 
 /** All that the key can see: on the hosted platform a workspace has sources of its own. */
-async function sourcesOf(client: ApiClient, profile: Profile | undefined): Promise<readonly JsonObject[]> {
-  const own = await client.all("/v1/users/me/sources");
-  if (profile?.orgId === undefined) return own;
-  const shared = await client.all(`/v1/orgs/${encodeURIComponent(profile.orgId)}/sources`);
+async function sourcesOf(client: Client, profile: Profile | undefined): Promise<readonly SourceRecord[]> {
+  const own = await everyPage(client.sources.list);
+  const { orgId } = profile ?? {};
+  if (orgId === undefined) return own;
+  const shared = await everyPage((page) => client.sources.listOfOrg(orgId, page));
   const ids = new Set(own.map(({ id }) => id));
   return [...own, ...shared.filter(({ id }) => !ids.has(id))];
 }
 
-function named(listed: readonly JsonObject[], name: string): JsonObject {
-  const found = listed.find((source) => source["id"] === name || source["name_slug"] === name);
+function named(listed: readonly SourceRecord[], name: string): SourceRecord {
+  const found = listed.find(({ id, name_slug: slug }) => id === name || slug === name);
   if (found === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot find source "${name}" there: no source has this id or slug`);
   return found;
 }
 
 /** From one of our servers all of it; from the hosted platform what its documented endpoints tell. */
-async function exportOf(client: ApiClient, source: JsonObject, wishes: TransferWishes): Promise<JsonObject> {
-  const { secrets, state, events } = wishes;
+async function exportOf(client: Client, source: SourceRecord, wishes: TransferWishes): Promise<ExportedRecord> {
   try {
-    return dataOf(await client.get(`/v1/sources/${encodeURIComponent(text(source, "id"))}/export?secrets=${secrets}&state=${state}&events=${events}`));
+    return await client.sources.export(source.id, wishes);
   } catch (error) {
-    const isForeign = error instanceof PdError && (error.code === "PD_NOT_FOUND" || error.code === "PD_FAILED") && source["component_id"] !== undefined;
+    const isForeign = error instanceof PdError && (error.code === "PD_NOT_FOUND" || error.code === "PD_FAILED");
     if (!isForeign) throw error;
-    return exportHosted(client, source, wishes);
+    return exportHosted(client.connection, source, wishes);
   }
 }
 
 /** Values that are given on the command line go to each source that declares their prop. */
 function withGiven(plan: PlannedTransfer, props: JsonObject, env: Readonly<Record<string, string>>): PlannedTransfer {
   const { request, withheld, propNames } = plan;
-  const wanted = Object.fromEntries(Object.entries(props).filter(([name]) => propNames === undefined || propNames.includes(name)));
-  const [before, variables] = [asObject(request["configured_props"]), asObject(request["env"])];
+  const wanted = Object.fromEntries(Object.entries(props).filter(([name]) => propNames.includes(name)));
   const given = new Set([...Object.keys(wanted), ...Object.keys(env).map((name) => `--env ${name}`)]);
   const hasNew = plan.kind === "unchanged" && given.size > 0;
   return {
     ...plan,
     kind: hasNew ? "update" : plan.kind,
-    request: { ...request, configured_props: { ...before, ...wanted }, env: { ...variables, ...env } },
+    request: { ...request, configured_props: { ...request.configured_props, ...wanted }, env: { ...request.env, ...env } },
     withheld: withheld.filter((name) => !given.has(name)),
   };
-}
-
-function asObject(value: unknown): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
 const SIGNS = { create: "+", update: "~", unchanged: "=" } as const;
@@ -145,13 +135,13 @@ interface Carrying {
   readonly failures: unknown[];
 }
 
-async function carryOut(cli: CliContext, target: ApiClient, { plans, failures }: Carrying): Promise<boolean[]> {
+async function carryOut(cli: CliContext, target: Client, { plans, failures }: Carrying): Promise<boolean[]> {
   const done: boolean[] = [];
   for (const { kind, slug, request } of plans) {
     try {
       if (kind !== "unchanged") {
-        const source = dataOf(await target.post("/v1/sources/import", request));
-        if (!cli.isJson) printLine(cli, `${kind === "create" ? "Created" : "Updated"} ${slug} (${text(source, "id")})`);
+        const { id } = await target.sources.import(request);
+        if (!cli.isJson) printLine(cli, `${kind === "create" ? "Created" : "Updated"} ${slug} (${id})`);
       }
       done.push(true);
     } catch (error) {

@@ -8,13 +8,13 @@ import { fields, printJson, printLine, printNote } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 /** `pd up`: the server, in the foreground until it is told to stop, or detached. */
-export async function up(cli: CliContext, { detach }: { detach?: boolean }): Promise<number> {
+export async function up(cli: CliContext, { detach }: { detach?: boolean | undefined }): Promise<number> {
   const settings = await settingsOf(cli);
   if (detach === true) {
     const running = await findServer(settings);
     const client = running ?? (await startInBackground(cli, settings));
-    if (cli.isJson) printJson(cli, { api_url: client.baseUrl, home: settings.home, already_running: running !== undefined });
-    else printNote(cli, `${running === undefined ? "Started" : "Already running"} at ${client.baseUrl}; pd down stops it`);
+    if (cli.isJson) printJson(cli, { api_url: client.connection.baseUrl, home: settings.home, already_running: running !== undefined });
+    else printNote(cli, `${running === undefined ? "Started" : "Already running"} at ${client.connection.baseUrl}; pd down stops it`);
     return 0;
   }
   return runServer(cli, settings, { isShared: false });

@@ -1,16 +1,17 @@
 import { confirm } from "@inquirer/prompts";
 import { createTwoFilesPatch } from "diff";
+import type { CodeParams, ComponentRecord, DescribedRecord } from "../../api/components.ts";
+import type { SourceRecord } from "../../api/sources.ts";
+import { type Client, everyPage } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type JsonObject, isJsonObject } from "../../domain/json.ts";
 import { appOfKey } from "../../domain/registry.ts";
-import { type ApiClient, dataOf } from "../api-client.ts";
-import { canAsk } from "../ask.ts";
+import { canAsk } from "../ask/can-ask.ts";
 import type { CliContext } from "../context.ts";
-import { printLine, printNote, text } from "../reporter.ts";
+import { printLine, printNote } from "../reporter.ts";
 
 interface LatestFlags {
-  readonly prompt?: boolean;
-  readonly yes?: boolean;
+  readonly prompt?: boolean | undefined;
+  readonly yes?: boolean | undefined;
 }
 
 /**
@@ -19,47 +20,44 @@ interface LatestFlags {
  */
 export async function latestCode(
   cli: CliContext,
-  client: ApiClient,
-  { source, flags }: { source: JsonObject; flags: LatestFlags },
-): Promise<JsonObject | undefined> {
+  client: Client,
+  { source, flags }: { source: SourceRecord; flags: LatestFlags },
+): Promise<CodeParams | undefined> {
   const code = await refreshed(client, source);
-  const [before, after] = [
-    dataOf(await client.get(`/v1/components/${text(source, "component_id")}`)),
-    dataOf(await client.post("/v1/components/describe", code)),
-  ];
+  const [before, after] = [await client.components.get(source.component_id), await client.components.describe(code)];
   const changes = changedFiles(before, after);
   if (changes.length === 0) {
-    printNote(cli, `${text(source, "name_slug")} runs the newest code already (version ${text(before, "version")})`);
+    printNote(cli, `${source.name_slug} runs the newest code already (version ${before.version})`);
     return undefined;
   }
-  printLine(cli, `${text(source, "name_slug")}: version ${text(before, "version")} → ${text(after, "version")}`);
+  printLine(cli, `${source.name_slug}: version ${before.version} → ${after.version}`);
   for (const line of propChanges(before, after)) printLine(cli, line);
   for (const patch of changes) printLine(cli, patch);
   return (await isWanted(cli, flags)) ? code : undefined;
 }
 
 /** Asks the registry for its newest first. */
-async function refreshed(client: ApiClient, source: JsonObject): Promise<JsonObject> {
+async function refreshed(client: Client, source: SourceRecord): Promise<CodeParams> {
   const { registry, component_url: url, component_key: key } = source;
-  if (typeof url === "string") return { component_url: url };
-  if (isJsonObject(registry) && typeof key === "string") {
-    await client.post("/v1/registries/update", { name: text(registry, "name"), app: appOfKey(key) });
-    return { key, registry: text(registry, "name") };
+  if (url !== undefined) return { component_url: url };
+  if (registry !== undefined && key !== undefined) {
+    await client.registries.update({ name: registry.name, app: appOfKey(key) });
+    return { key, registry: registry.name };
   }
-  const published = typeof key === "string" ? await publishedUnder(client, key) : undefined;
-  if (published !== undefined) return { component_id: text(published, "id") };
+  const published = key === undefined ? undefined : await publishedUnder(client, key);
+  if (published !== undefined) return { component_id: published.id };
   throw new PdError(
     "PD_BAD_INPUT",
-    `Cannot look for newer code of ${text(source, "name_slug")}: its code was given, and came from no registry, address or published key`,
+    `Cannot look for newer code of ${source.name_slug}: its code was given, and came from no registry, address or published key`,
     {
       fix: "pd update <source> --code <file>",
     },
   );
 }
 
-async function publishedUnder(client: ApiClient, key: string): Promise<JsonObject | undefined> {
-  const components = await client.all("/v1/components");
-  return components.find((component) => component["key"] === key && component["published"] === true);
+async function publishedUnder(client: Client, key: string): Promise<ComponentRecord | undefined> {
+  const components = await everyPage(client.components.list);
+  return components.find((component) => component.key === key && component.published);
 }
 
 async function isWanted(cli: CliContext, flags: LatestFlags): Promise<boolean> {
@@ -68,30 +66,25 @@ async function isWanted(cli: CliContext, flags: LatestFlags): Promise<boolean> {
   return confirm({ message: "Update?", default: false }, { input: cli.stdin, output: cli.stderr });
 }
 
+/** Code with what it declares, saved or not. */
+type Version = Pick<ComponentRecord | DescribedRecord, "code" | "component_path" | "component_files" | "configurable_props" | "version">;
+
 /** One patch for each file that differs. */
-function changedFiles(before: JsonObject, after: JsonObject): string[] {
+function changedFiles(before: Version, after: Version): string[] {
   const [old, fresh] = [filesOf(before), filesOf(after)];
   const names = [...new Set([...old.keys(), ...fresh.keys()])].toSorted();
   return names.flatMap((name) => {
     const [left = "", right = ""] = [old.get(name), fresh.get(name)];
-    return left === right ? [] : [createTwoFilesPatch(name, name, left, right, text(before, "version"), text(after, "version"), { context: 2 })];
+    return left === right ? [] : [createTwoFilesPatch(name, name, left, right, before.version, after.version, { context: 2 })];
   });
 }
 
-function filesOf(component: JsonObject): Map<string, string> {
-  const files = isJsonObject(component["component_files"]) ? component["component_files"] : {};
-  return new Map([
-    [text(component, "component_path"), text(component, "code")],
-    ...Object.entries(files).map(([name, content]): [string, string] => [name, String(content)]),
-  ]);
+function filesOf({ component_path: path, code, component_files: files = {} }: Version): Map<string, string> {
+  return new Map([[path, code], ...Object.entries(files)]);
 }
 
-function propChanges(before: JsonObject, after: JsonObject): string[] {
-  const [old, fresh] = [namesOf(before), namesOf(after)];
-  const added = fresh.filter((name) => !old.includes(name)).map((name) => `+ prop ${name}`);
-  return [...added, ...old.filter((name) => !fresh.includes(name)).map((name) => `- prop ${name}`)];
-}
-
-function namesOf(component: JsonObject): string[] {
-  return Array.isArray(component["configurable_props"]) ? component["configurable_props"].filter(isJsonObject).map((prop) => text(prop, "name")) : [];
+function propChanges(before: Version, after: Version): string[] {
+  const [old, fresh] = [before, after].map(({ configurable_props: props }) => props.map(({ name }) => name));
+  const added = fresh?.filter((name) => old?.includes(name) === false).map((name) => `+ prop ${name}`) ?? [];
+  return [...added, ...(old?.filter((name) => fresh?.includes(name) === false).map((name) => `- prop ${name}`) ?? [])];
 }

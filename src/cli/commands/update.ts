@@ -1,21 +1,20 @@
-import type { JsonObject } from "../../domain/json.ts";
-import { dataOf } from "../api-client.ts";
-import { askingForProps } from "../ask.ts";
+import type { SourceParams } from "../../api/sources.ts";
+import { askingForProps } from "../props/ask-props.ts";
 import { type CliContext, connect } from "../context.ts";
 import { PdError } from "../../domain/errors.ts";
-import { givenEnv, givenProps } from "../prop-flags.ts";
-import { printJson, printLine, text } from "../reporter.ts";
-import { codeOf, importParams } from "../component-target.ts";
-import { askedSource } from "../asked-component.ts";
+import { givenEnv, givenProps } from "../code/prop-flags.ts";
+import { printLine, printRecord } from "../reporter.ts";
+import { codeOf, importParams } from "../code/component-target.ts";
+import { askedSource } from "../props/asked-component.ts";
 import { type DeployFlags, limitsOf, printWarnings } from "./deploy.ts";
 import { latestCode } from "./update-latest.ts";
 
 export interface UpdateFlags extends DeployFlags {
-  readonly code?: string;
-  readonly latest?: boolean;
-  readonly yes?: boolean;
-  readonly activate?: boolean;
-  readonly deactivate?: boolean;
+  readonly code?: string | undefined;
+  readonly latest?: boolean | undefined;
+  readonly yes?: boolean | undefined;
+  readonly activate?: boolean | undefined;
+  readonly deactivate?: boolean | undefined;
 }
 
 /** `pd update <source>`: code, name, values, active or not. */
@@ -28,23 +27,23 @@ export async function update(cli: CliContext, source: string, flags: UpdateFlags
     });
   }
   const client = await connect(cli);
-  const before = await client.source(source);
+  const before = await client.sources.get(source);
   const latest = flags.latest === true ? await latestCode(cli, client, { source: before, flags }) : {};
   if (latest === undefined) return 0;
-  const [id, change] = [text(before, "id"), { ...given, ...latest }];
+  const change = { ...given, ...latest };
   const updated = await askingForProps(cli, flags, {
     props,
-    send: (configured) => client.put(`/v1/sources/${id}`, { ...change, configured_props: configured }),
+    send: (configured) => client.sources.update(before.id, { ...change, configured_props: configured }),
     component: askedSource(client, before),
     isGuided: false,
-  }).then(dataOf);
-  if (cli.isJson) printJson(cli, updated);
-  else printWarnings(cli, updated);
-  if (!cli.isJson) printLine(cli, `Updated ${text(updated, "name_slug")} (${text(updated, "id")})`);
-  return 0;
+  });
+  return printRecord(cli, updated, () => {
+    printWarnings(cli, updated);
+    printLine(cli, `Updated ${updated.name_slug} (${updated.id})`);
+  });
 }
 
-async function changeOf(flags: UpdateFlags, env: Record<string, string>): Promise<JsonObject> {
+async function changeOf(flags: UpdateFlags, env: Record<string, string>): Promise<SourceParams> {
   const { code, latest, name, activate, deactivate, import: imports } = flags;
   if (activate === true && deactivate === true)
     throw new PdError("PD_BAD_INPUT", "Cannot both activate and deactivate", { fix: "Give one of --activate and --deactivate" });

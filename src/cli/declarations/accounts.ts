@@ -1,18 +1,47 @@
-import type { Command } from "commander";
-import { type Bind, list, maybe, textsOf, word } from "./given.ts";
+import type { Command, OptionValues } from "@commander-js/extra-typings";
+import { type Run, list } from "./run.ts";
 
-export function accountCommands(program: Command, bind: Bind): void {
+export function accountCommands(program: Command, run: Run): void {
+  keyCommands(program.command("keys").description("Named keys of a shared server"), run);
+  const accounts = program.command("accounts").description("Credentials for apps, which components use by the account's name");
+  connectCommands(accounts, run);
+  keptCommands(accounts, run);
   program
-    .command("keys <verb> [name]")
-    .description("Named keys of a shared server: list, create, revoke")
-    .action(bind(async (cli, { words }) => (await import("../commands/keys.ts")).keys(cli, { verb: word(words[0]), name: maybe(words[1]) })));
-  program
-    .command("accounts <verb> [words...]")
-    .description("Credentials for apps, which components use by the account's name: connect, reconnect, list, show, test, update, rename, delete")
+    .command("secrets")
+    .description("How secrets are kept")
+    .command("rotate")
+    .description("Make a new key and seal everything with it")
+    .action((_flags, command) => run(command, async (cli) => (await import("../commands/secrets.ts")).rotate(cli)));
+}
+
+function keyCommands(keys: Command, run: Run): void {
+  keys
+    .command("list")
+    .description("List named keys")
+    .action((_flags, command) => run(command, async (cli) => (await import("../commands/keys.ts")).list(cli)));
+  keys
+    .command("create <name>")
+    .description("Make a key, which is shown only now")
+    .action((name, _flags, command) => run(command, async (cli) => (await import("../commands/keys.ts")).create(cli, name)));
+  keys
+    .command("revoke <name>")
+    .description("Revoke a key, by name or id")
+    .action((name, _flags, command) => run(command, async (cli) => (await import("../commands/keys.ts")).revoke(cli, name)));
+}
+
+/** Flags that give the fields of an account. */
+function fieldFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
+  return command
     .option("--name <name>", "What the account is called")
     .option("--field <name=value>", "A field of its credentials, or @file; repeatable", list)
     .option("--env <variable>", "Take the fields from a variable: JSON, or the value of the app's one field")
     .option("--stdin", "Take the fields from stdin")
+    .option("--no-prompt", "Never ask; say what is missing");
+}
+
+/** Flags that sign in. */
+function oauthFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
+  return command
     .option("--client-id <id>", "Connect by OAuth, with your own client at the provider")
     .option("--client-secret <secret>", "Its secret: @file, or the variable PD_OAUTH_CLIENT_SECRET")
     .option("--flow <flow>", "code (a browser on this machine), device (a code to enter elsewhere), client (no person)")
@@ -21,17 +50,44 @@ export function accountCommands(program: Command, bind: Bind): void {
     .option("--token-url <url>", "Of a provider that is not known")
     .option("--device-url <url>", "Of a provider that is not known")
     .option("--redirect-port <port>", "Port of http://127.0.0.1:<port>/callback, which is registered at the provider (4143)")
-    .option("--redirect-uri <url>", "Another redirect address, such as one with https: you paste the address that you were sent to")
-    .option("--url <url>", "What test asks, if not what is usual for the app; {field} stands for a field")
-    .option("--header <name: value>", "Sent along by test; {field} stands for a field; repeatable", list)
+    .option("--redirect-uri <url>", "Another redirect address, such as one with https: you paste the address that you were sent to");
+}
+
+function connectCommands(accounts: Command, run: Run): void {
+  oauthFlags(fieldFlags(accounts.command("connect <app>").description("Connect an account of an app"))).action((app, flags, command) =>
+    run(command, async (cli) => (await import("../commands/accounts.ts")).connectAccount(cli, app, flags)),
+  );
+  oauthFlags(fieldFlags(accounts.command("reconnect <account>").description("Sign in once more"))).action((account, flags, command) =>
+    run(command, async (cli) => (await import("../commands/accounts.ts")).reconnectAccount(cli, account, flags)),
+  );
+  fieldFlags(accounts.command("update <account>").description("Give fields another value, or the account another name")).action((account, flags, command) =>
+    run(command, async (cli) => (await import("../commands/accounts.ts")).update(cli, account, flags)),
+  );
+}
+
+function keptCommands(accounts: Command, run: Run): void {
+  accounts
+    .command("list [app]")
+    .description("List accounts, of one app or all")
+    .action((app, _flags, command) => run(command, async (cli) => (await import("../commands/accounts.ts")).list(cli, app)));
+  accounts
+    .command("show <account>")
+    .description("Show an account")
     .option("--reveal", "Show the credentials, on a terminal")
-    .option("--force", "Delete it although a source uses it")
-    .option("--no-prompt", "Never ask; say what is missing")
-    .action(
-      bind(async (cli, { words, flags }) => (await import("../commands/accounts.ts")).accounts(cli, { verb: word(words[0]), words: textsOf(words[1]) }, flags)),
-    );
-  program
-    .command("secrets <verb>")
-    .description("How secrets are kept: rotate makes a new key and seals everything with it")
-    .action(bind(async (cli, { words }) => (await import("../commands/secrets.ts")).secrets(cli, word(words[0]))));
+    .action((account, flags, command) => run(command, async (cli) => (await import("../commands/accounts.ts")).show(cli, account, flags)));
+  accounts
+    .command("test <account>")
+    .description("Ask the app whether it takes the account")
+    .option("--url <url>", "What to ask, if not what is usual for the app; {field} stands for a field")
+    .option("--header <name: value>", "Sent along; {field} stands for a field; repeatable", list)
+    .action((account, flags, command) => run(command, async (cli) => (await import("../commands/accounts.ts")).test(cli, account, flags)));
+  accounts
+    .command("rename <account> <name>")
+    .description("Give an account another name")
+    .action((account, name, _flags, command) => run(command, async (cli) => (await import("../commands/accounts.ts")).rename(cli, account, name)));
+  accounts
+    .command("delete <account>")
+    .description("Delete an account")
+    .option("--force", "Although a source uses it")
+    .action((account, flags, command) => run(command, async (cli) => (await import("../commands/accounts.ts")).remove(cli, account, flags)));
 }

@@ -1,42 +1,84 @@
-import type { Command } from "commander";
+import type { Command } from "@commander-js/extra-typings";
 import { propFlags } from "./flags.ts";
-import { type Bind, textsOf, word } from "./given.ts";
+import type { Run } from "./run.ts";
 
-export function componentCommands(program: Command, bind: Bind): void {
+export function componentCommands(program: Command, run: Run): void {
   propFlags(program.command("run-action <component>").description("Run an action once: a file, a URL of raw code, or a key"))
     .option("--steps <file>", "JSON file with the outputs of earlier steps")
-    .action(bind(async (cli, { words, flags }) => (await import("../commands/run-action.ts")).runAction(cli, word(words[0]), flags)));
+    .action((component, flags, command) => run(command, async (cli) => (await import("../commands/run-action.ts")).runAction(cli, component, flags)));
   propFlags(program.command("options <component> <prop>").description("List a page of the choices of a prop, of a file, a URL, a key or a source"))
-    .option("--page <n>", "Which page, from 0")
+    .option("--page <n>", "Which page, from 0", "0")
     .option("--query <text>", "What is searched for")
     .option("--context <json>", "Context of the page before")
-    .action(
-      bind(async (cli, { words, flags }) => (await import("../commands/options.ts")).options(cli, { target: word(words[0]), prop: word(words[1]) }, flags)),
-    );
-  program
-    .command("registry <verb> [words...]")
-    .description("Where components are found by key: list, add, remove, search, update")
-    .option("--name <name>", "Name of a registry that is added")
-    .option("--limit <n>", "How many a search shows")
-    .option("--type <type>", "Search for sources or actions alone: source, action")
-    .action(
-      bind(async (cli, { words, flags }) => (await import("../commands/registry.ts")).registry(cli, { verb: word(words[0]), words: textsOf(words[1]) }, flags)),
-    );
+    .action((target, prop, flags, command) => run(command, async (cli) => (await import("../commands/options.ts")).options(cli, { target, prop }, flags)));
   program
     .command("publish <component>")
     .description("Keep a component under its key, in a version that is new")
     .option("--connect-environment <name>", "Taken for compatibility; there is one environment")
-    .action(bind(async (cli, { words }) => (await import("../commands/publish.ts")).publish(cli, word(words[0]))));
+    .action((component, _flags, command) => run(command, async (cli) => (await import("../commands/publish.ts")).publish(cli, component)));
   program
     .command("unpublish <words...>")
     .description("Take away what was published: component <key>")
     .option("--only <version>", "This version alone")
-    .action(bind(async (cli, { words, flags }) => (await import("../commands/publish.ts")).unpublish(cli, textsOf(words[0]), flags)));
-  program
-    .command("stores <verb> [words...]")
-    .description("Data stores, which components share: list, create, delete, show, get, set, unset")
-    .option("--force", "Delete it although a source uses it")
-    .action(
-      bind(async (cli, { words, flags }) => (await import("../commands/stores.ts")).stores(cli, { verb: word(words[0]), words: textsOf(words[1]) }, flags)),
-    );
+    .action((words, flags, command) => run(command, async (cli) => (await import("../commands/publish.ts")).unpublish(cli, words, flags)));
+  registryCommands(program.command("registry").description("Where components are found by key"), run);
+  storeCommands(program.command("stores").description("Data stores, which components share"), run);
+}
+
+function registryCommands(registry: Command, run: Run): void {
+  registry
+    .command("list")
+    .description("List registries, in the order in which they are asked")
+    .action((_flags, command) => run(command, async (cli) => (await import("../commands/registry.ts")).list(cli)));
+  registry
+    .command("add <location>")
+    .description("Add a folder, an npm scope, a Git repository or a tarball")
+    .option("--name <name>", "What it is called")
+    .action((location, flags, command) => run(command, async (cli) => (await import("../commands/registry.ts")).add(cli, location, flags)));
+  registry
+    .command("remove <name>")
+    .description("Remove a registry; what was deployed from it stays")
+    .action((name, _flags, command) => run(command, async (cli) => (await import("../commands/registry.ts")).remove(cli, name)));
+  registry
+    .command("update [name] [app]")
+    .description("Fetch the newest of one registry or of all, of one app or of all that is here")
+    .action((name, app, _flags, command) => run(command, async (cli) => (await import("../commands/registry.ts")).update(cli, name, app)));
+  registry
+    .command("search [words...]")
+    .description("Find components by words of their name, key or description")
+    .option("--limit <n>", "How many are shown", "20")
+    .option("--type <type>", "Sources or actions alone: source, action")
+    .action((words, flags, command) => run(command, async (cli) => (await import("../commands/registry.ts")).search(cli, words, flags)));
+}
+
+function storeCommands(stores: Command, run: Run): void {
+  stores
+    .command("list")
+    .description("List data stores")
+    .action((_flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).list(cli)));
+  stores
+    .command("create <name>")
+    .description("Make a data store")
+    .action((name, _flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).create(cli, name)));
+  stores
+    .command("delete <name>")
+    .description("Delete a data store with its values")
+    .option("--force", "Although a source uses it")
+    .action((name, flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).remove(cli, name, flags)));
+  stores
+    .command("show <name>")
+    .description("All values of a data store")
+    .action((name, _flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).show(cli, name)));
+  stores
+    .command("get <name> <key>")
+    .description("A value")
+    .action((name, key, _flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).get(cli, name, key)));
+  stores
+    .command("set <name> <key> <value>")
+    .description("Set a value; what is no JSON is a text")
+    .action((name, key, value, _flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).set(cli, name, { key, value })));
+  stores
+    .command("unset <name> <key>")
+    .description("Delete a value")
+    .action((name, key, _flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).unset(cli, name, key)));
 }

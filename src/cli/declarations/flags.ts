@@ -1,9 +1,9 @@
-import { type Command, Option } from "commander";
+import { type Command, type CommandUnknownOpts, type OptionValues, Option } from "@commander-js/extra-typings";
 import { SETTINGS } from "../../config.ts";
-import { list } from "./given.ts";
+import { list } from "./run.ts";
 
-/** Flags of commands that may start a server. */
-export function serverFlags(command: Command): Command {
+/** Flags of commands that may start a server: read with the settings. */
+export function serverFlags<Declared extends CommandUnknownOpts>(command: Declared): Declared {
   for (const [name, row] of Object.entries(SETTINGS)) {
     if (name !== "home")
       command.addOption(new Option(`--${row.flag} ${row.value}`, `${row.help} (${row.variable}, default ${row.default === "" ? "none" : row.default})`));
@@ -12,7 +12,7 @@ export function serverFlags(command: Command): Command {
 }
 
 /** Flags that give props and variables. */
-export function propFlags(command: Command): Command {
+export function propFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
   return command
     .option("--prop <name=value>", "Value of a prop; @file reads it from a file; repeatable", list)
     .option("--props <file>", "Values of props from a JSON file")

@@ -1,53 +1,101 @@
-import type { Command } from "commander";
-import { type Bind, maybe, word } from "./given.ts";
+import type { Command } from "@commander-js/extra-typings";
+import type { Run } from "./run.ts";
 
-export function webhookCommands(program: Command, bind: Bind): void {
+export function webhookCommands(program: Command, run: Run): void {
+  const webhooks = program.command("webhooks").description("Webhooks, to which events are delivered");
+  keptWebhooks(webhooks, run);
+  changedWebhooks(webhooks, run);
   program
-    .command("webhooks <verb> [id-or-url]")
-    .description("Webhooks: list, show, create, update, delete, test, rotate")
+    .command("subscribe <source> <url>")
+    .description("Deliver the events of a source to an address: a webhook and its subscription")
+    .option("--channel <name>", "Another channel than the default one, such as $errors")
+    .option("--name <name>", "Name of the webhook")
+    .action((source, url, flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).subscribe(cli, { source, url }, flags)));
+  subscriptionCommands(program.command("subscriptions").description("Who gets what from whom"), run);
+  deliveryCommands(program, run);
+  program
+    .command("listen <source>")
+    .description("Deliver new events to a local address, without making a webhook")
+    .requiredOption("--forward <url>", "Where to, such as http://localhost:3000/path")
+    .action((source, flags, command) => run(command, async (cli) => (await import("../commands/listen.ts")).listen(cli, source, flags)));
+}
+
+function keptWebhooks(webhooks: Command, run: Run): void {
+  webhooks
+    .command("list")
+    .description("List webhooks")
+    .action((_flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).list(cli)));
+  webhooks
+    .command("show <id>")
+    .description("Show a webhook")
+    .action((id, _flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).show(cli, id)));
+  webhooks
+    .command("delete <id>")
+    .description("Delete a webhook with its subscriptions and deliveries")
+    .action((id, _flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).remove(cli, id)));
+  webhooks
+    .command("rotate <id>")
+    .description("Make a new signing key; the old one signs as well for a day")
+    .action((id, _flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).rotate(cli, id)));
+  webhooks
+    .command("test <id>")
+    .description("Send a message now and show what came back")
+    .option("--event <file>", "JSON file with the event that is sent")
+    .action((id, flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).test(cli, id, flags)));
+}
+
+function changedWebhooks(webhooks: Command, run: Run): void {
+  webhooks
+    .command("create <url>")
+    .description("Make a webhook")
+    .option("--name <name>", "Name, for your own reference")
+    .option("--description <text>", "Longer description")
+    .action((url, flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).create(cli, url, flags)));
+  webhooks
+    .command("update <id>")
+    .description("Change a webhook")
     .option("--name <name>", "Name, for your own reference")
     .option("--description <text>", "Longer description")
     .option("--url <url>", "Another address")
     .option("--activate", "Deliver again")
     .option("--deactivate", "Deliver no more")
     .option("--replay-missed", "Deliver what it missed while it was inactive")
-    .option("--event <file>", "JSON file with the event that a test sends")
-    .action(
-      bind(async (cli, { words, flags }) => (await import("../commands/webhooks.ts")).webhooks(cli, { verb: word(words[0]), target: maybe(words[1]) }, flags)),
-    );
-  program
-    .command("subscribe <source> <url>")
-    .description("Deliver the events of a source to an address: a webhook and its subscription")
-    .option("--channel <name>", "Another channel than the default one, such as $errors")
-    .option("--name <name>", "Name of the webhook")
-    .action(
-      bind(async (cli, { words, flags }) => (await import("../commands/webhooks.ts")).subscribe(cli, { source: word(words[0]), url: word(words[1]) }, flags)),
-    );
-  program
-    .command("subscriptions <verb> [emitter] [listener]")
-    .description("Who gets what from whom: list, create, delete")
+    .action((id, flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).update(cli, id, flags)));
+}
+
+function subscriptionCommands(subscriptions: Command, run: Run): void {
+  subscriptions
+    .command("list")
+    .description("List subscriptions")
+    .action((_flags, command) => run(command, async (cli) => (await import("../commands/subscriptions.ts")).list(cli)));
+  subscriptions
+    .command("create <emitter> <listener>")
+    .description("Let a listener get what an emitter emits")
     .option("--channel <name>", "Another channel than the default one", "")
-    .action(
-      bind(async (cli, { words, flags }) => {
-        const { subscriptions } = await import("../commands/subscriptions.ts");
-        return subscriptions(cli, { verb: word(words[0]), emitter: maybe(words[1]), listener: maybe(words[2]), channel: "", ...flags });
-      }),
+    .action((emitter, listener, { channel }, command) =>
+      run(command, async (cli) => (await import("../commands/subscriptions.ts")).create(cli, { emitter, listener, channel })),
     );
-  program
-    .command("deliveries <webhook-or-delivery> [target]")
-    .description("Deliveries to a webhook, attempts of one; deliveries retry <delivery-or-webhook> delivers again")
+  subscriptions
+    .command("delete <emitter> <listener>")
+    .description("End a subscription")
+    .option("--channel <name>", "Another channel than the default one", "")
+    .action((emitter, listener, { channel }, command) =>
+      run(command, async (cli) => (await import("../commands/subscriptions.ts")).remove(cli, { emitter, listener, channel })),
+    );
+}
+
+function deliveryCommands(program: Command, run: Run): void {
+  const deliveries = program
+    .command("deliveries")
+    .argument("<webhook-or-delivery>")
+    .description("Deliveries to a webhook, or the attempts of one delivery")
     .option("--failed", "Only those that have failed")
     .option("--state <state>", "Only those that are pending, delivered, failed or missed")
-    .option("--since <time>", "With retry: since 2h, 3d, or a date")
-    .option("-n <count>", "How many", "20")
-    .action(
-      bind(async (cli, { words, flags }) =>
-        (await import("../commands/deliveries.ts")).deliveries(cli, { what: word(words[0]), target: maybe(words[1]) }, flags),
-      ),
-    );
-  program
-    .command("listen <source>")
-    .description("Deliver new events to a local address, without making a webhook")
-    .requiredOption("--forward <url>", "Where to, such as http://localhost:3000/path")
-    .action(bind(async (cli, { words, flags }) => (await import("../commands/listen.ts")).listen(cli, word(words[0]), flags)));
+    .option("-n <count>", "How many", "20");
+  deliveries.action((what, flags, command) => run(command, async (cli) => (await import("../commands/deliveries.ts")).deliveries(cli, what, flags)));
+  deliveries
+    .command("retry <delivery-or-webhook>")
+    .description("Deliver again: one delivery, or all to a webhook that have failed")
+    .option("--since <time>", "Those since 2h, 3d, or a date")
+    .action((target, flags, command) => run(command, async (cli) => (await import("../commands/deliveries.ts")).retry(cli, target, flags)));
 }

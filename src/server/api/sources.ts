@@ -1,4 +1,6 @@
+import type { z } from "zod";
 import { api } from "../../api/api.ts";
+import type { pageParams } from "../../api/declare.ts";
 import type { ObservationRecord } from "../../api/invocations.ts";
 import type { SourceRecord } from "../../api/sources.ts";
 import { PdError } from "../../domain/errors.ts";
@@ -14,10 +16,11 @@ const { sources } = api;
 
 /** /sources (platform.md §1.4). */
 export function sourceRoutes(engine: Engine): readonly Route[] {
+  const list = (params: z.output<typeof pageParams>) =>
+    pageOf(engine.newestSources(), params, { idOf: ({ source }) => source.id, records: (shown) => liveRecords(engine, shown) });
   return [
-    route(sources.list, ({ params }) =>
-      pageOf(engine.newestSources(), params, { idOf: ({ source }) => source.id, records: (shown) => liveRecords(engine, shown) }),
-    ),
+    route(sources.list, ({ params }) => list(params)),
+    route(sources.listOfOrg, ({ params }) => list(params)),
     route(sources.deploy, async ({ params }) => {
       const { name, configured_props: props = {}, env = {}, active, max_concurrency: most, allow_run: allowsPrograms } = params;
       const live = await engine.deploy({

@@ -1,0 +1,75 @@
+import { PdError } from "../../domain/errors.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
+import type { Client } from "../../client/client.ts";
+import { type AppFacts, findApp, onlyField } from "./app-facts.ts";
+import { canAsk } from "../ask/can-ask.ts";
+import { askFields } from "./ask-fields.ts";
+import type { CliContext } from "../context.ts";
+import { readValue, splitPair } from "../code/prop-flags.ts";
+import { withSpinner } from "../spinner.ts";
+
+/** Flags that give the fields of an account. */
+export interface FieldFlags {
+  readonly name?: string | undefined;
+  /** `field=value` each. */
+  readonly field?: readonly string[] | undefined;
+  /** Variable that holds all fields as JSON, or the value of the app's one field. */
+  readonly env?: string | undefined;
+  readonly stdin?: boolean | undefined;
+  readonly prompt?: boolean | undefined;
+}
+
+/** Flags that connect an account, also by signing in with the user's own OAuth client. */
+export interface AccountFlags extends FieldFlags {
+  readonly clientId?: string | undefined;
+  readonly clientSecret?: string | undefined;
+  readonly flow?: string | undefined;
+  readonly scope?: readonly string[] | undefined;
+  readonly authorizeUrl?: string | undefined;
+  readonly tokenUrl?: string | undefined;
+  readonly deviceUrl?: string | undefined;
+  readonly redirectPort?: string | undefined;
+  /** Registered in the place of an address on this machine: the person brings back the address that they were sent to. */
+  readonly redirectUri?: string | undefined;
+}
+
+/** `@file` keeps a secret out of the command line, which others on the machine see. */
+export async function fieldsOfFlags(pairs: readonly string[]): Promise<JsonObject> {
+  const given = pairs.map((pair) => splitPair(pair, "--field"));
+  return Object.fromEntries(await Promise.all(given.map(async ([name, value]): Promise<[string, string]> => [name, await readValue(name, value)])));
+}
+
+/** Fields from flags, a variable or stdin; else a person is asked for those that the app's components read. */
+export async function givenFields(cli: CliContext, client: Client, { app, flags }: { app: string; flags: FieldFlags }): Promise<JsonObject> {
+  const { field = [], env, stdin } = flags;
+  const fields = await fieldsOfFlags(field);
+  if (env !== undefined) Object.assign(fields, await fieldsOfText(client, app, { given: cli.environment[env], from: `the variable ${env}` }));
+  if (stdin === true) Object.assign(fields, await fieldsOfText(client, app, { given: await readAll(cli.stdin), from: "stdin" }));
+  if (Object.keys(fields).length > 0) return fields;
+  if (!canAsk(cli, flags))
+    throw new PdError("PD_BAD_INPUT", `Cannot tell the fields of ${app}: none are given`, { fix: "--field name=value, --env VARIABLE or --stdin" });
+  return askFields(cli, await lookAt(cli, client, app), undefined);
+}
+
+export function lookAt(cli: CliContext, client: Client, app: string): Promise<AppFacts> {
+  return withSpinner(cli, `Looking at ${app}`, findApp(client, app));
+}
+
+/** A JSON object of fields; or the value of the one field that the app has. */
+async function fieldsOfText(client: Client, app: string, { given, from }: { given: string | undefined; from: string }): Promise<JsonObject> {
+  const value = given?.trim() ?? "";
+  if (value === "") throw new PdError("PD_BAD_INPUT", `Cannot tell the fields of ${app}: ${from} is ${given === undefined ? "not set" : "empty"}`);
+  const parsed = parseJson(value);
+  if (isJsonObject(parsed)) return parsed;
+  const only = onlyField(await findApp(client, app));
+  if (only !== undefined) return { [only]: value };
+  throw new PdError("PD_BAD_INPUT", `Cannot tell the fields of ${app}: ${from} holds no JSON object, and it is not known which one field it is`, {
+    fix: 'Give {"field":"value"}, or --field name=value',
+  });
+}
+
+async function readAll(stdin: NodeJS.ReadStream): Promise<string> {
+  let all = "";
+  for await (const chunk of stdin.setEncoding("utf8")) all += String(chunk);
+  return all;
+}

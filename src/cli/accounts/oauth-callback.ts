@@ -1,0 +1,95 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { finished } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { input } from "@inquirer/prompts";
+import { PdError } from "../../domain/errors.ts";
+import type { CliContext } from "../context.ts";
+import { holdingTerminal } from "../spinner.ts";
+
+const PATIENCE_MS = 10 * 60_000;
+/** Providers want the exact address registered, so it is the same each time. */
+const REDIRECT_PORT = "4143";
+
+/** Of the flag, or else of PD_REDIRECT_PORT. Throws PD_BAD_INPUT. */
+export function redirectPort({ environment }: CliContext, given = environment["PD_REDIRECT_PORT"] ?? REDIRECT_PORT): number {
+  const port = Number(given);
+  if (given !== "" && Number.isInteger(port) && port >= 0 && port < 65_536) return port;
+  throw new PdError("PD_BAD_INPUT", `Cannot use --redirect-port ${JSON.stringify(given)}: it wants a port`, { fix: "--redirect-port 8123" });
+}
+
+/** Port 0: any free one. */
+export function redirectUri(port: number): string {
+  return `http://127.0.0.1${port === 0 ? "" : `:${port}`}/callback`;
+}
+
+/** Where a provider sends a person back to. */
+export interface Callback extends AsyncDisposable {
+  readonly url: string;
+  /** Resolves when somebody was sent back with this state. Throws PD_OAUTH_FAILED when nobody comes. */
+  arrived(state: string | null, signal: AbortSignal | undefined): Promise<Arrival>;
+}
+
+/** A person who was sent back by a provider, and waits for a page. */
+export interface Arrival {
+  readonly url: string;
+  /** Resolves when they have it, or have gone. */
+  show(page: string): Promise<void>;
+}
+
+/** An address on this machine. Throws PD_PORT_TAKEN. */
+export async function listenForCallback(port: number): Promise<Callback> {
+  let arrive = (_arrival: Arrival): void => {};
+  let wanted: string | null = null;
+  const arrived = new Promise<Arrival>((resolve) => (arrive = resolve));
+  const server = createServer((request, response) => {
+    const address = `http://127.0.0.1${request.url ?? "/"}`;
+    const url = URL.canParse(address) ? new URL(address) : undefined;
+    if (url?.pathname !== "/callback") return response.writeHead(404).end();
+    // Whatever else comes by here is not the answer of the provider.
+    if (wanted === null || url.searchParams.get("state") !== wanted) return response.writeHead(400).end();
+    arrive({
+      url: url.href,
+      show(page) {
+        response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(page);
+        return finished(response).catch(() => {});
+      },
+    });
+  }).listen(port, "127.0.0.1");
+  await once(server, "listening").catch((error: unknown) => {
+    throw new PdError("PD_PORT_TAKEN", `Cannot wait for the provider on port ${port}: it is taken`, { cause: error, fix: "Give another with --redirect-port" });
+  });
+  const address = server.address();
+  const url = redirectUri(typeof address === "object" && address !== null ? address.port : port);
+  const late = (signal: AbortSignal | undefined): Promise<never> =>
+    sleep(PATIENCE_MS, undefined, { ref: false, signal }).then(() => {
+      throw new PdError("PD_OAUTH_FAILED", "Cannot connect the account: nobody came back from the provider in time", { fix: "Try again" });
+    });
+  return {
+    url,
+    arrived(state, signal) {
+      wanted = state;
+      return Promise.race([arrived, late(signal)]);
+    },
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** An address elsewhere, which may show nothing at all: the person brings back what stands in their browser then. */
+export function pastedCallback(cli: CliContext, url: string): Callback {
+  const context = { input: cli.stdin, output: cli.stderr };
+  return {
+    url,
+    async arrived(state, signal) {
+      const validate = (given: string): string | true =>
+        (URL.canParse(given) && new URL(given).searchParams.get("state") === state) || "It wants the whole address, as it stands in the browser";
+      const message = "The address that you were sent to";
+      const pasted = await holdingTerminal(() => input({ message, validate }, signal === undefined ? context : { ...context, signal }));
+      return { url: pasted, show: async () => {} };
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { search } from "@inquirer/prompts";
+import type { PropRecord } from "../../api/props.ts";
+import type { JsonValue } from "../../domain/json.ts";
+import type { Choice, Choices } from "./choices.ts";
+import type { CliContext } from "../context.ts";
+import { coloursFor, printNote } from "../reporter.ts";
+import { holdingTerminal } from "../spinner.ts";
+
+interface Question {
+  readonly message: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly isOptional: boolean;
+}
+
+/** What is picked beside the choices themselves. */
+type Pick =
+  | { readonly kind: "choice"; readonly choice: Choice }
+  | { readonly kind: "more" }
+  | { readonly kind: "done" }
+  | { readonly kind: "typed"; readonly text: string };
+
+interface Listed {
+  readonly name: string;
+  readonly value: Pick;
+}
+
+/** Typing has paused for so long before anything is asked because of it. */
+const TYPING_MS = 200;
+
+/** Asks for one of the choices; typing filters them, and what is typed can be the value itself. */
+export async function askChoice(cli: CliContext, choices: Choices, question: Question): Promise<Choice | undefined> {
+  const pick = await pickOne(cli, choices, { ...question, done: question.isOptional ? "(none)" : undefined, isTaken: () => false });
+  return answered(cli, question, chosen(pick));
+}
+
+/** Asks for some of the choices, one after the other, until it is enough. */
+export async function askChoices(cli: CliContext, choices: Choices, question: Question): Promise<readonly Choice[]> {
+  const taken: Choice[] = [];
+  for (;;) {
+    const isTaken = ({ value }: Choice): boolean => taken.some((choice) => choice.value === value);
+    const message = `${question.message} (${taken.length} chosen)`;
+    const done = question.isOptional || taken.length > 0 ? "(that is all)" : undefined;
+    const choice = answered(cli, question, chosen(await pickOne(cli, choices, { ...question, message, done, isTaken })));
+    if (choice === undefined) return taken;
+    taken.push(choice);
+  }
+}
+
+/** As the value of a prop: with its label when the component wants that. */
+export function valueOf({ label, value }: Choice, prop: PropRecord): JsonValue {
+  return prop.withLabel === true ? { __lv: { label, value } } : value;
+}
+
+interface PickQuestion extends Question {
+  /** Offered as an answer of its own. */
+  readonly done: string | undefined;
+  readonly isTaken: (choice: Choice) => boolean;
+}
+
+async function pickOne(cli: CliContext, choices: Choices, { message, signal, done, isTaken }: PickQuestion): Promise<Pick> {
+  // Where the list stands after a page more: at the first of its choices.
+  let firstNew: Pick | undefined;
+  const source = async (typed = "", { signal: changed }: { signal: AbortSignal }): Promise<readonly Listed[]> => {
+    if (typed !== "" && choices.hasMore) await sleep(TYPING_MS, undefined, { signal: changed }).catch(() => {});
+    if (changed.aborted) return [];
+    return [...(done !== undefined && typed === "" ? [{ name: done, value: DONE }] : []), ...(await listed(choices, { typed, isTaken, signal: changed }))];
+  };
+  // What was picked is printed once it is the answer.
+  const context = { input: cli.stdin, output: cli.stderr, clearPromptOnDone: true, ...(signal === undefined ? {} : { signal }) };
+  for (;;) {
+    const start = firstNew === undefined ? {} : { default: firstNew };
+    const pick = await holdingTerminal(() => search<Pick>({ message, source, pageSize: 12, ...start }, context));
+    if (pick.kind !== "more") return pick;
+    const before = (await choices.matching("")).length;
+    await choices.loadMore();
+    const next = (await choices.matching(""))[before];
+    firstNew = next === undefined ? undefined : pickOf(next);
+  }
+}
+
+/** The same object for the same choice: the cursor is put on it by identity. */
+const picks = new WeakMap<Choice, Pick>();
+
+function pickOf(choice: Choice): Pick {
+  const pick = picks.get(choice) ?? { kind: "choice", choice };
+  picks.set(choice, pick);
+  return pick;
+}
+
+const DONE: Pick = { kind: "done" };
+
+function chosen(pick: Pick): Choice | undefined {
+  if (pick.kind === "typed") return { label: pick.text, value: pick.text };
+  return pick.kind === "choice" ? pick.choice : undefined;
+}
+
+function answered(cli: CliContext, { message }: Question, choice: Choice | undefined): Choice | undefined {
+  const colours = coloursFor(cli.stderr, cli);
+  if (choice !== undefined) printNote(cli, `${colours.green("✔")} ${message} ${colours.cyan(choice.label)}`);
+  return choice;
+}
+
+interface Listing {
+  readonly typed: string;
+  readonly isTaken: (choice: Choice) => boolean;
+  readonly signal: AbortSignal;
+}
+
+async function listed(choices: Choices, { typed, isTaken, signal }: Listing): Promise<Listed[]> {
+  const found = await choices.matching(typed, signal);
+  const isKnown = found.some(({ label, value }) => label === typed || value === typed);
+  return [
+    ...found.filter((choice) => !isTaken(choice)).map((choice) => ({ name: choice.label, value: pickOf(choice) })),
+    ...(typed === "" || isKnown ? [] : [{ name: `"${typed}", as typed`, value: { kind: "typed", text: typed } as const }]),
+    ...(choices.hasMore && found.length > 0 ? [{ name: "… more", value: { kind: "more" } as const }] : []),
+  ];
+}

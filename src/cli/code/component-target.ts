@@ -1,0 +1,86 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { search } from "@inquirer/prompts";
+import { PdError } from "../../domain/errors.ts";
+import { looksLikeKey } from "../../domain/registry.ts";
+import type { CodeParams } from "../../api/components.ts";
+import type { IndexedRecord } from "../../api/registries.ts";
+import type { Client } from "../../client/client.ts";
+import { canAsk } from "../ask/can-ask.ts";
+import type { CliContext } from "../context.ts";
+import { codeParamsOf } from "./local-code.ts";
+import { holdingTerminal } from "../spinner.ts";
+
+const MOST_SHOWN = 50;
+/** Typing has paused for so long before anything is asked because of it. */
+const TYPING_MS = 300;
+
+/** Parameters of the API for what a component is named by: a file, a URL, a key, or a saved component's id. */
+export async function codeOf(target: string): Promise<CodeParams> {
+  if (/^https?:\/\//.test(target)) return { component_url: target };
+  if (/^sc_[0-9A-Za-z]+$/.test(target)) return { component_id: target };
+  if (looksLikeKey(target) && !(await isFile(target))) return { key: target };
+  return codeParamsOf(target);
+}
+
+/** Modules that are loaded before the component, as parameters of the API; absent, an update keeps those that there are. What is no file is a package. */
+export async function importParams(modules: readonly string[] | undefined): Promise<Pick<CodeParams, "component_imports">> {
+  if (modules === undefined) return {};
+  return { component_imports: await Promise.all(modules.map(importedModule)) };
+}
+
+async function importedModule(module: string): Promise<NonNullable<CodeParams["component_imports"]>[number]> {
+  const isPackage = !/^[./]/.test(module) && !(await isFile(module));
+  if (isPackage) return { code: `import ${JSON.stringify(module)};\n`, path: `import-${module.replaceAll(/[^\w.-]/g, "-")}.mjs` };
+  const { component_code: code, component_path: path, component_files: files = {} } = await codeParamsOf(module);
+  return { code, path, files };
+}
+
+/** Lets a person pick a component out of the registries. Throws PD_BAD_INPUT where nobody can be asked. */
+export async function pickComponent(cli: CliContext, client: Client, flags: { prompt?: boolean | undefined }): Promise<string> {
+  if (!canAsk(cli, flags))
+    throw new PdError("PD_BAD_INPUT", "Cannot tell what to deploy: no file, URL or key is given", {
+      fix: "pd deploy <file>, or pd registry search <words> to find a key",
+    });
+  const source = async (typed = "", { signal }: { signal: AbortSignal }): Promise<PickedKey[]> => {
+    if (typed !== "") await sleep(TYPING_MS, undefined, { signal }).catch(() => {});
+    if (signal.aborted) return [];
+    const { data } = await client.registries.search({ limit: MOST_SHOWN, component_type: "source", query: typed });
+    return data.map(pickedKey);
+  };
+  const question = { message: "Which component? (type to search: an app, or words)", source, pageSize: 12 };
+  return holdingTerminal(() => search(question, { input: cli.stdin, output: cli.stderr }));
+}
+
+interface PickedKey {
+  readonly name: string;
+  readonly value: string;
+  readonly description: string;
+}
+
+function pickedKey({ name, key, description }: IndexedRecord): PickedKey {
+  return { name: `${name}  ${key}`, value: key, description };
+}
+
+/**
+ * Path of the file that a component is developed in: what is named, or where a registry on this machine holds the key.
+ * Throws PD_BAD_INPUT for a key of a server elsewhere.
+ */
+export async function fileOf(client: Client, target: string, { home, isElsewhere }: { home: string; isElsewhere: boolean }): Promise<string> {
+  if (!looksLikeKey(target) || (await isFile(target))) return target;
+  if (isElsewhere) throw new PdError("PD_BAD_INPUT", `Cannot watch ${target}: its file lies on another machine`, { fix: "pd dev <file>" });
+  const { registry: name } = await client.components.describe({ key: target });
+  const found = (await client.registries.list()).find((registry) => registry.name === name);
+  if (found === undefined) throw new PdError("PD_BAD_INPUT", `Cannot watch ${target}: it is published here, and has no file`, { fix: "pd dev <file>" });
+  const folder = found.kind === "folder" ? found.location : join(home, "registries", found.name);
+  const { data } = await client.registries.search({ limit: 1000, query: target });
+  return join(folder, data.find(({ key }) => key === target)?.path ?? "");
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}

@@ -1,0 +1,95 @@
+import { readFile } from "node:fs/promises";
+import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
+
+export interface PropFlags {
+  /** `name=value` each. */
+  readonly prop?: readonly string[] | undefined;
+  /** Path of a JSON file. */
+  readonly props?: string | undefined;
+}
+
+/** Flags of commands that take a component with its values. */
+export interface CodeFlags extends PropFlags {
+  readonly env?: readonly string[] | undefined;
+  readonly envFile?: string | undefined;
+  /** Modules that are loaded before the component. */
+  readonly import?: readonly string[] | undefined;
+  readonly prompt?: boolean | undefined;
+}
+
+/** Values from `--props file.json`, then `--prop name=value` over them. Throws PD_BAD_INPUT, PD_FILE_NOT_FOUND. */
+export async function givenProps({ prop = [], props }: PropFlags): Promise<JsonObject> {
+  const values: JsonObject = props === undefined ? {} : await readPropsFile(props);
+  for (const pair of prop) {
+    const [name, value] = splitPair(pair, "--prop");
+    values[name] = await readValue(name, value);
+  }
+  return values;
+}
+
+/** `name=value` → both parts. Throws PD_BAD_INPUT. */
+export function splitPair(pair: string, flag: string): [string, string] {
+  const mark = pair.indexOf("=");
+  if (mark < 1) throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} ${JSON.stringify(pair)}: it wants name=value`, { fix: `${flag} name=value` });
+  return [pair.slice(0, mark), pair.slice(mark + 1)];
+}
+
+async function readPropsFile(path: string): Promise<JsonObject> {
+  return { ...(await readJsonFile(path, "prop names and values")) };
+}
+
+/** A JSON object from a file. `what`: what it is used as, for errors. */
+export async function readJsonFile(path: string, what: string): Promise<JsonObject> {
+  const value = parseJson(await readText(path));
+  if (!isJsonObject(value)) throw new PdError("PD_BAD_INPUT", `Cannot use ${path} as ${what}: it wants a JSON object`);
+  return value;
+}
+
+/** `@file` stands for what the file holds; `\@` for a text that begins with @. */
+export async function readValue(name: string, value: string): Promise<string> {
+  if (value.startsWith("\\@")) return value.slice(1);
+  if (!value.startsWith("@")) return value;
+  try {
+    return (await readText(value.slice(1))).trim();
+  } catch (error) {
+    throw new PdError("PD_FILE_NOT_FOUND", `Cannot read the value of ${name}: ${messageOf(error)}`, {
+      fix: `For a text that begins with @ write '\\${value}'`,
+    });
+  }
+}
+
+export async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** The system's reason, for the two that are met most in plain words. */
+function reasonOf(error: unknown): string {
+  const code = codeOf(error);
+  return code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : messageOf(error);
+}
+
+/** Variables from `--env-file` (lines `NAME=value`), then `--env NAME=value` over them. */
+export async function givenEnv({ env = [], envFile }: Pick<CodeFlags, "env" | "envFile">): Promise<Record<string, string>> {
+  const values: Record<string, string> = {};
+  const lines = envFile === undefined ? [] : (await readText(envFile)).split(/\r?\n/).map((line) => line.trim().replace(/^export\s+/, ""));
+  for (const line of lines.filter((text) => text !== "" && !text.startsWith("#"))) {
+    const [name, value] = splitVariable(line, "--env-file");
+    values[name] = value.trim().replace(/^(["'])(.*)\1$/, "$2");
+  }
+  for (const pair of env) {
+    const [name, value] = splitVariable(pair, "--env");
+    values[name] = value;
+  }
+  return values;
+}
+
+function splitVariable(pair: string, flag: string): [string, string] {
+  const [name, value] = splitPair(pair, flag);
+  if (/^[A-Za-z_]\w*$/.test(name.trim())) return [name.trim(), value];
+  throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} ${JSON.stringify(pair)}: ${JSON.stringify(name)} can name no variable`, { fix: `${flag} NAME=value` });
+}

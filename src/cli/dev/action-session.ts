@@ -1,0 +1,112 @@
+import { createTwoFilesPatch } from "diff";
+import { printActionRun } from "../action-run.ts";
+import { isTakenBack } from "../ask/can-ask.ts";
+import { askingForProps } from "../props/ask-props.ts";
+import { askedCode } from "../props/asked-component.ts";
+import { importParams } from "../code/component-target.ts";
+import type { CliContext } from "../context.ts";
+import { type LocalCode, readParams } from "../code/local-code.ts";
+import { coloursFor, printError, printLine, printNote } from "../reporter.ts";
+import { LocalComponent, type ReadResult } from "../../code/local-component.ts";
+import type { ActionRunRecord } from "../../api/invocations.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { FileWatcher } from "./file-watcher.ts";
+import type { SessionSettings } from "./session-settings.ts";
+
+/** A `pd dev` session of an action: each save runs it again with the same input, and shows what came out differently. */
+export async function openActionSession(cli: CliContext, settings: SessionSettings): Promise<void> {
+  const component = await LocalComponent.open(settings.path);
+  const session = new ActionSession(cli, settings, component);
+  try {
+    await session.run();
+  } finally {
+    await session.close();
+  }
+}
+
+class ActionSession {
+  readonly #cli: CliContext;
+  readonly #settings: SessionSettings;
+  readonly #component: LocalComponent;
+  readonly #watcher: FileWatcher;
+  /** What the files held when they were last run, as text to compare. */
+  #seen = "";
+  /** What was answered, for each run that follows. */
+  readonly #answers: JsonObject = {};
+  #before: string | undefined;
+  #running: Promise<void> = Promise.resolve();
+  /** Takes back the question that is being asked. */
+  #question = new AbortController();
+  #endLook: () => void = () => {};
+
+  constructor(cli: CliContext, settings: SessionSettings, component: LocalComponent) {
+    this.#cli = cli;
+    this.#settings = settings;
+    this.#component = component;
+    this.#watcher = new FileWatcher(() => this.#look());
+  }
+
+  async run(): Promise<void> {
+    const { signal } = this.#settings.stop;
+    await this.#look();
+    printNote(this.#cli, "Each save runs the action again with the same input (^C ends)");
+    this.#watcher.lookAgain(0);
+    if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  }
+
+  async close(): Promise<void> {
+    await this.#watcher.close();
+    await this.#component.dispose();
+  }
+
+  async #look(): Promise<void> {
+    const read = await this.#component.read();
+    const now = JSON.stringify(read);
+    if (now === this.#seen) return;
+    this.#seen = now;
+    this.#watcher.watch(read.files);
+    this.#question.abort();
+    await this.#running;
+    this.#running = this.#runWith(read);
+    // A question may be open for long, and what is saved meanwhile counts more.
+    const asked = new Promise<void>((resolve) => (this.#endLook = resolve));
+    await Promise.race([this.#running, asked]);
+  }
+
+  async #runWith(read: ReadResult): Promise<void> {
+    this.#question = new AbortController();
+    try {
+      await this.#runCode(readParams(this.#settings.path, read));
+    } catch (error) {
+      if (!isTakenBack(error)) printError(this.#cli, error);
+    }
+  }
+
+  async #runCode(read: LocalCode): Promise<void> {
+    const { client, flags, props, env, stop } = this.#settings;
+    const code = { ...read, ...(await importParams(flags.import)), env };
+    const run = await askingForProps(this.#cli, flags, {
+      props,
+      answers: this.#answers,
+      signal: AbortSignal.any([this.#question.signal, stop.signal]),
+      asks: () => this.#endLook(),
+      component: askedCode(client, code),
+      isGuided: this.#before === undefined,
+      send: (values) => client.actions.run({ ...code, configured_props: values }),
+    });
+    printActionRun(this.#cli, run);
+    this.#showDifference(run);
+  }
+
+  #showDifference({ exports, ret, message }: ActionRunRecord): void {
+    const now = `${JSON.stringify({ exports, returned: ret, outcome: message }, undefined, 2)}\n`;
+    const before = this.#before;
+    this.#before = now;
+    if (before === undefined || this.#cli.isJson) return;
+    if (before === now) return printNote(this.#cli, "The result is the same as before");
+    const colours = coloursFor(this.#cli.stdout, this.#cli);
+    const paint = (line: string): string => (line.startsWith("+") ? colours.green(line) : line.startsWith("-") ? colours.red(line) : line);
+    const lines = createTwoFilesPatch("before", "now", before, now, "", "", { context: 1 }).split("\n").slice(4);
+    for (const line of lines.filter((text) => text !== "")) printLine(this.#cli, paint(line));
+  }
+}

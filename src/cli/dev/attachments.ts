@@ -1,0 +1,36 @@
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { makeHome } from "../../system/home-folder.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
+import { readIfThere } from "../../system/whole-files.ts";
+
+/** Remembers which deployed component a file belongs to, so that a restarted session finds it again. */
+export class Attachments {
+  readonly #path: string;
+  readonly #elsewhere: string;
+
+  /** `elsewhere`: address of a server that is not this machine's, else empty. */
+  constructor(home: string, elsewhere: string) {
+    this.#path = join(home, "dev-attachments.json");
+    this.#elsewhere = elsewhere;
+  }
+
+  async find(file: string): Promise<string | undefined> {
+    const id = (await this.#read())[this.#keyOf(file)];
+    return typeof id === "string" ? id : undefined;
+  }
+
+  async keep(file: string, id: string): Promise<void> {
+    await makeHome(dirname(this.#path));
+    await writeFile(this.#path, JSON.stringify({ ...(await this.#read()), [this.#keyOf(file)]: id }, null, 2));
+  }
+
+  #keyOf(file: string): string {
+    return this.#elsewhere === "" ? file : `${file} at ${this.#elsewhere}`;
+  }
+
+  async #read(): Promise<JsonObject> {
+    const value = parseJson((await readIfThere(this.#path)) ?? "");
+    return isJsonObject(value) ? value : {};
+  }
+}

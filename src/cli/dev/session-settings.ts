@@ -1,0 +1,21 @@
+import type { Client } from "../../client/client.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { CodeFlags } from "../code/prop-flags.ts";
+
+export interface DevFlags extends CodeFlags {
+  readonly dc?: string | undefined;
+  readonly name?: string | undefined;
+  readonly promptAll?: boolean | undefined;
+}
+
+export interface SessionSettings {
+  readonly client: Client;
+  readonly path: string;
+  readonly flags: DevFlags;
+  readonly props: JsonObject;
+  readonly env: Record<string, string>;
+  readonly home: string;
+  /** Address of a server that is not this machine's; else empty. */
+  readonly elsewhere: string;
+  readonly stop: AbortController;
+}

@@ -1,0 +1,268 @@
+import { relative } from "node:path";
+import type { CodeParams } from "../../api/components.ts";
+import type { SourceRecord } from "../../api/sources.ts";
+import { canAsk, isTakenBack } from "../ask/can-ask.ts";
+import { askEach, askingForProps } from "../props/ask-props.ts";
+import { type AskedComponent, askedCode, askedSource } from "../props/asked-component.ts";
+import type { CliContext } from "../context.ts";
+import { readParams } from "../code/local-code.ts";
+import { importParams } from "../code/component-target.ts";
+import { coloursFor, printError, printJson, printLine, printNote } from "../reporter.ts";
+import { withSpinner } from "../spinner.ts";
+import { LocalComponent, type ReadResult } from "../../code/local-component.ts";
+import { PdError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { openActionSession } from "./action-session.ts";
+import { Attachments } from "./attachments.ts";
+import { FileWatcher } from "./file-watcher.ts";
+import type { SessionSettings } from "./session-settings.ts";
+import { promptAllQuestions } from "./prompt-all.ts";
+import { Timeline } from "./timeline.ts";
+import { KEY_HELP, listenToKeys, openEndpoint, replayLast, runNow } from "./key-commands.ts";
+
+/** No save can mend these. */
+const HOPELESS = new Set(["PD_SOURCE_NOT_FOUND", "PD_SERVER_UNREACHABLE"]);
+
+/** What does not compile may be half a save; an empty file surely is one, unless it stays empty. */
+const DOUBT_MS = 20;
+const EMPTY_DOUBT_MS = 300;
+const RETRY_MS = 1000;
+
+/** A `pd dev` session: file → code → the same dc_ → timeline, until it is stopped. */
+export async function openSession(cli: CliContext, settings: SessionSettings): Promise<void> {
+  const component = await LocalComponent.open(settings.path);
+  const session = new Session(cli, settings, component);
+  try {
+    await session.run();
+  } catch (error) {
+    if (!isAction(error)) throw error;
+    await openActionSession(cli, settings);
+  } finally {
+    await session.close();
+  }
+}
+
+/** The server has refused to deploy an action: those are run. */
+function isAction(error: unknown): boolean {
+  return error instanceof PdError && error.code === "PD_NOT_A_COMPONENT" && error.details?.["type"] === "action";
+}
+
+class Session {
+  readonly #cli: CliContext;
+  readonly #settings: SessionSettings;
+  readonly #component: LocalComponent;
+  readonly #watcher: FileWatcher;
+  readonly #timeline: Timeline;
+  #source: SourceRecord | undefined;
+  #isNew = false;
+  /** What the files held when they were last taken up, as text to compare. */
+  #seen = "";
+  /** Something that may be half a save; taken up when it stays the same for a while. */
+  #doubtful: { readonly text: string; readonly since: number } | undefined;
+  /** Set while nothing is deployed yet. */
+  #firstSave: (() => void) | undefined;
+  /** Takes back the question that is being asked. */
+  #question: AbortController | undefined;
+  #saving: Promise<void> = Promise.resolve();
+  #endLook: () => void = () => {};
+  /** The server did not answer to the last save. */
+  #isLost = false;
+  #takesKeys = false;
+
+  constructor(cli: CliContext, settings: SessionSettings, component: LocalComponent) {
+    this.#cli = cli;
+    this.#settings = settings;
+    this.#component = component;
+    this.#timeline = new Timeline(cli);
+    this.#watcher = new FileWatcher(() => this.#look());
+  }
+
+  async run(): Promise<void> {
+    const { stop } = this.#settings;
+    let source: SourceRecord | undefined;
+    while (!stop.signal.aborted && source === undefined) source = await this.#attachOrWait();
+    if (source === undefined || stop.signal.aborted) return;
+    const { ended } = await this.#timeline.follow(this.#settings.client, source.id, stop.signal);
+    this.#greet(source);
+    this.#takeKeys();
+    // What was saved meanwhile.
+    this.#watcher.lookAgain(0);
+    await ended;
+  }
+
+  async close(): Promise<void> {
+    await this.#watcher.close();
+    await this.#component.dispose();
+    if (this.#cli.stdin.isTTY === true) this.#cli.stdin.setRawMode(false);
+    this.#cli.stdin.pause();
+  }
+
+  /** The source, once attached. A first version that does not compile or deploy is shown, and the next save tried. */
+  async #attachOrWait(): Promise<SourceRecord | undefined> {
+    const { stop, flags } = this.#settings;
+    const read = await this.#component.read();
+    this.#seen = JSON.stringify(read);
+    const saved = new Promise<void>((resolve) => {
+      this.#firstSave = resolve;
+      stop.signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    this.#watcher.watch(read.files);
+    try {
+      this.#source = await this.#attach(await this.#codeOf(read));
+      this.#firstSave = undefined;
+      return this.#source;
+    } catch (error) {
+      if (isTakenBack(error)) return undefined;
+      const isHopeless = error instanceof PdError && (HOPELESS.has(error.code) || (error.code === "PD_BAD_PROPS" && !canAsk(this.#cli, flags)));
+      if (isHopeless || isAction(error)) throw error;
+      printError(this.#cli, error);
+      printNote(this.#cli, "Waiting for file change (or ^C to quit)...");
+    }
+    await saved;
+    return undefined;
+  }
+
+  /** Parameters of the API for what was read, and for what is loaded before it. */
+  async #codeOf(read: ReadResult): Promise<CodeParams> {
+    return { ...readParams(this.#settings.path, read), ...(await importParams(this.#settings.flags.import ?? [])) };
+  }
+
+  async #attach(code: CodeParams): Promise<SourceRecord> {
+    const { client, flags, home, env, elsewhere, props } = this.#settings;
+    const attachments = new Attachments(home, elsewhere);
+    const id = flags.dc ?? (await attachments.find(this.#component.entry));
+    const before = id === undefined ? undefined : await client.sources.get(id).catch((error: unknown) => this.#unknownSource(error));
+    this.#isNew = before === undefined;
+    const request = { ...code, name: flags.name, env };
+    const component = askedCode(client, before === undefined ? { ...code, env } : { ...code, env, source_id: before.id });
+    const source = await this.#sendAsking({ props, component, isGuided: before === undefined }, (values) =>
+      before === undefined
+        ? client.sources.deploy({ ...request, configured_props: values })
+        : client.sources.update(before.id, { ...request, configured_props: values }),
+    );
+    await attachments.keep(this.#component.entry, source.id);
+    return flags.promptAll === true && canAsk(this.#cli, flags) ? this.#askEvery(source) : source;
+  }
+
+  /** A component that was deleted meanwhile is made anew; one that was named has to exist. */
+  #unknownSource(error: unknown): undefined {
+    if (this.#settings.flags.dc !== undefined) throw error;
+    if (!(error instanceof PdError && error.code === "PD_SOURCE_NOT_FOUND")) throw error;
+  }
+
+  /** Asks for all props of the code as it was just deployed, with the values that they have. */
+  async #askEvery(source: SourceRecord): Promise<SourceRecord> {
+    const { client } = this.#settings;
+    const component = askedSource(client, source);
+    const answers = await this.#whileAsking((signal) => askEach(this.#cli, promptAllQuestions(source), { signal, component }));
+    return this.#sendAsking({ props: answers, component, isGuided: false }, (props) => client.sources.update(source.id, { configured_props: props }));
+  }
+
+  #sendAsking(
+    { props, component, isGuided }: { props: JsonObject; component: AskedComponent; isGuided: boolean },
+    send: (props: JsonObject) => Promise<SourceRecord>,
+  ): Promise<SourceRecord> {
+    const spinning = (values: JsonObject): Promise<SourceRecord> => withSpinner(this.#cli, "Deploying", send(values));
+    return this.#whileAsking((signal) =>
+      askingForProps(this.#cli, this.#settings.flags, { props, send: spinning, signal, component, isGuided, asks: () => this.#endLook() }),
+    );
+  }
+
+  /** Lines wait while a question may stand on the screen, and a save takes the question back. */
+  async #whileAsking<Value>(ask: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+    const question = new AbortController();
+    this.#question = question;
+    this.#timeline.hold();
+    try {
+      return await ask(AbortSignal.any([question.signal, this.#settings.stop.signal]));
+    } finally {
+      this.#question = undefined;
+      // Questions leave the terminal as they want it.
+      if (this.#takesKeys) this.#cli.stdin.setRawMode(true).resume();
+      this.#timeline.release();
+    }
+  }
+
+  /** Looks whether something was saved. An editor may be half-way through it. */
+  async #look(): Promise<void> {
+    const read = await this.#component.read();
+    const now = JSON.stringify(read);
+    if (now === this.#seen) return;
+    const doubtMs = read.kind === "failed" ? DOUBT_MS : read.code.text.trim() === "" ? EMPTY_DOUBT_MS : 0;
+    if (this.#doubtful?.text !== now) this.#doubtful = { text: now, since: Date.now() };
+    if (Date.now() - this.#doubtful.since < doubtMs) return this.#watcher.lookAgain(doubtMs);
+    this.#doubtful = undefined;
+    this.#question?.abort();
+    if (this.#firstSave !== undefined) return this.#firstSave();
+    await this.#saving;
+    this.#seen = now;
+    this.#watcher.watch(read.files);
+    this.#saving = this.#save(read);
+    // A question may be open for long, and what is saved meanwhile counts more.
+    const asked = new Promise<void>((resolve) => (this.#endLook = resolve));
+    await Promise.race([this.#saving, asked]);
+  }
+
+  /** A save becomes the running code. Whatever is wrong is shown, and the old version serves on. */
+  async #save(read: ReadResult): Promise<void> {
+    const { client } = this.#settings;
+    const source = this.#source;
+    if (source === undefined) return;
+    try {
+      const code = await this.#codeOf(read);
+      const component = askedCode(client, { ...code, source_id: source.id });
+      this.#source = await this.#sendAsking({ props: {}, component, isGuided: false }, (props) =>
+        client.sources.update(source.id, { ...code, configured_props: props }),
+      );
+      this.#isLost = false;
+    } catch (error) {
+      if (isTakenBack(error)) return;
+      if (error instanceof PdError && error.code === "PD_SERVER_UNREACHABLE") return this.#retryLater(error);
+      printError(this.#cli, error);
+      printNote(this.#cli, "The version before goes on");
+    }
+  }
+
+  /** The save is not lost: it is sent as soon as a server answers again. */
+  #retryLater(error: PdError): void {
+    if (!this.#isLost) printError(this.#cli, error);
+    if (!this.#isLost) printNote(this.#cli, "This save will be sent when the server answers again");
+    this.#isLost = true;
+    this.#seen = "";
+    this.#watcher.lookAgain(RETRY_MS);
+  }
+
+  #greet(source: SourceRecord): void {
+    const { stdin } = this.#cli;
+    const path = relative(process.cwd(), this.#component.entry);
+    if (this.#cli.isJson) return printJson(this.#cli, source);
+    printLine(this.#cli, `${this.#isNew ? "Deployed" : "Attached to"} ${source.name_slug} (${source.id}), watching ${path}`);
+    if (source.endpoint_url !== undefined) printLine(this.#cli, `Endpoint: ${source.endpoint_url}`);
+    if (stdin.isTTY === true) printLine(this.#cli, coloursFor(this.#cli.stdout, this.#cli).dim(KEY_HELP));
+    printLine(this.#cli, "Ready for updates!");
+  }
+
+  #takeKeys(): void {
+    const { stdin } = this.#cli;
+    if (stdin.isTTY !== true) return;
+    this.#takesKeys = true;
+    const press = (key: string): void => {
+      if (this.#question === undefined) this.#press(key).catch((error: unknown) => printError(this.#cli, error));
+    };
+    listenToKeys(stdin, { press, ended: () => this.#settings.stop.abort() });
+  }
+
+  async #press(key: string): Promise<void> {
+    const { client, stop } = this.#settings;
+    const source = this.#source;
+    if (key === "q" || source === undefined) return stop.abort();
+    switch (key) {
+      case "r":
+        return runNow(client, source);
+      case "p":
+        return replayLast(this.#cli, client, source);
+      case "o":
+        return openEndpoint(this.#cli, source);
+    }
+  }
+}

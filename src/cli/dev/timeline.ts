@@ -1,0 +1,54 @@
+import type { ChalkInstance } from "chalk";
+import type { EventRecord } from "../../api/events.ts";
+import type { ObservationRecord } from "../../api/invocations.ts";
+import type { Client } from "../../client/client.ts";
+import type { Following } from "../../client/following.ts";
+import type { CliContext } from "../context.ts";
+import { coloursFor, eventLine, printConnection, printJson, printLine, timelineLine } from "../reporter.ts";
+
+/** What a source does and emits, line by line as it comes. */
+export class Timeline {
+  readonly #cli: CliContext;
+  readonly #colours: ChalkInstance;
+  /** Lines that wait until a question is answered; `undefined`: none is asked. */
+  #held: string[] | undefined;
+
+  constructor(cli: CliContext) {
+    this.#cli = cli;
+    this.#colours = coloursFor(cli.stdout, cli);
+  }
+
+  /** Resolves when both streams are open: nothing that happens from then on is missed. `ended` rejects when the source is gone. */
+  async follow(client: Client, source: string, signal: AbortSignal): Promise<{ ended: Promise<unknown> }> {
+    const { data } = await client.events.list(source, { limit: 1 });
+    const events = client.follow.events(source, { signal, after: data[0]?.id ?? "0-0" });
+    const observations = client.follow.logs(source, { signal, onConnection: (isOpen) => printConnection(this.#cli, isOpen) });
+    const ended = Promise.all([
+      this.#show(events, (record) => eventLine(record, this.#colours)),
+      this.#show(observations, (record) => timelineLine(record, this.#colours)),
+    ]);
+    ended.catch(() => {});
+    await Promise.all([events.opened, observations.opened]);
+    return { ended };
+  }
+
+  /** Lines wait while a question may stand on the screen. */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const line of held) printLine(this.#cli, line);
+  }
+
+  async #show<Item extends EventRecord | ObservationRecord>(coming: Following<Item>, lineOf: (record: Item) => string | undefined): Promise<void> {
+    for await (const record of coming) {
+      const line = this.#cli.isJson ? undefined : lineOf(record);
+      if (this.#cli.isJson) printJson(this.#cli, record);
+      else if (line !== undefined && this.#held !== undefined) this.#held.push(line);
+      else if (line !== undefined) printLine(this.#cli, line);
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import { checkbox, confirm, input, password, select } from "@inquirer/prompts";
+import { PdError } from "../../domain/errors.ts";
+import type { JsonValue } from "../../domain/json.ts";
+import { askAccount } from "../accounts/ask-account.ts";
+import { type Question, answerProblem, timerAnswer } from "../ask/answer-check.ts";
+import type { AskedComponent } from "./asked-component.ts";
+import { askChoice, askChoices, valueOf } from "../ask/ask-choice.ts";
+import { type Choice, Choices, type LoadPage } from "../ask/choices.ts";
+import type { CliContext } from "../context.ts";
+import { printNote } from "../reporter.ts";
+import { holdingTerminal, withSpinner } from "../spinner.ts";
+
+const MOST_WORDS = 140;
+/** More of them are searched rather than shown at once. */
+const MOST_SHOWN = 12;
+
+interface AskPropSettings {
+  readonly signal: AbortSignal | undefined;
+  /** Asks for choices that are not declared. */
+  readonly load: LoadPage;
+  readonly component: AskedComponent;
+}
+
+/** Asks for the value of one prop; `undefined`: it is to have none. Choices are offered where there are any. */
+export async function askProp(cli: CliContext, prop: Question, { signal, load, component }: AskPropSettings): Promise<JsonValue | undefined> {
+  if (prop.type === "app") return askAccount(cli, component, { prop, signal });
+  const message = messageOf(prop);
+  const hasChoices = prop.remoteOptions === true || prop.type === "data_store";
+  if (hasChoices) {
+    try {
+      return await askListed(cli, prop, { message, signal, load });
+    } catch (error) {
+      if (!(error instanceof PdError)) throw error;
+      printNote(cli, `${error.message}\nIts value can be typed`);
+    }
+  }
+  const declared = choicesOf(prop);
+  if (declared.length > MOST_SHOWN && !isList(prop))
+    return askListed(cli, prop, { message, signal, load: async ({ page }) => ({ options: page === 0 ? [...declared] : [], context: null }) });
+  return holdingTerminal(() => askPlain(cli, prop, { message, signal }));
+}
+
+interface ListedQuestion {
+  readonly message: string;
+  readonly signal: AbortSignal | undefined;
+  readonly load: LoadPage;
+}
+
+async function askListed(cli: CliContext, prop: Question, { message, signal, load }: ListedQuestion): Promise<JsonValue | undefined> {
+  const choices = new Choices(load, prop.useQuery === true);
+  await withSpinner(cli, `Listing ${prop.name}`, choices.matching(""));
+  const question = { message, signal, isOptional: prop.optional === true };
+  if (isList(prop)) return (await askChoices(cli, choices, question)).map((choice) => valueOf(choice, prop));
+  const choice = await askChoice(cli, choices, question);
+  return choice === undefined ? undefined : valueOf(choice, prop);
+}
+
+async function askPlain(
+  cli: CliContext,
+  prop: Question,
+  { message, signal }: { message: string; signal: AbortSignal | undefined },
+): Promise<JsonValue | undefined> {
+  const context = { input: cli.stdin, output: cli.stderr, ...(signal === undefined ? {} : { signal }) };
+  const choices = choicesOf(prop).map(({ label, value }) => ({ name: label, value: String(value) }));
+  const given = prop.default;
+  const chosen = (Array.isArray(given) ? given : [given]).map(String);
+  const validate = (answer: string): string | true => answerProblem(prop, answer);
+  if (choices.length > 0 && isList(prop))
+    return checkbox({ message, choices: choices.map((choice) => ({ ...choice, checked: chosen.includes(choice.value) })) }, context);
+  if (choices.length > 0) return select({ message, choices, default: chosen[0] ?? "" }, context);
+  if (prop.secret === true) return password({ message, mask: "*", validate }, context);
+  if (prop.type === "boolean") return confirm({ message, default: given === true || given === "true" }, context);
+  const shown = given === undefined || given === null ? undefined : typeof given === "string" ? given : JSON.stringify(given);
+  const answer = await input({ message, validate, ...(shown === undefined ? {} : { default: shown }) }, context);
+  return prop.type === "$.interface.timer" ? timerAnswer(answer) : answer;
+}
+
+function choicesOf({ options = [] }: Question): readonly Choice[] {
+  return options;
+}
+
+/** Descriptions may be long: the beginning tells what is asked for. */
+function firstWords(description: string): string {
+  const [line = ""] = description.split("\n");
+  return line.length > MOST_WORDS ? `${line.slice(0, MOST_WORDS)}…` : line;
+}
+
+function isList(prop: Question): boolean {
+  return prop.type.endsWith("[]");
+}
+
+function messageOf(prop: Question): string {
+  const parts = [...(prop.description === undefined ? [] : [firstWords(prop.description)]), ...formOf(prop)];
+  return `${prop.label ?? prop.name}${parts.length === 0 ? "" : ` (${parts.join("; ")})`}${prop.isKept === true ? " (Enter keeps it)" : ""}`;
+}
+
+/** How a value is written that is no plain text. */
+function formOf(prop: Question): string[] {
+  if (choicesOf(prop).length > 0 || prop.remoteOptions === true) return [];
+  if (isList(prop)) return ["a, b or a JSON list"];
+  switch (prop.type) {
+    case "object":
+    case "http_request":
+      return ["JSON"];
+    case "$.interface.timer":
+      return ["seconds, or a cron expression"];
+    case "data_store":
+      return ["a new name makes one"];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,138 @@
+import { checkbox } from "@inquirer/prompts";
+import { badPropsOf } from "../../client/client.ts";
+import type { PropProblemRecord, PropRecord } from "../../api/props.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { askProp } from "./ask-prop.ts";
+import type { AskedComponent } from "./asked-component.ts";
+import type { CliContext } from "../context.ts";
+import { printNote } from "../reporter.ts";
+import { holdingTerminal, withSpinner } from "../spinner.ts";
+
+/** What is known of a component's props for the values given so far. */
+interface Known {
+  readonly props: readonly PropRecord[];
+  /** What is missing or wrong. */
+  readonly problems: readonly PropProblemRecord[];
+}
+
+/** Types whose value a person can be asked for. */
+const NEVER_ASKED = new Set(["$.interface.http", "$.interface.apphook", "$.service.db", "alert", "dir"]);
+
+/**
+ * Walks a person through the props of a component, in the order of their declaration: what is required, what else they
+ * pick, and then what these values bring with them.
+ */
+export class PropWalk {
+  readonly #cli: CliContext;
+  readonly #component: AskedComponent;
+  readonly #signal: AbortSignal | undefined;
+  readonly #given: JsonObject;
+  readonly #answers: JsonObject;
+  /** Optional props that need not be offered again. */
+  readonly #offered = new Set<string>();
+  readonly #told = new Set<string>();
+
+  /** `answers`: filled in place, so that they outlive a walk that is broken off. */
+  constructor(
+    cli: CliContext,
+    component: AskedComponent,
+    { given, answers, signal }: { given: JsonObject; answers: JsonObject; signal: AbortSignal | undefined },
+  ) {
+    this.#cli = cli;
+    this.#component = component;
+    this.#given = given;
+    this.#answers = answers;
+    this.#signal = signal;
+  }
+
+  /** Given and answered. */
+  get values(): JsonObject {
+    return { ...this.#given, ...this.#answers };
+  }
+
+  /** Asks until the component wants nothing more. */
+  async fill(): Promise<void> {
+    for (;;) {
+      const known = await this.#look();
+      if (!(await this.#ask(known))) return;
+    }
+  }
+
+  /** Asks for what an error says is missing or wrong. False: asking would not help. */
+  async mend(error: unknown): Promise<boolean> {
+    const known = this.#mendable(error);
+    return known !== undefined && this.#ask(known);
+  }
+
+  async #look(): Promise<Known> {
+    try {
+      const props = await withSpinner(this.#cli, "Looking at its props", this.#component.props(withoutNulls(this.values)));
+      const isMissing = (prop: PropRecord): boolean => isRequired(prop) && this.values[prop.name] === undefined;
+      return { props, problems: props.filter(isMissing).map(({ name }) => ({ prop: name, isMissing: true })) };
+    } catch (error) {
+      const known = this.#mendable(error);
+      if (known === undefined) throw error;
+      return known;
+    }
+  }
+
+  /** What a PD_BAD_PROPS error tells, if every problem is of something that is missing or was answered. */
+  #mendable(error: unknown): Known | undefined {
+    const told = badPropsOf(error);
+    if (told === undefined || told.problems.length === 0) return undefined;
+    return told.problems.every(({ prop, isMissing }) => isMissing === true || prop in this.#answers) ? told : undefined;
+  }
+
+  /** False: there was nothing to ask. */
+  async #ask({ props, problems }: Known): Promise<boolean> {
+    for (const { prop, problem = "", isMissing } of problems) if (isMissing !== true) printNote(this.#cli, `${prop} ${problem}`);
+    const wanted = new Set([...problems.map(({ prop }) => prop), ...(await this.#offer(props))]);
+    for (const prop of props) {
+      this.#tell(prop);
+      if (wanted.has(prop.name)) await this.#askOne(prop);
+    }
+    return wanted.size > 0;
+  }
+
+  /** Most people leave most of what need not be set, so it is asked for together, once. */
+  async #offer(props: readonly PropRecord[]): Promise<string[]> {
+    const fresh = props.filter((prop) => isOptional(prop) && this.values[prop.name] === undefined && !this.#offered.has(prop.name));
+    if (fresh.length === 0) return [];
+    for (const { name } of fresh) this.#offered.add(name);
+    const choices = fresh.map(({ name, label = name }) => ({ name: label, value: name }));
+    const context = { input: this.#cli.stdin, output: this.#cli.stderr, ...(this.#signal === undefined ? {} : { signal: this.#signal }) };
+    return holdingTerminal(() => checkbox({ message: "Set any of these as well? (space picks, enter goes on)", choices }, context));
+  }
+
+  #tell({ type, hidden, content = "" }: PropRecord): void {
+    if (type !== "alert" || hidden === true) return;
+    if (content === "" || this.#told.has(content)) return;
+    this.#told.add(content);
+    printNote(this.#cli, content.trim());
+  }
+
+  async #askOne(prop: PropRecord): Promise<void> {
+    const { name } = prop;
+    const before = this.#answers[name];
+    const asked = before === undefined || before === null || prop.secret === true ? prop : { ...prop, default: before };
+    const load = this.#component.choices(prop, withoutNulls(this.values));
+    const answer = await askProp(this.#cli, asked, { signal: this.#signal, load, component: this.#component });
+    this.#answers[name] = answer === undefined || (answer === "" && prop.optional === true) ? null : answer;
+  }
+}
+
+function isShown({ type, hidden, disabled, static: fixed }: PropRecord): boolean {
+  return !NEVER_ASKED.has(type) && hidden !== true && disabled !== true && fixed === undefined;
+}
+
+function isOptional(prop: PropRecord): boolean {
+  return isShown(prop) && (prop.optional === true || prop.default !== undefined);
+}
+
+function isRequired(prop: PropRecord): boolean {
+  return isShown(prop) && prop.optional !== true && prop.default === undefined;
+}
+
+function withoutNulls(given: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+}

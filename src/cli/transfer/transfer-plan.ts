@@ -1,0 +1,90 @@
+import { structuredPatch } from "diff";
+import type { CarriedSource, ExportedRecord } from "../../api/transfer.ts";
+import { type JsonObject, type JsonValue, isSameJson } from "../../domain/json.ts";
+
+/** What travels beside code and plain values. */
+export interface TransferWishes {
+  readonly secrets: boolean;
+  readonly state: boolean;
+  /** The newest so many. */
+  readonly events: number;
+}
+
+/** What a transfer would do about one source. */
+export interface PlannedTransfer {
+  readonly slug: string;
+  readonly kind: "create" | "update" | "unchanged";
+  /** Lines that tell what changes; they begin with `+`, `-`, `~` or a blank. */
+  readonly changes: readonly string[];
+  /** What is sent to the server. */
+  readonly request: CarriedSource;
+  /** Props that can be given. */
+  readonly propNames: readonly string[];
+  /** Values that stay behind, so that they have to be there already or be given. */
+  readonly withheld: readonly string[];
+}
+
+/** Compares a source as it comes with the one of its slug, as far as both are known. */
+export function planTransfer(from: ExportedRecord, to: ExportedRecord | undefined): PlannedTransfer {
+  const { version: _version, withheld_props: withheldProps, withheld_env: withheldEnv, secret_props: secretProps, prop_names: propNames, ...request } = from;
+  const shared = { slug: from.slug, request, propNames };
+  if (to === undefined) return { ...shared, kind: "create", changes: [], withheld: [...withheldProps, ...withheldEnv.map((name) => `--env ${name}`)] };
+  const hidden = new Set([...secretProps, ...to.secret_props]);
+  const kept = new Set(withheldProps);
+  // Values that stay where they are are no difference.
+  const before = Object.fromEntries(Object.entries(to.configured_props ?? {}).filter(([name]) => !kept.has(name)));
+  const { env = {}, state, max_concurrency: most, allow_run: mayRun } = from;
+  const changes = [
+    ...memberChange("name", to.name, from.name),
+    ...memberChange("active", to.active, from.active),
+    ...(most === undefined ? [] : memberChange("max concurrency", to.max_concurrency, most)),
+    ...(mayRun === undefined ? [] : memberChange("allow run", to.allow_run, mayRun)),
+    ...codeChanges(to.component, from.component),
+    ...membersChanges("prop", before, from.configured_props ?? {}, hidden),
+    ...membersChanges("package", to.packages ?? {}, from.packages ?? {}),
+    ...(state === undefined ? [] : membersChanges("state", to.state ?? {}, state)),
+    ...(Object.keys(env).length === 0 ? [] : membersChanges("env", to.env ?? {}, env)),
+  ];
+  return { ...shared, kind: changes.length === 0 ? "unchanged" : "update", changes, withheld: [] };
+}
+
+function memberChange(name: string, before: JsonValue | undefined, after: JsonValue | undefined): string[] {
+  return isSameJson(before, after) ? [] : [`~ ${name}: ${shown(before)} → ${shown(after)}`];
+}
+
+/** Secrets and variables are told to change, and never shown. */
+function membersChanges(label: string, ...[before, after, hidden]: [JsonObject, JsonObject, ReadonlySet<string>?]): string[] {
+  const value = (name: string, given: JsonValue | undefined): string => (label === "env" || hidden?.has(name) === true ? "…" : shown(given));
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted((a, b) => (a < b ? -1 : 1));
+  return names.flatMap((name) => {
+    if (isSameJson(before[name], after[name])) return [];
+    if (before[name] === undefined) return [`+ ${label} ${name}: ${value(name, after[name])}`];
+    // What the other side has beside what is sent stays there, but for the store, which is replaced.
+    if (after[name] === undefined) return label === "state" ? [`- ${label} ${name}: ${value(name, before[name])}`] : [];
+    return [`~ ${label} ${name}: ${value(name, before[name])} → ${value(name, after[name])}`];
+  });
+}
+
+type CarriedCode = Omit<CarriedSource["component"], "imports"> & Partial<Pick<CarriedSource["component"], "imports">>;
+
+function codeChanges(before: CarriedCode, after: CarriedCode): string[] {
+  const [old, next] = [filesOf(before), filesOf(after)];
+  const paths = [...new Set([...Object.keys(old), ...Object.keys(next)])];
+  return paths.flatMap((path) => {
+    if (old[path] === next[path]) return [];
+    const { hunks } = structuredPatch(path, path, old[path] ?? "", next[path] ?? "", "", "", { context: 2 });
+    const sign = old[path] === undefined ? "+" : next[path] === undefined ? "-" : "~";
+    return [`${sign} ${path}`, ...hunks.flatMap(({ lines }) => lines.map((line) => `    ${line}`))];
+  });
+}
+
+function filesOf({ path = "component.js", code, files = {}, imports = [] }: CarriedCode): Record<string, string> {
+  const all = { ...files, [path]: code };
+  for (const imported of imports) for (const [name, content] of Object.entries(filesOf(imported))) all[`before it: ${name}`] = content;
+  return all;
+}
+
+function shown(value: JsonValue | undefined): string {
+  const json = JSON.stringify(value ?? null);
+  return json.length > 80 ? `${json.slice(0, 80)}…` : json;
+}

@@ -1,0 +1,131 @@
+import type { z } from "zod";
+import type { Api } from "../api/api.ts";
+import { CALLS, type CallAddress, type PartsOf } from "../api/calls.ts";
+import type { Call } from "../api/declare.ts";
+import type { EventRecord } from "../api/events.ts";
+import type { ObservationRecord } from "../api/invocations.ts";
+import type { BadProps } from "../api/props.ts";
+import { PdError } from "../domain/errors.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../domain/json.ts";
+import { Connection, type Request, type ServerAddress } from "./connection.ts";
+import { type FollowSettings, Following } from "./following.ts";
+
+type AnyCall = Call<CallAddress, z.ZodObject, z.ZodType | undefined>;
+/** What a call answers, without its envelope; a page keeps the facts about it. */
+type Unwrapped<Body> = Body extends { readonly page_info: unknown } ? Body : Body extends { readonly data: infer Data } ? Data : Body;
+type Answered<Called extends AnyCall> = Called["answer"] extends z.ZodType ? Unwrapped<z.output<Called["answer"]>> : undefined;
+type Given<Called extends AnyCall> = z.input<Called["params"]>;
+type Asking<Called extends AnyCall> =
+  Record<never, never> extends Given<Called>
+    ? (...given: [...PartsOf<Called["address"]>, params?: Given<Called>]) => Promise<Answered<Called>>
+    : (...given: [...PartsOf<Called["address"]>, params: Given<Called>]) => Promise<Answered<Called>>;
+
+/** Every call of the API, by its name: the parts of its path, then its parameters. */
+type Calls = { readonly [Group in keyof Api]: { readonly [Name in keyof Api[Group]]: Api[Group][Name] extends AnyCall ? Asking<Api[Group][Name]> : never } };
+
+/** What comes from a source, as it comes. */
+interface Streams {
+  readonly follow: {
+    /** Events; they begin after the id that is given. */
+    events(source: string, settings?: FollowSettings): Following<EventRecord>;
+    /** What it does: runs, lines that it logs, failures. */
+    logs(source: string, settings?: FollowSettings): Following<ObservationRecord>;
+  };
+  readonly connection: Connection;
+}
+
+export type Client = Calls & Streams;
+
+/** A client of one server. Each call throws the server's error as a PdError, and PD_SERVER_UNREACHABLE. */
+export function createClient(server: ServerAddress | Connection): Client {
+  const connection = server instanceof Connection ? server : new Connection(server);
+  const follow: Streams["follow"] = {
+    events: (source, settings = {}) => new Following(connection, streamOf(source, "emits"), { settings, read: (data) => known<EventRecord>(data) }),
+    logs: (source, settings = {}) => new Following(connection, streamOf(source, "observations"), { settings, read: (data) => known<ObservationRecord>(data) }),
+  };
+  const groups = Object.entries(CALLS).map(([group, calls]): [string, object] => [
+    group,
+    Object.fromEntries(Object.entries(calls).map(([name, address]) => [name, (...given: readonly unknown[]) => ask(connection, address, given)])),
+  ]);
+  return { ...known<Calls>(Object.fromEntries(groups)), follow, connection };
+}
+
+/** A record of any list that is paged; all of them are asked for, as many at a time as is documented (platform.md §1.1). */
+export async function everyPage<Item>(list: (page: { limit: number; after?: string }) => Promise<Paged<Item>>): Promise<readonly Item[]> {
+  const records: Item[] = [];
+  const seen = new Set<string | undefined>();
+  for (let after: string | undefined; ;) {
+    // A server that hands out the same page again would never end.
+    if (seen.has(after)) throw new PdError("PD_FAILED", "Cannot list all records: the server's pages do not end");
+    seen.add(after);
+    const { data, page_info: info } = await list({ limit: PAGE, ...(after === undefined ? {} : { after }) });
+    records.push(...data);
+    if (data.length === 0 || records.length >= info.total_count) return records;
+    after = info.end_cursor;
+  }
+}
+
+const PAGE = 100;
+
+interface Paged<Item> {
+  readonly data: readonly Item[];
+  readonly page_info: { readonly total_count: number; readonly end_cursor?: string | undefined };
+}
+
+function streamOf(source: string, kind: string): string {
+  return `/sse/dc/${encodeURIComponent(source)}/${kind}`;
+}
+
+async function ask(connection: Connection, address: CallAddress, given: readonly unknown[]): Promise<unknown> {
+  return unwrapped(await connection.request(requestOf(address, given)));
+}
+
+/** Parts of the path come first, parameters last. */
+function requestOf(address: CallAddress, given: readonly unknown[]): Request {
+  const [method, template] = partsOf(address);
+  let used = 0;
+  const path = template.replaceAll(/\{(\w+)\}/g, () => {
+    const part = given[used++];
+    if (typeof part === "string" && part !== "") return encodeURIComponent(part);
+    const isSource = template.startsWith("/v1/sources/") && used === 1;
+    throw new PdError(isSource ? "PD_SOURCE_NOT_FOUND" : "PD_NOT_FOUND", `Cannot call ${address}: ${JSON.stringify(part)} names nothing`);
+  });
+  const params = paramsOf(given[used]);
+  if (method === "POST" || method === "PUT") return { method, path, body: params };
+  const query = new URLSearchParams(
+    Object.entries(params).map(([name, value]): [string, string] => [name, typeof value === "string" ? value : JSON.stringify(value)]),
+  );
+  return { method, path: query.size === 0 ? path : `${path}?${query.toString()}` };
+}
+
+function partsOf(address: CallAddress): [Request["method"], string] {
+  const mark = address.indexOf(" ");
+  return [known<Request["method"]>(address.slice(0, mark)), address.slice(mark + 1)];
+}
+
+/** Members that are undefined are not given. */
+function paramsOf(given: unknown): JsonObject {
+  const members = typeof given === "object" && given !== null ? Object.entries(given).filter(([, value]) => value !== undefined) : [];
+  return Object.fromEntries(
+    members.map(([name, value]: [string, unknown]): [string, JsonValue] => {
+      if (isJsonValue(value)) return [name, value];
+      throw new PdError("PD_BAD_INPUT", `Cannot send ${name}: it is no JSON value`, { fix: "Give texts, numbers, booleans, null, lists and plain objects" });
+    }),
+  );
+}
+
+function unwrapped(body: JsonValue | undefined): JsonValue | undefined {
+  return isJsonObject(body) && !("page_info" in body) && "data" in body ? body["data"] : body;
+}
+
+/** What is wrong with values that a component was given; `undefined`: the error is about something else. */
+export function badPropsOf(error: unknown): BadProps | undefined {
+  if (!(error instanceof PdError) || error.code !== "PD_BAD_PROPS") return undefined;
+  const { problems, props } = error.details ?? {};
+  return Array.isArray(problems) && Array.isArray(props) ? known<BadProps>({ problems, props }) : undefined;
+}
+
+/** What the server answers is unknown here, and as the contract says beyond. */
+function known<Value>(value: unknown): Value {
+  return value as Value;
+}

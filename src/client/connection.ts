@@ -1,0 +1,127 @@
+import { PdError, isErrorCode, messageOf } from "../domain/errors.ts";
+import { type JsonObject, type JsonValue, isRecord, parseJson } from "../domain/json.ts";
+import { type Answer, sendRequest, textOf } from "../system/http-client.ts";
+
+export interface Request {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly path: string;
+  readonly body?: JsonObject;
+}
+
+export interface ServerAddress {
+  /** Without a trailing slash and without /v1. */
+  readonly baseUrl: string;
+  readonly key: string;
+}
+
+export interface ConnectionOptions {
+  /** Is handed each call while it goes on, to show that something does. */
+  readonly watch?: (call: Promise<JsonValue | undefined>) => Promise<JsonValue | undefined>;
+  /** Where the server is by now: one that was started again may listen elsewhere. */
+  readonly locate?: () => Promise<ServerAddress | undefined>;
+}
+
+const ALIVE_TIMEOUT_MS = 3000;
+/** Longer answers are not those of a server of this kind. */
+const MOST_BYTES = 256_000_000;
+
+/** Speaks HTTP with one server. Throws the server's own errors as PdError, and PD_SERVER_UNREACHABLE. */
+export class Connection {
+  #server: ServerAddress;
+  readonly #options: ConnectionOptions;
+
+  constructor(server: ServerAddress, options: ConnectionOptions = {}) {
+    this.#server = server;
+    this.#options = options;
+  }
+
+  get baseUrl(): string {
+    return this.#server.baseUrl;
+  }
+
+  /** A server that has been stopped by a signal takes connections, and answers none. */
+  isAlive(): Promise<boolean> {
+    return this.#sendOnce({ method: "GET", path: "/v1/status" }, { timeoutMs: ALIVE_TIMEOUT_MS }).then(
+      async (answer) => (await textOf(answer, MOST_BYTES)) !== "" && answer.ok,
+      () => false,
+    );
+  }
+
+  /** The body of the answer; `undefined`: there is none. */
+  request(request: Request): Promise<JsonValue | undefined> {
+    const done = this.#perform(request);
+    return this.#options.watch?.(done) ?? done;
+  }
+
+  /** The bytes of an answer, as they come. */
+  async download(path: string): Promise<AsyncIterable<Uint8Array>> {
+    const answer = await this.#send({ method: "GET", path });
+    if (!answer.ok) throw await refusalOf(answer, `GET ${path}`);
+    return answer.body ?? emptyBody();
+  }
+
+  /** An answer that goes on: it is asked for where the server is by now. Rejects with the network's reason. */
+  async open(path: string, { headers, signal }: { headers: Readonly<Record<string, string>>; signal: AbortSignal }): Promise<Answer> {
+    await this.#locate();
+    return this.#sendOnce({ method: "GET", path }, { headers, signal });
+  }
+
+  async #perform(request: Request): Promise<JsonValue | undefined> {
+    const answer = await this.#send(request);
+    if (!answer.ok) throw await refusalOf(answer, `${request.method} ${request.path}`);
+    return parseJson(await textOf(answer, MOST_BYTES).catch((error: unknown) => Promise.reject(this.#unreachable(error))));
+  }
+
+  /** A call that no one has taken is sent once more to where the server is by now. */
+  async #send(request: Request): Promise<Answer> {
+    const { baseUrl } = this.#server;
+    try {
+      return await this.#sendOnce(request);
+    } catch (error) {
+      const hasMoved = isRefused(error) && (await this.#locate()).baseUrl !== baseUrl;
+      if (hasMoved) return await this.#sendOnce(request).catch((again: unknown) => Promise.reject(this.#unreachable(again)));
+      throw this.#unreachable(error);
+    }
+  }
+
+  #sendOnce(
+    { method, path, body }: Request,
+    more: { timeoutMs?: number; headers?: Readonly<Record<string, string>>; signal?: AbortSignal } = {},
+  ): Promise<Answer> {
+    const { baseUrl, key } = this.#server;
+    const headers = { ...more.headers, authorization: `Bearer ${key}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+    return sendRequest(baseUrl + path, { ...more, method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  }
+
+  async #locate(): Promise<ServerAddress> {
+    this.#server = (await this.#options.locate?.()) ?? this.#server;
+    return this.#server;
+  }
+
+  #unreachable(error: unknown): PdError {
+    const reason = messageOf(causeOf(error));
+    return new PdError("PD_SERVER_UNREACHABLE", `No server answers at ${this.baseUrl}: ${reason}`, { cause: error });
+  }
+}
+
+async function* emptyBody(): AsyncGenerator<Uint8Array> {}
+
+/** fetch tells the network's reason as the cause of its own error. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? error.cause : error;
+}
+
+function isRefused(error: unknown): boolean {
+  const cause = causeOf(error);
+  return cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED";
+}
+
+/** What a server says that refuses a call. `call`: for one that says nothing. */
+export async function refusalOf(answer: Answer, call: string): Promise<PdError> {
+  const value = parseJson(await textOf(answer, MOST_BYTES).catch(() => ""));
+  const told = isRecord(value) ? value : {};
+  const details = isRecord(told["details"]) ? told["details"] : {};
+  const message = typeof told["error"] === "string" ? told["error"] : `${call} was answered with status ${answer.status}`;
+  const fix = typeof details["fix"] === "string" ? { fix: details["fix"] } : {};
+  return new PdError(isErrorCode(told["code"]) ? told["code"] : "PD_FAILED", message, { details, ...fix });
+}

@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createParser } from "eventsource-parser";
+import { PdError } from "../domain/errors.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
+import type { Answer } from "../system/http-client.ts";
+import { type Connection, refusalOf } from "./connection.ts";
+
+export interface FollowSettings {
+  /** Begins with what came after the event of this id; absent: with what comes from now on. */
+  readonly after?: string;
+  /** Ends it. */
+  readonly signal?: AbortSignal;
+  /** Told when an open stream is cut off, and when it is open again. */
+  readonly onConnection?: (isOpen: boolean) => void;
+}
+
+/** From here on a status tells of a state that may pass, such as a server that stops. */
+const MAY_PASS_STATUS = 500;
+/** The server gives a sign of life every 15 s: one that gives none for so long is gone. */
+const SILENCE_MS = 45_000;
+const FIRST_PAUSE_MS = 500;
+
+/**
+ * What comes on a stream, one record after the other. Connects again by itself when it is cut off, also with a server
+ * that was started again, and goes on after the last id that it has seen. A reader that is slow holds the server's
+ * messages up, not in its own memory.
+ */
+export class Following<Item> implements AsyncIterable<Item> {
+  readonly #connection: Connection;
+  readonly #path: string;
+  readonly #settings: FollowSettings;
+  readonly #read: (data: JsonObject) => Item;
+  readonly #over = new AbortController();
+  readonly #first: Promise<Answer>;
+  #lastId: string | undefined;
+  #pauseMs = FIRST_PAUSE_MS;
+
+  constructor(connection: Connection, path: string, { settings, read }: { settings: FollowSettings; read: (data: JsonObject) => Item }) {
+    this.#connection = connection;
+    this.#path = path;
+    this.#settings = settings;
+    this.#read = read;
+    this.#lastId = settings.after;
+    this.#first = this.#connectUntilOpen();
+    // Whoever waits for it is told; so is whoever reads.
+    this.#first.catch(() => {});
+  }
+
+  /** The server listens: what happens from now on is not missed. Rejects with the server's error when it refuses. */
+  get opened(): Promise<void> {
+    return this.#first.then(() => {});
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item> {
+    const { onConnection } = this.#settings;
+    try {
+      for (let answer = await this.#first; !this.#isOver;) {
+        yield* this.#messagesOf(answer);
+        if (this.#isOver) return;
+        onConnection?.(false);
+        await this.#pause();
+        answer = await this.#connectUntilOpen();
+        onConnection?.(true);
+      }
+    } catch (error) {
+      if (!this.#isOver) throw error;
+    } finally {
+      this.#over.abort();
+    }
+  }
+
+  get #isOver(): boolean {
+    return this.#settings.signal?.aborted === true;
+  }
+
+  get #signal(): AbortSignal {
+    const { signal } = this.#settings;
+    return signal === undefined ? this.#over.signal : AbortSignal.any([signal, this.#over.signal]);
+  }
+
+  #pause(): Promise<void> {
+    return sleep(this.#pauseMs, undefined, { signal: this.#signal });
+  }
+
+  /** Throws the server's error when it refuses, as for a source that is gone. */
+  async #connectUntilOpen(): Promise<Answer> {
+    for (;;) {
+      const answer = await this.#connect().catch(() => undefined);
+      this.#signal.throwIfAborted();
+      if (answer?.ok === true) return answer;
+      if (answer !== undefined && answer.status < MAY_PASS_STATUS) throw await refusalOf(answer, `GET ${this.#path}`);
+      await this.#pause();
+    }
+  }
+
+  #connect(): Promise<Answer> {
+    const resume = this.#lastId === undefined ? {} : { "last-event-id": this.#lastId };
+    return this.#connection.open(this.#path, { headers: { accept: "text/event-stream", ...resume }, signal: this.#signal });
+  }
+
+  /** Ends when the connection does, or has been silent for too long. */
+  async *#messagesOf(answer: Answer): AsyncGenerator<Item> {
+    const found: Item[] = [];
+    const parser = createParser({
+      onEvent: ({ id, data: text }) => {
+        if (id !== undefined && id !== "") this.#lastId = id;
+        const data = parseJson(text);
+        if (isJsonObject(data)) found.push(this.#read(data));
+      },
+      onRetry: (ms) => (this.#pauseMs = ms),
+    });
+    const decoder = new TextDecoder();
+    const reader = answer.body?.getReader();
+    try {
+      for (;;) {
+        const chunk = reader === undefined ? undefined : await withinSilence(reader.read(), this.#signal);
+        if (chunk === undefined || chunk.done) return;
+        if (chunk.value instanceof Uint8Array) parser.feed(decoder.decode(chunk.value, { stream: true }));
+        yield* found.splice(0);
+      }
+    } catch {
+      // Cut off: it is connected again.
+    } finally {
+      await reader?.cancel().catch(() => {});
+    }
+  }
+}
+
+async function withinSilence<Value>(next: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const quiet = new AbortController();
+  const silence = sleep(SILENCE_MS, undefined, { signal: AbortSignal.any([quiet.signal, signal]), ref: false }).then(() => {
+    throw new PdError("PD_SERVER_UNREACHABLE", "The server has been silent for too long");
+  });
+  silence.catch(() => {});
+  try {
+    return await Promise.race([next, silence]);
+  } finally {
+    quiet.abort();
+  }
+}
