@@ -1,0 +1,150 @@
+import { execFile } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { badPropsOf, createClient, everyPage } from "../../src/client/client.ts";
+import { Connection } from "../../src/client/connection.ts";
+import type { PdError } from "../../src/domain/errors.ts";
+import { componentPath } from "../support/components.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { TestServer } from "../support/runtime.ts";
+
+const COUNTER = 'export default { name: "counter", version: "1", run({ n }) { console.log(`n is ${n}`); this.$emit(n); } };';
+
+function clientOf(server: TestServer) {
+  return createClient({ baseUrl: server.apiUrl, key: server.apiKey });
+}
+
+describe("a client", () => {
+  it("deploys, runs, reads and deletes a source by typed calls", async () => {
+    const client = clientOf(await TestServer.start());
+    const { id, name_slug: slug, configurable_props: props } = await client.sources.deploy({ component_code: COUNTER, name: "My Counter" });
+    expect([slug, props]).toEqual(["my-counter", []]);
+    expect((await client.sources.run(id, { event: { n: 1 } })).outcome).toBe("returned");
+    const { data, page_info: page } = await client.events.list(slug, { expand: "event" });
+    expect([data.map(({ event }) => event), page.total_count]).toEqual([[1], 1]);
+    await client.state.set(id, "a/b", { value: { deep: [true] } });
+    expect(await client.state.all(id)).toEqual({ "a/b": { deep: [true] } });
+    expect(await client.events.delete(id, { start_id: data[0]?.id })).toBeUndefined();
+    expect(await client.sources.delete(id, { force: true })).toEqual({ id, deleted: true });
+    expect(await everyPage(client.sources.list)).toEqual([]);
+  });
+
+  it("reads a list to its end, page by page", async () => {
+    const client = clientOf(await TestServer.start());
+    await Promise.all(Array.from({ length: 230 }, (_none, n) => client.dataStores.create({ name: `store-${n}` })));
+    const made = await Promise.all(Array.from({ length: 230 }, (_none, n) => client.webhooks.create({ url: `http://127.0.0.1/${n}` })));
+    const listed = await everyPage(client.webhooks.list);
+    expect(new Set(listed.map(({ id }) => id))).toEqual(new Set(made.map(({ id }) => id)));
+    expect((await client.dataStores.list()).length).toBe(230);
+  });
+
+  it("throws what the server refuses, with its code, reason and next step", async () => {
+    const server = await TestServer.start();
+    const client = clientOf(server);
+    await expect(client.sources.get("none")).rejects.toMatchObject({ code: "PD_SOURCE_NOT_FOUND", fix: "pd list sources" });
+    await expect(client.sources.get("")).rejects.toMatchObject({ code: "PD_SOURCE_NOT_FOUND" });
+    await expect(client.sources.run("x", { event: Number.NaN })).rejects.toMatchObject({ code: "PD_BAD_INPUT", message: expect.stringContaining("event") });
+    await expect(createClient({ baseUrl: server.apiUrl, key: "wrong" }).sources.list()).rejects.toMatchObject({ code: "PD_UNAUTHORIZED" });
+    const wanting = 'export default { name: "w", version: "1", props: { token: { type: "string", label: "Token" } }, run() {} };';
+    const refused = await client.sources.deploy({ component_code: wanting }).catch((error: PdError) => error);
+    expect(badPropsOf(refused)).toMatchObject({ problems: [{ prop: "token", isMissing: true }], props: [{ name: "token", type: "string", label: "Token" }] });
+    await server.stop();
+    await expect(client.sources.list()).rejects.toMatchObject({ code: "PD_SERVER_UNREACHABLE" });
+  });
+});
+
+describe("a stream", () => {
+  it("is read with for await: from what comes next, or after an event", async () => {
+    const client = clientOf(await TestServer.start());
+    const { id } = await client.sources.deploy({ component_code: COUNTER });
+    await client.sources.run(id, { event: { n: 1 } });
+    const fresh = client.follow.events(id);
+    await fresh.opened;
+    await client.sources.run(id, { event: { n: 2 } });
+    const all: unknown[] = [];
+    for await (const { event } of fresh) {
+      all.push(event);
+      break;
+    }
+    for await (const { event } of client.follow.events(id, { after: "0-0" })) {
+      all.push(event);
+      if (all.length === 3) break;
+    }
+    expect(all).toEqual([2, 1, 2]);
+  });
+
+  it("tells what a source does", async () => {
+    const client = clientOf(await TestServer.start());
+    const { id } = await client.sources.deploy({ component_code: COUNTER });
+    const logs = client.follow.logs(id);
+    await logs.opened;
+    await client.sources.run(id, { event: { n: 7 } });
+    const seen: string[] = [];
+    for await (const { k, msg } of logs) {
+      seen.push(`${k} ${msg}`);
+      if (k === "run.end") break;
+    }
+    expect(seen).toEqual(["run.start run by hand", "console.log n is 7", "run.end ok"]);
+  });
+
+  it("goes on after the server was started again at another port, without gap or double", async () => {
+    let server = await TestServer.start();
+    const { home } = server;
+    const { id } = await clientOf(server).sources.deploy({ component_code: COUNTER });
+    const connection = new Connection({ baseUrl: server.apiUrl, key: server.apiKey }, { locate: async () => ({ baseUrl: server.apiUrl, key: server.apiKey }) });
+    const connections: boolean[] = [];
+    const seen: unknown[] = [];
+    const reading = (async () => {
+      const coming = createClient(connection).follow.events(id, { after: "0-0", onConnection: (isOpen) => connections.push(isOpen) });
+      for await (const { event } of coming) {
+        seen.push(event);
+        if (event === 4) return;
+      }
+    })();
+    await clientOf(server).sources.run(id, { event: { n: 1 } });
+    await clientOf(server).sources.run(id, { event: { n: 2 } });
+    await expect.poll(() => seen).toEqual([1, 2]);
+    await server.stop();
+    server = await TestServer.start({ home });
+    await clientOf(server).sources.run(id, { event: { n: 3 } });
+    await clientOf(server).sources.run(id, { event: { n: 4 } });
+    await reading;
+    expect([seen, connections]).toEqual([
+      [1, 2, 3, 4],
+      [false, true],
+    ]);
+  });
+
+  it("ends when its signal aborts, and throws when its source is gone", async () => {
+    const client = clientOf(await TestServer.start());
+    const { id } = await client.sources.deploy({ component_code: COUNTER });
+    const stop = new AbortController();
+    const ended = (async () => {
+      for await (const _event of client.follow.events(id, { signal: stop.signal }));
+    })();
+    stop.abort();
+    await ended;
+    await expect(client.follow.events("none").opened).rejects.toMatchObject({ code: "PD_SOURCE_NOT_FOUND" });
+    const gone = (async () => {
+      for await (const _event of client.follow.events(id));
+    })();
+    gone.catch(() => {});
+    await client.sources.delete(id);
+    await expect(gone).rejects.toMatchObject({ code: "PD_SOURCE_NOT_FOUND" });
+  });
+});
+
+describe("the guide to the API", () => {
+  it("begins with a program that runs", async () => {
+    const server = await TestServer.start();
+    const root = join(import.meta.dirname, "../..");
+    const [, example = ""] = /```js\n(.*?)```/s.exec(await readFile(join(root, "docs/api.md"), "utf8")) ?? [];
+    const file = join(await temporaryFolder(), "follow.mjs");
+    await writeFile(file, example.replace('"headwater/client"', JSON.stringify(join(root, "dist/client.js"))));
+    const env = { ...process.env, PD_BASE_URL: server.apiUrl, PD_API_KEY: server.apiKey };
+    const { stderr, stdout } = await promisify(execFile)(process.execPath, [file, componentPath("http-plain.mjs")], { env });
+    expect([stderr, stdout]).toEqual(["", expect.stringMatching(/^deployed followed \(dc_\w+\)\n\d+-1 \{.*\}\n$/s)]);
+  });
+});
