@@ -6,6 +6,7 @@ import { NpmResolver } from "./code/npm-resolver.ts";
 import { urlOrigin } from "./code/url-origin.ts";
 import { npmWithin } from "./code/walled-npm.ts";
 import type { Settings } from "./config.ts";
+import { driverName } from "./database/database.ts";
 import { PdError, codeOf, messageOf } from "./domain/errors.ts";
 import type { StatusRecord } from "./api/server.ts";
 import { Engine } from "./engine/engine.ts";
@@ -138,7 +139,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const record = (): ServerRecord => ({ ...started, api_url: api?.url ?? "" });
   metrics.watchProcesses(() => engine.processCount);
   metrics.watchSources(() => engine.sourceCount);
-  const facts = () => ({ home, secret_key: keyPlace, ...countsOf(engine), ...enclosureStatus(enclosure), ...health.status() });
+  const facts = () => ({ home, secret_key: keyPlace, database: driverName(), ...countsOf(engine), ...enclosureStatus(enclosure), ...health.status() });
   const router = apiRouter(engine, {
     apiKey,
     clock: systemClock,

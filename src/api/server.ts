@@ -14,6 +14,7 @@ const status = z.object({
   started_at_ms: z.int(),
   sources: z.int(),
   processes: z.int().optional().describe("processes of components"),
+  database: z.enum(["better-sqlite3", "node:sqlite"]).describe("what opens the database"),
   sandbox: z.enum(["wall", "belt"]).describe("what encloses components"),
   no_wall: z.string().optional().describe("why there is no wall"),
   component_network: z.enum(["open", "public"]).describe("what components reach; public: neither this machine nor its network"),

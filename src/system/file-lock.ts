@@ -1,19 +1,19 @@
-import Sqlite from "better-sqlite3";
-import { PdError, messageOf } from "../domain/errors.ts";
+import { openDatabase } from "../database/database.ts";
+import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 
 /**
  * Holds a lock file for as long as the process lives, by those of SQLite: the operating system lets go of it however the process ends.
  * `undefined` when another process holds it.
  */
 export function holdLock(path: string): { release(): void } | undefined {
-  const db = new Sqlite(path, { timeout: 0 });
+  const db = openDatabase(path, { timeoutMs: 0 });
   try {
     db.pragma("locking_mode = exclusive");
     db.exec("begin exclusive");
     return { release: () => db.close() };
   } catch (error) {
     db.close();
-    if (error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY")) return undefined;
+    if (codeOf(error)?.startsWith("SQLITE_BUSY") === true) return undefined;
     throw new PdError("PD_FAILED", `Cannot lock ${path}: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -23,6 +23,7 @@ export async function status(cli: CliContext): Promise<number> {
         ["Processes", found.processes],
         ["Home", found.home],
         ["Secret key", found.secret_key],
+        ["Database", found.database],
         ["Sandbox", `${found.sandbox}${found.no_wall === undefined ? "" : ` (no wall: ${found.no_wall})`}`],
         ["Network", found.component_network],
         ["Damage", found.damage],

@@ -2,7 +2,7 @@ import type { Account, AccountContent } from "../../domain/account.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { AccountId } from "../../domain/ids.ts";
 import type { AccountStore } from "../../ports/account-store.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "../../database/driver.ts";
 import { accountOf, row, rows } from "./rows.ts";
 
 export interface AccountWrites {

@@ -4,7 +4,7 @@ import type { DeployedId, SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { CarriedState, ComponentStore, StoredBaggage, SwapRest } from "../../ports/component-store.ts";
 import type { Timer } from "../../ports/timer-store.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "../../database/driver.ts";
 import { INSERT_EVENT } from "./event-writer.ts";
 import { deployedComponentOf, row, rows, savedComponentOf, storedSourceOf } from "./rows.ts";
 import { listenerRemover } from "./subscriptions.ts";
@@ -44,7 +44,7 @@ function savedWrites(db: Database, dropUnused: () => void): SavedWrites {
     saveComponent,
     publishComponent(component) {
       const { key, version } = component.definition;
-      if (row(published.get(key, version)) !== undefined) return false;
+      if (row(published.get(key ?? null, version)) !== undefined) return false;
       saveComponent(component);
       return true;
     },

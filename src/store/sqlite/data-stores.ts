@@ -1,7 +1,7 @@
 import type { DataStoreStore } from "../../ports/data-store-store.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonValue, parseJson } from "../../domain/json.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "../../database/driver.ts";
 import { row, rows } from "./rows.ts";
 
 export interface DataStoreWrites {

@@ -3,7 +3,7 @@ import { type DeliveryId, type ListenerId, isWebhookId, numberOfDelivery } from 
 import { type Published, messagesOf } from "../../domain/message.ts";
 import { ALL_SOURCES, reaches } from "../../domain/subscription.ts";
 import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "../../database/driver.ts";
 import { attemptOf, deliveryOf, listenerOf, row, rows, stateCount, webhookOf } from "./rows.ts";
 
 export interface DeliveryWrites {
@@ -67,7 +67,7 @@ export function deliveryWrites(db: Database): DeliveryWrites {
   const retryMany = db.prepare(RETRY_MANY);
   return {
     recordAttempt({ delivery, attempt, verdict }) {
-      const seq = numberOfDelivery(delivery.id);
+      const seq = numberOfDelivery(delivery.id) ?? -1;
       if (count.run(seq, delivery.attemptCount).changes === 0) return false;
       if (verdict.kind === "retry") putOff.run(verdict.at, seq);
       else settle.run(verdict.kind === "delivered" ? "delivered" : "failed", seq);
@@ -82,7 +82,7 @@ export function deliveryWrites(db: Database): DeliveryWrites {
     },
     missPending: (listenerId) => void miss.run(listenerId),
     // One more attempt at least, however many there were.
-    retryDelivery: (id, now) => retryOne.run(now, MOST_ATTEMPTS - 1, numberOfDelivery(id)).changes > 0,
+    retryDelivery: (id, now) => retryOne.run(now, MOST_ATTEMPTS - 1, numberOfDelivery(id) ?? -1).changes > 0,
     retryDeliveries: (listenerId, { states, since, now }) => retryMany.run(now, listenerId, since, JSON.stringify(states)).changes,
   };
 }

@@ -1,7 +1,7 @@
 import { PdError } from "../../domain/errors.ts";
 import type { Event, NewEvent } from "../../domain/event.ts";
 import { type DeployedId, type InvocationId, eventId } from "../../domain/ids.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "../../database/driver.ts";
 import { row } from "./rows.ts";
 
 const ADVANCE = `update source_progress set last_seq = last_seq + ?, cache = coalesce(?, cache)

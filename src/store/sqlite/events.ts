@@ -1,6 +1,6 @@
 import type { DeployedId } from "../../domain/ids.ts";
 import type { EventRange, EventStore } from "../../ports/event-store.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "../../database/driver.ts";
 import { eventOfRow, row, rows } from "./rows.ts";
 
 export interface EventWrites {

@@ -1,6 +1,6 @@
 import { PdError } from "../../domain/errors.ts";
 import type { ApiKey, KeyStore } from "../../ports/key-store.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "../../database/driver.ts";
 import { apiKeyOf, row, rows } from "./rows.ts";
 
 export interface KeyWrites {

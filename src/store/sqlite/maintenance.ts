@@ -3,7 +3,7 @@
  * neither the server nor those who wait for a commit.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import Sqlite from "better-sqlite3";
+import { openDatabase } from "../../database/database.ts";
 import { messageOf } from "../../domain/errors.ts";
 import { damageOf } from "./open.ts";
 
@@ -22,7 +22,7 @@ export interface MaintenanceReply {
 function perform(path: string, request: MaintenanceRequest): MaintenanceReply {
   const { id } = request;
   try {
-    const db = new Sqlite(path, { timeout: 5000 });
+    const db = openDatabase(path, { timeoutMs: 5000 });
     try {
       db.pragma("query_only = on");
       if (request.task === "check") {

@@ -1,11 +1,10 @@
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
+import { openDatabase } from "../../database/database.ts";
+import type { Database } from "../../database/driver.ts";
 import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
 import { row } from "./rows.ts";
 import type { Witness } from "./witness.ts";
-
-export type Database = Sqlite.Database;
 
 /** Larger files are not read whole before the start: that goes on beside it (checker.ts). */
 export const FULL_CHECK_BELOW_PAGES = 16_000;
@@ -16,7 +15,7 @@ export function openForWriting(path: string, migrationsFolder: string, witness: 
   if (acknowledged > 0 && !isThere(path)) throw witness.lost(path, 0, acknowledged);
   const db = open(path);
   try {
-    const pages = Number(db.pragma("page_count", { simple: true }));
+    const pages = Number(db.pragma("page_count"));
     check(db, { path, pages });
     refuseLoss(db, path, { witness, acknowledged });
     // Lets pruning give space back to the disk; has to be said before the first table is made.
@@ -43,7 +42,7 @@ export function openForReading(path: string): Database {
 
 function open(path: string): Database {
   try {
-    return new Sqlite(path, { timeout: 5000 });
+    return openDatabase(path, { timeoutMs: 5000 });
   } catch (error) {
     throw unusable(path, error);
   }
@@ -82,7 +81,7 @@ function check(db: Database, { path, pages }: { path: string; pages: number }): 
 
 /** Reads every page. What is wrong; `undefined`: nothing. */
 export function damageOf(db: Database): string | undefined {
-  const verdict = String(db.pragma("quick_check(1)", { simple: true }));
+  const verdict = String(db.pragma("quick_check(1)"));
   return verdict === "ok" ? undefined : verdict;
 }
 
@@ -91,14 +90,14 @@ function migrate(db: Database, folder: string): void {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith(".sql"))
     .toSorted();
-  const applied = Number(db.pragma("user_version", { simple: true }));
+  const applied = Number(db.pragma("user_version"));
   if (applied > files.length) {
-    throw new PdError("PD_DATABASE_NEWER", `Cannot open the database ${db.name}: its schema has revision ${applied}, this version knows ${files.length}`);
+    throw new PdError("PD_DATABASE_NEWER", `Cannot open the database ${db.path}: its schema has revision ${applied}, this version knows ${files.length}`);
   }
   files.slice(applied).forEach((name, index) => {
     db.transaction(() => {
       db.exec(readFileSync(join(folder, name), "utf8"));
       db.pragma(`user_version = ${applied + index + 1}`);
-    })();
+    });
   });
 }

@@ -1,5 +1,5 @@
 import type { PendingRequest, RunStore } from "../../ports/run-store.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "../../database/driver.ts";
 import { pendingRequestOf, rows } from "./rows.ts";
 
 export interface PendingWrites {

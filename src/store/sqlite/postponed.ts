@@ -5,7 +5,7 @@ import type { EventRange } from "../../ports/event-store.ts";
 import type { PostponedStore, Released } from "../../ports/postponed-store.ts";
 import { publisher } from "./deliveries.ts";
 import { eventWriter } from "./event-writer.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "../../database/driver.ts";
 import { postponedEventOf, row, rows } from "./rows.ts";
 
 export interface PostponedWrites {

@@ -1,7 +1,7 @@
 import type { RegistryStore } from "../../ports/registry-store.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { Registry } from "../../domain/registry.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "../../database/driver.ts";
 import { registryOf, rows } from "./rows.ts";
 
 export interface RegistryWrites {

@@ -1,5 +1,6 @@
 import { copyFile, rename, rm, stat } from "node:fs/promises";
-import Sqlite from "better-sqlite3";
+import { openDatabase } from "../../database/database.ts";
+import type { Database } from "../../database/driver.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { damageOf } from "./open.ts";
 import { row } from "./rows.ts";
@@ -36,9 +37,9 @@ export async function restoreDatabase(backup: string, path: string, now: number)
 }
 
 function judge(backup: string): { sources: number; events: number; commits: number } {
-  let db: Sqlite.Database;
+  let db: Database;
   try {
-    db = new Sqlite(backup, { readonly: true, fileMustExist: true });
+    db = openDatabase(backup, { isReadOnly: true, timeoutMs: 5000 });
   } catch (error) {
     throw new PdError("PD_FILE_NOT_FOUND", `Cannot read the backup ${backup}: ${messageOf(error)}`, { cause: error });
   }

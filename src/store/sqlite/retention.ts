@@ -1,6 +1,6 @@
 import type { DeployedId, ListenerId } from "../../domain/ids.ts";
 import type { Retention } from "../../ports/store.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "../../database/driver.ts";
 import { row, rows } from "./rows.ts";
 
 export interface RetentionWrites {
@@ -50,8 +50,9 @@ export function retentionWrites(db: Database): RetentionWrites {
       .filter((invocation) => Number(invocation["seq"]) <= boundary || Number(invocation["started_at"]) < cutoff)
       .at(-1);
     if (last === undefined) return 0;
-    dropLogs.run(id, last["seq"]);
-    return dropInvocations.run(id, last["seq"]).changes;
+    const seq = Number(last["seq"]);
+    dropLogs.run(id, seq);
+    return dropInvocations.run(id, seq).changes;
   };
   return {
     prune(id, { maxEvents, maxInvocations, maxAgeMs }, now) {
@@ -67,8 +68,8 @@ export function retentionWrites(db: Database): RetentionWrites {
       return dropDeliveries.run(id, now - maxAgeMs, id, maxInvocations, STEP).changes;
     },
     shrink() {
-      if (Number(db.pragma("freelist_count", { simple: true })) > 0) db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
-      return Number(db.pragma("freelist_count", { simple: true }));
+      if (Number(db.pragma("freelist_count")) > 0) db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
+      return Number(db.pragma("freelist_count"));
     },
   };
 }

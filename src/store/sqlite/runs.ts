@@ -5,7 +5,7 @@ import type { Invocation, LogLine, StateChanges } from "../../domain/invocation.
 import type { Addendum, Committed, OpenedSource, RunCommit, RunStore } from "../../ports/run-store.ts";
 import { publisher } from "./deliveries.ts";
 import { eventWriter } from "./event-writer.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "../../database/driver.ts";
 import { postponer } from "./postponed.ts";
 import { eventOfRow, invocationOf, json, listenerOf, logLinesOf, row, rows } from "./rows.ts";
 
@@ -102,7 +102,8 @@ function invocationWriter(db: Database) {
   const insert = db.prepare(INSERT_INVOCATION);
   return (invocation: Invocation): void => {
     const { id, sourceId, startedAt, durationMs, eventCount } = invocation;
-    const [trigger, outcome, dropped] = [invocation.trigger, invocation.outcome, invocation.dropped].map((part) => JSON.stringify(part));
+    const texts = [invocation.trigger, invocation.outcome, invocation.dropped].map((part) => JSON.stringify(part));
+    const [trigger = "", outcome = "", dropped = ""] = texts;
     const { responseStatus = null, replayOf = null, returned = null } = invocation;
     insert.run(id, sourceId, trigger, startedAt, durationMs, outcome, eventCount, dropped, responseStatus, replayOf, returned);
   };
@@ -156,9 +157,9 @@ export function runReads(db: Database): RunReads {
       return found === undefined ? undefined : invocationOf(found);
     },
     async committed(id) {
-      const sourceId = row(owner.get(id))?.["source_id"];
-      if (sourceId === undefined) return undefined;
-      return { events: rows(eventsOf.all(sourceId, id)).map(eventOfRow), listeners: rows(listenersOf.all(id)).map(listenerOf) };
+      const found = row(owner.get(id));
+      if (found === undefined) return undefined;
+      return { events: rows(eventsOf.all(String(found["source_id"]), id)).map(eventOfRow), listeners: rows(listenersOf.all(id)).map(listenerOf) };
     },
     listInvocations: async (sourceId, { limit, before }) => rows(invocations.all(sourceId, before ?? null, limit)).map(invocationOf),
     invocationLogs: async (id) => rows(chunksOf.all(id)).flatMap(logLinesOf),

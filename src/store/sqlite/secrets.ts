@@ -3,7 +3,7 @@ import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { Registry } from "../../domain/registry.ts";
 import type { Webhook } from "../../domain/webhook.ts";
 import type { SecretStore } from "../../ports/secret-store.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "../../database/driver.ts";
 import { deployedComponentOf, rows } from "./rows.ts";
 
 type SourceSecrets = Pick<DeployedComponent, "id" | "configured" | "env">;

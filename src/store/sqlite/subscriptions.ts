@@ -3,7 +3,7 @@ import { type AutoSubscription, type Subscription, emitterKey } from "../../doma
 import { type Webhook, type WebhookChange, changedWebhook } from "../../domain/webhook.ts";
 import type { Identity, SubscriptionStore } from "../../ports/subscription-store.ts";
 import { MISS } from "./deliveries.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "../../database/driver.ts";
 import { autoSubscriptionOf, row, rows, subscriptionOf, webhookOf } from "./rows.ts";
 
 export interface SubscriptionWrites {

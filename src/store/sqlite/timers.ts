@@ -1,6 +1,6 @@
 import type { DeployedId } from "../../domain/ids.ts";
 import type { Timer, TimerInstant, TimerStore } from "../../ports/timer-store.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "../../database/driver.ts";
 import { row, rows, timerInstantOf, timerOf } from "./rows.ts";
 
 export interface TimerWrites {

@@ -3,7 +3,6 @@
  * commit. All requests that have arrived share one transaction, and so one fsync; each has a savepoint of its own,
  * so that one that fails undoes only itself.
  */
-import type { Statement } from "better-sqlite3";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
 import type { Addendum, RunCommit } from "../../ports/run-store.ts";
@@ -13,13 +12,14 @@ import { type DataStoreWrites, dataStoreWrites } from "./data-stores.ts";
 import { type DeliveryWrites, deliveryWrites } from "./deliveries.ts";
 import { type EventWrites, eventWrites } from "./events.ts";
 import { type KeyWrites, keyWrites } from "./keys.ts";
-import { type Database, openForWriting } from "./open.ts";
+import type { Database, Statement } from "../../database/driver.ts";
+import { openForWriting } from "./open.ts";
 import { Witness, witnessPath } from "./witness.ts";
 import { type PendingWrites, pendingWrites } from "./pending.ts";
 import { type PostponedWrites, postponedWrites } from "./postponed.ts";
 import { type RegistryWrites, registryWrites } from "./registries.ts";
 import { type RetentionWrites, retentionWrites } from "./retention.ts";
-import { row, rows } from "./rows.ts";
+import { row } from "./rows.ts";
 import { type SecretWrites, secretWrites } from "./secrets.ts";
 import { type RunWrites, runWrites } from "./runs.ts";
 import { type SubscriptionWrites, subscriptionWrites } from "./subscriptions.ts";
@@ -65,6 +65,8 @@ const MAX_BATCH = 256;
 const QUIET_MS = 50;
 const CHECKPOINT_AFTER_PAGES = 500;
 const CHECKPOINT_AT_LATEST_PAGES = 8000;
+/** A guess, where the log cannot be looked at. */
+const PAGES_OF_BATCH = 8;
 
 function serve(port: NonNullable<typeof parentPort>): void {
   const { path, migrations }: { path: string; migrations: string } = workerData;
@@ -110,6 +112,10 @@ class Writer {
   #quiet: NodeJS.Timeout | undefined;
   readonly #witness: Witness;
   readonly #countCommit: Statement;
+  readonly #lookAtLog: Statement;
+  readonly #canLook: boolean;
+  /** Since the last checkpoint. */
+  #batches = 0;
   /** Why nothing is written any more. */
   #damage: string | undefined;
 
@@ -117,6 +123,8 @@ class Writer {
     this.#db = db;
     this.#witness = witness;
     this.#countCommit = db.prepare("update commits set count = count + 1 returning count");
+    this.#lookAtLog = db.prepare("pragma wal_checkpoint(noop)");
+    this.#canLook = canLookAtLog(db);
     this.#verbs = {
       ...componentWrites(db),
       ...runWrites(db),
@@ -140,12 +148,10 @@ class Writer {
     if (batch.length === 0) return [];
     if (this.#damage !== undefined) return this.#refuseAll(batch, this.#damage);
     try {
-      const perform = this.#db.transaction(() => ({
+      const { replies, commits } = this.#db.transaction(() => ({
         replies: batch.map((request) => this.#performOne(request)),
         commits: Number(row(this.#countCommit.get())?.["count"]),
       }));
-      // Whoever else writes to this file is waited for, before anything is read.
-      const { replies, commits } = perform.immediate();
       this.#note(commits);
       return replies;
     } catch (error) {
@@ -204,7 +210,7 @@ class Writer {
     if (!isWrite(verb)) return { id };
     try {
       this.#refuseDisowned(values[0]);
-      const value: unknown = this.#db.transaction(() => Reflect.apply(this.#verbs[verb], this.#verbs, values))();
+      const value: unknown = this.#db.transaction(() => Reflect.apply(this.#verbs[verb], this.#verbs, values));
       return { id, value };
     } catch (error) {
       if (!this.#db.inTransaction || isDamage(error)) throw error;
@@ -238,7 +244,8 @@ class Writer {
   /** `undefined`: the disk does not tell. */
   #pagesToCheckpoint(): number | undefined {
     try {
-      const [state] = rows(this.#db.pragma("wal_checkpoint(noop)"));
+      if (!this.#canLook) return ++this.#batches * PAGES_OF_BATCH;
+      const state = row(this.#lookAtLog.get());
       return Number(state?.["log"] ?? 0) - Number(state?.["checkpointed"] ?? 0);
     } catch {
       return undefined;
@@ -248,12 +255,21 @@ class Writer {
   #checkpoint(): void {
     clearTimeout(this.#quiet);
     this.#quiet = undefined;
+    this.#batches = 0;
     try {
       this.#db.pragma("wal_checkpoint(passive)");
     } catch {
       // A full disk: what was committed is safe in the log, and the next checkpoint tries again.
     }
   }
+}
+
+/** From 3.51 on SQLite tells how long its log is; older ones would write it back, which is what they are asked for then. */
+function canLookAtLog(db: Database): boolean {
+  const [major = 0, minor = 0] = String(row(db.prepare("select sqlite_version() as version").get())?.["version"])
+    .split(".")
+    .map(Number);
+  return major > 3 || (major === 3 && minor >= 51);
 }
 
 function isDamage(error: unknown): boolean {

@@ -1,0 +1,41 @@
+import { PdError, messageOf } from "../domain/errors.ts";
+import { openBetterSqlite } from "./better-sqlite.ts";
+import type { Database, DriverName, OpenOptions } from "./driver.ts";
+import { openNodeSqlite } from "./node-sqlite.ts";
+
+type Driver = (path: string, options: OpenOptions) => Database;
+
+const DRIVERS: readonly (readonly [DriverName, Driver])[] = [
+  ["better-sqlite3", openBetterSqlite],
+  ["node:sqlite", openNodeSqlite],
+];
+
+let chosen: { readonly name: DriverName; readonly open: Driver } | undefined;
+
+/** Opens a file, which is made when it is not there. Throws PD_DATABASE_UNUSABLE when this Node has no driver that works. */
+export function openDatabase(path: string, options: OpenOptions): Database {
+  chosen ??= choose(process.env["PD_SQLITE"]);
+  return chosen.open(path, options);
+}
+
+/** Which driver this process uses. Throws PD_DATABASE_UNUSABLE. */
+export function driverName(): DriverName {
+  chosen ??= choose(process.env["PD_SQLITE"]);
+  return chosen.name;
+}
+
+/** The first that works: the binary of one may be missing, or not be of this Node; the other came with Node 22.13. */
+function choose(wanted: string | undefined): { name: DriverName; open: Driver } {
+  const failures: string[] = [];
+  for (const [name, open] of DRIVERS.filter(([driver]) => wanted === undefined || wanted === "" || driver === wanted)) {
+    try {
+      open(":memory:", { timeoutMs: 0 }).close();
+      return { name, open };
+    } catch (error) {
+      failures.push(`${name}: ${messageOf(error).split("\n")[0]}`);
+    }
+  }
+  throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open a database on Node ${process.versions.node}: ${failures.join("; ") || `there is no ${wanted}`}`, {
+    fix: "Use Node 22.13 or later, which has SQLite itself; or run npm rebuild better-sqlite3, which wants a compiler where there is no ready binary",
+  });
+}
