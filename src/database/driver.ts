@@ -22,6 +22,7 @@ export interface Database {
   /** All or nothing; inside another one it undoes only itself. */
   transaction<Value>(work: () => Value): Value;
   readonly inTransaction: boolean;
+  /** Does nothing when it is closed already. */
   close(): void;
 }
 

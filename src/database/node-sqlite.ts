@@ -47,6 +47,7 @@ export function openNodeSqlite(path: string, { isReadOnly = false, timeoutMs }: 
   };
   pragma(`busy_timeout = ${timeoutMs}`);
   const transactions = new Transactions(exec);
+  let isOpen = true;
   return {
     driver: "node:sqlite",
     path,
@@ -57,7 +58,10 @@ export function openNodeSqlite(path: string, { isReadOnly = false, timeoutMs }: 
     get inTransaction() {
       return transactions.isOpen();
     },
-    close: () => db.close(),
+    close() {
+      if (isOpen) db.close();
+      isOpen = false;
+    },
   };
 }
 

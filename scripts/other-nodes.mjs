@@ -1,0 +1,45 @@
+// Runs what depends on the version of Node on others than this one: stores, processes of components, the command.
+//   npm run test:nodes [-- 22 24 26]
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const given = process.argv.slice(2);
+const versions = given.length > 0 ? given : ["22", "24", "26"];
+const suites = [
+  "test/store",
+  "test/client",
+  "test/sandbox",
+  "test/engine/http.test.ts",
+  "test/engine/update.test.ts",
+  "test/engine/packages.test.ts",
+  "test/e2e/commands.test.ts",
+  "test/e2e/dev.test.ts",
+  "test/e2e/crash.test.ts",
+  "test/e2e/damage.test.ts",
+];
+
+/** The folder of a Node of this version, which the package `node` brings. */
+function folderOf(version) {
+  const folder = join(root, "node_modules", ".cache", "nodes", version);
+  const bin = join(folder, "node_modules", "node", "bin");
+  if (existsSync(join(bin, "node"))) return bin;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, allowScripts: { node: true } }));
+  execFileSync("npm", ["install", "--no-save", "--no-audit", `node@${version}`], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+  return bin;
+}
+
+const failed = versions.filter((version) => {
+  const bin = folderOf(version);
+  const node = join(bin, "node");
+  const env = { ...process.env, PATH: bin + delimiter + process.env.PATH, ATTACK_NODES: version };
+  process.stdout.write(`== Node ${execFileSync(node, ["--version"], { encoding: "utf8" })}`);
+  const run = (args) => spawnSync(node, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...args], { cwd: root, env, stdio: "inherit" }).status === 0;
+  const areKept = run(suites);
+  // The process of a component there, driven from here: each Node has modules and flags of its own.
+  return !run(["--config", "vitest.attack.config.ts", "attack/other-nodes.test.ts"]) || !areKept;
+});
+if (failed.length > 0) console.log(`failed on Node ${failed.join(", ")}`);
+process.exit(failed.length === 0 ? 0 : 1);
