@@ -10,7 +10,7 @@ import { driverName } from "./database/database.ts";
 import { PdError, codeOf, messageOf } from "./domain/errors.ts";
 import type { StatusRecord } from "./api/server.ts";
 import { Engine } from "./engine/engine.ts";
-import { EventFeed } from "./engine/event-feed.ts";
+import { EventFeed } from "./engine/runs/event-feed.ts";
 import type { Log } from "./ports/log.ts";
 import type { Store } from "./ports/store.ts";
 import { FileRegistry } from "./registry/file-registry.ts";

@@ -11,7 +11,7 @@ export interface Fault {
 export const FAULTS: readonly Fault[] = [
   {
     name: "an update lets old code write over what new code has stored",
-    file: "src/engine/live-source.ts",
+    file: "src/engine/runs/live-source.ts",
     find: 'const keys = kind === "hook" ? [] : owned.clashesOf(touched, unit);',
     put: 'const keys: readonly string[] = kind === "hook" || kind !== "hook" ? [] : owned.clashesOf(touched, unit);',
     breaks: /never given twice|never go back|one step/,
@@ -25,7 +25,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: "a request is acknowledged before it is stored",
-    file: "src/engine/accept-request.ts",
+    file: "src/engine/requests/accept-request.ts",
     find: "request.cancels.push(this.#slow.add(() => request.store().then(() => resolve(accepted(request.id)), reject)));",
     put: "request.cancels.push(this.#slow.add(() => resolve(accepted(request.id)))); void reject;",
     breaks: /has run once/,
@@ -60,7 +60,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: "a delivery is settled before its receiver has it",
-    file: "src/engine/deliver.ts",
+    file: "src/engine/deliveries/deliver.ts",
     find: "const result = webhook === undefined ? await this.#giveToSource(delivery) : await this.#sendTo(webhook, delivery);",
     put: 'const result: SendResult | "inactive" | "busy" = webhook === undefined ? await this.#giveToSource(delivery) : clock.random() < 0.05 ? { kind: "answered", status: 200, answer: "" } : await this.#sendTo(webhook, delivery);',
     breaks: /delivered to each webhook/,
@@ -74,7 +74,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: "an instant that was running at a crash is fired again",
-    file: "src/engine/scheduler.ts",
+    file: "src/engine/timers/scheduler.ts",
     find: "if (!(await store.advance(timer, moved, instants))) return this.#follow(timer);",
     put: "void store.advance; void instants; void this.#follow;",
     breaks: /one fate/,

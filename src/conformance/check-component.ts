@@ -2,13 +2,13 @@ import { join, posix } from "node:path";
 import { LocalComponent } from "../code/local-component.ts";
 import { isErrorCode, messageOf, PdError } from "../domain/errors.ts";
 import type { BuildProblem } from "../domain/build-problem.ts";
-import { readDefinition } from "../domain/component.ts";
+import type { ComponentDefinition } from "../domain/component.ts";
 import { checkProps } from "../domain/check-props.ts";
 import { invocationId } from "../domain/ids.ts";
 import { describeOutcome } from "../domain/invocation.ts";
 import { sampleProps } from "../domain/sample-props.ts";
-import type { Bundle, ComponentCode } from "../domain/saved-component.ts";
-import { type LiftedRange, rangeToLift, withoutRanges } from "../engine/lift-range.ts";
+import type { ComponentCode } from "../domain/saved-component.ts";
+import { type BuildPorts, loadComponent } from "../engine/code/build-component.ts";
 import type { Bundler } from "../ports/bundler.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PackageResolver } from "../ports/package-resolver.ts";
@@ -50,12 +50,19 @@ export async function checkComponent(ports: CheckPorts, folder: string, path: st
   const reach = (next: Stage): void => void (stage = next);
   try {
     const code = await readLocal(folder, path);
-    reach("bundled");
-    const bundle = await bundled(ports, code, rootOf(path, code));
-    reach("packages");
-    const unit = await loaded(ports, bundle, { reach });
+    const given = { kind: "resolved", code, origin: { kind: "inline" } } as const;
+    const { component, unit } = await loadComponent(watched(ports, { root: rootOf(path, code), reach }), given, {
+      async start({ bundle, packagesFolder }) {
+        reach("loaded");
+        const packagesPath = packagesFolder === undefined ? {} : { packagesPath: ports.packages.locate(packagesFolder) };
+        const started = await ports.runner.start({ bundle, env: {}, state: {}, ...packagesPath }, { late: () => {}, ended: () => {} });
+        reach("definition");
+        return started;
+      },
+    });
     try {
-      await checkUnit(ports, unit, { code: bundle.code, reach });
+      reach("deployable");
+      await checkUnit(ports, unit, component.definition);
     } finally {
       unit.kill("it was only tried out");
     }
@@ -63,6 +70,28 @@ export async function checkComponent(ports: CheckPorts, folder: string, path: st
   } catch (error) {
     return { stage, ...classify(stage, error) };
   }
+}
+
+/** The server's own way to a component, told how far it is; files are named from the folder that is checked. */
+function watched({ bundler, packages, clock }: CheckPorts, { root, reach }: { root: string; reach: (stage: Stage) => void }): BuildPorts {
+  return {
+    clock,
+    bundler: {
+      async bundle(code) {
+        reach("bundled");
+        const result = await bundler.bundle(code);
+        if (result.kind === "failed") throw new Problem("cannot be bundled", result.problems.map((problem) => placeOf(problem, root)).join("; "));
+        const specs = result.bundle.packages.map((spec) => ({ ...spec, importedAt: posix.join(root, spec.importedAt) }));
+        return { ...result, bundle: { ...result.bundle, packages: specs } };
+      },
+    },
+    packages: {
+      resolve(specs, pins) {
+        reach("packages");
+        return packages.resolve(specs, pins);
+      },
+    },
+  };
 }
 
 /** Where in the folder the component's own files begin, which their names are told from. */
@@ -88,43 +117,8 @@ async function readLocal(folder: string, path: string): Promise<ComponentCode> {
   }
 }
 
-async function bundled({ bundler }: CheckPorts, code: ComponentCode, root: string): Promise<Bundle> {
-  const result = await bundler.bundle(code);
-  if (result.kind === "failed") throw new Problem("cannot be bundled", result.problems.map((problem) => placeOf(problem, root)).join("; "));
-  const packages = result.bundle.packages.map((spec) => ({ ...spec, importedAt: posix.join(root, spec.importedAt) }));
-  return { ...result.bundle, packages };
-}
-
-/** Loads it with its packages, also where a range of its project is too old for it. */
-async function loaded(
-  ports: CheckPorts,
-  bundle: Bundle,
-  { reach, lifted = [] }: { reach: (stage: Stage) => void; lifted?: readonly LiftedRange[] },
-): Promise<Unit> {
-  // What is installed already may be what has just turned out to be too old.
-  const asked = withoutRanges(bundle.packages, lifted).map((spec) => (lifted.some(({ name }) => name === spec.name) ? { ...spec, range: "latest" } : spec));
-  const { folder } = await ports.packages.resolve(asked, {});
-  reach("loaded");
-  const packagesPath = folder === undefined ? {} : { packagesPath: ports.packages.locate(folder) };
-  try {
-    return await ports.runner.start({ bundle, env: {}, state: {}, ...packagesPath }, { late: () => {}, ended: () => {} });
-  } catch (error) {
-    const range = rangeToLift(error, bundle.packages);
-    if (range === undefined || lifted.some(({ name }) => name === range.name)) throw error;
-    return loaded(ports, bundle, { reach, lifted: [...lifted, range] });
-  }
-}
-
-/** The definition, its props with made-up values, and `this` built of them. */
-async function checkUnit({ clock }: CheckPorts, unit: Unit, { code, reach }: { code: string; reach: (stage: Stage) => void }): Promise<void> {
-  reach("definition");
-  const read = readDefinition(unit.definition, code);
-  if (read.kind === "invalid") {
-    const isPlatform = read.problems.some((problem) => problem.includes("only the hosted platform"));
-    throw new Problem(isPlatform ? "needs the hosted platform" : "invalid definition", read.problems.join("; "));
-  }
-  reach("deployable");
-  const { definition } = read;
+/** Its props with made-up values, and `this` built of them. */
+async function checkUnit({ clock }: CheckPorts, unit: Unit, definition: ComponentDefinition): Promise<void> {
   const { values, problems } = checkProps(definition.props, sampleProps(definition.props));
   if (problems.length > 0) throw new Problem("props not understood", problems.map(({ prop, problem }) => `${prop} ${problem}`).join("; "));
   if (definition.hasAdditionalProps === true) return;
@@ -157,6 +151,8 @@ function classify(stage: Stage, error: unknown): Omit<Failure, "stage"> {
   if (error instanceof Problem) return { class: error.kind, reason };
   const code = error instanceof PdError && isErrorCode(error.code) ? error.code : undefined;
   switch (code) {
+    case "PD_NOT_A_COMPONENT":
+      return { class: reason.includes("only the hosted platform") ? "needs the hosted platform" : "invalid definition", reason: problemsOf(error) ?? reason };
     case "PD_PACKAGE_NOT_FOUND":
       return { class: "package not in the registry", reason: withNpmWords(error, reason) };
     case "PD_PACKAGES_UNREACHABLE":
@@ -168,6 +164,11 @@ function classify(stage: Stage, error: unknown): Omit<Failure, "stage"> {
     default:
       return { class: `failed while ${stage}`, reason };
   }
+}
+
+function problemsOf(error: unknown): string | undefined {
+  const problems = error instanceof PdError ? error.details?.["problems"] : undefined;
+  return Array.isArray(problems) ? problems.join("; ") : undefined;
 }
 
 function withNpmWords(error: unknown, reason: string): string {

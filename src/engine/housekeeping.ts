@@ -3,10 +3,10 @@ import { messageOf } from "../domain/errors.ts";
 import type { ListenerId } from "../domain/ids.ts";
 import { canRenew, dueAt } from "../domain/oauth.ts";
 import type { AccountStore } from "../ports/account-store.ts";
-import { type UserOfAccounts, accountsOf } from "./accounts.ts";
+import { type UserOfAccounts, accountsOf } from "./accounts/accounts.ts";
 import type { EnginePorts } from "./ports.ts";
-import type { SourceRegistry } from "./registry.ts";
-import type { Workbench } from "./workbench.ts";
+import type { HostedSources } from "./sources/hosted-sources.ts";
+import type { Workbench } from "./workbench/workbench.ts";
 
 const PRUNE_EVERY_MS = 60_000;
 /** Between the steps of one pruning, so that commits get their turn. */
@@ -16,7 +16,7 @@ const LOOK_AT_TOKENS_EVERY_MS = 60_000;
 const LOOK_AT_TOKENS_AT_MOST_EVERY_MS = 2000;
 
 /** Removes what is older or more than the retention allows, in small steps, until the server stops. */
-export async function keepPruned({ store, clock, log, settings, signal }: EnginePorts, sources: SourceRegistry): Promise<void> {
+export async function keepPruned({ store, clock, log, settings, signal }: EnginePorts, sources: HostedSources): Promise<void> {
   const repeat = async (step: () => Promise<number>): Promise<void> => {
     while (!signal.aborted && (await step()) > 0) await clock.sleepUntil(clock.now() + PRUNE_PAUSE_MS, signal);
   };
@@ -34,7 +34,7 @@ export async function keepPruned({ store, clock, log, settings, signal }: Engine
 }
 
 /** Ends the processes of sources that have nothing to do, until the server stops. */
-export async function keepCool({ clock, settings, signal }: EnginePorts, sources: SourceRegistry, workbench: Workbench): Promise<void> {
+export async function keepCool({ clock, settings, signal }: EnginePorts, sources: HostedSources, workbench: Workbench): Promise<void> {
   while (!signal.aborted) {
     await clock.sleepUntil(clock.now() + Math.min(COOL_DOWN_EVERY_MS, settings.idleMs), signal);
     workbench.coolDown();

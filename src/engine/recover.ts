@@ -1,9 +1,9 @@
 import { messageOf } from "../domain/errors.ts";
 import { type DeployedId, invocationId } from "../domain/ids.ts";
-import { reactivate } from "./hooks.ts";
+import { reactivate } from "./sources/hooks.ts";
 import type { EnginePorts } from "./ports.ts";
-import { runUntilStored } from "./pending.ts";
-import type { SourceRegistry } from "./registry.ts";
+import { runUntilStored } from "./requests/pending.ts";
+import type { HostedSources } from "./sources/hosted-sources.ts";
 
 /** Runs of timers that an earlier server did not finish: each instant fires at most once, so they are recorded, not repeated. */
 export async function settleRunningInstants({ store, clock }: EnginePorts, of: readonly DeployedId[]): Promise<void> {
@@ -33,13 +33,13 @@ export async function settleRunningInstants({ store, clock }: EnginePorts, of: r
 }
 
 /** Sources whose change was cut off after `deactivate` had run. Their hooks may call their own endpoints. */
-export async function activateCutOff(ports: EnginePorts, sources: SourceRegistry): Promise<void> {
+export async function activateCutOff(ports: EnginePorts, sources: HostedSources): Promise<void> {
   const cutOff = (await ports.store.listActivateDue(sources.ids)).flatMap((id) => sources.byId(id) ?? []);
   await Promise.all(cutOff.map((live) => sources.inTurn(live, () => reactivate(ports, live))));
 }
 
 /** Requests that were acknowledged begin in the order in which they came. */
-export async function runPending(ports: EnginePorts, sources: SourceRegistry): Promise<void> {
+export async function runPending(ports: EnginePorts, sources: HostedSources): Promise<void> {
   for (const request of await ports.store.listPending(sources.ids)) {
     const live = sources.byId(request.sourceId);
     if (live === undefined) continue;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { PdError } from "../../src/domain/errors.ts";
 import type { Event } from "../../src/domain/event.ts";
-import { type CommitPorts, commitRun } from "../../src/engine/commit-run.ts";
-import { EventFeed } from "../../src/engine/event-feed.ts";
+import { type CommitPorts, commitRun } from "../../src/engine/runs/commit-run.ts";
+import { EventFeed } from "../../src/engine/runs/event-feed.ts";
 import type { RunStore } from "../../src/ports/run-store.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";

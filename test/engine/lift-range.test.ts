@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dataOf } from "../support/api.ts";
 import { PdError } from "../../src/domain/errors.ts";
-import { rangeToLift, withoutRanges } from "../../src/engine/lift-range.ts";
+import { rangeToLift, withoutRanges } from "../../src/engine/code/lift-range.ts";
 import { FakeRegistry } from "../support/registry.ts";
 import { useRegistry } from "../support/npm-registry.ts";
 import { TestServer } from "../support/runtime.ts";

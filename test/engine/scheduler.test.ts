@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { CatchUp, Schedule } from "../../src/domain/schedule.ts";
 import type { TimerTrigger, Trigger } from "../../src/domain/trigger.ts";
-import { Scheduler, type SchedulerPorts } from "../../src/engine/scheduler.ts";
+import { Scheduler, type SchedulerPorts } from "../../src/engine/timers/scheduler.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { silentLog } from "../../src/system/log.ts";
 import type { Timer, TimerInstant } from "../../src/ports/timer-store.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { StateChanges } from "../../src/domain/invocation.ts";
-import { SourceUnits } from "../../src/engine/source-units.ts";
+import { SourceUnits } from "../../src/engine/runs/source-units.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../../src/ports/runner.ts";
 
 const CODE: UnitCode = { bundle: { code: "", map: "", packages: [], imports: [] }, env: {}, state: {} };

@@ -1,7 +1,7 @@
 import { api } from "../../api/api.ts";
 import type { AppRecord } from "../../api/apps.ts";
 import { PdError } from "../../domain/errors.ts";
-import type { App } from "../../engine/apps.ts";
+import type { App } from "../../engine/accounts/apps.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { requiredCode } from "./component-code.ts";
 import { type Route, pageOf, route } from "./route.ts";

@@ -3,8 +3,8 @@ import type { codeFiles, codeParams } from "../../api/components.ts";
 import { PdError } from "../../domain/errors.ts";
 import { isSavedId } from "../../domain/ids.ts";
 import type { ComponentCode } from "../../domain/saved-component.ts";
-import type { CodeInput } from "../../engine/build-component.ts";
-import type { DeployRequest } from "../../engine/deploy.ts";
+import type { CodeInput } from "../../engine/code/build-component.ts";
+import type { DeployRequest } from "../../engine/sources/deploy.ts";
 import type { Engine } from "../../engine/engine.ts";
 
 type CodeParams = z.output<typeof codeParams>;

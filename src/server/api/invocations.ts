@@ -2,7 +2,7 @@ import { api } from "../../api/api.ts";
 import { PdError } from "../../domain/errors.ts";
 import { isInvocationId } from "../../domain/ids.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { recentObservations } from "../../engine/recent-observations.ts";
+import { recentObservations } from "../../engine/runs/recent-observations.ts";
 import { instantRecord, invocationRecord, observationRecord } from "./records.ts";
 import { type Route, route } from "./route.ts";
 

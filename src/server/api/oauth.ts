@@ -2,8 +2,8 @@ import type { OAuthParams, OAuthStepRecord } from "../../api/accounts.ts";
 import { api } from "../../api/api.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { OAuthStep } from "../../engine/oauth-flows.ts";
-import { type OAuthRequest, lentBy, requestAgain } from "../../engine/oauth-request.ts";
+import type { OAuthStep } from "../../engine/accounts/oauth-flows.ts";
+import { type OAuthRequest, lentBy, requestAgain } from "../../engine/accounts/oauth-request.ts";
 import { accountRecord } from "./connected-accounts.ts";
 import { type Route, route } from "./route.ts";
 

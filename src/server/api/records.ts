@@ -13,8 +13,8 @@ import { propRecord, scheduleInput } from "../../domain/prop-record.ts";
 import { withoutSecrets } from "../../domain/secret-props.ts";
 import type { RegistryOrigin, SavedComponent } from "../../domain/saved-component.ts";
 import { describeTrigger } from "../../domain/trigger.ts";
-import type { ActionRun } from "../../engine/actions.ts";
-import type { Observation } from "../../engine/event-feed.ts";
+import type { ActionRun } from "../../engine/workbench/actions.ts";
+import type { Observation } from "../../engine/runs/event-feed.ts";
 import type { Identity } from "../../ports/subscription-store.ts";
 import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
 

@@ -5,7 +5,7 @@ import type { ChannelCache } from "../../domain/dedupe.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import type { ComponentCode } from "../../domain/saved-component.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { type ExportedSource, exportSource } from "../../engine/transfer.ts";
+import { type ExportedSource, exportSource } from "../../engine/sources/transfer.ts";
 import type { StoredBaggage } from "../../ports/component-store.ts";
 import { checkCode, checkedImports } from "./component-code.ts";
 import { type Route, route } from "./route.ts";

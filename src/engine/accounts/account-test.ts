@@ -1,0 +1,63 @@
+import type { AccountContent } from "../../domain/account.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type AppProbe, type Verdict, knownApp, probeRequest, shownAddress, verdictOf } from "../../domain/known-app.ts";
+import { canRenew, travelsSafely } from "../../domain/oauth.ts";
+import type { Prober } from "../../ports/prober.ts";
+import type { Credentials } from "./credentials.ts";
+
+export interface AccountTest {
+  /** `unknown`: nobody could be asked. */
+  readonly verdict: Verdict | "unknown";
+  /** What was asked, without what stands behind `?`; secret fields by their names. */
+  readonly asked?: string;
+  readonly reason: string;
+}
+
+/** What published code of an app gets with an account. */
+export interface PublishedAnswer {
+  readonly verdict: Verdict;
+  readonly reason: string;
+}
+
+interface AskPorts {
+  readonly credentials: Credentials;
+  readonly prober: Prober;
+}
+
+interface TestPorts extends AskPorts {
+  /** What published components of its app get with an account; `undefined`: there are none to ask. */
+  askPublished(account: AccountContent): Promise<PublishedAnswer | undefined>;
+}
+
+/** Asks the app whether it takes an account, or has published code of it ask; with new tokens where the old ones are refused. Throws PD_BAD_INPUT for a probe that cannot be sent. */
+export async function testAccount(ports: TestPorts, account: AccountContent, given?: AppProbe): Promise<AccountTest> {
+  const probe = given ?? knownApp(account.app)?.probe;
+  const attempt = async (current: AccountContent): Promise<AccountTest> =>
+    probe === undefined ? ((await ports.askPublished(current)) ?? notAsked(current)) : ask(ports, probe, current);
+  try {
+    const fresh = await ports.credentials.fresh(account);
+    const first = await attempt(fresh);
+    if (first.verdict !== "refused" || fresh !== account || !canRenew(account.oauth)) return first;
+    return await attempt(await ports.credentials.renew(account));
+  } catch (error) {
+    if (error instanceof PdError && error.code === "PD_ACCOUNT_UNHEALTHY") return { verdict: "refused", reason: error.message };
+    if (error instanceof PdError && error.code === "PD_OAUTH_FAILED") return { verdict: "unclear", reason: error.message };
+    throw error;
+  }
+}
+
+function notAsked({ app }: AccountContent): AccountTest {
+  return { verdict: "unknown", reason: `it is not known what to ask ${app}: give an address of it that wants credentials` };
+}
+
+/** Addresses and headers have keys in them: what is told of them shows the names of secret fields, never what they hold. */
+async function ask({ credentials, prober }: AskPorts, probe: AppProbe, account: AccountContent): Promise<AccountTest> {
+  const { url, headers, missing } = probeRequest(probe, account.credentials);
+  const asked = shownAddress(probe, account);
+  if (missing.length > 0) return { verdict: "unknown", reason: `to ask ${account.app}, its field ${missing.join(", ")} is wanted` };
+  if (!travelsSafely(url))
+    throw new PdError("PD_BAD_INPUT", `Cannot test account "${account.name}" at ${asked}: it wants an https address, without a name and password`);
+  const answer = await prober.get({ url, headers }, credentials.signal);
+  if (answer.kind === "unreachable") return { verdict: "unclear", asked, reason: `${asked} cannot be asked: ${answer.reason}` };
+  return { verdict: verdictOf(probe, answer), asked, reason: `${asked} answered with status ${answer.status}` };
+}

@@ -1,0 +1,175 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { ComponentStore } from "../../ports/component-store.ts";
+import type { Credentials } from "./credentials.ts";
+import { type Account, type AccountContent, type FindAccount, accountIdOf } from "../../domain/account.ts";
+import type { ComponentDefinition } from "../../domain/component.ts";
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import { PdError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { withDefaults } from "../../domain/known-app.ts";
+import { TOKEN_FIELDS } from "../../domain/oauth.ts";
+import { withDynamicProps } from "../../domain/prop.ts";
+import { isAppSlug } from "../../domain/registry.ts";
+import type { AccountStore } from "../../ports/account-store.ts";
+
+export interface AccountChange {
+  readonly name?: string;
+  /** Fields that get another value; those with null go. */
+  readonly credentials?: JsonObject;
+}
+
+type KeptAccount = Pick<Account, "app" | "credentials" | "oauth"> & { readonly name?: string; readonly before?: Account };
+
+export interface AccountPorts {
+  readonly store: AccountStore & Pick<ComponentStore, "listSources">;
+  readonly clock: Clock;
+  readonly credentials: Credentials;
+}
+
+/** Credentials for apps, kept once and named by the components that use them. */
+export class Accounts {
+  readonly #ports: AccountPorts;
+
+  constructor(ports: AccountPorts) {
+    this.#ports = ports;
+  }
+
+  /** Of one app, or all. */
+  async list(app: string | undefined): Promise<readonly Account[]> {
+    return (await this.#ports.store.listAccounts()).filter((account) => app === undefined || account.app === app);
+  }
+
+  /** By id, or by a name that one account has. Throws PD_ACCOUNT_NOT_FOUND. */
+  async find(idOrName: string): Promise<Account> {
+    const byId = await this.#ports.store.getAccount(idOrName);
+    const named = byId === undefined ? (await this.list(undefined)).filter(({ name }) => name === idOrName) : [byId];
+    const [account, another] = named;
+    if (another !== undefined)
+      throw new PdError("PD_CONFLICT", `Cannot tell which account is meant by "${idOrName}": ${named.map(({ id, app }) => `${id} of ${app}`).join(", ")}`, {
+        fix: "Name it by its id",
+      });
+    if (account === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot find account "${idOrName}": none has this id or name`);
+    return account;
+  }
+
+  /** Without a name it is called like its app, with a number when that is taken. Throws PD_BAD_INPUT, PD_CONFLICT. */
+  async connect(app: string, credentials: JsonObject, name: string | undefined): Promise<AccountContent> {
+    await this.check(app, name);
+    if (Object.keys(credentials).length === 0)
+      throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: no credentials are given`, { fix: `pd accounts connect ${app} --field api_key=…` });
+    return this.keep({ app, credentials: withDefaults(app, credentials), ...(name === undefined ? {} : { name }) });
+  }
+
+  /** Throws PD_BAD_INPUT for what can be no app, PD_CONFLICT for a name that is taken. */
+  async check(app: string, name: string | undefined): Promise<void> {
+    if (!isAppSlug(app)) throw new PdError("PD_BAD_INPUT", `Cannot connect ${JSON.stringify(app)}: an app's slug has letters, digits and _`);
+    if ((await this.list(app)).some((account) => account.name === name))
+      throw new PdError("PD_CONFLICT", `Cannot keep an account of ${app} as ${JSON.stringify(name)}: another has this name`);
+  }
+
+  /** A new account, or new credentials for the one before. Throws PD_CONFLICT, PD_ACCOUNT_NOT_FOUND. */
+  async keep({ before, name, ...rest }: KeptAccount): Promise<AccountContent> {
+    const now = this.#ports.clock.now();
+    if (before === undefined) {
+      const account: AccountContent = {
+        ...rest,
+        id: `apn_${this.#ports.clock.randomText(7)}`,
+        name: name ?? (await this.#freeName(rest.app)),
+        createdAt: now,
+        updatedAt: now,
+      };
+      await this.#ports.store.saveAccount(account);
+      return account;
+    }
+    const kept = await this.#ports.credentials.change(before.id, ({ id, name: oldName, createdAt }) => ({
+      ...rest,
+      id,
+      name: name ?? oldName,
+      createdAt,
+      updatedAt: now,
+    }));
+    if (kept === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot connect account "${before.name}" once more: it was deleted`);
+    return kept;
+  }
+
+  async change(idOrName: string, change: AccountChange): Promise<AccountContent> {
+    const { id, name } = await this.find(idOrName);
+    const updatedAt = this.#ports.clock.now();
+    const changed = await this.#ports.credentials.change(id, (before) => {
+      const name = change.name ?? before.name;
+      return { ...(change.credentials === undefined ? before : withFields(before, change.credentials)), name, updatedAt };
+    });
+    if (changed === undefined) throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot change account "${name}": it was deleted`);
+    return changed;
+  }
+
+  /** Throws PD_CONFLICT when sources use it, unless it is forced. */
+  async delete(idOrName: string, force: boolean): Promise<Account> {
+    const account = await this.find(idOrName);
+    const users = force ? [] : await this.#slugsOfUsers(account.id);
+    if (users.length > 0)
+      throw new PdError("PD_CONFLICT", `Cannot delete account "${account.name}": ${users.join(", ")} would lose it`, {
+        fix: "Give those another, or give --force",
+      });
+    await this.#ports.credentials.inTurn(account.id, () => this.#ports.store.deleteAccount(account.id));
+    return account;
+  }
+
+  /** Why sources cannot use the accounts that they were given: of each, in their order. */
+  async problemsOf(sources: readonly UserOfAccounts[]): Promise<readonly (readonly string[])[]> {
+    const used = sources.map(accountsOf);
+    if (used.every((ids) => ids.length === 0)) return used;
+    const accounts = new Map((await this.list(undefined)).map((account): [string, Account] => [account.id, account]));
+    return used.map((ids) =>
+      ids.flatMap((id) => {
+        const account = accounts.get(id);
+        if (account === undefined) return [`account ${id} was deleted`];
+        return account.problem === undefined ? [] : [`account "${account.name}" cannot be used: ${account.problem}`];
+      }),
+    );
+  }
+
+  async #slugsOfUsers(id: string): Promise<readonly string[]> {
+    const sources = await this.#ports.store.listSources();
+    return sources
+      .filter(({ source, provenance }) =>
+        accountsOf({ source, definition: { props: withDynamicProps(provenance.declared.props, source.dynamicProps) } }).includes(id),
+      )
+      .map(({ source }) => source.slug);
+  }
+
+  async #freeName(app: string): Promise<string> {
+    const taken = new Set((await this.list(app)).map(({ name }) => name));
+    for (let number = 1; ; number++) {
+      const name = number === 1 ? app : `${app}-${number}`;
+      if (!taken.has(name)) return name;
+    }
+  }
+}
+
+/** A token that is given by hand takes the place of all that OAuth has brought, and is not renewed. */
+function withFields({ oauth, problem, credentials, ...rest }: AccountContent, given: JsonObject): AccountContent {
+  const isByHand = oauth !== undefined && (given["oauth_access_token"] !== undefined || given["oauth_refresh_token"] !== undefined);
+  const kept = isByHand ? Object.fromEntries(Object.entries(credentials).filter(([field]) => !TOKEN_FIELDS.includes(field))) : credentials;
+  const merged = Object.fromEntries(Object.entries({ ...kept, ...given }).filter(([, value]) => value !== null));
+  const grant = isByHand ? {} : { ...(oauth === undefined ? {} : { oauth }), ...(problem === undefined ? {} : { problem }) };
+  return { ...rest, ...grant, credentials: merged };
+}
+
+/** A source, as far as it uses accounts. */
+export interface UserOfAccounts {
+  readonly source: Pick<DeployedComponent, "configured">;
+  /** With the props that its values have added. */
+  readonly definition: Pick<ComponentDefinition, "props">;
+}
+
+/** Ids of the accounts that a source was given; the values of one that declares no app are not looked at. */
+export function accountsOf({ source, definition }: UserOfAccounts): readonly string[] {
+  return definition.props.flatMap((prop) => (prop.kind === "app" ? (accountIdOf(source.configured[prop.name]) ?? []) : []));
+}
+
+/** How given values name accounts. */
+export async function accountFinder(store: Pick<AccountStore, "listAccounts">): Promise<FindAccount> {
+  const accounts = await store.listAccounts();
+  return (app, idOrName) => accounts.find((account) => account.app === app && (account.id === idOrName || account.name === idOrName));
+}

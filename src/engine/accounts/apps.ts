@@ -1,0 +1,75 @@
+import type { ComponentStore } from "../../ports/component-store.ts";
+import { fieldsRead, fieldsReadOf } from "../../domain/account.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type AppField, type KnownApp, knownApp, knownApps } from "../../domain/known-app.ts";
+import { appOfKey, isAppSlug } from "../../domain/registry.ts";
+import type { ComponentCode } from "../../domain/saved-component.ts";
+import { isSecretField } from "../../domain/secret-props.ts";
+import type { Registries } from "../code/registries.ts";
+
+export interface App extends KnownApp {
+  readonly slug: string;
+  /** `undefined`: nobody can tell. */
+  readonly auth: "oauth" | "keys" | undefined;
+}
+
+/** Third parties: what their accounts consist of. */
+export class Apps {
+  readonly #ports: { readonly store: Pick<ComponentStore, "listComponents"> };
+  readonly #registries: Registries;
+
+  constructor(ports: { readonly store: Pick<ComponentStore, "listComponents"> }, registries: Registries) {
+    this.#ports = ports;
+    this.#registries = registries;
+  }
+
+  /** Those that are known, and those that saved components use; by slug. */
+  async list(): Promise<readonly App[]> {
+    const slugs = new Set([...knownApps(), ...(await this.#used())]);
+    return [...slugs].toSorted((a, b) => (a < b ? -1 : 1)).map((slug) => appOf(slug, knownApp(slug) ?? { name: slug, fields: [] }));
+  }
+
+  /** An app that is not known is looked up in code that uses it, or else in what is published. `undefined`: nothing tells of such an app. */
+  async find(slug: string, user?: ComponentCode): Promise<App | undefined> {
+    if (!isAppSlug(slug)) return undefined;
+    const known = knownApp(slug);
+    if (known !== undefined) return appOf(slug, known);
+    const own = user === undefined ? [] : fieldsReadOf(slug, [user.text, ...Object.values(user.files)]);
+    const fields = new Set([...own, ...(await this.#publishedFields(slug))]);
+    return fields.size === 0 && !(await this.#used()).includes(slug) ? undefined : learnedApp(slug, [...fields], own);
+  }
+
+  async #used(): Promise<readonly string[]> {
+    return (await this.#ports.store.listComponents()).flatMap(({ definition }) => definition.props.flatMap((prop) => (prop.kind === "app" ? [prop.app] : [])));
+  }
+
+  /** Fields of an app's account, as its published code reads them; none when nothing is published, or nobody can tell now. */
+  async #publishedFields(app: string): Promise<readonly string[]> {
+    const found = await this.#registries.search(app).catch(nobodyCanTell);
+    const entry = found?.find(({ key }) => appOfKey(key) === app);
+    const published = entry === undefined ? undefined : await this.#registries.find(entry.key, entry.registry).catch(nobodyCanTell);
+    const texts = Object.entries(published?.code.files ?? {}).filter(([path]) => /\.app\.\w+$/.test(path));
+    return [...new Set(texts.flatMap(([, text]) => fieldsRead(text)))];
+  }
+}
+
+function appOf(slug: string, known: KnownApp): App {
+  return { ...known, slug, auth: known.oauth !== undefined ? "oauth" : known.fields.length > 0 ? "keys" : undefined };
+}
+
+/** What OAuth brings can be given by hand as well, but for the rest of what it brings. */
+function learnedApp(slug: string, names: readonly string[], own: readonly string[]): App {
+  const byOAuth = names.includes("oauth_access_token");
+  // Of several, some may be alternatives: code reads them all and needs one.
+  const required = own.length === 1 ? own[0] : names.length === 1 ? names[0] : undefined;
+  const fields = names
+    .filter((name) => !name.startsWith("oauth_"))
+    .map((name): AppField => ({ name, secret: isSecretField(name), ...(name === required ? {} : { optional: true }) }));
+  return { ...appOf(slug, { name: slug, fields }), ...(byOAuth ? { auth: "oauth" } : {}) };
+}
+
+/** Fields are a help, no more: a registry that does not answer, or code that cannot be read, tells none. */
+function nobodyCanTell(error: unknown): undefined {
+  if (error instanceof PdError && (error.code === "PD_REGISTRY_UNREACHABLE" || error.code === "PD_BUILD_FAILED")) return undefined;
+  throw error;
+}

@@ -1,0 +1,150 @@
+import type { Account } from "../../domain/account.ts";
+import { PdError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { fillAddress, knownApp, withDefaults } from "../../domain/known-app.ts";
+import { publicLocation } from "../../domain/registry.ts";
+import { type GrantedTokens, type OAuthClient, type OAuthFlow, type OAuthGrant, type OAuthProvider, TOKEN_FIELDS, travelsSafely } from "../../domain/oauth.ts";
+
+export interface OAuthRequest {
+  readonly app: string;
+  readonly name?: string;
+  /** The account that gets new tokens; absent: a new one. */
+  readonly account?: Account;
+  readonly flow: OAuthFlow;
+  readonly clientId: string;
+  readonly clientSecret?: string;
+  readonly scopes?: readonly string[];
+  /** Where the provider sends the person back to. */
+  readonly redirectUri?: string;
+  /** For apps whose provider is not known, or stands elsewhere. */
+  readonly addresses: Partial<Pick<OAuthProvider, "authorizeUrl" | "tokenUrl" | "deviceUrl" | "refreshUrl">>;
+  /** Other fields of the account, which addresses may name. */
+  readonly fields: JsonObject;
+}
+
+/** The client as the provider wants it used. */
+export function clientOf(
+  { clientId, clientSecret, redirectUri }: OAuthRequest,
+  { authorizeUrl, tokenUrl, deviceUrl, hasBasicAuth, ...rest }: OAuthProvider,
+): OAuthClient {
+  const { tokenMember, lifetimeMs, refreshUrl } = rest;
+  return {
+    id: clientId,
+    tokenUrl,
+    ...(authorizeUrl === "" ? {} : { authorizeUrl }),
+    ...(deviceUrl === undefined ? {} : { deviceUrl }),
+    ...(refreshUrl === undefined ? {} : { refreshUrl }),
+    ...(redirectUri === undefined ? {} : { redirectUri }),
+    ...(clientSecret === undefined ? {} : { secret: clientSecret }),
+    ...(hasBasicAuth === true ? { hasBasicAuth } : {}),
+    ...(tokenMember === undefined ? {} : { tokenMember }),
+    ...(lifetimeMs === undefined ? {} : { lifetimeMs }),
+  };
+}
+
+/** What some providers tell with their tokens or in the callback, and components read. */
+export function broughtFields({ tokenFields = {}, callbackFields = {} }: OAuthProvider, { rest }: GrantedTokens, callback: string | undefined): JsonObject {
+  const parameters = callback === undefined ? new URLSearchParams() : new URL(callback).searchParams;
+  const told = (names: Readonly<Record<string, string>>, value: (name: string) => unknown): [string, string][] =>
+    Object.entries(names).flatMap(([field, name]): [string, string][] => {
+      const found = value(name);
+      return typeof found === "string" ? [[field, found]] : [];
+    });
+  return Object.fromEntries([...told(tokenFields, (name) => rest[name]), ...told(callbackFields, (name) => parameters.get(name))]);
+}
+
+/** Known and given addresses, with the account's fields in their places. Throws PD_BAD_INPUT. */
+export function settled({ app, addresses, fields }: OAuthRequest): OAuthProvider {
+  const known = knownApp(app)?.oauth;
+  const tokenUrl = addresses.tokenUrl ?? known?.tokenUrl;
+  if (tokenUrl === undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} by OAuth: its provider is not known`, { fix: "Give --authorize-url and --token-url" });
+  const filled = (url: string): string => {
+    const { text, missing } = fillAddress(url, fields);
+    return missing[0] === undefined ? checkedUrl(text) : wanted(undefined, app, missing[0]);
+  };
+  const authorizeUrl = addresses.authorizeUrl ?? known?.authorizeUrl;
+  const [deviceUrl, refreshUrl] = [
+    addresses.deviceUrl ?? known?.deviceUrl,
+    addresses.refreshUrl ?? (addresses.tokenUrl === undefined ? known?.refreshUrl : undefined),
+  ];
+  return {
+    scopes: [],
+    ...known,
+    authorizeUrl: authorizeUrl === undefined ? "" : filled(authorizeUrl),
+    tokenUrl: filled(tokenUrl),
+    ...(deviceUrl === undefined ? {} : { deviceUrl: filled(deviceUrl) }),
+    ...(refreshUrl === undefined ? {} : { refreshUrl: filled(refreshUrl) }),
+  };
+}
+
+const ADDRESSES = ["authorize_url", "token_url", "device_url"];
+
+export function wanted(value: string | undefined, app: string, field: string): string {
+  if (value !== undefined && value !== "") return value;
+  const fix = ADDRESSES.includes(field) ? { fix: `Give --${field.replaceAll("_", "-")}` } : /_ur[il]$/.test(field) ? {} : { fix: `Give --field ${field}=…` };
+  throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} by OAuth: ${field} is missing`, fix);
+}
+
+function checkedUrl(url: string): string {
+  if (travelsSafely(url)) return url;
+  throw new PdError("PD_BAD_INPUT", `Cannot get tokens at ${JSON.stringify(publicLocation(url))}: it wants an https address without a name and password`);
+}
+
+/**
+ * What is borrowed of an account to connect another of the same provider: its client, and where that is known. Throws
+ * PD_BAD_INPUT when it has none, or when the client is of another provider.
+ */
+export function lentBy(
+  { app: lenderApp, name, oauth, credentials }: Account,
+  { app, fields }: Pick<OAuthRequest, "app" | "fields">,
+): Pick<OAuthRequest, "clientId" | "clientSecret" | "addresses" | "fields"> {
+  const client = oauth?.client;
+  if (client === undefined) throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} with the client of "${name}": it was given its credentials`);
+  const lent = { clientId: client.id, ...(client.secret === undefined ? {} : { clientSecret: client.secret }) };
+  const tokenUrlFor = (of: JsonObject): string | undefined => {
+    const known = knownApp(app)?.oauth?.tokenUrl;
+    return known === undefined ? undefined : fillAddress(known, withDefaults(app, of)).text;
+  };
+  if (lenderApp === app) {
+    const shared = { ...Object.fromEntries(Object.entries(credentials).filter(([field]) => isInAddress(app, field))), ...fields };
+    // It was connected as the table says: fields may lead elsewhere now. Else its addresses are its own.
+    return { ...lent, fields: shared, addresses: tokenUrlFor(credentials) === client.tokenUrl ? {} : addressesOf(client) };
+  }
+  if (tokenUrlFor(fields) === client.tokenUrl) return { ...lent, fields, addresses: {} };
+  throw new PdError(
+    "PD_BAD_INPUT",
+    `Cannot connect ${app} with the client of "${name}": that is a client of another provider, at ${new URL(client.tokenUrl).host}`,
+  );
+}
+
+/** Fields that tell where the provider stands. */
+function isInAddress(app: string, field: string): boolean {
+  return knownApp(app)?.oauth?.tokenUrl.includes(`{${field}}`) === true;
+}
+
+function addressesOf({ tokenUrl, authorizeUrl, deviceUrl, refreshUrl }: OAuthClient): OAuthRequest["addresses"] {
+  return {
+    tokenUrl,
+    ...(authorizeUrl === undefined ? {} : { authorizeUrl }),
+    ...(deviceUrl === undefined ? {} : { deviceUrl }),
+    ...(refreshUrl === undefined ? {} : { refreshUrl }),
+  };
+}
+
+/** What an account needs to be connected once more. */
+export function requestAgain({ app, name, oauth, credentials, ...account }: Account & { readonly oauth: OAuthGrant }): Omit<OAuthRequest, "redirectUri"> {
+  const { client, flow, scope } = oauth;
+  const fields = Object.fromEntries(Object.entries(credentials).filter(([field]) => !TOKEN_FIELDS.includes(field)));
+  const separator = knownApp(app)?.oauth?.scopeSeparator ?? " ";
+  return {
+    app,
+    account: { app, name, oauth, credentials, ...account },
+    flow,
+    clientId: client.id,
+    ...(client.secret === undefined ? {} : { clientSecret: client.secret }),
+    scopes: scope === "" ? [] : scope.split(separator),
+    addresses: addressesOf(client),
+    fields,
+  };
+}

@@ -1,0 +1,120 @@
+import type { ComponentRegistry } from "../../ports/component-registry.ts";
+import type { Log } from "../../ports/log.ts";
+import type { RegistryStore } from "../../ports/registry-store.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey, isAppSlug, isKey, searchIndex } from "../../domain/registry.ts";
+
+export interface RegistryPorts {
+  readonly store: RegistryStore;
+  readonly registry: ComponentRegistry;
+  readonly log: Log;
+}
+
+/** Finds components by key in the registries that are configured, in their order. */
+export class Registries {
+  readonly #ports: RegistryPorts;
+
+  constructor(ports: RegistryPorts) {
+    this.#ports = ports;
+  }
+
+  list(): Promise<readonly Registry[]> {
+    return this.#ports.store.listRegistries();
+  }
+
+  /** How many components are there by now. Throws PD_CONFLICT, PD_BAD_INPUT, PD_FILE_NOT_FOUND, PD_REGISTRY_UNREACHABLE; then it is not added. */
+  async add(registry: Registry): Promise<{ registry: Registry; count: number }> {
+    const checked = await this.#ports.registry.check(registry);
+    // First the name: what is fetched under it must be of nobody else.
+    await this.#ports.store.saveRegistry(checked);
+    try {
+      await this.#ports.registry.update(checked);
+      return { registry: checked, count: (await this.#ports.registry.index(checked)).length };
+    } catch (error) {
+      await this.remove(checked.name);
+      throw error;
+    }
+  }
+
+  async remove(name: string): Promise<void> {
+    const registry = await this.#named(name);
+    await this.#ports.store.deleteRegistry(name);
+    await this.#ports.registry.forget(registry);
+  }
+
+  /** Fetches the newest of one registry, or of all; of one app, or of all that is here. One that fails keeps none of the others back. */
+  async update(name: string | undefined, app: string | undefined): Promise<readonly Registry[]> {
+    const registries = name === undefined ? await this.list() : [await this.#named(name)];
+    const results = await Promise.allSettled(registries.map((registry) => this.#ports.registry.update(registry, app)));
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+    return registries;
+  }
+
+  /** The first registry that has the key wins; of one alone when it is named. Throws PD_COMPONENT_NOT_FOUND. */
+  async find(key: string, only?: string): Promise<RegistryComponent> {
+    const registries = only === undefined ? await this.list() : [await this.#named(only)];
+    let failure: unknown;
+    for (const registry of isKey(key) ? registries : []) {
+      try {
+        const found = await this.#ports.registry.find(registry, key);
+        if (found !== undefined) return found;
+      } catch (error) {
+        // Code that cannot be used is an answer; a registry that cannot be read leaves the question to the next.
+        if (error instanceof PdError && error.code === "PD_BUILD_FAILED") throw error;
+        failure ??= error;
+      }
+    }
+    if (failure !== undefined) throw failure;
+    const names = registries.map(({ name }) => name).join(", ");
+    throw new PdError(
+      "PD_COMPONENT_NOT_FOUND",
+      `Cannot find component "${key}": no saved component has this id or key, nor has a registry (${names || "there is none"})`,
+      {
+        fix: `pd registry search ${appOfKey(key)}`,
+      },
+    );
+  }
+
+  /**
+   * Best first. The app that the query begins with is fetched when it is not here. Throws PD_REGISTRY_UNREACHABLE when
+   * that is not possible now, and nothing else fits.
+   */
+  async search(query: string): Promise<readonly IndexedComponent[]> {
+    const found = searchIndex(await this.index(), query);
+    const [app = ""] = query.toLowerCase().split(/\s+/);
+    if (!isAppSlug(app) || found.some(({ key }) => appOfKey(key) === app)) return found;
+    try {
+      for (const registry of await this.list()) if (await this.#ports.registry.prepare(registry, app)) return searchIndex(await this.index(), query);
+    } catch (error) {
+      if (found.length === 0) throw error;
+    }
+    return found;
+  }
+
+  /** Everything that is here. A key that two registries have belongs to the first. */
+  async index(): Promise<readonly IndexedComponent[]> {
+    const byKey = new Map<string, IndexedComponent>();
+    for (const registry of await this.list()) for (const entry of await this.#indexOf(registry)) if (!byKey.has(entry.key)) byKey.set(entry.key, entry);
+    return [...byKey.values()];
+  }
+
+  /** One registry that cannot be read does not keep others from being searched. */
+  async #indexOf(registry: Registry): Promise<readonly IndexedComponent[]> {
+    try {
+      return await this.#ports.registry.index(registry);
+    } catch (error) {
+      this.#ports.log.warn("a registry cannot be read", { registry: registry.name, reason: error instanceof Error ? error.message : String(error) });
+      return [];
+    }
+  }
+
+  async #named(name: string): Promise<Registry> {
+    const all = await this.list();
+    const found = all.find((registry) => registry.name === name);
+    if (found !== undefined) return found;
+    throw new PdError("PD_NOT_FOUND", `Cannot find registry "${name}": there are ${all.map((registry) => registry.name).join(", ") || "none"}`, {
+      fix: "pd registry list",
+    });
+  }
+}

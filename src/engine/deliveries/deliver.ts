@@ -1,0 +1,249 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Meter } from "../../ports/meter.ts";
+import { type Attempt, type Delivery, type SendResult, judge } from "../../domain/delivery.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
+import { type ListenerId, isWebhookId } from "../../domain/ids.ts";
+import { parseJson } from "../../domain/json.ts";
+import type { EventTrigger } from "../../domain/trigger.ts";
+import { type Webhook, signingSecrets } from "../../domain/webhook.ts";
+import type { DeliveryStore } from "../../ports/delivery-store.ts";
+import type { Sender } from "../../ports/sender.ts";
+import type { SubscriptionStore } from "../../ports/subscription-store.ts";
+import { untilKnown } from "../runs/in-doubt.ts";
+
+/** The part of the engine's ports that deliveries need. */
+export interface DelivererPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly signal: AbortSignal;
+  readonly store: DeliveryStore & Pick<SubscriptionStore, "getWebhook">;
+  readonly sender: Sender;
+  /** Attempts that go on for one listener. */
+  readonly concurrency: number;
+}
+
+/** Runs a source that listens; resolves when its run is stored, which settles the delivery as well. */
+export interface SourceListener {
+  receive(sourceId: string, trigger: EventTrigger): Promise<unknown>;
+}
+
+/** Read ahead of what can be sent at once. */
+const BATCH = 200;
+/** What could not be settled, as on a full disk, is tried again after pauses that grow. */
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/**
+ * Delivers what commits have written for listeners. Each listener has a lane of its own, so that a slow or dead one
+ * delays no other.
+ */
+export class Deliverer {
+  readonly #ports: DelivererPorts;
+  readonly #sources: SourceListener;
+  readonly #lanes = new Map<ListenerId, Lane>();
+  readonly #over = new AbortController();
+  #isStopping = false;
+
+  constructor(ports: DelivererPorts, sources: SourceListener) {
+    this.#ports = ports;
+    this.#sources = sources;
+  }
+
+  /** Takes up what is pending. */
+  async start(): Promise<void> {
+    this.wake(await this.#ports.store.listBusyListeners());
+  }
+
+  /** Something is due for these. */
+  wake(listeners: readonly ListenerId[]): void {
+    if (this.#isStopping) return;
+    for (const id of listeners) {
+      const lane = this.#lanes.get(id);
+      if (lane === undefined) this.#open(id);
+      else lane.wake();
+    }
+  }
+
+  /** Begins nothing new; what is on its way may finish. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
+    const { clock } = this.#ports;
+    const grace = new AbortController();
+    const ended = Promise.all([...this.#lanes.values()].map((lane) => lane.stop())).then(() => grace.abort());
+    await clock.sleepUntil(clock.now() + graceMs, grace.signal);
+    this.#over.abort();
+    await ended;
+  }
+
+  #open(id: ListenerId): void {
+    const lane = new Lane(this.#ports, id, (delivery) => this.#attempt(delivery));
+    this.#lanes.set(id, lane);
+    void lane.run().finally(() => {
+      if (this.#lanes.get(id) === lane) this.#lanes.delete(id);
+      // What came while the lane was closing.
+      if (lane.isWanted) this.wake([id]);
+    });
+  }
+
+  /** Makes one attempt. Resolves when the listener has answered, to what records it. */
+  async #attempt(delivery: Delivery): Promise<() => Promise<boolean>> {
+    const { clock, meter, store } = this.#ports;
+    const { listenerId } = delivery;
+    const webhook = isWebhookId(listenerId) ? await store.getWebhook(listenerId) : undefined;
+    // Deleted or deactivated since it was read.
+    if (isWebhookId(listenerId) && webhook?.active !== true) return () => this.#settled(store.missPending(listenerId));
+    const at = clock.now();
+    const result = webhook === undefined ? await this.#giveToSource(delivery) : await this.#sendTo(webhook, delivery);
+    if (result === "inactive") return () => this.#settled(store.missPending(listenerId));
+    // Nothing was tried: it stays due.
+    if (result === "busy" || this.#over.signal.aborted) return async () => false;
+    const attempt: Attempt = { at, durationMs: clock.now() - at, result };
+    const verdict = judge(result, { attempt: delivery.attemptCount + 1, now: clock.now(), random: clock.random() });
+    meter.attempted({ verdict: verdict.kind, durationMs: attempt.durationMs });
+    return () => this.#settled(untilKnown(this.#ports, () => store.recordAttempt({ delivery, attempt, verdict })));
+  }
+
+  /** False when it could not be stored: then the attempt is made again. */
+  async #settled(write: Promise<unknown>): Promise<boolean> {
+    try {
+      await write;
+      return true;
+    } catch (error) {
+      this.#ports.log.error("an attempt to deliver could not be recorded, and will be made again", { reason: messageOf(error) });
+      return false;
+    }
+  }
+
+  #sendTo(webhook: Webhook, { messageId, payload, emitterId, channel }: Delivery): Promise<SendResult> {
+    const { clock, sender } = this.#ports;
+    // A header takes letters, digits and signs of ASCII alone.
+    const headers = { "x-pd-emitter-id": emitterId, "x-pd-event-name": encodeURI(channel) };
+    return sender.send({ url: webhook.url, id: messageId, payload, secrets: signingSecrets(webhook, clock.now()), headers }, this.#over.signal);
+  }
+
+  async #giveToSource({ listenerId, messageId, payload, emitterId, channel }: Delivery): Promise<SendResult | "inactive" | "busy"> {
+    try {
+      await this.#sources.receive(listenerId, { kind: "event", emitterId, channel, messageId, event: parseJson(payload) ?? null });
+      return { kind: "answered", status: 200, answer: "" };
+    } catch (error) {
+      const code = error instanceof PdError ? error.code : "PD_FAILED";
+      if (code === "PD_SOURCE_INACTIVE" || code === "PD_SOURCE_NOT_FOUND") return "inactive";
+      if (code === "PD_TOO_BUSY" || code === "PD_STOPPING" || code === "PD_NOT_STORED") return "busy";
+      return { kind: "unreachable", reason: messageOf(error) };
+    }
+  }
+}
+
+/** What is on its way to one listener. */
+class Lane {
+  readonly #ports: DelivererPorts;
+  readonly #listenerId: ListenerId;
+  readonly #attempt: (delivery: Delivery) => Promise<() => Promise<boolean>>;
+  /** Deliveries that were read, and are not recorded yet. */
+  readonly #taken = new Set<string>();
+  readonly #onTheirWay = new Set<Promise<void>>();
+  #next: Delivery[] = [];
+  #readAt = 0;
+  /** After something that could not be settled: the pause before the next attempt, which grows. */
+  #pauseMs = 0;
+  #resumeAt = 0;
+  #sleep = new AbortController();
+  #isStopping = false;
+  /** Something may be due that was not read yet. */
+  isWanted = true;
+
+  constructor(ports: DelivererPorts, listenerId: ListenerId, attempt: (delivery: Delivery) => Promise<() => Promise<boolean>>) {
+    this.#ports = ports;
+    this.#listenerId = listenerId;
+    this.#attempt = attempt;
+  }
+
+  wake(): void {
+    this.isWanted = true;
+    this.#sleep.abort();
+  }
+
+  /** Resolves when what was on its way has been answered. */
+  stop(): Promise<unknown> {
+    this.#isStopping = true;
+    this.isWanted = false;
+    this.#sleep.abort();
+    return Promise.all(this.#onTheirWay);
+  }
+
+  /** Ends when nothing is pending any more. */
+  async run(): Promise<void> {
+    const { clock, concurrency } = this.#ports;
+    while (!this.#isStopping) {
+      if (clock.now() < this.#resumeAt) {
+        await this.#untilChangedOr(this.#resumeAt);
+        continue;
+      }
+      if (this.#next.length === 0 && this.isWanted) await this.#readDue();
+      while (this.#onTheirWay.size < concurrency && this.#next.length > 0) this.#begin(this.#next.shift());
+      if (this.#onTheirWay.size >= concurrency) await this.#untilChangedOr(undefined);
+      else if (!this.isWanted && !(await this.#untilDue())) return;
+    }
+  }
+
+  /** Places are free and nothing is due: waits for what will be. False: nothing will. */
+  async #untilDue(): Promise<boolean> {
+    const { clock, store } = this.#ports;
+    const at = await store.nextDueAt(this.#listenerId, this.#readAt);
+    if (this.isWanted || this.#isStopping) return true;
+    if (at === undefined && this.#taken.size === 0) return false;
+    await this.#untilChangedOr(at);
+    if (at !== undefined && clock.now() >= at) this.isWanted = true;
+    return true;
+  }
+
+  /** An answer came, something was written for this listener, or it is so late. */
+  async #untilChangedOr(at: number | undefined): Promise<void> {
+    this.#sleep = new AbortController();
+    const { signal } = this.#sleep;
+    await Promise.race([this.#ports.clock.sleepUntil(at ?? Number.POSITIVE_INFINITY, signal), ...this.#onTheirWay]);
+    this.#sleep.abort();
+  }
+
+  async #readDue(): Promise<void> {
+    const { clock, store } = this.#ports;
+    this.#readAt = clock.now();
+    const limit = BATCH + this.#taken.size;
+    // What is recorded while this reads may be read as it was before.
+    const left = new Set(this.#taken);
+    this.isWanted = false;
+    const due = await store.listDue(this.#listenerId, this.#readAt, limit);
+    if (this.#isStopping) return;
+    if (due.length === limit) this.isWanted = true;
+    this.#next = due.filter(({ id }) => !left.has(id) && !this.#taken.has(id));
+    for (const { id } of this.#next) this.#taken.add(id);
+  }
+
+  #begin(delivery: Delivery | undefined): void {
+    if (delivery === undefined) return;
+    const answered = this.#attempt(delivery).then((record) => {
+      this.#onTheirWay.delete(answered);
+      void this.#record(delivery, record);
+    });
+    this.#onTheirWay.add(answered);
+  }
+
+  /** A place is free already while an attempt is recorded; many share a commit. */
+  async #record({ id }: Delivery, record: () => Promise<boolean>): Promise<void> {
+    const isSettled = await record();
+    this.#taken.delete(id);
+    if (isSettled) this.#pauseMs = 0;
+    else this.#pause();
+    if (!isSettled) this.wake();
+    else if (this.#taken.size === 0) this.#sleep.abort();
+  }
+
+  #pause(): void {
+    const now = this.#ports.clock.now();
+    if (now < this.#resumeAt) return;
+    this.#pauseMs = Math.min(Math.max(2 * this.#pauseMs, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
+    this.#resumeAt = now + this.#pauseMs;
+  }
+}

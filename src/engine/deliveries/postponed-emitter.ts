@@ -1,0 +1,75 @@
+import type { ListenerId } from "../../domain/ids.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { EventFeed } from "../runs/event-feed.ts";
+import { messageOf } from "../../domain/errors.ts";
+import type { PostponedStore } from "../../ports/postponed-store.ts";
+
+/** The part of the engine's ports that postponed events need. */
+export interface PostponedPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly feed: EventFeed;
+  /** Told who got a delivery that is due. */
+  readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
+  readonly signal: AbortSignal;
+  readonly store: PostponedStore;
+}
+
+/** The wall clock may be set meanwhile. */
+const LONGEST_SLEEP_MS = 60_000;
+/** After a release that could not be stored, as on a full disk. */
+const RETRY_MS = 1000;
+
+/** Emits events with a `delivery_ts` when their time has come (platform.md §4.5). */
+export class PostponedEmitter {
+  readonly #ports: PostponedPorts;
+  #nudge = new AbortController();
+  #loop: Promise<void> | undefined;
+
+  constructor(ports: PostponedPorts) {
+    this.#ports = ports;
+  }
+
+  /** Takes up what an earlier server left. */
+  start(): void {
+    this.#loop = this.#run();
+  }
+
+  /** Something was postponed. */
+  wake(): void {
+    this.#nudge.abort();
+  }
+
+  /** Resolves when the loop has ended, which it does when the server's signal aborts. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.wake();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, signal, store } = this.#ports;
+    signal.addEventListener("abort", () => this.wake(), { once: true });
+    while (!signal.aborted) {
+      this.#nudge = new AbortController();
+      const [now, at] = [clock.now(), await store.nextPostponedAt()];
+      const isReleased = at !== undefined && at <= now && (await this.#release(now));
+      const wakeAt = at === undefined || at > now ? Math.min(at ?? Number.POSITIVE_INFINITY, now + LONGEST_SLEEP_MS) : now + RETRY_MS;
+      if (!isReleased) await clock.sleepUntil(wakeAt, this.#nudge.signal);
+    }
+  }
+
+  async #release(now: number): Promise<boolean> {
+    const { feed, log, onDeliveries, store } = this.#ports;
+    try {
+      for (const { sourceId, events, listeners } of await store.releasePostponed(now)) {
+        feed.announce(sourceId, events);
+        onDeliveries(listeners);
+      }
+      return true;
+    } catch (error) {
+      log.error("postponed events could not be emitted, and stay due", { reason: messageOf(error) });
+      return false;
+    }
+  }
+}

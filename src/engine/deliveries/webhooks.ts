@@ -1,0 +1,153 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { ComponentStore } from "../../ports/component-store.ts";
+import type { DeliveryStore } from "../../ports/delivery-store.ts";
+import type { Sender } from "../../ports/sender.ts";
+import type { SubscriptionStore } from "../../ports/subscription-store.ts";
+import type { SendResult } from "../../domain/delivery.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type DeliveryId, type ListenerId, isDeployedId, isWebhookId } from "../../domain/ids.ts";
+import type { JsonValue } from "../../domain/json.ts";
+import { type Subscription, type SystemChannel, emitterKey } from "../../domain/subscription.ts";
+import { type Webhook, type WebhookChange, checkWebhookUrl, signingSecrets, webhookSecret } from "../../domain/webhook.ts";
+
+/** What a caller may change about a webhook. */
+export interface WebhookWishes extends Omit<WebhookChange, "secret"> {
+  /** A new secret; the old one signs as well for a day. */
+  readonly rotate?: boolean;
+}
+
+interface WebhookPorts {
+  readonly store: SubscriptionStore & DeliveryStore & Pick<ComponentStore, "getSource">;
+  readonly sender: Sender;
+  readonly clock: Clock;
+  /** Told who got a delivery that is due. */
+  readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Webhooks, and who gets what from whom. */
+export class Webhooks {
+  readonly #ports: WebhookPorts;
+
+  constructor(ports: WebhookPorts) {
+    this.#ports = ports;
+  }
+
+  /** Throws PD_BAD_INPUT for an address that nothing can be delivered to. */
+  async create({ url, name, description }: { url: string } & Pick<WebhookWishes, "name" | "description">): Promise<Webhook> {
+    const { clock, store } = this.#ports;
+    const now = clock.now();
+    const webhook: Webhook = {
+      id: `wh_${clock.randomText(7)}`,
+      url: checkWebhookUrl(url),
+      ...(name ? { name } : {}),
+      ...(description ? { description } : {}),
+      active: true,
+      secret: webhookSecret(clock.randomText(32)),
+      oldSecrets: [],
+      createdAt: now,
+      updatedAt: now,
+    };
+    await store.saveWebhook(webhook);
+    return webhook;
+  }
+
+  /** Throws PD_WEBHOOK_NOT_FOUND. */
+  async find(id: string): Promise<Webhook> {
+    const found = isWebhookId(id) ? await this.#ports.store.getWebhook(id) : undefined;
+    if (found === undefined) throw new PdError("PD_WEBHOOK_NOT_FOUND", `Cannot find webhook "${id}": none has this id`);
+    return found;
+  }
+
+  async update(id: string, { rotate, ...change }: WebhookWishes): Promise<Webhook> {
+    const { clock, store, onDeliveries } = this.#ports;
+    const { id: known, active: wasActive } = await this.find(id);
+    const url = change.url === undefined ? {} : { url: checkWebhookUrl(change.url) };
+    const secret = rotate === true ? { secret: webhookSecret(clock.randomText(32)) } : {};
+    const changed = await store.changeWebhook(known, { ...change, ...url, ...secret }, clock.now());
+    if (changed === undefined) return this.find(id);
+    if (changed.active && !wasActive) onDeliveries([known]);
+    return changed;
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#ports.store.deleteWebhook((await this.find(id)).id);
+  }
+
+  /** Sends a message now, beside all deliveries: to see whether the receiver works. */
+  async test(id: string, event: JsonValue | undefined): Promise<SendResult> {
+    const { clock, sender, signal } = this.#ports;
+    const webhook = await this.find(id);
+    const payload = JSON.stringify(event ?? { test: true, sent_by: "headwater", webhook_id: webhook.id });
+    const headers = { "x-pd-emitter-id": "", "x-pd-event-name": "" };
+    return sender.send({ url: webhook.url, id: `test-${clock.randomText(16)}`, payload, secrets: signingSecrets(webhook, clock.now()), headers }, signal);
+  }
+
+  /** Due again are deliveries that were missed while the listener was inactive; resolves to their number. Throws PD_CONFLICT while it still is. */
+  replayMissed(id: ListenerId): Promise<number> {
+    return this.#retry(id, { states: ["missed"], since: 0 });
+  }
+
+  /** Due again are all that have failed since; resolves to their number. Throws PD_CONFLICT while the listener is inactive. */
+  retryFailed(id: ListenerId, since: number): Promise<number> {
+    return this.#retry(id, { states: ["failed"], since });
+  }
+
+  /** Throws PD_DELIVERY_NOT_FOUND. */
+  async retry(id: DeliveryId): Promise<void> {
+    const { clock, store, onDeliveries } = this.#ports;
+    const delivery = await store.getDelivery(id);
+    if (delivery !== undefined) await this.#requireActive(delivery.listenerId);
+    const isRetried = delivery !== undefined && (await store.retryDelivery(id, clock.now()));
+    if (!isRetried) throw new PdError("PD_DELIVERY_NOT_FOUND", `Cannot deliver "${id}" again: no delivery has this id`);
+    onDeliveries([delivery.listenerId]);
+  }
+
+  /** Throws PD_BAD_INPUT for an emitter that can be none, PD_NOT_FOUND for one or a listener that is not there. */
+  async subscribe({ emitterId, listenerId, channel }: { emitterId: string; listenerId: string; channel: string }): Promise<Subscription> {
+    const { clock, store } = this.#ports;
+    const key = emitterKey(emitterId);
+    if (isDeployedId(key) && (await store.getSource(key)) === undefined)
+      throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot subscribe to ${emitterId}: no source has this id`);
+    const listener = await this.#listener(listenerId);
+    return store.saveSubscription({ id: `sub_${clock.randomText(7)}`, emitterId, listenerId: listener, channel, createdAt: clock.now() });
+  }
+
+  async subscribeAutomatically(channel: SystemChannel, listenerId: string): Promise<void> {
+    await this.#ports.store.saveAutoSubscription({ channel, listenerId: await this.#listener(listenerId) });
+  }
+
+  /** Throws PD_NOT_FOUND when there is no such subscription. */
+  async unsubscribe({ emitterId, listenerId, channel }: { emitterId: string; listenerId: string; channel: string }): Promise<void> {
+    const isOne = isWebhookId(listenerId) || isDeployedId(listenerId);
+    const gone = isOne ? await this.#ports.store.deleteSubscription({ emitterId, listenerId, channel }) : 0;
+    if (gone === 0)
+      throw new PdError("PD_NOT_FOUND", `Cannot end a subscription of ${listenerId} to ${emitterId} on channel "${channel}": there is none`, {
+        fix: "pd subscriptions list",
+      });
+  }
+
+  async #listener(id: string): Promise<ListenerId> {
+    const { store } = this.#ports;
+    if (isWebhookId(id) && (await store.getWebhook(id)) !== undefined) return id;
+    if (isDeployedId(id) && (await store.getSource(id)) !== undefined) return id;
+    throw new PdError("PD_NOT_FOUND", `Cannot subscribe ${JSON.stringify(id)}: no webhook and no source has this id`, { fix: "pd webhooks list" });
+  }
+
+  async #retry(id: ListenerId, which: { states: readonly ("failed" | "missed")[]; since: number }): Promise<number> {
+    const { clock, store, onDeliveries } = this.#ports;
+    await this.#requireActive(id);
+    const count = await store.retryDeliveries(id, { ...which, now: clock.now() });
+    if (count > 0) onDeliveries([id]);
+    return count;
+  }
+
+  async #requireActive(id: ListenerId): Promise<void> {
+    const { store } = this.#ports;
+    const listener = isWebhookId(id) ? await store.getWebhook(id) : (await store.getSource(id))?.source;
+    if (listener?.active === true) return;
+    throw new PdError("PD_CONFLICT", `Cannot deliver to ${id} now: it is not active`, {
+      fix: isWebhookId(id) ? `pd webhooks update ${id} --activate` : `pd update ${id} --activate`,
+    });
+  }
+}

@@ -1,0 +1,193 @@
+import type { EngineSettings } from "../../ports/engine-settings.ts";
+import type { RunStore } from "../../ports/run-store.ts";
+import { challengeOf, isWanted } from "../../domain/app-hook.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
+import { type InvocationId, invocationId } from "../../domain/ids.ts";
+import { type BadResponse, type HttpResponse, isFailed } from "../../domain/invocation.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { AppHookProp } from "../../domain/prop.ts";
+import type { HttpTrigger } from "../../domain/trigger.ts";
+import type { CommittedRun } from "../runs/commit-run.ts";
+import { type Cancel, DeadlineQueue } from "./deadline-queue.ts";
+import type { InvokeOptions } from "../runs/invoke-options.ts";
+import type { LiveSource } from "../runs/live-source.ts";
+import { type PendingPorts, runUntilStored } from "./pending.ts";
+import { untilKnown } from "../runs/in-doubt.ts";
+
+/** An event that the app hook does not want. */
+const IGNORED: HttpResponse = { status: 200, headers: { "content-type": "application/json; charset=utf-8" }, body: '{"status":"ignored"}', encoding: "utf8" };
+
+/** A component's answer waits so long for its run to end, so that both need one commit. */
+const RESPONSE_HOLD_MS = 5;
+/** One that may tell of state which is not stored waits longer: were its run cut off, another would be told the same. */
+const UNSETTLED_HOLD_MS = 1000;
+
+export interface RequestPorts extends PendingPorts {
+  readonly store: Pick<RunStore, "storePending">;
+  readonly settings: Pick<EngineSettings, "acceptMs" | "responseMs">;
+}
+
+/**
+ * Turns a request to an endpoint into a run and its answer. An answer of 2xx means that the request, or its finished
+ * run, is on disk: a run that ends soon is committed and answered in one step; a longer one has its request stored
+ * first, and is run again should the server end before it.
+ */
+export class RequestAcceptor {
+  readonly #ports: RequestPorts;
+  readonly #slow: DeadlineQueue;
+  readonly #unanswered: DeadlineQueue;
+  readonly #held: DeadlineQueue;
+  readonly #unsettled: DeadlineQueue;
+
+  /** `over` aborts when the last request has been answered, or given up. */
+  constructor(ports: RequestPorts, over: AbortSignal) {
+    const { clock, settings } = ports;
+    this.#ports = ports;
+    this.#slow = new DeadlineQueue(clock, settings.acceptMs, over);
+    this.#unanswered = new DeadlineQueue(clock, settings.responseMs, over);
+    this.#held = new DeadlineQueue(clock, RESPONSE_HOLD_MS, over);
+    this.#unsettled = new DeadlineQueue(clock, UNSETTLED_HOLD_MS, over);
+  }
+
+  /** Throws PD_NOT_FOUND when the source has no HTTP interface, PD_TOO_BUSY, PD_NOT_STORED. */
+  async accept(live: LiveSource, trigger: HttpTrigger): Promise<HttpResponse> {
+    const { props } = live.definition;
+    const http = props.find((prop) => prop.kind === "http");
+    if (http !== undefined)
+      return http.customResponse ? this.#answerCustom(this.#requestOf(live, trigger)) : this.#answerDefault(this.#requestOf(live, trigger));
+    const hook = props.find((prop) => prop.kind === "app-hook");
+    if (hook === undefined) throw new PdError("PD_NOT_FOUND", `${live.source.slug} has no HTTP interface`);
+    const challenge = challengeOf(trigger);
+    if (challenge !== undefined) return { status: 200, headers: { "content-type": "text/plain" }, body: challenge, encoding: "utf8" };
+    if (!isWanted(trigger, await this.#eventNames(live, hook))) return IGNORED;
+    return this.#answerDefault(this.#requestOf(live, { ...trigger, isAppHook: true }));
+  }
+
+  /** While the component cannot tell what it wants, it gets everything. */
+  async #eventNames(live: LiveSource, hook: AppHookProp): Promise<readonly string[] | undefined> {
+    let cancel: Cancel = () => {};
+    const late = new Promise<undefined>((resolve) => (cancel = this.#slow.add(() => resolve(undefined))));
+    try {
+      return await Promise.race([live.questions.eventNames(hook), late]);
+    } catch (error) {
+      this.#ports.log.warn("an app hook cannot tell which events it wants, and gets all", { source: live.source.slug, reason: messageOf(error) });
+      return undefined;
+    } finally {
+      cancel();
+    }
+  }
+
+  #requestOf(live: LiveSource, trigger: HttpTrigger): StoredRequest {
+    const { clock } = this.#ports;
+    return new StoredRequest(this.#ports, live, { trigger, id: invocationId(clock.now(), clock.randomText(8)) });
+  }
+
+  /** 200 as soon as the run or its request is stored. */
+  #answerDefault(request: StoredRequest): Promise<HttpResponse> {
+    const stored = new Promise<HttpResponse>((resolve, reject) => {
+      request.cancels.push(this.#slow.add(() => request.store().then(() => resolve(accepted(request.id)), reject)));
+    });
+    const finished = request.run({ responseStatus: () => 200 }).then(() => accepted(request.id));
+    return Promise.race([stored, finished]);
+  }
+
+  /** What `respond` said; 200 when `run` ended without it, 500 when it threw before, 504 when neither comes in time. */
+  #answerCustom(request: StoredRequest): Promise<HttpResponse> {
+    let answer: HttpResponse | undefined;
+    let isSent = false;
+    let release: Cancel = () => {};
+    let onResponse = (_response: HttpResponse | BadResponse, _isUnsettled: boolean): void => {};
+    const stored = new Promise<HttpResponse>((resolve, reject) => {
+      const answerOnceStored = (response: HttpResponse): void => {
+        answer ??= response;
+        isSent = true;
+        request.store().then(() => resolve(response), reject);
+      };
+      request.cancels.push(this.#unanswered.add(() => answerOnceStored(late(request.id))));
+      onResponse = (response, isUnsettled) => {
+        if (answer !== undefined) return;
+        const usable = "problem" in response ? failed(request.id) : response;
+        answer = usable;
+        release = (isUnsettled ? this.#unsettled : this.#held).add(() => answerOnceStored(usable));
+        request.cancels.push(release);
+      };
+    });
+    // An answer that has not left is void with the try that gave it.
+    const onVoid = (): void => {
+      release();
+      if (!isSent) answer = undefined;
+    };
+    const finished = request
+      .run({ onResponse: (...given) => onResponse(...given), onVoid, responseStatus: () => answer?.status })
+      .then((run) => answer ?? answerWithoutRespond(run));
+    return Promise.race([stored, finished]);
+  }
+}
+
+/** One request and its run; once its trigger is stored, it is run until that is stored as well. */
+class StoredRequest {
+  readonly id: InvocationId;
+  /** Deadlines that end with the run. */
+  readonly cancels: Cancel[] = [];
+  readonly #ports: RequestPorts;
+  readonly #live: LiveSource;
+  readonly #trigger: HttpTrigger;
+  #storing: Promise<void> | undefined;
+
+  constructor(ports: RequestPorts, live: LiveSource, { trigger, id }: { trigger: HttpTrigger; id: InvocationId }) {
+    this.id = id;
+    this.#ports = ports;
+    this.#live = live;
+    this.#trigger = trigger;
+  }
+
+  store(): Promise<void> {
+    const { store, clock } = this.#ports;
+    const request = { id: this.id, sourceId: this.#live.source.id, trigger: this.#trigger, receivedAt: clock.now() };
+    this.#storing ??= untilKnown(this.#ports, () => store.storePending(request));
+    return this.#storing;
+  }
+
+  /** Rejects only while the trigger is not stored: then the client can send it again. */
+  async run(options: InvokeOptions): Promise<CommittedRun> {
+    const cancel = (): void => this.cancels.forEach((cancelOne) => cancelOne());
+    try {
+      return await this.#runUntilStored({ ...options, id: this.id, onEnded: cancel });
+    } finally {
+      cancel();
+    }
+  }
+
+  async #runUntilStored(options: InvokeOptions): Promise<CommittedRun> {
+    try {
+      return await this.#live.invoke(this.#trigger, options);
+    } catch (error) {
+      if (this.#storing === undefined) throw error;
+      await this.#storing;
+      const { responseStatus } = options;
+      return runUntilStored(this.#ports, this.#live, { id: this.id, trigger: this.#trigger, ...(responseStatus === undefined ? {} : { responseStatus }) });
+    }
+  }
+}
+
+function answerWithoutRespond(run: CommittedRun): HttpResponse {
+  const { id, outcome } = run.invocation;
+  return isFailed(outcome) ? failed(id) : accepted(id);
+}
+
+function json(status: number, id: InvocationId, body: JsonObject): HttpResponse {
+  const headers = { "content-type": "application/json; charset=utf-8", "access-control-allow-origin": "*", "x-pd-invocation-id": id };
+  return { status, headers, body: JSON.stringify({ ...body, invocation_id: id }), encoding: "utf8" };
+}
+
+function accepted(id: InvocationId): HttpResponse {
+  return json(200, id, { status: "ok" });
+}
+
+function failed(id: InvocationId): HttpResponse {
+  return json(500, id, { error: "The component failed before it answered" });
+}
+
+function late(id: InvocationId): HttpResponse {
+  return json(504, id, { error: "The component did not answer in time; it goes on" });
+}

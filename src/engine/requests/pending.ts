@@ -1,0 +1,39 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
+import type { PendingRequest } from "../../ports/run-store.ts";
+import type { CommittedRun } from "../runs/commit-run.ts";
+import type { LiveSource } from "../runs/live-source.ts";
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 60_000;
+
+export interface PendingPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+export interface StoredTrigger extends Pick<PendingRequest, "id" | "trigger"> {
+  /** What the client got, as far as it is known. */
+  readonly responseStatus?: () => number | undefined;
+}
+
+/**
+ * Runs a stored trigger until its run is stored, with growing pauses. Rejects with PD_STOPPING when the server stops
+ * (the trigger stays stored) and with PD_SOURCE_NOT_FOUND when the source is gone, and the trigger with it.
+ */
+export async function runUntilStored(ports: PendingPorts, live: LiveSource, request: StoredTrigger): Promise<CommittedRun> {
+  const { clock, log, signal } = ports;
+  const { id, trigger, responseStatus } = request;
+  for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    if (live.isGone) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run a stored request: its source ${live.source.id} is gone`);
+    try {
+      return await live.invoke(trigger, { id, ...(responseStatus === undefined ? {} : { responseStatus }) });
+    } catch (error) {
+      log.warn("a stored request could not be run yet", { source: live.source.slug, id, reason: messageOf(error) });
+      await clock.sleepUntil(clock.now() + pauseMs, signal);
+    }
+  }
+  throw new PdError("PD_STOPPING", `A stored request of ${live.source.slug} waits for the next start of the server`);
+}

@@ -1,0 +1,28 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { EngineSettings } from "../../ports/engine-settings.ts";
+import { invocationId } from "../../domain/ids.ts";
+import type { Method, RunResult } from "../../domain/invocation.ts";
+import type { ConfiguredProps, PropDeclaration } from "../../domain/prop.ts";
+import type { CallReport, Unit } from "../../ports/runner.ts";
+
+export interface Question {
+  readonly method: Method;
+  readonly configured: ConfiguredProps;
+  readonly dynamicProps: readonly PropDeclaration[];
+  readonly dataStores: readonly string[];
+  readonly secrets: readonly string[];
+  /** What `this.<http>.endpoint` shows. */
+  readonly endpoint: string;
+}
+
+const SILENT: CallReport = { log: () => {}, respond: () => {} };
+
+/** Calls a unit for what it answers: nothing of it is stored. */
+export function askUnit(
+  { clock, settings }: { readonly clock: Clock; readonly settings: Pick<EngineSettings, "deadlineMs"> },
+  unit: Unit,
+  question: Question,
+): Promise<RunResult> {
+  const id = invocationId(clock.now(), clock.randomText(8));
+  return unit.call({ id, ...question, deadlineMs: settings.deadlineMs }, SILENT);
+}

@@ -1,0 +1,90 @@
+import { PdError } from "../../domain/errors.ts";
+
+export interface CallLimits {
+  /** Calls that run at the same time. */
+  readonly maxConcurrency: number;
+  /** Calls that wait; more are refused. */
+  readonly maxWaiting: number;
+}
+
+interface Waiter {
+  readonly begin: () => void;
+  readonly refuse: (reason: PdError) => void;
+}
+
+/**
+ * Lets the calls of one source run a few at a time, in the order in which they came. A call that wants to run alone
+ * waits until nothing else runs, and whoever comes after it waits for it.
+ */
+export class CallQueue {
+  readonly #limits: () => CallLimits;
+  #waiting: Waiter[] = [];
+  #loners: Waiter[] = [];
+  #refusal: PdError | undefined;
+  #running = 0;
+  #hasLoner = false;
+  /** Changes when what runs is counted from zero again. */
+  #round = 0;
+
+  /** The limits may change; what runs already goes on. */
+  constructor(limits: () => CallLimits) {
+    this.#limits = limits;
+  }
+
+  /** Rejects as the call does, with PD_TOO_BUSY when too many wait, and as `close` says. */
+  async run<Value>(call: () => Promise<Value>, isAlone: boolean): Promise<Value> {
+    await this.#enter(isAlone);
+    const round = this.#round;
+    try {
+      return await call();
+    } finally {
+      if (round === this.#round) this.#leave();
+    }
+  }
+
+  /** What runs now holds up nobody any more: whoever waits begins as if nothing ran. */
+  startOver(): void {
+    this.#round++;
+    this.#running = 1;
+    this.#leave();
+  }
+
+  /** Refuses whoever waits and whoever comes; what runs goes on. */
+  close(reason: PdError): void {
+    this.#refusal = reason;
+    const refused = [...this.#loners, ...this.#waiting];
+    this.#loners = [];
+    this.#waiting = [];
+    for (const { refuse } of refused) refuse(reason);
+  }
+
+  /** A place is given by whoever leaves, so that nobody who comes between takes it. */
+  async #enter(isAlone: boolean): Promise<void> {
+    if (this.#refusal !== undefined) throw this.#refusal;
+    const { maxConcurrency, maxWaiting } = this.#limits();
+    const isFree = isAlone ? this.#running === 0 : this.#running < maxConcurrency && !this.#hasLoner && this.#loners.length === 0;
+    if (isFree) {
+      this.#running++;
+      this.#hasLoner = isAlone;
+      return;
+    }
+    const line = isAlone ? this.#loners : this.#waiting;
+    if (line.length >= maxWaiting) throw new PdError("PD_TOO_BUSY", `Cannot run the source now: ${line.length} calls of it are waiting`);
+    await new Promise<void>((begin, refuse) => line.push({ begin, refuse }));
+  }
+
+  #leave(): void {
+    this.#running--;
+    this.#hasLoner = false;
+    if (this.#loners.length > 0) {
+      if (this.#running > 0) return;
+      this.#running = 1;
+      this.#hasLoner = true;
+      return this.#loners.shift()?.begin();
+    }
+    while (this.#waiting.length > 0 && this.#running < this.#limits().maxConcurrency) {
+      this.#running++;
+      this.#waiting.shift()?.begin();
+    }
+  }
+}

@@ -1,0 +1,197 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { Meter } from "../../ports/meter.ts";
+import type { EventFeed } from "./event-feed.ts";
+import { type DedupeCache, type DedupeStrategy, type DroppedEmit, dedupe } from "../../domain/dedupe.ts";
+import {
+  type Emit,
+  type Event,
+  type NewEvent,
+  type NewPostponedEvent,
+  isTakenForSeconds,
+  orderEmits,
+  parseTs,
+  isoTime,
+  partEmits,
+} from "../../domain/event.ts";
+import type { DeployedId, ListenerId } from "../../domain/ids.ts";
+import type { Invocation, LogLine, RunResult } from "../../domain/invocation.ts";
+import { PdError } from "../../domain/errors.ts";
+import type { Committed, RunCommit, RunStore } from "../../ports/run-store.ts";
+import type { LatePart } from "../../ports/runner.ts";
+import { isInDoubt, untilKnown } from "./in-doubt.ts";
+
+/** What one host knows of a source while it is its only writer. */
+export interface Ownership {
+  readonly sourceId: DeployedId;
+  readonly fence: number;
+  /** Changed by each run, before its commit is durable: should that fail, the ownership is given up. */
+  cache: DedupeCache;
+}
+
+export interface Judged {
+  readonly events: readonly NewEvent[];
+  readonly postponed: readonly NewPostponedEvent[];
+  readonly dropped: Readonly<Record<string, number>>;
+  /** What the run's log tells of them. */
+  readonly warnings: readonly LogLine[];
+  readonly cache?: DedupeCache;
+}
+
+/** Decides what becomes of the emits of a call, and moves the dedupe cache on. */
+export function judgeEmits(owner: Ownership, strategy: DedupeStrategy | undefined, { emits, now }: { emits: readonly Emit[]; now: number }): Judged {
+  if (emits.length === 0) return { events: [], postponed: [], dropped: {}, warnings: [] };
+  const result = dedupe(strategy, owner.cache, orderEmits(emits));
+  const isChanged = result.cache !== owner.cache;
+  owner.cache = result.cache;
+  const { events, postponed } = partEmits(result.kept, now);
+  const texts = [
+    ...result.warnings,
+    ...result.kept.flatMap(unreadableTimes),
+    ...timesInSeconds(result.kept),
+    ...postponed.map(({ dueAt }) => `An event is postponed until ${isoTime(dueAt)}`),
+  ];
+  return {
+    events,
+    postponed,
+    dropped: countReasons(result.dropped),
+    warnings: texts.map((text) => ({ at: now, level: "system", text })),
+    ...(isChanged ? { cache: result.cache } : {}),
+  };
+}
+
+/** One line for all of a run: pollers of APIs that count in seconds emit hundreds. */
+function timesInSeconds(emits: readonly Emit[]): string[] {
+  const times = emits.flatMap(({ ts, deliveryTs }) => [ts, deliveryTs].filter(isTakenForSeconds));
+  const [first] = times;
+  if (first === undefined) return [];
+  const asMs = isoTime(Math.round(Number(first)));
+  const others = times.length > 1 ? `, and ${times.length - 1} more like it,` : "";
+  return [
+    `The time ${first}${others} was taken for seconds: ${isoTime(parseTs(first) ?? 0)}. In milliseconds, which ts and delivery_ts are, it would be ${asMs}`,
+  ];
+}
+
+function unreadableTimes({ ts, deliveryTs }: Emit): string[] {
+  const isUnreadable = (time: string | number | undefined): boolean => time !== undefined && parseTs(time) === undefined;
+  return [
+    ...(isUnreadable(ts) ? [`An event was kept without its ts, which is no time: ${JSON.stringify(ts)}`] : []),
+    ...(isUnreadable(deliveryTs) ? [`An event was emitted at once: its delivery_ts is no time: ${JSON.stringify(deliveryTs)}`] : []),
+  ];
+}
+
+function countReasons(dropped: readonly DroppedEmit[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { reason } of dropped) counts[reason] = (counts[reason] ?? 0) + 1;
+  return counts;
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}
+
+function withEvents({ events, postponed }: Judged): Pick<RunCommit, "events" | "postponed"> {
+  return { events, ...(postponed.length > 0 ? { postponed } : {}) };
+}
+
+export interface FinishedRun {
+  readonly owner: Ownership;
+  readonly strategy: DedupeStrategy | undefined;
+  readonly invocation: Omit<Invocation, "durationMs" | "outcome" | "eventCount" | "dropped">;
+  readonly result: RunResult;
+}
+
+export interface CommittedRun {
+  readonly invocation: Invocation;
+  readonly logs: readonly LogLine[];
+  readonly events: readonly Event[];
+}
+
+/** What runs are stored and told with. */
+export interface CommitPorts {
+  readonly store: Pick<RunStore, "commit" | "committed" | "append">;
+  readonly clock: Clock;
+  readonly feed: EventFeed;
+  readonly meter: Meter;
+  /** Told who got a delivery that is due. */
+  readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
+  /** Told that a run has postponed events. */
+  readonly onPostponed: () => void;
+  /** Aborts when the server stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Before anything is disowned or run again it is known whether it is stored. */
+async function store(ports: CommitPorts, run: RunCommit): Promise<Committed> {
+  try {
+    return await ports.store.commit(run);
+  } catch (error) {
+    if (!isInDoubt(error)) throw error;
+    const { id, sourceId } = run.invocation;
+    const found = await untilKnown(ports, () => ports.store.committed(id));
+    if (found !== undefined) return found;
+    throw new PdError("PD_NOT_STORED", `Cannot store a run of ${sourceId}: the database lost it on the way`, { cause: error });
+  }
+}
+
+/** Order, dedupe, commit, announce. Throws PD_NOT_STORED, having written and announced nothing; PD_IN_DOUBT when the server stops before it is known. */
+export async function commitRun(ports: CommitPorts, { owner, strategy, invocation, result }: FinishedRun): Promise<CommittedRun> {
+  const now = ports.clock.now();
+  const judged = judgeEmits(owner, strategy, { emits: result.emits, now });
+  const complete: Invocation = {
+    ...invocation,
+    durationMs: now - invocation.startedAt,
+    outcome: result.outcome,
+    eventCount: judged.events.length,
+    dropped: judged.dropped,
+    ...(result.returned === undefined ? {} : { returned: result.returned }),
+  };
+  const logs = [...result.logs, ...judged.warnings];
+  const { events, listeners } = await store(ports, {
+    fence: owner.fence,
+    invocation: complete,
+    ...withEvents(judged),
+    stateChanges: result.stateChanges,
+    logs,
+    ...(judged.cache === undefined ? {} : { cache: judged.cache }),
+  });
+  for (const line of judged.warnings) ports.feed.observe(owner.sourceId, { kind: "line", id: complete.id, line });
+  ports.feed.announce(owner.sourceId, events);
+  ports.onDeliveries(listeners);
+  if (judged.postponed.length > 0) ports.onPostponed();
+  const { id, durationMs, outcome, eventCount, dropped } = complete;
+  ports.meter.ran({ trigger: complete.trigger.kind, outcome: outcome.kind, durationMs, events: eventCount, dropped: sum(dropped) });
+  ports.feed.observe(owner.sourceId, { kind: "ended", id, at: now, durationMs, outcome, eventCount, dropped });
+  return { invocation: complete, events, logs };
+}
+
+/** Commits what a call did after it had ended, with a warning in its log. */
+export async function commitLate(
+  ports: CommitPorts,
+  owner: Ownership,
+  { strategy, part }: { strategy: DedupeStrategy | undefined; part: LatePart },
+): Promise<void> {
+  const { emits, stateChanges, logs, outcome } = part.result;
+  const now = ports.clock.now();
+  const judged = judgeEmits(owner, strategy, { emits, now });
+  const warning: LogLine[] = emits.length > 0 ? [{ at: now, level: "system", text: `${emits.length} emitted after run had ended: await what emits` }] : [];
+  const lines = [...logs, ...warning, ...judged.warnings];
+  const { events, postponed, dropped } = judged;
+  const { events: stored, listeners } = await ports.store.append({
+    fence: owner.fence,
+    sourceId: owner.sourceId,
+    invocationId: part.id,
+    at: now,
+    ...withEvents(judged),
+    stateChanges,
+    logs: lines,
+    dropped,
+    ...(judged.cache === undefined ? {} : { cache: judged.cache }),
+    ...(outcome === undefined ? {} : { outcome }),
+  });
+  for (const line of lines) ports.feed.observe(owner.sourceId, { kind: "line", id: part.id, line });
+  ports.feed.announce(owner.sourceId, stored);
+  ports.onDeliveries(listeners);
+  if (postponed.length > 0) ports.onPostponed();
+  if (outcome !== undefined)
+    ports.feed.observe(owner.sourceId, { kind: "ended", id: part.id, at: now, durationMs: 0, outcome, eventCount: events.length, dropped });
+}

@@ -1,0 +1,98 @@
+import { type FindAccount, withAccounts } from "../../domain/account.ts";
+import type { ComponentDefinition } from "../../domain/component.ts";
+import { type PropProblem, checkProps, isFixed } from "../../domain/check-props.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type RunResult, outcomeDetails, reasonOf } from "../../domain/invocation.ts";
+import { type JsonObject, isSameJson, parseJson } from "../../domain/json.ts";
+import { propRecord } from "../../domain/prop-record.ts";
+import { type ConfiguredProps, type PropDeclaration, withDynamicProps } from "../../domain/prop.ts";
+import { readProps } from "../../domain/read-props.ts";
+
+/** What a component is configured with. */
+export interface Configuration {
+  readonly configured: ConfiguredProps;
+  /** What `additionalProps` declares for these values. */
+  readonly dynamicProps: readonly PropDeclaration[];
+}
+
+/** Calls `additionalProps` with these values. */
+export type AskAdditionalProps = (values: Configuration) => Promise<RunResult>;
+
+export interface Configuring {
+  /** For errors. */
+  readonly name: string;
+  readonly definition: ComponentDefinition;
+  readonly given: JsonObject;
+  /** What it was configured with before; what is declared no more of it is left out. */
+  readonly kept?: JsonObject;
+  /** Values may be missing: what is declared for the others is wanted. */
+  readonly isPartial?: true;
+  readonly ask: AskAdditionalProps;
+  readonly findAccount: FindAccount;
+}
+
+/** Each round may make another prop reload; a component that never settles is cut off. */
+const MOST_ROUNDS = 10;
+
+/**
+ * Declared props and given values → configured props. Throws PD_BAD_PROPS with everything that is missing or wrong,
+ * PD_ADDITIONAL_PROPS_FAILED when the component cannot tell what else it declares.
+ */
+export async function configure(configuring: Configuring): Promise<Configuration> {
+  const { name, definition, given, kept = {}, findAccount } = configuring;
+  const dynamicProps = await dynamicPropsFor(configuring);
+  const declared = withDynamicProps(definition.props, dynamicProps);
+  const { values, problems } = checkProps(declared, { ...pick(kept, open(declared)), ...withAccounts(declared, given, findAccount) });
+  if (problems.length > 0) throw badProps(name, declared, problems);
+  return { configured: values, dynamicProps };
+}
+
+/**
+ * What `additionalProps` declares once every static prop has its value. Values of the dynamic props themselves may
+ * make it declare others, so it is asked until the answer stays the same.
+ */
+export async function dynamicPropsFor({ name, definition, given, kept, isPartial, ask, findAccount }: Configuring): Promise<readonly PropDeclaration[]> {
+  if (definition.hasAdditionalProps !== true) return [];
+  let dynamicProps: readonly PropDeclaration[] = [];
+  for (let round = 1; round <= MOST_ROUNDS; round++) {
+    const declared = withDynamicProps(definition.props, dynamicProps);
+    const { values, problems } = checkProps(declared, { ...pick(kept ?? {}, open(declared)), ...pick(withAccounts(declared, given, findAccount), declared) });
+    const ownProblems = problems.filter(({ prop }) => definition.props.some((own) => own.name === prop) && !dynamicProps.some((other) => other.name === prop));
+    if (ownProblems.length > 0 && isPartial !== true) throw badProps(name, definition.props, ownProblems);
+    const next = readAnswer(name, await ask({ configured: values, dynamicProps }));
+    if (isSameDeclarations(next, dynamicProps)) return next;
+    dynamicProps = next;
+  }
+  return dynamicProps;
+}
+
+function readAnswer(name: string, { outcome, returned }: RunResult): readonly PropDeclaration[] {
+  if (outcome.kind !== "returned") {
+    throw new PdError("PD_ADDITIONAL_PROPS_FAILED", `Cannot configure ${name}: its additionalProps failed: ${reasonOf(outcome)}`, {
+      details: outcomeDetails(outcome),
+    });
+  }
+  const { props, problems } = readProps(parseJson(returned ?? "{}") ?? {});
+  if (problems.length === 0) return props;
+  throw new PdError("PD_ADDITIONAL_PROPS_FAILED", `Cannot configure ${name}: its additionalProps declared what is no prop: ${problems.join("; ")}`);
+}
+
+function isSameDeclarations(left: readonly PropDeclaration[], right: readonly PropDeclaration[]): boolean {
+  return isSameJson(parseJson(JSON.stringify(left)), parseJson(JSON.stringify(right)));
+}
+
+/** Those that a user gives, so that what was given for an earlier version stays. */
+function open(declared: readonly PropDeclaration[]): readonly PropDeclaration[] {
+  return declared.filter((prop) => !isFixed(prop));
+}
+
+function pick(given: JsonObject, declared: readonly PropDeclaration[]): JsonObject {
+  const names = new Set(declared.map(({ name }) => name));
+  return Object.fromEntries(Object.entries(given).filter(([name]) => names.has(name)));
+}
+
+function badProps(name: string, declared: readonly PropDeclaration[], problems: readonly PropProblem[]): PdError {
+  const lines = problems.map(({ prop, problem }) => `\n  - ${prop} ${problem}`).join("");
+  const fix = problems.some(({ isMissing }) => isMissing) ? {} : { fix: "Correct these values" };
+  return new PdError("PD_BAD_PROPS", `Cannot configure ${name}:${lines}`, { details: { problems, props: declared.map(propRecord) }, ...fix });
+}

@@ -1,0 +1,25 @@
+import { PdError } from "../../domain/errors.ts";
+import type { RunResult } from "../../domain/invocation.ts";
+import { LIMITS } from "../../domain/limits.ts";
+import type { LatePart } from "../../ports/runner.ts";
+
+export function stateTooLarge(slug: string): PdError {
+  return new PdError("PD_BODY_TOO_LARGE", `Cannot keep this in the db of ${slug}: all its values together may have ${LIMITS.state} characters`, {
+    fix: "Clear keys that are not needed: pd db delete",
+  });
+}
+
+/** A run whose values are too much fails, and leaves nothing behind. */
+export function withoutState(result: RunResult, slug: string): RunResult {
+  const { message } = stateTooLarge(slug);
+  return { ...result, emits: [], stateChanges: {}, outcome: { kind: "threw", error: { name: "RangeError", message, stack: `RangeError: ${message}` } } };
+}
+
+/** What came after the end of a run is not run again: what cannot be stored is left out, and the log says so. */
+export function withoutLost({ id, result }: LatePart, keys: readonly string[], { at, why }: { at: number; why: string }): LatePart {
+  const lost = keys.filter((key) => key in result.stateChanges);
+  if (lost.length === 0) return { id, result };
+  const stateChanges = Object.fromEntries(Object.entries(result.stateChanges).filter(([key]) => !lost.includes(key)));
+  const text = `Set after run had ended, and not stored, since ${why}: ${lost.map((key) => JSON.stringify(key)).join(", ")}`;
+  return { id, result: { ...result, stateChanges, logs: [...result.logs, { at, level: "system", text }] } };
+}

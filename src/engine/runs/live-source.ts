@@ -1,0 +1,387 @@
+import type { ComponentDefinition, HookName } from "../../domain/component.ts";
+import { type DeployedComponent, type Provenance, provenanceOf } from "../../domain/deployed-component.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
+import { invocationId } from "../../domain/ids.ts";
+import type { LogLine, Method, RunResult, StateChanges } from "../../domain/invocation.ts";
+import { MOST_TRIES, type Tries, isDeath, reasonToRunAgain } from "../../domain/run-again.ts";
+import { withDynamicProps } from "../../domain/prop.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { Trigger } from "../../domain/trigger.ts";
+import type { CarriedState } from "../../ports/component-store.ts";
+import type { CallReport, LatePart, Unit } from "../../ports/runner.ts";
+import { CallQueue } from "./call-queue.ts";
+import { type CommittedRun, commitLate, commitRun } from "./commit-run.ts";
+import { type Reach, refusedRun } from "../accounts/credentials.ts";
+import { answerDataStore } from "./data-stores.ts";
+import type { InvokeOptions } from "./invoke-options.ts";
+import { stateTooLarge, withoutLost, withoutState } from "./kept-state.ts";
+import { SourceQuestions } from "./source-questions.ts";
+import type { RunPorts } from "./run-ports.ts";
+import { SourceUnits, type UnitSettings, rightsOf, unitCode } from "./source-units.ts";
+import { type Owned, StateOwnership } from "./state-ownership.ts";
+import { Usage } from "./usage.ts";
+
+/** What a version of the source runs on. */
+interface Version {
+  readonly component: SavedComponent;
+  unit: Unit | undefined;
+  starting: Promise<Unit> | undefined;
+}
+
+interface Warm {
+  readonly version: Version;
+  readonly unit: Unit;
+  readonly owned: Owned;
+}
+
+/** How one try of a call differs from the next. */
+interface Try {
+  readonly options: InvokeOptions;
+  readonly tries: Tries;
+  /** What the run's log tells of the tries before. */
+  readonly notes: readonly LogLine[];
+}
+
+/** What came of a try: a run that is stored, or why it does not count. */
+type Tried = { readonly run: CommittedRun } | { readonly reason: string; readonly wasDeath: boolean };
+
+/**
+ * One deployed component as this host runs it. Cold: only the record. Warm: the stored state is owned (see
+ * RunStore.open) and a unit is loaded. During an update two versions are warm: calls in flight finish on the old one
+ * while new ones go to the new one, and each is told what the other writes.
+ */
+export class LiveSource {
+  source: DeployedComponent;
+  /** False while it is being deployed: it can be called, and no list has it. */
+  isShown: boolean;
+  /** It was deleted, or never came to be. */
+  isGone = false;
+  /** Its process is on its way out. */
+  isCooling = false;
+  readonly #ports: RunPorts;
+  readonly #units: SourceUnits;
+  readonly #calls: CallQueue;
+  #version: Version | undefined;
+  readonly #ownership: StateOwnership;
+  /** While anything goes on nothing is cooled down. */
+  readonly #usage: Usage;
+  readonly #questions: SourceQuestions;
+  #provenance: Provenance | undefined;
+  #definition: ComponentDefinition | undefined;
+  #isStored: boolean;
+
+  /** `provenance`: absent while a source is being deployed and the store does not know it yet. */
+  constructor(ports: RunPorts, source: DeployedComponent, provenance?: Provenance) {
+    this.#ports = ports;
+    this.source = source;
+    this.#provenance = provenance;
+    this.#isStored = provenance !== undefined;
+    this.isShown = provenance !== undefined;
+    this.#ownership = new StateOwnership(ports.store, source.id);
+    this.#calls = new CallQueue(() => ({ ...ports.settings, maxConcurrency: this.source.maxConcurrency ?? ports.settings.maxConcurrency }));
+    this.#units = new SourceUnits(ports.runner, ports.processes, {
+      late: (part, unit) => void this.#commitLate(part, unit),
+      ask: (request) => answerDataStore(ports, request),
+      ended: (unit) => this.#unitEnded(unit),
+    });
+    this.#usage = new Usage(ports.clock);
+    this.#questions = new SourceQuestions(ports, this);
+  }
+
+  get endpoint(): string {
+    return this.#ports.settings.endpointUrl(this.source.endpointKey);
+  }
+
+  get isWarm(): boolean {
+    return !this.#units.isEmpty;
+  }
+
+  /** The code that new calls run on. */
+  async readComponent(): Promise<SavedComponent> {
+    return (await this.#current()).component;
+  }
+
+  /** With the props that its values have added. */
+  get definition(): ComponentDefinition {
+    const { declared } = this.provenance;
+    this.#definition ??= { ...declared, props: withDynamicProps(declared.props, this.source.dynamicProps) };
+    return this.#definition;
+  }
+
+  /** Where its code came from, and what is loaded before it. */
+  get provenance(): Provenance {
+    if (this.#provenance === undefined) throw new Error(`${this.source.id} was asked for its code before it was loaded`);
+    return this.#provenance;
+  }
+
+  /** Whatever is started for this work stays until it has ended. */
+  async keepWarm<Value>(work: () => Promise<Value>): Promise<Value> {
+    try {
+      return await this.#usage.during(work);
+    } finally {
+      if (this.#usage.isIdle) this.#ports.processes.offer();
+    }
+  }
+
+  /** Calls back with a unit of the current version, which stays until that has ended. */
+  withUnit<Value>(work: (unit: Unit) => Promise<Value>): Promise<Value> {
+    return this.keepWarm(async () => work((await this.#warm()).unit));
+  }
+
+  /** Calls `run`, and again, alone, when that did not count through no fault of its own. Rejects when the run could not be started or stored. */
+  invoke(trigger: Trigger, options: InvokeOptions = {}): Promise<CommittedRun> {
+    return this.keepWarm(async () => {
+      const notes: LogLine[] = [];
+      let tries: Tries = { count: 1, deathsAlone: 0 };
+      for (let isAlone = options.isAlone === true; ; isAlone = true) {
+        const tried = await this.#calls.run(() => this.#call({ kind: "run", trigger }, trigger, { options, tries, notes }), isAlone);
+        if ("run" in tried) return tried.run;
+        const { signal, clock } = this.#ports;
+        if (this.isGone || signal.aborted || tries.count >= MOST_TRIES)
+          throw new PdError("PD_INTERRUPTED", `A run of ${this.source.slug} was interrupted: ${tried.reason}`);
+        options.onVoid?.();
+        notes.push({ at: clock.now(), level: "system", text: `A first try does not count: ${tried.reason}` });
+        tries = { count: tries.count + 1, deathsAlone: tries.deathsAlone + (tried.wasDeath ? 1 : 0) };
+      }
+    });
+  }
+
+  /** Calls a hook of the current version; `undefined` when it has none. */
+  async callHook(hook: HookName): Promise<CommittedRun | undefined> {
+    if (!this.definition.hooks.includes(hook)) return undefined;
+    return this.keepWarm(async () => {
+      const tried = await this.#call({ kind: "hook", hook }, { kind: "hook", hook }, { options: {}, tries: { count: 1, deathsAlone: 0 }, notes: [] });
+      if ("run" in tried) return tried.run;
+      throw new PdError("PD_INTERRUPTED", `The ${hook} hook of ${this.source.slug} was interrupted: ${tried.reason}`);
+    });
+  }
+
+  /** What it is called for because of what it answers. */
+  get questions(): SourceQuestions {
+    return this.#questions;
+  }
+
+  /** Starts a unit with other code beside the current one; it gets every change of the state from now on. */
+  async startUnit(settings: UnitSettings): Promise<Unit> {
+    const { state, epoch } = this.#isStored ? await this.#ownership.take() : { state: {}, epoch: 0 };
+    return this.#units.start({ ...unitCode(this.#ports.packages, this.source, settings), state, epoch });
+  }
+
+  /** The record is in the store from now on, with this state: units that were started before learn of it. */
+  markStored(state: StateChanges): void {
+    this.#isStored = true;
+    this.#units.tell(state, 0, undefined);
+  }
+
+  /** New calls go to this version from now on. Returns what undoes it. */
+  switchTo(source: DeployedComponent, component: SavedComponent, unit: Unit | undefined): { undo(): void; retireOld(): void } {
+    const before = { source: this.source, provenance: this.#provenance, version: this.#version };
+    this.#become(source, provenanceOf(component));
+    this.#version = { component, unit: unit ?? before.version?.unit, starting: undefined };
+    const isSameUnit = unit === undefined || unit === before.version?.unit;
+    // A run that hangs on the old code holds up nobody on the new.
+    if (!isSameUnit) this.#calls.startOver();
+    return {
+      undo: () => {
+        this.#become(before.source, before.provenance);
+        this.#version = before.version;
+        if (isSameUnit) return;
+        this.#calls.startOver();
+        void unit.retire();
+      },
+      retireOld: () => {
+        if (isSameUnit) return;
+        void before.version?.unit?.retire();
+        before.version?.starting?.then(
+          (late) => void late.retire(),
+          () => {},
+        );
+      },
+    };
+  }
+
+  #become(source: DeployedComponent, provenance: Provenance | undefined): void {
+    this.source = source;
+    this.#provenance = provenance;
+    this.#definition = undefined;
+  }
+
+  /** Gets the next version ready before there is one: the same packages, loaded. */
+  prepareNext({ bundle, packagesFolder }: Pick<SavedComponent, "bundle" | "packagesFolder">): void {
+    if (this.source.allowsPrograms !== true) this.#ports.runner.prepare(unitCode(this.#ports.packages, this.source, { bundle, packagesFolder, env: {} }));
+  }
+
+  /** Writes to the state from outside; a warm unit sees it at once. */
+  async writeState(changes: StateChanges): Promise<void> {
+    const owned = await this.#ownership.current;
+    if (owned?.hasRoomFor(changes) === false) throw stateTooLarge(this.source.slug);
+    // In memory first: a run that writes the same key after this is also stored after it.
+    if (owned !== undefined) this.#spread(owned, changes, undefined);
+    const write = (): Promise<void> => this.#ports.store.writeState(this.source.id, changes, owned?.fence);
+    await (owned === undefined ? write() : this.#commit(owned, write));
+  }
+
+  /** From now on its units work on this state; it is stored by `storeCarried`. */
+  async carry({ state, cache }: CarriedState): Promise<void> {
+    const owned = await this.#ownership.take();
+    const cleared = Object.fromEntries(Object.keys(owned.state).map((key) => [key, null]));
+    this.#spread(owned, { ...cleared, ...state }, undefined);
+    owned.cache = cache;
+  }
+
+  /** Stores the state as it is by now, in one go with the rest of a change. */
+  async storeCarried(write: (now: CarriedState) => Promise<void>): Promise<void> {
+    const { state, cache } = await this.#ownership.take();
+    await write({ state, cache });
+  }
+
+  /** Back to what is stored: the next call begins from there. */
+  forgetCarried(): void {
+    this.#disown("an update was undone");
+  }
+
+  /** Ends the process of a source that had nothing to do for a while. */
+  coolDown(idleMs: number): void {
+    if (this.idleMs === undefined || this.idleMs < idleMs) return;
+    this.isCooling = true;
+    void this.#units.retire().finally(() => (this.isCooling = false));
+  }
+
+  /** Since when its process has nothing to do; `undefined`: it has none, or is at work. */
+  get idleMs(): number | undefined {
+    return this.isWarm && this.#usage.isIdle ? this.#usage.idleMs : undefined;
+  }
+
+  kill(reason: string): void {
+    this.#units.kill(reason);
+  }
+
+  /** What runs may finish, what waits is refused. Resolves when the units are gone and what they did is committed. */
+  async stop(): Promise<void> {
+    this.#calls.close(new PdError("PD_STOPPING", `Cannot run ${this.source.slug}: the server is stopping`));
+    await this.#usage.untilIdle();
+    await this.#units.retire();
+  }
+
+  /** What a call needs. The source may be changed while its accounts are fetched; the unit is looked at last, as it may retire. */
+  async #ready(): Promise<{ source: DeployedComponent; reach: Reach | PdError; warm: Warm }> {
+    for (;;) {
+      const { source } = this;
+      const reach = await this.#ports.credentials.reachOrRefusal(this.definition.props, source.configured);
+      const warm = await this.#warm();
+      if (this.source === source) return { source, reach, warm };
+    }
+  }
+
+  async #call(method: Method, trigger: Trigger, { options, tries, notes }: Try): Promise<Tried> {
+    const { clock, feed, settings } = this.#ports;
+    const { source, reach, warm } = await this.#ready();
+    const { version, unit, owned } = warm;
+    const id = options.id ?? invocationId(clock.now(), clock.randomText(8));
+    const startedAt = clock.now();
+    const replay = options.replayOf === undefined ? {} : { replayOf: options.replayOf };
+    feed.observe(source.id, { kind: "started", id, at: startedAt, trigger, ...replay });
+    const report: CallReport = {
+      log: (line) => feed.observe(source.id, { kind: "line", id, line }),
+      respond: (response, isUnsettled) => options.onResponse?.(response, isUnsettled),
+    };
+    const rest = { dynamicProps: source.dynamicProps, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
+    const told = reach instanceof PdError ? refusedRun(reach) : await unit.call({ id, method, ...reach, ...rest }, report);
+    const reason = this.#clash(warm, told, trigger) ?? reasonToRunAgain(told, trigger, tries);
+    if (reason !== undefined) return { reason, wasDeath: isDeath(told) };
+    const result = { ...(owned.hasRoomFor(told.stateChanges) ? told : withoutState(told, source.slug)), logs: [...notes, ...told.logs] };
+    options.onEnded?.();
+    this.#spread(owned, result.stateChanges, unit);
+    const status = options.responseStatus?.();
+    const answered = status === undefined ? {} : { responseStatus: status };
+    const invocation = { id, sourceId: source.id, trigger, startedAt, ...replay, ...answered };
+    const strategy = version.component.definition.dedupe;
+    return { run: await this.#commit(owned, () => commitRun(this.#ports, { owner: owned, strategy, invocation, result })) };
+  }
+
+  /**
+   * Why the result does not fit what others have stored meanwhile: two versions run side by side during an update, and
+   * what is stored must never go back. What a hook has agreed with a third party holds whatever ran beside it.
+   */
+  #clash({ unit, owned }: Warm, { touched = {}, stateChanges }: RunResult, { kind }: Trigger): string | undefined {
+    const keys = kind === "hook" ? [] : owned.clashesOf(touched, unit);
+    if (keys.length === 0) return undefined;
+    // The unit works on what it has made of them itself: back to what is stored.
+    unit.restoreState(owned.storedOf(Object.keys(stateChanges), unit));
+    return `while it ran, others wrote what it had read or written: ${keys.map((key) => JSON.stringify(key)).join(", ")}`;
+  }
+
+  /** When a commit fails, the memory of this host is ahead of the disk: it is given up, so that the next call starts from the disk. */
+  async #commit<Value>(owned: Owned, commit: () => Promise<Value>): Promise<Value> {
+    try {
+      return await commit();
+    } catch (error) {
+      const current = await this.#ownership.current?.catch(() => undefined);
+      if (current === owned) this.#disown(messageOf(error));
+      throw error;
+    }
+  }
+
+  #disown(reason: string): void {
+    this.#ownership.giveUp();
+    if (this.#version !== undefined) this.#version.unit = undefined;
+    this.#units.kill(`its run could not be stored: ${reason}`);
+  }
+
+  /** The version that serves; a source that is cold has its code read. */
+  async #current(): Promise<Version> {
+    for (;;) {
+      if (this.#version !== undefined) return this.#version;
+      const { source } = this;
+      const component = await this.#ports.store.getComponent(source.componentId);
+      // Switched to another version meanwhile, or read by somebody else.
+      if (this.source !== source || this.#version !== undefined) continue;
+      if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run ${source.slug}: its code ${source.componentId} is gone`);
+      this.#version = { component, unit: undefined, starting: undefined };
+    }
+  }
+
+  /** A unit of the current version that takes calls. It may be retired while this waits, so it is looked at last. */
+  async #warm(): Promise<Warm> {
+    for (;;) {
+      const version = await this.#current();
+      const owned = await this.#ownership.take();
+      if (version !== this.#version) continue;
+      if (version.unit?.isUsable === true) return { version, unit: version.unit, owned };
+      const { bundle, packagesFolder } = version.component;
+      version.starting ??= this.startUnit({ bundle, packagesFolder, ...rightsOf(this.source) }).finally(() => (version.starting = undefined));
+      version.unit = await version.starting;
+    }
+  }
+
+  /** Every unit but the one that wrote it learns of a change. */
+  #spread(owned: Owned, changes: StateChanges, writer: Unit | undefined): void {
+    owned.apply(changes, writer);
+    this.#units.tell(changes, owned.epoch, writer);
+  }
+
+  #unitEnded(unit: Unit | undefined): void {
+    if (unit !== undefined) void this.#ownership.current?.then((owned) => owned.forget(unit)).catch(() => {});
+    if (this.#version !== undefined && this.#version.unit === unit) this.#version.unit = undefined;
+    if (this.#units.isEmpty && this.#usage.isIdle) this.#goCold();
+  }
+
+  async #commitLate(part: LatePart, unit: Unit | undefined): Promise<void> {
+    try {
+      const owned = await this.#ownership.take();
+      const isTooLarge = !owned.hasRoomFor(part.result.stateChanges);
+      const lost = isTooLarge ? Object.keys(part.result.stateChanges) : owned.clashesOf(part.result.touched ?? {}, unit);
+      const kept = withoutLost(part, lost, { at: this.#ports.clock.now(), why: isTooLarge ? "it is too much" : "others had written it meanwhile" });
+      this.#spread(owned, kept.result.stateChanges, unit);
+      await this.#commit(owned, () => commitLate(this.#ports, owned, { strategy: this.definition.dedupe, part: kept }));
+    } catch (error) {
+      this.#ports.log.warn("what a component did after its run could not be stored", { source: this.source.slug, reason: messageOf(error) });
+    }
+  }
+
+  /** An idle source keeps its record alone in memory. */
+  #goCold(): void {
+    this.#ownership.giveUp();
+    this.#version = undefined;
+  }
+}

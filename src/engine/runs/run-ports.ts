@@ -1,0 +1,25 @@
+import type { AccountStore } from "../../ports/account-store.ts";
+import type { ComponentStore } from "../../ports/component-store.ts";
+import type { DataStoreStore } from "../../ports/data-store-store.ts";
+import type { EngineSettings } from "../../ports/engine-settings.ts";
+import type { Log } from "../../ports/log.ts";
+import type { PackageResolver } from "../../ports/package-resolver.ts";
+import type { RunStore } from "../../ports/run-store.ts";
+import type { Runner } from "../../ports/runner.ts";
+import type { CommitPorts } from "./commit-run.ts";
+import type { ProcessBudget } from "./process-budget.ts";
+import type { QuestionPorts } from "./source-questions.ts";
+
+/** What the runs of a source need. */
+export interface RunPorts extends CommitPorts, QuestionPorts {
+  readonly store: Pick<RunStore, "commit" | "committed" | "append" | "open" | "writeState"> &
+    Pick<ComponentStore, "getComponent"> &
+    AccountStore &
+    DataStoreStore;
+  readonly runner: Runner;
+  readonly packages: Pick<PackageResolver, "locate">;
+  readonly log: Log;
+  readonly settings: Pick<EngineSettings, "deadlineMs" | "maxConcurrency" | "maxWaiting" | "endpointUrl">;
+  /** Places for processes of sources. */
+  readonly processes: ProcessBudget;
+}

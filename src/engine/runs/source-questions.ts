@@ -1,0 +1,86 @@
+import type { AccountStore } from "../../ports/account-store.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { EngineSettings } from "../../ports/engine-settings.ts";
+import type { Credentials } from "../accounts/credentials.ts";
+import { readableProps } from "../../domain/check-props.ts";
+import { withAccounts } from "../../domain/account.ts";
+import type { ComponentDefinition } from "../../domain/component.ts";
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type Method, type RunResult, reasonOf } from "../../domain/invocation.ts";
+import { type JsonObject, parseJson } from "../../domain/json.ts";
+import { type AppHookProp, withDynamicProps } from "../../domain/prop.ts";
+import type { Unit } from "../../ports/runner.ts";
+import { accountFinder } from "../accounts/accounts.ts";
+import { askUnit } from "./ask-unit.ts";
+import { type Configuration, type Configuring, configure } from "./configure.ts";
+
+/** The source that is asked. */
+export interface AskedSource {
+  readonly source: DeployedComponent;
+  /** With the props that its values have added. */
+  readonly definition: ComponentDefinition;
+  readonly endpoint: string;
+  /** Calls back with a unit of the current version, which stays until that has ended. */
+  withUnit<Value>(work: (unit: Unit) => Promise<Value>): Promise<Value>;
+}
+
+export interface QuestionPorts {
+  readonly clock: Clock;
+  readonly settings: Pick<EngineSettings, "deadlineMs">;
+  readonly store: Pick<AccountStore, "listAccounts">;
+  readonly credentials: Credentials;
+}
+
+/** What a deployed component is called for because of what it answers; nothing of it is stored. */
+export class SourceQuestions {
+  readonly #ports: QuestionPorts;
+  readonly #asked: AskedSource;
+  #eventNames: { readonly source: DeployedComponent; readonly names: Promise<readonly string[]> } | undefined;
+
+  constructor(ports: QuestionPorts, asked: AskedSource) {
+    this.#ports = ports;
+    this.#asked = asked;
+  }
+
+  /** `given`: values that are not configured yet. */
+  async ask(method: Method, given: JsonObject = {}): Promise<RunResult> {
+    const { source, definition } = this.#asked;
+    const { configured, dynamicProps } = source;
+    const named = withAccounts(definition.props, given, await accountFinder(this.#ports.store));
+    const values = { configured: readableProps(definition.props, { ...configured, ...named }), dynamicProps };
+    return this.#ask({ unit: undefined, definition }, method, values);
+  }
+
+  /** Which events an app hook of it wants; a method that tells is asked once for each configuration. Throws PD_OPTIONS_FAILED. */
+  async eventNames({ name, eventNames, namesByMethod }: AppHookProp): Promise<readonly string[] | undefined> {
+    if (namesByMethod !== true) return eventNames;
+    const { source } = this.#asked;
+    if (this.#eventNames?.source !== source) this.#eventNames = { source, names: this.ask({ kind: "event-names", prop: name }).then(namesOf) };
+    const asked = this.#eventNames;
+    asked.names.catch(() => {
+      if (this.#eventNames === asked) this.#eventNames = undefined;
+    });
+    return asked.names;
+  }
+
+  /** What values make of the definition of a unit, or of what serves. Throws PD_BAD_PROPS. */
+  async configure(unit: Unit | undefined, configuring: Omit<Configuring, "ask" | "findAccount">): Promise<Configuration> {
+    const { definition } = configuring;
+    const ask = (values: Configuration): Promise<RunResult> => this.#ask({ unit, definition }, { kind: "additional-props" }, values);
+    return configure({ ...configuring, ask, findAccount: await accountFinder(this.#ports.store) });
+  }
+
+  /** The unit is looked at last: it may retire while accounts are fetched. */
+  async #ask({ unit, definition }: { unit: Unit | undefined; definition: ComponentDefinition }, method: Method, values: Configuration): Promise<RunResult> {
+    const reach = await this.#ports.credentials.reachOf(withDynamicProps(definition.props, values.dynamicProps), values.configured);
+    const question = { method, ...values, ...reach, endpoint: this.#asked.endpoint };
+    return unit === undefined ? this.#asked.withUnit((current) => askUnit(this.#ports, current, question)) : askUnit(this.#ports, unit, question);
+  }
+}
+
+function namesOf({ outcome, returned }: RunResult): readonly string[] {
+  if (outcome.kind !== "returned") throw new PdError("PD_OPTIONS_FAILED", `Cannot tell which events are wanted: ${reasonOf(outcome)}`);
+  const names = parseJson(returned ?? "[]");
+  return Array.isArray(names) ? names.map(String) : [];
+}

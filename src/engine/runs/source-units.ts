@@ -1,0 +1,128 @@
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import type { DataStoreRequest } from "../../domain/data-store.ts";
+import type { StateChanges } from "../../domain/invocation.ts";
+import type { JsonValue } from "../../domain/json.ts";
+import type { Bundle } from "../../domain/saved-component.ts";
+import type { ProcessBudget } from "./process-budget.ts";
+import type { PackageResolver } from "../../ports/package-resolver.ts";
+import type { LatePart, Runner, Unit, UnitCode } from "../../ports/runner.ts";
+
+/** What a unit runs on. */
+export interface UnitSettings {
+  readonly bundle: Bundle;
+  readonly packagesFolder: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  readonly allowsPrograms?: true;
+}
+
+/** What a unit of it gets beside code and state. */
+export function rightsOf({ env, allowsPrograms }: DeployedComponent): Pick<UnitSettings, "env" | "allowsPrograms"> {
+  return { env, ...(allowsPrograms === true ? { allowsPrograms } : {}) };
+}
+
+/** What a unit of it is started with, but for its state. */
+export function unitCode(
+  packages: Pick<PackageResolver, "locate">,
+  { id }: DeployedComponent,
+  { bundle, packagesFolder, env, allowsPrograms }: UnitSettings,
+): UnitCode {
+  return {
+    bundle,
+    env: { ...env, PD_COMPONENT: id },
+    state: {},
+    ...(allowsPrograms === true ? { allowsPrograms } : {}),
+    ...(packagesFolder === undefined ? {} : { packagesPath: packages.locate(packagesFolder) }),
+  };
+}
+
+export interface SourceUnitEvents {
+  /** `unit` is undefined when it is not loaded yet. */
+  late(part: LatePart, unit: Unit | undefined): void;
+  ask(request: DataStoreRequest): Promise<JsonValue | undefined>;
+  ended(unit: Unit | undefined): void;
+}
+
+/** A unit that is being loaded, with what others wrote since its copy of the state was made. */
+interface StartingUnit {
+  unit: Unit | undefined;
+  hasEnded: boolean;
+  hasPlace: boolean;
+  /** Why it is to be killed as soon as it is loaded. */
+  doomed: string | undefined;
+  readonly missed: { readonly changes: StateChanges; readonly epoch: number }[];
+}
+
+/** The units of one source: each is told what the others write, also one that is still loading. */
+export class SourceUnits {
+  readonly #runner: Runner;
+  readonly #processes: Pick<ProcessBudget, "enter" | "leave">;
+  readonly #events: SourceUnitEvents;
+  readonly #units = new Set<Unit>();
+  readonly #starting = new Set<StartingUnit>();
+
+  constructor(runner: Runner, processes: Pick<ProcessBudget, "enter" | "leave">, events: SourceUnitEvents) {
+    this.#runner = runner;
+    this.#processes = processes;
+    this.#events = events;
+  }
+
+  /** No unit is loaded or being loaded. */
+  get isEmpty(): boolean {
+    return this.#units.size + this.#starting.size === 0;
+  }
+
+  /** The state in `code` is as of now: what is written from now on is told. */
+  async start(code: UnitCode): Promise<Unit> {
+    const isFirst = this.isEmpty;
+    const self: StartingUnit = { unit: undefined, hasEnded: false, hasPlace: false, doomed: undefined, missed: [] };
+    this.#starting.add(self);
+    try {
+      const wait = this.#processes.enter(!isFirst);
+      if (wait !== undefined) await wait;
+      self.hasPlace = true;
+      const unit = await this.#runner.start(code, {
+        late: (part) => this.#events.late(part, self.unit),
+        ask: (request) => this.#events.ask(request),
+        ended: () => this.#ended(self),
+      });
+      self.unit = unit;
+      for (const { changes, epoch } of self.missed) unit.patchState(changes, epoch);
+      if (!self.hasEnded) this.#units.add(unit);
+      if (self.doomed !== undefined) unit.kill(self.doomed);
+      return unit;
+    } finally {
+      this.#starting.delete(self);
+      if (self.unit === undefined) this.#leave(self);
+      if (self.unit === undefined) this.#events.ended(undefined);
+    }
+  }
+
+  /** Every unit but the one that wrote it learns of a change. */
+  tell(changes: StateChanges, epoch: number, writer: Unit | undefined): void {
+    if (Object.keys(changes).length === 0) return;
+    for (const unit of this.#units) if (unit !== writer) unit.patchState(changes, epoch);
+    for (const { missed } of this.#starting) missed.push({ changes, epoch });
+  }
+
+  kill(reason: string): void {
+    for (const self of this.#starting) self.doomed = reason;
+    for (const unit of this.#units) unit.kill(reason);
+  }
+
+  /** Resolves when they are gone and what they did is reported. */
+  async retire(): Promise<void> {
+    await Promise.all([...this.#units].map((unit) => unit.retire()));
+  }
+
+  #leave(self: StartingUnit): void {
+    if (self.hasPlace) this.#processes.leave();
+    self.hasPlace = false;
+  }
+
+  #ended(self: StartingUnit): void {
+    this.#leave(self);
+    self.hasEnded = true;
+    if (self.unit !== undefined) this.#units.delete(self.unit);
+    this.#events.ended(self.unit);
+  }
+}

@@ -1,0 +1,126 @@
+import type { DedupeCache } from "../../domain/dedupe.ts";
+import type { DeployedId } from "../../domain/ids.ts";
+import type { StateChanges, StoredValues, TouchedKeys } from "../../domain/invocation.ts";
+import { LIMITS } from "../../domain/limits.ts";
+import type { RunStore } from "../../ports/run-store.ts";
+import type { Unit } from "../../ports/runner.ts";
+import type { Ownership } from "./commit-run.ts";
+
+/** Who wrote a key: a unit, or `undefined` for whoever writes from outside. */
+type Writer = Unit | undefined;
+
+interface LastWrite {
+  readonly writer: Writer;
+  readonly epoch: number;
+  /** The newest write by anyone else than this writer. */
+  readonly othersEpoch: number;
+}
+
+/**
+ * Ownership of the stored part of a source, with the state as it is after all runs so far. Several units may work on
+ * it at once; changes are counted, so that a call that did not know of one is found out before it writes over it.
+ */
+export class Owned implements Ownership {
+  readonly sourceId: DeployedId;
+  readonly fence: number;
+  cache: DedupeCache;
+  readonly #values: Map<string, string>;
+  readonly #lastWrites = new Map<string, LastWrite>();
+  #epoch = 0;
+  /** Characters of all keys and values. */
+  #size: number;
+
+  constructor(sourceId: DeployedId, { state, cache, fence }: { state: Readonly<Record<string, string>>; cache: DedupeCache; fence: number }) {
+    this.sourceId = sourceId;
+    this.fence = fence;
+    this.cache = cache;
+    this.#values = new Map(Object.entries(state));
+    this.#size = Object.entries(state).reduce((sum, [key, text]) => sum + key.length + text.length, 0);
+  }
+
+  /** Whether all values together are no more than a source may have (LIMITS.state) once these are written. */
+  hasRoomFor(changes: StateChanges): boolean {
+    const grown = Object.entries(changes).reduce((sum, [key, text]) => sum + (text === null ? 0 : key.length + text.length) - this.#sizeOf(key), 0);
+    return grown <= 0 || this.#size + grown <= LIMITS.state;
+  }
+
+  #sizeOf(key: string): number {
+    const text = this.#values.get(key);
+    return text === undefined ? 0 : key.length + text.length;
+  }
+
+  /** How many changes there have been. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** Key → JSON text. */
+  get state(): Record<string, string> {
+    return Object.fromEntries(this.#values);
+  }
+
+  /** The values of these keys, and when others than the writer have last changed them. */
+  storedOf(keys: readonly string[], writer: Writer): StoredValues {
+    return Object.fromEntries(keys.map((key) => [key, { text: this.#values.get(key) ?? null, epoch: this.#othersEpoch(key, writer) }]));
+  }
+
+  #othersEpoch(key: string, writer: Writer): number {
+    const last = this.#lastWrites.get(key);
+    if (last === undefined) return 0;
+    return last.writer === writer ? last.othersEpoch : last.epoch;
+  }
+
+  /** Keys that others have written since the call knew them. */
+  clashesOf(touched: TouchedKeys, writer: Writer): readonly string[] {
+    return Object.keys(touched).filter((key) => this.#othersEpoch(key, writer) > (touched[key] ?? 0));
+  }
+
+  /** A unit that is gone writes no more, and is not kept for the sake of what it wrote. */
+  forget(unit: Unit): void {
+    for (const [key, { writer, epoch }] of this.#lastWrites) if (writer === unit) this.#lastWrites.set(key, { writer: undefined, epoch, othersEpoch: epoch });
+  }
+
+  apply(changes: StateChanges, writer: Writer): void {
+    const entries = Object.entries(changes);
+    if (entries.length === 0) return;
+    const epoch = ++this.#epoch;
+    for (const [key, value] of entries) {
+      this.#size += (value === null ? 0 : key.length + value.length) - this.#sizeOf(key);
+      if (value === null) this.#values.delete(key);
+      else this.#values.set(key, value);
+      this.#lastWrites.set(key, { writer, epoch, othersEpoch: this.#othersEpoch(key, writer) });
+    }
+  }
+}
+
+/** Takes the stored part of a source over when it is first needed, and keeps it until it is given up. */
+export class StateOwnership {
+  readonly #store: Pick<RunStore, "open">;
+  readonly #sourceId: DeployedId;
+  #owned: Promise<Owned> | undefined;
+
+  constructor(store: Pick<RunStore, "open">, sourceId: DeployedId) {
+    this.#store = store;
+    this.#sourceId = sourceId;
+  }
+
+  /** `undefined` while the source is cold. */
+  get current(): Promise<Owned> | undefined {
+    return this.#owned;
+  }
+
+  take(): Promise<Owned> {
+    if (this.#owned !== undefined) return this.#owned;
+    const sourceId = this.#sourceId;
+    const opened = this.#store.open(sourceId).then((stored) => new Owned(sourceId, stored));
+    this.#owned = opened;
+    opened.catch(() => {
+      if (this.#owned === opened) this.#owned = undefined;
+    });
+    return opened;
+  }
+
+  giveUp(): void {
+    this.#owned = undefined;
+  }
+}

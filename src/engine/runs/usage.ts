@@ -1,0 +1,38 @@
+import type { Clock } from "../../ports/clock.ts";
+
+/** Counts the calls and changes of one source that go on, and knows since when there is none. */
+export class Usage {
+  readonly #clock: Clock;
+  #count = 0;
+  #lastAt: number;
+  #onIdle: () => void = () => {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#lastAt = clock.now();
+  }
+
+  get isIdle(): boolean {
+    return this.#count === 0;
+  }
+
+  /** 0 while something goes on. */
+  get idleMs(): number {
+    return this.isIdle ? this.#clock.now() - this.#lastAt : 0;
+  }
+
+  async during<Value>(work: () => Promise<Value>): Promise<Value> {
+    this.#count++;
+    try {
+      return await work();
+    } finally {
+      this.#count--;
+      this.#lastAt = this.#clock.now();
+      if (this.isIdle) this.#onIdle();
+    }
+  }
+
+  async untilIdle(): Promise<void> {
+    if (!this.isIdle) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+  }
+}

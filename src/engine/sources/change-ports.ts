@@ -1,0 +1,22 @@
+import type { AccountStore } from "../../ports/account-store.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { ComponentStore } from "../../ports/component-store.ts";
+import type { DataStoreStore } from "../../ports/data-store-store.ts";
+import type { EngineSettings } from "../../ports/engine-settings.ts";
+import type { Log } from "../../ports/log.ts";
+import type { PackageResolver } from "../../ports/package-resolver.ts";
+import type { RegistryStore } from "../../ports/registry-store.ts";
+import type { RunStore } from "../../ports/run-store.ts";
+import type { SubscriptionStore } from "../../ports/subscription-store.ts";
+import type { TimerStore } from "../../ports/timer-store.ts";
+import type { CodePorts } from "../code/build-component.ts";
+import type { RunPorts } from "../runs/run-ports.ts";
+
+/** What deploying, changing and deleting sources needs: code, runs of hooks, and the records. */
+export interface ChangePorts extends RunPorts, CodePorts {
+  readonly store: ComponentStore & RunStore & TimerStore & SubscriptionStore & AccountStore & DataStoreStore & RegistryStore;
+  readonly packages: PackageResolver;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: Pick<EngineSettings, "deadlineMs" | "maxConcurrency" | "maxWaiting" | "endpointUrl" | "catchUp">;
+}

@@ -1,0 +1,119 @@
+import type { ChangePorts } from "./change-ports.ts";
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import type { DeployedId } from "../../domain/ids.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { dataStoresOf } from "../../domain/prop.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { StoredBaggage } from "../../ports/component-store.ts";
+import { type CodeInput, type LoadedComponent, loadComponent, requireSource, resolveCode } from "../code/build-component.ts";
+import { callHook } from "./hooks.ts";
+import { LiveSource } from "../runs/live-source.ts";
+import type { Hosting } from "./hosted-sources.ts";
+import { planTimers } from "../timers/plan-timers.ts";
+import { withSlug } from "./slugs.ts";
+
+export interface DeployRequest {
+  readonly code: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent };
+  /** Basis of the slug; absent: the component's name. */
+  readonly name?: string;
+  /** Has to be free; absent: made of the name. */
+  readonly slug?: string;
+  /** False: deployed, but not activated. */
+  readonly active?: boolean;
+  /** What it has gathered elsewhere; there before its hooks run. */
+  readonly baggage?: StoredBaggage | undefined;
+  readonly props: JsonObject;
+  readonly env: Readonly<Record<string, string>>;
+  readonly maxConcurrency?: number | undefined;
+  /** It may start programs of this machine, inside the wall. */
+  readonly allowsPrograms?: boolean | undefined;
+}
+
+/**
+ * Deploys: code → unit → props → record → hooks `deploy`, `activate` → shown. The endpoint is reachable before the
+ * hooks run, since third parties call it while a hook registers it. When anything fails nothing is left.
+ */
+export async function deploy(ports: ChangePorts, state: Hosting, request: DeployRequest): Promise<LiveSource> {
+  const { clock } = ports;
+  const now = clock.now();
+  const draft: DeployedComponent = {
+    id: `dc_${clock.randomText(7)}`,
+    componentId: "sc_",
+    name: "",
+    slug: "",
+    endpointKey: clock.randomText(20).toLowerCase(),
+    configured: {},
+    dynamicProps: [],
+    env: request.env,
+    ...(request.allowsPrograms === true ? { allowsPrograms: true } : {}),
+    ...(request.maxConcurrency === undefined ? {} : { maxConcurrency: request.maxConcurrency }),
+    active: request.active ?? true,
+    createdAt: now,
+    updatedAt: now,
+  };
+  const live = new LiveSource(ports, draft);
+  await live.keepWarm(async () => {
+    const { component, unit } = await load(ports, live, request);
+    return state.sources.inTurn(live, () => install(ports, state, { live, component, unit, request }));
+  });
+  // One of many that are deployed has nothing to do yet: it makes room for the next.
+  if (ports.processes.isTight) live.coolDown(0);
+  return live;
+}
+
+interface Installing extends LoadedComponent {
+  readonly live: LiveSource;
+  readonly request: DeployRequest;
+}
+
+/** In turn: nobody else changes the source while its hooks run, though requests already reach it. */
+async function install(ports: ChangePorts, state: Hosting, { live, component, unit, request }: Installing): Promise<LiveSource> {
+  const { store } = ports;
+  const draft = live.source;
+  try {
+    const { definition } = component;
+    const configuration = await live.questions.configure(unit, { name: definition.name, definition, given: request.props });
+    const name = request.name ?? definition.name;
+    const begin = async (slug: string): Promise<DeployedComponent> => {
+      const source: DeployedComponent = { ...draft, componentId: component.id, name, slug, ...configuration };
+      live.switchTo(source, component, unit);
+      await store.beginDeploy(source, component, request.baggage);
+      state.sources.add(live);
+      return source;
+    };
+    const source = await withSlug({ sources: state.sources, store }, { name, wanted: request.slug }, begin);
+    await makeDataStores(ports, live);
+    live.markStored(request.baggage?.state ?? {});
+    await subscribeAutomatically(ports, source.id);
+    await callHook(live, "deploy", `deploy ${name}`);
+    if (source.active) await callHook(live, "activate", `deploy ${name}`);
+    const timers = source.active ? planTimers(ports, live.definition.props, { source, before: [] }) : [];
+    await store.finishDeploy(source.id, timers);
+    live.isShown = true;
+    state.timers.replace(source.id, timers);
+    live.prepareNext(component);
+    return live;
+  } catch (error) {
+    state.sources.remove(live);
+    live.kill("it could not be deployed");
+    await store.deleteSource(live.source.id);
+    throw error;
+  }
+}
+
+/** Data stores are named by those who use them. */
+export async function makeDataStores({ store, clock }: Pick<ChangePorts, "store" | "clock">, { definition, source }: LiveSource): Promise<void> {
+  for (const name of dataStoresOf(definition.props, source.configured)) await store.createDataStore(name, clock.now());
+}
+
+/** Subscriptions that are made for each new source (platform.md §1.6). */
+async function subscribeAutomatically({ store, clock }: Pick<ChangePorts, "store" | "clock">, emitterId: DeployedId): Promise<void> {
+  for (const { channel, listenerId } of await store.listAutoSubscriptions())
+    await store.saveSubscription({ id: `sub_${clock.randomText(7)}`, emitterId, listenerId, channel, createdAt: clock.now() });
+}
+
+async function load(ports: ChangePorts, live: LiveSource, { code, env, allowsPrograms }: DeployRequest): Promise<LoadedComponent> {
+  const rights = allowsPrograms === true ? { allowsPrograms } : {};
+  const given = code.kind === "saved" ? code : await resolveCode(ports, code);
+  return loadComponent(ports, given, { accepts: requireSource, start: (loadable) => live.startUnit({ ...loadable, env, ...rights }) });
+}

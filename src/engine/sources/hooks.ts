@@ -1,0 +1,43 @@
+import type { ComponentStore } from "../../ports/component-store.ts";
+import type { Log } from "../../ports/log.ts";
+import type { HookName } from "../../domain/component.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
+import { describeOutcome, isFailed, outcomeDetails } from "../../domain/invocation.ts";
+import { ACCOUNT_ERROR } from "../accounts/credentials.ts";
+import type { LiveSource } from "../runs/live-source.ts";
+
+export interface HookPorts {
+  readonly store: Pick<ComponentStore, "endChange">;
+  readonly log: Log;
+}
+
+/** Runs a hook as part of an operation. Throws PD_HOOK_FAILED with the hook's error and log. */
+export async function callHook(live: LiveSource, hook: HookName, attempted: string): Promise<void> {
+  const done = await live.callHook(hook);
+  if (done === undefined || !isFailed(done.invocation.outcome)) return;
+  const { outcome } = done.invocation;
+  throw new PdError("PD_HOOK_FAILED", `Cannot ${attempted}: its hook ${hook} failed: ${describeOutcome(outcome)}`, {
+    details: { hook, logs: done.logs.map(({ text }) => text), ...outcomeDetails(outcome) },
+  });
+}
+
+/** True when a hook could not begin for want of its account: what it would have given up cannot be reached any more. */
+export function lacksAccount(error: unknown): boolean {
+  return error instanceof PdError && error.code === "PD_HOOK_FAILED" && error.details?.["name"] === ACCOUNT_ERROR;
+}
+
+/** True when a hook ended by itself, by throwing; one that was cut off may have done all that it was to do. */
+export function hasHookThrown(error: unknown): boolean {
+  return error instanceof PdError && error.code === "PD_HOOK_FAILED" && error.details?.["outcome"] === "threw";
+}
+
+/** The version that serves takes up again what `deactivate` gave up; when that fails the next start tries again. */
+export async function reactivate({ store, log }: HookPorts, live: LiveSource): Promise<void> {
+  const { id, slug, active } = live.source;
+  try {
+    if (active) await callHook(live, "activate", `activate ${slug} again`);
+    await store.endChange(id);
+  } catch (error) {
+    log.error("a source could not be activated again", { source: slug, reason: messageOf(error) });
+  }
+}

@@ -1,0 +1,94 @@
+import { PdError } from "../../domain/errors.ts";
+import type { DeployedId } from "../../domain/ids.ts";
+import type { TimerPlan } from "../timers/scheduler.ts";
+import type { LiveSource } from "../runs/live-source.ts";
+
+/** The deployed components of this host, found by what requests name them by. */
+export class HostedSources {
+  readonly #byId = new Map<string, LiveSource>();
+  readonly #byEndpoint = new Map<string, LiveSource>();
+  /** Slugs that a deploy or an update is about to take. */
+  readonly #claimed = new Set<string>();
+  #newestFirst: readonly LiveSource[] | undefined;
+  readonly #changing = new Map<DeployedId, Promise<unknown>>();
+
+  add(live: LiveSource): void {
+    this.#byId.set(live.source.id, live);
+    this.#byEndpoint.set(live.source.endpointKey, live);
+    this.#newestFirst = undefined;
+  }
+
+  remove(live: LiveSource): void {
+    this.#byId.delete(live.source.id);
+    this.#byEndpoint.delete(live.source.endpointKey);
+    this.#newestFirst = undefined;
+    live.isGone = true;
+  }
+
+  all(): IterableIterator<LiveSource> {
+    return this.#byId.values();
+  }
+
+  get ids(): readonly DeployedId[] {
+    return [...this.#byId.values()].map(({ source }) => source.id);
+  }
+
+  newestFirst(): readonly LiveSource[] {
+    this.#newestFirst ??= [...this.#byId.values()].toSorted((a, b) => b.source.createdAt - a.source.createdAt || (a.source.id < b.source.id ? -1 : 1));
+    return this.#newestFirst;
+  }
+
+  byEndpoint(key: string): LiveSource | undefined {
+    return this.#byEndpoint.get(key);
+  }
+
+  byId(id: DeployedId): LiveSource | undefined {
+    return this.#byId.get(id);
+  }
+
+  bySlug(slug: string): LiveSource | undefined {
+    return [...this.#byId.values()].find(({ source }) => source.slug === slug);
+  }
+
+  /** Keeps a slug from other sources of this host until it is released; false: one has it, or is about to. */
+  holdSlug(slug: string): boolean {
+    if (this.#claimed.has(slug) || this.bySlug(slug) !== undefined) return false;
+    this.#claimed.add(slug);
+    return true;
+  }
+
+  releaseSlug(slug: string): void {
+    this.#claimed.delete(slug);
+  }
+
+  /** By id or slug. Throws PD_SOURCE_NOT_FOUND, saying what was attempted. */
+  find(idOrSlug: string, attempted: string): LiveSource {
+    const found = this.#byId.get(idOrSlug) ?? this.bySlug(idOrSlug);
+    if (found === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot ${attempted} "${idOrSlug}": no source has this id or slug`);
+    return found;
+  }
+
+  /** Changes of one source happen one after the other. */
+  async inTurn<Value>(live: LiveSource, change: () => Promise<Value>): Promise<Value> {
+    const before = this.#changing.get(live.source.id);
+    const mine = (async () => {
+      await before?.catch(() => {});
+      // One that waited behind a delete finds nothing to change any more.
+      const isGone = before !== undefined && !this.#byId.has(live.source.id);
+      if (isGone) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot change ${live.source.slug}: it was deleted`);
+      return change();
+    })();
+    this.#changing.set(live.source.id, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#changing.get(live.source.id) === mine) this.#changing.delete(live.source.id);
+    }
+  }
+}
+
+/** What verbs that change sources work on. */
+export interface Hosting {
+  readonly sources: HostedSources;
+  readonly timers: TimerPlan;
+}

@@ -1,0 +1,68 @@
+import type { DedupeCache } from "../../domain/dedupe.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { PackageLock } from "../../domain/package-spec.ts";
+import { accountIdOf } from "../../domain/account.ts";
+import { isInput } from "../../domain/prop.ts";
+import { holdsSecret } from "../../domain/secret-props.ts";
+import type { ComponentCode } from "../../domain/saved-component.ts";
+import type { StoredBaggage } from "../../ports/component-store.ts";
+import type { Store } from "../../ports/store.ts";
+import type { LiveSource } from "../runs/live-source.ts";
+
+/** A source as another server can take it over. */
+export interface ExportedSource {
+  readonly slug: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly version: string;
+  readonly code: ComponentCode;
+  readonly lock: PackageLock;
+  readonly props: JsonObject;
+  /** Props that hold secrets and credentials. */
+  readonly secretProps: readonly string[];
+  /** Those of them whose values stay behind. */
+  readonly withheldProps: readonly string[];
+  /** Names of all props that can be given. */
+  readonly propNames: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly withheldEnv: readonly string[];
+  readonly maxConcurrency: number | undefined;
+  readonly allowsPrograms: true | undefined;
+  readonly state?: Readonly<Record<string, string>>;
+  readonly cache?: DedupeCache;
+  readonly events: StoredBaggage["events"];
+}
+
+export interface ExportWishes {
+  readonly secrets: boolean;
+  readonly state: boolean;
+  /** The newest so many. */
+  readonly events: number;
+}
+
+export async function exportSource(store: Store, live: LiveSource, { secrets, state, events }: ExportWishes): Promise<ExportedSource> {
+  const { source, definition } = live;
+  const component = await live.readComponent();
+  const secretProps = definition.props.filter((prop) => holdsSecret(prop, source.configured[prop.name])).map(({ name }) => name);
+  // Accounts are of this server.
+  const staysHere = (name: string): boolean => accountIdOf(source.configured[name]) !== undefined;
+  const withheldProps = secretProps.filter((name) => source.configured[name] !== undefined && (!secrets || staysHere(name)));
+  return {
+    slug: source.slug,
+    name: source.name,
+    active: source.active,
+    version: definition.version,
+    code: component.code,
+    lock: component.lock,
+    props: Object.fromEntries(Object.entries(source.configured).filter(([name]) => !withheldProps.includes(name))),
+    secretProps,
+    withheldProps,
+    propNames: definition.props.filter((prop) => isInput(prop) || prop.kind === "timer").map(({ name }) => name),
+    env: secrets ? source.env : {},
+    withheldEnv: secrets ? [] : Object.keys(source.env),
+    maxConcurrency: source.maxConcurrency,
+    allowsPrograms: source.allowsPrograms,
+    ...(state ? { state: await store.readState(source.id), cache: await store.readCache(source.id) } : {}),
+    events: events === 0 ? [] : (await store.listEvents(source.id, { limit: events })).toReversed(),
+  };
+}

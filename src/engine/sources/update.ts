@@ -1,0 +1,164 @@
+import type { ChangePorts } from "./change-ports.ts";
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import { messageOf } from "../../domain/errors.ts";
+import { isSameJson, type JsonObject } from "../../domain/json.ts";
+import { withDynamicProps } from "../../domain/prop.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { CarriedState } from "../../ports/component-store.ts";
+import type { Unit } from "../../ports/runner.ts";
+import { loadComponent, requireSource, resolveCode } from "../code/build-component.ts";
+import { type DeployRequest, makeDataStores } from "./deploy.ts";
+import { callHook, hasHookThrown, lacksAccount, reactivate } from "./hooks.ts";
+import type { LiveSource } from "../runs/live-source.ts";
+import type { Hosting } from "./hosted-sources.ts";
+import { carriedProps, planTimers } from "../timers/plan-timers.ts";
+import { claimSlug } from "./slugs.ts";
+
+export interface UpdateRequest {
+  readonly code?: DeployRequest["code"];
+  readonly name?: string;
+  /** The slug stays although the name changes. */
+  readonly keepsSlug?: boolean;
+  /** Given values; the others stay. `null` takes a value away. */
+  readonly props?: JsonObject;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly active?: boolean;
+  /** `null`: as many as the server allows. */
+  readonly maxConcurrency?: number | null | undefined;
+  readonly allowsPrograms?: boolean | undefined;
+  /** What its store and dedupe memory hold from then on: there before `activate` runs, stored with the swap. */
+  readonly carried?: CarriedState | undefined;
+}
+
+interface NextVersion {
+  readonly source: DeployedComponent;
+  readonly component: SavedComponent;
+  /** Absent: the current process serves on. */
+  readonly unit: Unit | undefined;
+}
+
+/**
+ * The same dc_ with other code, values or state: `deactivate` of the old version, swap, `activate` of the new one,
+ * never `deploy` (components.md, States and transitions). When anything fails the old version goes on, activated.
+ */
+export function update(ports: ChangePorts, state: Hosting, { live, request }: { live: LiveSource; request: UpdateRequest }): Promise<LiveSource> {
+  const change = async (): Promise<LiveSource> => {
+    const next = await prepare(ports, state, { live, request });
+    try {
+      await replace(ports, state, { live, next, carried: request.carried });
+    } finally {
+      state.sources.releaseSlug(next.source.slug);
+    }
+    live.prepareNext(next.component);
+    ports.feed.observe(live.source.id, { kind: "updated", at: ports.clock.now(), version: next.component.definition.version, hash: next.component.hash });
+    return live;
+  };
+  return state.sources.inTurn(live, () => live.keepWarm(change));
+}
+
+/** Everything that can go wrong without touching the running version. */
+async function prepare(ports: ChangePorts, state: Hosting, { live, request }: { live: LiveSource; request: UpdateRequest }): Promise<NextVersion> {
+  const { source } = live;
+  const env = request.env === undefined ? source.env : { ...source.env, ...request.env };
+  const { component, unit } = await nextCode(ports, live, { request, env });
+  try {
+    const { definition } = component;
+    const { props = {} } = request;
+    const carried = carriedProps(withDynamicProps(definition.props, source.dynamicProps), source.configured);
+    const kept = Object.fromEntries(Object.entries(carried).filter(([name]) => !Object.hasOwn(props, name)));
+    const configuration = await live.questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), kept });
+    const name = request.name ?? source.name;
+    const slug = name === source.name || request.keepsSlug === true ? source.slug : await claimSlug(state.sources, ports.store, { name, own: source.slug });
+    const active = request.active ?? source.active;
+    const { maxConcurrency: before, allowsPrograms: _before, ...rest } = source;
+    const maxConcurrency = request.maxConcurrency === undefined ? before : (request.maxConcurrency ?? undefined);
+    const limits = { ...(maxConcurrency === undefined ? {} : { maxConcurrency }), ...programsOf(live, request) };
+    return {
+      component,
+      unit,
+      source: { ...rest, componentId: component.id, name, slug, ...configuration, ...limits, env, active, updatedAt: ports.clock.now() },
+    };
+  } catch (error) {
+    unit?.kill("the update failed");
+    throw error;
+  }
+}
+
+function programsOf({ source }: LiveSource, { allowsPrograms = source.allowsPrograms }: UpdateRequest): { allowsPrograms?: true } {
+  return allowsPrograms === true ? { allowsPrograms } : {};
+}
+
+async function nextCode(
+  ports: ChangePorts,
+  live: LiveSource,
+  { request, env }: { request: UpdateRequest; env: Readonly<Record<string, string>> },
+): Promise<{ component: SavedComponent; unit: Unit | undefined }> {
+  const current = await live.readComponent();
+  const code = request.code === undefined ? { kind: "saved" as const, component: current } : keepingImports(request.code, current);
+  const rights = programsOf(live, request);
+  const isSame = code.kind === "saved" && code.component.id === current.id;
+  const isSameProcess = isSame && isSameJson({ ...env }, { ...live.source.env }) && rights.allowsPrograms === live.source.allowsPrograms;
+  if (isSameProcess) return { component: current, unit: undefined };
+  return loadComponent(ports, code.kind === "saved" ? code : await resolveCode(ports, code), {
+    lock: current.lock,
+    before: current.bundle.packages,
+    accepts: requireSource,
+    start: (loadable) => live.startUnit({ ...loadable, env, ...rights }),
+  });
+}
+
+async function deactivated({ log }: Pick<ChangePorts, "log">, live: LiveSource, attempted: string): Promise<void> {
+  try {
+    await callHook(live, "deactivate", attempted);
+  } catch (error) {
+    if (!lacksAccount(error)) throw error;
+    log.warn("a source could not be deactivated, and is changed all the same", { source: live.source.slug, reason: messageOf(error) });
+  }
+}
+
+/** What is loaded before the component stays, unless it is said anew. */
+function keepingImports(code: DeployRequest["code"], { code: { imports } }: SavedComponent): DeployRequest["code"] {
+  if (imports === undefined) return code;
+  if (code.kind === "saved") return { kind: "code", code: { ...code.component.code, imports }, lock: code.component.lock };
+  if (code.kind === "code") return { ...code, code: { imports, ...code.code } };
+  return { imports, ...code };
+}
+
+async function replace(
+  ports: ChangePorts,
+  state: Hosting,
+  { live, next, carried }: { live: LiveSource; next: NextVersion; carried: UpdateRequest["carried"] },
+): Promise<void> {
+  const { store } = ports;
+  const { source, component, unit } = next;
+  const attempted = `update ${live.source.slug}`;
+  const wasActive = live.source.active;
+  const hasDeactivate = wasActive && live.definition.hooks.includes("deactivate");
+  if (hasDeactivate) await store.beginChange(source.id);
+  let swap: ReturnType<LiveSource["switchTo"]> | undefined;
+  try {
+    if (wasActive) await deactivated(ports, live, attempted);
+    swap = live.switchTo(source, component, unit);
+    await makeDataStores(ports, live);
+    if (carried !== undefined) await live.carry(carried);
+    if (source.active) await callHook(live, "activate", attempted);
+    const timers = source.active ? planTimers(ports, live.definition.props, { source, before: await store.listTimers([source.id]) }) : [];
+    await (carried === undefined
+      ? store.swap(source, component, { timers })
+      : live.storeCarried((now) => store.swap(source, component, { timers, carried: now })));
+    state.timers.replace(source.id, timers);
+    swap.retireOld();
+  } catch (error) {
+    if (swap === undefined) unit?.kill("the update failed");
+    swap?.undo();
+    if (carried !== undefined) live.forgetCarried();
+    // When `deactivate` itself threw, nothing was given up that `activate` would have to take up again.
+    const gaveUpNothing = swap === undefined && hasHookThrown(error);
+    if (hasDeactivate) await (gaveUpNothing ? store.endChange(source.id) : reactivate(ports, live));
+    throw error;
+  }
+}
+
+function withoutNulls(given: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,39 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { EngineSettings } from "../../ports/engine-settings.ts";
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { isSameJson } from "../../domain/json.ts";
+import type { ConfiguredProps, PropDeclaration } from "../../domain/prop.ts";
+import { nextInstant, parseTimer } from "../../domain/schedule.ts";
+import type { Timer } from "../../ports/timer-store.ts";
+
+/** Values kept over an update: those whose prop is still declared. */
+export function carriedProps(declared: readonly PropDeclaration[], before: ConfiguredProps): JsonObject {
+  const names = new Set(declared.map((prop) => prop.name));
+  return Object.fromEntries(Object.entries(before).filter(([name]) => names.has(name)));
+}
+
+export interface TimerContext {
+  readonly source: DeployedComponent;
+  /** An unchanged schedule goes on as it was planned. */
+  readonly before: readonly Timer[];
+}
+
+/** The timers that a source with these props has from now on. */
+export function planTimers(
+  { clock, settings }: { readonly clock: Clock; readonly settings: Pick<EngineSettings, "catchUp"> },
+  declared: readonly PropDeclaration[],
+  { source, before }: TimerContext,
+): Timer[] {
+  const now = clock.now();
+  return declared.flatMap((prop) => {
+    if (prop.kind !== "timer") return [];
+    const parsed = parseTimer(source.configured[prop.name] ?? {});
+    const schedule = typeof parsed === "string" ? prop.default : parsed.schedule;
+    const catchUp = (typeof parsed === "string" ? undefined : parsed.catchUp) ?? settings.catchUp;
+    const kept = before.find((timer) => timer.prop === prop.name && timer.catchUp === catchUp && isSameJson({ ...timer.schedule }, { ...schedule }));
+    if (kept !== undefined) return [kept];
+    const nextAt = nextInstant(schedule, now, now);
+    return [{ sourceId: source.id, prop: prop.name, schedule, catchUp, anchorAt: now, ...(nextAt === undefined ? {} : { nextAt }) }];
+  });
+}

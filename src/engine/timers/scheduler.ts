@@ -1,0 +1,231 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import { messageOf } from "../../domain/errors.ts";
+import { type DeployedId, type InvocationId, invocationId } from "../../domain/ids.ts";
+import { isSameJson } from "../../domain/json.ts";
+import { countInstants, nextInstant } from "../../domain/schedule.ts";
+import type { Timer, TimerInstant, TimerStore } from "../../ports/timer-store.ts";
+import { DueQueue } from "./due-queue.ts";
+import { untilKnown } from "../runs/in-doubt.ts";
+import type { Trigger } from "../../domain/trigger.ts";
+
+/** The part of the engine's ports that timers need. */
+export interface SchedulerPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly store: Pick<TimerStore, "advance" | "settleInstant" | "listTimers">;
+}
+
+/** Who fires timers; told when they change. */
+export interface TimerPlan {
+  replace(sourceId: DeployedId, timers: readonly Timer[]): void;
+}
+
+/** Runs a source; resolves when its run is stored. */
+export interface TimerTarget {
+  invoke(sourceId: DeployedId, trigger: Trigger, id: InvocationId): Promise<unknown>;
+}
+
+/** Under `skip` an instant that is due for no longer than this is not missed. */
+const ON_TIME_MS = 5000;
+/** The wall clock may be set while the scheduler sleeps. */
+const LONGEST_SLEEP_MS = 2000;
+/** Clocks are corrected by less than this all the time. */
+const CLOCK_TOLERANCE_MS = 1000;
+const LEDGER_RETRY_MS = 1000;
+/** Timers that are moved on together. */
+const MOST_AT_ONCE = 100;
+
+/**
+ * Fires timers. Each planned instant is written to the ledger before its run starts and ends there as fired,
+ * coalesced or skipped. A timer is planned from its schedule, never from its last run, and never overlaps itself.
+ */
+export class Scheduler implements TimerPlan {
+  readonly #ports: SchedulerPorts;
+  readonly #target: TimerTarget;
+  readonly #timers = new Map<string, Timer>();
+  readonly #running = new Set<string>();
+  #queue = new DueQueue<Timer>();
+  #nudge = new AbortController();
+  #loop: Promise<void> | undefined;
+
+  constructor(ports: SchedulerPorts, target: TimerTarget) {
+    this.#ports = ports;
+    this.#target = target;
+  }
+
+  start(timers: readonly Timer[]): void {
+    for (const timer of timers) this.#plan(timer);
+    this.#loop = this.#run();
+  }
+
+  replace(sourceId: DeployedId, timers: readonly Timer[]): void {
+    const before = [...this.#timers.values()].filter((timer) => timer.sourceId === sourceId);
+    for (const timer of before) if (!timers.some((next) => isSamePlan(timer, next))) this.#timers.delete(keyOf(timer));
+    for (const timer of timers) if (!before.some((known) => isSamePlan(known, timer))) this.#plan(timer);
+    if (this.#queue.size > 2 * this.#timers.size + 100) this.#forgetReplaced();
+    this.#nudge.abort();
+  }
+
+  /** Resolves when the loop has ended, which it does when the server's signal aborts. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#nudge.abort();
+    await this.#loop;
+  }
+
+  /** Replaced timers stay in the queue until they would be due; too many of them are thrown out together. */
+  #forgetReplaced(): void {
+    this.#queue = new DueQueue();
+    for (const timer of this.#timers.values()) if (timer.nextAt !== undefined && !this.#running.has(keyOf(timer))) this.#queue.add(timer.nextAt, timer);
+  }
+
+  #plan(timer: Timer): void {
+    this.#timers.set(keyOf(timer), timer);
+    if (timer.nextAt !== undefined) this.#queue.add(timer.nextAt, timer);
+  }
+
+  async #run(): Promise<void> {
+    const { clock, signal } = this.#ports;
+    const stop = (): void => this.#nudge.abort();
+    signal.addEventListener("abort", stop);
+    let lastNow = clock.now();
+    while (!signal.aborted) {
+      const now = clock.now();
+      if (now < lastNow - CLOCK_TOLERANCE_MS) await this.#anchorAnew(now);
+      lastNow = now;
+      const due = this.#takeDue(now);
+      if (due.length > 0) {
+        // Together: their ledger entries share an fsync.
+        await Promise.all(due.map((timer) => this.#due(timer, now)));
+        continue;
+      }
+      const { next } = this.#queue;
+      this.#nudge = new AbortController();
+      await clock.sleepUntil(Math.min(next?.at ?? Number.POSITIVE_INFINITY, now + LONGEST_SLEEP_MS), this.#nudge.signal);
+    }
+  }
+
+  /**
+   * The clock was set back: what an interval has fired lies in the future now, and is not fired again. It counts from
+   * here, rather than be silent until then. Crons name times of day, which come twice and are fired once.
+   */
+  async #anchorAnew(now: number): Promise<void> {
+    for (const timer of this.#timers.values()) {
+      if (timer.schedule.kind !== "interval" || timer.nextAt === undefined || timer.nextAt <= now + timer.schedule.seconds * 1000) continue;
+      const moved: Timer = { ...timer, anchorAt: now, nextAt: now + timer.schedule.seconds * 1000 };
+      try {
+        if (!(await this.#ports.store.advance(timer, moved, []))) {
+          await this.#follow(timer);
+          continue;
+        }
+      } catch (error) {
+        this.#ports.log.error("a timer could not be moved back with the clock", { source: timer.sourceId, reason: messageOf(error) });
+        continue;
+      }
+      if (this.#timers.get(keyOf(timer)) === timer) this.#plan(moved);
+    }
+  }
+
+  /** Timers that are due and still wanted, a batch of them. */
+  #takeDue(now: number): readonly Timer[] {
+    const due: Timer[] = [];
+    for (let next = this.#queue.next; next !== undefined && next.at <= now && due.length < MOST_AT_ONCE; next = this.#queue.next) {
+      const timer = this.#queue.take();
+      if (timer !== undefined && this.#timers.get(keyOf(timer)) === timer) due.push(timer);
+    }
+    return due;
+  }
+
+  /** A timer that still runs is looked at again when its run has ended. */
+  async #due(timer: Timer, now: number): Promise<void> {
+    if (this.#running.has(keyOf(timer)) || timer.nextAt === undefined) return;
+    const { clock, store, log } = this.#ports;
+    const id = invocationId(now, clock.randomText(8));
+    const { instants, fires, handledUntil } = settle(timer, now, id);
+    const nextAt = nextInstant(timer.schedule, timer.anchorAt, handledUntil);
+    const { nextAt: _before, ...rest } = timer;
+    const moved: Timer = nextAt === undefined ? rest : { ...rest, nextAt };
+    try {
+      const isOurs = await untilKnown(this.#ports, () => store.advance(timer, moved, instants));
+      if (!isOurs) return await this.#follow(timer);
+    } catch (error) {
+      // Without the ledger nothing is fired; the instant stays due.
+      log.error("a timer could not be moved on", { source: timer.sourceId, reason: messageOf(error) });
+      return this.#queue.add(now + LEDGER_RETRY_MS, timer);
+    }
+    if (this.#timers.get(keyOf(timer)) !== timer) return this.#giveUp(fires);
+    this.#timers.set(keyOf(timer), moved);
+    if (fires === undefined) return this.#plan(moved);
+    this.#running.add(keyOf(timer));
+    void this.#fire(moved, fires, id);
+  }
+
+  /** Another host has moved it on: what is due next is in the store. */
+  async #follow(timer: Timer): Promise<void> {
+    const stored = (await this.#ports.store.listTimers([timer.sourceId])).find(({ prop }) => prop === timer.prop);
+    if (this.#timers.get(keyOf(timer)) !== timer) return;
+    if (stored === undefined) this.#timers.delete(keyOf(timer));
+    else this.#plan(stored);
+  }
+
+  /** The timer was replaced while its instant was written down. */
+  async #giveUp(fires: TimerInstant | undefined): Promise<void> {
+    if (fires !== undefined) await this.#ports.store.settleInstant({ ...fires, state: "skipped", reason: "the schedule was changed" }).catch(() => {});
+  }
+
+  async #fire(timer: Timer, instant: TimerInstant, id: InvocationId): Promise<void> {
+    const { log, store } = this.#ports;
+    try {
+      const trigger: Trigger = { kind: "timer", prop: timer.prop, plannedAt: instant.plannedAt, schedule: timer.schedule };
+      await this.#target.invoke(timer.sourceId, trigger, id);
+    } catch (error) {
+      log.error("a timer's run could not be made", { source: timer.sourceId, reason: messageOf(error) });
+      await store.settleInstant({ ...instant, state: "skipped", reason: messageOf(error) }).catch(() => {});
+    } finally {
+      this.#running.delete(keyOf(timer));
+      const current = this.#timers.get(keyOf(timer));
+      if (current?.nextAt !== undefined) this.#queue.add(current.nextAt, current);
+      this.#nudge.abort();
+    }
+  }
+}
+
+function isSamePlan(left: Timer, right: Timer): boolean {
+  const isSame = left.sourceId === right.sourceId && left.prop === right.prop && left.catchUp === right.catchUp && left.anchorAt === right.anchorAt;
+  return isSame && isSameJson({ ...left.schedule }, { ...right.schedule });
+}
+
+function keyOf({ sourceId, prop }: Timer): string {
+  return `${sourceId} ${prop}`;
+}
+
+interface Settlement {
+  readonly instants: readonly TimerInstant[];
+  /** The one that is run now. */
+  readonly fires: TimerInstant | undefined;
+  /** The last instant that this decides about. */
+  readonly handledUntil: number;
+}
+
+/** Decides about the instants that are due, by the timer's catch-up policy: all of them, or the first of very many. */
+export function settle(timer: Timer, now: number, id: InvocationId): Settlement {
+  const { sourceId, prop, schedule, catchUp, nextAt = now } = timer;
+  const of = (plannedAt: number): Omit<TimerInstant, "state"> => ({ sourceId, prop, plannedAt, lastPlannedAt: plannedAt, count: 1 });
+  const fire = (plannedAt: number, before: readonly TimerInstant[]): Settlement => {
+    const running: TimerInstant = { ...of(plannedAt), state: "running", invocationId: id };
+    return { instants: [...before, running], fires: running, handledUntil: plannedAt };
+  };
+  if (catchUp === "all") return fire(nextAt, []);
+  const { count, first, beforeLast, last, isAll } = countInstants(schedule, nextAt, now);
+  const firesLast = isAll && (catchUp === "latest" || now - last <= ON_TIME_MS);
+  if (firesLast && beforeLast === undefined) return fire(last, []);
+  const passed: TimerInstant = {
+    ...of(first),
+    lastPlannedAt: firesLast ? (beforeLast ?? last) : last,
+    count: firesLast ? count - 1 : count,
+    state: catchUp === "latest" ? "coalesced" : "skipped",
+    reason: catchUp === "latest" ? "the server was down or the run before went on: one run stands for all" : "the server was down or the run before went on",
+  };
+  return firesLast ? fire(last, [passed]) : { instants: [passed], fires: undefined, handledUntil: last };
+}

@@ -1,0 +1,141 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { EngineSettings } from "../../ports/engine-settings.ts";
+import type { RunStore } from "../../ports/run-store.ts";
+import type { SubscriptionStore } from "../../ports/subscription-store.ts";
+import type { Credentials } from "../accounts/credentials.ts";
+import { invocationId } from "../../domain/ids.ts";
+import type { ActionContext, LogLine, Outcome, RunResult, StateChanges } from "../../domain/invocation.ts";
+import type { Emit } from "../../domain/event.ts";
+import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
+import { withDynamicProps } from "../../domain/prop.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { Unit } from "../../ports/runner.ts";
+import type { Configuration } from "../runs/configure.ts";
+
+/** What an action did (platform.md §4.7). */
+export interface ActionRun {
+  readonly outcome: Outcome;
+  readonly exports: JsonObject;
+  readonly returned?: JsonValue;
+  readonly response?: JsonValue;
+  readonly sends: readonly JsonValue[];
+  /** What it wanted to come next, which a workflow would do. */
+  readonly flow?: JsonObject;
+  readonly emits: readonly Emit[];
+  readonly logs: readonly LogLine[];
+  readonly durationMs: number;
+  /** How often it ran: once, and again each time it asked for that. */
+  readonly runs: number;
+}
+
+export interface ActionPorts {
+  readonly store: Pick<RunStore, "readActionState" | "writeActionState"> & Pick<SubscriptionStore, "identity">;
+  readonly clock: Clock;
+  readonly settings: Pick<EngineSettings, "deadlineMs">;
+  readonly credentials: Credentials;
+  readonly signal: AbortSignal;
+}
+
+/** An action whose code is loaded. */
+export interface LoadedAction {
+  readonly component: SavedComponent;
+  readonly unit: Unit;
+  /** Keys of `$.service.db` that its process may know. */
+  readonly memory: Set<string>;
+}
+
+type Wishes = Configuration & ActionContext;
+
+/**
+ * Runs an action once, and again as often as it asks for with `$.flow.rerun`. What else a workflow would do, such as
+ * going on later, is told in `flow` and left.
+ */
+export async function runAction(ports: ActionPorts, action: LoadedAction, wishes: Wishes): Promise<ActionRun> {
+  const { clock, signal } = ports;
+  const startedAt = clock.now();
+  const logs: LogLine[] = [];
+  let context: JsonValue | undefined;
+  for (let runs = 1; ; runs++) {
+    const result = await runOnce(ports, action, {
+      ...wishes,
+      context: { ...(await contextOf(ports)), ...wishes.context, run: { runs, ...(context === undefined ? {} : { context }) } },
+    });
+    logs.push(...result.logs);
+    const report = reportOf(result);
+    const rerun = isJsonObject(report["flow"]) && report["flow"]["kind"] === "rerun" ? report["flow"] : undefined;
+    if (rerun === undefined || runs > Number(rerun["maxRetries"]) || signal.aborted) {
+      return { ...actionRun(result, report), logs, durationMs: clock.now() - startedAt, runs };
+    }
+    context = rerun["context"];
+    await clock.sleepUntil(clock.now() + Number(rerun["ms"]), signal);
+  }
+}
+
+async function runOnce(ports: ActionPorts, action: LoadedAction, { configured, dynamicProps, steps, context }: Wishes): Promise<RunResult> {
+  const { clock, settings } = ports;
+  const { definition } = action.component;
+  const memory = definition.props.some(({ kind }) => kind === "db") ? (definition.key ?? action.component.hash) : undefined;
+  if (memory !== undefined) await recall(ports, action, memory);
+  const reach = await ports.credentials.reachOf(withDynamicProps(definition.props, dynamicProps), configured);
+  const id = invocationId(clock.now(), clock.randomText(8));
+  const request = {
+    id,
+    method: { kind: "action", steps, context },
+    ...reach,
+    dynamicProps,
+    endpoint: "",
+    deadlineMs: settings.deadlineMs,
+  } as const;
+  const result = await action.unit.call(request, { log: () => {}, respond: () => {} });
+  if (memory !== undefined) await remember(ports, action, { memory, changes: result.stateChanges });
+  return result;
+}
+
+/** A process sees what is stored by now; what it knows and is gone is cleared. */
+async function recall({ store }: Pick<ActionPorts, "store">, { unit, memory: known }: LoadedAction, memory: string): Promise<void> {
+  const stored = await store.readActionState(memory);
+  const gone = [...known].filter((key) => !(key in stored)).map((key) => [key, null]);
+  for (const key of Object.keys(stored)) known.add(key);
+  unit.patchState({ ...stored, ...Object.fromEntries(gone) }, 0);
+}
+
+async function remember(
+  { store }: Pick<ActionPorts, "store">,
+  { memory: known }: LoadedAction,
+  { memory, changes }: { memory: string; changes: StateChanges },
+): Promise<void> {
+  for (const key of Object.keys(changes)) known.add(key);
+  await store.writeActionState(memory, changes);
+}
+
+async function contextOf({ clock, store }: Pick<ActionPorts, "clock" | "store">): Promise<JsonObject> {
+  const { userId } = await store.identity();
+  const now = clock.now();
+  return {
+    id: clock.randomText(27),
+    ts: now,
+    owner_id: userId,
+    workflow_id: null,
+    workflow_name: null,
+    deployment_id: null,
+    trace_id: clock.randomText(27),
+    test: false,
+  };
+}
+
+function reportOf({ report: text, returned }: RunResult): JsonObject {
+  const report = parseJson(text ?? "{}");
+  return { ...(isJsonObject(report) ? report : {}), ...(returned === undefined ? {} : { returned: parseJson(returned) ?? null }) };
+}
+
+function actionRun({ outcome, emits }: RunResult, { exports, returned, response, sends, flow }: JsonObject): Omit<ActionRun, "logs" | "durationMs" | "runs"> {
+  return {
+    outcome,
+    emits,
+    exports: isJsonObject(exports) ? exports : {},
+    sends: Array.isArray(sends) ? sends : [],
+    ...(returned === undefined ? {} : { returned }),
+    ...(response === undefined ? {} : { response }),
+    ...(isJsonObject(flow) ? { flow } : {}),
+  };
+}

@@ -1,0 +1,194 @@
+import { withAccounts } from "../../domain/account.ts";
+import { readableProps } from "../../domain/check-props.ts";
+import { PdError } from "../../domain/errors.ts";
+import type { ActionContext, Method, OptionsRequest, RunResult } from "../../domain/invocation.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { type PropDeclaration, dataStoresOf, withDynamicProps } from "../../domain/prop.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
+import { accountFinder } from "../accounts/accounts.ts";
+import { type ActionPorts, type LoadedAction, runAction } from "./actions.ts";
+import { askUnit } from "../runs/ask-unit.ts";
+import { type CodeInput, type CodePorts, type GivenComponent, loadComponent, requireAction, resolveCode } from "../code/build-component.ts";
+import { type Configuration, type Configuring, configure, dynamicPropsFor } from "../runs/configure.ts";
+import { answerDataStore } from "../runs/data-stores.ts";
+import { type OptionsPage, optionsOf } from "../runs/options-page.ts";
+import type { AccountStore } from "../../ports/account-store.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { DataStoreStore } from "../../ports/data-store-store.ts";
+import type { RegistryStore } from "../../ports/registry-store.ts";
+import type { Runner } from "../../ports/runner.ts";
+import { Usage } from "../runs/usage.ts";
+
+/** What is laid on the workbench: code, or what was saved of it, with its variables. */
+export interface WorkPiece {
+  readonly code: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent };
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface WorkbenchPorts extends CodePorts, ActionPorts {
+  readonly store: RegistryStore & AccountStore & DataStoreStore & ActionPorts["store"];
+  readonly clock: Clock;
+  readonly runner: Runner;
+}
+
+/** A component that is loaded and not deployed, or is being loaded. */
+interface Bench {
+  readonly loading: Promise<LoadedAction>;
+  /** Absent while it is loaded. */
+  loaded?: LoadedAction;
+  /** Those who wait for it count as well: what is in use stays. */
+  uses: number;
+  lastUsedAt: number;
+}
+
+const MOST_BENCHES = 4;
+const IDLE_MS = 60_000;
+
+/**
+ * Where components that are not deployed are looked at, configured and run as actions. One stays loaded for a while:
+ * whoever asks for one choice will ask for the next. Runs of the same code share its process, so they share the
+ * globals of its modules and its /tmp, as on the hosted platform.
+ */
+export class Workbench {
+  readonly #ports: WorkbenchPorts;
+  readonly #benches = new Map<string, Bench>();
+  readonly #usage: Usage;
+  #isClosed = false;
+
+  constructor(ports: WorkbenchPorts) {
+    this.#ports = ports;
+    this.#usage = new Usage(ports.clock);
+  }
+
+  /** What the code declares. Throws what building and loading throw. */
+  describe(piece: WorkPiece): Promise<SavedComponent> {
+    return this.#with(piece, async ({ component }) => component);
+  }
+
+  /** One page of a prop's choices. Throws PD_OPTIONS_FAILED. */
+  listOptions(piece: WorkPiece, request: OptionsRequest, given: JsonObject): Promise<OptionsPage> {
+    return this.#with(piece, async (loaded) => {
+      const { definition } = loaded.component;
+      const isDynamic = !definition.props.some(({ name }) => name === request.prop);
+      const dynamicProps = isDynamic ? await this.#dynamicProps(loaded, { given, isPartial: true }) : [];
+      const declared = withDynamicProps(definition.props, dynamicProps);
+      const configured = readableProps(declared, withAccounts(declared, given, await accountFinder(this.#ports.store)));
+      return optionsOf(request.prop, await this.#ask(loaded, { kind: "options", ...request }, { configured, dynamicProps }));
+    });
+  }
+
+  /** What `additionalProps` declares for these values. Throws PD_BAD_PROPS, PD_ADDITIONAL_PROPS_FAILED. */
+  additionalProps(piece: WorkPiece, given: JsonObject): Promise<readonly PropDeclaration[]> {
+    return this.#with(piece, (loaded) => this.#dynamicProps(loaded, { given }));
+  }
+
+  /** Throws PD_NOT_A_COMPONENT, PD_BAD_PROPS and its like; an action that fails is a result. */
+  runAction(piece: WorkPiece, { props, ...action }: { props: JsonObject } & ActionContext): ReturnType<typeof runAction> {
+    return this.#with(piece, async (loaded) => {
+      const { definition } = loaded.component;
+      requireAction(definition);
+      const ask = (values: Configuration): Promise<RunResult> => this.#ask(loaded, { kind: "additional-props" }, values);
+      const configuration = await configure({ name: definition.name, definition, given: props, ask, findAccount: await accountFinder(this.#ports.store) });
+      const stores = dataStoresOf(withDynamicProps(definition.props, configuration.dynamicProps), configuration.configured);
+      for (const name of stores) await this.#ports.store.createDataStore(name, this.#ports.clock.now());
+      return runAction(this.#ports, loaded, { ...configuration, ...action });
+    });
+  }
+
+  /** Ends what nobody has used for a while. */
+  coolDown(): void {
+    const now = this.#ports.clock.now();
+    for (const [key, bench] of this.#benches) if (bench.uses === 0 && now - bench.lastUsedAt >= IDLE_MS) this.#putAway(key, bench);
+  }
+
+  /** Resolves when nothing goes on. */
+  untilIdle(): Promise<void> {
+    return this.#usage.untilIdle();
+  }
+
+  /** Calls in flight are interrupted; what is being loaded ends as soon as it can be called. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { loaded } of this.#benches.values()) loaded?.unit.kill("the server stopped");
+  }
+
+  #with<Value>(piece: WorkPiece, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
+    return this.#usage.during(() => this.#use(piece, work));
+  }
+
+  async #use<Value>({ code, env }: WorkPiece, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
+    const resolved = code.kind === "saved" ? code : await resolveCode(this.#ports, code);
+    const key = JSON.stringify([resolved.kind === "saved" ? resolved.component.id : resolved.code, env]);
+    for (;;) {
+      const bench = this.#benches.get(key) ?? this.#open(key, resolved, env);
+      bench.uses++;
+      try {
+        const loaded = await bench.loading;
+        if (loaded.unit.isUsable) return await work(loaded);
+        this.#forget(key, bench);
+      } finally {
+        bench.uses--;
+        bench.lastUsedAt = this.#ports.clock.now();
+      }
+    }
+  }
+
+  #open(key: string, code: GivenComponent, env: WorkPiece["env"]): Bench {
+    const bench: Bench = { loading: this.#load(code, env), uses: 0, lastUsedAt: this.#ports.clock.now() };
+    bench.loading.then(
+      (loaded) => (bench.loaded = loaded),
+      () => this.#forget(key, bench),
+    );
+    this.#benches.set(key, bench);
+    this.#makeRoom();
+    return bench;
+  }
+
+  async #load(code: GivenComponent, env: WorkPiece["env"]): Promise<LoadedAction> {
+    const ports = this.#ports;
+    const events = { late: () => {}, ended: () => {}, ask: answerDataStore.bind(undefined, ports) };
+    const { component, unit } = await loadComponent(ports, code, {
+      start({ bundle, packagesFolder }) {
+        const packagesPath = packagesFolder === undefined ? {} : { packagesPath: ports.packages.locate(packagesFolder) };
+        return ports.runner.start({ bundle, env, state: {}, ...packagesPath }, events);
+      },
+    });
+    if (this.#isClosed) {
+      unit.kill("the server stopped");
+      throw new PdError("PD_STOPPING", `Cannot use ${component.code.path}: the server is stopping`);
+    }
+    return { component, unit, memory: new Set() };
+  }
+
+  /** Those that were not used for longest make place for others. */
+  #makeRoom(): void {
+    const idle = [...this.#benches].filter(([, { uses, loaded }]) => uses === 0 && loaded !== undefined);
+    const surplus = idle.toSorted(([, a], [, b]) => a.lastUsedAt - b.lastUsedAt).slice(0, Math.max(0, this.#benches.size - MOST_BENCHES));
+    for (const [key, bench] of surplus) this.#putAway(key, bench);
+  }
+
+  #putAway(key: string, bench: Bench): void {
+    this.#forget(key, bench);
+    void bench.loaded?.unit.retire();
+  }
+
+  #forget(key: string, bench: Bench): void {
+    if (this.#benches.get(key) === bench) this.#benches.delete(key);
+  }
+
+  async #dynamicProps(loaded: LoadedAction, values: Pick<Configuring, "given" | "isPartial">): Promise<readonly PropDeclaration[]> {
+    const { definition } = loaded.component;
+    return dynamicPropsFor({
+      name: definition.name,
+      definition,
+      ...values,
+      findAccount: await accountFinder(this.#ports.store),
+      ask: (values) => this.#ask(loaded, { kind: "additional-props" }, values),
+    });
+  }
+
+  async #ask({ unit, component }: LoadedAction, method: Method, values: Configuration): Promise<RunResult> {
+    const reach = await this.#ports.credentials.reachOf(withDynamicProps(component.definition.props, values.dynamicProps), values.configured);
+    return askUnit(this.#ports, unit, { method, ...values, ...reach, endpoint: "" });
+  }
+}
