@@ -75,8 +75,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "an instant that was running at a crash is fired again",
     file: "src/engine/timers/scheduler.ts",
-    find: "if (!(await store.advance(timer, moved, instants))) return this.#follow(timer);",
-    put: "void store.advance; void instants; void this.#follow;",
+    find: "const isOurs = await untilKnown(this.#ports, () => store.advance(timer, moved, instants));",
+    put: "const isOurs = await Promise.resolve(store !== undefined && instants.length >= 0 && untilKnown !== undefined);",
     breaks: /one fate/,
   },
 ];

@@ -1,7 +1,8 @@
 import type { AccountId } from "./ids.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "./json.ts";
 import type { OAuthGrant } from "./oauth.ts";
-import type { PropDeclaration } from "./prop.ts";
+import { accountIdOf } from "./props/app-prop.ts";
+import type { PropDeclaration } from "./props/kinds.ts";
 
 /** Credentials for one app: what `$auth` shows (platform.md §1.7). */
 export interface AccountContent {
@@ -27,12 +28,6 @@ export interface Account extends AccountContent {
 
 /** Finds an account by id, or by name among those of an app. */
 export type FindAccount = (app: string, idOrName: string) => Account | undefined;
-
-/** The account that the value of an app prop names; `undefined`: it holds the credentials themselves. */
-export function accountIdOf(value: JsonValue | undefined): string | undefined {
-  const id = isJsonObject(value) ? value["authProvisionId"] : undefined;
-  return typeof id === "string" ? id : undefined;
-}
 
 /** Given values in which app props name accounts by their ids; what names no account that there is stays as it is. */
 export function withAccounts(props: readonly PropDeclaration[], given: JsonObject, find: FindAccount): JsonObject {

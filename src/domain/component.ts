@@ -1,7 +1,7 @@
 import type { DedupeStrategy } from "./dedupe.ts";
 import { isRecord } from "./json.ts";
-import type { PropDeclaration } from "./prop.ts";
-import { readProps } from "./read-props.ts";
+import type { PropDeclaration } from "./props/kinds.ts";
+import { readProps } from "./props/read-props.ts";
 
 export type HookName = "deploy" | "activate" | "deactivate";
 

@@ -1,6 +1,7 @@
 import type { ComponentDefinition } from "./component.ts";
 import type { DeployedId, SavedId } from "./ids.ts";
-import type { ConfiguredProps, PropDeclaration } from "./prop.ts";
+import type { ConfiguredProps } from "./props/declared-props.ts";
+import type { PropDeclaration } from "./props/kinds.ts";
 import type { Origin, SavedComponent } from "./saved-component.ts";
 
 /** An instance of a saved component (components.md, Deployed component). */

@@ -121,3 +121,8 @@ function spanOf(instants: readonly number[]): Omit<MissedInstants, "isAll"> {
   const beforeLast = instants.at(-2);
   return { count: instants.length, first, last: instants.at(-1) ?? first, ...(beforeLast === undefined ? {} : { beforeLast }) };
 }
+
+/** As a timer's schedule is given. */
+export function scheduleInput(schedule: Schedule): { intervalSeconds?: number; cron?: string; timezone?: string } {
+  return schedule.kind === "interval" ? { intervalSeconds: schedule.seconds } : { cron: schedule.expression, timezone: schedule.timezone };
+}

@@ -3,7 +3,7 @@ import { type InvocationId, isSavedId } from "../domain/ids.ts";
 import type { HttpResponse } from "../domain/invocation.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { AppProbe } from "../domain/known-app.ts";
-import { dataStoresOf } from "../domain/prop.ts";
+import { dataStoresOf } from "../domain/props/declared-props.ts";
 import { type IndexedComponent, searchIndex } from "../domain/registry.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import { type HttpTrigger, timerEvent } from "../domain/trigger.ts";

@@ -2,7 +2,8 @@ import type { InvocationId } from "../domain/ids.ts";
 import type { BadResponse, HttpResponse, LogLine, Method, Outcome, RunResult, StateChanges, StoredValues } from "../domain/invocation.ts";
 import type { DataStoreRequest } from "../domain/data-store.ts";
 import type { JsonValue } from "../domain/json.ts";
-import type { ConfiguredProps, PropDeclaration } from "../domain/prop.ts";
+import type { ConfiguredProps } from "../domain/props/declared-props.ts";
+import type { PropDeclaration } from "../domain/props/kinds.ts";
 import type { Bundle } from "../domain/saved-component.ts";
 
 /** What encloses units. `wall`: namespaces of their own; `belt`: Node's permission model alone; `auto`: the wall where it can be had. */

@@ -2,7 +2,8 @@ import { messageOf } from "../domain/errors.ts";
 import type { InvocationId } from "../domain/ids.ts";
 import { type LogLine, type Outcome, type RunResult, type StateChanges, type StoredValues } from "../domain/invocation.ts";
 import type { Bundle } from "../domain/saved-component.ts";
-import { secretVariables } from "../domain/secret-props.ts";
+import { propFacts } from "../domain/props/declared-props.ts";
+import { secretVariables } from "../domain/secrets.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { CallReport, CallRequest, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { type PrintedAmount, keepLine } from "./call-log.ts";
@@ -103,7 +104,7 @@ export class ProcessUnit implements Unit {
   }
 
   call(request: CallRequest, report: CallReport): Promise<RunResult> {
-    const { deadlineMs, dataStores, secrets, ...call } = request;
+    const { deadlineMs, dataStores, secrets, dynamicProps = [], ...call } = request;
     this.#mask.add(secrets);
     const { id } = call;
     if (this.#isRetired) return Promise.resolve(endedWithout({ kind: "interrupted", reason: "its process has ended" }, []));
@@ -112,7 +113,7 @@ export class ProcessUnit implements Unit {
       this.#inFlight.set(id, { deadlineAt, deadlineMs, dataStores, report, logs: [], printed: { lines: 0, size: 0 }, settle });
       this.#lastCall = id;
       this.#remember(id);
-      this.#child.send({ type: "host:call", ...call });
+      this.#child.send({ type: "host:call", ...call, dynamicProps: dynamicProps.map(propFacts) });
       void this.#watchDeadlines();
     });
   }

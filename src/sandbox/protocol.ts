@@ -3,7 +3,8 @@ import type { InvocationId } from "../domain/ids.ts";
 import type { BadResponse, HttpResponse, LogLine, Method, Outcome, StateChanges, StoredValues, TouchedKeys } from "../domain/invocation.ts";
 import type { DataStoreRequest } from "../domain/data-store.ts";
 import type { JsonValue } from "../domain/json.ts";
-import type { ConfiguredProps, PropDeclaration } from "../domain/prop.ts";
+import type { ConfiguredProps } from "../domain/props/declared-props.ts";
+import type { PropFacts } from "../domain/props/prop-kind.ts";
 
 /** Changes when a message changes; a child of another version is refused. */
 export const PROTOCOL = 5;
@@ -42,7 +43,7 @@ export type ToChild =
       readonly method: Method;
       readonly configured: ConfiguredProps;
       readonly endpoint: string;
-      readonly dynamicProps?: readonly PropDeclaration[];
+      readonly dynamicProps: readonly PropFacts[];
     }
   /** To the question of this number; `error`: the message to throw. */
   | { readonly type: "host:answer"; readonly number: number; readonly value?: JsonValue; readonly error?: string }

@@ -2,7 +2,7 @@ import * as oauth from "oauth4webapi";
 import type { GrantedTokens, OAuthClient, TokenAnswer } from "../domain/oauth.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
-import { withStars } from "../domain/secret-props.ts";
+import { withStars } from "../domain/secrets.ts";
 import type { Authorization, AuthorizationRequest, DeviceAuthorization, OAuthServer } from "../ports/oauth-server.ts";
 import { sendRequest } from "./http-client.ts";
 

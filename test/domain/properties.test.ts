@@ -2,13 +2,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readDefinition } from "../../src/domain/component.ts";
-import { checkProps } from "../../src/domain/check-props.ts";
+import { checkProps } from "../../src/domain/props/check-props.ts";
 import { dedupe } from "../../src/domain/dedupe.ts";
 import { orderEmits, parseTs } from "../../src/domain/event.ts";
 import { isJsonValue, parseJson } from "../../src/domain/json.ts";
 import { LIMITS, isPlainJsonText, isTooComplex } from "../../src/domain/limits.ts";
 import { isBareImport, parsePackageImport } from "../../src/domain/package-spec.ts";
-import { readProps } from "../../src/domain/read-props.ts";
+import { readProps } from "../../src/domain/props/read-props.ts";
 import { isAppSlug, isKey } from "../../src/domain/registry.ts";
 import { nextInstant, parseTimer } from "../../src/domain/schedule.ts";
 import { forTerminal } from "../../src/cli/terminal-text.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Account, AccountContent } from "../../src/domain/account.ts";
-import { readProps } from "../../src/domain/read-props.ts";
+import { readProps } from "../../src/domain/props/read-props.ts";
 import { Credentials } from "../../src/engine/accounts/credentials.ts";
 import { keepRenewed } from "../../src/engine/housekeeping.ts";
 import type { AccountStore } from "../../src/ports/account-store.ts";

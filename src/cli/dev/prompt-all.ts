@@ -1,13 +1,11 @@
 import type { SourceRecord } from "../../api/sources.ts";
 import { type JsonValue, isJsonObject } from "../../domain/json.ts";
+import { kindOfType } from "../../domain/props/kinds.ts";
 import type { Question } from "../ask/answer-check.ts";
 
-/** What is asked for under --prompt-all: not interfaces, services and credentials. */
-const ASKED = new Set(["string", "string[]", "integer", "integer[]", "boolean", "boolean[]", "object", "any", "$.interface.timer"]);
-
-/** Questions for all props of a source, each with the value that it has; secrets are kept when nothing is answered. */
+/** Questions for all props of a source but interfaces, services and credentials, each with the value that it has; secrets are kept when nothing is answered. */
 export function promptAllQuestions({ configured_props: values, configurable_props: declared }: SourceRecord): readonly Question[] {
-  const asked = declared.filter((prop) => ASKED.has(prop.type) && prop.static === undefined);
+  const asked = declared.filter((prop) => kindOfType(prop.type).asking?.isAskedAgain === true && prop.static === undefined);
   return asked.map((prop) => {
     const current = values[prop.name];
     return { ...prop, default: withoutNulls(current ?? prop.default) ?? "", isKept: prop.secret === true && current !== undefined };

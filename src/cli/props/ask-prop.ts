@@ -1,8 +1,9 @@
 import { checkbox, confirm, input, password, select } from "@inquirer/prompts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
+import { kindOfType } from "../../domain/props/kinds.ts";
 import { askAccount } from "../accounts/ask-account.ts";
-import { type Question, answerProblem, timerAnswer } from "../ask/answer-check.ts";
+import { type Question, answerProblem, answeredValue } from "../ask/answer-check.ts";
 import type { AskedComponent } from "./asked-component.ts";
 import { askChoice, askChoices, valueOf } from "../ask/ask-choice.ts";
 import { type Choice, Choices, type LoadPage } from "../ask/choices.ts";
@@ -23,9 +24,10 @@ interface AskPropSettings {
 
 /** Asks for the value of one prop; `undefined`: it is to have none. Choices are offered where there are any. */
 export async function askProp(cli: CliContext, prop: Question, { signal, load, component }: AskPropSettings): Promise<JsonValue | undefined> {
-  if (prop.type === "app") return askAccount(cli, component, { prop, signal });
+  const { offers } = kindOfType(prop.type).asking ?? {};
+  if (offers === "accounts") return askAccount(cli, component, { prop, signal });
   const message = messageOf(prop);
-  const hasChoices = prop.remoteOptions === true || prop.type === "data_store";
+  const hasChoices = prop.remoteOptions === true || offers === "data-stores";
   if (hasChoices) {
     try {
       return await askListed(cli, prop, { message, signal, load });
@@ -72,7 +74,7 @@ async function askPlain(
   if (prop.type === "boolean") return confirm({ message, default: given === true || given === "true" }, context);
   const shown = given === undefined || given === null ? undefined : typeof given === "string" ? given : JSON.stringify(given);
   const answer = await input({ message, validate, ...(shown === undefined ? {} : { default: shown }) }, context);
-  return prop.type === "$.interface.timer" ? timerAnswer(answer) : answer;
+  return answeredValue(prop, answer);
 }
 
 function choicesOf({ options = [] }: Question): readonly Choice[] {
@@ -97,16 +99,6 @@ function messageOf(prop: Question): string {
 /** How a value is written that is no plain text. */
 function formOf(prop: Question): string[] {
   if (choicesOf(prop).length > 0 || prop.remoteOptions === true) return [];
-  if (isList(prop)) return ["a, b or a JSON list"];
-  switch (prop.type) {
-    case "object":
-    case "http_request":
-      return ["JSON"];
-    case "$.interface.timer":
-      return ["seconds, or a cron expression"];
-    case "data_store":
-      return ["a new name makes one"];
-    default:
-      return [];
-  }
+  const form = kindOfType(prop.type).asking?.form?.(prop);
+  return form === undefined ? [] : [form];
 }

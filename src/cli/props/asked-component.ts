@@ -3,6 +3,7 @@ import type { ChoicesRecord, PropRecord } from "../../api/props.ts";
 import type { SourceRecord } from "../../api/sources.ts";
 import type { Client } from "../../client/client.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { kindOfType } from "../../domain/props/kinds.ts";
 import { type AppFacts, findAppOf } from "../accounts/app-facts.ts";
 import type { LoadPage } from "../ask/choices.ts";
 
@@ -30,7 +31,9 @@ export function askedCode(client: Client, code: GivenCode): AskedComponent {
     app: (slug) => findAppOf(client, slug, code),
     props: async (given) => (await client.components.props({ ...code, configured_props: given })).dynamicProps.configurableProps,
     choices: (prop, given) => (request) =>
-      prop.type === "data_store" ? dataStores(client) : client.components.configure({ ...code, ...request, prop_name: prop.name, configured_props: given }),
+      kindOfType(prop.type).asking?.offers === "data-stores"
+        ? dataStores(client)
+        : client.components.configure({ ...code, ...request, prop_name: prop.name, configured_props: given }),
   };
 }
 
@@ -41,7 +44,9 @@ export function askedSource(client: Client, source: SourceRecord): AskedComponen
     app: (slug) => findAppOf(client, slug, { component_id: source.component_id }),
     props: async () => source.configurable_props,
     choices: (prop, given) => (request) =>
-      prop.type === "data_store" ? dataStores(client) : client.sources.configure(source.id, { ...request, prop_name: prop.name, configured_props: given }),
+      kindOfType(prop.type).asking?.offers === "data-stores"
+        ? dataStores(client)
+        : client.sources.configure(source.id, { ...request, prop_name: prop.name, configured_props: given }),
   };
 }
 

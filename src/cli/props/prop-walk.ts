@@ -2,6 +2,7 @@ import { checkbox } from "@inquirer/prompts";
 import { badPropsOf } from "../../client/client.ts";
 import type { PropProblemRecord, PropRecord } from "../../api/props.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { kindOfType } from "../../domain/props/kinds.ts";
 import { askProp } from "./ask-prop.ts";
 import type { AskedComponent } from "./asked-component.ts";
 import type { CliContext } from "../context.ts";
@@ -14,9 +15,6 @@ interface Known {
   /** What is missing or wrong. */
   readonly problems: readonly PropProblemRecord[];
 }
-
-/** Types whose value a person can be asked for. */
-const NEVER_ASKED = new Set(["$.interface.http", "$.interface.apphook", "$.service.db", "alert", "dir"]);
 
 /**
  * Walks a person through the props of a component, in the order of their declaration: what is required, what else they
@@ -122,7 +120,7 @@ export class PropWalk {
 }
 
 function isShown({ type, hidden, disabled, static: fixed }: PropRecord): boolean {
-  return !NEVER_ASKED.has(type) && hidden !== true && disabled !== true && fixed === undefined;
+  return kindOfType(type).asking !== undefined && hidden !== true && disabled !== true && fixed === undefined;
 }
 
 function isOptional(prop: PropRecord): boolean {

@@ -1,14 +1,15 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { ComponentStore } from "../../ports/component-store.ts";
 import type { Credentials } from "./credentials.ts";
-import { type Account, type AccountContent, type FindAccount, accountIdOf } from "../../domain/account.ts";
+import type { Account, AccountContent, FindAccount } from "../../domain/account.ts";
+import { accountIdOf } from "../../domain/props/app-prop.ts";
 import type { ComponentDefinition } from "../../domain/component.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { withDefaults } from "../../domain/known-app.ts";
 import { TOKEN_FIELDS } from "../../domain/oauth.ts";
-import { withDynamicProps } from "../../domain/prop.ts";
+import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import { isAppSlug } from "../../domain/registry.ts";
 import type { AccountStore } from "../../ports/account-store.ts";
 

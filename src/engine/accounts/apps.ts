@@ -4,7 +4,7 @@ import { PdError } from "../../domain/errors.ts";
 import { type AppField, type KnownApp, knownApp, knownApps } from "../../domain/known-app.ts";
 import { appOfKey, isAppSlug } from "../../domain/registry.ts";
 import type { ComponentCode } from "../../domain/saved-component.ts";
-import { isSecretField } from "../../domain/secret-props.ts";
+import { isSecretField } from "../../domain/secrets.ts";
 import type { Registries } from "../code/registries.ts";
 
 export interface App extends KnownApp {

@@ -1,11 +1,14 @@
-import { type AccountContent, accountIdOf } from "../../domain/account.ts";
+import type { AccountContent } from "../../domain/account.ts";
+import { accountIdOf } from "../../domain/props/app-prop.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import type { AccountId } from "../../domain/ids.ts";
 import type { RunResult } from "../../domain/invocation.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { type OAuthGrant, type TokenAnswer, canRenew, grantAfter, isDue, isRevoked, oauthCredentials } from "../../domain/oauth.ts";
-import { type ConfiguredProps, type PropDeclaration, dataStoresOf } from "../../domain/prop.ts";
-import { isSecretField, secretTexts, withStars } from "../../domain/secret-props.ts";
+import { type ConfiguredProps, dataStoresOf } from "../../domain/props/declared-props.ts";
+import type { PropDeclaration } from "../../domain/props/kinds.ts";
+import { isSecretField, withStars } from "../../domain/secrets.ts";
+import { secretTexts } from "../../domain/props/secret-props.ts";
 import type { AccountStore } from "../../ports/account-store.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";

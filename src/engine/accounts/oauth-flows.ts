@@ -3,7 +3,7 @@ import type { Credentials } from "./credentials.ts";
 import type { AccountContent } from "../../domain/account.ts";
 import { PdError } from "../../domain/errors.ts";
 import { withDefaults } from "../../domain/known-app.ts";
-import { withStars } from "../../domain/secret-props.ts";
+import { withStars } from "../../domain/secrets.ts";
 import { type OAuthClient, type OAuthProvider, type TokenAnswer, grantAfter, oauthCredentials } from "../../domain/oauth.ts";
 import type { Authorization, DeviceAuthorization, OAuthServer } from "../../ports/oauth-server.ts";
 import type { Accounts } from "./accounts.ts";

@@ -5,7 +5,7 @@ import { PdError, messageOf } from "../../domain/errors.ts";
 import { type InvocationId, invocationId } from "../../domain/ids.ts";
 import { type BadResponse, type HttpResponse, isFailed } from "../../domain/invocation.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { AppHookProp } from "../../domain/prop.ts";
+import type { AppHookProp } from "../../domain/props/app-hook-prop.ts";
 import type { HttpTrigger } from "../../domain/trigger.ts";
 import type { CommittedRun } from "../runs/commit-run.ts";
 import { type Cancel, DeadlineQueue } from "./deadline-queue.ts";

@@ -2,7 +2,8 @@ import type { Clock } from "../../ports/clock.ts";
 import type { EngineSettings } from "../../ports/engine-settings.ts";
 import { invocationId } from "../../domain/ids.ts";
 import type { Method, RunResult } from "../../domain/invocation.ts";
-import type { ConfiguredProps, PropDeclaration } from "../../domain/prop.ts";
+import type { ConfiguredProps } from "../../domain/props/declared-props.ts";
+import type { PropDeclaration } from "../../domain/props/kinds.ts";
 import type { CallReport, Unit } from "../../ports/runner.ts";
 
 export interface Question {

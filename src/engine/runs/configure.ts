@@ -1,12 +1,14 @@
 import { type FindAccount, withAccounts } from "../../domain/account.ts";
 import type { ComponentDefinition } from "../../domain/component.ts";
-import { type PropProblem, checkProps, isFixed } from "../../domain/check-props.ts";
+import { type PropProblem, checkProps } from "../../domain/props/check-props.ts";
+import { isFixed } from "../../domain/props/declared-props.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type RunResult, outcomeDetails, reasonOf } from "../../domain/invocation.ts";
 import { type JsonObject, isSameJson, parseJson } from "../../domain/json.ts";
-import { propRecord } from "../../domain/prop-record.ts";
-import { type ConfiguredProps, type PropDeclaration, withDynamicProps } from "../../domain/prop.ts";
-import { readProps } from "../../domain/read-props.ts";
+import { propFacts } from "../../domain/props/declared-props.ts";
+import { type ConfiguredProps, withDynamicProps } from "../../domain/props/declared-props.ts";
+import type { PropDeclaration } from "../../domain/props/kinds.ts";
+import { readProps } from "../../domain/props/read-props.ts";
 
 /** What a component is configured with. */
 export interface Configuration {
@@ -94,5 +96,5 @@ function pick(given: JsonObject, declared: readonly PropDeclaration[]): JsonObje
 function badProps(name: string, declared: readonly PropDeclaration[], problems: readonly PropProblem[]): PdError {
   const lines = problems.map(({ prop, problem }) => `\n  - ${prop} ${problem}`).join("");
   const fix = problems.some(({ isMissing }) => isMissing) ? {} : { fix: "Correct these values" };
-  return new PdError("PD_BAD_PROPS", `Cannot configure ${name}:${lines}`, { details: { problems, props: declared.map(propRecord) }, ...fix });
+  return new PdError("PD_BAD_PROPS", `Cannot configure ${name}:${lines}`, { details: { problems, props: declared.map(propFacts) }, ...fix });
 }

@@ -4,7 +4,7 @@ import { PdError, messageOf } from "../../domain/errors.ts";
 import { invocationId } from "../../domain/ids.ts";
 import type { LogLine, Method, RunResult, StateChanges } from "../../domain/invocation.ts";
 import { MOST_TRIES, type Tries, isDeath, reasonToRunAgain } from "../../domain/run-again.ts";
-import { withDynamicProps } from "../../domain/prop.ts";
+import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { Trigger } from "../../domain/trigger.ts";
 import type { CarriedState } from "../../ports/component-store.ts";

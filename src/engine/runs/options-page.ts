@@ -1,8 +1,8 @@
 import { PdError } from "../../domain/errors.ts";
 import { type RunResult, outcomeDetails, reasonOf } from "../../domain/invocation.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
-import type { PropOption } from "../../domain/prop.ts";
-import { readOptions } from "../../domain/read-props.ts";
+import type { PropOption } from "../../domain/props/user-prop.ts";
+import { readOptions } from "../../domain/props/user-prop.ts";
 
 export interface OptionsPage {
   readonly options: readonly PropOption[];

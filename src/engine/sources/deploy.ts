@@ -2,7 +2,7 @@ import type { ChangePorts } from "./change-ports.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { DeployedId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { dataStoresOf } from "../../domain/prop.ts";
+import { dataStoresOf } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { StoredBaggage } from "../../ports/component-store.ts";
 import { type CodeInput, type LoadedComponent, loadComponent, requireSource, resolveCode } from "../code/build-component.ts";

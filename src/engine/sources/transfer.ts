@@ -1,9 +1,9 @@
 import type { DedupeCache } from "../../domain/dedupe.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { PackageLock } from "../../domain/package-spec.ts";
-import { accountIdOf } from "../../domain/account.ts";
-import { isInput } from "../../domain/prop.ts";
-import { holdsSecret } from "../../domain/secret-props.ts";
+import { accountIdOf } from "../../domain/props/app-prop.ts";
+import { takesValue } from "../../domain/props/declared-props.ts";
+import { holdsSecret } from "../../domain/props/secret-props.ts";
 import type { ComponentCode } from "../../domain/saved-component.ts";
 import type { StoredBaggage } from "../../ports/component-store.ts";
 import type { Store } from "../../ports/store.ts";
@@ -57,7 +57,7 @@ export async function exportSource(store: Store, live: LiveSource, { secrets, st
     props: Object.fromEntries(Object.entries(source.configured).filter(([name]) => !withheldProps.includes(name))),
     secretProps,
     withheldProps,
-    propNames: definition.props.filter((prop) => isInput(prop) || prop.kind === "timer").map(({ name }) => name),
+    propNames: definition.props.filter((prop) => takesValue(prop)).map(({ name }) => name),
     env: secrets ? source.env : {},
     withheldEnv: secrets ? [] : Object.keys(source.env),
     maxConcurrency: source.maxConcurrency,

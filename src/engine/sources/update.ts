@@ -2,7 +2,7 @@ import type { ChangePorts } from "./change-ports.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { messageOf } from "../../domain/errors.ts";
 import { isSameJson, type JsonObject } from "../../domain/json.ts";
-import { withDynamicProps } from "../../domain/prop.ts";
+import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { CarriedState } from "../../ports/component-store.ts";
 import type { Unit } from "../../ports/runner.ts";

@@ -3,7 +3,8 @@ import type { EngineSettings } from "../../ports/engine-settings.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { isSameJson } from "../../domain/json.ts";
-import type { ConfiguredProps, PropDeclaration } from "../../domain/prop.ts";
+import type { ConfiguredProps } from "../../domain/props/declared-props.ts";
+import type { PropDeclaration } from "../../domain/props/kinds.ts";
 import { nextInstant, parseTimer } from "../../domain/schedule.ts";
 import type { Timer } from "../../ports/timer-store.ts";
 

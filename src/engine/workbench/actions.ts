@@ -7,7 +7,7 @@ import { invocationId } from "../../domain/ids.ts";
 import type { ActionContext, LogLine, Outcome, RunResult, StateChanges } from "../../domain/invocation.ts";
 import type { Emit } from "../../domain/event.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
-import { withDynamicProps } from "../../domain/prop.ts";
+import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { Unit } from "../../ports/runner.ts";
 import type { Configuration } from "../runs/configure.ts";

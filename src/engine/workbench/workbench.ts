@@ -1,9 +1,10 @@
 import { withAccounts } from "../../domain/account.ts";
-import { readableProps } from "../../domain/check-props.ts";
+import { readableProps } from "../../domain/props/check-props.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { ActionContext, Method, OptionsRequest, RunResult } from "../../domain/invocation.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { type PropDeclaration, dataStoresOf, withDynamicProps } from "../../domain/prop.ts";
+import type { PropDeclaration } from "../../domain/props/kinds.ts";
+import { dataStoresOf, withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { accountFinder } from "../accounts/accounts.ts";
 import { type ActionPorts, type LoadedAction, runAction } from "./actions.ts";

@@ -1,5 +1,6 @@
 import { isRecord } from "../../domain/json.ts";
-import type { ConfiguredProps, PropDeclaration } from "../../domain/prop.ts";
+import type { ConfiguredProps } from "../../domain/props/declared-props.ts";
+import type { PropFacts } from "../../domain/props/prop-kind.ts";
 import type { Call } from "./call.ts";
 import { dataStore } from "./data-store.ts";
 import { resolveDefinition } from "./describe.ts";
@@ -12,7 +13,7 @@ export interface InstanceSettings {
   readonly configured: ConfiguredProps;
   readonly endpoint: string;
   /** What `additionalProps` has declared for these values. */
-  readonly dynamicProps?: readonly PropDeclaration[];
+  readonly dynamicProps?: readonly PropFacts[];
 }
 
 /**
@@ -32,7 +33,7 @@ export function buildInstance(component: Record<string, unknown>, call: Call, se
   const props = isRecord(component["props"]) ? component["props"] : {};
   addProps(instance, props, { call, settings });
   const dynamic = settings.dynamicProps ?? [];
-  addProps(instance, Object.fromEntries(dynamic.flatMap((prop) => (prop.name in props ? [] : [[prop.name, plainType(prop)]]))), { call, settings });
+  addProps(instance, Object.fromEntries(dynamic.flatMap((prop) => (prop.name in props ? [] : [[prop.name, prop]]))), { call, settings });
   return instance;
 }
 
@@ -46,32 +47,6 @@ export function addProps(instance: Record<string, unknown>, props: Record<string
   for (const [name, declared] of Object.entries(props)) {
     const value = propValue(name, declared, context);
     if (value !== undefined) instance[name] = value;
-  }
-}
-
-/** The declaration as far as the type of its value goes. */
-function plainType(prop: PropDeclaration): Record<string, unknown> {
-  switch (prop.kind) {
-    case "http":
-      return { type: "$.interface.http", customResponse: prop.customResponse };
-    case "app-hook":
-      return { type: "$.interface.apphook" };
-    case "timer":
-      return { type: "$.interface.timer" };
-    case "db":
-      return { type: "$.service.db" };
-    case "app":
-      return { type: "app", app: prop.app };
-    case "data-store":
-      return { type: "data_store" };
-    case "http-request":
-      return { type: "http_request" };
-    case "sql":
-    case "alert":
-    case "dir":
-      return { type: prop.kind };
-    case "user":
-      return { type: prop.type };
   }
 }
 

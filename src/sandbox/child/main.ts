@@ -201,7 +201,7 @@ async function callMethod(message: CallMessage, call: Call): Promise<CallEnd> {
 
 async function callOn(instance: Record<string, unknown>, call: Call, { method, configured, endpoint, dynamicProps }: CallMessage): Promise<unknown> {
   // An app that only `additionalProps` declares has its methods there alone.
-  if (dynamicProps?.some(({ kind }) => kind === "app") === true && method.kind !== "additional-props") {
+  if (dynamicProps.some(({ type }) => type === "app") === true && method.kind !== "additional-props") {
     const apps = Object.entries(await additionalProps(component, instance)).filter(([, prop]) => isRecord(prop) && prop["type"] === "app");
     addProps(instance, Object.fromEntries(apps), { call, settings: { configured, endpoint } });
   }

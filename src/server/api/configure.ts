@@ -3,8 +3,8 @@ import { api } from "../../api/api.ts";
 import type { DescribedRecord, codeParams } from "../../api/components.ts";
 import type { ChoicesRecord } from "../../api/props.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { withDynamicProps } from "../../domain/prop.ts";
-import { propRecord } from "../../domain/prop-record.ts";
+import { withDynamicProps } from "../../domain/props/declared-props.ts";
+import { propFacts } from "../../domain/props/declared-props.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { OptionsPage } from "../../engine/runs/options-page.ts";
 import type { WorkPiece } from "../../engine/workbench/workbench.ts";
@@ -26,7 +26,7 @@ export function configureRoutes(engine: Engine): readonly Route[] {
       const piece = await pieceOf(engine, params);
       const { definition } = await engine.workbench.describe(piece);
       const dynamic = await engine.workbench.additionalProps(piece, valuesOf(engine, params));
-      const configurableProps = withDynamicProps(definition.props, dynamic).map(propRecord);
+      const configurableProps = withDynamicProps(definition.props, dynamic).map(propFacts);
       return { observations: [], errors: [], dynamicProps: { id: "dyp_stateless", configurableProps } };
     }),
     route(actions.run, async ({ params }) => {
@@ -59,7 +59,7 @@ async function describedRecord(engine: Engine, piece: WorkPiece): Promise<Descri
     component_files: { ...code.files },
     registry: origin.kind === "registry" ? origin.registry : undefined,
     has_additional_props: hasAdditionalProps,
-    configurable_props: definition.props.map(propRecord),
+    configurable_props: definition.props.map(propFacts),
     warnings: [...definition.warnings],
   };
 }

@@ -7,10 +7,12 @@ import type { ComponentDefinition } from "../../domain/component.ts";
 import type { DeployedComponent, Provenance } from "../../domain/deployed-component.ts";
 import type { Event, PostponedEvent } from "../../domain/event.ts";
 import { type Invocation, type LogLine, describeOutcome } from "../../domain/invocation.ts";
-import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
-import { type PropDeclaration, hasEndpoint } from "../../domain/prop.ts";
-import { propRecord, scheduleInput } from "../../domain/prop-record.ts";
-import { withoutSecrets } from "../../domain/secret-props.ts";
+import { type JsonObject, parseJson } from "../../domain/json.ts";
+import type { PropDeclaration } from "../../domain/props/kinds.ts";
+import { hasEndpoint } from "../../domain/props/declared-props.ts";
+import { propFacts } from "../../domain/props/declared-props.ts";
+import { scheduleInput } from "../../domain/schedule.ts";
+import { shownValue } from "../../domain/props/secret-props.ts";
 import type { RegistryOrigin, SavedComponent } from "../../domain/saved-component.ts";
 import { describeTrigger } from "../../domain/trigger.ts";
 import type { ActionRun } from "../../engine/workbench/actions.ts";
@@ -41,7 +43,7 @@ export function componentRecord(component: SavedComponent): ComponentRecord {
     hooks: [...definition.hooks],
     warnings: [...definition.warnings],
     packages: { ...lock },
-    configurable_props: definition.props.map(propRecord),
+    configurable_props: definition.props.map(propFacts),
     published: !component.isTransient,
     created_at: seconds(createdAt),
     updated_at: seconds(createdAt),
@@ -72,7 +74,7 @@ export function sourceRecord(source: DeployedComponent, { definition, endpoint, 
     component_key: definition.key,
     component_version: definition.version,
     configured_props: configuredRecord(source, definition.props, endpoint),
-    configurable_props: definition.props.map(propRecord),
+    configurable_props: definition.props.map(propFacts),
     active: source.active,
     created_at: seconds(source.createdAt),
     updated_at: seconds(source.updatedAt),
@@ -97,36 +99,10 @@ export function sourceRecord(source: DeployedComponent, { definition, endpoint, 
 function configuredRecord({ configured }: DeployedComponent, props: readonly PropDeclaration[], endpoint: string): JsonObject {
   return Object.fromEntries(
     props.flatMap((prop) => {
-      const value = configuredValue(prop, Object.hasOwn(configured, prop.name) ? configured[prop.name] : undefined, endpoint);
+      const value = shownValue(prop, Object.hasOwn(configured, prop.name) ? configured[prop.name] : undefined, endpoint);
       return value === undefined ? [] : [[prop.name, value]];
     }),
   );
-}
-
-function configuredValue(prop: PropDeclaration, value: JsonValue | undefined, endpoint: string): JsonValue | undefined {
-  switch (prop.kind) {
-    case "http":
-    case "app-hook":
-      return { endpoint_url: endpoint };
-    case "alert":
-    case "dir":
-      return undefined;
-    case "db":
-      return { type: "$.service.db" };
-    case "timer":
-      return isJsonObject(value) ? timerOutput(value) : undefined;
-    case "app":
-    case "data-store":
-    case "http-request":
-    case "sql":
-    case "user":
-      return withoutSecrets(prop, value);
-  }
-}
-
-/** Output of a timer has both members (platform.md §1.4). */
-function timerOutput(value: JsonObject): JsonObject {
-  return { cron: value["cron"] ?? null, interval_seconds: value["intervalSeconds"] ?? null, timezone: value["timezone"], catch_up: value["catchUp"] };
 }
 
 function timerRecord({ prop, schedule, catchUp, nextAt }: Timer): TimerRecord {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
-import { checkProps } from "../../src/domain/check-props.ts";
-import { readProps } from "../../src/domain/read-props.ts";
+import { checkProps } from "../../src/domain/props/check-props.ts";
+import { readProps } from "../../src/domain/props/read-props.ts";
 
 /** Checks given values against declarations as a component writes them. */
 function check(declared: unknown, given: JsonObject = {}): { values: JsonObject; problems: string[] } {

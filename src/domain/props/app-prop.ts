@@ -1,0 +1,59 @@
+import { type JsonValue, isJsonObject, isRecord, parseJson } from "../json.ts";
+import { STARS, fieldTexts } from "../secrets.ts";
+import { type CheckedProp, type Input, type PropKind, type Reading, inputFacts, inputOf, textAsJson } from "./prop-kind.ts";
+
+/** A third-party app; the value is an account of it, or credentials. */
+export interface AppProp extends Input {
+  readonly kind: "app";
+  /** Name slug of the app. */
+  readonly app: string;
+}
+
+export const appKind: PropKind<AppProp> = {
+  kind: "app",
+  types: ["app"],
+  read,
+  facts: (prop) => ({ ...inputFacts(prop), type: "app", app: prop.app }),
+  check,
+  sample: () => ({ oauth_access_token: "sample", oauth_uid: "sample", api_key: "sample" }),
+  secret: { isIn: () => true, starred, texts: fieldTexts },
+  asking: {
+    problem: (_facts, answer) =>
+      answer.startsWith("@") || isJsonObject(parseJson(answer)) ? undefined : 'A JSON object is wanted, such as {"api_key":"…"}, or @file.json',
+    offers: "accounts",
+    isAskedAgain: false,
+  },
+};
+
+function read(name: string, { raw, problems }: Reading): AppProp {
+  if (typeof raw["app"] !== "string") problems.push(`prop ${name} of type app wants the app's name slug in \`app\``);
+  return { kind: "app", app: String(raw["app"]), ...inputOf(name, raw) };
+}
+
+function check(prop: AppProp, given: JsonValue | undefined): CheckedProp {
+  const readable = typeof given === "string" ? textAsJson(given) : given;
+  if (readable === undefined || readable === null) {
+    if (prop.optional) return {};
+    return {
+      problem: `needs an account of ${prop.app}: the id or name of one that is connected, or credentials as JSON, e.g. ${prop.name}=@file.json`,
+      isMissing: true,
+    };
+  }
+  if (isRecord(readable)) return { value: readable };
+  // It is not quoted: it may be a secret.
+  const isMeantAsJson = typeof given === "string" && given.trimStart().startsWith("{");
+  const wanted = `wants the id or name of an account of ${prop.app} that is connected (pd accounts list ${prop.app}), or credentials as a JSON object`;
+  return { problem: `${wanted}; ${isMeantAsJson ? "this is no whole JSON object" : "no account of it is called like this"}` };
+}
+
+/** The id of an account is no secret; of credentials only the names of their fields are shown. */
+function starred(value: JsonValue): JsonValue | undefined {
+  if (accountIdOf(value) !== undefined) return value;
+  return isJsonObject(value) ? Object.fromEntries(Object.keys(value).map((field) => [field, STARS])) : undefined;
+}
+
+/** The account that the value of an app prop names; `undefined`: it holds the credentials themselves. */
+export function accountIdOf(value: JsonValue | undefined): string | undefined {
+  const id = isJsonObject(value) ? value["authProvisionId"] : undefined;
+  return typeof id === "string" ? id : undefined;
+}

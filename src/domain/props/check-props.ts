@@ -1,0 +1,57 @@
+import { didYouMean } from "../did-you-mean.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import type { ConfiguredProps } from "./declared-props.ts";
+import { type PropDeclaration, kindOf } from "./kinds.ts";
+import type { CheckedProp } from "./prop-kind.ts";
+
+export interface PropProblem {
+  readonly prop: string;
+  readonly problem: string;
+  /** Nothing was given: asking for it would help. */
+  readonly isMissing: boolean;
+}
+
+export interface CheckedProps {
+  readonly values: ConfiguredProps;
+  readonly problems: readonly PropProblem[];
+}
+
+/** Holds given values against declarations: defaults filled in, text turned into the declared type, every problem told. */
+export function checkProps(declared: readonly PropDeclaration[], given: JsonObject): CheckedProps {
+  const values: ConfiguredProps = {};
+  const problems: PropProblem[] = [];
+  for (const prop of declared) {
+    const result = checkProp(prop, Object.hasOwn(given, prop.name) ? given[prop.name] : undefined);
+    const { problem } = result;
+    if (problem !== undefined)
+      problems.push({ prop: prop.name, problem: isSecretInput(prop) ? withoutValue(problem) : problem, isMissing: result.isMissing === true });
+    else if (result.value !== undefined) values[prop.name] = result.value;
+  }
+  const names = new Set(declared.map((prop) => prop.name));
+  for (const name of Object.keys(given).filter((key) => !names.has(key) && given[key] !== undefined)) {
+    problems.push({ prop: name, problem: `is no prop of the component${didYouMean(name, names)}`, isMissing: false });
+  }
+  return { values, problems };
+}
+
+function isSecretInput(prop: PropDeclaration): boolean {
+  return prop.kind === "user" && prop.secret;
+}
+
+/** Problems end with the value that was given. */
+function withoutValue(problem: string): string {
+  return problem.replace(/, not .*$/s, ", and it is something else");
+}
+
+/** Given values in their declared types, as far as they fit; what is not declared stays as it is. */
+export function readableProps(declared: readonly PropDeclaration[], given: JsonObject): JsonObject {
+  return { ...given, ...checkProps(declared, given).values };
+}
+
+function checkProp(prop: PropDeclaration, given: JsonValue | undefined): CheckedProp {
+  const { disabled, hidden } = "optional" in prop ? prop : {};
+  if (disabled === true) return {};
+  const checked = kindOf(prop).check?.(prop, given) ?? {};
+  // Nobody can fill in what is not shown.
+  return checked.isMissing === true && hidden === true ? {} : checked;
+}

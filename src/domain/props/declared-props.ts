@@ -1,0 +1,48 @@
+import type { JsonObject, JsonValue } from "../json.ts";
+import { type PropDeclaration, kindOf } from "./kinds.ts";
+import type { PropFacts } from "./prop-kind.ts";
+
+/** Prop name → what the user gave or a default said. */
+export type ConfiguredProps = JsonObject;
+
+/** Static props, with what `additionalProps` has added or changed (platform.md §4.3). */
+export function withDynamicProps(declared: readonly PropDeclaration[], dynamic: readonly PropDeclaration[]): readonly PropDeclaration[] {
+  if (dynamic.length === 0) return declared;
+  const byName = new Map(dynamic.map((prop) => [prop.name, prop]));
+  const names = new Set(declared.map(({ name }) => name));
+  return [...declared.map((prop) => byName.get(prop.name) ?? prop), ...dynamic.filter(({ name }) => !names.has(name))];
+}
+
+/** One entry of `configurable_props`. */
+export function propFacts(prop: PropDeclaration): PropFacts {
+  return kindOf(prop).facts(prop);
+}
+
+/** Its user may configure it. */
+export function takesValue(prop: PropDeclaration): boolean {
+  return kindOf(prop).check !== undefined;
+}
+
+/** Requests to the source's endpoint run it. */
+export function hasEndpoint(props: readonly PropDeclaration[]): boolean {
+  return props.some((prop) => kindOf(prop).hasEndpoint === true);
+}
+
+/** A value that only the component sets, whatever was configured for an earlier version. */
+export function isFixed(prop: PropDeclaration): boolean {
+  return prop.kind === "timer" && prop.isStatic;
+}
+
+/** Names of the data stores that these values give to a component: it reaches no others. */
+export function dataStoresOf(props: readonly PropDeclaration[], configured: ConfiguredProps): readonly string[] {
+  return props.flatMap(({ kind, name }) => {
+    const store = kind === "data-store" ? configured[name] : undefined;
+    return typeof store === "string" ? [store] : [];
+  });
+}
+
+/** Values that fit the declarations, made up: enough to configure a component that is only tried out. */
+export function sampleProps(declared: readonly PropDeclaration[]): JsonObject {
+  const samples = declared.map((prop): [string, JsonValue | undefined] => [prop.name, kindOf(prop).sample?.(prop)]);
+  return Object.fromEntries(samples.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}

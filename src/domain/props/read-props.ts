@@ -1,0 +1,24 @@
+import { isRecord } from "../json.ts";
+import { type PropDeclaration, kindOfType } from "./kinds.ts";
+
+export interface ReadProps {
+  readonly props: readonly PropDeclaration[];
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Reads prop declarations as the component's process reports them: plain data, propDefinitions resolved. */
+export function readProps(raw: unknown): ReadProps {
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  const props: PropDeclaration[] = [];
+  if (raw !== undefined && !isRecord(raw)) problems.push(`props wants an object, not ${JSON.stringify(raw)}`);
+  for (const [name, value] of Object.entries(isRecord(raw) ? raw : {})) {
+    const declared = typeof value === "string" ? { type: value } : value;
+    if (declared === undefined || declared === null) continue;
+    if (!isRecord(declared)) problems.push(`prop ${name} wants an object or a type, not ${JSON.stringify(declared)}`);
+    else if (typeof declared["problem"] === "string") problems.push(`prop ${name}: ${declared["problem"]}`);
+    else props.push(kindOfType(String(declared["type"])).read(name, { raw: declared, warnings, problems }));
+  }
+  return { props, problems, warnings };
+}

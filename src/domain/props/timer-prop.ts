@@ -1,0 +1,75 @@
+import { type JsonObject, type JsonValue, isJsonObject, isSameJson, parseJson } from "../json.ts";
+import { type CatchUp, HOURLY, type Schedule, type TimerSettings, parseTimer, scheduleInput } from "../schedule.ts";
+import { type CheckedProp, type PropFacts, type PropKind, type Reading, textAsJson } from "./prop-kind.ts";
+
+export interface TimerProp {
+  readonly kind: "timer";
+  readonly name: string;
+  readonly default: Schedule;
+  /** What the component wants of missed instants, unless the user says otherwise. */
+  readonly catchUp?: CatchUp;
+  /** A `static` schedule may not be changed by the user (platform.md §4.2). */
+  readonly isStatic: boolean;
+}
+
+export const timerKind: PropKind<TimerProp> = {
+  kind: "timer",
+  types: ["$.interface.timer"],
+  read,
+  facts,
+  check,
+  shown: (value) => (isJsonObject(value) ? bothMembers(value) : undefined),
+  asking: { form: () => "seconds, or a cron expression", read: timerAnswer, isAskedAgain: true },
+};
+
+function read(name: string, { raw, problems }: Reading): TimerProp {
+  const isStatic = raw["static"] !== undefined && raw["static"] !== null;
+  const given = isStatic ? raw["static"] : raw["default"];
+  const parsed: TimerSettings | string = given === undefined || given === null ? { schedule: HOURLY } : parseTimer(given);
+  if (typeof parsed === "string") problems.push(`prop ${name}: ${parsed}`);
+  if (typeof parsed === "string") return { kind: "timer", name, default: HOURLY, isStatic };
+  return { kind: "timer", name, default: parsed.schedule, isStatic, ...(parsed.catchUp === undefined ? {} : { catchUp: parsed.catchUp }) };
+}
+
+function facts(prop: TimerProp): PropFacts {
+  const own = settingsValue(ownSettings(prop));
+  return { name: prop.name, type: "$.interface.timer", ...(prop.isStatic ? { static: own } : { default: own }) };
+}
+
+function check(prop: TimerProp, given: JsonValue | undefined): CheckedProp {
+  const own = ownSettings(prop);
+  if (given === undefined || given === null) return { value: settingsValue(own) };
+  const readable = typeof given === "string" ? textAsJson(given) : given;
+  const parsed = parseTimer(readable);
+  if (typeof parsed === "string") return { problem: parsed };
+  if (prop.isStatic && !isSameJson(scheduleInput(parsed.schedule), scheduleInput(prop.default)))
+    return { problem: `is fixed by the component at ${JSON.stringify(settingsValue(own))}: leave it out, not ${JSON.stringify(given)}` };
+  return { value: settingsValue({ ...own, ...parsed }) };
+}
+
+function ownSettings({ default: schedule, catchUp }: TimerProp): TimerSettings {
+  return { schedule, ...(catchUp === undefined ? {} : { catchUp }) };
+}
+
+/** As a timer is given. */
+function settingsValue({ schedule, catchUp }: TimerSettings): JsonObject {
+  return { ...scheduleInput(schedule), ...(catchUp === undefined ? {} : { catchUp }) };
+}
+
+/** A schedule as it is shown has both members (platform.md §1.4). */
+function bothMembers(value: JsonObject): JsonObject {
+  return {
+    cron: value["cron"] ?? null,
+    interval_seconds: value["intervalSeconds"] ?? null,
+    ...(value["timezone"] === undefined ? {} : { timezone: value["timezone"] }),
+    ...(value["catchUp"] === undefined ? {} : { catch_up: value["catchUp"] }),
+  };
+}
+
+/** `900` is every 900 s; what is no number and no JSON is a cron expression. */
+function timerAnswer(answer: string): JsonObject | undefined {
+  if (answer.trim() === "") return undefined;
+  const given = parseJson(answer);
+  if (isJsonObject(given)) return given;
+  return typeof given === "number" ? { intervalSeconds: given } : { cron: answer.trim() };
+}

@@ -1,0 +1,229 @@
+import { type JsonValue, isJsonObject, isJsonValue, isRecord, parseJson } from "../json.ts";
+import { STARS, textsIn } from "../secrets.ts";
+import { type CheckedProp, type Input, type PropFacts, type PropKind, type Reading, inputFacts, inputOf, textAsJson } from "./prop-kind.ts";
+
+/** The scalar types of user input props; `any` also stands for types this version does not know. */
+type ScalarType = "string" | "boolean" | "integer" | "object" | "any";
+
+export interface PropOption {
+  readonly label: string;
+  readonly value: JsonValue;
+}
+
+/** User input, asked for at deploy. */
+export interface UserProp extends Input {
+  readonly kind: "user";
+  /** As declared, e.g. `string[]`. */
+  readonly type: string;
+  readonly scalar: ScalarType;
+  readonly isArray: boolean;
+  readonly secret: boolean;
+  readonly default?: JsonValue;
+  readonly min?: number;
+  readonly max?: number;
+  readonly options?: readonly PropOption[];
+  /** Choices are asked for: `options` is a method, or the type has choices of its own. */
+  readonly remoteOptions: boolean;
+  /** The method wants what was typed. */
+  readonly useQuery?: true;
+  /** The value is kept with its label; code reads `{ label, value }`. */
+  readonly withLabel?: true;
+}
+
+const SCALARS: readonly string[] = ["string", "boolean", "integer", "object", "any"];
+
+/** Types whose value is an id at a third party, and whose choices this program asks that party for (platform.md §4.2). */
+const REMOTE_TYPES: readonly string[] = [
+  "$.airtable.baseId",
+  "$.airtable.tableId",
+  "$.airtable.viewId",
+  "$.airtable.fieldId",
+  "$.discord.channel",
+  "$.discord.channel[]",
+];
+
+/** What only the hosted platform can offer, and what does the same here. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  "$.interface.email": "declare $.interface.http instead, and have your mail provider post incoming mail to its endpoint",
+  "$.interface.sse": "declare $.interface.timer or $.interface.http instead",
+};
+
+/** Also what is declared with a type that no other kind has. */
+export const userKind: PropKind<UserProp> = {
+  kind: "user",
+  types: SCALARS.flatMap((scalar) => [scalar, `${scalar}[]`]),
+  read,
+  facts: (prop) => {
+    const { type, min, max, options, useQuery, withLabel } = prop;
+    const flags = { secret: prop.secret || undefined, remoteOptions: prop.remoteOptions || undefined, useQuery, withLabel };
+    return { ...inputFacts(prop), type, min, max, default: prop.default, options: options?.map((option) => ({ ...option })), ...flags };
+  },
+  check,
+  sample: (prop) => (prop.default === undefined ? (prop.isArray ? [sampleScalar(prop)] : sampleScalar(prop)) : undefined),
+  secret: { isIn: ({ secret }) => secret, starred: () => STARS, texts: textsIn },
+  asking: { form: formOf, problem: answerProblem, isAskedAgain: true },
+};
+
+function isScalar(type: string): type is ScalarType {
+  return SCALARS.includes(type);
+}
+
+function read(name: string, { raw, warnings, problems }: Reading): UserProp {
+  const type = typeof raw["type"] === "string" ? raw["type"] : "";
+  const isRemote = REMOTE_TYPES.includes(type);
+  const base = type.endsWith("[]") ? type.slice(0, -2) : type;
+  if (type.startsWith("$.") && !isRemote) {
+    const instead = ELSEWHERE[type] ?? "take the prop out, or give it one of the documented types";
+    problems.push(`prop ${name} is of the type ${JSON.stringify(type)}, which only the hosted platform offers: ${instead}`);
+  } else if (!isScalar(base) && !isRemote) {
+    warnings.push(`prop ${name} has the type ${JSON.stringify(type)}, which is not known here; any JSON value is taken for it`);
+  }
+  const options = readOptions(raw["options"]);
+  return {
+    kind: "user",
+    ...inputOf(name, raw),
+    type: type === "" ? "any" : type,
+    scalar: isRemote ? "string" : isScalar(base) ? base : "any",
+    isArray: type.endsWith("[]"),
+    secret: raw["secret"] === true,
+    remoteOptions: raw["remoteOptions"] === true || isRemote,
+    ...(isJsonValue(raw["default"]) ? { default: raw["default"] } : {}),
+    ...(typeof raw["min"] === "number" ? { min: raw["min"] } : {}),
+    ...(typeof raw["max"] === "number" ? { max: raw["max"] } : {}),
+    ...(options === undefined ? {} : { options }),
+    ...(raw["useQuery"] === true ? { useQuery: true } : {}),
+    ...(raw["withLabel"] === true ? { withLabel: true } : {}),
+  };
+}
+
+/** Choices, each a value, `{ label, value }` or `{ __lv: { label, value } }`; `undefined` when it is no list. */
+export function readOptions(raw: unknown): readonly PropOption[] | undefined {
+  if (!Array.isArray(raw)) return undefined;
+  return raw.filter(isJsonValue).map(readOption);
+}
+
+function readOption(option: JsonValue): PropOption {
+  const labelled = isRecord(option) && isRecord(option["__lv"]) ? option["__lv"] : option;
+  if (!isRecord(labelled) || !("value" in labelled) || !isJsonValue(labelled["value"])) return { label: labelOf(option), value: option };
+  const { label, value } = labelled;
+  return { label: typeof label === "string" ? label : labelOf(value), value };
+}
+
+function labelOf(value: JsonValue): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function check(prop: UserProp, given: JsonValue | undefined): CheckedProp {
+  const isEmpty = given === undefined || given === null || (given === "" && (prop.scalar !== "string" || prop.default !== undefined));
+  if (isEmpty && prop.default !== undefined) return { value: defaultOf(prop, prop.default) };
+  if (isEmpty) return prop.optional ? {} : { problem: "is required", isMissing: true };
+  if (given === "" && !prop.optional) return { problem: "is required", isMissing: true };
+  if (!prop.isArray) return checkScalar(prop, given);
+  if (isLabelled(given)) return { value: given };
+  const items = typeof given === "string" ? textAsList(given) : given;
+  if (!Array.isArray(items)) return { problem: `wants a list, not ${JSON.stringify(given)}` };
+  const checked = items.map((item) => checkScalar(prop, item));
+  const bad = checked.find((item) => item.problem !== undefined);
+  return bad ?? { value: checked.flatMap((item) => (item.value === undefined ? [] : [item.value])) };
+}
+
+/** A number or a truth value that its author wrote as text arrives as what it is declared to be. */
+function defaultOf({ scalar, isArray }: UserProp, given: JsonValue): JsonValue {
+  if (scalar !== "integer" && scalar !== "boolean") return given;
+  if (isArray) return Array.isArray(given) ? given.map((item) => asScalar(scalar, item) ?? item) : given;
+  return asScalar(scalar, given) ?? given;
+}
+
+function checkScalar(prop: UserProp, given: JsonValue): CheckedProp {
+  const value = asScalar(prop.scalar, given);
+  if (value === undefined)
+    return { problem: `wants ${prop.scalar === "object" ? "an object" : `a value of type ${prop.scalar}`}, not ${JSON.stringify(given)}` };
+  if (typeof value === "number" && prop.min !== undefined && value < prop.min) return { problem: `must be at least ${prop.min}, not ${value}` };
+  if (typeof value === "number" && prop.max !== undefined && value > prop.max) return { problem: `must be at most ${prop.max}, not ${value}` };
+  if (prop.options !== undefined && prop.options.length > 0 && !prop.options.some((option) => String(option.value) === String(plainValue(value)))) {
+    const choices = prop.options.map((option) => JSON.stringify(option.value)).join(", ");
+    return { problem: `must be one of ${choices}, not ${JSON.stringify(value)}` };
+  }
+  return { value: prop.withLabel === true ? labelled(prop, value) : value };
+}
+
+/** With its label, as code that asked for one reads it; without a known label the value stands for it. */
+function labelled({ options = [] }: UserProp, value: JsonValue): JsonValue {
+  if (isLabelled(value)) return value;
+  const known = options.find((option) => String(option.value) === String(value));
+  return { __lv: { label: known?.label ?? (typeof value === "string" ? value : JSON.stringify(value)), value } };
+}
+
+/** The value in its declared type; text is read as the command line gives it. `undefined`: it does not fit. */
+function asScalar(scalar: ScalarType, given: JsonValue): JsonValue | undefined {
+  switch (scalar) {
+    case "any":
+      return typeof given === "string" ? textAsJson(given) : given;
+    case "string":
+      if (isLabelled(given)) return given;
+      return typeof given === "string" ? given : typeof given === "number" || typeof given === "boolean" ? String(given) : undefined;
+    case "boolean":
+      if (typeof given === "boolean") return given;
+      return given === "true" || given === "false" ? given === "true" : undefined;
+    case "integer": {
+      if (isLabelled(given)) return given;
+      const number = typeof given === "number" ? given : typeof given === "string" && given.trim() !== "" ? Number(given) : Number.NaN;
+      return Number.isInteger(number) ? number : undefined;
+    }
+    case "object": {
+      const readable = typeof given === "string" ? textAsJson(given) : given;
+      return isRecord(readable) ? readable : undefined;
+    }
+  }
+}
+
+/** The value of a choice, with or without its label. */
+function plainValue(value: JsonValue): JsonValue | undefined {
+  const labelled = isRecord(value) ? value["__lv"] : undefined;
+  return isRecord(labelled) && isJsonValue(labelled["value"]) ? labelled["value"] : value;
+}
+
+/** A choice kept with its label, `{ __lv: { label, value } }` (platform.md §4.3 withLabel). */
+function isLabelled(value: JsonValue): boolean {
+  return isRecord(value) && isRecord(value["__lv"]);
+}
+
+function textAsList(text: string): JsonValue {
+  const value = text.trimStart().startsWith("[") ? textAsJson(text) : text;
+  return typeof value === "string"
+    ? value
+        .split(",")
+        .map((item) => item.trim())
+        .filter((item) => item !== "")
+    : value;
+}
+
+function sampleScalar({ scalar, options = [], min, max }: UserProp): JsonValue {
+  const [first] = options;
+  if (first !== undefined) return first.value;
+  switch (scalar) {
+    case "integer":
+      return min ?? Math.min(1, max ?? 1);
+    case "boolean":
+      return true;
+    case "object":
+      return {};
+    case "string":
+    case "any":
+      return "sample";
+  }
+}
+
+function formOf({ type }: PropFacts): string | undefined {
+  if (type.endsWith("[]")) return "a, b or a JSON list";
+  return type === "object" ? "JSON" : undefined;
+}
+
+function answerProblem({ type, min, max }: PropFacts, answer: string): string | undefined {
+  if (type === "object") return isJsonObject(parseJson(answer)) ? undefined : "A JSON object is wanted";
+  if (type !== "integer") return undefined;
+  const value = Number(answer);
+  if (!Number.isInteger(value)) return "A whole number is wanted";
+  if (min !== undefined && value < min) return `At least ${min}`;
+  return max !== undefined && value > max ? `At most ${max}` : undefined;
+}

@@ -1,0 +1,40 @@
+import { type JsonValue, isJsonObject } from "./json.ts";
+
+/** Stands for what others must not see. */
+export const STARS = "********";
+
+/** Shorter ones would be found in any text. */
+export const SHORTEST_SECRET = 6;
+
+const SECRET_FIELD = /token|secret|key|pass|pwd|auth|credential|cookie|signature|private|webhook_url|connection_string|jwt|\bpat\b/i;
+/** Fields that tell who somebody is, not that they are. */
+const PUBLIC_FIELD = /_uid$|client_id$|^public/i;
+
+/** Whether a field of an account is not to be seen by others, as its name says. */
+export function isSecretField(name: string): boolean {
+  return SECRET_FIELD.test(name) && !PUBLIC_FIELD.test(name);
+}
+
+/** Texts of variables whose names say that they are secret. */
+export function secretVariables(env: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(env).flatMap(([name, value]) => (SECRET_FIELD.test(name) && value.length >= SHORTEST_SECRET ? [value] : []));
+}
+
+/** A text in which stars stand for secrets. */
+export function withStars(text: string, secrets: readonly string[]): string {
+  // One may be the beginning of another.
+  const longestFirst = secrets.filter(({ length }) => length >= SHORTEST_SECRET).toSorted((a, b) => b.length - a.length);
+  return longestFirst.reduce((shown, secret) => shown.replaceAll(secret, STARS), text);
+}
+
+/** Texts of the fields that are secret, as their names say. */
+export function fieldTexts(value: JsonValue | undefined): string[] {
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) => (isSecretField(name) ? textsIn(member) : fieldTexts(member)));
+}
+
+/** All texts in a value. */
+export function textsIn(value: JsonValue | undefined): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
