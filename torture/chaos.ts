@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Stage } from "./actors.ts";
-import { now } from "./actors.ts";
+import { type Stage, now } from "./actors.ts";
 import type { Random } from "./random.ts";
 import type { TorturedServer } from "./server.ts";
 

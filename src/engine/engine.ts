@@ -1,14 +1,9 @@
 import { PdError } from "../domain/errors.ts";
-import { type InvocationId, isSavedId } from "../domain/ids.ts";
 import type { HttpResponse } from "../domain/invocation.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { AppProbe } from "../domain/known-app.ts";
-import { dataStoresOf } from "../domain/props/declared-props.ts";
-import { type IndexedComponent, searchIndex } from "../domain/registry.ts";
-import type { SavedComponent } from "../domain/saved-component.ts";
 import { type HttpTrigger, timerEvent } from "../domain/trigger.ts";
 import type { CarriedState, StoredBaggage } from "../ports/component-store.ts";
-import type { Store } from "../ports/store.ts";
 import type { Identity } from "../ports/subscription-store.ts";
 import { type AccountTest, testAccount } from "./accounts/account-test.ts";
 import { Accounts } from "./accounts/accounts.ts";
@@ -35,6 +30,14 @@ import { Scheduler } from "./timers/scheduler.ts";
 import { type UpdateRequest, update } from "./sources/update.ts";
 import { Webhooks } from "./deliveries/webhooks.ts";
 import { Workbench } from "./workbench/workbench.ts";
+import { ApiKeys } from "./accounts/api-keys.ts";
+import { Components } from "./workbench/components.ts";
+import { Deliveries } from "./deliveries/deliveries.ts";
+import { History } from "./runs/history.ts";
+import { KeptEvents } from "./runs/kept-events.ts";
+import { SharedStores } from "./sources/shared-stores.ts";
+import { type ExportWishes, type ExportedSource, exportSource } from "./sources/transfer.ts";
+import type { Timer } from "../ports/timer-store.ts";
 
 export interface ImportRequest extends Pick<DeployRequest, "props" | "env" | "baggage" | "maxConcurrency" | "allowsPrograms"> {
   readonly slug: string;
@@ -57,15 +60,29 @@ export class Engine {
   readonly #acceptor: RequestAcceptor;
   readonly #deliverer: Deliverer;
   readonly #postponed: PostponedEmitter;
-  readonly #webhooks: Webhooks;
-  readonly #workbench: Workbench;
-  readonly #registries: Registries;
-  readonly #accounts: Accounts;
-  readonly #apps: Apps;
-  readonly #oauthFlows: OAuthFlows;
   readonly #over = new AbortController();
   /** Who owns this server. */
   readonly owner: Identity;
+  /** Code that is saved here, with what registries hold. */
+  readonly components: Components;
+  /** Where components are looked at, configured and run without being deployed. */
+  readonly workbench: Workbench;
+  readonly registries: Registries;
+  /** What sources have done. */
+  readonly history: History;
+  /** What sources have emitted. */
+  readonly events: KeptEvents;
+  /** Webhooks and subscriptions. */
+  readonly webhooks: Webhooks;
+  readonly deliveries: Deliveries;
+  /** Credentials for apps. */
+  readonly accounts: Accounts;
+  /** Accounts on their way. */
+  readonly oauthFlows: OAuthFlows;
+  /** Third parties. */
+  readonly apps: Apps;
+  readonly sharedStores: SharedStores;
+  readonly apiKeys: ApiKeys;
   #chores: Promise<unknown> = Promise.resolve();
 
   /** Loads the records of all sources. They can be called; nothing happens by itself before `open`. */
@@ -87,7 +104,7 @@ export class Engine {
     this.#chores = Promise.all([
       activateCutOff(this.#ports, this.#sources),
       keepPruned(this.#ports, this.#sources),
-      keepCool(this.#ports, this.#sources, this.#workbench),
+      keepCool(this.#ports, this.#sources, this.workbench),
       keepRenewed(this.#ports, this.#sources),
     ]);
   }
@@ -102,12 +119,18 @@ export class Engine {
       onPostponed: () => this.#postponed.wake(),
     };
     this.#ports = ports;
-    this.#webhooks = new Webhooks(ports);
-    this.#workbench = new Workbench(ports);
-    this.#registries = new Registries(ports);
-    this.#accounts = new Accounts(ports);
-    this.#apps = new Apps(ports, this.#registries);
-    this.#oauthFlows = new OAuthFlows(ports, this.#accounts);
+    this.webhooks = new Webhooks(ports);
+    this.workbench = new Workbench(ports);
+    this.registries = new Registries(ports);
+    this.components = new Components({ ...ports, workbench: this.workbench, registries: this.registries });
+    this.history = new History(ports);
+    this.events = new KeptEvents(ports);
+    this.deliveries = new Deliveries(ports);
+    this.sharedStores = new SharedStores(ports, this.#sources);
+    this.apiKeys = new ApiKeys(ports);
+    this.accounts = new Accounts(ports);
+    this.apps = new Apps(ports, this.registries);
+    this.oauthFlows = new OAuthFlows(ports, this.accounts);
     this.#deliverer = new Deliverer(
       { ...ports, concurrency: ports.settings.deliveryConcurrency },
       { receive: async (sourceId, trigger) => this.#requireActive(sourceId).invoke(trigger) },
@@ -143,23 +166,8 @@ export class Engine {
     return longest !== undefined;
   }
 
-  /** Reads of what is stored. */
-  get store(): Store {
-    return this.#ports.store;
-  }
-
   get feed(): EventFeed {
     return this.#ports.feed;
-  }
-
-  /** Webhooks and subscriptions. */
-  get webhooks(): Webhooks {
-    return this.#webhooks;
-  }
-
-  /** Where components are looked at, configured and run without being deployed. */
-  get workbench(): Workbench {
-    return this.#workbench;
   }
 
   /** Callers may have modules loaded before the component. */
@@ -167,92 +175,16 @@ export class Engine {
     return this.#ports.settings.allowsImports;
   }
 
-  /** Accounts on their way. */
-  get oauthFlows(): OAuthFlows {
-    return this.#oauthFlows;
-  }
-
-  /** Credentials for apps. */
-  get accounts(): Accounts {
-    return this.#accounts;
-  }
-
   /** Asks the app of an account whether it takes it. Throws PD_ACCOUNT_NOT_FOUND, PD_BAD_INPUT. */
   async testAccount(idOrName: string, probe: AppProbe | undefined): Promise<AccountTest> {
     const { credentials, prober } = this.#ports;
-    const published = { workbench: this.#workbench, registries: this.#registries };
-    return testAccount({ credentials, prober, askPublished: (account) => askPublished(published, account) }, await this.#accounts.find(idOrName), probe);
+    const published = { workbench: this.workbench, registries: this.registries };
+    return testAccount({ credentials, prober, askPublished: (account) => askPublished(published, account) }, await this.accounts.find(idOrName), probe);
   }
 
   /** An app as a component uses it. Throws what finding its code throws. */
   async appOfComponent(slug: string, code: DeployRequest["code"]): Promise<App | undefined> {
-    return this.#apps.find(slug, code.kind === "saved" ? code.component.code : (await resolveCode(this.#ports, code)).code);
-  }
-
-  /** Third parties. */
-  get apps(): Apps {
-    return this.#apps;
-  }
-
-  get registries(): Registries {
-    return this.#registries;
-  }
-
-  /** Saves code without deploying it (platform.md §1.3). */
-  async saveComponent(input: CodeInput): Promise<SavedComponent> {
-    const saved = await this.#saved(input);
-    await this.store.saveComponent(saved);
-    return saved;
-  }
-
-  /** Saves code under its key, in a version that is new. Throws PD_BAD_INPUT, PD_CONFLICT. */
-  async publish(input: CodeInput): Promise<SavedComponent> {
-    const saved = await this.#saved(input);
-    const { key, name, version } = saved.definition;
-    if (key === undefined)
-      throw new PdError("PD_BAD_INPUT", `Cannot publish ${name}: it has no key`, { fix: 'Give it one: key: "my_app-my-component"', details: {} });
-    const isNew = await this.store.publishComponent(saved);
-    if (!isNew) throw new PdError("PD_CONFLICT", `Cannot publish ${key}: version ${version} is published already`, { fix: "Raise the version" });
-    return saved;
-  }
-
-  async #saved(input: CodeInput): Promise<SavedComponent> {
-    const component = await this.#workbench.describe({ code: input, env: {} });
-    return { ...component, id: `sc_${this.#ports.clock.randomText(7)}`, isTransient: false, createdAt: this.#ports.clock.now() };
-  }
-
-  /** Takes away what was published: one component by id, or the versions of a key. Throws PD_COMPONENT_NOT_FOUND. */
-  async unpublish(idOrKey: string, version: string | undefined): Promise<void> {
-    const isMeant = ({ id, definition }: SavedComponent): boolean =>
-      id === idOrKey || (definition.key === idOrKey && (version === undefined || definition.version === version));
-    const found = (await this.store.listComponents()).filter((known) => !known.isTransient && isMeant(known));
-    if (found.length === 0) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot unpublish "${idOrKey}": nothing is published under this id or key`);
-    for (const { id } of found) await this.store.unpublishComponent(id);
-  }
-
-  /** The newest with this key, of what is saved here or else of the registries. Throws PD_COMPONENT_NOT_FOUND. */
-  async describeKey(key: string): Promise<SavedComponent> {
-    return (await this.store.getComponentByKey(key)) ?? this.#workbench.describe({ code: { kind: "key", key }, env: {} });
-  }
-
-  /** Saved components and those of the registries, best first. */
-  async searchComponents(query: string): Promise<readonly IndexedComponent[]> {
-    const own = (await this.store.listComponents()).flatMap(({ definition, code, isTransient }): IndexedComponent[] => {
-      const { key, name, description = "", version, type } = definition;
-      return key === undefined || type === "app" || isTransient ? [] : [{ key, name, description, version, type, registry: "", path: code.path }];
-    });
-    // The newest comes first.
-    const unique = [...new Map(own.toReversed().map((entry) => [entry.key, entry])).values()];
-    const known = new Set(unique.map(({ key }) => key));
-    return [...searchIndex(unique, query), ...(await this.#registries.search(query)).filter(({ key }) => !known.has(key))];
-  }
-
-  /** By id or key. Throws PD_COMPONENT_NOT_FOUND. */
-  async findComponent(idOrKey: string): Promise<SavedComponent> {
-    const { store } = this.#ports;
-    const found = await (isSavedId(idOrKey) ? store.getComponent(idOrKey) : store.getComponentByKey(idOrKey));
-    if (found === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot use component "${idOrKey}": none has this id or key`);
-    return found;
+    return this.apps.find(slug, code.kind === "saved" ? code.component.code : (await resolveCode(this.#ports, code)).code);
   }
 
   deploy(request: DeployRequest): Promise<LiveSource> {
@@ -266,15 +198,24 @@ export class Engine {
     return this.update(known, { ...given, keepsSlug: true, carried: carriedOf(baggage) });
   }
 
-  /** Slugs of the sources that were given a data store. */
-  usersOfDataStore(name: string): readonly string[] {
-    const uses = ({ definition, source }: LiveSource): boolean => dataStoresOf(definition.props, source.configured).includes(name);
-    return [...this.#sources.all()].filter(uses).map(({ source }) => source.slug);
-  }
-
   /** By id or slug. Throws PD_SOURCE_NOT_FOUND. */
   find(idOrSlug: string, attempted = "find source"): LiveSource {
     return this.#sources.find(idOrSlug, attempted);
+  }
+
+  /** Timers of these sources. */
+  timersOf(sources: readonly LiveSource[]): Promise<readonly Timer[]> {
+    return this.#ports.store.listTimers(sources.map(({ source }) => source.id));
+  }
+
+  /** What a source has stored: key → JSON text. */
+  stateOf({ source }: LiveSource): Promise<Readonly<Record<string, string>>> {
+    return this.#ports.store.readState(source.id);
+  }
+
+  /** As another server can take it over. */
+  export(live: LiveSource, wishes: ExportWishes): Promise<ExportedSource> {
+    return exportSource(this.#ports.store, live, wishes);
   }
 
   update(live: LiveSource, request: UpdateRequest): Promise<LiveSource> {
@@ -297,14 +238,13 @@ export class Engine {
   }
 
   /** The same trigger again, against today's code. Throws PD_INVOCATION_NOT_FOUND, and PD_BAD_INPUT for a hook. */
-  async replay(id: InvocationId): Promise<CommittedRun> {
-    const before = await this.#ports.store.getInvocation(id);
-    if (before === undefined) throw new PdError("PD_INVOCATION_NOT_FOUND", `Cannot replay "${id}": no invocation has this id`);
+  async replay(id: string): Promise<CommittedRun> {
+    const before = await this.history.find(id, "replay");
     if (before.trigger.kind === "hook")
-      throw new PdError("PD_BAD_INPUT", `Cannot replay ${id}: it called the hook ${before.trigger.hook}`, {
+      throw new PdError("PD_BAD_INPUT", `Cannot replay ${before.id}: it called the hook ${before.trigger.hook}`, {
         fix: "pd update <source> runs deactivate and activate",
       });
-    return this.find(before.sourceId).invoke(before.trigger, { replayOf: id });
+    return this.find(before.sourceId).invoke(before.trigger, { replayOf: before.id });
   }
 
   /** Whether an active source is reached under this key. */
@@ -329,10 +269,10 @@ export class Engine {
     const delivered = this.#deliverer.stop(Math.min(graceMs, DELIVERY_GRACE_MS));
     const stopped = Promise.all([...this.#sources.all()].map((live) => live.stop()));
     const { credentials } = this.#ports;
-    void Promise.all([stopped, this.#workbench.untilIdle(), credentials.untilSettled()]).then(() => grace.abort());
+    void Promise.all([stopped, this.workbench.untilIdle(), credentials.untilSettled()]).then(() => grace.abort());
     await clock.sleepUntil(clock.now() + graceMs, grace.signal);
     credentials.cutOff();
-    this.#workbench.close();
+    this.workbench.close();
     for (const live of this.#sources.all()) live.kill("the server stopped");
     await Promise.all([stopped, delivered, this.#chores, credentials.close()]);
     this.#over.abort();

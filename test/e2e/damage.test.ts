@@ -1,6 +1,7 @@
 import { copyFile, open, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openDatabase } from "../../src/database/database.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 import { PdHome } from "../support/pd.ts";
@@ -26,6 +27,27 @@ describe("a database", () => {
     await copyFile(`${path}.kept`, path);
     const again = await TestServer.start({ home: server.home });
     expect(await again.api.get("/v1/users/me/sources")).toMatchObject({ data: [{ name_slug: "t" }] });
+  });
+
+  it("in which the secrets of one source cannot be opened shows the others, and this one with what is wrong", async () => {
+    const server = await TestServer.start();
+    const [first, second] = [await server.deploy(code, { props: { token: "a-token-1" } }), await server.deploy(code, { props: { token: "a-token-2" } })];
+    await server.stop();
+    const database = openDatabase(join(server.home, "headwater.db"), { timeoutMs: 0 });
+    // What is sealed for one place does not open in another.
+    database
+      .prepare("update deployed_components set configured = (select configured from deployed_components where id = ?) where id = ?")
+      .run(first.id, second.id);
+    database.close();
+    const again = await TestServer.start({ home: server.home });
+    const problems = [expect.stringContaining(`Cannot open the secrets of values of ${second.id}`)];
+    expect(await again.api.get("/v1/users/me/sources")).toMatchObject({
+      data: [
+        { id: second.id, configured_props: { http: { endpoint_url: expect.any(String) } }, problems },
+        { id: first.id, configured_props: { token: "********" } },
+      ],
+    });
+    expect(await again.api.get(`/v1/sources/${second.id}`)).toMatchObject({ data: { problems } });
   });
 
   it("whose write-ahead log was cut is not taken for whole", async () => {

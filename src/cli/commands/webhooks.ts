@@ -1,11 +1,10 @@
 import type { WebhookParams, WebhookRecord } from "../../api/webhooks.ts";
-import type { Client } from "../../client/client.ts";
+import { type Client, everyPage } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonValue, parseJson } from "../../domain/json.ts";
 import { readText } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { fields, printJson, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
-import { everyPage } from "../../client/client.ts";
 
 interface NameFlags {
   readonly name?: string | undefined;

@@ -1,11 +1,10 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { ComponentStore } from "../../ports/component-store.ts";
-import type { DeliveryStore } from "../../ports/delivery-store.ts";
 import type { Sender } from "../../ports/sender.ts";
 import type { SubscriptionStore } from "../../ports/subscription-store.ts";
 import type { SendResult } from "../../domain/delivery.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type DeliveryId, type ListenerId, isDeployedId, isWebhookId } from "../../domain/ids.ts";
+import { type ListenerId, isDeployedId, isWebhookId } from "../../domain/ids.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { type Subscription, type SystemChannel, emitterKey } from "../../domain/subscription.ts";
 import { type Webhook, type WebhookChange, checkWebhookUrl, signingSecrets, webhookSecret } from "../../domain/webhook.ts";
@@ -17,7 +16,7 @@ export interface WebhookWishes extends Omit<WebhookChange, "secret"> {
 }
 
 interface WebhookPorts {
-  readonly store: SubscriptionStore & DeliveryStore & Pick<ComponentStore, "getSource">;
+  readonly store: SubscriptionStore & Pick<ComponentStore, "getSource">;
   readonly sender: Sender;
   readonly clock: Clock;
   /** Told who got a delivery that is due. */
@@ -52,6 +51,16 @@ export class Webhooks {
     return webhook;
   }
 
+  /** Newest first. */
+  list(): Promise<readonly Webhook[]> {
+    return this.#ports.store.listWebhooks();
+  }
+
+  /** Newest first. */
+  subscriptions(): Promise<readonly Subscription[]> {
+    return this.#ports.store.listSubscriptions();
+  }
+
   /** Throws PD_WEBHOOK_NOT_FOUND. */
   async find(id: string): Promise<Webhook> {
     const found = isWebhookId(id) ? await this.#ports.store.getWebhook(id) : undefined;
@@ -83,26 +92,6 @@ export class Webhooks {
     return sender.send({ url: webhook.url, id: `test-${clock.randomText(16)}`, payload, secrets: signingSecrets(webhook, clock.now()), headers }, signal);
   }
 
-  /** Due again are deliveries that were missed while the listener was inactive; resolves to their number. Throws PD_CONFLICT while it still is. */
-  replayMissed(id: ListenerId): Promise<number> {
-    return this.#retry(id, { states: ["missed"], since: 0 });
-  }
-
-  /** Due again are all that have failed since; resolves to their number. Throws PD_CONFLICT while the listener is inactive. */
-  retryFailed(id: ListenerId, since: number): Promise<number> {
-    return this.#retry(id, { states: ["failed"], since });
-  }
-
-  /** Throws PD_DELIVERY_NOT_FOUND. */
-  async retry(id: DeliveryId): Promise<void> {
-    const { clock, store, onDeliveries } = this.#ports;
-    const delivery = await store.getDelivery(id);
-    if (delivery !== undefined) await this.#requireActive(delivery.listenerId);
-    const isRetried = delivery !== undefined && (await store.retryDelivery(id, clock.now()));
-    if (!isRetried) throw new PdError("PD_DELIVERY_NOT_FOUND", `Cannot deliver "${id}" again: no delivery has this id`);
-    onDeliveries([delivery.listenerId]);
-  }
-
   /** Throws PD_BAD_INPUT for an emitter that can be none, PD_NOT_FOUND for one or a listener that is not there. */
   async subscribe({ emitterId, listenerId, channel }: { emitterId: string; listenerId: string; channel: string }): Promise<Subscription> {
     const { clock, store } = this.#ports;
@@ -132,22 +121,5 @@ export class Webhooks {
     if (isWebhookId(id) && (await store.getWebhook(id)) !== undefined) return id;
     if (isDeployedId(id) && (await store.getSource(id)) !== undefined) return id;
     throw new PdError("PD_NOT_FOUND", `Cannot subscribe ${JSON.stringify(id)}: no webhook and no source has this id`, { fix: "pd webhooks list" });
-  }
-
-  async #retry(id: ListenerId, which: { states: readonly ("failed" | "missed")[]; since: number }): Promise<number> {
-    const { clock, store, onDeliveries } = this.#ports;
-    await this.#requireActive(id);
-    const count = await store.retryDeliveries(id, { ...which, now: clock.now() });
-    if (count > 0) onDeliveries([id]);
-    return count;
-  }
-
-  async #requireActive(id: ListenerId): Promise<void> {
-    const { store } = this.#ports;
-    const listener = isWebhookId(id) ? await store.getWebhook(id) : (await store.getSource(id))?.source;
-    if (listener?.active === true) return;
-    throw new PdError("PD_CONFLICT", `Cannot deliver to ${id} now: it is not active`, {
-      fix: isWebhookId(id) ? `pd webhooks update ${id} --activate` : `pd update ${id} --activate`,
-    });
   }
 }

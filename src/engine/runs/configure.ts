@@ -1,12 +1,10 @@
 import { type FindAccount, withAccounts } from "../../domain/account.ts";
 import type { ComponentDefinition } from "../../domain/component.ts";
 import { type PropProblem, checkProps } from "../../domain/props/check-props.ts";
-import { isFixed } from "../../domain/props/declared-props.ts";
+import { type ConfiguredProps, isFixed, propFacts, withDynamicProps } from "../../domain/props/declared-props.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type RunResult, outcomeDetails, reasonOf } from "../../domain/invocation.ts";
 import { type JsonObject, isSameJson, parseJson } from "../../domain/json.ts";
-import { propFacts } from "../../domain/props/declared-props.ts";
-import { type ConfiguredProps, withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { PropDeclaration } from "../../domain/props/kinds.ts";
 import { readProps } from "../../domain/props/read-props.ts";
 

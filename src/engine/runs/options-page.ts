@@ -1,8 +1,7 @@
 import { PdError } from "../../domain/errors.ts";
 import { type RunResult, outcomeDetails, reasonOf } from "../../domain/invocation.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
-import type { PropOption } from "../../domain/props/user-prop.ts";
-import { readOptions } from "../../domain/props/user-prop.ts";
+import { type PropOption, readOptions } from "../../domain/props/user-prop.ts";
 
 export interface OptionsPage {
   readonly options: readonly PropOption[];

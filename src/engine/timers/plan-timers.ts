@@ -1,8 +1,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { EngineSettings } from "../../ports/engine-settings.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
-import type { JsonObject } from "../../domain/json.ts";
-import { isSameJson } from "../../domain/json.ts";
+import { type JsonObject, isSameJson } from "../../domain/json.ts";
 import type { ConfiguredProps } from "../../domain/props/declared-props.ts";
 import type { PropDeclaration } from "../../domain/props/kinds.ts";
 import { nextInstant, parseTimer } from "../../domain/schedule.ts";

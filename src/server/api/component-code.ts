@@ -31,7 +31,7 @@ export async function requiredCode(engine: Engine, params: CodeParams, attempted
 
 /** What was saved here comes before what registries hold. */
 async function namedCode(engine: Engine, named: string, rest: { registry?: string; imports?: readonly ComponentCode[] }): Promise<GivenCode> {
-  const saved = await (isSavedId(named) ? engine.findComponent(named) : rest.registry === undefined ? engine.store.getComponentByKey(named) : undefined);
+  const saved = await (isSavedId(named) ? engine.components.find(named) : rest.registry === undefined ? engine.components.ofKey(named) : undefined);
   if (saved === undefined) return { kind: "key", key: named, ...rest };
   const { imports } = rest;
   return imports === undefined || imports.length === 0

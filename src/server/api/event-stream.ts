@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { streamSSE } from "hono/streaming";
+import type { DeployedId } from "../../domain/ids.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { seqOf } from "./params.ts";
 import { eventRecord, observationRecord } from "./records.ts";
@@ -32,15 +33,13 @@ export function streamRoutes(engine: Engine): Hono {
   return app;
 }
 
-type SourceId = Parameters<Engine["store"]["lastSeq"]>[0];
-
 /** Without `Last-Event-ID` the stream begins with the next event. */
-async function emits(engine: Engine, id: SourceId, { after, signal }: { after: number | undefined; signal: AbortSignal }): Promise<AsyncIterable<Message>> {
-  const events = engine.feed.eventsSince(id, after ?? (await engine.store.lastSeq(id)), signal);
+async function emits(engine: Engine, id: DeployedId, { after, signal }: { after: number | undefined; signal: AbortSignal }): Promise<AsyncIterable<Message>> {
+  const events = await engine.events.follow(id, after, signal);
   return messages(events, (event) => ({ id: event.id, data: JSON.stringify(eventRecord(id, event, true)) }));
 }
 
-async function observations(engine: Engine, id: SourceId, signal: AbortSignal): Promise<AsyncIterable<Message>> {
+async function observations(engine: Engine, id: DeployedId, signal: AbortSignal): Promise<AsyncIterable<Message>> {
   return messages(engine.feed.observations(id, signal), (observation) => ({ data: JSON.stringify(observationRecord(observation)) }));
 }
 

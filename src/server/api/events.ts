@@ -1,6 +1,6 @@
 import { api } from "../../api/api.ts";
 import type { EventRecord } from "../../api/events.ts";
-import { isFailed } from "../../domain/invocation.ts";
+import type { DeployedId } from "../../domain/ids.ts";
 import { errorMessage, logMessage } from "../../domain/system-channels.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { seqOf } from "./params.ts";
@@ -27,9 +27,9 @@ export function eventRoutes(engine: Engine): readonly Route[] {
       // The list begins with the newest: what follows a cursor is older. Before one are those next to it.
       const range = { ...(after && { beforeSeq: seqOf(after) }), ...(before && { afterSeq: seqOf(before) }), ...channelName };
       const page = { limit: before === undefined ? limit : MOST_BEFORE, ...range };
-      const found = await (name === INBOUND ? engine.store.listPostponed(id, page) : engine.store.listEvents(id, page));
+      const found = await (name === INBOUND ? engine.events.listPostponed(id, page) : engine.events.list(id, page));
       const shown = before === undefined ? found : found.slice(-limit);
-      const total = name === INBOUND ? found.length : await engine.store.countEvents(id);
+      const total = name === INBOUND ? found.length : await engine.events.count(id);
       return pageBy(
         shown.map((event) => eventRecord(id, event, expand === "event")),
         total,
@@ -41,8 +41,8 @@ export function eventRoutes(engine: Engine): readonly Route[] {
       const { start_id: start, end_id: end, event_name: name } = params;
       const { id } = engine.find(part("id"), "delete events of").source;
       const range = { ...(start && { fromSeq: seqOf(start) }), ...(end && { toSeq: seqOf(end) }) };
-      if (name === INBOUND) await engine.store.deletePostponed(id, range);
-      else await engine.store.deleteEvents(id, { ...range, ...(name === undefined ? {} : { channel: name }) });
+      if (name === INBOUND) await engine.events.deletePostponed(id, range);
+      else await engine.events.delete(id, { ...range, ...(name === undefined ? {} : { channel: name }) });
       return undefined;
     }),
   ];
@@ -60,18 +60,20 @@ async function channelPage(
 ): Promise<Page<EventRecord>> {
   const { id } = engine.find(idOrSlug, `read ${name} of`).source;
   const wanted = Math.min(limit, LAST);
-  const records: EventRecord[] = [];
-  for (const invocation of await engine.store.listInvocations(id, { limit: 1000 })) {
-    const { id: invocationId, startedAt } = invocation;
-    if (name === "$errors" && isFailed(invocation.outcome))
-      records.push(channelRecord({ sourceId: id, invocationId, at: startedAt, name, index: 0, event: errorMessage(invocation) ?? {} }));
-    if (name === "$logs") {
-      const lines = await engine.store.invocationLogs(invocationId);
-      for (const [index, line] of [...lines.entries()].toReversed())
-        records.push(channelRecord({ sourceId: id, invocationId, at: line.at, name, index, event: logMessage(line, invocationId) }));
-    }
-    if (records.length >= wanted) break;
-  }
-  const shown = records.slice(0, wanted);
-  return pageBy(shown, shown.length);
+  const records = name === "$errors" ? await errorRecords(engine, id, wanted) : await logRecords(engine, id, wanted);
+  return pageBy(records, records.length);
+}
+
+async function errorRecords(engine: Engine, sourceId: DeployedId, limit: number): Promise<EventRecord[]> {
+  const failed = await engine.history.failures(sourceId, limit);
+  return failed.map((invocation) =>
+    channelRecord({ sourceId, invocationId: invocation.id, at: invocation.startedAt, name: "$errors", index: 0, event: errorMessage(invocation) ?? {} }),
+  );
+}
+
+async function logRecords(engine: Engine, sourceId: DeployedId, limit: number): Promise<EventRecord[]> {
+  const lines = await engine.history.lines(sourceId, limit);
+  return lines.map(({ invocation: { id }, line, index }) =>
+    channelRecord({ sourceId, invocationId: id, at: line.at, name: "$logs", index, event: logMessage(line, id) }),
+  );
 }

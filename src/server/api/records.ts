@@ -9,8 +9,7 @@ import type { Event, PostponedEvent } from "../../domain/event.ts";
 import { type Invocation, type LogLine, describeOutcome } from "../../domain/invocation.ts";
 import { type JsonObject, parseJson } from "../../domain/json.ts";
 import type { PropDeclaration } from "../../domain/props/kinds.ts";
-import { hasEndpoint } from "../../domain/props/declared-props.ts";
-import { propFacts } from "../../domain/props/declared-props.ts";
+import { type ConfiguredProps, hasEndpoint, propFacts } from "../../domain/props/declared-props.ts";
 import { scheduleInput } from "../../domain/schedule.ts";
 import { shownValue } from "../../domain/props/secret-props.ts";
 import type { RegistryOrigin, SavedComponent } from "../../domain/saved-component.ts";
@@ -54,7 +53,7 @@ function registryRecord({ registry, path, package: packageName, commit }: Regist
   return { name: registry, path, package: packageName, commit };
 }
 
-export interface SourceContext {
+export interface SourceContext extends Pick<DeployedComponent, "configured" | "env"> {
   readonly definition: ComponentDefinition;
   /** Why it cannot run as it should. */
   readonly problems: readonly string[];
@@ -64,7 +63,10 @@ export interface SourceContext {
   readonly provenance: Provenance;
 }
 
-export function sourceRecord(source: DeployedComponent, { definition, endpoint, timers, owner, provenance, problems }: SourceContext): SourceRecord {
+export function sourceRecord(
+  source: DeployedComponent,
+  { configured, env, definition, endpoint, timers, owner, provenance, problems }: SourceContext,
+): SourceRecord {
   return {
     id: source.id,
     // Both names are documented (platform.md §8.3).
@@ -73,7 +75,7 @@ export function sourceRecord(source: DeployedComponent, { definition, endpoint, 
     component_id: source.componentId,
     component_key: definition.key,
     component_version: definition.version,
-    configured_props: configuredRecord(source, definition.props, endpoint),
+    configured_props: configuredRecord(configured, definition.props, endpoint),
     configurable_props: definition.props.map(propFacts),
     active: source.active,
     created_at: seconds(source.createdAt),
@@ -82,7 +84,7 @@ export function sourceRecord(source: DeployedComponent, { definition, endpoint, 
     name_slug: source.slug,
     type: "DeployedComponent",
     dedupe: definition.dedupe,
-    env: Object.keys(source.env),
+    env: Object.keys(env),
     max_concurrency: source.maxConcurrency,
     allow_run: source.allowsPrograms,
     imports: provenance.imports.length > 0 ? [...provenance.imports] : undefined,
@@ -96,7 +98,7 @@ export function sourceRecord(source: DeployedComponent, { definition, endpoint, 
 }
 
 /** Secrets and credentials are never shown. */
-function configuredRecord({ configured }: DeployedComponent, props: readonly PropDeclaration[], endpoint: string): JsonObject {
+function configuredRecord(configured: ConfiguredProps, props: readonly PropDeclaration[], endpoint: string): JsonObject {
   return Object.fromEntries(
     props.flatMap((prop) => {
       const value = shownValue(prop, Object.hasOwn(configured, prop.name) ? configured[prop.name] : undefined, endpoint);

@@ -82,12 +82,12 @@ function mount(app: Hono, engine: Engine, declared: Route): void {
   }
 }
 
-function apiRoutes(engine: Engine, { status, clock, rotateSecrets }: ApiSettings): readonly Route[] {
+function apiRoutes(engine: Engine, { status, rotateSecrets }: ApiSettings): readonly Route[] {
   return [
     ...configureRoutes(engine),
     ...componentRoutes(engine),
     ...registryRoutes(engine),
-    ...dataStoreRoutes({ store: engine.store, clock, usersOf: (name) => engine.usersOfDataStore(name) }),
+    ...dataStoreRoutes(engine),
     ...sourceRoutes(engine),
     ...transferRoutes(engine),
     ...eventRoutes(engine),
@@ -100,14 +100,14 @@ function apiRoutes(engine: Engine, { status, clock, rotateSecrets }: ApiSettings
     ...appRoutes(engine),
     ...connectedAccountRoutes(engine),
     ...oauthRoutes(engine),
-    ...serverRoutes({ store: engine.store, clock, status, rotateSecrets }),
+    ...serverRoutes(engine, { status, rotateSecrets }),
   ];
 }
 
 /** The key of PD_HOME, or one of the named ones. */
 async function checkKey(engine: Engine, apiKey: string, context: Context): Promise<void> {
   const given = (context.req.header("authorization") ?? "").replace(/^bearer /i, "");
-  if (isSameKey(given, apiKey) || (given !== "" && (await engine.store.hasKey(hashOfKey(given))))) return;
+  if (isSameKey(given, apiKey) || (given !== "" && (await engine.apiKeys.isKnown(hashOfKey(given))))) return;
   throw new PdError("PD_UNAUTHORIZED", `Cannot ${context.req.method} ${context.req.path}: the API key is missing or wrong`);
 }
 

@@ -3,13 +3,14 @@ import { api } from "../../api/api.ts";
 import type { pageParams } from "../../api/declare.ts";
 import type { ObservationRecord } from "../../api/invocations.ts";
 import type { SourceRecord } from "../../api/sources.ts";
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LiveSource } from "../../engine/runs/live-source.ts";
 import { optionsOf } from "../../engine/runs/options-page.ts";
 import { givenCode, requiredCode } from "./component-code.ts";
 import { choicesRecord } from "./configure.ts";
-import { invocationRecord, lineRecord, sourceRecord } from "./records.ts";
+import { type SourceContext, invocationRecord, lineRecord, sourceRecord } from "./records.ts";
 import { type Route, pageOf, route } from "./route.ts";
 
 const { sources } = api;
@@ -57,7 +58,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
     route(sources.run, async ({ params, part }) => {
       const live = engine.find(part("id"), "run source");
       const { invocation } = await (params.sample === true ? engine.emitSample(live) : engine.run(live, params.event));
-      return { data: invocationRecord(invocation, await engine.store.invocationLogs(invocation.id)) };
+      return { data: invocationRecord(invocation, await engine.history.linesOf(invocation)) };
     }),
     route(sources.configure, async ({ params, part }) => {
       const { prop_name: prop, page, prev_context: prevContext, query, configured_props: given } = params;
@@ -77,24 +78,34 @@ export async function liveRecord(engine: Engine, live: LiveSource): Promise<Sour
 
 /** What is stored of all of them is read at once. */
 async function liveRecords(engine: Engine, shown: readonly LiveSource[]): Promise<SourceRecord[]> {
-  const timers = await engine.store.listTimers(shown.map(({ source }) => source.id));
-  const problems = await engine.accounts.problemsOf(shown);
-  return shown.map(({ definition, endpoint, provenance, source }, index) =>
+  const timers = await engine.timersOf(shown);
+  const known = shown.map((live) => ({ live, opened: openedValues(live.source) }));
+  const problems = await engine.accounts.problemsOf(known.map(({ live: { definition }, opened }) => ({ source: opened, definition })));
+  return known.map(({ live: { definition, endpoint, provenance, source }, opened }, index) =>
     sourceRecord(source, {
+      ...opened,
       definition,
       endpoint,
       timers: timers.filter(({ sourceId }) => sourceId === source.id),
       owner: engine.owner,
       provenance,
-      problems: problems[index] ?? [],
+      problems: [...opened.problems, ...(problems[index] ?? [])],
     }),
   );
 }
 
+/** One whose secrets cannot be opened is shown without its values, and tells why. */
+function openedValues(source: DeployedComponent): Pick<SourceContext, "configured" | "env" | "problems"> {
+  try {
+    return { configured: source.configured, env: source.env, problems: [] };
+  } catch (error) {
+    if (!(error instanceof PdError) || error.code !== "PD_SECRET_KEY_WRONG") throw error;
+    return { configured: {}, env: {}, problems: [error.message] };
+  }
+}
+
 /** What the hooks of a deploy have logged (platform.md §1.4, callback_observations). */
 async function hookLines(engine: Engine, { source }: LiveSource): Promise<ObservationRecord[] | undefined> {
-  const hooks = (await engine.store.listInvocations(source.id, { limit: 20 })).filter(({ trigger }) => trigger.kind === "hook");
-  const lines: ObservationRecord[] = [];
-  for (const { id } of hooks.toReversed()) for (const line of await engine.store.invocationLogs(id)) lines.push({ ...lineRecord(line), invocation_id: id });
-  return lines.length === 0 ? undefined : lines;
+  const lines = await engine.history.hookLines(source.id);
+  return lines.length === 0 ? undefined : lines.map(({ invocation, line }) => ({ ...lineRecord(line), invocation_id: invocation.id }));
 }

@@ -10,12 +10,13 @@ const { state } = api;
 export function stateRoutes(engine: Engine): readonly Route[] {
   return [
     route(state.all, async ({ part }) => {
-      const kept = await engine.store.readState(engine.find(part("id"), "read state of").source.id);
+      const kept = await engine.stateOf(engine.find(part("id"), "read state of"));
       return { data: Object.fromEntries(Object.entries(kept).map(([key, text]): [string, JsonValue] => [key, JSON.parse(text)])) };
     }),
     route(state.get, async ({ part }) => {
-      const { id, slug } = engine.find(part("id"), "read state of").source;
-      const text = (await engine.store.readState(id))[part("key")];
+      const live = engine.find(part("id"), "read state of");
+      const { slug } = live.source;
+      const text = (await engine.stateOf(live))[part("key")];
       if (text === undefined)
         throw new PdError("PD_NOT_FOUND", `Cannot read "${part("key")}" of ${slug}: its db has no such key`, { fix: `pd db list ${slug}` });
       const value: JsonValue = JSON.parse(text);
@@ -27,7 +28,7 @@ export function stateRoutes(engine: Engine): readonly Route[] {
     }),
     route(state.delete, async ({ part }) => {
       const live = engine.find(part("id"), "write state of");
-      const deleted = part("key") in (await engine.store.readState(live.source.id));
+      const deleted = part("key") in (await engine.stateOf(live));
       await live.writeState({ [part("key")]: null });
       return { data: { key: part("key"), deleted } };
     }),

@@ -15,7 +15,7 @@ export function subscriptionRoutes(engine: Engine): readonly Route[] {
       await engine.webhooks.unsubscribe({ emitterId, listenerId, channel });
       return { data: [] };
     }),
-    route(subscriptions.list, async () => ({ data: (await engine.store.listSubscriptions()).map(subscriptionRecord) })),
+    route(subscriptions.list, async () => ({ data: (await engine.webhooks.subscriptions()).map(subscriptionRecord) })),
     route(subscriptions.createAutomatic, async ({ params: { event_name: channel, listener_id: listenerId } }) => {
       await engine.webhooks.subscribeAutomatically(channel, listenerId);
       return { data: { event_name: channel, listener_id: listenerId } };

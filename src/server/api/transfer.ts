@@ -5,7 +5,7 @@ import type { ChannelCache } from "../../domain/dedupe.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import type { ComponentCode } from "../../domain/saved-component.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { type ExportedSource, exportSource } from "../../engine/sources/transfer.ts";
+import type { ExportedSource } from "../../engine/sources/transfer.ts";
 import type { StoredBaggage } from "../../ports/component-store.ts";
 import { checkCode, checkedImports } from "./component-code.ts";
 import { type Route, route } from "./route.ts";
@@ -18,7 +18,7 @@ type Imported = z.output<typeof sources.import.params>;
 export function transferRoutes(engine: Engine): readonly Route[] {
   return [
     route(sources.export, async ({ params, part }) => ({
-      data: exportRecord(await exportSource(engine.store, engine.find(part("id"), "export source"), params)),
+      data: exportRecord(await engine.export(engine.find(part("id"), "export source"), params)),
     })),
     route(sources.import, async ({ params }) => {
       const { slug, name, active, component, packages, configured_props: props, env, max_concurrency: maxConcurrency, allow_run: allowsPrograms } = params;

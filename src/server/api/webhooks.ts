@@ -1,9 +1,7 @@
 import type { z } from "zod";
 import { api } from "../../api/api.ts";
 import type { WebhookRecord } from "../../api/webhooks.ts";
-import type { Delivery } from "../../domain/delivery.ts";
-import { PdError } from "../../domain/errors.ts";
-import { type DeliveryId, type ListenerId, numberOfDelivery } from "../../domain/ids.ts";
+import type { ListenerId } from "../../domain/ids.ts";
 import type { Webhook } from "../../domain/webhook.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { type AnswerOf, type Route, pageOf, route } from "./route.ts";
@@ -14,7 +12,7 @@ const { webhooks, deliveries } = api;
 /** /webhooks (webhooks-and-subscriptions.md, platform.md §1.6). */
 export function webhookRoutes(engine: Engine): readonly Route[] {
   const recordOf = async (webhook: Webhook): Promise<WebhookRecord> =>
-    webhookRecord(webhook, { owner: engine.owner, counts: await engine.store.countDeliveries(webhook.id) });
+    webhookRecord(webhook, { owner: engine.owner, counts: await engine.deliveries.counts(webhook.id) });
   const show = async (webhook: Webhook, more: Partial<WebhookRecord> = {}) => ({ data: { ...(await recordOf(webhook)), ...more } });
   return [
     route(webhooks.create, async ({ params: { url, name, description } }) => {
@@ -22,7 +20,7 @@ export function webhookRoutes(engine: Engine): readonly Route[] {
       return show(webhook, { signing_key: webhook.secret });
     }),
     route(webhooks.list, async ({ params }) =>
-      pageOf(await engine.store.listWebhooks(), params, { idOf: ({ id }) => id, records: (shown) => Promise.all(shown.map(recordOf)) }),
+      pageOf(await engine.webhooks.list(), params, { idOf: ({ id }) => id, records: (shown) => Promise.all(shown.map(recordOf)) }),
     ),
     route(webhooks.get, async ({ part }) => show(await engine.webhooks.find(part("id")))),
     route(webhooks.update, async ({ params: { url, name, description, active, replay_missed: replays }, part }) => {
@@ -33,7 +31,7 @@ export function webhookRoutes(engine: Engine): readonly Route[] {
         ...(active === undefined ? {} : { active }),
       };
       const webhook = await engine.webhooks.update(part("id"), change);
-      return replays === true ? show(webhook, { replayed: await engine.webhooks.replayMissed(webhook.id) }) : show(webhook);
+      return replays === true ? show(webhook, { replayed: await engine.deliveries.replayMissed(webhook.id) }) : show(webhook);
     }),
     route(webhooks.delete, async ({ part }) => {
       await engine.webhooks.delete(part("id"));
@@ -53,40 +51,28 @@ export function webhookRoutes(engine: Engine): readonly Route[] {
 
 /** Deliveries and their attempts. */
 export function deliveryRoutes(engine: Engine): readonly Route[] {
-  const find = async (id: string): Promise<Delivery> => {
-    const delivery = numberOfDelivery(id) === undefined ? undefined : await engine.store.getDelivery(deliveryIdOf(id));
-    if (delivery === undefined) throw new PdError("PD_DELIVERY_NOT_FOUND", `Cannot find delivery "${id}": none has this id`);
-    return delivery;
-  };
   const list = async (
     id: ListenerId,
     { limit, before, state }: z.output<typeof deliveries.ofWebhook.params>,
   ): Promise<AnswerOf<typeof deliveries.ofWebhook>> => {
-    const page = { limit, ...(before === undefined ? {} : { before: (await find(before)).id }), ...(state === undefined ? {} : { state }) };
-    return { data: (await engine.store.listDeliveries(id, page)).map((delivery) => deliveryRecord(delivery)) };
+    const found = await engine.deliveries.list(id, { limit, before, ...(state === undefined ? {} : { state }) });
+    return { data: found.map((delivery) => deliveryRecord(delivery)) };
   };
   return [
     route(deliveries.ofWebhook, async ({ params, part }) => list((await engine.webhooks.find(part("id"))).id, params)),
     route(deliveries.retryWebhook, async ({ params, part }) => ({
-      data: { retried: await engine.webhooks.retryFailed((await engine.webhooks.find(part("id"))).id, params.since_ms) },
+      data: { retried: await engine.deliveries.retryFailed((await engine.webhooks.find(part("id"))).id, params.since_ms) },
     })),
     route(deliveries.ofSource, ({ params, part }) => list(engine.find(part("id"), "read deliveries to").source.id, params)),
     route(deliveries.retrySource, async ({ params, part }) => {
       const { id } = engine.find(part("id"), "deliver to").source;
-      const retried = params.missed === true ? await engine.webhooks.replayMissed(id) : await engine.webhooks.retryFailed(id, params.since_ms);
+      const retried = params.missed === true ? await engine.deliveries.replayMissed(id) : await engine.deliveries.retryFailed(id, params.since_ms);
       return { data: { retried } };
     }),
     route(deliveries.get, async ({ part }) => {
-      const delivery = await find(part("id"));
-      return { data: deliveryRecord(delivery, await engine.store.listAttempts(delivery.id)) };
+      const delivery = await engine.deliveries.find(part("id"));
+      return { data: deliveryRecord(delivery, await engine.deliveries.attempts(delivery.id)) };
     }),
-    route(deliveries.retry, async ({ part }) => {
-      await engine.webhooks.retry((await find(part("id"))).id);
-      return { data: deliveryRecord(await find(part("id"))) };
-    }),
+    route(deliveries.retry, async ({ part }) => ({ data: deliveryRecord(await engine.deliveries.retry(part("id"))) })),
   ];
-}
-
-function deliveryIdOf(id: string): DeliveryId {
-  return `dlv_${numberOfDelivery(id) ?? -1}`;
 }

@@ -1,0 +1,88 @@
+import type { Attempt, Delivery, DeliveryState } from "../../domain/delivery.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type DeliveryId, type ListenerId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { ComponentStore } from "../../ports/component-store.ts";
+import type { DeliveryPage, DeliveryStore } from "../../ports/delivery-store.ts";
+import type { SubscriptionStore } from "../../ports/subscription-store.ts";
+
+interface DeliveryPorts {
+  readonly store: DeliveryStore & Pick<SubscriptionStore, "getWebhook"> & Pick<ComponentStore, "getSource">;
+  readonly clock: Clock;
+  /** Told who got a delivery that is due. */
+  readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
+}
+
+/** A page of the deliveries to one listener; `before`: the id of one of them. */
+interface DeliveryWishes extends Omit<DeliveryPage, "before"> {
+  readonly before?: string | undefined;
+}
+
+/** Messages to listeners: looked at, and due again when somebody asks for it. */
+export class Deliveries {
+  readonly #ports: DeliveryPorts;
+
+  constructor(ports: DeliveryPorts) {
+    this.#ports = ports;
+  }
+
+  /** Newest first. Throws PD_DELIVERY_NOT_FOUND for a `before` that is none. */
+  async list(listenerId: ListenerId, { before, ...page }: DeliveryWishes): Promise<readonly Delivery[]> {
+    return this.#ports.store.listDeliveries(listenerId, { ...page, ...(before === undefined ? {} : { before: (await this.find(before)).id }) });
+  }
+
+  counts(listenerId: ListenerId): Promise<Readonly<Record<DeliveryState, number>>> {
+    return this.#ports.store.countDeliveries(listenerId);
+  }
+
+  /** Throws PD_DELIVERY_NOT_FOUND. */
+  async find(id: string): Promise<Delivery> {
+    const number = numberOfDelivery(id);
+    const found = number === undefined ? undefined : await this.#ports.store.getDelivery(`dlv_${number}`);
+    if (found === undefined) throw new PdError("PD_DELIVERY_NOT_FOUND", `Cannot find delivery "${id}": none has this id`);
+    return found;
+  }
+
+  /** Oldest first. */
+  attempts(id: DeliveryId): Promise<readonly Attempt[]> {
+    return this.#ports.store.listAttempts(id);
+  }
+
+  /** It is due again. Throws PD_DELIVERY_NOT_FOUND, and PD_CONFLICT while its listener is inactive. */
+  async retry(id: string): Promise<Delivery> {
+    const { clock, store, onDeliveries } = this.#ports;
+    const delivery = await this.find(id);
+    await this.#requireActive(delivery.listenerId);
+    const isRetried = await store.retryDelivery(delivery.id, clock.now());
+    if (!isRetried) throw new PdError("PD_DELIVERY_NOT_FOUND", `Cannot deliver "${id}" again: it was deleted`);
+    onDeliveries([delivery.listenerId]);
+    return this.find(id);
+  }
+
+  /** Due again are deliveries that were missed while the listener was inactive; resolves to their number. Throws PD_CONFLICT while it still is. */
+  replayMissed(id: ListenerId): Promise<number> {
+    return this.#retryAll(id, { states: ["missed"], since: 0 });
+  }
+
+  /** Due again are all that have failed since; resolves to their number. Throws PD_CONFLICT while the listener is inactive. */
+  retryFailed(id: ListenerId, since: number): Promise<number> {
+    return this.#retryAll(id, { states: ["failed"], since });
+  }
+
+  async #retryAll(id: ListenerId, which: { states: readonly ("failed" | "missed")[]; since: number }): Promise<number> {
+    const { clock, store, onDeliveries } = this.#ports;
+    await this.#requireActive(id);
+    const count = await store.retryDeliveries(id, { ...which, now: clock.now() });
+    if (count > 0) onDeliveries([id]);
+    return count;
+  }
+
+  async #requireActive(id: ListenerId): Promise<void> {
+    const { store } = this.#ports;
+    const listener = isWebhookId(id) ? await store.getWebhook(id) : (await store.getSource(id))?.source;
+    if (listener?.active === true) return;
+    throw new PdError("PD_CONFLICT", `Cannot deliver to ${id} now: it is not active`, {
+      fix: isWebhookId(id) ? `pd webhooks update ${id} --activate` : `pd update ${id} --activate`,
+    });
+  }
+}

@@ -1,0 +1,100 @@
+import { PdError } from "../../domain/errors.ts";
+import { type DeployedId, isInvocationId } from "../../domain/ids.ts";
+import { type Invocation, type LogLine, isFailed } from "../../domain/invocation.ts";
+import type { InvocationPage, RunStore } from "../../ports/run-store.ts";
+import type { TimerInstant, TimerStore } from "../../ports/timer-store.ts";
+import type { Observation } from "./event-feed.ts";
+
+/** A line with the call that wrote it. */
+export interface LoggedLine {
+  readonly invocation: Invocation;
+  readonly line: LogLine;
+  /** Its place among the lines of this call. */
+  readonly index: number;
+}
+
+/** How many calls are looked at for what only some of them have. */
+const MOST_LOOKED_AT = 1000;
+
+interface HistoryPorts {
+  readonly store: RunStore & Pick<TimerStore, "listInstants">;
+}
+
+/** What sources have done, as it is kept. */
+export class History {
+  readonly #store: HistoryPorts["store"];
+
+  constructor({ store }: HistoryPorts) {
+    this.#store = store;
+  }
+
+  /** Calls of `run` and of hooks, newest first. */
+  invocations(sourceId: DeployedId, page: InvocationPage): Promise<readonly Invocation[]> {
+    return this.#store.listInvocations(sourceId, page);
+  }
+
+  /** Throws PD_INVOCATION_NOT_FOUND. */
+  async find(id: string, attempted = "find invocation"): Promise<Invocation> {
+    const found = isInvocationId(id) ? await this.#store.getInvocation(id) : undefined;
+    if (found === undefined) throw new PdError("PD_INVOCATION_NOT_FOUND", `Cannot ${attempted} "${id}": no invocation has this id`);
+    return found;
+  }
+
+  linesOf({ id }: Pick<Invocation, "id">): Promise<readonly LogLine[]> {
+    return this.#store.invocationLogs(id);
+  }
+
+  /** Planned times of timers and what became of them, newest first. */
+  instants(sourceId: DeployedId, limit: number): Promise<readonly TimerInstant[]> {
+    return this.#store.listInstants(sourceId, limit);
+  }
+
+  /** What could have been watched of a source lately, oldest first: the newest `limit` observations. */
+  async observations(sourceId: DeployedId, limit: number): Promise<readonly Observation[]> {
+    const groups: (readonly Observation[])[] = [];
+    let count = 0;
+    for (const invocation of await this.invocations(sourceId, { limit })) {
+      const group = await this.#observationsOf(invocation);
+      groups.push(group);
+      count += group.length;
+      if (count >= limit) break;
+    }
+    return groups.toReversed().flat().slice(-limit);
+  }
+
+  /** Calls that failed, newest first. */
+  async failures(sourceId: DeployedId, limit: number): Promise<readonly Invocation[]> {
+    const looked = await this.invocations(sourceId, { limit: MOST_LOOKED_AT });
+    return looked.filter(({ outcome }) => isFailed(outcome)).slice(0, limit);
+  }
+
+  /** Lines of all calls, newest first. */
+  async lines(sourceId: DeployedId, limit: number): Promise<readonly LoggedLine[]> {
+    const found: LoggedLine[] = [];
+    for (const invocation of await this.invocations(sourceId, { limit: MOST_LOOKED_AT })) {
+      const lines = await this.linesOf(invocation);
+      found.push(...lines.map((line, index) => ({ invocation, line, index })).toReversed());
+      if (found.length >= limit) break;
+    }
+    return found.slice(0, limit);
+  }
+
+  /** What the latest hooks have logged, oldest first. */
+  async hookLines(sourceId: DeployedId): Promise<readonly LoggedLine[]> {
+    const hooks = (await this.invocations(sourceId, { limit: 20 })).filter(({ trigger }) => trigger.kind === "hook");
+    const found: LoggedLine[] = [];
+    for (const invocation of hooks.toReversed())
+      for (const [index, line] of (await this.linesOf(invocation)).entries()) found.push({ invocation, line, index });
+    return found;
+  }
+
+  async #observationsOf(invocation: Invocation): Promise<Observation[]> {
+    const { id, startedAt, durationMs, trigger, outcome, eventCount, dropped, replayOf } = invocation;
+    const lines = (await this.linesOf(invocation)).map((line): Observation => ({ kind: "line", id, line }));
+    return [
+      { kind: "started", id, at: startedAt, trigger, ...(replayOf === undefined ? {} : { replayOf }) },
+      ...lines,
+      { kind: "ended", id, at: startedAt + durationMs, durationMs, outcome, eventCount, dropped },
+    ];
+  }
+}

@@ -1,0 +1,75 @@
+import type { DataStore } from "../../domain/data-store.ts";
+import { PdError } from "../../domain/errors.ts";
+import type { JsonValue } from "../../domain/json.ts";
+import { dataStoresOf } from "../../domain/props/declared-props.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { DataStoreStore } from "../../ports/data-store-store.ts";
+import type { LiveSource } from "../runs/live-source.ts";
+import type { HostedSources } from "./hosted-sources.ts";
+
+interface SharedStorePorts {
+  readonly store: DataStoreStore;
+  readonly clock: Clock;
+}
+
+/** Key-value stores that components share, as people look after them (platform.md §4.7). */
+export class SharedStores {
+  readonly #ports: SharedStorePorts;
+  readonly #sources: HostedSources;
+
+  constructor(ports: SharedStorePorts, sources: HostedSources) {
+    this.#ports = ports;
+    this.#sources = sources;
+  }
+
+  /** By name. */
+  list(): Promise<readonly DataStore[]> {
+    return this.#ports.store.listDataStores();
+  }
+
+  /** Throws PD_NOT_FOUND. */
+  async find(name: string): Promise<DataStore> {
+    const found = (await this.list()).find((known) => known.name === name);
+    if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot find data store "${name}"`, { fix: "pd stores list" });
+    return found;
+  }
+
+  /** Throws PD_CONFLICT when the name is taken. */
+  async create(name: string): Promise<DataStore> {
+    const { store, clock } = this.#ports;
+    if ((await this.list()).some((known) => known.name === name))
+      throw new PdError("PD_CONFLICT", `Cannot make data store "${name}": there is one of this name`, { fix: "pd stores list" });
+    await store.createDataStore(name, clock.now());
+    return this.find(name);
+  }
+
+  /** With all its values. Throws PD_NOT_FOUND, and PD_CONFLICT when sources were given it, unless it is forced. */
+  async delete(name: string, isForced: boolean): Promise<void> {
+    await this.find(name);
+    const users = this.#usersOf(name);
+    if (users.length > 0 && !isForced)
+      throw new PdError("PD_CONFLICT", `Cannot delete data store "${name}": ${users.join(", ")} would lose it`, {
+        fix: "Delete those first, or give --force",
+      });
+    await this.#ports.store.deleteDataStore(name);
+  }
+
+  async values(name: string): Promise<Record<string, JsonValue>> {
+    return Object.fromEntries(await this.#ports.store.listDataStoreValues((await this.find(name)).name));
+  }
+
+  async set(name: string, key: string, value: JsonValue): Promise<void> {
+    await this.#ports.store.setDataStoreValue((await this.find(name)).name, key, value);
+  }
+
+  /** False: the key was not set. */
+  async unset(name: string, key: string): Promise<boolean> {
+    return this.#ports.store.deleteDataStoreValue((await this.find(name)).name, key);
+  }
+
+  /** Slugs of the sources that were given it. */
+  #usersOf(name: string): readonly string[] {
+    const uses = ({ definition, source }: LiveSource): boolean => dataStoresOf(definition.props, source.configured).includes(name);
+    return [...this.#sources.all()].filter(uses).map(({ source }) => source.slug);
+  }
+}

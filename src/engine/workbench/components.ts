@@ -1,0 +1,91 @@
+import { PdError } from "../../domain/errors.ts";
+import { isSavedId } from "../../domain/ids.ts";
+import { type IndexedComponent, searchIndex } from "../../domain/registry.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { ComponentStore } from "../../ports/component-store.ts";
+import type { CodeInput } from "../code/build-component.ts";
+import type { Registries } from "../code/registries.ts";
+import type { Workbench } from "./workbench.ts";
+
+interface ComponentPorts {
+  readonly store: ComponentStore;
+  readonly clock: Clock;
+  readonly workbench: Workbench;
+  readonly registries: Registries;
+}
+
+/** Code that is saved here, with what registries hold. */
+export class Components {
+  readonly #ports: ComponentPorts;
+
+  constructor(ports: ComponentPorts) {
+    this.#ports = ports;
+  }
+
+  list(): Promise<readonly SavedComponent[]> {
+    return this.#ports.store.listComponents();
+  }
+
+  /** By id or key. Throws PD_COMPONENT_NOT_FOUND. */
+  async find(idOrKey: string): Promise<SavedComponent> {
+    const found = await (isSavedId(idOrKey) ? this.#ports.store.getComponent(idOrKey) : this.ofKey(idOrKey));
+    if (found === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot use component "${idOrKey}": none has this id or key`);
+    return found;
+  }
+
+  /** The newest that is saved here under this key. */
+  ofKey(key: string): Promise<SavedComponent | undefined> {
+    return this.#ports.store.getComponentByKey(key);
+  }
+
+  /** The newest with this key, of what is saved here or else of the registries. Throws PD_COMPONENT_NOT_FOUND. */
+  async describe(key: string): Promise<SavedComponent> {
+    return (await this.ofKey(key)) ?? this.#ports.workbench.describe({ code: { kind: "key", key }, env: {} });
+  }
+
+  /** Of what is saved here and of the registries, best first. */
+  async search(query: string): Promise<readonly IndexedComponent[]> {
+    const own = (await this.list()).flatMap(({ definition, code, isTransient }): IndexedComponent[] => {
+      const { key, name, description = "", version, type } = definition;
+      return key === undefined || type === "app" || isTransient ? [] : [{ key, name, description, version, type, registry: "", path: code.path }];
+    });
+    // The newest comes first.
+    const unique = [...new Map(own.toReversed().map((entry) => [entry.key, entry])).values()];
+    const known = new Set(unique.map(({ key }) => key));
+    return [...searchIndex(unique, query), ...(await this.#ports.registries.search(query)).filter(({ key }) => !known.has(key))];
+  }
+
+  /** Saves code without deploying it (platform.md §1.3). */
+  async save(input: CodeInput): Promise<SavedComponent> {
+    const saved = await this.#described(input);
+    await this.#ports.store.saveComponent(saved);
+    return saved;
+  }
+
+  /** Saves code under its key, in a version that is new. Throws PD_BAD_INPUT, PD_CONFLICT. */
+  async publish(input: CodeInput): Promise<SavedComponent> {
+    const saved = await this.#described(input);
+    const { key, name, version } = saved.definition;
+    if (key === undefined)
+      throw new PdError("PD_BAD_INPUT", `Cannot publish ${name}: it has no key`, { fix: 'Give it one: key: "my_app-my-component"', details: {} });
+    const isNew = await this.#ports.store.publishComponent(saved);
+    if (!isNew) throw new PdError("PD_CONFLICT", `Cannot publish ${key}: version ${version} is published already`, { fix: "Raise the version" });
+    return saved;
+  }
+
+  /** Takes away what was published: one component by id, or the versions of a key. Throws PD_COMPONENT_NOT_FOUND. */
+  async unpublish(idOrKey: string, version: string | undefined): Promise<void> {
+    const isMeant = ({ id, definition }: SavedComponent): boolean =>
+      id === idOrKey || (definition.key === idOrKey && (version === undefined || definition.version === version));
+    const found = (await this.list()).filter((known) => !known.isTransient && isMeant(known));
+    if (found.length === 0) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot unpublish "${idOrKey}": nothing is published under this id or key`);
+    for (const { id } of found) await this.#ports.store.unpublishComponent(id);
+  }
+
+  async #described(input: CodeInput): Promise<SavedComponent> {
+    const { workbench, clock } = this.#ports;
+    const component = await workbench.describe({ code: input, env: {} });
+    return { ...component, id: `sc_${clock.randomText(7)}`, isTransient: false, createdAt: clock.now() };
+  }
+}
