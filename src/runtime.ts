@@ -12,6 +12,7 @@ import type { StatusRecord } from "./api/server.ts";
 import { Engine } from "./engine/engine.ts";
 import { EventFeed } from "./engine/runs/event-feed.ts";
 import type { Log } from "./ports/log.ts";
+import type { Runner } from "./ports/runner.ts";
 import type { Store } from "./ports/store.ts";
 import { FileRegistry } from "./registry/file-registry.ts";
 import type { Enclosure } from "./sandbox/enclosure.ts";
@@ -45,6 +46,18 @@ export interface Runtime extends AsyncDisposable {
   readonly engine: Engine;
 }
 
+/** Plugs that are given rather than picked. Whoever gives them ends them. */
+export interface GivenPlugs {
+  readonly store?: Store;
+  readonly runner?: Runner;
+}
+
+interface StartOptions {
+  /** Others than its owner are to reach it. */
+  readonly isShared?: boolean;
+  readonly plugs?: GivenPlugs;
+}
+
 /** Calls in flight have so long to finish when the server stops. */
 const STOP_GRACE_MS = 10_000;
 
@@ -53,7 +66,7 @@ const STOP_GRACE_MS = 10_000;
  * `isShared`: it may listen beyond this machine only when there are named keys.
  * Throws PD_NO_KEYS, PD_HOME_UNUSABLE, PD_HOME_IN_USE, PD_PORT_TAKEN, PD_DATABASE_UNUSABLE.
  */
-export async function startRuntime(settings: Settings, log: Log, { isShared = false }: { isShared?: boolean } = {}): Promise<Runtime> {
+export async function startRuntime(settings: Settings, log: Log, { isShared = false, plugs = {} }: StartOptions = {}): Promise<Runtime> {
   const home = await makeHome(settings.home);
   await keepPrivate(home);
   const lock = holdLock(join(home, "server.lock"));
@@ -65,7 +78,7 @@ export async function startRuntime(settings: Settings, log: Log, { isShared = fa
   process.on("SIGUSR1", ignoreSignal);
   const undo: UndoStep[] = [() => lock.release(), () => process.off("SIGUSR1", ignoreSignal)];
   try {
-    return await startInOrder(settings, { home, log, stop, undo, isShared });
+    return await startInOrder(settings, { home, log, stop, undo, isShared, plugs });
   } catch (error) {
     stop.abort();
     await undoAll(undo, log);
@@ -102,8 +115,8 @@ interface Starting {
   readonly stop: AbortController;
   /** Steps that undo what was started, in the order of starting. */
   readonly undo: UndoStep[];
-  /** Others than its owner are to reach it. */
   readonly isShared: boolean;
+  readonly plugs: GivenPlugs;
 }
 
 async function startInOrder(settings: Settings, starting: Starting): Promise<Runtime> {
@@ -174,10 +187,10 @@ function sandboxOf({ sandboxUse, host }: Settings, isShared: boolean): Settings[
   return isShared && !isLoopback(host) && sandboxUse === "auto" ? "wall" : sandboxUse;
 }
 
-async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl, onDamage }: StartingPlugs) {
+async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl, onDamage, plugs }: StartingPlugs) {
   const packagesFolder = join(home, "packages");
-  const clearStore = await openStore({ home, signal: stop.signal, onDamage });
-  undo.push(() => clearStore.close());
+  const clearStore = plugs.store ?? (await openStore({ home, signal: stop.signal, onDamage }));
+  if (plugs.store === undefined) undo.push(() => clearStore.close());
   const vault = await openVault({
     keyFile: join(home, "secret-key"),
     keyring: osKeyring,
@@ -192,8 +205,12 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   const enclosure = await openEnclosure(settings.sandboxUse, { ...places, memoryMb, network: settings.componentNetwork });
   const npm = npmWithin(enclosure, join(home, "npm-cache"));
   const packages = await NpmResolver.open({ folder: packagesFolder, npm, allowScripts, clock: systemClock, signal: stop.signal });
-  const runner = await ProcessRunner.start({ ...places, enclosure, memoryMb, allowAddons, apiUrl, clock: systemClock, log });
-  undo.push(() => runner[Symbol.asyncDispose]());
+  const startRunner = async (): Promise<Runner> => {
+    const runner = await ProcessRunner.start({ ...places, enclosure, memoryMb, allowAddons, apiUrl, clock: systemClock, log });
+    undo.push(() => runner[Symbol.asyncDispose]());
+    return runner;
+  };
+  const runner = plugs.runner ?? (await startRunner());
   const metrics = new Metrics();
   const allowsPrivate = settings.allowPrivateWebhooks || isLoopback(settings.host);
   const userAgent = `headwater/${version}`;

@@ -13,6 +13,9 @@ import { SecretMask } from "./secret-mask.ts";
 import { HOSTED_API, type RawLogLine, type ToHost } from "./protocol.ts";
 import { StackMapper } from "./stack-mapper.ts";
 
+/** A process as a unit uses it. */
+export type UnitProcess = Pick<ChildProcess, "exited" | "listen" | "charge" | "send" | "kill" | "writeModule">;
+
 interface Settings {
   readonly clock: Clock;
   readonly memoryMb: number;
@@ -54,7 +57,7 @@ const MOST_REMEMBERED = 10_000;
  */
 export class ProcessUnit implements Unit {
   definition: unknown;
-  readonly #child: ChildProcess;
+  readonly #child: UnitProcess;
   readonly #events: UnitEvents;
   readonly #settings: Settings;
   readonly #mapper: StackMapper;
@@ -76,7 +79,7 @@ export class ProcessUnit implements Unit {
   #pong: (() => void) | undefined;
 
   /** Loads the code in a process that is ready; or how that failed, and the process is ended. */
-  static async load(child: ChildProcess, code: UnitCode, { events, settings }: { events: UnitEvents; settings: Settings }): Promise<ProcessUnit | FailedLoad> {
+  static async load(child: UnitProcess, code: UnitCode, { events, settings }: { events: UnitEvents; settings: Settings }): Promise<ProcessUnit | FailedLoad> {
     const { bundle } = code;
     const written = [
       child.writeModule("component.mjs", bundle.code),
@@ -91,7 +94,7 @@ export class ProcessUnit implements Unit {
     return outcome === undefined ? unit : { outcome };
   }
 
-  private constructor(child: ChildProcess, { events, settings, mapper }: { events: UnitEvents; settings: Settings; mapper: StackMapper }) {
+  private constructor(child: UnitProcess, { events, settings, mapper }: { events: UnitEvents; settings: Settings; mapper: StackMapper }) {
     this.#child = child;
     this.#events = events;
     this.#settings = settings;

@@ -18,7 +18,7 @@ function clientOf(server: TestServer) {
 
 describe("a client", () => {
   it("deploys, runs, reads and deletes a source by typed calls", async () => {
-    const client = clientOf(await TestServer.start());
+    const client = clientOf(await TestServer.inMemory());
     const { id, name_slug: slug, configurable_props: props } = await client.sources.deploy({ component_code: COUNTER, name: "My Counter" });
     expect([slug, props]).toEqual(["my-counter", []]);
     expect((await client.sources.run(id, { event: { n: 1 } })).outcome).toBe("returned");
@@ -32,7 +32,7 @@ describe("a client", () => {
   });
 
   it("reads a list to its end, page by page", async () => {
-    const client = clientOf(await TestServer.start());
+    const client = clientOf(await TestServer.inMemory());
     await Promise.all(Array.from({ length: 230 }, (_none, n) => client.dataStores.create({ name: `store-${n}` })));
     const made = await Promise.all(Array.from({ length: 230 }, (_none, n) => client.webhooks.create({ url: `http://127.0.0.1/${n}` })));
     const listed = await everyPage(client.webhooks.list);
@@ -41,7 +41,7 @@ describe("a client", () => {
   });
 
   it("throws what the server refuses, with its code, reason and next step", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const client = clientOf(server);
     await expect(client.sources.get("none")).rejects.toMatchObject({ code: "PD_SOURCE_NOT_FOUND", fix: "pd list sources" });
     await expect(client.sources.get("")).rejects.toMatchObject({ code: "PD_SOURCE_NOT_FOUND" });
@@ -57,7 +57,7 @@ describe("a client", () => {
 
 describe("a stream", () => {
   it("is read with for await: from what comes next, or after an event", async () => {
-    const client = clientOf(await TestServer.start());
+    const client = clientOf(await TestServer.inMemory());
     const { id } = await client.sources.deploy({ component_code: COUNTER });
     await client.sources.run(id, { event: { n: 1 } });
     const fresh = client.follow.events(id);
@@ -76,7 +76,7 @@ describe("a stream", () => {
   });
 
   it("tells what a source does", async () => {
-    const client = clientOf(await TestServer.start());
+    const client = clientOf(await TestServer.inMemory());
     const { id } = await client.sources.deploy({ component_code: COUNTER });
     const logs = client.follow.logs(id);
     await logs.opened;
@@ -118,7 +118,7 @@ describe("a stream", () => {
   });
 
   it("ends when its signal aborts, and throws when its source is gone", async () => {
-    const client = clientOf(await TestServer.start());
+    const client = clientOf(await TestServer.inMemory());
     const { id } = await client.sources.deploy({ component_code: COUNTER });
     const stop = new AbortController();
     const ended = (async () => {
@@ -138,7 +138,7 @@ describe("a stream", () => {
 
 describe("the guide to the API", () => {
   it("begins with a program that runs", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const root = join(import.meta.dirname, "../..");
     const [, example = ""] = /```js\n(.*?)```/s.exec(await readFile(join(root, "docs/api.md"), "utf8")) ?? [];
     const file = join(await temporaryFolder(), "follow.mjs");

@@ -16,7 +16,7 @@ async function connected(server: TestServer, app: string, credentials: Record<st
 
 describe("an account", () => {
   it("is given to components by its id or name; what it holds may change under them", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const account = await connected(server, "demo", { api_key: "k-1" }, "work");
     const source = await server.deploy(SOURCE, { props: { demo: "work" } });
     expect(source.record["configured_props"]).toEqual({ demo: { authProvisionId: account["id"] } });
@@ -35,7 +35,7 @@ describe("an account", () => {
   });
 
   it("is one of several of its app, each with a name of its own; those of other apps do not fit", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     for (const key of ["1", "2"]) await connected(server, "demo", { api_key: key });
     await connected(server, "other", { api_key: "3" }, "demo");
     expect(listOf(await server.api.get("/v1/accounts?app=demo")).map(({ name }) => name)).toEqual(["demo", "demo-2"]);
@@ -56,7 +56,7 @@ describe("an account", () => {
   });
 
   it("is tested: its app is asked with its fields, and what it says is told", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const answers = [{ body: "{}" }, { status: 401, body: "{}" }, { status: 500, body: "" }, undefined];
     const app = await TokenServer.start(() => answers.shift());
     await connected(server, "demo", { api_key: "k/1", user: "me" });
@@ -87,7 +87,7 @@ describe("an account", () => {
   });
 
   it("is tested by what is published of an app that nothing else is known of", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     await connected(server, "shop", { api_key: "right" });
     const test = () => server.api.post("/v1/accounts/shop/test", {}).then(dataOf);
     const folder = await temporaryFolder();
@@ -125,7 +125,7 @@ describe("an account", () => {
   });
 
   it("has what is usual for its app where nothing is given", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     await connected(server, "gitlab", { oauth_access_token: "t" });
     await connected(server, "gitlab", { oauth_access_token: "t", base_api_url: "git.example.com" });
     expect(listOf(await server.api.get("/v1/accounts?include_credentials=1")).map(({ credentials }) => credentials)).toEqual([
@@ -135,7 +135,7 @@ describe("an account", () => {
   });
 
   it("is not deleted under a source that uses it, unless that is wanted; then its runs say what is missing", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const { id } = await connected(server, "demo", { api_key: "k" });
     const source = await server.deploy(SOURCE, { props: { demo: "demo" } });
     await expect(server.api.delete("/v1/accounts/demo")).rejects.toMatchObject({ code: "PD_CONFLICT", message: expect.stringContaining("uses would lose it") });
@@ -148,7 +148,7 @@ describe("an account", () => {
   });
 
   it("that is gone does not keep a source from being paused or given another, hooks or not; one of another app never fits", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     await connected(server, "demo", { api_key: "k" });
     const other = await connected(server, "other", { api_key: "o" });
     const source = await server.deploy(SOURCE.replace("run()", "hooks: { async deactivate() { console.log(this.demo.key()); } }, run()"), {
@@ -166,7 +166,7 @@ describe("an account", () => {
   });
 
   it("is shown without its credentials, and lies in no file in clear", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const account = await connected(server, "demo", { api_key: "hush-hush" });
     const source = await server.deploy('export default { name: "s", version: "1", props: { t: { type: "string", secret: true } }, run() {} };', {
       props: { t: "hush-hush" },

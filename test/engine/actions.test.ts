@@ -13,7 +13,7 @@ async function run(server: TestServer, body: string, more: JsonObject = {}): Pro
 
 describe("an action", () => {
   it("exports, returns, logs and answers; all of it is told", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const done = await run(
       server,
       'console.log("line"); $.export("$summary", "did it"); $.export("n", this.n); $.respond({ status: 201, body: { a: 1 } }); return { got: steps.before.value };',
@@ -33,13 +33,13 @@ describe("an action", () => {
   });
 
   it("that throws is a result with its position, and with what it had logged", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const done = await run(server, 'console.log("before");\n throw new TypeError("no");');
     expect(done).toMatchObject({ outcome: "threw", message: expect.stringMatching(/TypeError: no \(component\.js:3:/), os: [{ msg: "before" }] });
   });
 
   it("wants its props", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const code = 'export default { name: "a", version: "1", type: "action", props: { needed: "string" }, run() { return this.needed } };';
     await expect(server.api.post("/v1/actions/run", { component_code: code })).rejects.toMatchObject({
       code: "PD_BAD_PROPS",
@@ -49,7 +49,7 @@ describe("an action", () => {
   });
 
   it("sends HTTP when its run has ended, and tells what it could not send", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const received: string[] = [];
     const receiver = await startHttpServer((request, response) => {
       request.setEncoding("utf8").on("data", (text: string) => received.push(`${request.method} ${request.url} ${request.headers.authorization} ${text}`));
@@ -75,7 +75,7 @@ describe("an action", () => {
   });
 
   it("runs again as often as it asks for, with its context", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const done = await run(server, "if ($.context.run.runs < 3) return $.flow.rerun(5, { seen: $.context.run.runs }, 5); return $.context.run;");
     expect(done).toMatchObject({ ret: { runs: 3, context: { seen: 2 } }, runs: 3 });
     const endless = await run(server, "return $.flow.rerun(1, null, 2);");
@@ -84,7 +84,7 @@ describe("an action", () => {
   });
 
   it("tells the pause or the end that it wanted, for which there is no workflow", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     expect(await run(server, 'return $.flow.exit("enough");')).toMatchObject({ flow: { kind: "exit", reason: "enough" } });
     expect(await run(server, "$.flow.delay(60000); return 1;")).toMatchObject({ flow: { kind: "delay", ms: 60_000 }, ret: 1 });
     expect(await run(server, "const { resume_url } = $.flow.suspend(); return typeof resume_url;")).toMatchObject({
@@ -106,7 +106,7 @@ describe("an action", () => {
   });
 
   it("keeps its memory apart from other actions' and from data stores", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const action = (more: string) => ({
       component_code: `export default { name: "same", version: "1", type: "action", props: { db: "$.service.db" }, run() { ${more} } };`,
     });
@@ -116,7 +116,7 @@ describe("an action", () => {
   });
 
   it("tells what it did before it threw, and names what is no JSON", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     expect(await run(server, '$.export("debug", { status: 500 }); throw new Error("no");')).toMatchObject({
       outcome: "threw",
       exports: { debug: { status: 500 } },
@@ -131,7 +131,7 @@ describe("an action", () => {
   });
 
   it("shares its process with others of the same code, but neither files nor data stores", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const code = `export default { name: "a", version: "1", key: "x-a", type: "action", props: { st: "data_store", wait: { type: "string", optional: true } },
       async run({ $ }) {
         await $.files.open("who.txt").fromReadableStream([Buffer.from("x")]);
@@ -159,13 +159,13 @@ describe("an action", () => {
   });
 
   it("is no source and no app", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = 'export default { name: "s", version: "1", run() {} };';
     await expect(server.api.post("/v1/actions/run", { component_code: source })).rejects.toMatchObject({ code: "PD_NOT_A_COMPONENT" });
   });
 
   it("stays loaded while it is used, however many others run", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const action = (n: number) => ({
       component_code: `export default { name: "a${n}", version: "1", type: "action", props: { n: { type: "integer", default: ${n}, reloadProps: true } },
         async additionalProps() { await new Promise((resolve) => setTimeout(resolve, 50)); return {}; }, run() { return this.n; } };`,

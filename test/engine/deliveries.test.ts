@@ -27,7 +27,7 @@ async function emit(source: DeployedSource, ...events: unknown[]): Promise<void>
 
 /** A source, a webhook to a receiver, and a subscription between them. */
 async function subscribed(answer?: Parameters<typeof Receiver.start>[0]) {
-  const server = await TestServer.start();
+  const server = await TestServer.inMemory();
   const source = await server.deploy(emitter);
   const receiver = await Receiver.start(answer);
   const webhook = await webhookTo(server, receiver.url);
@@ -59,7 +59,7 @@ describe("a webhook", () => {
   });
 
   it("gets only what its subscriptions say: sources, channels, failures, lines", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const [one, two] = [await server.deploy(emitter), await server.deploy(emitter)];
     const names = ["one", "channel", "all", "errors", "logs"] as const;
     const receivers = await Promise.all(names.map(() => Receiver.start()));
@@ -213,12 +213,12 @@ describe("a webhook", () => {
   });
 
   it.each(["ftp://example.com/", "nonsense", "http://", "https://user:secret@example.com/"])("is refused for the address %s", async (url) => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     await expect(server.api.post("/v1/webhooks", { url })).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
   });
 
   it("is not delivered to inside the network of a server that listens beyond this machine", async () => {
-    const server = await TestServer.start({ host: "0.0.0.0" });
+    const server = await TestServer.inMemory({ host: "0.0.0.0" });
     const receiver = await Receiver.start();
     for (const url of [receiver.url, receiver.url.replace("127.0.0.1", "localhost"), "http://169.254.169.254/latest/meta-data", "http://[::ffff:10.0.0.1]/"]) {
       const webhook = await webhookTo(server, url);
@@ -235,7 +235,7 @@ describe("a source that listens", () => {
     'export default { name: "Listener", version: "1", async run(event) { if (process.env.GATE) await fetch(process.env.GATE); this.$emit({ heard: event }); } };';
 
   it("is run with the payload of what it has subscribed to, once for each event", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(emitter);
     const listening = await server.deploy(listener);
     await subscribe(server, source.id, listening.id);
@@ -262,7 +262,7 @@ describe("a source that listens", () => {
   });
 
   it("misses what is emitted while it is inactive, and can be run with it afterwards", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const [source, listening] = [await server.deploy(emitter), await server.deploy(listener)];
     await subscribe(server, source.id, listening.id);
     await listening.update({ active: false });
@@ -276,7 +276,7 @@ describe("a source that listens", () => {
   });
 
   it("and its subscriptions go with it", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const [source, listening] = [await server.deploy(emitter), await server.deploy(listener)];
     await subscribe(server, source.id, listening.id);
     await server.api.delete(listening.path);
@@ -307,7 +307,7 @@ describe("subscriptions", () => {
   });
 
   it("are made by themselves for sources that are deployed later", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const receiver = await Receiver.start();
     const webhook = await webhookTo(server, receiver.url);
     await server.api.post(`/v1/auto_subscriptions?event_name=$errors&listener_id=${String(webhook["id"])}`);

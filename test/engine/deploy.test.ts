@@ -4,7 +4,7 @@ import { TestServer } from "../support/runtime.ts";
 
 describe("a deploy", () => {
   it("runs deploy, then activate; an update deactivate and activate; the id stays", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await deployFile(server, "hooks-order.mjs");
     expect((await source.state())["order"]).toEqual(["deploy", "activate"]);
     expect(await source.payloads()).toEqual([{ from: "deploy" }]);
@@ -18,21 +18,21 @@ describe("a deploy", () => {
   });
 
   it("gives hooks the endpoint, without a trailing slash", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await deployFile(server, "hooks-order.mjs");
     expect((await source.state())["endpoint"]).toBe(source.endpoint);
     expect(source.endpoint).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[a-z0-9]{20}$/);
   });
 
   it.each(["esm.mjs", "commonjs.js", "typescript.ts", "define-component.mjs", "define-source.ts"])("takes the form of %s", async (form) => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await deployFile(server, `forms/${form}`);
     await source.run();
     expect(await source.payloads()).toEqual([form.split(".")[0]]);
   });
 
   it("takes apps from defineApp, and saves actions from defineAction without deploying them", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const app =
       'import { defineApp } from "@pipedream/types"; export default defineApp({ type: "app", app: "demo", methods: { hello() { return `hello ${this.$auth.name}`; } } });';
     const source = await server.deploy(
@@ -47,14 +47,14 @@ describe("a deploy", () => {
   });
 
   it("numbers the slugs of sources with the same name", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const slugs = [];
     for (let n = 0; n < 3; n++) slugs.push((await deployFile(server, "forms/esm.mjs")).record["name_slug"]);
     expect(slugs).toEqual(["form", "form-2", "form-3"]);
   });
 
   it("gives an app's methods the account's fields, and props what an app defines", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await deployFile(server, "app/watch-project.mjs", { demo: '{"api_key":"s3cret"}', project: "p1" });
     await source.run();
     expect(await source.payloads()).toEqual([{ text: "p1 as s3cret", limit: 10, auth: { api_key: "s3cret" } }]);
@@ -67,7 +67,7 @@ describe("a deploy", () => {
   });
 
   it("lists the options of a prop on its app, with an empty prevContext at first, and page by page", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await deployFile(server, "app/watch-project.mjs", { demo: { api_key: "k" }, project: "p1" });
     const first = await server.api.post(`${source.path}/configure`, { prop_name: "project" });
     expect(first).toMatchObject({ data: { options: [{ label: "k-0-0", value: "k-0-0" }], context: { nextPageToken: "x" } } });
@@ -81,7 +81,7 @@ describe("a deploy", () => {
   });
 
   it("tells everything that is missing or wrong at once, and leaves nothing", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const failed = deployFile(server, "app/watch-project.mjs", { limit: 51, projct: "x" });
     await expect(failed).rejects.toMatchObject({
       code: "PD_BAD_PROPS",
@@ -95,7 +95,7 @@ describe("a deploy", () => {
 
 describe("what throws", () => {
   it("while it is loaded fails the deploy with its position", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     await expect(deployFile(server, "throws/in-load.mjs")).rejects.toMatchObject({
       code: "PD_LOAD_FAILED",
       message: expect.stringContaining("(in-load.mjs:2:"),
@@ -103,7 +103,7 @@ describe("what throws", () => {
   });
 
   it.each(["deploy", "activate"])("in the hook %s fails the deploy with its position, and leaves nothing", async (hook) => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     await expect(deployFile(server, `throws/in-${hook}.mjs`)).rejects.toMatchObject({
       code: "PD_HOOK_FAILED",
       message: `Cannot deploy Throws: its hook ${hook} failed: TypeError: no ${hook} today (in-${hook}.mjs:7:13)`,
@@ -112,7 +112,7 @@ describe("what throws", () => {
   });
 
   it("in the hook deactivate keeps the source, unless it is deleted by force", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await deployFile(server, "throws/in-deactivate.mjs");
     await expect(server.api.delete(source.path)).rejects.toMatchObject({ code: "PD_HOOK_FAILED" });
     await expect(source.update({ component_code: "export default { name: 'x', version: '2', run() {} }" })).rejects.toMatchObject({ code: "PD_HOOK_FAILED" });
@@ -123,7 +123,7 @@ describe("what throws", () => {
   });
 
   it("in run is recorded with a stack in the author's file, and what run did before counts", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await deployFile(server, "throws/in-run.ts");
     const invocation = await source.run();
     expect(invocation).toMatchObject({ outcome: "threw", error: { name: "RangeError", message: "no run today", at: "in-run.ts:13:11" } });
@@ -147,7 +147,7 @@ describe("code that cannot be used", () => {
     ],
     ["a local file that is not there", "import './x.mjs'; export default {}", "PD_BUILD_FAILED", 'Cannot find the local file "./x.mjs"'],
   ])("because it is %s gets a clear error", async (_title, code, errorCode, message) => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     await expect(server.deploy(code)).rejects.toMatchObject({
       code: errorCode,
       message: typeof message === "string" ? expect.stringContaining(message) : expect.stringMatching(message),
@@ -155,7 +155,7 @@ describe("code that cannot be used", () => {
   });
 
   it("is deployed with a warning when only a prop's type is unknown", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy("export default { name: 'a', version: '1', props: { c: { type: 'colour', optional: true } }, run() {} }");
     expect(source.record["warnings"]).toEqual(['prop c has the type "colour", which is not known here; any JSON value is taken for it']);
   });

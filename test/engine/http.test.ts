@@ -11,7 +11,7 @@ const plain = (run: string, rest = ""): string =>
   `export default { name: "t", version: "1", ${rest} props: { http: "$.interface.http", db: "$.service.db" }, async run(event) { ${run} } };`;
 
 async function deployed(code: string): Promise<DeployedSource> {
-  const server = await TestServer.start();
+  const server = await TestServer.inMemory();
   return server.deploy(code);
 }
 
@@ -157,7 +157,7 @@ describe("a response", () => {
   });
 
   it("is 504 when neither a response nor the end comes in time, and the run goes on", async () => {
-    const server = await TestServer.start({ responseMs: "0.2" });
+    const server = await TestServer.inMemory({ responseMs: "0.2" });
     const gate = await Gate.open();
     const source = await server.deploy(custom(`await fetch("${gate.url}"); this.http.respond({ body: "late" }); this.$emit("done");`));
     expect((await fetch(source.endpoint)).status).toBe(504);
@@ -213,7 +213,7 @@ describe("an endpoint", () => {
   });
 
   it("refuses a body beyond the limit", async () => {
-    const server = await TestServer.start({ bodyLimitBytes: "1" });
+    const server = await TestServer.inMemory({ bodyLimitBytes: "1" });
     const source = await server.deploy(plain("this.$emit(event.bodyRaw.length);"));
     const send = (size: number): Promise<Response> => fetch(source.endpoint, { method: "POST", body: "x".repeat(size) });
     expect([(await send(1024)).status, (await send(1025)).status]).toEqual([200, 413]);
@@ -231,7 +231,7 @@ describe("an endpoint", () => {
   });
 
   it("stores every request that it answers, whatever many come at once", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await deployFile(server, "http-plain.mjs");
     const ids = Array.from({ length: 300 }, (_none, id) => id);
     const answers = await Promise.all(
@@ -251,13 +251,13 @@ describe("the API", () => {
     ["no key", {}, 401],
     ["a wrong key", { authorization: "Bearer x" }, 401],
   ])("refuses %s", async (_title, headers, status) => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     expect((await fetch(`${server.apiUrl}/v1/users/me/sources`, { headers })).status).toBe(status);
     expect((await fetch(`${server.apiUrl}/sse/dc/dc_x/emits`, { headers })).status).toBe(status);
   });
 
   it("refuses a request that names another host", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const { request } = await import("node:http");
     const status = await new Promise((resolve) => {
       request(`${server.apiUrl}/v1/status`, { headers: { host: "evil.example", authorization: `Bearer ${server.apiKey}` } }, (response) =>
@@ -275,7 +275,7 @@ describe("the API", () => {
     ["an unknown path", "GET", "/v1/nothing", undefined, 404, "PD_NOT_FOUND"],
     ["an unknown invocation", "POST", "/v1/invocations/inv_0/replay", "{}", 404, "PD_INVOCATION_NOT_FOUND"],
   ])("answers %s with an error that has a code", async (_title, method, path, body, status, code) => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const answer = await fetch(server.apiUrl + path, {
       method,
       headers: { authorization: `Bearer ${server.apiKey}` },
@@ -285,7 +285,7 @@ describe("the API", () => {
   });
 
   it("replays an invocation against today's code", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(plain("this.$emit({ v: 1, got: event.body });"));
     await fetch(source.endpoint, { method: "POST", body: "payload" });
     await source.payloadsOnce(1);
@@ -300,7 +300,7 @@ describe("the API", () => {
   });
 
   it("lists events between two, and deletes a range", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy('export default { name: "t", version: "1", run() { for (const n of [1, 2, 3, 4, 5]) this.$emit(n); } };');
     await source.run();
     const events = await source.events();
@@ -320,7 +320,7 @@ describe("the API", () => {
 
 describe("a stream of events", () => {
   it("resumes after Last-Event-ID with no gap and no double, while events keep coming", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy('export default { name: "t", version: "1", run({ n }) { this.$emit(n); } };');
     const client = createClient(server.api.connection);
     const seen: unknown[] = [];

@@ -3,8 +3,8 @@ import { deployFile } from "../support/components.ts";
 import { TestServer } from "../support/runtime.ts";
 
 /** Deploys a component whose run is given as text and runs it once; what it returned. */
-async function returned(run: string, rest = "", options: Parameters<TestServer["deploy"]>[1] = {}): Promise<unknown> {
-  const server = await TestServer.start();
+async function returned(run: string, rest = "", options: Parameters<TestServer["deploy"]>[1] = {}, given?: TestServer): Promise<unknown> {
+  const server = given ?? (await TestServer.inMemory());
   const source = await server.deploy(`export default { name: "t", version: "1", ${rest} async run(event) { ${run} } };`, options);
   const invocation = await source.run();
   expect(invocation).toMatchObject({ outcome: "returned" });
@@ -25,7 +25,7 @@ describe("this", () => {
   });
 
   it("has an $emit that can be detached", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(
       'export default { name: "t", version: "1", async run() { const { $emit: emit } = this; await emit(1); [2, 3].forEach((n) => emit(n)); } };',
     );
@@ -48,13 +48,13 @@ describe("this", () => {
 
   it("is never given null, nor nothing, as the event", async () => {
     expect(await returned("return typeof event.timestamp")).toBe("number");
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy('export default { name: "t", version: "1", run(event) { return typeof event.timestamp; } };');
     expect(await server.api.post(`${source.path}/run`, { event: null })).toMatchObject({ data: { returned: "number" } });
   });
 
   it("can run itself from a hook", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(
       'export default { name: "t", version: "1", hooks: { async deploy() { await this.run({ from: "deploy" }); } }, run(event) { this.$emit(event); } };',
     );
@@ -105,7 +105,7 @@ describe("db", () => {
   });
 
   it("can be written from outside while a process is warm", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(`export default { name: "t", version: "1", ${db} run() { return this.db.get("k"); } };`);
     await source.run();
     await server.api.put(`${source.path}/state/k`, { value: { from: "outside" } });
@@ -115,7 +115,7 @@ describe("db", () => {
 
 describe("$emit", () => {
   it("takes what JSON takes, at the time of the call", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(
       'export default { name: "t", version: "1", run() { const event = { n: 1, at: new Date(0) }; this.$emit(event); event.n = 2; this.$emit(); } };',
     );
@@ -128,7 +128,7 @@ describe("$emit", () => {
   });
 
   it("keeps id, channel, summary and ts", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(
       'export default { name: "t", version: "1", run() { this.$emit(1, { id: 7, name: "c", summary: "s", ts: new Date(5000000000) }); } };',
     );
@@ -137,7 +137,7 @@ describe("$emit", () => {
   });
 
   it("keeps what the strategy cannot judge, and the run's log says so", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(
       'export default { name: "t", version: "1", dedupe: "unique", run() { this.$emit(1); this.$emit(2, { id: "a" }); this.$emit(3, { id: "a" }); } };',
     );
@@ -173,7 +173,7 @@ describe("$emit", () => {
 
 describe("what is printed", () => {
   it("is kept with its level and its place in the author's file", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const code = `export default {
   name: "t",
   version: "1",
@@ -197,7 +197,7 @@ describe("what is printed", () => {
   });
 
   it("belongs to the run that printed it, also when runs overlap", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(
       'export default { name: "t", version: "1", async run({ n }) { for (let i = 0; i < 5; i++) { await new Promise((done) => setTimeout(done, 3)); console.log(n); } } };',
     );
@@ -206,7 +206,7 @@ describe("what is printed", () => {
   });
 
   it("is cut when it is too much", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy('export default { name: "t", version: "1", run() { for (let i = 0; i < 20000; i++) console.log(i); } };');
     const lines = await source.logs(await source.run());
     expect(lines).toHaveLength(10_001);
@@ -217,7 +217,7 @@ describe("what is printed", () => {
 describe("the process", () => {
   it("knows its component and the variables it was given, and nothing else of the host", async () => {
     process.env["HEADWATER_TEST_SECRET"] = "host";
-    const found = await returned("return { ...process.env }", "", { env: { TOKEN: "mine" } });
+    const found = await returned("return { ...process.env }", "", { env: { TOKEN: "mine" } }, await TestServer.start());
     expect(found).toMatchObject({ TOKEN: "mine", PD_COMPONENT: expect.stringMatching(/^dc_/) });
     expect(found).not.toHaveProperty("HEADWATER_TEST_SECRET");
     expect(found).not.toHaveProperty("PATH");
@@ -237,7 +237,7 @@ describe("the process", () => {
       attempt("binding", () => process.binding("fs"));
       attempt("kill", () => process.kill(process.ppid, 0));
       return tried;`;
-    expect(await returned(attempts)).toEqual({
+    expect(await returned(attempts, "", {}, await TestServer.start())).toEqual({
       temp: "done",
       passwd: "ERR_ACCESS_DENIED",
       database: "ERR_ACCESS_DENIED",

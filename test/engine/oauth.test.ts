@@ -32,8 +32,8 @@ function begin(server: TestServer, provider: string, more: JsonObject = {}): Pro
 }
 
 /** An account whose first tokens live so long, of a provider that answers renewals so. */
-async function withAccount(seconds: number | undefined, renew: Parameters<typeof TokenServer.start>[0]) {
-  const server = await TestServer.start();
+async function withAccount(seconds: number | undefined, renew: Parameters<typeof TokenServer.start>[0], given?: TestServer) {
+  const server = given ?? (await TestServer.inMemory());
   const tokens = await TokenServer.start((request, count) => {
     if (request.form["grant_type"] !== "authorization_code") return renew(request, count - 1);
     return { body: { access_token: "t-0", refresh_token: "hush-r-0", token_type: "bearer", expires_in: count === 1 ? seconds : 60 } };
@@ -53,7 +53,7 @@ const BRIEF = 0.001;
 
 describe("an OAuth account", () => {
   it("is connected by a code with PKCE, and components read its tokens", async () => {
-    const [server, provider] = [await TestServer.start(), await mockProvider()];
+    const [server, provider] = [await TestServer.inMemory(), await mockProvider()];
     const issuer = String(provider.issuer.url);
     const step = await begin(server, issuer, { scopes: ["a", "b"], fields: { region: "eu" } });
     expect(step).toMatchObject({ status: "visit", url: expect.stringContaining("code_challenge_method=S256") });
@@ -71,7 +71,7 @@ describe("an OAuth account", () => {
   });
 
   it("is renewed at such a provider with the refresh token that it gave last; one that it takes back makes the account unhealthy", async () => {
-    const [server, provider] = [await TestServer.start(), await mockProvider()];
+    const [server, provider] = [await TestServer.inMemory(), await mockProvider()];
     const grants: unknown[] = [];
     let isRevoked = false;
     provider.service.on("beforeResponse", (response, request) => {
@@ -96,7 +96,7 @@ describe("an OAuth account", () => {
   });
 
   it("is not connected by an answer of another flow, nor by a refusal", async () => {
-    const [server, provider] = [await TestServer.start(), await mockProvider()];
+    const [server, provider] = [await TestServer.inMemory(), await mockProvider()];
     const forged = await begin(server, String(provider.issuer.url));
     const resume = (step: JsonObject, query: string) =>
       server.api.post(`/v1/accounts/oauth/${String(step["flow_id"])}`, { callback_url: `http://127.0.0.1:1/callback?${query}` });
@@ -115,7 +115,7 @@ describe("an OAuth account", () => {
   });
 
   it("is connected without a person by client credentials, and renewed the same way", async () => {
-    const [server, provider] = [await TestServer.start(), await mockProvider()];
+    const [server, provider] = [await TestServer.inMemory(), await mockProvider()];
     let count = 0;
     provider.service.on("beforeResponse", (response) => {
       response.body = { access_token: `t-${++count}`, token_type: "bearer", expires_in: count === 1 ? BRIEF : 60 };
@@ -129,7 +129,7 @@ describe("an OAuth account", () => {
   });
 
   it("is connected by a code that is entered elsewhere", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const answers = ["authorization_pending", "slow_down"];
     const tokens = await TokenServer.start(({ path }) => {
       if (path === "/device")
@@ -146,9 +146,13 @@ describe("an OAuth account", () => {
   });
 
   it("asks for new tokens once, however many runs need them at the same time, and keeps a rotated one before it is used", async () => {
-    const { server, tokens, source, account } = await withAccount(BRIEF, ({ form }, count) => ({
-      body: { access_token: `t-${count}`, refresh_token: `after-${form["refresh_token"]}`, token_type: "bearer", expires_in: 60 },
-    }));
+    const { server, tokens, source, account } = await withAccount(
+      BRIEF,
+      ({ form }, count) => ({
+        body: { access_token: `t-${count}`, refresh_token: `after-${form["refresh_token"]}`, token_type: "bearer", expires_in: 60 },
+      }),
+      await TestServer.start(),
+    );
     const sources = await Promise.all(Array.from({ length: 5 }, () => server.deploy(SOURCE, { props: { demo: account["id"] ?? "" } })));
     await Promise.all([source, ...sources].flatMap((one) => Array.from({ length: 9 }, () => one.run({}))));
     expect(tokens.requests.map(({ form }) => form["refresh_token"])).toEqual([undefined, "hush-r-0"]);
@@ -281,7 +285,7 @@ describe("what providers answer", () => {
       { oauth_access_token: "t", oauth_uid: "7" },
     ],
   ])("is understood: %s", async (_title, body, app, wanted) => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const tokens = await TokenServer.start(() => ({ body }));
     const done = await begin(server, tokens.url, { flow: "client_credentials", ...(app === undefined ? {} : { app }) });
     const id = String((done["account"] as JsonObject)["id"]);
@@ -289,7 +293,7 @@ describe("what providers answer", () => {
   });
 
   it("may hold fields of the account, or bring them with the person", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const tokens = await TokenServer.start(() => ({
       body: { access_token: "t", api_domain: "https://acme.example.com", instance_url: "https://x.example.com" },
     }));
@@ -308,7 +312,7 @@ describe("what providers answer", () => {
   });
 
   it("may be an error with status 200", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const tokens = await TokenServer.start(() => ({ body: "error=incorrect_client_credentials&error_description=wrong+secret" }));
     await expect(begin(server, tokens.url, { flow: "client_credentials" })).rejects.toMatchObject({
       code: "PD_OAUTH_FAILED",

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { deployFile } from "../support/components.ts";
+import { dataOf } from "../support/api.ts";
+import { startHttpServer } from "../support/http-server.ts";
 import { type DeployedSource, TestServer, eventually } from "../support/runtime.ts";
 
 const component = (run: string, rest = ""): string => `export default { name: "t", version: "1", ${rest} async run(event) { ${run} } };`;
@@ -31,10 +33,16 @@ describe("a run that", () => {
 
   it("waits for ever is ended at its deadline, and others of the source that run beside it finish", async () => {
     const server = await TestServer.start({ timeoutMs: "1" });
+    let tellHalfway = (): void => {};
+    const halfway = new Promise<void>((resolve) => (tellHalfway = resolve));
+    const url = await startHttpServer((_request, response) => {
+      tellHalfway();
+      response.end();
+    });
     const source = await server.deploy(
-      component("await new Promise((done) => { if (event.ms) setTimeout(done, event.ms); else setInterval(() => {}, 1000); }); return event.ms;"),
+      component(`await new Promise((done) => { if (event.ms) setTimeout(done, event.ms); else setTimeout(() => fetch("${url}"), 500); }); return event.ms;`),
     );
-    const [hung, late] = await Promise.all([source.run({}), new Promise((done) => setTimeout(done, 500)).then(() => source.run({ ms: 800 }))]);
+    const [hung, late] = await Promise.all([source.run({}), halfway.then(() => source.run({ ms: 800 }))]);
     expect(hung).toMatchObject({ outcome: "timed-out" });
     expect(late).toMatchObject({ outcome: "returned", returned: 800 });
   });
@@ -103,6 +111,7 @@ describe("processes", () => {
     const source = await server.deploy(component("globalThis.count = (globalThis.count ?? 0) + 1; return globalThis.count;"));
     expect((await source.run())["returned"]).toBe(1);
     expect((await source.run())["returned"]).toBe(2);
-    await eventually(async () => (await source.run())["returned"] === 1 || new Promise<false>((done) => setTimeout(() => done(false), 500)));
+    await eventually(async () => dataOf(await server.api.get("/v1/status"))["processes"] === 0);
+    expect((await source.run())["returned"]).toBe(1);
   });
 });

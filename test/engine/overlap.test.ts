@@ -27,7 +27,7 @@ const ifSlow = (gate: Gate): string => `if (event.query.slow !== undefined) awai
 
 describe("a run on the old code of an update", () => {
   it("takes nothing back that the new code has stored: it is run again on the new code, and its record says so", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const gate = await Gate.open();
     const source = await server.deploy(counter(1, { wait: ifSlow(gate) }));
     expect(await count(source.endpoint)).toEqual({ n: 1, v: 1 });
@@ -44,7 +44,7 @@ describe("a run on the old code of an update", () => {
   });
 
   it("that had not answered yet answers what its second try says", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const gate = await Gate.open();
     const source = await server.deploy(counter(1, { wait: ifSlow(gate) }));
     const old = count(`${source.endpoint}?slow`);
@@ -59,7 +59,7 @@ describe("a run on the old code of an update", () => {
   });
 
   it("that hangs holds up nobody, not even one of a source that runs one at a time", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const gate = await Gate.open();
     const source = await server.deploy(counter(1, { work: ifSlow(gate) }));
     await source.update({ max_concurrency: 1 });
@@ -74,7 +74,7 @@ describe("a run on the old code of an update", () => {
   });
 
   it("holds up nobody either on code that was taken back because its hook threw", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const [activating, working] = [await Gate.open(), await Gate.open()];
     const source = await server.deploy(counter(1));
     await source.update({ max_concurrency: 1 });
@@ -97,7 +97,7 @@ describe("a run on the old code of an update", () => {
   });
 
   it("is run again also when a timer has started it", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const gate = await Gate.open();
     const timer = 'timer: { type: "$.interface.timer", default: { intervalSeconds: 3600 } }, ';
     const source = await server.deploy(counter(1, { timer, wait: `if (event.interval_seconds) await fetch("${gate.url}");` }));
@@ -111,7 +111,7 @@ describe("a run on the old code of an update", () => {
   });
 
   it("does not write over what was set from outside meanwhile", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const gate = await Gate.open();
     const source = await server.deploy(counter(1, { wait: ifSlow(gate) }));
     const run = count(`${source.endpoint}?slow`);
@@ -122,7 +122,7 @@ describe("a run on the old code of an update", () => {
   });
 
   it("never gives two clients the same count, however often it is updated under them", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const pause = "await new Promise((done) => setImmediate(done));";
     const source = await server.deploy(counter(0, { work: pause }));
     let isOver = false;
@@ -143,7 +143,7 @@ describe("a run on the old code of an update", () => {
 
 describe("a run whose process is killed from outside", () => {
   it("while it runs alone is run again", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const gate = await Gate.open();
     const source = await server.deploy(counter(1, { work: `await fetch("${gate.url}");` }));
     const answer = count(source.endpoint);
@@ -156,7 +156,7 @@ describe("a run whose process is killed from outside", () => {
   });
 
   it("before it begins is run all the same", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(counter(1));
     for (let n = 1; n <= 5; n++) {
       await killComponents(server.home);
@@ -165,7 +165,7 @@ describe("a run whose process is killed from outside", () => {
   });
 
   it("is not counted by one that had read what it wrote, and both are run again", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const gate = await Gate.open();
     const end = await Gate.open();
     const source = await server.deploy(counter(1, { work: `${ifSlow(gate)} else void fetch("${end.url}");` }));
@@ -185,7 +185,7 @@ describe("a run whose process is killed from outside", () => {
   });
 
   it("hears an event of another source once and wholly", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const gate = await Gate.open();
     const emitter = await server.deploy('export default { name: "e", version: "1", run() { this.$emit({ a: 1 }); } };');
     const listener = await server.deploy(

@@ -14,7 +14,7 @@ async function postponed(source: DeployedSource): Promise<readonly JsonObject[]>
 
 describe("an event with a delivery_ts", () => {
   it("is emitted when its time has come, to streams, lists and listeners, and is told in the log of its run", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(SCHEDULER);
     const heard = await server.deploy('export default { name: "listener", version: "1", run(event) { this.$emit(event); } };');
     await server.api.post("/v1/subscriptions", { emitter_id: source.id, listener_id: heard.id, event_name: "self" });
@@ -40,7 +40,7 @@ describe("an event with a delivery_ts", () => {
   });
 
   it("can be taken back, counts for dedupe at once, and is emitted at once when its time is past or none", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(SCHEDULER);
     const delivery_ts = Date.now() + HOUR_MS;
     for (const id of ["a", "b", "a"]) await source.run({ event: id, meta: { id, delivery_ts } });

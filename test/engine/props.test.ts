@@ -19,7 +19,7 @@ const DYNAMIC = `export default { name: "d", version: "1",
 
 describe("dynamic props", () => {
   it("are declared by the values given, until no value declares more, and are enforced", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     await expect(server.deploy(DYNAMIC, { props: { kind: "form", count: 2 } })).rejects.toMatchObject({
       code: "PD_BAD_PROPS",
       message: expect.stringMatching(/color is required[^]*second is required/),
@@ -34,7 +34,7 @@ describe("dynamic props", () => {
   });
 
   it("go with an update that takes their reason away, and bring their timer", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(DYNAMIC, { props: { kind: "form", count: 1, color: "red" } });
     const updated = await source.update({ configured_props: { kind: "timer", count: null, color: null } });
     expect(updated).toMatchObject({ timers: [{ prop: "timer", intervalSeconds: 60 }], configured_props: { kind: "timer" } });
@@ -45,7 +45,7 @@ describe("dynamic props", () => {
   });
 
   it("that earlier values brought do not stand in the way of new values", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const code = `export default { name: "modes", version: "1", props: { mode: { type: "string", reloadProps: true } },
       additionalProps() { return this.mode === "a" ? { onlyA: "string" } : { onlyB: { type: "string", default: "b" } }; }, run() { this.$emit(Object.keys(this)); } };`;
     const source = await server.deploy(code, { props: { mode: "a", onlyA: "v" } });
@@ -54,7 +54,7 @@ describe("dynamic props", () => {
   });
 
   it("may hide static props, which then need no value", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(DYNAMIC, { props: { kind: "text" } });
     expect(source.record).toMatchObject({ configurable_props: [{ name: "kind" }, { name: "note", hidden: true }] });
   });
@@ -81,7 +81,7 @@ describe("dynamic props", () => {
   });
 
   it("that cannot be told fail the deploy with the component's own words", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const code = (error: string) =>
       `class ConfigurationError extends Error { name = "ConfigurationError" } export default { name: "d", version: "1", props: {}, additionalProps() { throw new ${error}("the account may not") }, run() {} };`;
     await expect(server.deploy(code("ConfigurationError"))).rejects.toMatchObject({
@@ -95,7 +95,7 @@ describe("dynamic props", () => {
   });
 
   it("bring apps with their methods", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(
       `const app = { type: "app", app: "demo", methods: { hi() { return "hi " + this.$auth.key } } };
        export default { name: "d", version: "1", props: {}, additionalProps() { return { late: app } }, run() { this.$emit(this.late.hi()) } };`,
@@ -147,7 +147,7 @@ describe("data stores", () => {
   });
 
   it("can be read by options and additionalProps", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     await server.api.post("/v1/data_stores", { name: "known" });
     await server.api.put("/v1/data_stores/known/values/red", { value: 1 });
     const code = `export default { name: "k", version: "1", type: "action", props: { st: "data_store", pick: { type: "string", async options() { return this.st.keys(); } } },
@@ -160,7 +160,7 @@ describe("data stores", () => {
   });
 
   it("tell a component that deletes its store that it is gone", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(CODE, { props: { store: "common" } });
     await expect(server.api.delete("/v1/data_stores/common")).rejects.toMatchObject({ code: "PD_CONFLICT" });
     await server.api.delete("/v1/data_stores/common?force=true");
@@ -170,7 +170,7 @@ describe("data stores", () => {
 
 describe("choices", () => {
   it("are told of static props, of dynamic ones though others are missing, and of none that is not there", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const code = `export default { name: "c", version: "1", type: "action", props: { needed: "string", color: { type: "string", options: ["red"] }, mode: { type: "string", reloadProps: true } },
       additionalProps() { return this.mode === "b" ? { late: { type: "string", options: async () => ["one"] } } : {}; }, run() {} };`;
     const ask = (prop: string) => server.api.post("/v1/components/configure", { component_code: code, prop_name: prop, configured_props: { mode: "b" } });
@@ -185,7 +185,7 @@ describe("choices", () => {
 
 describe("secrets", () => {
   it("are in no answer and no error", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const app = '{ type: "app", app: "demo", methods: { key() { return this.$auth.k } } }';
     const code = `export default { name: "s", version: "1", props: { demo: ${app}, r: "http_request", n: { type: "integer", secret: true }, constructor: { type: "string", optional: true } }, run() {} };`;
     const r = {
@@ -226,7 +226,7 @@ describe("an app hook", () => {
     });
 
   it("proves its address, and gets the events inside their envelope, and only those that it names", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(CODE('["message", "team_join", "orders/create"]'));
     const challenge = await post(source.endpoint, { type: "url_verification", challenge: "c0de" });
     expect(await challenge.text()).toBe("c0de");
@@ -240,7 +240,7 @@ describe("an app hook", () => {
   });
 
   it("asks the component which events it wants, again when its values change", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(CODE('async function () { return (this.channels ?? []).map((channel) => "reaction_added:" + channel) }'), {
       props: { channels: ["C1"] },
     });
@@ -255,7 +255,7 @@ describe("an app hook", () => {
   });
 
   it("gets everything while the component cannot tell", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const code = `export default { name: "h", version: "1", props: { hook: { type: "$.interface.apphook", appProp: "x", eventNames() { throw new Error("not now"); } } },
       run(event) { this.$emit(event); } };`;
     const source = await server.deploy(code);
@@ -264,7 +264,7 @@ describe("an app hook", () => {
   });
 
   it("reads interactions out of their form, by the ids of their actions", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(CODE('["interaction_events:C1:approve"]'));
     const payload = (id: string) => ({ type: "block_actions", channel: { id: "C1" }, actions: [{ action_id: id }] });
     const form = { "content-type": "application/x-www-form-urlencoded" };
@@ -275,7 +275,7 @@ describe("an app hook", () => {
 
 describe("what a component declares beyond the usual", () => {
   it("without run, emits what triggers it", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const timer = await server.deploy(
       'export default { name: "every", version: "1", dedupe: "unique", props: { timer: { type: "$.interface.timer", default: { cron: "0 0 1 1 *" } } } };',
     );
@@ -289,7 +289,7 @@ describe("what a component declares beyond the usual", () => {
   });
 
   it("with a sample event, emits it on request", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy('export default { name: "s", version: "1", sampleEmit: { example: 1 }, run() {} };');
     await server.api.post(`${source.path}/run`, { sample: true });
     expect(await source.payloads()).toEqual([{ example: 1 }]);
@@ -298,7 +298,7 @@ describe("what a component declares beyond the usual", () => {
   });
 
   it("performs the requests that were described to it", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const upstream = await Upstream.overTls(({ url }) => (url.startsWith("/bad") ? { status: 404, body: { no: 1 } } : { body: { ok: true } }));
     const source = await server.deploy(
       'export default { name: "r", version: "1", props: { r: "http_request" }, async run() { try { const { status, headers, data } = await this.r.execute(); this.$emit(data); if (status !== 200 || !headers["content-type"]) throw new Error("status and headers are missing") } catch (error) { this.$emit({ message: error.message, data: error.response.data }) } } };',
@@ -334,7 +334,7 @@ describe("what a component declares beyond the usual", () => {
   });
 
   it("lists bases, tables and fields of Airtable, and channels of Discord", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const named = (id: string) => ({ id, name: id.toUpperCase() });
     const upstream = await Upstream.overTls(({ url }) => {
       if (url.includes("/users/@me/guilds")) return { body: [named("g1")] };

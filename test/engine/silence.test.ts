@@ -6,7 +6,7 @@ const plain = 'http: "$.interface.http",';
 const custom = 'http: { type: "$.interface.http", customResponse: true },';
 
 async function logsOfRequest(code: string): Promise<string[]> {
-  const server = await TestServer.start();
+  const server = await TestServer.inMemory();
   const deployed = await server.deploy(code);
   await fetch(deployed.endpoint);
   const [run] = await deployed.invocations();
@@ -27,7 +27,7 @@ describe("what has no effect is told in the log of the run", () => {
   });
 
   it("a ts that was taken for seconds, with both readings, once for all of a run", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const deployed = await server.deploy(source("for (let n = 0; n < 3; n++) this.$emit(n, { ts: 1700000000 + n }); this.$emit(3, { ts: Date.now() });"));
     expect(await deployed.logs(await deployed.run())).toEqual([
       "The time 1700000000, and 2 more like it, was taken for seconds: 2023-11-14T22:13:20.000Z. In milliseconds, which ts and delivery_ts are, it would be 1970-01-20T16:13:20.000Z",
@@ -37,7 +37,7 @@ describe("what has no effect is told in the log of the run", () => {
 
 describe("a prop", () => {
   it("with a static timer refuses another schedule, and an update to a static one drops what was configured", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const code = source("", 'timer: { type: "$.interface.timer", static: { intervalSeconds: 60 } },');
     await expect(server.deploy(code, { props: { timer: { intervalSeconds: 5 } } })).rejects.toMatchObject({
       code: "PD_BAD_PROPS",
@@ -48,7 +48,7 @@ describe("a prop", () => {
   });
 
   it("keeps the catchUp of a timer's default", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const deployed = await server.deploy(source("", 'timer: { type: "$.interface.timer", default: { intervalSeconds: 60, catchUp: "all" } },'));
     expect(await server.api.get(deployed.path)).toMatchObject({ data: { timers: [{ catch_up: "all" }] } });
   });
@@ -58,7 +58,7 @@ describe("a prop", () => {
     ["boolean", '"false"', false],
     ["integer[]", '["1", 2]', [1, 2]],
   ])("of type %s with the default %s arrives as its type", async (type, given, wanted) => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const deployed = await server.deploy(source("return this.p;", `p: { type: "${type}", default: ${given} },`));
     expect(await deployed.run()).toMatchObject({ returned: wanted });
   });

@@ -16,7 +16,7 @@ function runThere(to: TestServer, slug: string, event: JsonObject): Promise<Json
 
 describe("a source on another server", () => {
   it.each(["unique", "greatest", "last"])("knows the ids of each of its channels, by the strategy %s", async (dedupe) => {
-    const [first, second] = [await TestServer.start(), await TestServer.start()];
+    const [first, second] = [await TestServer.inMemory(), await TestServer.inMemory()];
     const source = await first.deploy(
       `export default { name: "c", version: "1", dedupe: "${dedupe}", run({ id }) { this.$emit({ id }, { id }); this.$emit({ id }, { id, name: "named" }); } };`,
     );

@@ -12,7 +12,7 @@ async function answer(url: string): Promise<string> {
 
 describe("an update", () => {
   it("serves the new code under the same id and address", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(version(1));
     expect(await answer(source.endpoint)).toBe("v1");
     const record = await source.update({ component_code: version(2) });
@@ -21,7 +21,7 @@ describe("an update", () => {
   });
 
   it("lets runs in flight finish on the code they started with, and sees what they write", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const gate = await Gate.open();
     const source = await server.deploy(version(1, "", `await fetch("${gate.url}"); this.db.set("by", 1);`));
     const slow = answer(source.endpoint);
@@ -36,7 +36,7 @@ describe("an update", () => {
   });
 
   it("drops no request while it happens, time and again", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(version(0));
     let isOver = false;
     const answers: string[] = [];
@@ -56,7 +56,7 @@ describe("an update", () => {
     ["is no component", "export default {}", "PD_NOT_A_COMPONENT"],
     ["wants a prop that nobody gave", version(2).replace("props: {", 'props: { more: "string",'), "PD_BAD_PROPS"],
   ])("to code that %s changes nothing", async (_title, code, errorCode) => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(version(1));
     await expect(source.update({ component_code: code })).rejects.toMatchObject({ code: errorCode });
     expect(await answer(source.endpoint)).toBe("v1");
@@ -64,7 +64,7 @@ describe("an update", () => {
   });
 
   it("whose activate throws goes back to the old version, activated again", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const hooks = `hooks: { activate() { this.db.set("log", [...(this.db.get("log") ?? []), "+1"]); }, deactivate() { this.db.set("log", [...this.db.get("log"), "-1"]); } },`;
     const source = await server.deploy(version(1, hooks));
     const failing = version(2, 'hooks: { activate() { throw new Error("not today"); } },');
@@ -74,7 +74,7 @@ describe("an update", () => {
   });
 
   it("serves requests of third parties while activate waits for them", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const handshake = `hooks: { async activate() { this.db.set("handshake", await (await fetch(this.http.endpoint)).text()); } },`;
     const source = await server.deploy(version(1, handshake));
     expect((await source.state())["handshake"]).toBe("v1");
@@ -83,7 +83,7 @@ describe("an update", () => {
   });
 
   it("keeps values whose prop is still there, and lets the others go", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const code = (props: string): string => `export default { name: "t", version: "1", props: { ${props} }, run() {} };`;
     const source = await server.deploy(code('a: "string", b: "string"'), { props: { a: "1", b: "2" } });
     const record = await source.update({ component_code: code('a: "string", c: { type: "integer", default: 3 }') });
@@ -91,14 +91,14 @@ describe("an update", () => {
   });
 
   it("leaves no code behind that nobody uses", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(version(1));
     await source.update({ component_code: version(2) });
     await expect(server.api.get(`/v1/components/${String(source.record["component_id"])}`)).rejects.toMatchObject({ code: "PD_COMPONENT_NOT_FOUND" });
   });
 
   it("keeps what it works with, however short a source may be idle", async () => {
-    const server = await TestServer.start({ idleMs: "0.1" });
+    const server = await TestServer.inMemory({ idleMs: "0.1" });
     const source = await server.deploy(version(1));
     const gate = await Gate.open();
     const updating = source.update({ component_code: version(2, `hooks: { async activate() { await fetch("${gate.url}"); this.db.set("activated", 2); } },`) });
@@ -114,14 +114,14 @@ describe("an update", () => {
   });
 
   it("gives sources that take the same name at once different slugs", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const sources = await Promise.all([1, 2, 3].map((v) => server.deploy(version(v))));
     const renamed = await Promise.all(sources.map((source) => source.update({ name: "Same" })));
     expect(new Set(renamed.map((record) => record["name_slug"]))).toEqual(new Set(["same", "same-2", "same-3"]));
   });
 
   it("that was cut off in deactivate activates the old version again, since it may have given up everything", async () => {
-    const server = await TestServer.start({ timeoutMs: "0.3" });
+    const server = await TestServer.inMemory({ timeoutMs: "0.3" });
     const gate = await Gate.open();
     const hooks = `hooks: { activate() { this.db.set("registered", true); }, async deactivate() { await fetch("${gate.url}"); } },`;
     const source = await server.deploy(version(1, hooks));
@@ -131,7 +131,7 @@ describe("an update", () => {
   });
 
   it("does not keep more processes than it needs, over many", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy(version(0));
     for (let v = 1; v <= 30; v++) await source.update({ component_code: version(v) });
     const { readdir } = await import("node:fs/promises");

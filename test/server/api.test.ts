@@ -25,7 +25,7 @@ const APP =
 
 /** A server on which there is one of everything. */
 async function fullServer() {
-  const server = await TestServer.start();
+  const server = await TestServer.inMemory();
   const source = await server.deploy(CODE, { files: { "demo.app.mjs": APP }, props: { demo: { key: "k" } } });
   const receiver = await Receiver.start((response, _request, count) => response.writeHead(count === 1 ? 500 : 200).end());
   const webhook = dataOf(await server.api.post("/v1/webhooks", { url: receiver.url, name: "n" }));
@@ -191,7 +191,7 @@ describe("the API", () => {
   });
 
   it("has a page for people, and tells machines that it lives", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const page = await fetch(`${server.apiUrl}/v1/reference`);
     expect([page.headers.get("content-type"), await page.text()]).toEqual([expect.stringContaining("text/html"), expect.stringContaining("/v1/webhooks/{id}")]);
     expect(await (await fetch(`${server.apiUrl}/healthz`)).text()).toBe("ok");
@@ -206,7 +206,7 @@ describe("the API", () => {
   });
 
   it("leaves in records what include names, and leaves out what exclude does", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     await server.deploy('export default { name: "t", version: "1", run() {} };');
     expect(await server.api.get("/v1/users/me/sources?include=id,name_slug")).toMatchObject({ data: [{ id: expect.any(String), name_slug: "t" }] });
     const [lean] = listOf(await server.api.get("/v1/users/me/sources?include=name_slug"));
@@ -216,7 +216,7 @@ describe("the API", () => {
   });
 
   it("pages its lists by cursors, forwards and backwards", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const deployed: DeployedSource[] = [];
     for (let n = 1; n <= 5; n++) deployed.push(await server.deploy('export default { name: "t", version: "1", run() {} };'));
     const ids = listOf(await server.api.get("/v1/users/me/sources")).map(({ id }) => id);
@@ -247,7 +247,7 @@ describe("the API", () => {
     ["a source that is not there", "get", "/v1/sources/dc_none", {}, 404, { code: "PD_SOURCE_NOT_FOUND" }],
     ["an event id that is none", "get", "/sse/dc/t/emits?last_event_id=x", {}, 400, { code: "PD_BAD_INPUT" }],
   ])("refuses %s, with the right status and what to do", async (_title, method, path, { headers, ...init }, status, error) => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     await server.deploy('export default { name: "t", version: "1", run() {} };');
     const answer = await fetch(server.apiUrl + path, {
       method: method.toUpperCase(),
@@ -261,13 +261,13 @@ describe("the API", () => {
   });
 
   it("answers a conflict with 409", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     await server.api.post("/v1/api_keys", { name: "ci" });
     await expect(server.api.post("/v1/api_keys", { name: "ci" })).rejects.toMatchObject({ code: "PD_CONFLICT" });
   });
 
   it("answers one call too many with 429, and when to come again", async () => {
-    const server = await TestServer.start({ concurrency: "1", waiting: "0" });
+    const server = await TestServer.inMemory({ concurrency: "1", waiting: "0" });
     const gate = await Gate.open();
     const source = await server.deploy(
       `export default { name: "t", version: "1", props: { http: "$.interface.http" }, async run() { await fetch("${gate.url}"); } };`,
@@ -283,7 +283,7 @@ describe("the API", () => {
   });
 
   it("stops although somebody is connected who has asked nothing", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const { hostname, port } = new URL(server.apiUrl);
     const socket = connect(Number(port), hostname);
     await once(socket, "connect");
@@ -296,7 +296,7 @@ describe("the API", () => {
   });
 
   it("cuts off a reader of a stream that does not read, and holds no more than a few thousand events for it", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const source = await server.deploy('export default { name: "t", version: "1", run() { for (let n = 0; n < 2000; n++) this.$emit("x".repeat(2000)); } };');
     const { hostname, port } = new URL(server.apiUrl);
     const socket = connect(Number(port), hostname);
@@ -316,7 +316,7 @@ describe("the API", () => {
 
 describe("named keys", () => {
   it("open the API until they are revoked, and are not kept", async () => {
-    const server = await TestServer.start();
+    const server = await TestServer.inMemory();
     const { key, id } = dataOf(await server.api.post("/v1/api_keys", { name: "laptop" }));
     const asked = (): Promise<Response> => fetch(`${server.apiUrl}/v1/users/me`, { headers: { authorization: `Bearer ${String(key)}` } });
     expect((await asked()).status).toBe(200);

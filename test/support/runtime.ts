@@ -1,14 +1,21 @@
 import { onTestFinished } from "vitest";
 import { type ApiClient, dataOf, listOf } from "./api.ts";
-import { type GivenSettings, readSettings } from "../../src/config.ts";
+import { type GivenSettings, type Settings, readSettings } from "../../src/config.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { type Runtime, startRuntime } from "../../src/runtime.ts";
+import { memoryStore } from "../../src/store/memory/memory-store.ts";
+import { Shelves } from "../../src/store/memory/shelves.ts";
 import { silentLog } from "../../src/system/log.ts";
 import { CheckedClient } from "./checked-client.ts";
 import { temporaryFolder } from "./home.ts";
+import { InProcessRunner } from "./in-process-runner.ts";
 
 /** What a test has to know of a server, wherever that runs. */
 export type RunningServer = Omit<Runtime, "engine">;
+
+function settingsOf(home: string, flags: GivenSettings): Settings {
+  return readSettings({ flags: { port: "0", endpointPort: "0", keyringUse: "never", ...flags, home }, environment: {}, file: {} });
+}
 
 /** A server of the test's own inside the test's process, with real child processes and a real database. */
 export class TestServer {
@@ -19,8 +26,16 @@ export class TestServer {
 
   static async start(flags: GivenSettings = {}): Promise<TestServer> {
     const home = flags.home ?? (await temporaryFolder());
-    const settings = readSettings({ flags: { port: "0", endpointPort: "0", keyringUse: "never", ...flags, home }, environment: {}, file: {} });
-    return TestServer.of(home, await startRuntime(settings, silentLog));
+    return TestServer.of(home, await startRuntime(settingsOf(home, flags), silentLog));
+  }
+
+  /** With components in the test's process and a store in memory: for rules of the engine, where no process has to end and nothing has to outlive it. */
+  static async inMemory(flags: GivenSettings = {}): Promise<TestServer> {
+    const [home, runner] = [await temporaryFolder(), new InProcessRunner()];
+    const store = memoryStore(new Shelves({ userId: "u_testers", workspaceId: "o_testers" }));
+    const runtime = await startRuntime(settingsOf(home, { sandboxUse: "belt", ...flags }), silentLog, { plugs: { store, runner } });
+    onTestFinished(() => runner[Symbol.asyncDispose]());
+    return TestServer.of(home, runtime);
   }
 
   /** One that runs already; it is stopped when the test has finished. */

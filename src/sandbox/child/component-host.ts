@@ -1,0 +1,212 @@
+import type { InvocationId } from "../../domain/ids.ts";
+import type { LogLevel } from "../../domain/invocation.ts";
+import { isRecord } from "../../domain/json.ts";
+import { LIMITS, isTooComplex } from "../../domain/limits.ts";
+import { type Trigger, describeTrigger } from "../../domain/trigger.ts";
+import type { ToChild, ToHost } from "../protocol.ts";
+import { callAction } from "./action.ts";
+import { Call, type CallHost, currentCall } from "./call.ts";
+import { describeComponent } from "./describe.ts";
+import { additionalProps, describeAdditionalProps } from "./dynamic-props.ts";
+import { eventFor } from "./event.ts";
+import { threw } from "./failure.ts";
+import { addProps, buildInstance, methodOf } from "./instance.ts";
+import { callOptions, eventNames } from "./options.ts";
+import { State, jsonText } from "./state.ts";
+
+type LoadMessage = Extract<ToChild, { type: "host:load" }>;
+type CallMessage = Extract<ToChild, { type: "host:call" }>;
+
+/** Methods that are called for their answer alone. */
+const QUESTIONS: ReadonlySet<CallMessage["method"]["kind"]> = new Set(["options", "additional-props", "event-names"]);
+
+/** What is around a component: the process, and the way to the server. */
+export interface Surroundings {
+  /** Leaves at the end of this turn. */
+  tell(message: ToHost): void;
+  /** Leaves now. */
+  sendNow(message: ToHost): void;
+  importModule(url: string): Promise<unknown>;
+}
+
+/** Loads one component and makes its calls, each of which it reports once. */
+export class ComponentHost {
+  readonly #around: Surroundings;
+  readonly #calls = new Map<InvocationId, Call>();
+  readonly #questions = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  readonly #callHost: CallHost;
+  #component: Record<string, unknown> = {};
+  #state = new State({});
+  #questionCount = 0;
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+    const stateNow = (): State => this.#state;
+    this.#callHost = {
+      get state() {
+        return stateNow();
+      },
+      respond: (id, response, isUnsettled) => around.sendNow({ type: "child:respond", id, response, isUnsettled }),
+      ask: (id, request) =>
+        new Promise((resolve, reject) => {
+          this.#questions.set(++this.#questionCount, { resolve, reject });
+          around.sendNow({ type: "child:ask", id, number: this.#questionCount, request });
+        }),
+      note: (id, text) => around.sendNow({ type: "child:log", id, line: { at: Date.now(), level: "system", text } }),
+      late: (id, part, outcome) => around.tell({ type: "child:late", id, part, ...(outcome === undefined ? {} : { outcome }) }),
+    };
+  }
+
+  /** What the server says of the component and its calls. */
+  async receive(message: Exclude<ToChild, { type: "host:preload" | "host:ping" | "host:stop" }>): Promise<void> {
+    switch (message.type) {
+      case "host:load":
+        return this.#load(message);
+      case "host:call":
+        return this.#run(message);
+      case "host:answer":
+        return this.#takeAnswer(message);
+      case "host:state":
+        return this.#state.patch(message.changes, message.epoch);
+      case "host:restore":
+        return this.#state.restore(message.stored);
+      case "host:abandon":
+        return this.#calls.get(message.id)?.state.abandon();
+    }
+  }
+
+  /** A line of a call, or of none that is known. */
+  log(level: LogLevel, text: string, rawFrom?: string): void {
+    const id: InvocationId | null = (currentCall.getStore() ?? this.#onlyCall())?.id ?? null;
+    const shown = text.length > LIMITS.line ? `${text.slice(0, LIMITS.line)}… (${text.length - LIMITS.line} more characters)` : text;
+    this.#around.sendNow({ type: "child:log", id, line: { at: Date.now(), level, text: shown, ...(rawFrom === undefined ? {} : { rawFrom }) } });
+  }
+
+  /** An error that nobody caught belongs to the call that it happened in. */
+  failUncaught(error: unknown): void {
+    const outcome = threw(error);
+    const call = currentCall.getStore() ?? this.#onlyCall();
+    if (call === undefined) this.log("error", outcome.kind === "threw" ? outcome.error.stack : "");
+    else call.fail(error, outcome);
+  }
+
+  /** The call that the running code belongs to, while it goes on. */
+  get runningCall(): InvocationId | undefined {
+    const call = currentCall.getStore();
+    return call !== undefined && this.#calls.has(call.id) ? call.id : undefined;
+  }
+
+  async #load(message: LoadMessage): Promise<void> {
+    this.#state = new State(message.state, message.epoch);
+    try {
+      for (const url of message.preloads) await this.#around.importModule(url);
+      const exported = exportedValue(await this.#around.importModule(message.url));
+      this.#component = isRecord(exported) ? exported : {};
+      this.#around.tell({ type: "child:loaded", definition: describeComponent(exported) });
+    } catch (error) {
+      this.#around.tell({ type: "child:load-failed", outcome: threw(error) });
+    }
+  }
+
+  #takeAnswer({ number, value, error }: Extract<ToChild, { type: "host:answer" }>): void {
+    const question = this.#questions.get(number);
+    this.#questions.delete(number);
+    if (error === undefined) question?.resolve(value);
+    else question?.reject(new Error(error));
+  }
+
+  async #run(message: CallMessage): Promise<void> {
+    const call = new Call(message.id, this.#callHost, { isQuestion: QUESTIONS.has(message.method.kind) });
+    this.#calls.set(call.id, call);
+    const outcome = await currentCall.run(call, () => this.#callMethod(message, call));
+    // One turn of the loop: a rejection that nobody caught is reported by then, and belongs to this call.
+    await new Promise((resolve) => setImmediate(resolve));
+    await call.state.untilFounded();
+    this.#calls.delete(call.id);
+    if (call.state.isVoid) return this.#reportVoid(call);
+    const part = call.takePart();
+    call.finish();
+    const end = call.failure === undefined || outcome.kind === "threw" ? outcome : threw(call.failure.thrown);
+    const done = { type: "child:done", id: message.id, part, ...(call.report === undefined ? {} : { report: call.report() }) } as const;
+    if (end.kind === "returned-value") this.#around.tell({ ...done, outcome: { kind: "returned" }, ...(end.text === undefined ? {} : { returned: end.text }) });
+    else this.#around.tell({ ...done, outcome: end });
+  }
+
+  #reportVoid(call: Call): void {
+    call.state.abandon();
+    const reason = "it had read what a call wrote that was given up";
+    this.#around.tell({ type: "child:done", id: call.id, outcome: { kind: "interrupted", reason }, part: { emits: [], stateChanges: {}, touched: {} } });
+  }
+
+  async #callMethod(message: CallMessage, call: Call): Promise<CallEnd> {
+    try {
+      const instance = buildInstance(this.#component, call, message);
+      return { kind: "returned-value", text: this.#returnedText(await this.#callOn(instance, call, message), message.method) };
+    } catch (error) {
+      return threw(error);
+    }
+  }
+
+  async #callOn(instance: Record<string, unknown>, call: Call, { method, configured, endpoint, dynamicProps }: CallMessage): Promise<unknown> {
+    const component = this.#component;
+    // An app that only `additionalProps` declares has its methods there alone.
+    if (dynamicProps.some(({ type }) => type === "app") && method.kind !== "additional-props") {
+      const apps = Object.entries(await additionalProps(component, instance)).filter(([, prop]) => isRecord(prop) && prop["type"] === "app");
+      addProps(instance, Object.fromEntries(apps), { call, settings: { configured, endpoint } });
+    }
+    switch (method.kind) {
+      case "run":
+        return this.#callRun(instance, call, method.trigger);
+      case "hook":
+        return methodOf(component, method.hook, true)?.call(instance);
+      case "action":
+        return callAction(component, instance, { call, method });
+      case "options":
+        return callOptions(component, instance, method);
+      case "additional-props":
+        return describeAdditionalProps(component, instance);
+      case "event-names":
+        return eventNames(component, instance, method.prop);
+    }
+  }
+
+  /** A source without `run` emits what triggers it (registry.md §1). */
+  async #callRun(instance: Record<string, unknown>, call: Call, trigger: Trigger): Promise<unknown> {
+    if (trigger.kind === "sample") return call.emit(this.#component["sampleEmit"], { summary: "Sample event", id: call.id });
+    const event = await eventFor(trigger);
+    const method = methodOf(this.#component, "run", false);
+    return method === undefined ? call.emit(event, { id: call.id, summary: describeTrigger(trigger) }) : method.call(instance, event);
+  }
+
+  /** What was returned, as JSON. Who asked for an answer is told when it is none; what a run returns is shown when it can be. */
+  #returnedText(returned: unknown, { kind }: CallMessage["method"]): string | undefined {
+    const text = textOfReturned(returned, kind);
+    if (text === undefined || (text.length <= LIMITS.value && !isTooComplex(text))) return text;
+    const reason = `returned ${text.length} characters: more than ${LIMITS.value}, or more than ${LIMITS.members} members`;
+    if (kind !== "run" && kind !== "hook") throw new RangeError(reason);
+    this.log("system", `What was returned is not kept: ${reason}`);
+    return undefined;
+  }
+
+  #onlyCall(): Call | undefined {
+    const [first, second] = this.#calls.values();
+    return second === undefined ? first : undefined;
+  }
+}
+
+type CallEnd = { readonly kind: "returned-value"; readonly text: string | undefined } | ReturnType<typeof threw>;
+
+/** The default export; TypeScript compiled to CommonJS wraps it once more. */
+export function exportedValue(module: unknown): unknown {
+  const exported = isRecord(module) ? module["default"] : undefined;
+  return isRecord(exported) && exported["__esModule"] === true ? exported["default"] : exported;
+}
+
+function textOfReturned(returned: unknown, kind: CallMessage["method"]["kind"]): string | undefined {
+  if (kind !== "run" && kind !== "hook") return jsonText(returned, "returned");
+  try {
+    return JSON.stringify(returned);
+  } catch {
+    return undefined;
+  }
+}

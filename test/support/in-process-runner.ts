@@ -1,0 +1,144 @@
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { Script, constants } from "node:vm";
+import { PdError } from "../../src/domain/errors.ts";
+import { describeOutcome, outcomeDetails } from "../../src/domain/invocation.ts";
+import type { Runner, Unit, UnitCode, UnitEvents } from "../../src/ports/runner.ts";
+import { currentCall } from "../../src/sandbox/child/call.ts";
+import { ComponentHost } from "../../src/sandbox/child/component-host.ts";
+import { captureOutput } from "../../src/sandbox/child/console.ts";
+import type { ChildExit } from "../../src/sandbox/child-process.ts";
+import { ProcessUnit, type UnitProcess } from "../../src/sandbox/process-unit.ts";
+import type { ToChild, ToHost } from "../../src/sandbox/protocol.ts";
+import { readToHost } from "../../src/sandbox/read-message.ts";
+import { systemClock } from "../../src/system/clock.ts";
+
+/** Past what the test runner does with imports: these are components. */
+const importNatively: (url: string) => Promise<unknown> = new Script("(url) => import(url)", {
+  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+}).runInThisContext();
+
+/** What the running code belongs to: lines and errors of this process are shared by all components in it. */
+const hosts = new Map<string, ComponentHost>();
+let isCapturing = false;
+
+function captureOnce(): void {
+  if (isCapturing) return;
+  isCapturing = true;
+  const own = { ...console };
+  captureOutput((level, text, rawFrom) => {
+    const host = hosts.get(currentCall.getStore()?.id ?? "");
+    if (host === undefined) own.log(text);
+    else host.log(level, text, rawFrom);
+  });
+  Object.defineProperty(globalThis, "defineComponent", { value: (definition: unknown) => definition, configurable: true, writable: true });
+}
+
+/** A component in this process, with all that a process of its own has but its walls: it cannot be ended, and must not block. */
+class InProcess implements UnitProcess {
+  readonly exited: Promise<ChildExit>;
+  readonly #folder: string;
+  readonly #host: ComponentHost;
+  #exit: (exit: ChildExit) => void = () => {};
+  #isOver = false;
+  #env: Readonly<Record<string, string>> = {};
+  #listener: (message: ToHost) => void = () => {};
+
+  static async start({ packagesPath }: UnitCode): Promise<InProcess> {
+    const folder = await mkdtemp(join(tmpdir(), "headwater-unit-"));
+    if (packagesPath !== undefined) await symlink(join(packagesPath, "node_modules"), join(folder, "node_modules"));
+    return new InProcess(folder);
+  }
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+    this.exited = new Promise((resolve) => (this.#exit = resolve));
+    const say = (message: ToHost): void => {
+      // As text, and a moment later, as from another process.
+      const text = JSON.stringify(message);
+      setImmediate(() => (this.#isOver ? undefined : this.#listener(readToHost(text))));
+    };
+    this.#host = new ComponentHost({ tell: say, sendNow: say, importModule: importNatively });
+  }
+
+  listen(onMessage: (message: ToHost) => void): void {
+    this.#listener = onMessage;
+  }
+
+  charge(): void {}
+
+  send(message: ToChild): void {
+    const told: ToChild = JSON.parse(JSON.stringify(message));
+    setImmediate(() => (this.#isOver ? undefined : this.#receive(told)));
+  }
+
+  kill(): void {
+    this.#end({ code: null, signal: "SIGKILL", lastWords: "" });
+  }
+
+  async writeModule(name: string, text: string): Promise<string> {
+    const path = join(this.#folder, name);
+    await writeFile(path, text);
+    return pathToFileURL(path).href;
+  }
+
+  #receive(message: ToChild): void {
+    switch (message.type) {
+      case "host:preload":
+      case "host:ping":
+        return;
+      case "host:stop":
+        return this.#end({ code: 0, signal: null, lastWords: "" });
+      case "host:load":
+        this.#env = message.env;
+        Object.assign(process.env, message.env);
+        defineModuleGlobals(message.url);
+        break;
+      case "host:call":
+        hosts.set(message.id, this.#host);
+        break;
+      default:
+    }
+    void this.#host.receive(message);
+  }
+
+  #end(exit: ChildExit): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    for (const name of Object.keys(this.#env)) delete process.env[name];
+    void rm(this.#folder, { recursive: true, force: true }).then(() => this.#exit(exit));
+  }
+}
+
+function defineModuleGlobals(url: string): void {
+  const path = fileURLToPath(url);
+  const globals = { require: createRequire(url), __filename: path, __dirname: dirname(path) };
+  for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+}
+
+/** Runs units in the process of the test: for rules of the engine, where it does not matter what encloses a component. */
+export class InProcessRunner implements Runner {
+  readonly #processes = new Set<InProcess>();
+
+  async start(code: UnitCode, events: UnitEvents): Promise<Unit> {
+    captureOnce();
+    const child = await InProcess.start(code);
+    this.#processes.add(child);
+    void child.exited.then(() => this.#processes.delete(child));
+    const settings = { clock: systemClock, memoryMb: 256, apiUrl: () => "http://127.0.0.1:1", loadDeadlineMs: 30_000 };
+    const loaded = await ProcessUnit.load(child, code, { events, settings });
+    if ("definition" in loaded) return loaded;
+    throw new PdError("PD_LOAD_FAILED", `Cannot load the component: ${describeOutcome(loaded.outcome)}`, { details: outcomeDetails(loaded.outcome) });
+  }
+
+  prepare(): void {}
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = [...this.#processes].map((child) => child.exited);
+    for (const child of this.#processes) child.kill();
+    await Promise.all(ended);
+  }
+}
