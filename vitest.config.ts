@@ -3,11 +3,14 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    exclude: ["test/services/**"],
+    // They need databases and a keyring, or install from the registry: test:services, test:installs.
+    exclude: ["test/services/**", "test/installs/**"],
     globalSetup: ["test/support/build.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    // Files share what they import: each test has its own folder, ports and database.
+    isolate: false,
     env: { NODE_EXTRA_CA_CERTS: "", NO_COLOR: "1" },
   },
 });

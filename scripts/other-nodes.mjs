@@ -13,7 +13,7 @@ const suites = [
   "test/sandbox",
   "test/engine/http.test.ts",
   "test/engine/update.test.ts",
-  "test/engine/packages.test.ts",
+  "test/installs/packages.test.ts",
   "test/e2e/commands.test.ts",
   "test/e2e/dev.test.ts",
   "test/e2e/crash.test.ts",

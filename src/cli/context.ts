@@ -22,8 +22,15 @@ export interface CliContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly isJson: boolean;
   readonly flags: GivenSettings;
+  /** How a server is started where none runs; without it, as a process of its own in the background. */
+  readonly spawnServer?: (words: readonly string[], log: number) => ServerProcess;
   /** The server elsewhere that the command is for, when one is named. */
   readonly profile: string | undefined;
+}
+
+/** A server on its way up. */
+interface ServerProcess {
+  once(event: "exit", listener: () => void): unknown;
 }
 
 /** How long a server that starts in the background may take. */
@@ -92,14 +99,12 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
   const output = openSync(logPath, "a", 0o600);
   const words = Object.entries(cli.flags).flatMap(([name, value]) => flagWords(name, value));
   let hasEnded = false;
-  // What it says is read again: without colours, and not what earlier ones have said.
-  const env = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, PD_BACKGROUND: "1" };
+  // Not what earlier ones have said.
   let from = 0;
   const begin = (): void => {
     hasEnded = false;
     from = fstatSync(output).size;
-    const server = spawn(process.execPath, [packageFile("bin/pd.cjs"), "up", ...words], { detached: true, stdio: ["ignore", output, output], env });
-    server.unref();
+    const server = (cli.spawnServer ?? spawnServer)(["up", ...words], output);
     server.once("exit", () => (hasEnded = true));
   };
   begin();
@@ -114,6 +119,14 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
     if (hasEnded && (await findServer(settings, cli)) === undefined) begin();
     await sleep(30);
   }
+}
+
+/** What it says is read again: without colours. */
+function spawnServer(words: readonly string[], log: number): ServerProcess {
+  const env = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, PD_BACKGROUND: "1" };
+  const server = spawn(process.execPath, [packageFile("bin/pd.cjs"), ...words], { detached: true, stdio: ["ignore", log, log], env });
+  server.unref();
+  return server;
 }
 
 function flagWords(name: string, value: string | undefined): string[] {

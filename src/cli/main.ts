@@ -6,14 +6,13 @@ import { buildProgram } from "./program.ts";
 /** Exit codes: 0 done, 1 failed, 2 wrong usage. */
 const WRONG_USAGE = 2;
 
-export interface CliStreams {
-  readonly stdin: NodeJS.ReadStream;
-  readonly stdout: NodeJS.WriteStream;
-  readonly stderr: NodeJS.WriteStream;
-}
+/** Where a command runs; without it, this process. */
+export interface CliPlace extends Pick<CliContext, "stdin" | "stdout" | "stderr" | "environment" | "spawnServer"> {}
 
 /** Runs one command. What it does is loaded only then: every start of `pd` reads this file, and little else. */
-export async function main(argv: readonly string[], streams: CliStreams = process): Promise<number> {
+export async function main(argv: readonly string[], place?: CliPlace): Promise<number> {
+  const { stdin, stdout, stderr, env: environment } = process;
+  const streams: CliPlace = place ?? { stdin, stdout, stderr, environment };
   let exitCode = 0;
   // A reader that has gone away, as head does, is no failure of the command.
   for (const stream of [streams.stdout, streams.stderr]) stream.on("error", () => {});
@@ -47,7 +46,7 @@ function inherit(command: CommandUnknownOpts): void {
   }
 }
 
-function contextOf(command: CommandUnknownOpts, { stdin, stdout, stderr }: CliStreams): CliContext {
+function contextOf(command: CommandUnknownOpts, place: CliPlace): CliContext {
   const all: Record<string, unknown> = command.optsWithGlobals();
   const flags: GivenSettings = Object.fromEntries(
     Object.entries(SETTINGS).flatMap(([name, { flag }]) => {
@@ -56,10 +55,7 @@ function contextOf(command: CommandUnknownOpts, { stdin, stdout, stderr }: CliSt
     }),
   );
   return {
-    stdin,
-    stdout,
-    stderr,
-    environment: process.env,
+    ...place,
     isJson: all["json"] === true,
     flags,
     profile: typeof all["profile"] === "string" ? all["profile"] : undefined,

@@ -9,7 +9,7 @@ const SOURCE = `export default { name: "uses", version: "1", props: { demo: { ty
 
 describe("pd accounts", () => {
   it("connects by flags, a variable or stdin; lists, shows, renames, updates and deletes without showing a secret", async () => {
-    const home = await PdHome.make({ DEMO: '{"api_key":"hush-2"}' });
+    const home = await PdHome.inProcess({ DEMO: '{"api_key":"hush-2"}' });
     const first = await home.pd("accounts", "connect", "demo", "--field", "api_key=hush-1", "--field", "region=eu", "--name", "work");
     expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/^Connected work \(apn_\w+\); use it as --prop <app prop>=work\n$/)]);
     expect(await home.json("accounts", "connect", "demo", "--env", "DEMO")).toMatchObject({ name: "demo", fields: ["api_key"] });
@@ -58,7 +58,7 @@ describe("pd accounts", () => {
   });
 
   it("connects by OAuth through a browser on this machine, and by a code that is entered elsewhere", async () => {
-    const home = await PdHome.make({ PD_OAUTH_CLIENT_SECRET: "hush-5" });
+    const home = await PdHome.inProcess({ PD_OAUTH_CLIENT_SECRET: "hush-5" });
     const answers = ["authorization_pending"];
     const provider = await TokenServer.start(({ path, form }) => {
       if (path === "/device")

@@ -14,7 +14,7 @@ const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
 
 describe("pd", () => {
   it("shows its version and its help, and tells wrong usage with exit code 2", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const { version } = JSON.parse(await readFile(join(import.meta.dirname, "..", "..", "package.json"), "utf8"));
     expect(await home.pd("--version")).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
     const help = await home.pd("help");
@@ -101,7 +101,7 @@ describe("pd", () => {
   });
 
   it("answers with one JSON value under --json, and one a line while it follows", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     await home.up();
     const deployed = await home.json("deploy", componentPath("http-plain.mjs"));
     expect(deployed).toMatchObject({ id: expect.stringMatching(/^dc_/), name_slug: "http-plain", active: true, type: "DeployedComponent" });
@@ -120,7 +120,7 @@ describe("pd", () => {
   });
 
   it("goes on following a server that was started again on another port, and misses nothing", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const first = await home.up();
     const source = await home.json("deploy", componentPath("http-plain.mjs"));
     const path = new URL(String(source["endpoint_url"])).pathname;
@@ -140,7 +140,7 @@ describe("pd", () => {
   });
 
   it.each(["events", "logs"])("stops following with %s when the source is deleted", async (command) => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     await home.up();
     await home.pd("deploy", componentPath("http-plain.mjs"));
     await home.pd("run", "http-plain", "--event", await home.file("event.json", '{"body":{"id":1}}'));
@@ -154,7 +154,7 @@ describe("pd", () => {
   });
 
   it("follows logs", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     await home.up();
     const file = await home.file("talks.mjs", 'export default { name: "Talks", version: "1", run() { console.log("said", 1); } };');
     await home.pd("deploy", file);
@@ -194,7 +194,7 @@ describe("pd", () => {
       response.statusCode = request.url === "/good.mjs" ? 200 : 404;
       response.end('export default { name: "From URL", version: "1", run() {} };');
     });
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     expect(await home.json("deploy", `${base}/good.mjs`)).toMatchObject({ name_slug: "from-url" });
     expect(await home.pd("deploy", `${base}/bad.mjs`)).toMatchObject({
       code: 1,
@@ -203,7 +203,7 @@ describe("pd", () => {
   });
 
   it("never asks without a terminal, and says what is missing", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const result = await home.pd("deploy", componentPath("app/watch-project.mjs"));
     expect(result).toMatchObject({ code: 1, stdout: "" });
     expect(result.stderr).toContain(
@@ -218,7 +218,7 @@ describe("pd", () => {
   });
 
   it("asks on a terminal for what is missing", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     await home.up();
     const file = await home.file(
       "asks.mjs",
@@ -237,7 +237,7 @@ describe("pd", () => {
   });
 
   it("gives a source the variables that it was given", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const file = await home.file("env.mjs", 'export default { name: "Env", version: "1", run() { return [process.env.A, process.env.B]; } };');
     const env = await home.file(".env", '# comment\nA=one\nexport B="two words"\n');
     await home.pd("deploy", file, "--env-file", env, "--env", "A=over");
@@ -245,7 +245,7 @@ describe("pd", () => {
   });
 
   it("writes components to begin with, which deploy and run", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     await home.up();
     for (const flags of [[], ["--http"], ["--db", "--timer"], ["--db", "--http", "--timer"]]) {
       const name = `my source ${flags.join("")}`;
@@ -260,7 +260,7 @@ describe("pd", () => {
   });
 
   it("completes in three shells", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const complete = async (...words: string[]): Promise<string> => {
       const script = `${(await home.pd("completion", "bash")).stdout}\nCOMP_WORDS=(pd ${words.map((text) => `'${text}'`).join(" ")}); COMP_CWORD=${words.length}; _pd; echo "\${COMPREPLY[@]}"`;
       return execFileSync("bash", ["-c", script], { cwd: home.folder, encoding: "utf8" }).trim();
@@ -276,7 +276,7 @@ describe("pd", () => {
   });
 
   it("deletes with --force what its hook would keep", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     await home.pd(
       "deploy",
       await home.file("stays.mjs", 'export default { name: "Stays", version: "1", hooks: { deactivate() { throw new Error("not now"); } }, run() {} };'),
@@ -294,7 +294,7 @@ describe("pd", () => {
     const file = "talks.mjs";
     const code = 'export default { name: "Talks", version: "1", run() { console.warn("careful"); } };';
     const isColoured = async (variables: Record<string, string>): Promise<boolean> => {
-      const home = await PdHome.make(variables);
+      const home = await PdHome.inProcess(variables);
       await home.pd("deploy", await home.file(file, code));
       return (await home.pd("run", "talks")).stdout.includes("\u001b[");
     };
@@ -304,7 +304,7 @@ describe("pd", () => {
   });
 
   it("ends quietly when nobody reads it any more", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     await home.up();
     await home.pd(
       "deploy",
@@ -320,7 +320,7 @@ describe("pd", () => {
   });
 
   it("tells followers when the server goes and comes back", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const first = await home.up();
     await home.pd("deploy", componentPath("http-plain.mjs"));
     const follower = home.spawn(["logs", "http-plain", "-n", "0"]);
@@ -350,7 +350,7 @@ describe("pd", () => {
     ["a count that is none", ["events", "x", "-n", "abc"], 'Error [PD_BAD_INPUT] Cannot use -n "abc": it wants a whole number from 0 to 1000'],
     ["a port that is none", ["up", "--port", "x"], 'Error [PD_BAD_INPUT] Cannot use --port "x": it wants a number of at least 0'],
   ])("tells what is wrong with %s", async (_title, words, message) => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const result = await home.pd(...words);
     expect([result.code, result.stdout]).toEqual([message.includes("PD_BAD_INPUT") ? 2 : 1, ""]);
     expect(result.stderr).toContain(message);
@@ -360,14 +360,14 @@ describe("pd", () => {
 
 describe("the server", () => {
   it("keeps the key for its owner alone", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     await home.up();
     expect((await stat(join(home.home, "api-key"))).mode & 0o777).toBe(0o600);
     expect(((await stat(home.home)).mode & 0o077).toString(8)).toBe("0");
   });
 
   it("refuses a second one on the same home, naming the first", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const first = await home.up();
     const second = await home.pd("up");
     expect(second.code).toBe(1);
@@ -377,8 +377,8 @@ describe("the server", () => {
   });
 
   it("says which port is taken", async () => {
-    const home = await PdHome.make();
-    const other = await PdHome.make();
+    const home = await PdHome.inProcess();
+    const other = await PdHome.inProcess();
     const first = await home.up();
     const { port } = new URL(first.apiUrl);
     const result = await other.pd("up", "--port", port);
@@ -391,8 +391,8 @@ describe("the server", () => {
   });
 
   it("says when the port of the endpoints is taken", async () => {
-    const home = await PdHome.make();
-    const other = await PdHome.make();
+    const home = await PdHome.inProcess();
+    const other = await PdHome.inProcess();
     const { port } = new URL((await home.up()).endpointUrl);
     expect(await other.pd("up", "--endpoint-port", port)).toMatchObject({
       code: 1,
@@ -401,7 +401,7 @@ describe("the server", () => {
   });
 
   it.each(["a file", "a file/below", "/proc/nowhere"])("says when its home cannot be used: %s", async (path) => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const folder = path.startsWith("/") ? path : join(home.folder, path);
     await home.file("a file", "");
     expect(await home.pd("up", "--home", folder)).toMatchObject({
@@ -411,7 +411,7 @@ describe("the server", () => {
   });
 
   it("keeps as much as its flags say", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const first = await home.up();
     await home.pd(
       "deploy",
@@ -432,7 +432,7 @@ describe("the server", () => {
   });
 
   it("lets what runs finish when it is stopped, and refuses what waits", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const server = await home.up(["--concurrency", "1"]);
     const file = await home.file(
       "slow.mjs",

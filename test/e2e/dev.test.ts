@@ -69,7 +69,7 @@ async function files(home: PdHome): Promise<{ source: string; lib: string }> {
 
 describe("pd dev", () => {
   it("serves what is saved, also in files that it imports, and shows runs, logs and events", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const { source, lib } = await files(home);
     const session = await startDev(home, [source]);
     expect(await answer(session.endpoint)).toBe("one!");
@@ -84,7 +84,7 @@ describe("pd dev", () => {
   });
 
   it("shows what does not compile with its place, and the version before goes on", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const { source } = await files(home);
     const session = await startDev(home, [source]);
     await writeFile(source, "export default {\n  name: 'x'\n  version: '1' };\n");
@@ -102,7 +102,7 @@ describe("pd dev", () => {
   });
 
   it("never serves an empty file, and loses no save, however a file is written", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const { source } = await files(home);
     const session = await startDev(home, [source]);
     for (let n = 1; n <= 15; n++) {
@@ -116,7 +116,7 @@ describe("pd dev", () => {
   });
 
   it("goes on with files that are moved away and put back, and with files that appear", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const { source, lib } = await files(home);
     const session = await startDev(home, [source]);
     await rename(lib, `${lib}.away`);
@@ -132,7 +132,7 @@ describe("pd dev", () => {
   });
 
   it("attaches to its component again when it is restarted, and to another that is named", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     await home.up();
     const { source } = await files(home);
     const first = await startDev(home, [source]);
@@ -149,7 +149,7 @@ describe("pd dev", () => {
   });
 
   it("hosts the server while none runs, and the source is still there for the next", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const { source } = await files(home);
     const session = await startDev(home, [source]);
     expect(await home.json("status")).toMatchObject({ running: true, sources: 1 });
@@ -159,7 +159,7 @@ describe("pd dev", () => {
   });
 
   it("waits for a first version that compiles", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const { source } = await files(home);
     await writeFile(source, "export default {");
     const child = home.spawn(["dev", source]);
@@ -170,7 +170,7 @@ describe("pd dev", () => {
   });
 
   it("asks under --prompt-all for every prop, with the value that it has", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const { source } = await files(home);
     await writeFile(source, version("x", 'who: { type: "string", label: "Whom" }, timer: { type: "$.interface.timer", default: { intervalSeconds: 900 } }'));
     const { shown, press, closed } = startOnTerminal(home, `${source} --prompt-all --prop who=me`);
@@ -185,7 +185,7 @@ describe("pd dev", () => {
   });
 
   it("keeps under --prompt-all what is left as it is, secrets too", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const { source } = await files(home);
     await writeFile(
       source,
@@ -203,7 +203,7 @@ describe("pd dev", () => {
   });
 
   it("says without a terminal what is missing", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const { source } = await files(home);
     await writeFile(source, version("x", 'who: "string"'));
     expect(await home.pd("dev", source)).toMatchObject({ code: 1, stderr: expect.stringContaining("who is required") });
@@ -211,7 +211,7 @@ describe("pd dev", () => {
   });
 
   it("takes a question back when a save makes it idle", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const { source } = await files(home);
     const { shown, press, closed } = startOnTerminal(home, source);
     await eventually(async () => shown().includes("Ready for updates!"));
@@ -226,7 +226,7 @@ describe("pd dev", () => {
   });
 
   it("takes a question back also before anything is deployed, and deploys once", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     await home.up();
     const { source } = await files(home);
     await writeFile(source, version("one", 'who: { type: "string", label: "Whom to greet" }'));
@@ -241,7 +241,7 @@ describe("pd dev", () => {
   });
 
   it("holds its lines back while it asks", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const { source } = await files(home);
     const { shown, press, closed } = startOnTerminal(home, source);
     await eventually(async () => shown().includes("Ready for updates!"));
@@ -258,7 +258,7 @@ describe("pd dev", () => {
   });
 
   it("opens the endpoint, and ends when its terminal goes away", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const opened = join(home.folder, "opened");
     const opener = await home.file("bin/xdg-open", `#!/bin/sh\necho "$1" > ${opened}\n`);
     await chmod(opener, 0o755);
@@ -272,7 +272,7 @@ describe("pd dev", () => {
   });
 
   it("goes on with a server that was started again, and ends when its source is deleted", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const first = await home.up();
     const { source } = await files(home);
     const session = await startDev(home, [source]);
@@ -289,7 +289,7 @@ describe("pd dev", () => {
   });
 
   it("asks on a terminal for props that appear, and takes keys: run, replay, quit", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const { source } = await files(home);
     const { shown, press, closed } = startOnTerminal(home, source);
     await eventually(async () => shown().includes("Ready for updates!"));

@@ -49,7 +49,7 @@ async function payloads(home: PdHome, source: string): Promise<unknown[]> {
 
 describe("components by key", () => {
   it("come from a local checkout: searched, deployed, configured, run; an edited file is there at once", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const folder = await checkout(home, "checkout");
     await home.pd("registry", "remove", "pipedream");
     expect((await home.pd("registry", "add", folder, "--name", "mine")).stdout).toBe("Added mine (folder, 2 components)\n");
@@ -76,7 +76,7 @@ describe("components by key", () => {
   });
 
   it("are brought up to date once what changes has been shown and wanted", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const folder = await checkout(home, "checkout");
     await home.pd("registry", "add", folder);
     await home.json("deploy", "shop-new-order", "--prop", "size=s", "--import", await home.file("early.mjs", "globalThis.early = 1;"));
@@ -119,7 +119,7 @@ describe("components by key", () => {
   });
 
   it("come from Git with their commit, and from tarballs; what cannot be fetched is not added", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const folder = await checkout(home, "origin");
     const git = (...words: string[]) =>
       execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.com", ...words], { cwd: folder, stdio: "pipe" })
@@ -152,7 +152,7 @@ describe("components by key", () => {
   });
 
   it("may be private: published in versions that are new, and taken away", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const file = (version: string) =>
       home.file("mine.mjs", `export default { key: "mine-one", name: "One", version: "${version}", type: "source", run() { this.$emit("${version}"); } };`);
     const published = await home.pd("publish", await file("0.0.1"));
@@ -175,7 +175,7 @@ describe("components by key", () => {
 
 describe("pd dev", () => {
   it("of an action runs it again on each save with the same input, and shows the difference", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const code = (text: string) =>
       `export default { name: "A", version: "1", type: "action", props: { who: "string" }, run({ $ }) { $.export("$summary", "ran"); return ["${text}", this.who]; } };`;
     const path = await home.file("action.mjs", code("one"));
@@ -191,7 +191,7 @@ describe("pd dev", () => {
   });
 
   it("of a key watches the file that its registry holds", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     const folder = await checkout(home, "checkout");
     await home.pd("registry", "add", folder);
     const session = home.spawn(["dev", "shop-new-order", "--prop", "size=s"]);
@@ -205,7 +205,7 @@ describe("pd dev", () => {
   });
 
   it("and deploy load the modules of --import before the component, and describe names them", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     await home.file("mock.mjs", "globalThis.answer = 41;");
     const path = await home.file("source.mjs", 'const answer = globalThis.answer; export default { name: "S", version: "1", run() { this.$emit(answer); } };');
     await home.json("deploy", path, "--import", "./mock.mjs");

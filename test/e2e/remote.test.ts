@@ -26,7 +26,7 @@ const code = (version: string, more = ""): string => `export default {
 
 /** Two real servers: one at home, and one elsewhere that the home is logged in to as `there`. */
 async function twoServers(words: readonly string[] = []): Promise<{ home: PdHome; there: Server; elsewhere: PdHome }> {
-  const [home, elsewhere] = [await PdHome.make(), await PdHome.make()];
+  const [home, elsewhere] = [await PdHome.inProcess(), await PdHome.inProcess()];
   const there = await elsewhere.up(words);
   const { key } = await elsewhere.json("keys", "create", "home");
   expect(await home.pd("login", "-p", "there", "--base-url", `${there.apiUrl}/v1`, { input: String(key) })).toMatchObject({
@@ -82,10 +82,10 @@ describe("a profile", () => {
   });
 
   it("can come from the environment", async () => {
-    const elsewhere = await PdHome.make();
+    const elsewhere = await PdHome.inProcess();
     const there = await elsewhere.up();
     await deployCounter(elsewhere);
-    const home = await PdHome.make({ PD_BASE_URL: there.apiUrl, PD_API_KEY: there.apiKey });
+    const home = await PdHome.inProcess({ PD_BASE_URL: there.apiUrl, PD_API_KEY: there.apiKey });
     expect(await home.json("list")).toMatchObject([{ name_slug: "counter" }]);
     expect(await home.json("list", "-p", "local")).toEqual([]);
   });
@@ -196,7 +196,7 @@ describe("pd pull", () => {
 
   it("leaves the hosted platform with what its documented endpoints tell, by the profile of its own command", async () => {
     const hosted = await startHosted();
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     await home.file("config/pipedream/config", `api_key = ${HOSTED_KEY}\nbase_url = ${hosted}/v1\n\n[work]\napi_key = wrong\nbase_url = ${hosted}\n`);
     const missing = await home.pd("pull", "--all", "--from", "pipedream");
     expect(missing).toMatchObject({
@@ -224,7 +224,7 @@ describe("pd pull", () => {
 
 describe("webhooks on the command line", () => {
   it("are made, tested, rotated, deactivated with what they miss, and deleted", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     await home.up();
     await deployCounter(home);
     const receiver = await Receiver.start();
@@ -257,7 +257,7 @@ describe("webhooks on the command line", () => {
   });
 
   it("are not needed to forward events to a local port", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     await home.up();
     await deployCounter(home);
     const receiver = await Receiver.start();
@@ -274,7 +274,7 @@ describe("webhooks on the command line", () => {
 
 describe("pd serve", () => {
   it("listens beyond this machine only when somebody has a key", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     expect(await home.pd("serve", "--host", "0.0.0.0")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("Error [PD_NO_KEYS] Cannot serve on 0.0.0.0"),
@@ -295,7 +295,7 @@ describe("pd serve", () => {
 
 describe("a server that is killed with deliveries on their way", () => {
   it("delivers every event of every commit that was acknowledged, under one id each", async () => {
-    const home = await PdHome.make();
+    const home = await PdHome.inProcess();
     await home.file("many.mjs", 'export default { name: "Many", version: "1", run({ from }) { for (let n = 0; n < 200; n++) this.$emit(from + n); } };');
     let server = await home.up();
     await home.pd("deploy", join(home.folder, "many.mjs"));

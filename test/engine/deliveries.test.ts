@@ -328,18 +328,18 @@ describe("a backlog of 10,000 deliveries", () => {
     });
     const webhook = await webhookTo(server, receiver.url);
     await subscribe(server, source.id, webhook["id"]);
-    for (let batch = 0; batch < 10; batch++) await emit(source, ...Array.from({ length: 1000 }, (_none, n) => batch * 1000 + n));
-    await eventually(async () => receiver.received.length > 1000);
+    for (let batch = 0; batch < 10; batch++) await emit(source, ...Array.from({ length: 200 }, (_none, n) => batch * 200 + n));
+    await eventually(async () => receiver.received.length > 200);
     await server.stop();
-    expect(receiver.received.length).toBeLessThan(10_000);
+    expect(receiver.received.length).toBeLessThan(2000);
     const again = await TestServer.start({ home: server.home });
     await eventually(async () => {
       const { deliveries: counts } = dataOf(await again.api.get(`/v1/webhooks/${String(webhook["id"])}`));
-      return JSON.stringify(counts) === '{"pending":0,"delivered":10000,"failed":0,"missed":0}';
+      return JSON.stringify(counts) === '{"pending":0,"delivered":2000,"failed":0,"missed":0}';
     });
-    expect(new Set(receiver.bodies).size).toBe(10_000);
-    expect(ids.size).toBe(10_000);
+    expect(new Set(receiver.bodies).size).toBe(2000);
+    expect(ids.size).toBe(2000);
     // A stop that is waited for doubles none.
-    expect(receiver.received).toHaveLength(10_000);
+    expect(receiver.received).toHaveLength(2000);
   });
 });

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Store } from "../../src/ports/store.ts";
 import { keysInUse, openSealedStore } from "../../src/store/sealed-store.ts";
+import { memoryStore } from "../../src/store/memory/memory-store.ts";
+import { Shelves } from "../../src/store/memory/shelves.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { PdError } from "../../src/domain/errors.ts";
 import type { KeyringUse } from "../../src/ports/vault.ts";
@@ -117,11 +119,13 @@ async function leaks(folder: string): Promise<string[]> {
 }
 
 describe("the sealed store", () => {
-  deliveryContract(async () => openSealed(await temporaryFolder()));
+  // Around a store in memory: what lies in files is looked at below.
   const place = async () => {
-    const folder = await temporaryFolder();
-    return { store: await openSealed(folder), reopen: () => openSealed(folder) };
+    const [folder, clear] = [await temporaryFolder(), memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }))];
+    const open = async (): Promise<Store> => openSealedStore(clear, await vaultOf(folder, {}, await keysInUse(clear)));
+    return { store: await open(), reopen: open };
   };
+  deliveryContract(async () => (await place()).store);
   storeContract(place);
   sharedDataContract(place);
   raceContract(place);

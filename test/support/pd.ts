@@ -3,6 +3,9 @@ import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
+import { readServerRecord } from "../../src/system/server-record.ts";
+import { InProcessServer, runInProcess } from "./in-process-pd.ts";
+import { eventually } from "./eventually.ts";
 import { ApiClient } from "./api.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { temporaryFolder } from "./home.ts";
@@ -25,6 +28,7 @@ interface SpawnOptions {
 export class PdHome {
   readonly folder: string;
   readonly #running = new Set<ChildProcess>();
+  #server: InProcessServer | undefined;
   readonly #variables: Readonly<Record<string, string>>;
 
   /** `variables` come on top of the test's own environment. */
@@ -61,8 +65,20 @@ export class PdHome {
     return path;
   }
 
+  /**
+   * The same, with `pd` in the test's process, and its server as well, where no process is the point. Programs that are
+   * started beside it find that server.
+   */
+  static async inProcess(variables: Readonly<Record<string, string>> = {}): Promise<PdHome> {
+    const home = new PdHome(await temporaryFolder(), variables);
+    home.#server = new InProcessServer(home.#variables);
+    onTestFinished(() => home.#end());
+    return home;
+  }
+
   /** Runs one command to its end; what stands last may be what it reads. */
   async pd(...given: (string | { readonly input: string })[]): Promise<Result> {
+    if (this.#server !== undefined) return runInProcess(given, { folder: this.folder, variables: this.#variables, server: this.#server });
     const process = this.spawn(given.filter((word) => typeof word === "string"));
     for (const word of given) if (typeof word !== "string") process.stdin?.end(word.input);
     const [stdout, stderr] = [collect(process, "stdout"), collect(process, "stderr")];
@@ -103,12 +119,27 @@ export class PdHome {
   }
 
   async #end(): Promise<void> {
-    await this.pd("down").catch(() => {});
+    await this.#server?.stop();
+    const record = await readServerRecord(this.home);
+    if (record !== undefined) await stopped(record.pid);
     for (const child of this.#running) {
       child.kill("SIGKILL");
       await once(child, "close");
     }
   }
+}
+
+/** Stops a server in the background as `pd down` does. */
+async function stopped(pid: number): Promise<void> {
+  const tells = (signal: "SIGTERM" | 0): boolean => {
+    try {
+      return process.kill(pid, signal);
+    } catch {
+      return false;
+    }
+  };
+  tells("SIGTERM");
+  await eventually(async () => !tells(0));
 }
 
 export interface Server {

@@ -8,6 +8,7 @@ import { Shelves } from "../../src/store/memory/shelves.ts";
 import { silentLog } from "../../src/system/log.ts";
 import { CheckedClient } from "./checked-client.ts";
 import { temporaryFolder } from "./home.ts";
+import { eventually } from "./eventually.ts";
 import { InProcessRunner } from "./in-process-runner.ts";
 
 /** What a test has to know of a server, wherever that runs. */
@@ -151,13 +152,4 @@ export class DeployedSource {
   }
 }
 
-/** Polls a condition that another process brings about; fails after 20 s. */
-export async function eventually<Value>(look: () => Promise<Value | undefined | false>): Promise<Value> {
-  const started = performance.now();
-  for (;;) {
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
-    if (performance.now() - started > 20_000) throw new Error("it did not happen within 20 s");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
+export { eventually } from "./eventually.ts";

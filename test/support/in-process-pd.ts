@@ -1,0 +1,82 @@
+import { EventEmitter } from "node:events";
+import { writeSync } from "node:fs";
+import { PassThrough } from "node:stream";
+import { main } from "../../src/cli/main.ts";
+import { readConfig } from "../../src/cli/profiles.ts";
+import { type GivenSettings, SETTINGS, readSettings } from "../../src/config.ts";
+import { PdError, messageOf } from "../../src/domain/errors.ts";
+import { type Runtime, startRuntime } from "../../src/runtime.ts";
+import { silentLog } from "../../src/system/log.ts";
+import type { Result } from "./pd.ts";
+
+type Variables = Readonly<Record<string, string>>;
+
+/** The server of a home, in the test's process: it is started where `pd` would start one in the background. */
+export class InProcessServer {
+  readonly #variables: Variables;
+  #runtime: Promise<Runtime> | undefined;
+
+  constructor(variables: Variables) {
+    this.#variables = variables;
+  }
+
+  /** `log`: where it says why it could not be started. */
+  spawn(words: readonly string[], log: number): EventEmitter {
+    const ended = new EventEmitter();
+    this.#runtime = this.#start(words);
+    this.#runtime.catch((error: unknown) => {
+      this.#runtime = undefined;
+      writeSync(log, `Error [${error instanceof PdError ? error.code : "PD_FAILED"}] ${messageOf(error)}\n`);
+      ended.emit("exit");
+    });
+    return ended;
+  }
+
+  async stop(): Promise<void> {
+    const runtime = await this.#runtime?.catch(() => undefined);
+    this.#runtime = undefined;
+    await runtime?.[Symbol.asyncDispose]();
+  }
+
+  async #start([, ...words]: readonly string[]): Promise<Runtime> {
+    const environment = { ...process.env, ...this.#variables };
+    return startRuntime(readSettings({ flags: flagsOf(words), environment, file: await readConfig(environment) }), silentLog);
+  }
+}
+
+function flagsOf(words: readonly string[]): GivenSettings {
+  const named = Object.entries(SETTINGS).flatMap(([name, { flag }]) => {
+    const at = words.indexOf(`--${flag}`);
+    const value = words[at + 1];
+    return at < 0 || value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(named);
+}
+
+interface Place {
+  readonly folder: string;
+  readonly variables: Variables;
+  readonly server: InProcessServer;
+}
+
+/** One command, with streams that are no terminal. */
+export async function runInProcess(given: readonly (string | { readonly input: string })[], { folder, variables, server }: Place): Promise<Result> {
+  const words = given.filter((word) => typeof word === "string");
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const texts = { stdout: "", stderr: "" };
+  stdout.setEncoding("utf8").on("data", (text: string) => (texts.stdout += text));
+  stderr.setEncoding("utf8").on("data", (text: string) => (texts.stderr += text));
+  stdin.end(given.map((word) => (typeof word === "string" ? "" : word.input)).join(""));
+  if (words[0] === "down") await server.stop();
+  const before = process.cwd();
+  process.chdir(folder);
+  const streams = { stdin, stdout, stderr } as unknown as Pick<NodeJS.Process, "stdin" | "stdout" | "stderr">;
+  const code = await main(words, {
+    ...streams,
+    environment: { ...process.env, ...variables },
+    spawnServer: (serverWords, log) => server.spawn(serverWords, log),
+  }).finally(() => process.chdir(before));
+  // What was written is read by now or in the next turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  return { code, ...texts };
+}
