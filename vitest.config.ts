@@ -8,7 +8,7 @@ export default defineConfig({
     globalSetup: ["test/support/build.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Files share what they import: each test has its own folder, ports and database.
     isolate: false,
     env: { NODE_EXTRA_CA_CERTS: "", NO_COLOR: "1" },

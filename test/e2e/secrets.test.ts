@@ -21,7 +21,7 @@ const SOURCE = `export default { key: "demo-uses", name: "uses", version: "1", p
   } };`;
 
 it("no secret is in any file, answer or output of a session", async () => {
-  const home = await PdHome.make({ PD_OAUTH_CLIENT_SECRET: "hush-client" });
+  const home = await PdHome.inProcess({ PD_OAUTH_CLIENT_SECRET: "hush-client" });
   const seen: string[] = [];
   const pd = async (...words: string[]) => {
     const { stdout, stderr } = await home.pd(...words);

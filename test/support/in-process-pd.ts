@@ -1,13 +1,17 @@
 import { EventEmitter } from "node:events";
 import { writeSync } from "node:fs";
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { main } from "../../src/cli/main.ts";
 import { readConfig } from "../../src/cli/profiles.ts";
 import { type GivenSettings, SETTINGS, readSettings } from "../../src/config.ts";
 import { PdError, messageOf } from "../../src/domain/errors.ts";
 import { type Runtime, startRuntime } from "../../src/runtime.ts";
-import { silentLog } from "../../src/system/log.ts";
+import { streamLog } from "../../src/system/log.ts";
 import type { Result } from "./pd.ts";
+
+const ROOT = process.cwd();
+/** Commands that go on in this process. */
+let inFlight = 0;
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -20,10 +24,10 @@ export class InProcessServer {
     this.#variables = variables;
   }
 
-  /** `log`: where it says why it could not be started. */
+  /** `log`: the file that it writes into, also why it could not be started. */
   spawn(words: readonly string[], log: number): EventEmitter {
     const ended = new EventEmitter();
-    this.#runtime = this.#start(words);
+    this.#runtime = this.#start(words, log);
     this.#runtime.catch((error: unknown) => {
       this.#runtime = undefined;
       writeSync(log, `Error [${error instanceof PdError ? error.code : "PD_FAILED"}] ${messageOf(error)}\n`);
@@ -38,9 +42,15 @@ export class InProcessServer {
     await runtime?.[Symbol.asyncDispose]();
   }
 
-  async #start([, ...words]: readonly string[]): Promise<Runtime> {
+  async #start([, ...words]: readonly string[], log: number): Promise<Runtime> {
+    const lines = new Writable({
+      write: (chunk, _encoding, done) => {
+        writeSync(log, chunk);
+        done();
+      },
+    });
     const environment = { ...process.env, ...this.#variables };
-    return startRuntime(readSettings({ flags: flagsOf(words), environment, file: await readConfig(environment) }), silentLog);
+    return startRuntime(readSettings({ flags: flagsOf(words), environment, file: await readConfig(environment) }), streamLog(lines));
   }
 }
 
@@ -68,14 +78,17 @@ export async function runInProcess(given: readonly (string | { readonly input: s
   stderr.setEncoding("utf8").on("data", (text: string) => (texts.stderr += text));
   stdin.end(given.map((word) => (typeof word === "string" ? "" : word.input)).join(""));
   if (words[0] === "down") await server.stop();
-  const before = process.cwd();
+  inFlight++;
   process.chdir(folder);
   const streams = { stdin, stdout, stderr } as unknown as Pick<NodeJS.Process, "stdin" | "stdout" | "stderr">;
   const code = await main(words, {
     ...streams,
     environment: { ...process.env, ...variables },
     spawnServer: (serverWords, log) => server.spawn(serverWords, log),
-  }).finally(() => process.chdir(before));
+  }).finally(() => {
+    // Folders of tests go: nobody may stay in one.
+    if (--inFlight === 0) process.chdir(ROOT);
+  });
   // What was written is read by now or in the next turn.
   await new Promise((resolve) => setImmediate(resolve));
   return { code, ...texts };
