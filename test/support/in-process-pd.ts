@@ -7,7 +7,6 @@ import { type GivenSettings, SETTINGS, readSettings } from "../../src/config.ts"
 import { PdError, messageOf } from "../../src/domain/errors.ts";
 import { type Runtime, startRuntime } from "../../src/runtime.ts";
 import { streamLog } from "../../src/system/log.ts";
-import type { Result } from "./pd.ts";
 
 const ROOT = process.cwd();
 /** Commands that go on in this process. */
@@ -61,6 +60,13 @@ function flagsOf(words: readonly string[]): GivenSettings {
     return at < 0 || value === undefined ? [] : [[name, value]];
   });
   return Object.fromEntries(named);
+}
+
+/** How a command ended, and what it said. */
+export interface Result {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
 interface Place {

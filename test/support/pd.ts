@@ -4,19 +4,13 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { readServerRecord } from "../../src/system/server-record.ts";
-import { InProcessServer, runInProcess } from "./in-process-pd.ts";
+import { InProcessServer, type Result, runInProcess } from "./in-process-pd.ts";
 import { eventually } from "./eventually.ts";
 import { ApiClient } from "./api.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { temporaryFolder } from "./home.ts";
 
 const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
-
-export interface Result {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 interface SpawnOptions {
   /** Runs before pd in the same shell. */
