@@ -24,6 +24,8 @@ export interface WriterSettings {
 interface Waiting {
   readonly resolve: (value: never) => void;
   readonly reject: (error: Error) => void;
+  /** It is on its way: what the thread has made of it, nobody knows before it answers. */
+  isSent: boolean;
 }
 
 /** Sends writes to the writer's thread. */
@@ -34,6 +36,7 @@ export class WriterClient {
   #lastId = 0;
   #isClosed = false;
   #hasEnded = false;
+  #reason = "its thread has ended";
 
   /** Throws PD_DATABASE_UNUSABLE or PD_DATABASE_NEWER. */
   static async start({ entry, path, migrations }: Pick<WriterSettings, "entry" | "path" | "migrations">): Promise<WriterClient> {
@@ -52,10 +55,10 @@ export class WriterClient {
   private constructor(worker: Worker) {
     this.#worker = worker;
     worker.on("message", (replies: readonly WriteReply[]) => replies.forEach((reply) => this.#settle(reply)));
-    worker.on("error", (error) => this.#failAll(error));
+    worker.on("error", (error) => (this.#reason = messageOf(error)));
     worker.on("exit", () => {
       this.#hasEnded = true;
-      this.#failAll(new Error("the database writer has ended"));
+      this.#failAll();
     });
   }
 
@@ -80,11 +83,10 @@ export class WriterClient {
   }
 
   #send<Value>(request: Omit<WriteRequest, "id">): Promise<Value> {
-    if (this.#hasEnded)
-      return Promise.reject(new PdError("PD_NOT_STORED", "Cannot write to the database: its writer has ended", { fix: "Start the server again" }));
+    if (this.#hasEnded) return Promise.reject(new PdError("PD_NOT_STORED", `Cannot write to the database: ${this.#reason}`, { fix: "Start the server again" }));
     return new Promise<Value>((resolve, reject) => {
       const id = ++this.#lastId;
-      this.#waiting.set(id, { resolve: resolve as Waiting["resolve"], reject });
+      this.#waiting.set(id, { resolve: resolve as Waiting["resolve"], reject, isSent: false });
       this.#unsent.push({ id, ...request });
       if (this.#unsent.length === 1) setImmediate(() => this.#flush());
     });
@@ -94,7 +96,12 @@ export class WriterClient {
   #flush(): void {
     const batch = this.#unsent;
     this.#unsent = [];
-    if (!this.#hasEnded) this.#worker.postMessage(batch);
+    if (this.#hasEnded) return;
+    for (const { id } of batch) {
+      const waiting = this.#waiting.get(id);
+      if (waiting !== undefined) waiting.isSent = true;
+    }
+    this.#worker.postMessage(batch);
   }
 
   #settle({ id, value, error }: WriteReply): void {
@@ -104,9 +111,14 @@ export class WriterClient {
     else waiting?.reject(errorOf(error));
   }
 
-  #failAll(error: Error): void {
-    for (const { reject } of this.#waiting.values())
-      reject(new PdError("PD_NOT_STORED", `Cannot write to the database: ${messageOf(error)}`, { cause: error }));
+  /** The thread may have stored what it was sent, and have died before it said so. */
+  #failAll(): void {
+    for (const { reject, isSent } of this.#waiting.values())
+      reject(
+        isSent
+          ? new PdError("PD_IN_DOUBT", `Cannot tell whether it is written to the database: ${this.#reason}`)
+          : new PdError("PD_NOT_STORED", `Cannot write to the database: ${this.#reason}`, { fix: "Start the server again" }),
+      );
     this.#waiting.clear();
   }
 }
