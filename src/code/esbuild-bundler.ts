@@ -22,7 +22,7 @@ export { same as defineSource, same as defineAction, same as defineApp };`;
 
 /**
  * Bundles local files into one ES module and leaves packages outside: bundling those in breaks some of them and
- * costs most of a reload (registry.md §6, performance.md §0.4).
+ * costs most of a reload (registry.md §6, spec performance.md §0.4).
  */
 export const esbuildBundler: Bundler = {
   async bundle(code: ComponentCode): Promise<BuildResult> {

@@ -10,6 +10,9 @@ const DRIVERS: readonly (readonly [DriverName, Driver])[] = [
   ["node:sqlite", openNodeSqlite],
 ];
 
+const ANOTHER_NODE =
+  "Use Node 22.13 or later, which has SQLite itself; or run npm rebuild better-sqlite3, which wants a compiler where there is no ready binary";
+
 let chosen: { readonly name: DriverName; readonly open: Driver } | undefined;
 
 /** Opens a file, which is made when it is not there. Throws PD_DATABASE_UNUSABLE when this Node has no driver that works. */
@@ -26,6 +29,11 @@ export function driverName(): DriverName {
 
 /** The first that works: the binary of one may be missing, or not be of this Node; the other came with Node 22.13. */
 function choose(wanted: string | undefined): { name: DriverName; open: Driver } {
+  const known = DRIVERS.map(([name]): string => name);
+  if (wanted !== undefined && wanted !== "" && !known.includes(wanted))
+    throw new PdError("PD_BAD_INPUT", `Cannot use PD_SQLITE=${JSON.stringify(wanted)}: there is no such driver`, {
+      fix: `Give ${known.join(" or ")}, or nothing`,
+    });
   const failures: string[] = [];
   for (const [name, open] of DRIVERS.filter(([driver]) => wanted === undefined || wanted === "" || driver === wanted)) {
     try {
@@ -35,7 +43,7 @@ function choose(wanted: string | undefined): { name: DriverName; open: Driver } 
       failures.push(`${name}: ${messageOf(error).split("\n")[0]}`);
     }
   }
-  throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open a database on Node ${process.versions.node}: ${failures.join("; ") || `there is no ${wanted}`}`, {
-    fix: "Use Node 22.13 or later, which has SQLite itself; or run npm rebuild better-sqlite3, which wants a compiler where there is no ready binary",
+  throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open a database on Node ${process.versions.node}: ${failures.join("; ")}`, {
+    fix: ANOTHER_NODE,
   });
 }

@@ -24,7 +24,8 @@ export interface EventStore {
   listEventsSince(sourceId: DeployedId, afterSeq: number, limit: number): Promise<readonly Event[]>;
   /** The number that the newest event ever had; 0 before the first. */
   lastSeq(sourceId: DeployedId): Promise<number>;
-  countEvents(sourceId: DeployedId): Promise<number>;
+  /** Without a channel, of all. */
+  countEvents(sourceId: DeployedId, channel?: string): Promise<number>;
   /** Both ends belong to the range; an open end reaches as far as there are events. */
   deleteEvents(sourceId: DeployedId, range: EventRange): Promise<number>;
 }

@@ -46,7 +46,7 @@ const LAST_WORDS_MS = 1000;
 
 const WARM_UP_COMPONENT = 'export default { name: "warm-up", methods: { method() {} }, props: { http: "$.interface.http" } };';
 
-/** What is inherited: nothing that could hold a secret, nothing that slows the start (performance.md §0.1). */
+/** What is inherited: nothing that could hold a secret, nothing that slows the start (spec performance.md §0.1). */
 const INHERITED = ["TZ", "LANG", "LC_ALL"];
 
 /** Where the component may write. Its code and the link to its packages lie beside it: what may write there could write to the packages of all. */

@@ -26,7 +26,7 @@ const MOST_STARTS = 5;
 
 /**
  * Runs units in child processes. One spare process is always started beforehand; a few more hold the packages of
- * sources that were changed lately, since loading those takes most of a reload (performance.md §2).
+ * sources that were changed lately, since loading those takes most of a reload (spec performance.md §2).
  */
 export class ProcessRunner implements Runner {
   readonly #settings: ChildSettings;

@@ -24,6 +24,7 @@ const OWN_FILES = [
   "api-key",
   "secret-key",
   "child.cjs",
+  "dev-attachments.json",
 ];
 const OWN_FOLDERS = ["packages", "registries", "run", "conformance", "filters", "npm-cache", "backups"];
 

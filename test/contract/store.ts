@@ -291,6 +291,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(seqs(await store.listEvents(id, { limit: 2 }))).toEqual([5, 4]);
       expect(seqs(await store.listEvents(id, { limit: 9, beforeSeq: 4, afterSeq: 1 }))).toEqual([3, 2]);
       expect(seqs(await store.listEvents(id, { limit: 9, channel: "x" }))).toEqual([4, 2]);
+      expect([await store.countEvents(id), await store.countEvents(id, "x"), await store.countEvents(id, "none")]).toEqual([5, 2, 0]);
     });
 
     it("are deleted by a range that holds both ends, and their numbers are not used again", async () => {

@@ -119,6 +119,28 @@ describe("pd", () => {
     await once(follower, "close");
   });
 
+  it("follows the events of one channel alone when one is named, and says what cannot be followed", async () => {
+    const home = await PdHome.inProcess();
+    const code = 'export default { name: "two", version: "1", run() { this.$emit("a", { name: "x" }); this.$emit("b"); this.$emit("c", { name: "x" }); } };';
+    await home.json("deploy", await home.file("two.mjs", code));
+    await home.pd("run", "two");
+    const follower = home.spawn(["events", "two", "--channel", "x", "-f"]);
+    const shown = collect(follower, "stdout");
+    await eventually(async () => shown() === '"a"\n"c"\n');
+    await home.pd("run", "two");
+    await eventually(async () => shown().split("\n").length > 4);
+    expect(shown()).toBe('"a"\n"c"\n"a"\n"c"\n');
+    expect(await home.pd("events", "two", "--channel", "$errors", "-f")).toMatchObject({ code: 2, stderr: expect.stringContaining("Cannot follow $errors") });
+  });
+
+  it("says what PD_SQLITE may be", async () => {
+    const home = await PdHome.make({ PD_SQLITE: "bogus" });
+    expect(await home.pd("up")).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/PD_SQLITE="bogus": there is no such driver[^]*better-sqlite3 or node:sqlite/),
+    });
+  });
+
   it("goes on following a server that was started again on another port, and misses nothing", async () => {
     const home = await PdHome.inProcess();
     const first = await home.up();

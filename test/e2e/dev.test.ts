@@ -1,6 +1,6 @@
 import { type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmod, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, readFile, rename, writeFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PdHome, collect, killHard } from "../support/pd.ts";
@@ -139,6 +139,7 @@ describe("pd dev", () => {
     await stop(first);
     const second = await startDev(home, [source]);
     expect([second.id, second.endpoint]).toEqual([first.id, first.endpoint]);
+    expect((await stat(join(home.home, "dev-attachments.json"))).mode & 0o777).toBe(0o600);
     await stop(second);
     const other = await home.json("deploy", await home.file("other.mjs", 'export default { name: "Other", version: "1", run() {} };'));
     const third = await startDev(home, [source, "--dc", String(other["id"])]);

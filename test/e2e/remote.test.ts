@@ -204,6 +204,8 @@ describe("pd pull", () => {
       stdout: expect.stringContaining("+ weather\n  ! stays behind: demo"),
       stderr: expect.stringContaining("demo needs an account"),
     });
+    const withSecrets = await home.pd("pull", "--all", "--from", "pipedream", "--with-secrets", "--dry-run");
+    expect(withSecrets.stdout).toContain("! stays behind: demo (accounts are of their server: give others with --prop)");
     const pulled = await home.pd("pull", "--all", "--from", "pipedream", "--prop", 'demo={"api_key":"k"}', "--events", "50");
     expect(pulled.code).toBe(0);
     expect(await home.json("list")).toMatchObject([

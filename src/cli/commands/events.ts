@@ -1,5 +1,6 @@
 import type { EventRecord } from "../../api/events.ts";
 import { isJsonObject } from "../../domain/json.ts";
+import { PdError } from "../../domain/errors.ts";
 import { type CliContext, connect } from "../context.ts";
 import { countOf, printConnection, printJson, printLine } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
@@ -10,9 +11,11 @@ interface EventsFlags {
   readonly follow?: boolean | undefined;
 }
 
-/** `pd events <source>`: payloads, oldest first; `-f` goes on with what comes, of every channel. Under --json whole records. */
+/** `pd events <source>`: payloads, oldest first; `-f` goes on with what comes. Under --json whole records. */
 export async function events(cli: CliContext, source: string, { n, channel, follow }: EventsFlags): Promise<number> {
   const limit = countOf(n);
+  if (follow === true && channel?.startsWith("$") === true)
+    throw new PdError("PD_BAD_INPUT", `Cannot follow ${channel}: only what is emitted can be followed`, { fix: `Leave out -f, or run pd logs ${source}` });
   const client = await connect(cli);
   const { id } = await client.sources.get(source);
   const page = limit === 0 ? [] : (await client.events.list(id, { expand: "event", limit, event_name: channel })).data.toReversed();
@@ -26,7 +29,7 @@ export async function events(cli: CliContext, source: string, { n, channel, foll
     onConnection: (isOpen) => printConnection(cli, isOpen),
     ...(after === undefined ? {} : { after }),
   });
-  for await (const record of coming) printEvent(cli, record);
+  for await (const record of coming) if (channel === undefined || record.metadata.name === channel) printEvent(cli, record);
   return 0;
 }
 

@@ -58,7 +58,7 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
       failures.push(error);
     }
   }
-  if (!cli.isJson) for (const plan of plans) showPlan(cli, plan);
+  if (!cli.isJson) for (const plan of plans) showPlan(cli, plan, flags.withSecrets === true);
   const done = flags.dryRun === true ? [] : await carryOut(cli, target, { plans, failures });
   if (cli.isJson)
     printJson(
@@ -119,14 +119,15 @@ function withGiven(plan: PlannedTransfer, props: JsonObject, env: Readonly<Recor
 
 const SIGNS = { create: "+", update: "~", unchanged: "=" } as const;
 
-function showPlan(cli: CliContext, { slug, kind, changes, withheld }: PlannedTransfer): void {
+function showPlan(cli: CliContext, { slug, kind, changes, withheld }: PlannedTransfer, isWithSecrets: boolean): void {
+  const advice = isWithSecrets ? "accounts are of their server: give others with --prop" : "give them with --prop, or --with-secrets";
   const colours = coloursFor(cli.stdout, cli);
   printLine(cli, `${SIGNS[kind]} ${slug}${kind === "unchanged" ? colours.dim(" (nothing changes)") : ""}`);
   for (const change of changes) {
     const sign = change.trimStart()[0];
     printLine(cli, `  ${sign === "+" ? colours.green(change) : sign === "-" ? colours.red(change) : change}`);
   }
-  if (withheld.length > 0) printLine(cli, `  ! stays behind: ${withheld.join(", ")} (give them with --prop, or --with-secrets)`);
+  if (withheld.length > 0) printLine(cli, `  ! stays behind: ${withheld.join(", ")} (${advice})`);
 }
 
 interface Carrying {

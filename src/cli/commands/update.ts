@@ -23,7 +23,7 @@ export async function update(cli: CliContext, source: string, flags: UpdateFlags
   const given = await changeOf(flags, env);
   if (Object.keys(given).length === 0 && Object.keys(props).length === 0 && flags.latest !== true) {
     throw new PdError("PD_BAD_INPUT", `Cannot update ${source}: nothing to change is given`, {
-      fix: "Give --code, --latest, --name, --prop, --env, --max-concurrency, --activate or --deactivate",
+      fix: "Give --code, --latest, --name, --prop, --env, --max-concurrency, --allow-run, --activate or --deactivate",
     });
   }
   const client = await connect(cli);

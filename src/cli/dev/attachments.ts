@@ -1,8 +1,7 @@
-import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeHome } from "../../system/home-folder.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
-import { readIfThere } from "../../system/whole-files.ts";
+import { readIfThere, writeWhole } from "../../system/whole-files.ts";
 
 /** Remembers which deployed component a file belongs to, so that a restarted session finds it again. */
 export class Attachments {
@@ -22,7 +21,7 @@ export class Attachments {
 
   async keep(file: string, id: string): Promise<void> {
     await makeHome(dirname(this.#path));
-    await writeFile(this.#path, JSON.stringify({ ...(await this.#read()), [this.#keyOf(file)]: id }, null, 2));
+    await writeWhole(this.#path, JSON.stringify({ ...(await this.#read()), [this.#keyOf(file)]: id }, null, 2));
   }
 
   #keyOf(file: string): string {

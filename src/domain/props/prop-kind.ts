@@ -86,13 +86,13 @@ export interface Asking {
   read?(answer: string): JsonValue | undefined;
   /** It names one of what is kept here, which are offered. */
   readonly offers?: "accounts" | "data-stores";
-  /** Its value is asked for again where all values are (`pd deploy --prompt-all`). */
+  /** Its value is asked for again where all values are (`pd dev --prompt-all`). */
   readonly isAskedAgain: boolean;
 }
 
 /**
  * All that the program knows of one kind of prop; what a component sees as its value is made beside the component
- * (`sandbox/child/prop-value.ts`). The list of kinds is `kinds.ts`.
+ * (`sandbox/child/instance.ts`). The list of kinds is `kinds.ts`.
  */
 export interface PropKind<P extends Prop> {
   readonly kind: P["kind"];

@@ -22,8 +22,9 @@ export class KeptEvents {
     return this.#ports.store.listEvents(sourceId, page);
   }
 
-  count(sourceId: DeployedId): Promise<number> {
-    return this.#ports.store.countEvents(sourceId);
+  /** Without a channel, of all. */
+  count(sourceId: DeployedId, channel?: string): Promise<number> {
+    return this.#ports.store.countEvents(sourceId, channel);
   }
 
   delete(sourceId: DeployedId, range: EventRange): Promise<number> {

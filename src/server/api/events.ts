@@ -29,7 +29,7 @@ export function eventRoutes(engine: Engine): readonly Route[] {
       const page = { limit: before === undefined ? limit : MOST_BEFORE, ...range };
       const found = await (name === INBOUND ? engine.events.listPostponed(id, page) : engine.events.list(id, page));
       const shown = before === undefined ? found : found.slice(-limit);
-      const total = name === INBOUND ? found.length : await engine.events.count(id);
+      const total = name === INBOUND ? found.length : await engine.events.count(id, name);
       return pageBy(
         shown.map((event) => eventRecord(id, event, expand === "event")),
         total,

@@ -6,7 +6,7 @@ import { type Route, addressesOf } from "./route.ts";
 interface PlainCall {
   readonly path: string;
   readonly summary: string;
-  readonly type: "text/plain" | "text/event-stream";
+  readonly type: "text/plain" | "text/event-stream" | "application/vnd.sqlite3";
   /** Absent: it wants a key. */
   readonly isOpen?: true;
 }
@@ -16,6 +16,7 @@ const PLAIN_CALLS: readonly PlainCall[] = [
   { path: "/healthz", summary: "The server lives", type: "text/plain", isOpen: true },
   { path: "/readyz", summary: "The server takes requests", type: "text/plain", isOpen: true },
   { path: "/metrics", summary: "Figures in the text format of Prometheus", type: "text/plain" },
+  { path: "/v1/backup", summary: "The whole database as one SQLite file, as it is at one moment; secrets in it are sealed", type: "application/vnd.sqlite3" },
   { path: "/sse/dc/{id}/emits", summary: "Events of a source as they come; Last-Event-ID resumes", type: "text/event-stream" },
   { path: "/sources/{id}/sse", summary: "The same at its other address", type: "text/event-stream" },
   { path: "/sse/dc/{id}/observations", summary: "What a source does: runs, lines, failures", type: "text/event-stream" },

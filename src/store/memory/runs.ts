@@ -136,7 +136,7 @@ function memoryEvents({ sources }: Shelves): EventStore {
         .filter(({ seq }) => seq > afterSeq)
         .slice(0, limit),
     lastSeq: async (id) => sources.get(id)?.lastSeq ?? 0,
-    countEvents: async (id) => of(id).length,
+    countEvents: async (id, channel) => of(id).filter((event) => channel === undefined || event.channel === channel).length,
     async deleteEvents(id, { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER, channel }) {
       const kept = sources.get(id);
       if (kept === undefined) return 0;

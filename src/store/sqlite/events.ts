@@ -25,12 +25,12 @@ export function eventReads(db: Database): EventReads {
   const list = db.prepare(LIST);
   const since = db.prepare("select * from events where source_id = ? and seq > ? order by seq limit ?");
   const last = db.prepare("select last_seq from source_progress where source_id = ?");
-  const count = db.prepare("select count(*) as count from events where source_id = ?");
+  const count = db.prepare("select count(*) as count from events where source_id = ? and (? is null or channel = ?)");
   return {
     listEvents: async (sourceId, { limit, beforeSeq = Number.MAX_SAFE_INTEGER, afterSeq = 0, channel }) =>
       rows(list.all(sourceId, beforeSeq, afterSeq, channel ?? null, channel ?? null, limit)).map(eventOfRow),
     listEventsSince: async (sourceId, afterSeq, limit) => rows(since.all(sourceId, afterSeq, limit)).map(eventOfRow),
     lastSeq: async (sourceId) => Number(row(last.get(sourceId))?.["last_seq"] ?? 0),
-    countEvents: async (sourceId) => Number(row(count.get(sourceId))?.["count"] ?? 0),
+    countEvents: async (sourceId, channel) => Number(row(count.get(sourceId, channel ?? null, channel ?? null))?.["count"] ?? 0),
   };
 }

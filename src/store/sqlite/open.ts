@@ -6,7 +6,7 @@ import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
 import { row } from "./rows.ts";
 import type { Witness } from "./witness.ts";
 
-/** Larger files are not read whole before the start: that goes on beside it (checker.ts). */
+/** Larger files are not read whole before the start: that goes on beside it (watch-damage.ts). */
 export const FULL_CHECK_BELOW_PAGES = 16_000;
 
 /** Opens the database for writing and brings it to the newest schema. Never overwrites a file that it cannot read. */
