@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Duplex } from "node:stream";
 import { pathToFileURL } from "node:url";
-import { messageOf } from "../domain/errors.ts";
+import { codeOf, messageOf } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Enclosure, ProcessEnd } from "./enclosure.ts";
@@ -73,6 +73,18 @@ async function openDoor({ apiUrl, clock, log }: ChildSettings, folder: string): 
   } catch (error) {
     await removeFolder(folder, log);
     throw error;
+  }
+}
+
+/** As long as it was not waited for, its number is no other's. */
+function killGroup(node: NodeChild): void {
+  if (node.pid === undefined || node.exitCode !== null || node.signalCode !== null) return;
+  try {
+    process.kill(-node.pid, "SIGKILL");
+  } catch (error) {
+    // It has not made its group yet, or has ended in this moment.
+    if (codeOf(error) === "ESRCH") node.kill("SIGKILL");
+    else throw error;
   }
 }
 
@@ -173,11 +185,11 @@ export class ChildProcess {
   }
 
   /**
-   * Ends it at once. The channel is closed as well: a process that was still being enclosed may be left without the one
-   * that was killed, and ends itself when nobody listens.
+   * Ends it at once, with its group: bubblewrap starts another process, which waits for ever when the first one is killed
+   * before it has told it to go on. The channel is closed as well: what has left the group ends itself when nobody listens.
    */
   kill(): void {
-    this.#node.kill("SIGKILL");
+    killGroup(this.#node);
     this.#pipe.close();
   }
 

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { mkdir, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { PdError, isDiskProblem, messageOf } from "../domain/errors.ts";
+import { PdError, codeOf, isDiskProblem, messageOf } from "../domain/errors.ts";
 import { type Outcome, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { ChildProcess, type ChildSettings } from "./child-process.ts";
@@ -225,15 +225,26 @@ function preparedKey({ packagesPath, bundle }: UnitCode): string | undefined {
   return JSON.stringify([packagesPath, bundle.imports.map(({ specifier, isRequire }) => `${specifier} ${isRequire}`).toSorted()]);
 }
 
-/** Ends processes whose server was killed, if they still run this program's child, and removes their folders. */
-async function sweep({ runFolder, entry, log }: ChildSettings): Promise<void> {
-  for (const name of await readdir(runFolder)) {
-    const pid = Number(await readFile(join(runFolder, name, "pid"), "utf8").catch(() => ""));
-    const command = pid > 0 ? await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "") : "";
-    if (command.includes(entry)) {
+/** Ends processes whose server was killed, also those that were still being enclosed, and removes their folders. */
+async function sweep(settings: ChildSettings): Promise<void> {
+  const { runFolder, log } = settings;
+  for (const pid of await leftBehind(settings)) {
+    log.warn("ends a process that an earlier server left behind", { pid });
+    try {
       process.kill(pid, "SIGKILL");
-      log.warn("ended a process that an earlier server left behind", { pid });
+    } catch (error) {
+      if (codeOf(error) !== "ESRCH") throw error;
     }
-    await removeFolder(join(runFolder, name), log);
   }
+  for (const name of await readdir(runFolder)) await removeFolder(join(runFolder, name), log);
+}
+
+/** Processes whose command names the child and this folder, where no other server runs any. Without /proc they end by themselves. */
+async function leftBehind({ entry, runFolder }: ChildSettings): Promise<readonly number[]> {
+  const pids = (await readdir("/proc").catch(() => [])).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
+  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
+  return pids.filter((_pid, index) => {
+    const words = commands[index]?.split("\0") ?? [];
+    return words.includes(entry) && words.some((word) => word.includes(join(runFolder, "/")));
+  });
 }

@@ -25,7 +25,7 @@ const APP =
 
 /** A server on which there is one of everything. */
 async function fullServer() {
-  const server = await TestServer.inMemory();
+  const server = await TestServer.start();
   const source = await server.deploy(CODE, { files: { "demo.app.mjs": APP }, props: { demo: { key: "k" } } });
   const receiver = await Receiver.start((response, _request, count) => response.writeHead(count === 1 ? 500 : 200).end());
   const webhook = dataOf(await server.api.post("/v1/webhooks", { url: receiver.url, name: "n" }));
