@@ -42,7 +42,7 @@ it("a process that is killed while it is being enclosed leaves nobody behind who
 it("what an earlier server left while it was being enclosed is ended at the next start, though nobody kept its number", async () => {
   const settings = await settingsWith(belt("test"));
   const { entry } = settings;
-  const left = spawn("tail", ["-f", "/dev/null", entry, join(settings.runFolder, "x")], { stdio: "ignore" });
+  const left = spawn(process.execPath, ["-e", "setInterval(() => {}, 1e6)", entry, join(settings.runFolder, "x")], { stdio: "ignore" });
   onTestFinished(() => void left.kill("SIGKILL"));
   const ended = once(left, "exit");
   const runner = await ProcessRunner.start(settings);
