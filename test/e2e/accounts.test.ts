@@ -70,7 +70,7 @@ describe("pd accounts", () => {
     const words = ["accounts", "connect", "demo", "--client-id", "me", "--token-url", `${provider.url}/token`];
     const browser = home.spawn([...words, "--name", "browser", "--authorize-url", `${provider.url}/authorize`, "--json"]);
     const [stdout, stderr] = [collect(browser, "stdout"), collect(browser, "stderr")];
-    const url = new URL(await eventually(async () => /^http:\/\/\S+$/m.exec(stderr())?.[0]));
+    const url = new URL(await eventually(async () => /^http:\/\/\S+(?=\n)/m.exec(stderr())?.[0]));
     expect([url.searchParams.get("client_id"), url.searchParams.get("code_challenge_method")]).toEqual(["me", "S256"]);
     const page = await fetch(`${url.searchParams.get("redirect_uri")}?code=c&state=${url.searchParams.get("state")}`);
     expect(await page.text()).toContain("This window can be closed");
@@ -78,7 +78,7 @@ describe("pd accounts", () => {
     expect(JSON.parse(stdout())).toMatchObject({ name: "browser", healthy: true, fields: ["oauth_access_token", "oauth_client_id", "oauth_refresh_token"] });
     const refused = home.spawn([...words, "--name", "refused", "--authorize-url", `${provider.url}/authorize`]);
     const said = collect(refused, "stderr");
-    const asked = new URL(await eventually(async () => /^http:\/\/\S+$/m.exec(said())?.[0])).searchParams;
+    const asked = new URL(await eventually(async () => /^http:\/\/\S+(?=\n)/m.exec(said())?.[0])).searchParams;
     const shown = await fetch(`${asked.get("redirect_uri")}?code=denied&state=${asked.get("state")}`);
     expect(await shown.text()).toContain("Not connected: the terminal says why");
     const [code] = await once(refused, "close");

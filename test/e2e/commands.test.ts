@@ -168,7 +168,7 @@ describe("pd", () => {
     await home.pd("run", "http-plain", "--event", await home.file("event.json", '{"body":{"id":1}}'));
     const follower = home.spawn([command, "http-plain", ...(command === "events" ? ["-f"] : [])]);
     const [stdout, stderr] = [collect(follower, "stdout"), collect(follower, "stderr")];
-    await eventually(async () => stdout() !== "");
+    await eventually(async () => stdout().endsWith("\n"));
     const closed = once(follower, "close");
     await home.pd("delete", "http-plain");
     expect((await closed)[0]).toBe(1);

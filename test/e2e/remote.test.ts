@@ -267,7 +267,7 @@ describe("webhooks on the command line", () => {
     const [stdout, stderr] = [collect(listener, "stdout"), collect(listener, "stderr")];
     await eventually(async () => stderr().includes(`Forwarding events of counter to ${receiver.url}`));
     await home.pd("run", "counter");
-    await eventually(async () => stdout() !== "");
+    await eventually(async () => stdout().endsWith("\n"));
     expect(stdout()).toMatch(/^[\d:.]+ status 200 in \d+ ms {2}\d+-1\n$/);
     expect(receiver.bodies).toEqual([{ n: 2, by: "1" }]);
     expect(await home.pd("listen", "counter", "--forward", "nowhere")).toMatchObject({ code: 2 });

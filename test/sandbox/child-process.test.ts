@@ -32,7 +32,8 @@ it("a process that is killed while it is being enclosed leaves nobody behind who
     enclose: ({ env, ownFolder }) => ({ command: "bash", words: ["-c", "sleep 600 & echo $! > waiting; wait"], cwd: ownFolder, env, files: [], release() {} }),
   };
   const child = await ChildProcess.start(await settingsWith(slow), { name: "one", allowsPrograms: false });
-  const waiting = await eventually(async () => Number(await readFile(join(child.folder, "own", "waiting"), "utf8").catch(() => "")));
+  // The file is there before the number is in it.
+  const waiting = await eventually(async () => Number(await readFile(join(child.folder, "own", "waiting"), "utf8").catch(() => "")) || undefined);
   expect(await isAlive(waiting)).toBe(true);
   child.kill();
   await child.exited;
