@@ -9,6 +9,7 @@ export default defineConfig({
     // Only what hangs runs into them, whatever else the machine does.
     testTimeout: 600_000,
     hookTimeout: 600_000,
+    expect: { poll: { timeout: 120_000, interval: 20 } },
     maxWorkers: 3,
     // Files share what they import: each test has its own folder, ports and database.
     isolate: false,

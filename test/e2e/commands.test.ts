@@ -352,9 +352,9 @@ describe("pd", () => {
       return stdout() !== "";
     });
     await killHard(first.child);
-    await expect.poll(stderr, { timeout: 20_000 }).toBe("The server is gone; waiting for it\n");
+    await expect.poll(stderr).toBe("The server is gone; waiting for it\n");
     await home.up();
-    await expect.poll(stderr, { timeout: 20_000 }).toBe("The server is gone; waiting for it\nThe server is back\n");
+    await expect.poll(stderr).toBe("The server is gone; waiting for it\nThe server is back\n");
   });
 
   it.each([

@@ -167,16 +167,16 @@ describe("a server that is killed", () => {
     await gate.reached;
     await killHard(first.child);
     await home.up();
-    await expect.poll(() => home.json("db", "list", "shake"), { timeout: 20_000 }).toEqual({ hands: "shaken" });
+    await expect.poll(() => home.json("db", "list", "shake")).toEqual({ hands: "shaken" });
   });
 
   it("takes the processes of its components with it", async () => {
     const home = await PdHome.make();
     const server = await home.up();
     await home.pd("deploy", componentPath("http-plain.mjs"));
-    await expect.poll(() => childrenOf(home).length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => childrenOf(home).length).toBe(2);
     await killHard(server.child);
-    await expect.poll(() => childrenOf(home).length, { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => childrenOf(home).length).toBe(0);
   });
 
   it("leaves no process of a component behind, not even one that loops", async () => {
@@ -190,7 +190,7 @@ describe("a server that is killed", () => {
     for await (const { msg } of lines) if (msg === "before") break;
     await killHard(first.child);
     await home.up();
-    await expect.poll(() => childrenOf(home).length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => childrenOf(home).length).toBe(1);
   });
 });
 

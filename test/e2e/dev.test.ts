@@ -120,12 +120,12 @@ describe("pd dev", () => {
     const { source, lib } = await files(home);
     const session = await startDev(home, [source]);
     await rename(lib, `${lib}.away`);
-    await expect.poll(session.shown, { timeout: 20_000 }).toContain('Could not resolve "./lib.ts"');
+    await expect.poll(session.shown).toContain('Could not resolve "./lib.ts"');
     await rename(`${lib}.away`, lib);
     await writeFile(lib, 'export const end = " is back";');
     await until(session.endpoint, "one is back");
     await writeFile(lib, 'export { end } from "./other.ts";');
-    await expect.poll(session.shown, { timeout: 20_000 }).toContain('Could not resolve "./other.ts"');
+    await expect.poll(session.shown).toContain('Could not resolve "./other.ts"');
     await home.file("src/other.ts", 'export const end = " has appeared";');
     await until(session.endpoint, "one has appeared");
     await stop(session);
@@ -165,9 +165,9 @@ describe("pd dev", () => {
     await writeFile(source, "export default {");
     const child = home.spawn(["dev", source]);
     const [stdout, stderr] = [collect(child, "stdout"), collect(child, "stderr")];
-    await expect.poll(stderr, { timeout: 20_000 }).toContain("Waiting for file change (or ^C to quit)...");
+    await expect.poll(stderr).toContain("Waiting for file change (or ^C to quit)...");
     await writeFile(source, version("at last"));
-    await expect.poll(stdout, { timeout: 20_000 }).toContain("Ready for updates!");
+    await expect.poll(stdout).toContain("Ready for updates!");
   });
 
   it("asks under --prompt-all for every prop, with the value that it has", async () => {
@@ -267,9 +267,9 @@ describe("pd dev", () => {
     const { shown, press, terminal } = startOnTerminal(home, source, { BROWSER: "", PATH: `${dirname(opener)}:${process.env["PATH"]}` });
     await eventually(async () => shown().includes("Ready for updates!"));
     press("o");
-    await expect.poll(() => readFile(opened, "utf8").catch(() => ""), { timeout: 20_000 }).toBe(`${/Endpoint: (\S+)/.exec(shown())?.[1]}\n`);
+    await expect.poll(() => readFile(opened, "utf8").catch(() => "")).toBe(`${/Endpoint: (\S+)/.exec(shown())?.[1]}\n`);
     await killHard(terminal);
-    await expect.poll(() => home.json("status"), { timeout: 20_000 }).toMatchObject({ running: false });
+    await expect.poll(() => home.json("status")).toMatchObject({ running: false });
   });
 
   it("goes on with a server that was started again, and ends when its source is deleted", async () => {

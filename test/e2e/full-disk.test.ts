@@ -10,7 +10,7 @@ const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
 function upWith(home: string, mount: readonly string[]): { status: number | null; printed: string } {
   const env = { ...process.env, PD_HOME: home, PD_PORT: "0", PD_ENDPOINT_PORT: "0", PD_KEYRING: "never", PD_SANDBOX: "belt", NO_COLOR: "1" };
   const words = ["--dev-bind", "/", "/", ...mount, "--", process.execPath, PD, "up"];
-  const { status, stdout, stderr } = spawnSync("bwrap", words, { env, encoding: "utf8", timeout: 20_000 });
+  const { status, stdout, stderr } = spawnSync("bwrap", words, { env, encoding: "utf8", timeout: 120_000 });
   return { status, printed: stdout + stderr };
 }
 

@@ -313,7 +313,7 @@ describe("subscriptions", () => {
     await server.api.post(`/v1/auto_subscriptions?event_name=$errors&listener_id=${String(webhook["id"])}`);
     const source = await server.deploy(emitter);
     await source.run({ fails: true });
-    await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => receiver.received.length).toBe(1);
   });
 });
 

@@ -106,7 +106,7 @@ describe("an update", () => {
     // Another one, which has nothing to do, lives no longer than it may.
     await server.deploy(version(9));
     const processes = async (): Promise<unknown> => dataOf(await server.api.get("/v1/status"))["processes"];
-    await expect.poll(processes, { timeout: 20_000 }).toBe(2);
+    await expect.poll(processes).toBe(2);
     expect(await answer(source.endpoint)).toBe("v2");
     gate.release();
     await updating;
@@ -135,6 +135,6 @@ describe("an update", () => {
     const source = await server.deploy(version(0));
     for (let v = 1; v <= 30; v++) await source.update({ component_code: version(v) });
     const { readdir } = await import("node:fs/promises");
-    await expect.poll(() => readdir(`${server.home}/run`).then(({ length }) => length), { timeout: 20_000 }).toBeLessThanOrEqual(2);
+    await expect.poll(() => readdir(`${server.home}/run`).then(({ length }) => length)).toBeLessThanOrEqual(2);
   });
 });
