@@ -22,7 +22,8 @@ export interface WriterSettings {
 }
 
 interface Waiting {
-  readonly resolve: (value: never) => void;
+  /** With what the verb returns: the other side is this program, too. */
+  readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
   /** It is on its way: what the thread has made of it, nobody knows before it answers. */
   isSent: boolean;
@@ -86,7 +87,7 @@ export class WriterClient {
     if (this.#hasEnded) return Promise.reject(new PdError("PD_NOT_STORED", `Cannot write to the database: ${this.#reason}`, { fix: "Start the server again" }));
     return new Promise<Value>((resolve, reject) => {
       const id = ++this.#lastId;
-      this.#waiting.set(id, { resolve: resolve as Waiting["resolve"], reject, isSent: false });
+      this.#waiting.set(id, { resolve: (value) => resolve(value as Value), reject, isSent: false });
       this.#unsent.push({ id, ...request });
       if (this.#unsent.length === 1) setImmediate(() => this.#flush());
     });
@@ -107,7 +108,7 @@ export class WriterClient {
   #settle({ id, value, error }: WriteReply): void {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
-    if (error === undefined) waiting?.resolve(value as never);
+    if (error === undefined) waiting?.resolve(value);
     else waiting?.reject(errorOf(error));
   }
 
