@@ -36,6 +36,7 @@ export const invocation = z.object({
   dropped: z.record(z.string(), z.int()),
   response_status: z.int().optional(),
   replay_of: optionalText,
+  version: z.int().optional().describe("the code of the source that it ran on"),
   returned: json.optional(),
   logs: z.array(line).optional(),
 });

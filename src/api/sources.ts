@@ -1,7 +1,25 @@
 import { z } from "zod";
 import { CALLS } from "./calls.ts";
 import { codeParams, registryOrigin } from "./components.ts";
-import { call, deleted, flag, json, jsonObject, maxConcurrency, ms, one, optionalText, pageParams, paged, seconds, text, texts, word } from "./declare.ts";
+import {
+  call,
+  deleted,
+  flag,
+  json,
+  jsonObject,
+  many,
+  maxConcurrency,
+  ms,
+  one,
+  optionalText,
+  pageParams,
+  paged,
+  seconds,
+  text,
+  texts,
+  whole,
+  word,
+} from "./declare.ts";
 import { invocation, observation } from "./invocations.ts";
 import { choices, optionsParams, prop } from "./props.ts";
 import { exportParams, exported, imported } from "./transfer.ts";
@@ -22,6 +40,7 @@ export const source = z.object({
   component_id: text,
   component_key: optionalText,
   component_version: text,
+  version: z.int().describe("counts the codes that it ran on, from 1"),
   configured_props: jsonObject,
   configurable_props: z.array(prop),
   active: z.boolean(),
@@ -45,6 +64,34 @@ export const source = z.object({
 });
 export type SourceRecord = z.infer<typeof source>;
 export type TimerRecord = z.infer<typeof timer>;
+
+const MOST_VERSIONS = 999_999_999;
+
+const version = z.object({
+  number: z.int(),
+  component_id: text,
+  component_version: text,
+  code_hash: text,
+  since_ms: ms,
+  current: z.boolean(),
+  same_as: z.int().optional().describe("the first version that ran on this code"),
+  component_url: optionalText,
+  registry: registryOrigin.optional(),
+});
+export type VersionRecord = z.infer<typeof version>;
+
+const fileChange = z.object({
+  path: text,
+  kind: z.enum(["added", "removed", "changed"]),
+  lines: z.array(text).describe("each begins with its sign"),
+});
+const versionCode = version.extend({
+  component_path: text,
+  files: texts.describe("path → text, the entry and what is loaded before it, too"),
+  against: z.int(),
+  changes: z.array(fileChange).describe("from the other version to this one"),
+  package_changes: z.array(text),
+});
 
 const sourceParams = codeParams.extend({
   name: word.optional(),
@@ -98,6 +145,23 @@ export const sources = {
     summary: "One page of the choices of a prop whose options the component computes",
     params: optionsParams,
     answer: one(choices),
+  }),
+  versions: call(CALLS.sources.versions, {
+    tag,
+    summary: "Lists the codes that a source ran on and that are kept, the newest first",
+    answer: many(version),
+  }),
+  version: call(CALLS.sources.version, {
+    tag,
+    summary: "Shows a version with its code, and how it differs from another; without one, from what runs now",
+    params: z.object({ against: whole(1, MOST_VERSIONS).optional() }),
+    answer: one(versionCode),
+  }),
+  rollback: call(CALLS.sources.rollback, {
+    tag,
+    summary: "Goes back to an earlier code, or to the one before today's; values and state stay, and it becomes a version of its own",
+    params: z.object({ version: whole(1, MOST_VERSIONS).optional() }),
+    answer: one(source),
   }),
   export: call(CALLS.sources.export, {
     tag: "Transfer",

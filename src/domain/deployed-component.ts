@@ -8,6 +8,8 @@ import type { Origin, SavedComponent } from "./saved-component.ts";
 export interface DeployedComponent {
   readonly id: DeployedId;
   readonly componentId: SavedId;
+  /** Counts the codes that it ran on, from 1. */
+  readonly version: number;
   readonly name: string;
   readonly slug: string;
   /** First part of the endpoint's path; never changes. */

@@ -123,6 +123,8 @@ export interface Invocation {
   /** The invocation whose trigger this one repeats. */
   readonly replayOf?: InvocationId;
   readonly returned?: string;
+  /** Of the source, that it ran on; absent: it ran before versions were kept. */
+  readonly version?: number;
 }
 
 export function isFailed(outcome: Outcome): boolean {

@@ -28,6 +28,7 @@ import { Registries } from "./code/registries.ts";
 import { HostedSources } from "./sources/hosted-sources.ts";
 import { Scheduler } from "./timers/scheduler.ts";
 import { type UpdateRequest, update } from "./sources/update.ts";
+import { Versions } from "./sources/versions.ts";
 import { Webhooks } from "./deliveries/webhooks.ts";
 import { Workbench } from "./workbench/workbench.ts";
 import { ApiKeys } from "./accounts/api-keys.ts";
@@ -83,6 +84,8 @@ export class Engine {
   readonly apps: Apps;
   readonly sharedStores: SharedStores;
   readonly apiKeys: ApiKeys;
+  /** The codes that sources ran on. */
+  readonly versions: Versions;
   #chores: Promise<unknown> = Promise.resolve();
 
   /** Loads the records of all sources. They can be called; nothing happens by itself before `open`. */
@@ -128,6 +131,7 @@ export class Engine {
     this.deliveries = new Deliveries(ports);
     this.sharedStores = new SharedStores(ports, this.#sources);
     this.apiKeys = new ApiKeys(ports);
+    this.versions = new Versions(ports);
     this.accounts = new Accounts(ports);
     this.apps = new Apps(ports, this.registries);
     this.oauthFlows = new OAuthFlows(ports, this.accounts);
@@ -220,6 +224,12 @@ export class Engine {
 
   update(live: LiveSource, request: UpdateRequest): Promise<LiveSource> {
     return update(this.#ports, { sources: this.#sources, timers: this.#scheduler }, { live, request });
+  }
+
+  /** Back to an earlier code; without a number to the one before today's. It becomes a version of its own. Throws PD_NOT_FOUND. */
+  async rollback(live: LiveSource, number: number | undefined): Promise<LiveSource> {
+    const { component } = await this.versions.target(live, number);
+    return this.update(live, { version: component });
   }
 
   delete(live: LiveSource, force: boolean): Promise<void> {

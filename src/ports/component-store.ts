@@ -3,6 +3,7 @@ import type { DeployedComponent, StoredSource } from "../domain/deployed-compone
 import type { NewEvent } from "../domain/event.ts";
 import type { DeployedId, SavedId } from "../domain/ids.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
+import type { SourceVersion } from "../domain/source-version.ts";
 import type { Timer } from "./timer-store.ts";
 
 /** What the store and the dedupe memory of a source hold. */
@@ -34,6 +35,7 @@ export interface ComponentStore {
   unpublishComponent(id: SavedId): Promise<void>;
   /** The newest one that was saved under this key; code that was only deployed does not count. */
   getComponentByKey(key: string): Promise<SavedComponent | undefined>;
+  /** Newest first; of those that were not saved for themselves the ones that sources run on now. */
   listComponents(): Promise<readonly SavedComponent[]>;
 
   /**
@@ -50,8 +52,8 @@ export interface ComponentStore {
   beginChange(id: DeployedId): Promise<void>;
   endChange(id: DeployedId): Promise<void>;
   /**
-   * Puts new code, values, timers and what is carried in the place of the old; a transient component that nobody uses any
-   * more goes. Throws PD_CONFLICT when another source has its slug, PD_SOURCE_NOT_FOUND when it is gone.
+   * Puts new code, values, timers and what is carried in the place of the old, and notes the version; a transient component
+   * that is nobody's and no kept version goes. Throws PD_CONFLICT when another source has its slug, PD_SOURCE_NOT_FOUND when it is gone.
    */
   swap(source: DeployedComponent, component: SavedComponent, rest: SwapRest): Promise<void>;
   /** Removes the source and all that belongs to it. */
@@ -59,6 +61,8 @@ export interface ComponentStore {
   getSource(idOrSlug: string): Promise<StoredSource | undefined>;
   /** Newest first, without their code. */
   listSources(): Promise<readonly StoredSource[]>;
+  /** Codes that a source ran on and that are kept (see NEWEST_VERSIONS), the newest first; `getComponent` has their code. */
+  listVersions(id: DeployedId): Promise<readonly SourceVersion[]>;
   /** Those of them whose change was cut off after `deactivate` had run. */
   listActivateDue(of: readonly DeployedId[]): Promise<readonly DeployedId[]>;
   /** True also for sources that are still being deployed. */

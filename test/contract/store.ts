@@ -3,6 +3,7 @@ import { type DeployedComponent, provenanceOf } from "../../src/domain/deployed-
 import type { DeployedId, InvocationId } from "../../src/domain/ids.ts";
 import type { Invocation } from "../../src/domain/invocation.ts";
 import type { SavedComponent } from "../../src/domain/saved-component.ts";
+import { NEWEST_VERSIONS } from "../../src/domain/source-version.ts";
 import type { RunCommit } from "../../src/ports/run-store.ts";
 import type { Store } from "../../src/ports/store.ts";
 import type { Timer, TimerInstant } from "../../src/ports/timer-store.ts";
@@ -28,6 +29,7 @@ export function source(id: DeployedId, componentId: SavedComponent["id"]): Deplo
   return {
     id,
     componentId,
+    version: 1,
     name: "N",
     slug: `slug-${id}`,
     endpointKey: `key${id}`,
@@ -111,6 +113,32 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(await store.getSource(id)).toMatchObject({ source: { componentId: "sc_c", name: "newer" } });
       expect(await store.getComponent("sc_b")).toBeUndefined();
       expect(await store.getComponent("sc_a")).toBeDefined();
+    });
+
+    it("keep the codes that they ran on, as long as there are few or a kept call ran on them", async () => {
+      const { store, id } = await withSource();
+      const swapTo = (version: number): Promise<void> =>
+        store.swap(
+          { ...source(id, `sc_${version}`), version, updatedAt: now + version },
+          { ...component(`sc_${version}`, true), hash: `h${version}` },
+          { timers: [] },
+        );
+      await swapTo(2);
+      await swapTo(3);
+      const { fence } = await store.open(id);
+      await store.commit(run(fence, id, "inv_3", { invocation: { ...invocation("inv_3", id), version: 3 } }));
+      expect((await store.getInvocation("inv_3"))?.version).toBe(3);
+      expect(await store.listVersions(id)).toEqual([
+        { number: 3, componentId: "sc_3", hash: "h3", declaredVersion: "1", origin: { kind: "inline" }, at: now + 3 },
+        { number: 2, componentId: "sc_2", hash: "h2", declaredVersion: "1", origin: { kind: "inline" }, at: now + 2 },
+        { number: 1, componentId: "sc_a", hash: "h", declaredVersion: "1", origin: { kind: "inline" }, at: now },
+      ]);
+      expect((await store.listComponents()).map((known) => known.id)).toEqual(["sc_3", "sc_a"]);
+      for (let version = 4; version <= 2 + NEWEST_VERSIONS + 1; version++) await swapTo(version);
+      expect((await store.listVersions(id)).map(({ number }) => number).slice(-2)).toEqual([4, 3]);
+      expect([await store.getComponent("sc_2"), (await store.getComponent("sc_3"))?.hash]).toEqual([undefined, "h3"]);
+      await store.deleteSource(id);
+      expect([await store.listVersions(id), await store.getComponent("sc_3")]).toEqual([[], undefined]);
     });
 
     it("remember that activate is due until the change has ended", async () => {

@@ -26,6 +26,8 @@ describe("pd", () => {
       "dev",
       "deploy",
       "update",
+      "versions",
+      "rollback",
       "delete",
       "init",
       "list",
@@ -222,6 +224,30 @@ describe("pd", () => {
       code: 1,
       stderr: expect.stringContaining(`Error [PD_CODE_UNREACHABLE] Cannot fetch ${base}/bad.mjs: it answered with status 404`),
     });
+  });
+
+  it("shows the codes that a source ran on, how they differ, and goes back to one", async () => {
+    const home = await PdHome.inProcess();
+    await home.up();
+    const file = (v: number): Promise<string> =>
+      home.file("v.mjs", `export default {\n  name: "v",\n  version: "0.0.${v}",\n  run() { this.$emit(${v}); },\n};\n`);
+    await home.json("deploy", await file(1));
+    await home.json("update", "v", "--code", await file(2));
+    const listed = await home.pd("versions", "v");
+    expect(listed.stdout).toMatch(/^VERSION +SINCE +OF COMPONENT +CODE\n2 +\S+ +0\.0\.2 +[\da-f]{7} +runs now\n1 +\S+ +0\.0\.1 +[\da-f]{7}\n$/);
+    const shown = await home.pd("versions", "v", "1");
+    expect(shown).toMatchObject({
+      code: 0,
+      stderr: "From version 2 to 1:\n",
+      stdout: expect.stringContaining('    -  version: "0.0.2",\n    -  run() { this.$emit(2); },\n    +  version: "0.0.1",\n'),
+    });
+    expect((await home.pd("versions", "v", "2", "2")).stderr).toBe("Versions 2 and 2 are the same\n");
+    expect((await home.pd("rollback", "v")).stdout).toBe("Rolled v back from version 2: it runs version 3, which is 1 again\n");
+    expect((await home.pd("versions", "v", "1")).stderr).toBe("Versions 3 and 1 are the same\n");
+    expect(await home.json("rollback", "v", "2")).toMatchObject({ version: 4, component_version: "0.0.2" });
+    const refused = await home.pd("rollback", "v", "17");
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("Error [PD_NOT_FOUND] Cannot find version 17 of v: there are 4, 3, 2, 1")]);
+    expect((await home.pd("versions", "v", "one")).stderr).toContain('Cannot find version "one": it wants a whole number from 1');
   });
 
   it("never asks without a terminal, and says what is missing", async () => {

@@ -82,7 +82,7 @@ describe("components by key", () => {
     expect((await home.pd("update", "new-order", "--latest")).stderr).toContain("new-order runs the newest code already (version 0.0.1)");
     await checkout(home, "checkout", "0.0.2");
     const refused = await home.pd("update", "new-order", "--latest");
-    expect(refused.stdout).toMatch(/^new-order: version 0\.0\.1 → 0\.0\.2\n[^]*-  version: "0\.0\.1",\n\+ {2}version: "0\.0\.2",\n/);
+    expect(refused.stdout).toMatch(/^new-order: version 0\.0\.1 → 0\.0\.2\n[^]* {4}-  version: "0\.0\.1",\n {4}\+ {2}version: "0\.0\.2",\n/);
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("Try: Give --yes")]);
     expect(await home.json("describe", "new-order")).toMatchObject({ component_version: "0.0.1" });
     expect((await home.pd("update", "new-order", "--latest", "--yes")).stdout).toContain("Updated new-order");

@@ -1,5 +1,6 @@
 import { onTestFinished } from "vitest";
 import { type ApiClient, dataOf, listOf } from "./api.ts";
+import { type Client, createClient } from "../../src/client/client.ts";
 import { type GivenSettings, type Settings, readSettings } from "../../src/config.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { type Runtime, startRuntime } from "../../src/runtime.ts";
@@ -22,6 +23,8 @@ function settingsOf(home: string, flags: GivenSettings): Settings {
 export class TestServer {
   readonly home: string;
   readonly api: ApiClient;
+  /** As programs use it. */
+  readonly client: Client;
   readonly #runtime: RunningServer;
   #isStopped = false;
 
@@ -50,6 +53,7 @@ export class TestServer {
     this.home = home;
     this.#runtime = runtime;
     this.api = new CheckedClient({ baseUrl: runtime.apiUrl, key: runtime.apiKey });
+    this.client = createClient({ baseUrl: runtime.apiUrl, key: runtime.apiKey });
   }
 
   get apiUrl(): string {

@@ -1,3 +1,4 @@
+import { type Direction, clearLine, cursorTo, moveCursor } from "node:readline";
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { onTestFinished } from "vitest";
@@ -15,7 +16,16 @@ export class Terminal {
 
   constructor(home: string) {
     // A terminal stays, whoever says that it has ended.
-    const output = Object.assign(new PassThrough(), { isTTY: true, columns: 200, rows: 50, end: () => output });
+    const output: PassThrough = Object.assign(new PassThrough(), {
+      isTTY: true,
+      columns: 200,
+      rows: 50,
+      end: () => output,
+      // What a spinner moves with, which shows where the server takes its time.
+      cursorTo: (x: number) => cursorTo(output, x),
+      moveCursor: (x: number, y: number) => moveCursor(output, x, y),
+      clearLine: (direction: Direction) => clearLine(output, direction),
+    });
     output.setEncoding("utf8").on("data", (text: string) => (this.#screen += stripVTControlCharacters(text)));
     onTestFinished(() => void output.destroy());
     const [stdin, stdout] = [this.#stdin, output] as unknown as [NodeJS.ReadStream, NodeJS.WriteStream];

@@ -1,13 +1,14 @@
 import { confirm } from "@inquirer/prompts";
-import { createTwoFilesPatch } from "diff";
 import type { CodeParams, ComponentRecord, DescribedRecord } from "../../api/components.ts";
 import type { SourceRecord } from "../../api/sources.ts";
 import { type Client, everyPage } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import { appOfKey } from "../../domain/registry.ts";
+import { differenceOf } from "../../domain/text-difference.ts";
 import { canAsk } from "../ask/can-ask.ts";
 import type { CliContext } from "../context.ts";
 import { printLine, printNote } from "../reporter.ts";
+import { fileLines } from "../transfer/transfer-plan.ts";
 
 interface LatestFlags {
   readonly prompt?: boolean | undefined;
@@ -25,14 +26,14 @@ export async function latestCode(
 ): Promise<CodeParams | undefined> {
   const code = await refreshed(client, source);
   const [before, after] = [await client.components.get(source.component_id), await client.components.describe(code)];
-  const changes = changedFiles(before, after);
+  const changes = fileLines(differenceOf(filesOf(before), filesOf(after)));
   if (changes.length === 0) {
     printNote(cli, `${source.name_slug} runs the newest code already (version ${before.version})`);
     return undefined;
   }
   printLine(cli, `${source.name_slug}: version ${before.version} → ${after.version}`);
   for (const line of propChanges(before, after)) printLine(cli, line);
-  for (const patch of changes) printLine(cli, patch);
+  for (const line of changes) printLine(cli, line);
   return (await isWanted(cli, flags)) ? code : undefined;
 }
 
@@ -69,18 +70,8 @@ async function isWanted(cli: CliContext, flags: LatestFlags): Promise<boolean> {
 /** Code with what it declares, saved or not. */
 type Version = Pick<ComponentRecord | DescribedRecord, "code" | "component_path" | "component_files" | "configurable_props" | "version">;
 
-/** One patch for each file that differs. */
-function changedFiles(before: Version, after: Version): string[] {
-  const [old, fresh] = [filesOf(before), filesOf(after)];
-  const names = [...new Set([...old.keys(), ...fresh.keys()])].toSorted();
-  return names.flatMap((name) => {
-    const [left = "", right = ""] = [old.get(name), fresh.get(name)];
-    return left === right ? [] : [createTwoFilesPatch(name, name, left, right, before.version, after.version, { context: 2 })];
-  });
-}
-
-function filesOf({ component_path: path, code, component_files: files = {} }: Version): Map<string, string> {
-  return new Map([[path, code], ...Object.entries(files)]);
+function filesOf({ component_path: path, code, component_files: files = {} }: Version): Record<string, string> {
+  return { [path]: code, ...files };
 }
 
 function propChanges(before: Version, after: Version): string[] {

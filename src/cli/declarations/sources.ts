@@ -26,6 +26,16 @@ export function deployCommands(program: Command, run: Run): void {
     .option("--deactivate", "Run no more")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/update.ts")).update(cli, source, flags)));
   program
+    .command("versions <source> [version] [other]")
+    .description("List the codes that a source ran on; with one of them, how it differs from today's or from another")
+    .action((source, version, other, _flags, command) =>
+      run(command, async (cli) => (await import("../commands/versions.ts")).versions(cli, source, [version, other])),
+    );
+  program
+    .command("rollback <source> [version]")
+    .description("Go back to the code before today's, or to the version that is named; values and state stay")
+    .action((source, version, _flags, command) => run(command, async (cli) => (await import("../commands/versions.ts")).rollback(cli, source, version)));
+  program
     .command("delete <source>")
     .description("Delete a source with its events")
     .option("--force", "Although its deactivate hook throws")

@@ -1,4 +1,4 @@
-import { structuredPatch } from "diff";
+import { type FileChange, differenceOf } from "../../domain/text-difference.ts";
 import type { CarriedSource, ExportedRecord } from "../../api/transfer.ts";
 import { type JsonObject, type JsonValue, isSameJson } from "../../domain/json.ts";
 
@@ -68,14 +68,14 @@ function membersChanges(label: string, ...[before, after, hidden]: [JsonObject, 
 type CarriedCode = Omit<CarriedSource["component"], "imports"> & Partial<Pick<CarriedSource["component"], "imports">>;
 
 function codeChanges(before: CarriedCode, after: CarriedCode): string[] {
-  const [old, next] = [filesOf(before), filesOf(after)];
-  const paths = [...new Set([...Object.keys(old), ...Object.keys(next)])];
-  return paths.flatMap((path) => {
-    if (old[path] === next[path]) return [];
-    const { hunks } = structuredPatch(path, path, old[path] ?? "", next[path] ?? "", "", "", { context: 2 });
-    const sign = old[path] === undefined ? "+" : next[path] === undefined ? "-" : "~";
-    return [`${sign} ${path}`, ...hunks.flatMap(({ lines }) => lines.map((line) => `    ${line}`))];
-  });
+  return fileLines(differenceOf(filesOf(before), filesOf(after)));
+}
+
+const SIGNS = { added: "+", removed: "-", changed: "~" };
+
+/** Changed files as lines for a person. */
+export function fileLines(changes: readonly FileChange[]): string[] {
+  return changes.flatMap(({ path, kind, lines }) => [`${SIGNS[kind]} ${path}`, ...lines.map((line) => `    ${line}`)]);
 }
 
 function filesOf({ path = "component.js", code, files = {}, imports = [] }: CarriedCode): Record<string, string> {

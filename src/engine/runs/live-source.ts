@@ -294,7 +294,7 @@ export class LiveSource {
     this.#spread(owned, result.stateChanges, unit);
     const status = options.responseStatus?.();
     const answered = status === undefined ? {} : { responseStatus: status };
-    const invocation = { id, sourceId: source.id, trigger, startedAt, ...replay, ...answered };
+    const invocation = { id, sourceId: source.id, version: source.version, trigger, startedAt, ...replay, ...answered };
     const strategy = version.component.definition.dedupe;
     return { run: await this.#commit(owned, () => commitRun(this.#ports, { owner: owned, strategy, invocation, result })) };
   }

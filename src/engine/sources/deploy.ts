@@ -39,6 +39,7 @@ export async function deploy(ports: ChangePorts, state: Hosting, request: Deploy
   const draft: DeployedComponent = {
     id: `dc_${clock.randomText(7)}`,
     componentId: "sc_",
+    version: 1,
     name: "",
     slug: "",
     endpointKey: clock.randomText(20).toLowerCase(),

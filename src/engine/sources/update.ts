@@ -4,6 +4,7 @@ import { messageOf } from "../../domain/errors.ts";
 import { isSameJson, type JsonObject } from "../../domain/json.ts";
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
+import { isOtherVersion } from "../../domain/source-version.ts";
 import type { CarriedState } from "../../ports/component-store.ts";
 import type { Unit } from "../../ports/runner.ts";
 import { loadComponent, requireSource, resolveCode } from "../code/build-component.ts";
@@ -16,6 +17,8 @@ import { claimSlug } from "./slugs.ts";
 
 export interface UpdateRequest {
   readonly code?: DeployRequest["code"];
+  /** Code that it ran on before, with what was loaded before that. */
+  readonly version?: SavedComponent;
   readonly name?: string;
   /** The slug stays although the name changes. */
   readonly keepsSlug?: boolean;
@@ -72,11 +75,12 @@ async function prepare(ports: ChangePorts, state: Hosting, { live, request }: { 
     const active = request.active ?? source.active;
     const { maxConcurrency: before, allowsPrograms: _before, ...rest } = source;
     const maxConcurrency = request.maxConcurrency === undefined ? before : (request.maxConcurrency ?? undefined);
+    const version = isOtherVersion(await live.readComponent(), component) ? source.version + 1 : source.version;
     const limits = { ...(maxConcurrency === undefined ? {} : { maxConcurrency }), ...programsOf(live, request) };
     return {
       component,
       unit,
-      source: { ...rest, componentId: component.id, name, slug, ...configuration, ...limits, env, active, updatedAt: ports.clock.now() },
+      source: { ...rest, componentId: component.id, version, name, slug, ...configuration, ...limits, env, active, updatedAt: ports.clock.now() },
     };
   } catch (error) {
     unit?.kill("the update failed");
@@ -94,7 +98,8 @@ async function nextCode(
   { request, env }: { request: UpdateRequest; env: Readonly<Record<string, string>> },
 ): Promise<{ component: SavedComponent; unit: Unit | undefined }> {
   const current = await live.readComponent();
-  const code = request.code === undefined ? { kind: "saved" as const, component: current } : keepingImports(request.code, current);
+  const saved = { kind: "saved" as const, component: request.version ?? current };
+  const code = request.code === undefined ? saved : keepingImports(request.code, current);
   const rights = programsOf(live, request);
   const isSame = code.kind === "saved" && code.component.id === current.id;
   const isSameProcess = isSame && isSameJson({ ...env }, { ...live.source.env }) && rights.allowsPrograms === live.source.allowsPrograms;

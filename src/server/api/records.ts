@@ -49,7 +49,7 @@ export function componentRecord(component: SavedComponent): ComponentRecord {
   };
 }
 
-function registryRecord({ registry, path, package: packageName, commit }: RegistryOrigin): ComponentRecord["registry"] {
+export function registryRecord({ registry, path, package: packageName, commit }: RegistryOrigin): ComponentRecord["registry"] {
   return { name: registry, path, package: packageName, commit };
 }
 
@@ -75,6 +75,7 @@ export function sourceRecord(
     component_id: source.componentId,
     component_key: definition.key,
     component_version: definition.version,
+    version: source.version,
     configured_props: configuredRecord(configured, definition.props, endpoint),
     configurable_props: definition.props.map(propFacts),
     active: source.active,
@@ -156,6 +157,7 @@ export function invocationRecord(invocation: Invocation, logs?: readonly LogLine
     dropped: { ...invocation.dropped },
     response_status: invocation.responseStatus,
     replay_of: invocation.replayOf,
+    version: invocation.version,
     returned: invocation.returned === undefined ? undefined : parseJson(invocation.returned),
     logs: logs?.map((line) => lineRecord(line)),
   };

@@ -25,6 +25,7 @@ import { sourceRoutes } from "./sources.ts";
 import { stateRoutes } from "./state.ts";
 import { subscriptionRoutes } from "./subscriptions.ts";
 import { transferRoutes } from "./transfer.ts";
+import { versionRoutes } from "./versions.ts";
 import { deliveryRoutes, webhookRoutes } from "./webhooks.ts";
 
 export interface ApiSettings {
@@ -89,6 +90,7 @@ function apiRoutes(engine: Engine, { status, rotateSecrets }: ApiSettings): read
     ...registryRoutes(engine),
     ...dataStoreRoutes(engine),
     ...sourceRoutes(engine),
+    ...versionRoutes(engine),
     ...transferRoutes(engine),
     ...eventRoutes(engine),
     ...invocationRoutes(engine),

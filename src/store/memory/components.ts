@@ -1,6 +1,7 @@
 import { type DeployedComponent, type StoredSource, provenanceOf } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
+import { NEWEST_VERSIONS, type SourceVersion } from "../../domain/source-version.ts";
 import { eventId, isInvocationId } from "../../domain/ids.ts";
 import type { ComponentStore, StoredBaggage } from "../../ports/component-store.ts";
 import type { Timer } from "../../ports/timer-store.ts";
@@ -21,14 +22,15 @@ function save({ components }: Shelves, component: SavedComponent): void {
 }
 
 function dropUnused({ components, sources }: Shelves): void {
-  const used = new Set([...sources.values()].map(({ source }) => source.componentId));
+  const used = new Set([...sources.values()].flatMap(({ source, versions }) => [source.componentId, ...versions.map(({ componentId }) => componentId)]));
   for (const { id, isTransient } of components.values()) if (isTransient && !used.has(id)) components.delete(id);
 }
 
 type SavedVerbs = "saveComponent" | "publishComponent" | "getComponent" | "unpublishComponent" | "getComponentByKey" | "listComponents";
 
 function memorySaved(shelves: Shelves): Pick<ComponentStore, SavedVerbs> {
-  const { components } = shelves;
+  const { components, sources } = shelves;
+  const isInUse = ({ id }: SavedComponent): boolean => [...sources.values()].some(({ source }) => source.componentId === id);
   const published = (): SavedComponent[] => [...components.values()].filter(({ isTransient }) => !isTransient);
   return {
     saveComponent: async (component) => save(shelves, component),
@@ -48,7 +50,7 @@ function memorySaved(shelves: Shelves): Pick<ComponentStore, SavedVerbs> {
       const versions = published().filter(({ definition }) => definition.key === key);
       return versions.toReversed().toSorted((a, b) => b.createdAt - a.createdAt)[0];
     },
-    listComponents: async () => newestFirst(components.values()),
+    listComponents: async () => newestFirst([...components.values()].filter((component) => !component.isTransient || isInUse(component))),
   };
 }
 
@@ -71,6 +73,7 @@ function memoryDeploys(shelves: Shelves): Pick<ComponentStore, DeployVerbs> {
       claimSlug(shelves, source);
       save(shelves, component);
       sources.set(source.id, keptSource(source, baggage));
+      noteVersion(shelves, source, component);
     },
     async finishDeploy(id, timers) {
       const kept = sources.get(id);
@@ -87,6 +90,7 @@ function memoryDeploys(shelves: Shelves): Pick<ComponentStore, DeployVerbs> {
       const kept = sources.get(source.id);
       if (kept === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot change ${source.slug}: it was deleted`);
       save(shelves, component);
+      noteVersion(shelves, source, component);
       Object.assign(kept, { source, timers: timers.map((timer) => kept.timers.find((known) => isSamePlan(known, timer)) ?? timer), isActivateDue: false });
       if (carried !== undefined) {
         kept.state.clear();
@@ -102,12 +106,24 @@ function memoryDeploys(shelves: Shelves): Pick<ComponentStore, DeployVerbs> {
   };
 }
 
+/** Older versions that nothing refers to go. */
+function noteVersion({ sources, invocations }: Shelves, { id, version: number, updatedAt: at }: DeployedComponent, component: SavedComponent): void {
+  const kept = sources.get(id);
+  if (kept === undefined) return;
+  const before = kept.versions.find((known) => known.number === number);
+  const { id: componentId, hash, origin, definition } = component;
+  const noted: SourceVersion = { number, componentId, hash, declaredVersion: definition.version, origin, at: before?.at ?? at };
+  const ran = new Set([...invocations.values()].flatMap(({ invocation }) => (invocation.sourceId === id ? [invocation.version] : [])));
+  const stays = (known: SourceVersion): boolean => known.number > number - NEWEST_VERSIONS || ran.has(known.number);
+  kept.versions = [noted, ...kept.versions.filter((known) => known !== before && stays(known))];
+}
+
 /** A timer whose plan is the same goes on where it stands, which may be further than the caller knows. */
 function isSamePlan({ nextAt: _one, ...left }: Timer, { nextAt: _other, ...right }: Timer): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }
 
-type SourceVerbs = "getSource" | "listSources" | "listUnfinished" | "listActivateDue" | "isSlugTaken";
+type SourceVerbs = "getSource" | "listSources" | "listVersions" | "listUnfinished" | "listActivateDue" | "isSlugTaken";
 
 function memorySources(shelves: Shelves): Pick<ComponentStore, SourceVerbs> & Pick<SecretStore, "listAllSources"> {
   const { components, sources } = shelves;
@@ -125,6 +141,7 @@ function memorySources(shelves: Shelves): Pick<ComponentStore, SourceVerbs> & Pi
       const ready = [...sources.values()].filter(({ isReady }) => isReady);
       return newestFirst(ready.map(({ source }) => source)).flatMap(({ id }) => shelves.of([id]).map(stored));
     },
+    listVersions: async (id) => sources.get(id)?.versions ?? [],
     listUnfinished: async () => [...sources.values()].filter(({ isReady }) => !isReady).map(({ source }) => source.id),
     listAllSources: async () => [...sources.values()].map(({ source }) => source),
     listActivateDue: async (of) =>
@@ -139,6 +156,7 @@ function memorySources(shelves: Shelves): Pick<ComponentStore, SourceVerbs> & Pi
 function keptSource(source: DeployedComponent, { state = {}, cache = {}, events }: StoredBaggage = { events: [] }): KeptSource {
   return {
     source,
+    versions: [],
     isReady: false,
     isActivateDue: false,
     fence: 0,

@@ -8,6 +8,7 @@ import type { Invocation, LogLine, StateChanges } from "../../domain/invocation.
 import type { JsonValue } from "../../domain/json.ts";
 import type { Registry } from "../../domain/registry.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { SourceVersion } from "../../domain/source-version.ts";
 import type { AutoSubscription, Subscription } from "../../domain/subscription.ts";
 import type { Webhook } from "../../domain/webhook.ts";
 import type { ApiKey } from "../../ports/key-store.ts";
@@ -18,6 +19,8 @@ import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
 /** A source with all that changes with its runs. */
 export interface KeptSource {
   source: DeployedComponent;
+  /** Newest first. */
+  versions: readonly SourceVersion[];
   isReady: boolean;
   isActivateDue: boolean;
   fence: number;

@@ -2,11 +2,12 @@ import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { DeployedId, SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
+import { NEWEST_VERSIONS } from "../../domain/source-version.ts";
 import type { CarriedState, ComponentStore, StoredBaggage, SwapRest } from "../../ports/component-store.ts";
 import type { Timer } from "../../ports/timer-store.ts";
 import type { Database } from "../../database/driver.ts";
 import { INSERT_EVENT } from "./event-writer.ts";
-import { deployedComponentOf, row, rows, savedComponentOf, storedSourceOf } from "./rows.ts";
+import { deployedComponentOf, row, rows, savedComponentOf, sourceVersionOf, storedSourceOf } from "./rows.ts";
 import { listenerRemover } from "./subscriptions.ts";
 import { timerReplacer } from "./timers.ts";
 
@@ -27,12 +28,20 @@ const INSERT_COMPONENT = `insert into saved_components
   (id, key, hash, code, imports, origin, bundle, definition, lock, packages_folder, is_transient, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`;
 const INSERT_SOURCE = `insert into deployed_components
-  (id, component_id, name, slug, endpoint_key, configured, dynamic_props, env, max_concurrency, allows_programs, active, is_ready, created_at, updated_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`;
+  (id, component_id, version, name, slug, endpoint_key, configured, dynamic_props, env, max_concurrency, allows_programs, active, is_ready, created_at, updated_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`;
 const UPDATE_SOURCE = `update deployed_components
-  set component_id = ?, name = ?, slug = ?, configured = ?, dynamic_props = ?, env = ?, max_concurrency = ?, allows_programs = ?, active = ?, updated_at = ?, activate_due = 0 where id = ?`;
+  set component_id = ?, version = ?, name = ?, slug = ?, configured = ?, dynamic_props = ?, env = ?, max_concurrency = ?, allows_programs = ?, active = ?, updated_at = ?, activate_due = 0 where id = ?`;
 const DROP_UNUSED_COMPONENTS = `delete from saved_components
-  where is_transient = 1 and id not in (select component_id from deployed_components)`;
+  where is_transient = 1 and id not in (select component_id from deployed_components) and id not in (select component_id from source_versions)`;
+const INSERT_VERSION = `insert into source_versions (source_id, number, component_id, at, first_seq)
+  values (?, ?, ?, ?, coalesce((select max(seq) from invocations), 0))
+  on conflict (source_id, number) do update set component_id = excluded.component_id`;
+/** Calls that ran on a version are stored between its beginning and that of the next. */
+const DROP_OLD_VERSIONS = `delete from source_versions as old
+  where source_id = :id and number <= :version - ${NEWEST_VERSIONS} and not exists (
+    select 1 from invocations where source_id = :id and seq > old.first_seq
+      and seq <= (select first_seq from source_versions where source_id = :id and number > old.number order by number limit 1))`;
 
 type SavedWrites = Pick<ComponentWrites, "saveComponent" | "publishComponent" | "unpublishComponent">;
 
@@ -63,7 +72,7 @@ export function componentWrites(db: Database): ComponentWrites {
   const setActivateDue = db.prepare("update deployed_components set activate_due = ? where id = ?");
   const unpack = baggageUnpacker(db);
   const replaceTimers = timerReplacer(db);
-  const updateSource = db.prepare(UPDATE_SOURCE);
+  const updateSource = sourceUpdater(db);
   const deleteSource = db.prepare("delete from deployed_components where id = ?");
   const deleteUnfinished = db.prepare("delete from deployed_components where id = ? and is_ready = 0");
   const removeListener = listenerRemover(db);
@@ -71,6 +80,7 @@ export function componentWrites(db: Database): ComponentWrites {
   const replaceState = stateReplacer(db);
   const dropUnused = db.prepare(DROP_UNUSED_COMPONENTS);
   const claimSlug = slugClaimer(db);
+  const noteVersion = versionNoter(db);
   const forget = (id: DeployedId): void => {
     removeListener(id);
     unsubscribe.run(id);
@@ -81,9 +91,10 @@ export function componentWrites(db: Database): ComponentWrites {
     beginDeploy(source, component, baggage) {
       claimSlug(source);
       saveComponent(component);
-      const { id, componentId, name, slug, endpointKey, createdAt, updatedAt } = source;
-      insertSource.run(id, componentId, name, slug, endpointKey, ...textsOf(source), ...numbersOf(source), createdAt, updatedAt);
+      const { id, componentId, version, name, slug, endpointKey, createdAt, updatedAt } = source;
+      insertSource.run(id, componentId, version, name, slug, endpointKey, ...textsOf(source), ...numbersOf(source), createdAt, updatedAt);
       insertProgress.run(id);
+      noteVersion(source);
       if (baggage !== undefined) unpack(id, baggage);
     },
     finishDeploy(id, timers) {
@@ -95,11 +106,10 @@ export function componentWrites(db: Database): ComponentWrites {
     swap(source, component, { timers, carried }) {
       claimSlug(source);
       saveComponent(component);
-      const { id, componentId, name, slug, updatedAt } = source;
-      const { changes } = updateSource.run(componentId, name, slug, ...textsOf(source), ...numbersOf(source), updatedAt, id);
-      if (changes === 0) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot change ${slug}: it was deleted`);
-      replaceTimers(id, timers);
-      if (carried !== undefined) replaceState(id, carried);
+      updateSource(source);
+      noteVersion(source);
+      replaceTimers(source.id, timers);
+      if (carried !== undefined) replaceState(source.id, carried);
       dropUnused.run();
     },
     deleteSource(id) {
@@ -111,6 +121,26 @@ export function componentWrites(db: Database): ComponentWrites {
       for (const id of ids) if (deleteUnfinished.run(id).changes > 0) forget(id);
       dropUnused.run();
     },
+  };
+}
+
+/** Throws PD_SOURCE_NOT_FOUND when it was deleted. */
+function sourceUpdater(db: Database): (source: DeployedComponent) => void {
+  const update = db.prepare(UPDATE_SOURCE);
+  return (source) => {
+    const { id, componentId, version, name, slug, updatedAt } = source;
+    const { changes } = update.run(componentId, version, name, slug, ...textsOf(source), ...numbersOf(source), updatedAt, id);
+    if (changes === 0) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot change ${slug}: it was deleted`);
+  };
+}
+
+/** Older versions that nothing refers to go; their code goes with them, when nobody else has it. */
+function versionNoter(db: Database): (source: DeployedComponent) => void {
+  const insert = db.prepare(INSERT_VERSION);
+  const dropOld = db.prepare(DROP_OLD_VERSIONS);
+  return ({ id, version, componentId, updatedAt }) => {
+    insert.run(id, version, componentId, updatedAt);
+    if (version > NEWEST_VERSIONS) dropOld.run({ id, version });
   };
 }
 
@@ -169,22 +199,29 @@ function baggageUnpacker(db: Database): (id: DeployedId, baggage: StoredBaggage)
 
 type ComponentReads = Pick<
   ComponentStore,
-  "getComponent" | "getComponentByKey" | "listComponents" | "getSource" | "listSources" | "listUnfinished" | "listActivateDue" | "isSlugTaken"
+  "getComponent" | "getComponentByKey" | "listComponents" | "getSource" | "listSources" | "listUnfinished" | "listActivateDue" | "isSlugTaken" | "listVersions"
 >;
 
 /** Without the code itself, which may be long. */
 const SOURCES = `select d.*, c.definition, c.origin, c.imports from deployed_components d join saved_components c on c.id = d.component_id`;
 const ACTIVATE_DUE = "select * from deployed_components where activate_due = 1 and is_ready = 1 and id in (select value from json_each(?))";
 
+const VERSIONS = `select v.number, v.component_id, v.at, c.hash, c.definition ->> 'version' as declared_version, c.origin
+  from source_versions v join saved_components c on c.id = v.component_id where v.source_id = ? order by v.number desc`;
+
+const LISTED_COMPONENTS = `select * from saved_components
+  where is_transient = 0 or id in (select component_id from deployed_components) order by created_at desc, id`;
+
 export function componentReads(db: Database): ComponentReads {
   const byId = db.prepare("select * from saved_components where id = ?");
   const byKey = db.prepare("select * from saved_components where key = ? and is_transient = 0 order by created_at desc, rowid desc limit 1");
-  const kept = db.prepare("select * from saved_components order by created_at desc, id");
+  const kept = db.prepare(LISTED_COMPONENTS);
   const source = db.prepare(`${SOURCES} where (d.id = ? or d.slug = ?) and d.is_ready = 1`);
   const sources = db.prepare(`${SOURCES} where d.is_ready = 1 order by d.created_at desc, d.id`);
   const unfinished = db.prepare("select * from deployed_components where is_ready = 0");
   const activateDue = db.prepare(ACTIVATE_DUE);
   const slug = db.prepare("select 1 from deployed_components where slug = ?");
+  const versions = db.prepare(VERSIONS);
   const componentFrom = (value: unknown): SavedComponent | undefined => {
     const found = row(value);
     return found === undefined ? undefined : savedComponentOf(found);
@@ -201,5 +238,6 @@ export function componentReads(db: Database): ComponentReads {
     listUnfinished: async () => rows(unfinished.all()).map((found) => deployedComponentOf(found).id),
     listActivateDue: async (of) => rows(activateDue.all(JSON.stringify(of))).map((found) => deployedComponentOf(found).id),
     isSlugTaken: async (text) => slug.get(text) !== undefined,
+    listVersions: async (id) => rows(versions.all(id)).map(sourceVersionOf),
   };
 }

@@ -7,6 +7,7 @@ import { eventId } from "../../domain/ids.ts";
 import type { Invocation, LogLine } from "../../domain/invocation.ts";
 import type { Registry } from "../../domain/registry.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { SourceVersion } from "../../domain/source-version.ts";
 import type { AutoSubscription, Subscription } from "../../domain/subscription.ts";
 import type { Trigger } from "../../domain/trigger.ts";
 import type { Webhook } from "../../domain/webhook.ts";
@@ -52,6 +53,7 @@ export function deployedComponentOf(row: Row): DeployedComponent {
   return present<DeployedComponent>({
     id: row["id"] as DeployedComponent["id"],
     componentId: row["component_id"] as DeployedComponent["componentId"],
+    version: Number(row["version"]),
     name: String(row["name"]),
     slug: String(row["slug"]),
     endpointKey: String(row["endpoint_key"]),
@@ -74,6 +76,18 @@ export function storedSourceOf(row: Row): StoredSource {
     imports: json<string[]>(row["imports"]),
   };
   return { source: deployedComponentOf(row), provenance };
+}
+
+/** Of a version together with the code that it stands for. */
+export function sourceVersionOf(row: Row): SourceVersion {
+  return {
+    number: Number(row["number"]),
+    componentId: row["component_id"] as SourceVersion["componentId"],
+    hash: String(row["hash"]),
+    declaredVersion: String(row["declared_version"]),
+    origin: json(row["origin"]),
+    at: Number(row["at"]),
+  };
 }
 
 export function eventOfRow(row: Row): Event {
@@ -109,6 +123,7 @@ export function invocationOf(row: Row): Invocation {
     responseStatus: row["response_status"] as number | null,
     replayOf: row["replay_of"] as Invocation["id"] | null,
     returned: row["returned"] as string | null,
+    version: row["version"] as number | null,
   });
 }
 

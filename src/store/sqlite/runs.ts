@@ -22,8 +22,8 @@ const OPEN = "update source_progress set fence = fence + 1 where source_id = ? r
 const OUTSIDE = "update source_progress set fence = fence + 1 where source_id = ?";
 const OWNED = "select 1 from source_progress where source_id = ? and fence = ?";
 const INSERT_INVOCATION = `insert into invocations
-  (id, source_id, trigger, started_at, duration_ms, outcome, event_count, dropped, response_status, replay_of, returned)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  (id, source_id, trigger, started_at, duration_ms, outcome, event_count, dropped, response_status, replay_of, returned, version)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const AMEND_INVOCATION = `update invocations
   set event_count = event_count + ?, dropped = ?, outcome = coalesce(?, outcome) where id = ? and source_id = ?`;
 const FIRE_INSTANT = `update timer_instants set state = 'fired'
@@ -104,8 +104,8 @@ function invocationWriter(db: Database) {
     const { id, sourceId, startedAt, durationMs, eventCount } = invocation;
     const texts = [invocation.trigger, invocation.outcome, invocation.dropped].map((part) => JSON.stringify(part));
     const [trigger = "", outcome = "", dropped = ""] = texts;
-    const { responseStatus = null, replayOf = null, returned = null } = invocation;
-    insert.run(id, sourceId, trigger, startedAt, durationMs, outcome, eventCount, dropped, responseStatus, replayOf, returned);
+    const { responseStatus = null, replayOf = null, returned = null, version = null } = invocation;
+    insert.run(id, sourceId, trigger, startedAt, durationMs, outcome, eventCount, dropped, responseStatus, replayOf, returned, version);
   };
 }
 

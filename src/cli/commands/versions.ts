@@ -1,0 +1,44 @@
+import { fileLines } from "../transfer/transfer-plan.ts";
+import { type CliContext, connect } from "../context.ts";
+import { printLine, printNote, printRecord, printRecords } from "../reporter.ts";
+
+/** `pd versions <source> [version] [other]`: lists the codes that it ran on; with one, how it differs from what runs now, or from another. */
+export async function versions(cli: CliContext, source: string, [number, other]: readonly (string | undefined)[]): Promise<number> {
+  const client = await connect(cli);
+  if (number !== undefined) {
+    const against = other === undefined ? {} : { against: Number(other) };
+    const shown = await client.sources.version(source, number, against);
+    return printRecord(cli, shown, () => {
+      const lines = [...shown.package_changes, ...fileLines(shown.changes)];
+      if (lines.length === 0) return printNote(cli, `Versions ${shown.against} and ${shown.number} are the same`);
+      printNote(cli, `From version ${shown.against} to ${shown.number}:`);
+      for (const line of lines) printLine(cli, line);
+    });
+  }
+  return printRecords(cli, await client.sources.versions(source), {
+    columns: ["version", "since", "of component", "code", ""],
+    cells: ({ number: count, since_ms: since, component_version: declared, code_hash: hash, current, same_as: sameAs }) => [
+      String(count),
+      new Date(since).toISOString(),
+      declared,
+      hash.slice(0, 7),
+      [...(current ? ["runs now"] : []), ...(sameAs === undefined ? [] : [`as ${sameAs}`])].join(", "),
+    ],
+    none: "No versions are kept",
+  });
+}
+
+/** `pd rollback <source> [version]`: the code before today's, or the one that is named; values and state stay. */
+export async function rollback(cli: CliContext, source: string, version: string | undefined): Promise<number> {
+  const client = await connect(cli);
+  const before = await client.sources.get(source);
+  const after = await client.sources.rollback(source, version === undefined ? {} : { version });
+  const kept = await client.sources.versions(after.id);
+  const sameAs = kept.find(({ current }) => current)?.same_as;
+  return printRecord(cli, after, () =>
+    printLine(
+      cli,
+      `Rolled ${after.name_slug} back from version ${before.version}: it runs version ${after.version}${sameAs === undefined ? "" : `, which is ${sameAs} again`}`,
+    ),
+  );
+}

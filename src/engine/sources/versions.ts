@@ -1,0 +1,45 @@
+import { PdError } from "../../domain/errors.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { SourceVersion } from "../../domain/source-version.ts";
+import type { ComponentStore } from "../../ports/component-store.ts";
+import type { LiveSource } from "../runs/live-source.ts";
+
+/** A code that a source ran on, with the code. */
+export interface KeptVersion {
+  readonly version: SourceVersion;
+  readonly component: SavedComponent;
+}
+
+/** The codes that sources ran on. */
+export class Versions {
+  readonly #store: Pick<ComponentStore, "listVersions" | "getComponent">;
+
+  constructor({ store }: { readonly store: Pick<ComponentStore, "listVersions" | "getComponent"> }) {
+    this.#store = store;
+  }
+
+  /** Newest first. */
+  list({ source }: LiveSource): Promise<readonly SourceVersion[]> {
+    return this.#store.listVersions(source.id);
+  }
+
+  /** Throws PD_NOT_FOUND, telling which there are. */
+  async find(live: LiveSource, number: number): Promise<KeptVersion> {
+    const kept = await this.list(live);
+    const version = kept.find((known) => known.number === number);
+    const component = version === undefined ? undefined : await this.#store.getComponent(version.componentId);
+    if (version !== undefined && component !== undefined) return { version, component };
+    throw new PdError("PD_NOT_FOUND", `Cannot find version ${number} of ${live.source.slug}: there are ${kept.map((known) => known.number).join(", ")}`, {
+      fix: `pd versions ${live.source.slug} lists them`,
+    });
+  }
+
+  /** What a source goes back to: the version that is named, or the one before today's. Throws PD_NOT_FOUND, and PD_BAD_INPUT for the one that runs. */
+  async target(live: LiveSource, number: number | undefined): Promise<KeptVersion> {
+    const { slug, version: current, componentId } = live.source;
+    const wanted = number ?? (await this.list(live)).find((known) => known.number < current && known.componentId !== componentId)?.number;
+    if (wanted === undefined) throw new PdError("PD_NOT_FOUND", `Cannot roll ${slug} back: it has run on no other code that is kept`);
+    if (wanted === current) throw new PdError("PD_BAD_INPUT", `Cannot roll ${slug} back to version ${wanted}: it runs on it`);
+    return this.find(live, wanted);
+  }
+}

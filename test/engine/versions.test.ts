@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { TestServer } from "../support/runtime.ts";
+
+const code = (v: number, rest = ""): string =>
+  `export default { name: "t", version: "0.0.${v}", props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db" }, ${rest} run() { this.db.set("by", ${v}); this.http.respond({ body: "v${v}" }); } };`;
+
+const answer = async (url: string): Promise<string> => (await fetch(url)).text();
+
+describe("the versions of a source", () => {
+  it("are the codes that it ran on; each call tells which", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(code(1));
+    await answer(source.endpoint);
+    await source.update({ component_code: code(2) });
+    await answer(source.endpoint);
+    await source.update({ name: "other name", configured_props: {} });
+    const versions = await server.client.sources.versions(source.id);
+    expect(versions.map(({ number, component_version: declared, current }) => [number, declared, current])).toEqual([
+      [2, "0.0.2", true],
+      [1, "0.0.1", false],
+    ]);
+    expect((await source.invocations()).map(({ version }) => version)).toEqual([2, 1]);
+    expect(await server.client.sources.get(source.id)).toMatchObject({ version: 2 });
+  });
+
+  it("are the same one when the same code is given again", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(code(1));
+    await source.update({ component_code: code(1), env: { A: "1" } });
+    expect((await server.client.sources.versions(source.id)).map(({ number }) => number)).toEqual([1]);
+  });
+
+  it("are shown with their code and how it differs", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(code(1));
+    await source.update({ component_path: "source.mjs", component_code: `${code(2)}\n// more` });
+    const first = await server.client.sources.version(source.id, "1");
+    expect(first).toMatchObject({ number: 1, against: 2, component_path: "source.mjs", files: { "source.mjs": code(1) } });
+    expect(first.changes).toEqual([{ path: "source.mjs", kind: "changed", lines: expect.arrayContaining([`+${code(1)}`, `-${code(2)}`, "-// more"]) }]);
+    expect((await server.client.sources.version(source.id, "2", { against: 2 })).changes).toEqual([]);
+  });
+
+  it("are gone back to, with values and state as they are, and what is gone back to is a version of its own", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(code(1));
+    await source.update({ component_code: code(2) });
+    expect(await answer(source.endpoint)).toBe("v2");
+    expect(await server.client.sources.rollback(source.id)).toMatchObject({ id: source.id, version: 3, component_version: "0.0.1" });
+    expect(await source.state()).toEqual({ by: 2 });
+    expect(await answer(source.endpoint)).toBe("v1");
+    expect((await server.client.sources.versions(source.id))[0]).toMatchObject({ number: 3, same_as: 1, current: true });
+    await server.client.sources.rollback(source.id, { version: 2 });
+    expect(await answer(source.endpoint)).toBe("v2");
+    await expect(server.client.sources.rollback(source.id, { version: 4 })).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
+    await expect(server.client.sources.rollback(source.id, { version: 9 })).rejects.toMatchObject({
+      code: "PD_NOT_FOUND",
+      message: "Cannot find version 9 of t: there are 4, 3, 2, 1",
+    });
+  });
+
+  it("are left as they are when going back fails", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(code(1, 'hooks: { async activate() { if (this.db.get("by") === 2) throw new Error("no way back"); } },'));
+    await source.update({ component_code: code(2) });
+    await answer(source.endpoint);
+    await expect(server.client.sources.rollback(source.id)).rejects.toMatchObject({ code: "PD_HOOK_FAILED" });
+    expect(await answer(source.endpoint)).toBe("v2");
+    expect((await server.client.sources.versions(source.id)).map(({ number }) => number)).toEqual([2, 1]);
+  });
+
+  it("do not exist before there was another code", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(code(1));
+    await expect(server.client.sources.rollback(source.id)).rejects.toMatchObject({ code: "PD_NOT_FOUND" });
+    await expect(server.client.sources.version(source.id, "x")).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
+  });
+});
