@@ -64,10 +64,17 @@ export const accounts = {
     tag,
     summary: "Connected accounts, of one app or all",
     params: pageParams.extend({ app: optionalText, query: text.optional().describe("an app, as the other address takes it"), include_credentials }),
+    beyondReaders: ["include_credentials"],
     answer: paged(account),
     also: ["GET /v1/workspaces/{org_id}/accounts"],
   }),
-  get: call(CALLS.accounts.get, { tag, summary: "A connected account, by id or name", params: z.object({ include_credentials }), answer }),
+  get: call(CALLS.accounts.get, {
+    tag,
+    summary: "A connected account, by id or name",
+    params: z.object({ include_credentials }),
+    beyondReaders: ["include_credentials"],
+    answer,
+  }),
   connect: call(CALLS.accounts.connect, {
     tag,
     summary: "Connects an account: keeps credentials for an app",

@@ -13,6 +13,7 @@ import { sources } from "./sources.ts";
 import { state } from "./state.ts";
 import { subscriptions } from "./subscriptions.ts";
 import { webhooks } from "./webhooks.ts";
+import { page } from "./page.ts";
 
 /** Each call of the list is declared, at the address that it has there. */
 type Declared = {
@@ -35,6 +36,7 @@ export const api = {
   accounts,
   apps,
   keys,
+  page,
   server,
 } satisfies Declared;
 

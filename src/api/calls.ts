@@ -109,6 +109,11 @@ export const CALLS = {
     create: "POST /v1/api_keys",
     revoke: "DELETE /v1/api_keys/{id}",
   },
+  page: {
+    ticket: "POST /v1/page/tickets",
+    redeem: "POST /v1/page/tickets/redeem",
+    session: "GET /v1/page/session",
+  },
   server: {
     status: "GET /v1/status",
     rotateSecrets: "POST /v1/secrets/rotate",

@@ -86,7 +86,8 @@ export const components = {
   }),
   ofKey: call(CALLS.components.ofKey, {
     tag,
-    summary: "Shows the newest component with this key, of those saved here or else of the registries",
+    summary: "Shows the newest component with this key, of those saved here or else of the registries, which are run to read what they declare",
+    beyondReaders: "all",
     answer: one(component),
   }),
   get: call(CALLS.components.get, { tag, summary: "Shows a saved component, by id or key", answer: one(component) }),

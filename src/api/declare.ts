@@ -14,6 +14,10 @@ export interface Call<Address extends CallAddress, Params extends z.ZodObject, A
   /** The body of the answer; absent: there is none. */
   readonly answer: Answer;
   readonly status: 200 | 202;
+  /** What a key that may only read is refused: all of it, or these parameters when they are set. */
+  readonly beyondReaders: "all" | readonly string[];
+  /** It wants no key. */
+  readonly isOpen: boolean;
 }
 
 interface Declaration<Params extends z.ZodObject, Answer extends z.ZodType | undefined> {
@@ -23,6 +27,9 @@ interface Declaration<Params extends z.ZodObject, Answer extends z.ZodType | und
   readonly answer?: Answer;
   readonly status?: 200 | 202;
   readonly also?: readonly CallAddress[];
+  /** Absent: whatever does not begin with GET. */
+  readonly beyondReaders?: "all" | readonly string[];
+  readonly isOpen?: true;
 }
 
 type NoParams = z.ZodObject<Record<never, never>>;
@@ -35,8 +42,9 @@ export function call<const Address extends CallAddress, Params extends z.ZodObje
   address: Address,
   declaration: Declaration<Params, Answer> & { readonly params: Params },
 ): Call<Address, Params, Answer>;
-export function call(address: CallAddress, { params, answer, status = 200, also = [], ...rest }: Declaration<z.ZodObject, z.ZodType | undefined>) {
-  return { ...rest, address, also, params: params ?? z.object({}), answer, status };
+export function call(address: CallAddress, declaration: Declaration<z.ZodObject, z.ZodType | undefined>) {
+  const { params, answer, status = 200, also = [], beyondReaders = address.startsWith("GET ") ? [] : "all", isOpen = false, ...rest } = declaration;
+  return { ...rest, address, also, params: params ?? z.object({}), answer, status, beyondReaders, isOpen };
 }
 
 export const text = z.string();

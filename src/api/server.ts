@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CALLS } from "./calls.ts";
-import { call, deleted, many, one, optionalText, seconds, text, word } from "./declare.ts";
+import { call, deleted, flag, many, one, optionalText, seconds, text, word } from "./declare.ts";
 
 /** What runs here. */
 const status = z.object({
@@ -25,7 +25,7 @@ export type StatusRecord = z.infer<typeof status>;
 const workspace = z.object({ id: text, orgname: text, name: text, email: text, daily_credits_quota: z.int(), daily_credits_used: z.int() });
 export type WorkspaceRecord = z.infer<typeof workspace>;
 
-const key = z.object({ id: text, name: text, created_at: seconds, key: optionalText });
+const key = z.object({ id: text, name: text, read_only: z.boolean(), created_at: seconds, key: optionalText });
 export type KeyRecord = z.infer<typeof key>;
 
 /** The server itself, and who owns it (platform.md §1.7): one user, one workspace, no quota. */
@@ -55,7 +55,7 @@ export const keys = {
   create: call(CALLS.keys.create, {
     tag: "Server",
     summary: "Makes a named key; it is shown only now",
-    params: z.object({ name: word }),
+    params: z.object({ name: word, read_only: flag.default(false).describe("it sees everything but secrets, and changes nothing") }),
     answer: one(key),
   }),
   revoke: call(CALLS.keys.revoke, { tag: "Server", summary: "Revokes a key, by id or name", answer: one(deleted) }),

@@ -167,6 +167,7 @@ export const sources = {
     tag: "Transfer",
     summary: "A source with its code, values and pins; secrets, state and events only when they are asked for",
     params: exportParams,
+    beyondReaders: ["secrets"],
     answer: one(exported),
   }),
   import: call(CALLS.sources.import, {

@@ -12,6 +12,8 @@ export type ErrorCode =
   | "PD_BAD_JSON"
   | "PD_BAD_CONTENT_TYPE"
   | "PD_UNAUTHORIZED"
+  | "PD_READ_ONLY"
+  | "PD_FOREIGN_ORIGIN"
   | "PD_NOT_FOUND"
   | "PD_SOURCE_NOT_FOUND"
   | "PD_COMPONENT_NOT_FOUND"
@@ -67,6 +69,12 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
     status: 401,
     title: "The API key is missing or wrong",
     fix: "Send `Authorization: Bearer <key>`; the local key is in the file api-key of PD_HOME",
+  },
+  PD_READ_ONLY: { status: 403, title: "The API key may only read", fix: "Use a key that may change things: pd keys create <name>" },
+  PD_FOREIGN_ORIGIN: {
+    status: 403,
+    title: "A page of another site has sent the request",
+    fix: "Use the page that this server serves, or call the API from a program",
   },
   PD_NOT_FOUND: { status: 404, title: "Nothing is here", fix: "Check the id or the path" },
   PD_SOURCE_NOT_FOUND: { status: 404, title: "No source has this id or slug", fix: "pd list sources" },

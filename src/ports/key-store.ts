@@ -4,6 +4,8 @@ export interface ApiKey {
   readonly name: string;
   /** SHA-256 of the key, hex. */
   readonly hash: string;
+  /** Whoever has it sees everything but secrets, and changes nothing. */
+  readonly isReadOnly: boolean;
   readonly createdAt: number;
 }
 
@@ -14,5 +16,5 @@ export interface KeyStore {
   deleteKey(idOrName: string): Promise<boolean>;
   /** Newest first. */
   listKeys(): Promise<readonly ApiKey[]>;
-  hasKey(hash: string): Promise<boolean>;
+  findKey(hash: string): Promise<ApiKey | undefined>;
 }

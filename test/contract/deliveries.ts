@@ -168,11 +168,11 @@ export function deliveryContract(open: () => Promise<Store>): void {
   describe("keys", () => {
     it("are known by their hash until they are deleted, and their names are taken once", async () => {
       const store = await open();
-      const key = { id: "key_1", name: "ci", hash: "abc", createdAt: now };
+      const key = { id: "key_1", name: "ci", hash: "abc", isReadOnly: false, createdAt: now };
       await store.saveKey(key);
       await expect(store.saveKey({ ...key, id: "key_2", hash: "def" })).rejects.toMatchObject({ code: "PD_CONFLICT" });
-      expect([await store.hasKey("abc"), await store.hasKey("def"), await store.listKeys()]).toEqual([true, false, [key]]);
-      expect([await store.deleteKey("ci"), await store.deleteKey("ci"), await store.hasKey("abc")]).toEqual([true, false, false]);
+      expect([await store.findKey("abc"), await store.findKey("def"), await store.listKeys()]).toEqual([key, undefined, [key]]);
+      expect([await store.deleteKey("ci"), await store.deleteKey("ci"), await store.findKey("abc")]).toEqual([true, false, undefined]);
     });
   });
 

@@ -113,13 +113,13 @@ export function sharedDataContract(open: () => Promise<{ store: Store; reopen: (
   describe("keys of the API", () => {
     it("are known by their hash, and revoked by id or name", async () => {
       const { store } = await open();
-      await store.saveKey({ id: "key_1", name: "ci", hash: "h1", createdAt: now });
-      await store.saveKey({ id: "key_2", name: "me", hash: "h2", createdAt: now + 1 });
-      await expect(store.saveKey({ id: "key_3", name: "ci", hash: "h3", createdAt: now })).rejects.toMatchObject({ code: "PD_CONFLICT" });
+      await store.saveKey({ id: "key_1", name: "ci", hash: "h1", isReadOnly: false, createdAt: now });
+      await store.saveKey({ id: "key_2", name: "me", hash: "h2", isReadOnly: true, createdAt: now + 1 });
+      await expect(store.saveKey({ id: "key_3", name: "ci", hash: "h3", isReadOnly: false, createdAt: now })).rejects.toMatchObject({ code: "PD_CONFLICT" });
       expect((await store.listKeys()).map(({ name }) => name)).toEqual(["me", "ci"]);
-      expect([await store.hasKey("h1"), await store.hasKey("h3")]).toEqual([true, false]);
+      expect([(await store.findKey("h2"))?.isReadOnly, await store.findKey("h3")]).toEqual([true, undefined]);
       expect([await store.deleteKey("ci"), await store.deleteKey("key_2"), await store.deleteKey("ci")]).toEqual([true, true, false]);
-      expect([await store.listKeys(), await store.hasKey("h1")]).toEqual([[], false]);
+      expect([await store.listKeys(), await store.findKey("h1")]).toEqual([[], undefined]);
     });
   });
 

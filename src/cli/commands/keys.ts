@@ -5,16 +5,16 @@ import { printLine, printNote, printRecord, printRecords } from "../reporter.ts"
 export async function list(cli: CliContext): Promise<number> {
   const client = await connect(cli);
   return printRecords(cli, await client.keys.list(), {
-    columns: ["name", "id", "created"],
-    cells: ({ name, id, created_at: at }) => [name, id, new Date(at * 1000).toISOString()],
+    columns: ["name", "id", "may", "created"],
+    cells: ({ name, id, read_only: isReadOnly, created_at: at }) => [name, id, isReadOnly ? "read" : "read and change", new Date(at * 1000).toISOString()],
     none: "No named keys: pd keys create <name>",
   });
 }
 
-/** `pd keys create <name>`. */
-export async function create(cli: CliContext, name: string): Promise<number> {
+/** `pd keys create <name>`; `--read-only`: for whoever sees everything but secrets, and changes nothing. */
+export async function create(cli: CliContext, name: string, { readOnly = false }: { readOnly?: boolean | undefined }): Promise<number> {
   const client = await connect(cli);
-  const made = await client.keys.create({ name });
+  const made = await client.keys.create({ name, read_only: readOnly });
   return printRecord(cli, made, () => {
     printLine(cli, made.key ?? "");
     printNote(cli, `This key of ${name} is shown only now; pd login --base-url ${client.connection.baseUrl} takes it`);

@@ -22,7 +22,8 @@ function keyCommands(keys: Command, run: Run): void {
   keys
     .command("create <name>")
     .description("Make a key, which is shown only now")
-    .action((name, _flags, command) => run(command, async (cli) => (await import("../commands/keys.ts")).create(cli, name)));
+    .option("--read-only", "It sees everything but secrets, and changes nothing")
+    .action((name, flags, command) => run(command, async (cli) => (await import("../commands/keys.ts")).create(cli, name, flags)));
   keys
     .command("revoke <name>")
     .description("Revoke a key, by name or id")

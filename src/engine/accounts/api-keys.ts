@@ -21,10 +21,10 @@ export class ApiKeys {
   }
 
   /** Makes a key, which is shown this once. Throws PD_CONFLICT when the name is taken. */
-  async create(name: string, hashOf: (key: string) => string): Promise<{ made: ApiKey; key: string }> {
+  async create({ name, isReadOnly }: Pick<ApiKey, "name" | "isReadOnly">, hashOf: (key: string) => string): Promise<{ made: ApiKey; key: string }> {
     const { clock, store } = this.#ports;
     const key = clock.randomText(32).toLowerCase();
-    const made: ApiKey = { id: `key_${clock.randomText(7)}`, name, hash: hashOf(key), createdAt: clock.now() };
+    const made: ApiKey = { id: `key_${clock.randomText(7)}`, name, hash: hashOf(key), isReadOnly, createdAt: clock.now() };
     await store.saveKey(made);
     return { made, key };
   }
@@ -35,7 +35,7 @@ export class ApiKeys {
     throw new PdError("PD_NOT_FOUND", `Cannot revoke key "${idOrName}": none has this id or name`, { fix: "pd keys list" });
   }
 
-  isKnown(hash: string): Promise<boolean> {
-    return this.#ports.store.hasKey(hash);
+  find(hash: string): Promise<ApiKey | undefined> {
+    return this.#ports.store.findKey(hash);
   }
 }

@@ -59,7 +59,7 @@ function partsOf(path: string): JsonObject[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name: name ?? "", in: "path", required: true, schema: { type: "string" } }));
 }
 
-function operation({ tag, summary, params, answer, status }: Route, { method, path }: { method: string; path: string }): JsonObject {
+function operation({ tag, summary, params, answer, status, isOpen }: Route, { method, path }: { method: string; path: string }): JsonObject {
   const parts = partsOf(path);
   const described = describe(params, "input");
   const properties = isMembers(described["properties"]) ? described["properties"] : {};
@@ -69,6 +69,7 @@ function operation({ tag, summary, params, answer, status }: Route, { method, pa
   return {
     tags: [tag],
     summary,
+    ...(isOpen ? { security: [] } : {}),
     parameters: [...parts, ...(hasBody ? [] : query)],
     ...(hasBody && query.length > 0 ? { requestBody: { description: "Or as the query, or both", content: jsonContent(params, "input") } } : {}),
     responses: {

@@ -5,6 +5,7 @@ import type { CallAddress } from "../../api/calls.ts";
 import type { Call, pageParams } from "../../api/declare.ts";
 import { PdError } from "../../domain/errors.ts";
 import { checkParams, readGiven } from "./params.ts";
+import { type Caller, callerOf, checkRights } from "./rights.ts";
 
 type AnyCall = Call<CallAddress, z.ZodObject, z.ZodType | undefined>;
 /** Names of the parts of a path that vary. */
@@ -12,6 +13,8 @@ type PartNames<Address extends string> = Address extends `${string}{${infer Name
 
 export interface Given<Called extends AnyCall> {
   readonly params: z.output<Called["params"]>;
+  /** Whose key the request came with. */
+  readonly caller: () => Caller;
   /** A part of the path, by its name in braces. */
   readonly part: (name: PartNames<Called["address"]>) => string;
 }
@@ -40,9 +43,11 @@ export function route<Called extends AnyCall>(call: Called, run: (given: Given<C
   return {
     ...call,
     async respond(context) {
+      checkRights(context, call, {});
       const given = await readGiven(context);
       const params: z.output<Called["params"]> = checkParams<Called["params"]>(call.params, given);
-      const body: unknown = await run({ params, part: (name) => context.req.param(name) ?? "" });
+      checkRights(context, call, params);
+      const body: unknown = await run({ params, caller: () => callerOf(context), part: (name) => context.req.param(name) ?? "" });
       if (body === undefined) return context.body(null, status);
       const { include, exclude } = checkParams(selection, given);
       const isSelected = include !== undefined || exclude !== undefined;

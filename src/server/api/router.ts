@@ -16,9 +16,12 @@ import { streamRoutes } from "./event-stream.ts";
 import { eventRoutes } from "./events.ts";
 import { invocationRoutes } from "./invocations.ts";
 import { openApiDocument } from "./openapi.ts";
+import { PageTickets } from "./page-tickets.ts";
+import { pageRoutes } from "./page.ts";
 import { referencePage } from "./reference-page.ts";
 import { registryRoutes } from "./registries.ts";
 import { oauthRoutes } from "./oauth.ts";
+import { type Caller, callerOf, noteCaller, refusal } from "./rights.ts";
 import { type Route, addressesOf } from "./route.ts";
 import { hashOfKey, serverRoutes } from "./server.ts";
 import { sourceRoutes } from "./sources.ts";
@@ -58,16 +61,26 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   app.notFound((context) =>
     answerError(context, new PdError("PD_NOT_FOUND", `Cannot ${context.req.method} ${context.req.path}: the API has no such path`), log),
   );
+  app.use((context, next) => {
+    refuseForeign(context);
+    return next();
+  });
   app.get("/healthz", (context) => context.text("ok"));
   app.get("/readyz", (context) => (settings.isReady() ? context.text("ready") : context.text("not ready", 503)));
   app.get("/v1/openapi.json", (context) => context.json(openApiDocument(routes, { version, url: settings.url() })));
   app.get("/v1/reference", (context) => context.html(referencePage(routes, version)));
+  for (const declared of routes) if (declared.isOpen) mount(app, engine, declared);
   app.use(async (context, next) => {
-    await checkKey(engine, settings.apiKey, context);
+    noteCaller(context, await callerBy(engine, settings.apiKey, context));
     await next();
   });
   app.get("/metrics", async (context) => context.text(await settings.metrics(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }));
-  for (const declared of routes) mount(app, engine, declared);
+  for (const declared of routes) if (!declared.isOpen) mount(app, engine, declared);
+  app.use("/v1/backup", async (context, next) => {
+    const caller = callerOf(context);
+    if (caller.isReadOnly) throw refusal(context, caller, "a backup has everything");
+    await next();
+  });
   mountBackup(app, settings.backup);
   app.route("/", streamRoutes(engine));
   return app;
@@ -83,7 +96,7 @@ function mount(app: Hono, engine: Engine, declared: Route): void {
   }
 }
 
-function apiRoutes(engine: Engine, { status, rotateSecrets }: ApiSettings): readonly Route[] {
+function apiRoutes(engine: Engine, { clock, version, status, rotateSecrets }: ApiSettings): readonly Route[] {
   return [
     ...configureRoutes(engine),
     ...componentRoutes(engine),
@@ -102,14 +115,17 @@ function apiRoutes(engine: Engine, { status, rotateSecrets }: ApiSettings): read
     ...appRoutes(engine),
     ...connectedAccountRoutes(engine),
     ...oauthRoutes(engine),
+    ...pageRoutes(new PageTickets(clock), version),
     ...serverRoutes(engine, { status, rotateSecrets }),
   ];
 }
 
-/** The key of PD_HOME, or one of the named ones. */
-async function checkKey(engine: Engine, apiKey: string, context: Context): Promise<void> {
-  const given = (context.req.header("authorization") ?? "").replace(/^bearer /i, "");
-  if (isSameKey(given, apiKey) || (given !== "" && (await engine.apiKeys.isKnown(hashOfKey(given))))) return;
+/** Who has the key of PD_HOME, or one of the named ones. Throws PD_UNAUTHORIZED. */
+async function callerBy(engine: Engine, apiKey: string, context: Context): Promise<Caller> {
+  const key = (context.req.header("authorization") ?? "").replace(/^bearer /i, "");
+  if (isSameKey(key, apiKey)) return { key, isReadOnly: false };
+  const named = key === "" ? undefined : await engine.apiKeys.find(hashOfKey(key));
+  if (named !== undefined) return { key, name: named.name, isReadOnly: named.isReadOnly };
   throw new PdError("PD_UNAUTHORIZED", `Cannot ${context.req.method} ${context.req.path}: the API key is missing or wrong`);
 }
 
@@ -117,6 +133,16 @@ function isSameKey(given: string, wanted: string): boolean {
   const left = Buffer.from(given);
   const right = Buffer.from(wanted);
   return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** Browsers tell where a request comes from; what a page of another site sends is refused, whatever it knows. Programs tell nothing. */
+function refuseForeign({ req }: Context): void {
+  const [site, origin] = [req.header("sec-fetch-site"), req.header("origin")];
+  const isOwn = origin === undefined || (URL.canParse(origin) && new URL(origin).host === req.header("host"));
+  // A link from elsewhere may lead to the page: it is shown, and has no key.
+  const isFine =
+    site === undefined ? isOwn : site === "same-origin" || site === "none" || (req.method === "GET" && req.header("sec-fetch-mode") === "navigate");
+  if (!isFine) throw new PdError("PD_FOREIGN_ORIGIN", `Cannot ${req.method} ${req.path} for a page of ${JSON.stringify(origin ?? site ?? "")}`);
 }
 
 /** `{ error, code, details? }`, never a stack of the server. */

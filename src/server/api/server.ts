@@ -29,7 +29,7 @@ export function serverRoutes({ apiKeys }: Engine, { status, rotateSecrets }: Ser
     }),
     route(keys.list, async () => ({ data: (await apiKeys.list()).map(keyRecord) })),
     route(keys.create, async ({ params }) => {
-      const { made, key } = await apiKeys.create(params.name, hashOfKey);
+      const { made, key } = await apiKeys.create({ name: params.name, isReadOnly: params.read_only }, hashOfKey);
       return { data: { ...keyRecord(made), key } };
     }),
     route(keys.revoke, async ({ part }) => {
@@ -39,6 +39,6 @@ export function serverRoutes({ apiKeys }: Engine, { status, rotateSecrets }: Ser
   ];
 }
 
-function keyRecord({ id, name, createdAt }: ApiKey): KeyRecord {
-  return { id, name, created_at: seconds(createdAt) };
+function keyRecord({ id, name, isReadOnly, createdAt }: ApiKey): KeyRecord {
+  return { id, name, read_only: isReadOnly, created_at: seconds(createdAt) };
 }

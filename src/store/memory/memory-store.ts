@@ -130,7 +130,7 @@ function memoryKeys(shelves: Shelves): KeyStore {
       return shelves.keys.length < before;
     },
     listKeys: async () => shelves.keys.toReversed().toSorted((a, b) => b.createdAt - a.createdAt),
-    hasKey: async (hash) => shelves.keys.some((key) => key.hash === hash),
+    findKey: async (hash) => shelves.keys.find((key) => key.hash === hash),
   };
 }
 

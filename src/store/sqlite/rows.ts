@@ -240,5 +240,11 @@ export function registryOf(row: Row): Registry {
 }
 
 export function apiKeyOf(row: Row): ApiKey {
-  return { id: String(row["id"]), name: String(row["name"]), hash: String(row["hash"]), createdAt: Number(row["created_at"]) };
+  return {
+    id: String(row["id"]),
+    name: String(row["name"]),
+    hash: String(row["hash"]),
+    isReadOnly: row["read_only"] === 1,
+    createdAt: Number(row["created_at"]),
+  };
 }
