@@ -3,8 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    // They need databases and a keyring, or install from the registry: test:services, test:installs.
-    exclude: ["test/services/**", "test/installs/**"],
+    // They need databases and a keyring, install from the registry, or open a browser: test:services, test:installs, test:page.
+    exclude: ["test/services/**", "test/installs/**", "test/page/**"],
     globalSetup: ["test/support/build.ts"],
     // Only what hangs runs into them, whatever else the machine does.
     testTimeout: 600_000,

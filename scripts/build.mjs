@@ -2,6 +2,7 @@
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import { basename } from "node:path";
 import { build } from "esbuild";
+import { buildPage } from "./build-page.mjs";
 
 const shared = { bundle: true, platform: "node", target: "node20.19", logLevel: "warning", legalComments: "none" };
 /** Parts that are native, or a program of their own, stay packages. */
@@ -22,6 +23,7 @@ const lazyCommands = {
 rmSync("dist", { recursive: true, force: true });
 const commands = ["src/cli/reporter.ts", ...readdirSync("src/cli/commands").map((name) => `src/cli/commands/${name}`)];
 await Promise.all([
+  buildPage("dist/ui"),
   build({
     ...shared,
     entryPoints: ["src/cli/main.ts"],

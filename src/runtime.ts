@@ -162,6 +162,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
     status: () => ({ in_background: false, ...record(), ...facts() }),
     metrics: () => metrics.text(),
     isReady: () => !stop.signal.aborted && health.damage === undefined,
+    pageFolder: programFile("ui"),
     backup: { copyTo: (target) => store.copyTo(target), folder: home, clock: systemClock },
     rotateSecrets: () => store.rotateSecrets(),
   });

@@ -12,6 +12,7 @@ export const CALLS = {
     delete: "DELETE /v1/sources/{id}",
     run: "POST /v1/sources/{id}/run",
     configure: "POST /v1/sources/{id}/configure",
+    activity: "GET /v1/activity",
     versions: "GET /v1/sources/{id}/versions",
     version: "GET /v1/sources/{id}/versions/{number}",
     rollback: "POST /v1/sources/{id}/rollback",
@@ -20,6 +21,7 @@ export const CALLS = {
   },
   events: {
     list: "GET /v1/sources/{id}/event_summaries",
+    get: "GET /v1/sources/{id}/events/{event_id}",
     errors: "GET /v1/sources/{id}/$errors/event_summaries",
     logs: "GET /v1/sources/{id}/$logs/event_summaries",
     delete: "DELETE /v1/sources/{id}/events",
@@ -28,6 +30,7 @@ export const CALLS = {
     list: "GET /v1/sources/{id}/invocations",
     get: "GET /v1/invocations/{id}",
     replay: "POST /v1/invocations/{id}/replay",
+    rehearse: "POST /v1/invocations/{id}/rehearse",
     observations: "GET /v1/sources/{id}/logs",
     instants: "GET /v1/sources/{id}/timer_instants",
   },
@@ -116,6 +119,7 @@ export const CALLS = {
   },
   server: {
     status: "GET /v1/status",
+    schedule: "GET /v1/schedule",
     rotateSecrets: "POST /v1/secrets/rotate",
     owner: "GET /v1/users/me",
     workspace: "GET /v1/workspaces/{org_id}",

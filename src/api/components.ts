@@ -117,7 +117,12 @@ export const components = {
   props: call(CALLS.components.props, {
     tag: "Configure",
     summary: "All props that the component has with these values: what additionalProps declares is among them",
-    params: codeParams.extend({ configured_props: jsonObject.default({}), env, source_id }),
+    params: codeParams.extend({
+      configured_props: jsonObject.default({}),
+      partial: flag.default(false).describe("values may be missing, as while a form is filled in"),
+      env,
+      source_id,
+    }),
     answer: dynamicProps,
     also: ["POST /v1/connect/{project_id}/components/props", "POST /v1/connect/{project_id}/triggers/props", "POST /v1/connect/{project_id}/actions/props"],
   }),

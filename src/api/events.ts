@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CALLS } from "./calls.ts";
-import { call, json, ms, optionalText, pageParams, paged, text } from "./declare.ts";
+import { call, json, ms, one, optionalText, pageParams, paged, text } from "./declare.ts";
 
 /** One event summary (platform.md §5). */
 const event = z.object({
@@ -31,6 +31,7 @@ export const events = {
     params: pageParams.extend({ event_name: optionalText, expand: optionalText }),
     answer: paged(event),
   }),
+  get: call(CALLS.events.get, { tag, summary: "Shows an event with its whole body", answer: one(event) }),
   errors: call(CALLS.events.errors, { tag, summary: "Lists failures of the source, the newest first", params: pageParams, answer: paged(event) }),
   logs: call(CALLS.events.logs, { tag, summary: "Lists lines that the source has logged, the newest first", params: pageParams, answer: paged(event) }),
   delete: call(CALLS.events.delete, {

@@ -41,6 +41,7 @@ export const invocation = z.object({
   logs: z.array(line).optional(),
 });
 export type InvocationRecord = z.infer<typeof invocation>;
+export type RehearsalRecord = z.infer<typeof rehearsal>;
 
 const instant = z.object({
   prop: text,
@@ -70,6 +71,38 @@ const actionRun = z.object({
 export type ActionRunRecord = z.infer<typeof actionRun>;
 export { actionRun };
 
+const emitted = z.object({
+  name: text,
+  id: optionalText,
+  summary: optionalText,
+  event: json,
+  dropped: text.optional().describe("why dedupe would drop it now"),
+});
+
+const rehearsal = z.object({
+  before: z.object({
+    outcome: text,
+    message: text,
+    version: z.int().optional(),
+    events: z.array(emitted),
+    dropped: z.record(z.string(), z.int()),
+    status: z.int().optional(),
+  }),
+  after: z.object({
+    outcome: text,
+    message: text,
+    version: z.int(),
+    error: thrown.optional(),
+    duration_ms: z.number(),
+    events: z.array(emitted),
+    status: z.int().optional(),
+    body: optionalText,
+    returned: json.optional(),
+    logs: z.array(line),
+  }),
+  state: z.array(z.object({ key: text, before: json.optional(), after: json.optional() })).describe("keys that it would change; absent: the key is not set"),
+});
+
 const tag = "Invocations";
 
 /** What has run, and what was planned to. */
@@ -77,6 +110,11 @@ export const invocations = {
   list: call(CALLS.invocations.list, { tag, summary: "Lists calls of run and of hooks, the newest first", params: pageParams, answer: many(invocation) }),
   get: call(CALLS.invocations.get, { tag, summary: "Shows a call with its log", answer: one(invocation) }),
   replay: call(CALLS.invocations.replay, { tag, summary: "Repeats the trigger of a call against today's code", answer: one(invocation) }),
+  rehearse: call(CALLS.invocations.rehearse, {
+    tag,
+    summary: "What today's code would do with the trigger of a call, beside what was done; nothing of it is kept, but third parties are asked for real",
+    answer: one(rehearsal),
+  }),
   observations: call(CALLS.invocations.observations, {
     tag,
     summary: "The newest observations, the oldest first",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CALLS } from "./calls.ts";
-import { call, deleted, flag, many, one, optionalText, seconds, text, word } from "./declare.ts";
+import { call, deleted, flag, many, ms, one, optionalText, seconds, text, word } from "./declare.ts";
 
 /** What runs here. */
 const status = z.object({
@@ -31,6 +31,12 @@ export type KeyRecord = z.infer<typeof key>;
 /** The server itself, and who owns it (platform.md §1.7): one user, one workspace, no quota. */
 export const server = {
   status: call(CALLS.server.status, { tag: "Server", summary: "What runs here", answer: one(status) }),
+  schedule: call(CALLS.server.schedule, {
+    tag: "Server",
+    summary: "The next five instants of a schedule, were it deployed now",
+    params: z.object({ intervalSeconds: z.coerce.number<string | number>().optional(), cron: optionalText, timezone: optionalText }),
+    answer: one(z.object({ next_ms: z.array(ms) })),
+  }),
   rotateSecrets: call(CALLS.server.rotateSecrets, {
     tag: "Secrets",
     summary: "Makes a new key and seals every secret with it",

@@ -93,6 +93,12 @@ const versionCode = version.extend({
   package_changes: z.array(text),
 });
 
+const activity = z.object({
+  source_id: text,
+  events: z.array(z.int()).describe("in each twelfth of the last hour, the oldest first"),
+  calls: z.array(z.object({ id: text, started_at_ms: ms, duration_ms: z.number(), outcome: text })).describe("the newest first"),
+});
+
 const sourceParams = codeParams.extend({
   name: word.optional(),
   configured_props: jsonObject.optional(),
@@ -145,6 +151,12 @@ export const sources = {
     summary: "One page of the choices of a prop whose options the component computes",
     params: optionsParams,
     answer: one(choices),
+  }),
+  activity: call(CALLS.sources.activity, {
+    tag,
+    summary: "What sources have done lately: events of the last hour by twelfths, and how the newest calls ended; ids with commas between them",
+    params: z.object({ ids: text }),
+    answer: many(activity),
   }),
   versions: call(CALLS.sources.versions, {
     tag,

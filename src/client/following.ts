@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { type Answer, sleep } from "../system/http-client.ts";
 import { createParser } from "eventsource-parser";
 import { PdError } from "../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
-import type { Answer } from "../system/http-client.ts";
 import { type Connection, refusalOf } from "./connection.ts";
 
 export interface FollowSettings {
@@ -79,7 +78,7 @@ export class Following<Item> implements AsyncIterable<Item> {
   }
 
   #pause(): Promise<void> {
-    return sleep(this.#pauseMs, undefined, { signal: this.#signal });
+    return sleep(this.#pauseMs, this.#signal);
   }
 
   /** Throws the server's error when it refuses, as for a source that is gone. */
@@ -128,7 +127,7 @@ export class Following<Item> implements AsyncIterable<Item> {
 
 async function withinSilence<Value>(next: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const quiet = new AbortController();
-  const silence = sleep(SILENCE_MS, undefined, { signal: AbortSignal.any([quiet.signal, signal]), ref: false }).then(() => {
+  const silence = sleep(SILENCE_MS, AbortSignal.any([quiet.signal, signal]), { holds: false }).then(() => {
     throw new PdError("PD_SERVER_UNREACHABLE", "The server has been silent for too long");
   });
   silence.catch(() => {});

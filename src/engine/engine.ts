@@ -1,5 +1,6 @@
 import { PdError } from "../domain/errors.ts";
-import type { HttpResponse } from "../domain/invocation.ts";
+import type { Event } from "../domain/event.ts";
+import type { HttpResponse, Invocation } from "../domain/invocation.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { AppProbe } from "../domain/known-app.ts";
 import { type HttpTrigger, timerEvent } from "../domain/trigger.ts";
@@ -10,11 +11,13 @@ import { Accounts } from "./accounts/accounts.ts";
 import { type App, Apps } from "./accounts/apps.ts";
 import { RequestAcceptor } from "./requests/accept-request.ts";
 import { type CodeInput, resolveCode } from "./code/build-component.ts";
+import { type SourceActivity, activityOf } from "./runs/activity.ts";
 import type { CommittedRun } from "./runs/commit-run.ts";
 import { Credentials } from "./accounts/credentials.ts";
 import { deleteSource } from "./sources/delete.ts";
 import { Deliverer } from "./deliveries/deliver.ts";
 import { type DeployRequest, deploy } from "./sources/deploy.ts";
+import { type Rehearsal, rehearse } from "./runs/rehearse.ts";
 import type { EventFeed } from "./runs/event-feed.ts";
 import { keepCool, keepPruned, keepRenewed } from "./housekeeping.ts";
 import { LiveSource } from "./runs/live-source.ts";
@@ -217,6 +220,15 @@ export class Engine {
     return this.#ports.store.readState(source.id);
   }
 
+  /** What these sources have done lately; those that are gone are left out. */
+  activityOf(ids: readonly string[]): Promise<readonly SourceActivity[]> {
+    const known = new Set<string>(ids);
+    return activityOf(
+      this.#ports,
+      this.#sources.ids.filter((id) => known.has(id)),
+    );
+  }
+
   /** As another server can take it over. */
   export(live: LiveSource, wishes: ExportWishes): Promise<ExportedSource> {
     return exportSource(this.#ports.store, live, wishes);
@@ -249,12 +261,16 @@ export class Engine {
 
   /** The same trigger again, against today's code. Throws PD_INVOCATION_NOT_FOUND, and PD_BAD_INPUT for a hook. */
   async replay(id: string): Promise<CommittedRun> {
-    const before = await this.history.find(id, "replay");
-    if (before.trigger.kind === "hook")
-      throw new PdError("PD_BAD_INPUT", `Cannot replay ${before.id}: it called the hook ${before.trigger.hook}`, {
-        fix: "pd update <source> runs deactivate and activate",
-      });
+    const before = await this.#replayable(id, "replay");
     return this.find(before.sourceId).invoke(before.trigger, { replayOf: before.id });
+  }
+
+  /** What today's code would do with the same trigger, and what was done: nothing of it is kept. Throws as `replay` does. */
+  async rehearse(id: string): Promise<{ before: Invocation; events: readonly Event[]; after: Rehearsal }> {
+    const before = await this.#replayable(id, "rehearse");
+    const stored = await this.#ports.store.committed(before.id);
+    const live = this.find(before.sourceId);
+    return { before, events: stored?.events ?? [], after: await live.keepWarm(() => rehearse(this.#ports, live, before.trigger)) };
   }
 
   /** Whether an active source is reached under this key. */
@@ -286,6 +302,14 @@ export class Engine {
     for (const live of this.#sources.all()) live.kill("the server stopped");
     await Promise.all([stopped, delivered, this.#chores, credentials.close()]);
     this.#over.abort();
+  }
+
+  async #replayable(id: string, attempted: string): Promise<Invocation> {
+    const before = await this.history.find(id, attempted);
+    if (before.trigger.kind !== "hook") return before;
+    throw new PdError("PD_BAD_INPUT", `Cannot ${attempted} ${before.id}: it called the hook ${before.trigger.hook}`, {
+      fix: "pd update <source> runs deactivate and activate",
+    });
   }
 
   #requireActive(id: string): LiveSource {

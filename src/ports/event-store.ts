@@ -24,6 +24,8 @@ export interface EventStore {
   listEventsSince(sourceId: DeployedId, afterSeq: number, limit: number): Promise<readonly Event[]>;
   /** The number that the newest event ever had; 0 before the first. */
   lastSeq(sourceId: DeployedId): Promise<number>;
+  /** A number that no event before this time has, and none since is less than: of the first one since, or of one deleted before it; one more than the newest when there is none. */
+  firstSeqSince(sourceId: DeployedId, at: number): Promise<number>;
   /** Without a channel, of all. */
   countEvents(sourceId: DeployedId, channel?: string): Promise<number>;
   /** Both ends belong to the range; an open end reaches as far as there are events. */

@@ -61,6 +61,9 @@ export interface InvocationPage {
   readonly before?: InvocationId;
 }
 
+/** What is told of a call in short. */
+export type EndedCall = Pick<Invocation, "id" | "startedAt" | "durationMs" | "outcome">;
+
 /** Runs, and what they leave behind. */
 export interface RunStore {
   /** Hands out what a source remembers, and a fence. Each call makes every earlier fence of this source stale: of two hosts the later one may write. */
@@ -87,6 +90,8 @@ export interface RunStore {
   getInvocation(id: InvocationId): Promise<Invocation | undefined>;
   /** Newest first. */
   listInvocations(sourceId: DeployedId, page: InvocationPage): Promise<readonly Invocation[]>;
+  /** How the newest calls ended, newest first, without what they were called with. */
+  listOutcomes(sourceId: DeployedId, limit: number): Promise<readonly EndedCall[]>;
   invocationLogs(id: InvocationId): Promise<readonly LogLine[]>;
 
   /** Key → JSON text. */

@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
 import { Agent, fetch as send } from "undici";
 import { messageOf } from "../domain/errors.ts";
 
@@ -27,6 +28,11 @@ export function sendRequest(url: string | URL, { timeoutMs, signal, headers, ...
     dispatcher: patient,
     signal: timeoutMs === undefined ? (signal ?? null) : timeoutAfter(timeoutMs, signal),
   });
+}
+
+/** Rejects when the signal aborts. `holds: false`: the program may end meanwhile. */
+export function sleep(ms: number, signal: AbortSignal, { holds = true }: { holds?: boolean } = {}): Promise<void> {
+  return wait(ms, undefined, { signal, ref: holds });
 }
 
 /** The text of an answer, up to so many bytes, also of one that is packed. Throws when it is longer. */

@@ -322,6 +322,18 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect([await store.countEvents(id), await store.countEvents(id, "x"), await store.countEvents(id, "none")]).toEqual([5, 2, 0]);
     });
 
+    it("are found by the time at which they were stored, whatever was deleted between", async () => {
+      const { store, id, fence } = await withSource();
+      expect(await store.firstSeqSince(id, now)).toBe(1);
+      for (const n of [1, 2, 3, 4, 5, 6])
+        await store.commit(
+          run(fence, id, `inv_${n}`, { events: [event("x")], invocation: { ...invocation(`inv_${n}`, id), startedAt: now + n * 1000, durationMs: 0 } }),
+        );
+      await store.deleteEvents(id, { fromSeq: 3, toSeq: 4 });
+      const found = await Promise.all([0, 1000, 2001, 3000, 5000, 6000, 6001].map((ms) => store.firstSeqSince(id, now + ms)));
+      expect(found.map((seq) => (seq === 3 || seq === 4 ? 5 : seq))).toEqual([1, 1, 5, 5, 5, 6, 7]);
+    });
+
     it("are deleted by a range that holds both ends, and their numbers are not used again", async () => {
       const { store, id } = await withEvents();
       expect(await store.deleteEvents(id, { fromSeq: 2, toSeq: 3 })).toBe(2);
@@ -378,6 +390,10 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       for (const n of [1, 2, 3]) await store.commit(run(fence, id, `inv_${n}`));
       expect((await store.listInvocations(id, { limit: 2 })).map((found) => found.id)).toEqual(["inv_3", "inv_2"]);
       expect((await store.listInvocations(id, { limit: 2, before: "inv_2" })).map((found) => found.id)).toEqual(["inv_1"]);
+      expect(await store.listOutcomes(id, 2)).toEqual([
+        { id: "inv_3", startedAt: now, durationMs: 5, outcome: { kind: "returned" } },
+        { id: "inv_2", startedAt: now, durationMs: 5, outcome: { kind: "returned" } },
+      ]);
     });
   });
 

@@ -268,6 +268,8 @@ describe("pd dev", () => {
     await eventually(async () => shown().includes("Ready for updates!"));
     press("o");
     await expect.poll(() => readFile(opened, "utf8").catch(() => "")).toBe(`${/Endpoint: (\S+)/.exec(shown())?.[1]}\n`);
+    press("i");
+    await expect.poll(() => readFile(opened, "utf8")).toMatch(new RegExp(`^${/Inspector: (\S+)/.exec(shown())?.[1]}#ticket=\\w{32}\n$`));
     await killHard(terminal);
     await expect.poll(() => home.json("status")).toMatchObject({ running: false });
   });
@@ -294,7 +296,7 @@ describe("pd dev", () => {
     const { source } = await files(home);
     const { shown, press, closed } = startOnTerminal(home, source);
     await eventually(async () => shown().includes("Ready for updates!"));
-    expect(shown()).toContain("r run now · p replay the last trigger · o open the endpoint · q quit");
+    expect(shown()).toContain("r run now · p replay the last trigger · o open the endpoint · i open the inspector · q quit");
     press("r");
     await eventually(async () => shown().includes("run by hand"));
     await writeFile(source, version("asked", 'who: { type: "string", label: "Whom to greet" }'));

@@ -50,6 +50,7 @@ describe("a key that may only read", () => {
         const real = path
           .replace("{id}", path === "/v1/apps/{id}" ? "slack" : id)
           .replace("{number}", "1")
+          .replace("{event_id}", "0-1")
           .replaceAll(/\{\w+\}/g, "x");
         const { status, text } = await ask(server, real, { key, method: method.toUpperCase() });
         answers[`${method} ${path}`] = status;

@@ -35,6 +35,7 @@ async function runServer(cli: CliContext, settings: Settings, { isShared }: { is
     printLine(
       cli,
       fields([
+        ["Page", `${shown.api_url}/ (pd open)`],
         ["API", shown.api_url],
         ["Endpoints", `${shown.endpoint_url}/<key>`],
         ["Home", shown.home],

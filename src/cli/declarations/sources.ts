@@ -51,6 +51,10 @@ export function deployCommands(program: Command, run: Run): void {
 
 export function readCommands(program: Command, run: Run): void {
   program
+    .command("open [source]")
+    .description("Open the web page in a browser, or a source on it")
+    .action((source, _flags, command) => run(command, async (cli) => (await import("../commands/open.ts")).open(cli, source)));
+  program
     .command("list [kind]")
     .description("List sources (so), components or streams (st)")
     .action((kind, _flags, command) => run(command, async (cli) => (await import("../commands/list.ts")).list(cli, kind ?? "sources")));

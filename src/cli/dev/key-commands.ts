@@ -3,9 +3,10 @@ import type { SourceRecord } from "../../api/sources.ts";
 import type { Client } from "../../client/client.ts";
 import { openInBrowser } from "../open-browser.ts";
 import type { CliContext } from "../context.ts";
+import { pageWithTicket } from "../page-address.ts";
 import { printNote } from "../reporter.ts";
 
-export const KEY_HELP = "r run now · p replay the last trigger · o open the endpoint · q quit";
+export const KEY_HELP = "r run now · p replay the last trigger · o open the endpoint · i open the inspector · q quit";
 
 /** Hands on each key by its name, Ctrl-C as `q`. */
 export function listenToKeys(stdin: NodeJS.ReadStream, { press, ended }: { press: (key: string) => void; ended: () => void }): void {
@@ -24,6 +25,10 @@ export async function replayLast(cli: CliContext, client: Client, { id }: Source
   const last = recent.find(({ trigger }) => trigger.kind !== "hook");
   if (last === undefined) return printNote(cli, "Nothing to replay yet: the source has not been triggered");
   await client.invocations.replay(last.id);
+}
+
+export async function openInspector(cli: CliContext, client: Client, { id }: SourceRecord): Promise<void> {
+  openInBrowser(cli, await pageWithTicket(client, id));
 }
 
 export function openEndpoint(cli: CliContext, { endpoint_url: url }: SourceRecord): void {

@@ -18,7 +18,8 @@ import { FileWatcher } from "./file-watcher.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { promptAllQuestions } from "./prompt-all.ts";
 import { Timeline } from "./timeline.ts";
-import { KEY_HELP, listenToKeys, openEndpoint, replayLast, runNow } from "./key-commands.ts";
+import { pageOf } from "../page-address.ts";
+import { KEY_HELP, listenToKeys, openEndpoint, openInspector, replayLast, runNow } from "./key-commands.ts";
 
 /** No save can mend these. */
 const HOPELESS = new Set(["PD_SOURCE_NOT_FOUND", "PD_SERVER_UNREACHABLE"]);
@@ -238,6 +239,7 @@ class Session {
     if (this.#cli.isJson) return printJson(this.#cli, source);
     printLine(this.#cli, `${this.#isNew ? "Deployed" : "Attached to"} ${source.name_slug} (${source.id}), watching ${path}`);
     if (source.endpoint_url !== undefined) printLine(this.#cli, `Endpoint: ${source.endpoint_url}`);
+    printLine(this.#cli, `Inspector: ${pageOf(this.#settings.client, source.id)}`);
     if (stdin.isTTY === true) printLine(this.#cli, coloursFor(this.#cli.stdout, this.#cli).dim(KEY_HELP));
     printLine(this.#cli, "Ready for updates!");
   }
@@ -263,6 +265,8 @@ class Session {
         return replayLast(this.#cli, client, source);
       case "o":
         return openEndpoint(this.#cli, source);
+      case "i":
+        return openInspector(this.#cli, client, source);
     }
   }
 }

@@ -1,9 +1,9 @@
-import type { DataStoreStore } from "../../ports/data-store-store.ts";
 import type { DataStoreRequest } from "../../domain/data-store.ts";
 import type { JsonValue } from "../../domain/json.ts";
+import type { StoreValues } from "./rehearsed-stores.ts";
 
 /** What a component wants of a data store that it was given. */
-export async function answerDataStore({ store }: { readonly store: DataStoreStore }, request: DataStoreRequest): Promise<JsonValue | undefined> {
+export async function answerDataStore({ store }: { readonly store: StoreValues }, request: DataStoreRequest): Promise<JsonValue | undefined> {
   switch (request.operation) {
     case "get":
       return store.getDataStoreValue(request.store, request.key);

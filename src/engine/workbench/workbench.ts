@@ -79,8 +79,8 @@ export class Workbench {
   }
 
   /** What `additionalProps` declares for these values. Throws PD_BAD_PROPS, PD_ADDITIONAL_PROPS_FAILED. */
-  additionalProps(piece: WorkPiece, given: JsonObject): Promise<readonly PropDeclaration[]> {
-    return this.#with(piece, (loaded) => this.#dynamicProps(loaded, { given }));
+  additionalProps(piece: WorkPiece, given: JsonObject, { isPartial = false }: { isPartial?: boolean } = {}): Promise<readonly PropDeclaration[]> {
+    return this.#with(piece, (loaded) => this.#dynamicProps(loaded, { given, ...(isPartial ? { isPartial } : {}) }));
   }
 
   /** Throws PD_NOT_A_COMPONENT, PD_BAD_PROPS and its like; an action that fails is a result. */

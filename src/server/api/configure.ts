@@ -24,7 +24,7 @@ export function configureRoutes(engine: Engine): readonly Route[] {
     route(components.props, async ({ params }) => {
       const piece = await pieceOf(engine, params);
       const { definition } = await engine.workbench.describe(piece);
-      const dynamic = await engine.workbench.additionalProps(piece, valuesOf(engine, params));
+      const dynamic = await engine.workbench.additionalProps(piece, valuesOf(engine, params), { isPartial: params.partial });
       const configurableProps = withDynamicProps(definition.props, dynamic).map(propFacts);
       return { observations: [], errors: [], dynamicProps: { id: "dyp_stateless", configurableProps } };
     }),
@@ -40,7 +40,10 @@ async function pieceOf(engine: Engine, params: z.output<typeof codeParams> & Pic
   return { code: await requiredCode(engine, params, "use a component"), env: params.env };
 }
 
-function valuesOf(engine: Engine, { configured_props: given, source_id: id }: z.output<typeof components.props.params>): JsonObject {
+function valuesOf(
+  engine: Engine,
+  { configured_props: given, source_id: id }: Pick<z.output<typeof components.props.params>, "configured_props" | "source_id">,
+): JsonObject {
   return id === undefined ? given : { ...engine.find(id, "configure source").source.configured, ...given };
 }
 

@@ -1,5 +1,6 @@
 import { api } from "../../api/api.ts";
 import type { EventRecord } from "../../api/events.ts";
+import { PdError } from "../../domain/errors.ts";
 import type { DeployedId } from "../../domain/ids.ts";
 import { errorMessage, logMessage } from "../../domain/system-channels.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -34,6 +35,13 @@ export function eventRoutes(engine: Engine): readonly Route[] {
         shown.map((event) => eventRecord(id, event, expand === "event")),
         total,
       );
+    }),
+    route(events.get, async ({ part }) => {
+      const { id, slug } = engine.find(part("id"), "read an event of").source;
+      const seq = seqOf(part("event_id"));
+      const [found] = await engine.events.list(id, { limit: 1, beforeSeq: seq + 1, afterSeq: seq - 1 });
+      if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot show event ${part("event_id")} of ${slug}: it is not kept, or never was`);
+      return { data: eventRecord(id, found, true) };
     }),
     route(events.errors, ({ params, part }) => channelPage(engine, { id: part("id"), name: "$errors", limit: params.limit })),
     route(events.logs, ({ params, part }) => channelPage(engine, { id: part("id"), name: "$logs", limit: params.limit })),

@@ -1,6 +1,7 @@
 import { api } from "../../api/api.ts";
 import { isInvocationId } from "../../domain/ids.ts";
 import type { Engine } from "../../engine/engine.ts";
+import { rehearsalRecord } from "./rehearsal-record.ts";
 import { instantRecord, invocationRecord, observationRecord } from "./records.ts";
 import { type Route, route } from "./route.ts";
 
@@ -25,6 +26,10 @@ export function invocationRoutes(engine: Engine): readonly Route[] {
     route(invocations.get, async ({ part }) => {
       const invocation = await engine.history.find(part("id"));
       return { data: invocationRecord(invocation, await engine.history.linesOf(invocation)) };
+    }),
+    route(invocations.rehearse, async ({ part }) => {
+      const rehearsed = await engine.rehearse(part("id"));
+      return { data: rehearsalRecord(rehearsed, engine.find(rehearsed.before.sourceId).source.version) };
     }),
     route(invocations.replay, async ({ part }) => {
       const { invocation } = await engine.replay(part("id"));

@@ -7,6 +7,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import { accountRoutes, checkWorkspace } from "./account.ts";
 import { appRoutes } from "./apps.ts";
+import { mountPage } from "../page-files.ts";
 import { type BackupSettings, mountBackup } from "./backup.ts";
 import { componentRoutes } from "./components.ts";
 import { configureRoutes } from "./configure.ts";
@@ -44,6 +45,8 @@ export interface ApiSettings {
   readonly metrics: () => Promise<string>;
   /** True when requests are taken. */
   readonly isReady: () => boolean;
+  /** Where the built web page lies. */
+  readonly pageFolder: string;
   readonly backup: BackupSettings;
   /** Seals every secret with a new key. */
   readonly rotateSecrets: () => Promise<void>;
@@ -67,6 +70,7 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   });
   app.get("/healthz", (context) => context.text("ok"));
   app.get("/readyz", (context) => (settings.isReady() ? context.text("ready") : context.text("not ready", 503)));
+  mountPage(app, settings.pageFolder);
   app.get("/v1/openapi.json", (context) => context.json(openApiDocument(routes, { version, url: settings.url() })));
   app.get("/v1/reference", (context) => context.html(referencePage(routes, version)));
   for (const declared of routes) if (declared.isOpen) mount(app, engine, declared);
@@ -116,7 +120,7 @@ function apiRoutes(engine: Engine, { clock, version, status, rotateSecrets }: Ap
     ...connectedAccountRoutes(engine),
     ...oauthRoutes(engine),
     ...pageRoutes(new PageTickets(clock), version),
-    ...serverRoutes(engine, { status, rotateSecrets }),
+    ...serverRoutes(engine, { clock, status, rotateSecrets }),
   ];
 }
 

@@ -1,12 +1,18 @@
 import { createHash } from "node:crypto";
+import type { z } from "zod";
 import { api } from "../../api/api.ts";
 import type { KeyRecord, StatusRecord } from "../../api/server.ts";
+import { PdError } from "../../domain/errors.ts";
+import { nextInstant, parseTimer } from "../../domain/schedule.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { ApiKey } from "../../ports/key-store.ts";
 import { seconds } from "./records.ts";
 import { type Route, route } from "./route.ts";
 
 const { server, keys } = api;
+
+const SHOWN_INSTANTS = 5;
 
 /** SHA-256, hex: what is kept of a key. */
 export function hashOfKey(key: string): string {
@@ -14,15 +20,17 @@ export function hashOfKey(key: string): string {
 }
 
 interface ServerRouteSettings {
+  readonly clock: Pick<Clock, "now">;
   readonly status: () => StatusRecord;
   /** Seals every secret with a new key. */
   readonly rotateSecrets: () => Promise<void>;
 }
 
 /** The server itself: its state, its secrets, and who may call it. */
-export function serverRoutes({ apiKeys }: Engine, { status, rotateSecrets }: ServerRouteSettings): readonly Route[] {
+export function serverRoutes({ apiKeys }: Engine, { status, rotateSecrets, clock }: ServerRouteSettings): readonly Route[] {
   return [
     route(server.status, () => ({ data: status() })),
+    route(server.schedule, ({ params }) => ({ data: { next_ms: nextInstants(params, clock.now()) } })),
     route(server.rotateSecrets, async () => {
       await rotateSecrets();
       return { data: { rotated: true as const } };
@@ -37,6 +45,16 @@ export function serverRoutes({ apiKeys }: Engine, { status, rotateSecrets }: Ser
       return { data: { id: part("id"), deleted: true } };
     }),
   ];
+}
+
+/** Throws PD_BAD_INPUT for what is no schedule. */
+function nextInstants(given: z.output<typeof server.schedule.params>, now: number): number[] {
+  const parsed = parseTimer(given);
+  if (typeof parsed === "string") throw new PdError("PD_BAD_INPUT", `Cannot tell when it would run: ${parsed}`);
+  const found: number[] = [];
+  for (let at = nextInstant(parsed.schedule, now, now); at !== undefined && found.length < SHOWN_INSTANTS; at = nextInstant(parsed.schedule, now, at))
+    found.push(at);
+  return found;
 }
 
 function keyRecord({ id, name, isReadOnly, createdAt }: ApiKey): KeyRecord {

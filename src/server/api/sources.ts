@@ -15,6 +15,9 @@ import { type Route, pageOf, route } from "./route.ts";
 
 const { sources } = api;
 
+/** Sources whose activity is asked for with one call. */
+const MOST_AT_ONCE = 200;
+
 /** /sources (platform.md §1.4). */
 export function sourceRoutes(engine: Engine): readonly Route[] {
   const list = (params: z.output<typeof pageParams>) =>
@@ -50,6 +53,13 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       };
       return { data: await liveRecord(engine, await engine.update(engine.find(part("id"), "update source"), change)) };
     }),
+    route(sources.activity, async ({ params: { ids } }) => ({
+      data: (await engine.activityOf(ids.split(",").slice(0, MOST_AT_ONCE))).map(({ sourceId, events, calls }) => ({
+        source_id: sourceId,
+        events: [...events],
+        calls: calls.map(({ id, startedAt, durationMs, outcome }) => ({ id, started_at_ms: startedAt, duration_ms: durationMs, outcome: outcome.kind })),
+      })),
+    })),
     route(sources.delete, async ({ params, part }) => {
       const live = engine.find(part("id"), "delete source");
       await engine.delete(live, params.force === true);

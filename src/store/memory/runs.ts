@@ -65,13 +65,20 @@ export function memoryRuns(shelves: Shelves): RunStore & EventStore & PostponedS
   };
 }
 
-function memoryInvocations({ invocations }: Shelves): Pick<RunStore, "getInvocation" | "listInvocations" | "invocationLogs"> {
+function memoryInvocations({ invocations }: Shelves): Pick<RunStore, "getInvocation" | "listInvocations" | "listOutcomes" | "invocationLogs"> {
   return {
     getInvocation: async (id) => invocations.get(id)?.invocation,
     async listInvocations(sourceId, { limit, before }) {
       const all = [...invocations.values()].filter(({ invocation }) => invocation.sourceId === sourceId).map(({ invocation }) => invocation);
       const end = before === undefined ? -1 : all.findIndex(({ id }) => id === before);
       return (end < 0 ? all : all.slice(0, end)).toReversed().slice(0, limit);
+    },
+    async listOutcomes(sourceId, limit) {
+      const all = [...invocations.values()].filter(({ invocation }) => invocation.sourceId === sourceId);
+      return all
+        .toReversed()
+        .slice(0, limit)
+        .map(({ invocation: { id, startedAt, durationMs, outcome } }) => ({ id, startedAt, durationMs, outcome }));
     },
     invocationLogs: async (id) => invocations.get(id)?.logs ?? [],
   };
@@ -136,6 +143,7 @@ function memoryEvents({ sources }: Shelves): EventStore {
         .filter(({ seq }) => seq > afterSeq)
         .slice(0, limit),
     lastSeq: async (id) => sources.get(id)?.lastSeq ?? 0,
+    firstSeqSince: async (id, at) => of(id).find(({ storedAt }) => storedAt >= at)?.seq ?? (sources.get(id)?.lastSeq ?? 0) + 1,
     countEvents: async (id, channel) => of(id).filter((event) => channel === undefined || event.channel === channel).length,
     async deleteEvents(id, { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER, channel }) {
       const kept = sources.get(id);

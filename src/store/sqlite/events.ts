@@ -17,7 +17,7 @@ export function eventWrites(db: Database): EventWrites {
   };
 }
 
-type EventReads = Pick<EventStore, "listEvents" | "listEventsSince" | "lastSeq" | "countEvents">;
+type EventReads = Pick<EventStore, "listEvents" | "listEventsSince" | "lastSeq" | "firstSeqSince" | "countEvents">;
 
 const LIST = "select * from events where source_id = ? and seq < ? and seq > ? and (? is null or channel = ?) order by seq desc limit ?";
 
@@ -25,12 +25,29 @@ export function eventReads(db: Database): EventReads {
   const list = db.prepare(LIST);
   const since = db.prepare("select * from events where source_id = ? and seq > ? order by seq limit ?");
   const last = db.prepare("select last_seq from source_progress where source_id = ?");
+  const firstSince = timeFinder(db);
   const count = db.prepare("select count(*) as count from events where source_id = ? and (? is null or channel = ?)");
   return {
     listEvents: async (sourceId, { limit, beforeSeq = Number.MAX_SAFE_INTEGER, afterSeq = 0, channel }) =>
       rows(list.all(sourceId, beforeSeq, afterSeq, channel ?? null, channel ?? null, limit)).map(eventOfRow),
     listEventsSince: async (sourceId, afterSeq, limit) => rows(since.all(sourceId, afterSeq, limit)).map(eventOfRow),
     lastSeq: async (sourceId) => Number(row(last.get(sourceId))?.["last_seq"] ?? 0),
+    firstSeqSince: async (sourceId, at) => firstSince(sourceId, at, Number(row(last.get(sourceId))?.["last_seq"] ?? 0)),
     countEvents: async (sourceId, channel) => Number(row(count.get(sourceId, channel ?? null, channel ?? null))?.["count"] ?? 0),
+  };
+}
+
+/** Numbers and times of a source's events rise together, so a time is found by halving. */
+function timeFinder(db: Database): (sourceId: DeployedId, at: number, lastSeq: number) => number {
+  const next = db.prepare("select seq, stored_at from events where source_id = ? and seq >= ? order by seq limit 1");
+  return (sourceId, at, lastSeq) => {
+    let [low, high] = [1, lastSeq + 1];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const found = row(next.get(sourceId, middle));
+      if (found === undefined || Number(found["stored_at"]) >= at) high = middle;
+      else low = Number(found["seq"]) + 1;
+    }
+    return low;
   };
 }

@@ -12,7 +12,7 @@ import type { AutoSubscription, Subscription } from "../../domain/subscription.t
 import type { Trigger } from "../../domain/trigger.ts";
 import type { Webhook } from "../../domain/webhook.ts";
 import type { ApiKey } from "../../ports/key-store.ts";
-import type { PendingRequest } from "../../ports/run-store.ts";
+import type { EndedCall, PendingRequest } from "../../ports/run-store.ts";
 import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
 
 type Row = Record<string, unknown>;
@@ -125,6 +125,10 @@ export function invocationOf(row: Row): Invocation {
     returned: row["returned"] as string | null,
     version: row["version"] as number | null,
   });
+}
+
+export function endedCallOf(row: Row): EndedCall {
+  return { id: row["id"] as EndedCall["id"], startedAt: Number(row["started_at"]), durationMs: Number(row["duration_ms"]), outcome: json(row["outcome"]) };
 }
 
 export function logLinesOf(row: Row): readonly LogLine[] {

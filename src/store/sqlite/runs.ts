@@ -7,7 +7,7 @@ import { publisher } from "./deliveries.ts";
 import { eventWriter } from "./event-writer.ts";
 import type { Database } from "../../database/driver.ts";
 import { postponer } from "./postponed.ts";
-import { eventOfRow, invocationOf, json, listenerOf, logLinesOf, row, rows } from "./rows.ts";
+import { endedCallOf, eventOfRow, invocationOf, json, listenerOf, logLinesOf, row, rows } from "./rows.ts";
 
 export interface RunWrites {
   open(id: DeployedId): OpenedSource;
@@ -132,7 +132,10 @@ function stateReader(db: Database, table: StateTable): (id: string) => Record<st
   return (id) => Object.fromEntries(rows(select.all(id)).map((entry) => [String(entry["key"]), String(entry["value"])]));
 }
 
-type RunReads = Pick<RunStore, "committed" | "getInvocation" | "listInvocations" | "invocationLogs" | "readState" | "readActionState" | "readCache">;
+type RunReads = Pick<
+  RunStore,
+  "committed" | "getInvocation" | "listInvocations" | "listOutcomes" | "invocationLogs" | "readState" | "readActionState" | "readCache"
+>;
 
 const LIST_INVOCATIONS = `select * from invocations
   where source_id = ? and seq < coalesce((select seq from invocations where id = ?), 9e18) order by seq desc limit ?`;
@@ -147,6 +150,7 @@ export function runReads(db: Database): RunReads {
   const eventsOf = db.prepare("select * from events where source_id = ? and invocation_id = ? order by seq");
   const listenersOf = db.prepare(LISTENERS_OF);
   const invocations = db.prepare(LIST_INVOCATIONS);
+  const outcomes = db.prepare("select id, started_at, duration_ms, outcome from invocations where source_id = ? order by seq desc limit ?");
   const cache = db.prepare("select cache from source_progress where source_id = ?");
   const readState = stateReader(db, "state");
   const readActionState = stateReader(db, "action_state");
@@ -162,6 +166,7 @@ export function runReads(db: Database): RunReads {
       return { events: rows(eventsOf.all(String(found["source_id"]), id)).map(eventOfRow), listeners: rows(listenersOf.all(id)).map(listenerOf) };
     },
     listInvocations: async (sourceId, { limit, before }) => rows(invocations.all(sourceId, before ?? null, limit)).map(invocationOf),
+    listOutcomes: async (sourceId, limit) => rows(outcomes.all(sourceId, limit)).map(endedCallOf),
     invocationLogs: async (id) => rows(chunksOf.all(id)).flatMap(logLinesOf),
     readState: async (id) => readState(id),
     readActionState: async (id) => readActionState(id),

@@ -1,0 +1,17 @@
+import { type CliContext, connect } from "../context.ts";
+import { openInBrowser } from "../open-browser.ts";
+import { pageWithTicket } from "../page-address.ts";
+import { printJson, printLine, printNote } from "../reporter.ts";
+
+/** `pd open [source]`: the web page, in a browser of this machine. The address carries a ticket, and never the key. */
+export async function open(cli: CliContext, source: string | undefined): Promise<number> {
+  const client = await connect(cli);
+  const url = await pageWithTicket(client, source === undefined ? undefined : (await client.sources.get(source)).id);
+  if (cli.isJson) printJson(cli, { url });
+  else {
+    printLine(cli, url);
+    printNote(cli, "The address is good once, within a minute");
+  }
+  openInBrowser(cli, url);
+  return 0;
+}

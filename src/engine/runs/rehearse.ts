@@ -1,0 +1,113 @@
+import { type DedupeCache, dedupe } from "../../domain/dedupe.ts";
+import { type Emit, orderEmits } from "../../domain/event.ts";
+import { PdError } from "../../domain/errors.ts";
+import { invocationId } from "../../domain/ids.ts";
+import type { BadResponse, HttpResponse, LogLine, RunResult, StateChanges } from "../../domain/invocation.ts";
+import type { Trigger } from "../../domain/trigger.ts";
+import type { RunStore } from "../../ports/run-store.ts";
+import type { Unit } from "../../ports/runner.ts";
+import { refusedRun } from "../accounts/credentials.ts";
+import { answerDataStore } from "./data-stores.ts";
+import type { LiveSource } from "./live-source.ts";
+import { RehearsedStores } from "./rehearsed-stores.ts";
+import type { RunPorts } from "./run-ports.ts";
+import { rightsOf, unitCode } from "./source-units.ts";
+
+interface RehearsalPorts extends Pick<RunPorts, "runner" | "packages" | "processes" | "clock" | "settings" | "credentials"> {
+  readonly store: RunPorts["store"] & Pick<RunStore, "readState" | "readCache">;
+}
+
+/** An emit, and why dedupe would drop it now. */
+export interface RehearsedEmit {
+  readonly emit: Emit;
+  readonly dropped?: string;
+}
+
+/** What a call would do. */
+export interface Rehearsal {
+  readonly result: Pick<RunResult, "outcome" | "returned">;
+  readonly durationMs: number;
+  readonly emits: readonly RehearsedEmit[];
+  /** The state that it began with: key → JSON text. */
+  readonly state: Readonly<Record<string, string>>;
+  readonly stateChanges: StateChanges;
+  readonly response: HttpResponse | BadResponse | undefined;
+  readonly logs: readonly LogLine[];
+}
+
+/**
+ * Calls today's code with a trigger, in a process of its own on a copy of the state, and keeps nothing: no event, no
+ * state, no value of a data store, no record. What the code asks of third parties is asked for real.
+ */
+export async function rehearse(ports: RehearsalPorts, live: LiveSource, trigger: Trigger): Promise<Rehearsal> {
+  const { clock, credentials, settings, store } = ports;
+  const { source, definition } = live;
+  const [state, cache] = await Promise.all([store.readState(source.id), store.readCache(source.id)]);
+  const reach = await credentials.reachOrRefusal(definition.props, source.configured);
+  if (reach instanceof PdError) return rehearsalOf(refusedRun(reach), { state, cache, strategy: undefined, durationMs: 0 });
+  let response: HttpResponse | BadResponse | undefined;
+  const unit = await startUnit(ports, live, state);
+  try {
+    const startedAt = clock.now();
+    const result = await unit.call(
+      {
+        id: invocationId(startedAt, clock.randomText(8)),
+        method: { kind: "run", trigger },
+        ...reach,
+        dynamicProps: source.dynamicProps,
+        endpoint: live.endpoint,
+        deadlineMs: settings.deadlineMs,
+      },
+      { log: () => {}, respond: (given) => (response ??= given) },
+    );
+    return { ...rehearsalOf(result, { state, cache, strategy: definition.dedupe, durationMs: clock.now() - startedAt }), response };
+  } finally {
+    unit.kill("the rehearsal is over");
+  }
+}
+
+async function startUnit(ports: RehearsalPorts, live: LiveSource, state: Readonly<Record<string, string>>): Promise<Unit> {
+  const { processes, runner, packages } = ports;
+  const { bundle, packagesFolder } = await live.readComponent();
+  const stores = new RehearsedStores(ports.store);
+  const code = { ...unitCode(packages, live.source, { bundle, packagesFolder, ...rightsOf(live.source) }), state };
+  const wait = processes.enter(false);
+  if (wait !== undefined) await wait;
+  let isGone = false;
+  const leave = (): void => {
+    if (!isGone) processes.leave();
+    isGone = true;
+  };
+  try {
+    // What comes after the call is over is no part of what is shown.
+    return await runner.start(code, { late: () => {}, ask: (request) => answerDataStore({ store: stores }, request), ended: leave });
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+interface Ground {
+  readonly state: Readonly<Record<string, string>>;
+  readonly cache: DedupeCache;
+  readonly strategy: LiveSource["definition"]["dedupe"];
+  readonly durationMs: number;
+}
+
+function rehearsalOf({ outcome, returned, emits, stateChanges, logs }: RunResult, { state, cache, strategy, durationMs }: Ground): Rehearsal {
+  const ordered = orderEmits(emits);
+  const { dropped } = dedupe(strategy, cache, ordered);
+  const reasons = new Map(dropped.map(({ emit, reason }) => [emit, reason]));
+  return {
+    result: { outcome, ...(returned === undefined ? {} : { returned }) },
+    durationMs,
+    emits: ordered.map((emit) => {
+      const reason = reasons.get(emit);
+      return reason === undefined ? { emit } : { emit, dropped: reason };
+    }),
+    state,
+    stateChanges,
+    response: undefined,
+    logs,
+  };
+}

@@ -1,0 +1,75 @@
+import { readFile, readdir } from "node:fs/promises";
+import { extname, join } from "node:path";
+import type { Context, Hono } from "hono";
+import { codeOf } from "../domain/errors.ts";
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/** First parts of the paths that show the page; it looks at the rest itself. */
+const SECTIONS = ["sources", "webhooks", "accounts", "actions", "stores", "schedule", "status", "components"];
+
+/** Only what this server hands out runs, no site may frame the page, and no address is told to others. */
+const HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types dompurify 'allow-duplicates'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=()",
+};
+
+/** The web page: files that were built, at addresses that begin with the sections of the page. */
+export function mountPage(app: Hono, folder: string): void {
+  const show = (context: Context): Promise<Response> => answer(context, folder, "index.html");
+  app.get("/", show);
+  for (const section of SECTIONS) {
+    app.get(`/${section}`, show);
+    app.get(`/${section}/*`, (context, next) => (isStream(context) ? next() : show(context)));
+  }
+  // The rest of the path is looked for among the names that there are.
+  app.get("/assets/:name", (context) => answer(context, join(folder, "assets"), context.req.param("name")));
+}
+
+/** `/sources/{id}/sse` is a stream, and was one before there was a page. */
+function isStream({ req }: Context): boolean {
+  return req.path.endsWith("/sse");
+}
+
+async function answer(context: Context, folder: string, name: string): Promise<Response> {
+  const names = await namesIn(folder);
+  if (!names.includes(name)) return context.text("There is no such file", 404, HEADERS);
+  const accepted = context.req.header("accept-encoding") ?? "";
+  const packing = (
+    [
+      ["br", "br"],
+      ["gzip", "gz"],
+    ] as const
+  ).find(([coding, ending]) => accepted.includes(coding) && names.includes(`${name}.${ending}`));
+  const body = await readFile(join(folder, packing === undefined ? name : `${name}.${packing[1]}`));
+  return new Response(new Uint8Array(body), {
+    headers: {
+      ...HEADERS,
+      "content-type": TYPES[extname(name)] ?? "application/octet-stream",
+      // Names tell the content, but for the one file that names the others.
+      "cache-control": name === "index.html" ? "no-cache" : "public, max-age=31536000, immutable",
+      vary: "accept-encoding",
+      ...(packing === undefined ? {} : { "content-encoding": packing[0] }),
+    },
+  });
+}
+
+/** None where the page was not built. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}

@@ -1,0 +1,22 @@
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { Client } from "../client/client.ts";
+import type { Session } from "./session.ts";
+
+const SessionContext = createContext<Session | undefined>(undefined);
+export const SessionProvider = SessionContext.Provider;
+
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (session === undefined) throw new Error("This part of the page wants a session");
+  return session;
+}
+
+export function useClient(): Client {
+  return useSession().client;
+}
+
+/** Whoever may only read is offered nothing that changes anything. */
+export function useMayChange(): boolean {
+  return !useSession().isReadOnly;
+}

@@ -1,0 +1,39 @@
+/** What the client of the API speaks with in a browser: the build puts it in the place of `system/http-client.ts`. */
+export interface Sending {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal | null;
+  readonly redirect?: "follow" | "manual";
+  readonly timeoutMs?: number;
+}
+
+export type Answer = Response;
+
+/** No cookie goes with it: the key is in a header. */
+export function sendRequest(url: string, { timeoutMs, signal = null, headers, ...rest }: Sending = {}): Promise<Answer> {
+  const limits = [...(signal === null ? [] : [signal]), ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)])];
+  return fetch(url, { ...rest, headers: { ...headers }, credentials: "omit", cache: "no-store", signal: limits.length === 0 ? null : AbortSignal.any(limits) });
+}
+
+export async function textOf(answer: Answer, mostBytes: number): Promise<string> {
+  const text = await answer.text();
+  if (text.length > mostBytes) throw new Error(`the answer has more than ${mostBytes} bytes`);
+  return text;
+}
+
+/** Rejects when the signal aborts. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(new DOMException("over", "AbortError"));
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+}

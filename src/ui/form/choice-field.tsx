@@ -1,0 +1,172 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type JsonObject, type JsonValue, isSameJson } from "../../domain/json.ts";
+import { messageOf } from "../../domain/errors.ts";
+import type { FieldProps } from "./field-props.ts";
+
+export interface Choice {
+  readonly label: string;
+  readonly value: JsonValue;
+}
+
+interface ChoicePage {
+  readonly choices: readonly Choice[];
+  /** Handed back for the next page. */
+  readonly context: JsonObject;
+}
+
+interface Asked {
+  readonly prop: string;
+  readonly page: number;
+  readonly context: JsonObject;
+  readonly query?: string;
+}
+
+/** Asks the component for one page of choices. */
+export type ChoiceAsker = (asked: Asked) => Promise<ChoicePage>;
+
+const TYPING_MS = 250;
+
+interface Loading {
+  readonly choices: readonly Choice[];
+  readonly page: number;
+  readonly next: JsonObject | undefined;
+  readonly isLoading: boolean;
+  readonly error?: unknown;
+}
+
+const NOTHING: Loading = { choices: [], page: -1, next: undefined, isLoading: false };
+
+/** Choices that are declared, or that the component computes: with search and further pages. Several where it takes a list. */
+export function ChoiceField(props: FieldProps & { ask: ChoiceAsker; values: JsonObject }) {
+  const { prop, value, set, id, isDisabled, describedBy, isWrong, ask } = props;
+  const isMany = prop.type.endsWith("[]");
+  const [query, setQuery] = useState("");
+  const [loading, load] = useChoices(prop.remoteOptions === true, (asked) => ask({ ...asked, prop: prop.name }));
+  const choices = prop.remoteOptions === true ? loading.choices : (prop.options ?? []);
+  const chosen = isMany ? (Array.isArray(value) ? value : []) : value === undefined ? [] : [value];
+  const isSearched = prop.useQuery === true;
+  const shown = choices.filter(({ label }) => isSearched || label.toLowerCase().includes(query.toLowerCase()));
+  const choose = (next: JsonValue): void => {
+    if (!isMany) return set(isSameJson(next, value) && prop.optional === true ? undefined : next);
+    const rest = chosen.filter((known) => !isSameJson(known, next));
+    set(rest.length < chosen.length ? rest : [...chosen, next]);
+  };
+  const search = useDelayed((text: string) => isSearched && load({ page: 0, context: {}, query: text }));
+  return (
+    <div class="stack tight">
+      {chosen.length > 0 && (
+        <div class="row wrap">
+          {chosen.map((one) => (
+            <button key={JSON.stringify(one)} type="button" class="button" disabled={isDisabled} onClick={() => choose(one)} title="Take it away">
+              {labelOf(one, choices)} <span aria-hidden="true">×</span>
+              <span class="visually-hidden">take it away</span>
+            </button>
+          ))}
+        </div>
+      )}
+      <input
+        id={id}
+        class="input"
+        type="search"
+        autocomplete="off"
+        disabled={isDisabled}
+        aria-invalid={isWrong}
+        aria-describedby={describedBy}
+        placeholder={isSearched ? "Type to search" : "Choose below, or type a value and press Enter"}
+        value={query}
+        onFocus={() => prop.remoteOptions === true && loading.page < 0 && load({ page: 0, context: {} })}
+        onInput={({ currentTarget }) => {
+          setQuery(currentTarget.value);
+          search(currentTarget.value);
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || query === "") return;
+          event.preventDefault();
+          choose(shown.find(({ label }) => label === query)?.value ?? typedValue(prop.type, query));
+          setQuery("");
+        }}
+      />
+      {loading.error !== undefined && <p class="problem">{messageOf(loading.error)}</p>}
+      {(shown.length > 0 || loading.isLoading) && (
+        <ul class="panel scrolls" style={{ maxHeight: "200px" }} aria-label={`Choices of ${prop.label ?? prop.name}`}>
+          {shown.map((choice) => {
+            const isChosen = chosen.some((one) => isSameJson(one, choice.value));
+            return (
+              <li key={JSON.stringify(choice.value)}>
+                <button
+                  type="button"
+                  class="button plain"
+                  style={{ width: "100%", justifyContent: "flex-start" }}
+                  disabled={isDisabled}
+                  aria-pressed={isChosen}
+                  onClick={() => choose(choice.value)}
+                >
+                  <span aria-hidden="true">{isChosen ? "✓" : " "}</span> <bdi class="cut">{choice.label}</bdi>
+                </button>
+              </li>
+            );
+          })}
+          {loading.isLoading && (
+            <li class="muted" style={{ padding: "4px 10px" }}>
+              Asking the component…
+            </li>
+          )}
+          {!loading.isLoading && loading.next !== undefined && (
+            <li>
+              <button
+                type="button"
+                class="button plain"
+                onClick={() => load({ page: loading.page + 1, context: loading.next ?? {}, ...(query === "" || !isSearched ? {} : { query }) })}
+              >
+                More choices
+              </button>
+            </li>
+          )}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/** The first page comes when the field is first looked into. */
+function useChoices(isRemote: boolean, ask: (asked: Omit<Asked, "prop">) => Promise<ChoicePage>): [Loading, (asked: Omit<Asked, "prop">) => void] {
+  const [loading, setLoading] = useState<Loading>(NOTHING);
+  const count = useRef(0);
+  const load = (asked: Omit<Asked, "prop">): void => {
+    if (!isRemote) return;
+    const own = ++count.current;
+    const isLate = (): boolean => own !== count.current;
+    setLoading((before) => ({ ...before, choices: asked.page === 0 ? [] : before.choices, isLoading: true, error: undefined }));
+    ask(asked).then(
+      ({ choices, context }) =>
+        isLate() ||
+        setLoading((before) => ({
+          choices: [...before.choices, ...choices],
+          page: asked.page,
+          next: choices.length === 0 ? undefined : context,
+          isLoading: false,
+        })),
+      (error: unknown) => isLate() || setLoading((before) => ({ ...before, page: asked.page, isLoading: false, error })),
+    );
+  };
+  return [loading, load];
+}
+
+/** Not for each key that is pressed. */
+function useDelayed(work: (text: string) => void): (text: string) => void {
+  const timer = useRef<ReturnType<typeof setTimeout>>();
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (text) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => work(text), TYPING_MS);
+  };
+}
+
+function labelOf(value: JsonValue, choices: readonly Choice[]): string {
+  if (typeof value === "object" && value !== null && !Array.isArray(value) && "__lv" in value) return JSON.stringify(value);
+  return choices.find((choice) => isSameJson(choice.value, value))?.label ?? (typeof value === "string" ? value : JSON.stringify(value));
+}
+
+function typedValue(type: string, text: string): JsonValue {
+  return type.startsWith("integer") || type === "number" ? Number(text) : text;
+}

@@ -1,0 +1,194 @@
+import { useState } from "preact/hooks";
+import { isRecord, parseJson } from "../../domain/json.ts";
+import { useClient } from "../app-context.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import type { Account } from "../types.ts";
+import { useLoaded } from "../use-loaded.ts";
+import { beginOAuth } from "./oauth-return.ts";
+
+interface Field {
+  readonly name: string;
+  readonly isSecret: boolean;
+  readonly isOptional: boolean;
+}
+
+interface ConnectProps {
+  readonly app: string;
+  readonly onConnected: (account: Account) => void;
+  readonly onClose: () => void;
+}
+
+/** Connects an account of an app: by the fields that its accounts have, or by signing in at its provider in this window. */
+export function ConnectAccount({ app, onConnected, onClose }: ConnectProps) {
+  const client = useClient();
+  const { value: known, error } = useLoaded(`app ${app}`, () => client.apps.get(app));
+  const fields = known === undefined ? [] : fieldsOf(known.custom_fields_json);
+  const [byHand, setByHand] = useState(false);
+  return (
+    <Dialog title={`Connect ${known?.name ?? app}`} onClose={onClose}>
+      {error === undefined && known === undefined && <Waiting lines={3} />}
+      {known !== undefined && known.oauth !== null && !byHand && (
+        <SignIn app={app} fields={fields} wantsHttps={known.oauth.wants_https} onByHand={() => setByHand(true)} />
+      )}
+      {(error !== undefined || (known !== undefined && (known.oauth === null || byHand))) && (
+        <ByFields
+          app={app}
+          fields={byHand ? [...fields, { name: "oauth_access_token", isSecret: true, isOptional: false }] : fields}
+          onConnected={onConnected}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+function ByFields({ app, fields, onConnected }: { app: string; fields: readonly Field[]; onConnected: (account: Account) => void }) {
+  const client = useClient();
+  const [name, setName] = useState("");
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const [own, setOwn] = useState("api_key");
+  const [error, setError] = useState<unknown>();
+  const shown = fields.length > 0 ? fields : [{ name: own, isSecret: true, isOptional: false }];
+  const connect = (): void => {
+    const credentials = Object.fromEntries(
+      shown.flatMap((field) => (values[field.name] === undefined || values[field.name] === "" ? [] : [[field.name, values[field.name] ?? ""]])),
+    );
+    client.accounts.connect({ app, credentials, ...(name === "" ? {} : { name }) }).then(onConnected, setError);
+  };
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        connect();
+      }}
+    >
+      <div class="field">
+        <label for="account-name">Name</label>
+        <input
+          id="account-name"
+          class="input"
+          placeholder={app}
+          autocomplete="off"
+          value={name}
+          onInput={({ currentTarget }) => setName(currentTarget.value)}
+        />
+      </div>
+      {fields.length === 0 && (
+        <div class="field">
+          <label for="account-field">Name of its field</label>
+          <input id="account-field" class="input mono" value={own} onInput={({ currentTarget }) => setOwn(currentTarget.value)} />
+          <p class="muted">Nothing tells what accounts of this app consist of: the component's code does.</p>
+        </div>
+      )}
+      {shown.map((field) => (
+        <div class="field" key={field.name}>
+          <label for={`account-${field.name}`}>
+            {field.name} {field.isOptional && <span class="muted">(optional)</span>}
+          </label>
+          <input
+            id={`account-${field.name}`}
+            class="input"
+            type={field.isSecret ? "password" : "text"}
+            required={!field.isOptional}
+            autocomplete="off"
+            spellcheck={false}
+            value={values[field.name] ?? ""}
+            onInput={({ currentTarget }) => setValues({ ...values, [field.name]: currentTarget.value })}
+          />
+        </div>
+      ))}
+      {error !== undefined && <Problem error={error} />}
+      <div class="row end">
+        <button type="submit" class="button filled">
+          Connect
+        </button>
+      </div>
+    </form>
+  );
+}
+
+interface SignInProps {
+  readonly app: string;
+  readonly fields: readonly Field[];
+  readonly wantsHttps: boolean;
+  readonly onByHand: () => void;
+}
+
+/** With one's own client at the provider; the window goes there and comes back. */
+function SignIn({ app, fields, wantsHttps, onByHand }: SignInProps) {
+  const client = useClient();
+  const [given, setGiven] = useState<Readonly<Record<string, string>>>({});
+  const [error, setError] = useState<unknown>();
+  const set = (name: string, value: string): void => setGiven({ ...given, [name]: value });
+  const redirect = `${location.origin}/accounts/connected`;
+  const signIn = (): void => {
+    const extra = Object.fromEntries(fields.flatMap(({ name }) => (given[name] === undefined ? [] : [[name, given[name] ?? ""]])));
+    const client_id = given["client_id"] ?? "";
+    const client_secret = given["client_secret"] ?? "";
+    beginOAuth(client, {
+      app,
+      client_id,
+      redirect_uri: redirect,
+      fields: extra,
+      ...(client_secret === "" ? {} : { client_secret }),
+      ...((given["name"] ?? "") === "" ? {} : { name: given["name"] ?? "" }),
+    }).catch(setError);
+  };
+  const asked = [
+    { name: "name", isSecret: false, isOptional: true },
+    { name: "client_id", isSecret: false, isOptional: false },
+    { name: "client_secret", isSecret: true, isOptional: true },
+    ...fields,
+  ];
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        signIn();
+      }}
+    >
+      <p>
+        Make a client at the provider with this redirect address, and give its id and secret: <code>{redirect}</code>
+      </p>
+      {wantsHttps && location.protocol === "http:" && (
+        <p class="note attention">This provider wants an address that begins with https; this page's does not.</p>
+      )}
+      {asked.map(({ name, isSecret, isOptional }) => (
+        <div class="field" key={name}>
+          <label for={`oauth-${name}`}>
+            {name.replaceAll("_", " ")} {isOptional && <span class="muted">(optional)</span>}
+          </label>
+          <input
+            id={`oauth-${name}`}
+            class="input"
+            type={isSecret ? "password" : "text"}
+            required={!isOptional}
+            autocomplete="off"
+            value={given[name] ?? ""}
+            onInput={({ currentTarget }) => set(name, currentTarget.value)}
+          />
+        </div>
+      ))}
+      {error !== undefined && <Problem error={error} />}
+      <div class="row end wrap">
+        <button type="button" class="button" onClick={onByHand}>
+          Use a token instead
+        </button>
+        <button type="submit" class="button filled">
+          Sign in
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function fieldsOf(text: string): Field[] {
+  const list = parseJson(text);
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((field) =>
+    isRecord(field) ? [{ name: String(field["name"]), isSecret: field["secret"] === true, isOptional: field["optional"] === true }] : [],
+  );
+}

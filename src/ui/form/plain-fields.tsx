@@ -1,0 +1,113 @@
+import { useState } from "preact/hooks";
+import { parseJson } from "../../domain/json.ts";
+import type { FieldProps } from "./field-props.ts";
+
+/** A text; a secret is never shown back. */
+export function TextField({ id, prop, value, set, isDisabled, describedBy, isWrong }: FieldProps) {
+  const text = typeof value === "string" ? value : "";
+  return (
+    <input
+      id={id}
+      class="input"
+      type={prop.secret === true ? "password" : "text"}
+      autocomplete="off"
+      spellcheck={false}
+      disabled={isDisabled}
+      aria-invalid={isWrong}
+      aria-describedby={describedBy}
+      placeholder={placeholderOf(prop.secret === true && value !== undefined, prop.default)}
+      value={prop.secret === true && value === null ? "" : text}
+      onInput={({ currentTarget }) => set(currentTarget.value === "" ? undefined : currentTarget.value)}
+    />
+  );
+}
+
+function placeholderOf(isKept: boolean, standard: unknown): string {
+  if (isKept) return "kept; type to replace it";
+  return standard === undefined ? "" : String(standard);
+}
+
+export function NumberField({ id, prop, value, set, isDisabled, describedBy, isWrong }: FieldProps) {
+  return (
+    <input
+      id={id}
+      class="input"
+      type="number"
+      step={prop.type === "integer" ? 1 : "any"}
+      min={prop.min}
+      max={prop.max}
+      disabled={isDisabled}
+      aria-invalid={isWrong}
+      aria-describedby={describedBy}
+      placeholder={prop.default === undefined ? "" : String(prop.default)}
+      value={typeof value === "number" ? value : ""}
+      onInput={({ currentTarget }) => set(currentTarget.value === "" ? undefined : Number(currentTarget.value))}
+    />
+  );
+}
+
+export function BooleanField({ id, prop, value, set, isDisabled, describedBy }: FieldProps) {
+  const isOn = typeof value === "boolean" ? value : prop.default === true;
+  return (
+    <span class="checks">
+      <input
+        id={id}
+        type="checkbox"
+        disabled={isDisabled}
+        aria-describedby={describedBy}
+        checked={isOn}
+        onChange={({ currentTarget }) => set(currentTarget.checked)}
+      />
+      <span class="muted">{isOn ? "yes" : "no"}</span>
+    </span>
+  );
+}
+
+/** One entry a line. */
+export function ListField({ id, prop, value, set, isDisabled, describedBy, isWrong }: FieldProps) {
+  const lines = Array.isArray(value) ? value.map((entry) => (typeof entry === "string" ? entry : JSON.stringify(entry))) : [];
+  const isNumbers = prop.type.startsWith("integer");
+  const [text, setText] = useState(lines.join("\n"));
+  return (
+    <textarea
+      id={id}
+      class="input"
+      spellcheck={false}
+      disabled={isDisabled}
+      aria-invalid={isWrong}
+      aria-describedby={describedBy}
+      placeholder="One entry a line"
+      value={text}
+      onInput={({ currentTarget }) => {
+        setText(currentTarget.value);
+        const entries = currentTarget.value.split("\n").filter((line) => line !== "");
+        set(entries.length === 0 ? undefined : isNumbers ? entries.map(Number) : entries);
+      }}
+    />
+  );
+}
+
+/** An object, or anything: JSON. What is no JSON yet is not handed on. */
+export function JsonField({ id, value, set, isDisabled, describedBy, isWrong }: FieldProps) {
+  const [text, setText] = useState(value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2));
+  const isJson = text.trim() === "" || parseJson(text) !== undefined;
+  return (
+    <>
+      <textarea
+        id={id}
+        class="input"
+        spellcheck={false}
+        disabled={isDisabled}
+        aria-invalid={isWrong || !isJson}
+        aria-describedby={describedBy}
+        placeholder="JSON"
+        value={text}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value);
+          set(currentTarget.value.trim() === "" ? undefined : (parseJson(currentTarget.value) ?? currentTarget.value));
+        }}
+      />
+      {!isJson && <p class="muted">It is no JSON, and taken as a text</p>}
+    </>
+  );
+}

@@ -1,0 +1,85 @@
+import { useId } from "preact/hooks";
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import { Description } from "../parts/description.tsx";
+import type { Prop } from "../types.ts";
+import type { FieldProps } from "./field-props.ts";
+import { AccountField } from "./account-field.tsx";
+import { ChoiceField, type ChoiceAsker } from "./choice-field.tsx";
+import { BooleanField, JsonField, ListField, NumberField, TextField } from "./plain-fields.tsx";
+import { StoreField } from "./store-field.tsx";
+import { TimerField } from "./timer-field.tsx";
+
+export interface PropFormProps {
+  readonly props: readonly Prop[];
+  readonly values: JsonObject;
+  readonly onChange: (name: string, value: JsonValue | undefined) => void;
+  readonly ask: ChoiceAsker;
+  /** By the prop's name. */
+  readonly problems: Readonly<Record<string, string>>;
+  readonly isDisabled?: boolean;
+}
+
+/** A field for each prop that a person fills in, in the order of their declaration. */
+export function PropForm({ props, values, onChange, ask, problems, isDisabled = false }: PropFormProps) {
+  const id = useId();
+  const asked = props.filter(isAskedFor);
+  if (asked.length === 0) return <p class="muted">It has nothing to fill in.</p>;
+  return (
+    <div class="stack loose">
+      {asked.map((prop) => {
+        if (prop.type === "alert") return <Alert key={prop.name} prop={prop} />;
+        const name = `${id}-${prop.name}`;
+        const problem = problems[prop.name];
+        const field: FieldProps = {
+          id: name,
+          prop,
+          value: values[prop.name],
+          set: (value) => onChange(prop.name, value),
+          isDisabled: isDisabled || prop.disabled === true || prop.readOnly === true,
+          describedBy: `${name}-help`,
+          isWrong: problem !== undefined,
+        };
+        return (
+          <div class="field" key={prop.name}>
+            <label for={name}>
+              {prop.label ?? prop.name} {prop.optional === true && <span class="muted">(optional)</span>}
+            </label>
+            <Field field={field} ask={ask} values={values} />
+            <div id={`${name}-help`} class="stack tight">
+              {problem !== undefined && <p class="problem">{problem}</p>}
+              {prop.description !== undefined && <Description text={prop.description} />}
+            </div>
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+function Alert({ prop }: { prop: Prop }) {
+  const tone = prop.alertType === "error" ? "bad" : prop.alertType === "warning" ? "attention" : "";
+  return (
+    <div class={`note ${tone}`}>
+      <Description text={prop.content ?? ""} />
+    </div>
+  );
+}
+
+/** Endpoints, stores of the source and app hooks are not filled in. */
+function isAskedFor({ type, hidden }: Prop): boolean {
+  if (hidden === true || type === "$.interface.http" || type === "$.service.db" || type === "$.interface.apphook") return false;
+  return !type.startsWith("dir") && type !== "http_request";
+}
+
+function Field({ field, ask, values }: { field: FieldProps; ask: ChoiceAsker; values: JsonObject }) {
+  const { prop } = field;
+  if (prop.type === "app") return <AccountField {...field} />;
+  if (prop.type === "$.interface.timer") return <TimerField {...field} />;
+  if (prop.type === "data_store") return <StoreField {...field} />;
+  if (prop.remoteOptions === true || prop.options !== undefined) return <ChoiceField {...field} ask={ask} values={values} />;
+  if (prop.type === "boolean") return <BooleanField {...field} />;
+  if (prop.type === "integer" || prop.type === "number") return <NumberField {...field} />;
+  if (prop.type === "string") return <TextField {...field} />;
+  if (prop.type.endsWith("[]")) return <ListField {...field} />;
+  return <JsonField {...field} />;
+}

@@ -1,0 +1,101 @@
+import { useId } from "preact/hooks";
+import { type JsonObject, isJsonObject } from "../../domain/json.ts";
+import { useClient } from "../app-context.ts";
+import { messageOf } from "../../domain/errors.ts";
+import { At } from "../parts/time.tsx";
+import { useLoaded } from "../use-loaded.ts";
+import type { FieldProps } from "./field-props.ts";
+
+const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** An interval or a cron expression, and the next five instants in the reader's zone. */
+export function TimerField({ id, prop, value, set, isDisabled, describedBy, isWrong }: FieldProps) {
+  const schedule = isJsonObject(value) ? value : isJsonObject(prop.default) ? prop.default : { intervalSeconds: 900 };
+  const isCron = typeof schedule["cron"] === "string";
+  const zoneId = useId();
+  return (
+    <div class="stack tight">
+      <div class="row wrap">
+        <select
+          class="input"
+          style={{ width: "auto" }}
+          aria-label="Kind of schedule"
+          disabled={isDisabled}
+          value={isCron ? "cron" : "interval"}
+          onChange={({ currentTarget }) => set(currentTarget.value === "cron" ? { cron: "0 * * * *", timezone: ZONE } : { intervalSeconds: 900 })}
+        >
+          <option value="interval">Every … seconds</option>
+          <option value="cron">Cron expression</option>
+        </select>
+        {isCron ? (
+          <input
+            id={id}
+            class="input mono"
+            style={{ width: "180px" }}
+            spellcheck={false}
+            disabled={isDisabled}
+            aria-invalid={isWrong}
+            aria-describedby={describedBy}
+            value={String(schedule["cron"])}
+            onInput={({ currentTarget }) => set({ ...schedule, cron: currentTarget.value })}
+          />
+        ) : (
+          <input
+            id={id}
+            class="input"
+            style={{ width: "120px" }}
+            type="number"
+            min={1}
+            disabled={isDisabled}
+            aria-invalid={isWrong}
+            aria-describedby={describedBy}
+            value={Number(schedule["intervalSeconds"] ?? 900)}
+            onInput={({ currentTarget }) => set({ intervalSeconds: Number(currentTarget.value) })}
+          />
+        )}
+        {isCron && (
+          <>
+            <label for={zoneId}>Zone</label>
+            <input
+              id={zoneId}
+              class="input"
+              style={{ width: "180px" }}
+              list={`${zoneId}-list`}
+              disabled={isDisabled}
+              value={String(schedule["timezone"] ?? "UTC")}
+              onInput={({ currentTarget }) => set({ ...schedule, timezone: currentTarget.value })}
+            />
+            <datalist id={`${zoneId}-list`}>
+              {Intl.supportedValuesOf("timeZone").map((zone) => (
+                <option key={zone} value={zone} />
+              ))}
+            </datalist>
+          </>
+        )}
+      </div>
+      <NextInstants schedule={JSON.stringify(givenOf(schedule))} />
+    </div>
+  );
+}
+
+function givenOf({ intervalSeconds, cron, timezone }: JsonObject) {
+  return typeof cron === "string" ? { cron, ...(typeof timezone === "string" ? { timezone } : {}) } : { intervalSeconds: Number(intervalSeconds) };
+}
+
+/** The server tells them: what it will do is what is shown. */
+function NextInstants({ schedule }: { schedule: string }) {
+  const client = useClient();
+  const { value, error } = useLoaded(schedule, () => client.server.schedule(JSON.parse(schedule)));
+  if (error !== undefined) return <p class="problem">{messageOf(error)}</p>;
+  return (
+    <p class="muted">
+      Next:{" "}
+      {(value?.next_ms ?? []).map((at, index) => (
+        <span key={at}>
+          {index > 0 && ", "}
+          <At at={at} />
+        </span>
+      ))}
+    </p>
+  );
+}

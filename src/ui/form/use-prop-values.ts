@@ -1,0 +1,85 @@
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { badPropsOf } from "../../client/client.ts";
+import type { CodeParams } from "../../api/components.ts";
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import { useClient } from "../app-context.ts";
+import type { Prop } from "../types.ts";
+import type { ChoiceAsker } from "./choice-field.tsx";
+
+interface PropValues {
+  /** With what `additionalProps` has added. */
+  readonly props: readonly Prop[];
+  readonly values: JsonObject;
+  /** Those that were changed here. */
+  readonly changed: JsonObject;
+  readonly set: (name: string, value: JsonValue | undefined) => void;
+  readonly reset: () => void;
+  readonly ask: ChoiceAsker;
+  readonly problems: Readonly<Record<string, string>>;
+  /** Takes what the server says of values; false: it is about something else. */
+  readonly takeRefusal: (error: unknown) => boolean;
+  readonly error: unknown;
+}
+
+interface Setup {
+  /** How the component is named, or its code. */
+  readonly code: CodeParams;
+  readonly declared: readonly Prop[];
+  /** Values that stand already. */
+  readonly kept: JsonObject;
+  /** Whose kept secrets count. */
+  readonly sourceId?: string;
+}
+
+/** Values for the props of a component, with the same choices, added props and checks as the prompts of the command. */
+export function usePropValues({ code, declared, kept, sourceId }: Setup): PropValues {
+  const client = useClient();
+  const [changed, setChanged] = useState<JsonObject>({});
+  const [added, setAdded] = useState<readonly Prop[]>();
+  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
+  const [error, setError] = useState<unknown>();
+  const values = useMemo(() => ({ ...kept, ...changed }), [kept, changed]);
+  const props = added ?? declared;
+  const source = sourceId === undefined ? {} : { source_id: sourceId };
+  useEffect(() => {
+    const reloading = declared.filter(({ reloadProps, name }) => reloadProps === true && values[name] !== undefined && values[name] !== null);
+    if (reloading.length === 0 || Object.keys(changed).length === 0) return;
+    let isLate = false;
+    client.components.props({ ...code, ...source, configured_props: given(values), partial: true }).then(
+      ({ dynamicProps }) => isLate || (setError(undefined), setAdded(dynamicProps.configurableProps)),
+      (thrown: unknown) => isLate || setError(thrown),
+    );
+    return () => {
+      isLate = true;
+    };
+    // Asked again when a value changes on which others depend.
+  }, [JSON.stringify(declared.filter(({ reloadProps }) => reloadProps === true).map(({ name }) => values[name] ?? null))]);
+  const set = useCallback((name: string, value: JsonValue | undefined) => {
+    setChanged((before) => ({ ...before, [name]: value ?? null }));
+    setProblems(({ [name]: _solved, ...rest }) => rest);
+  }, []);
+  const ask: ChoiceAsker = async ({ prop, page, context, query }) => {
+    const asked = { prop_name: prop, page, prev_context: context, configured_props: given(values), ...(query === undefined ? {} : { query }) };
+    const answer = await client.components.configure({ ...code, ...source, ...asked });
+    const texts = answer.string_options.map((text) => ({ label: text, value: text }));
+    // Pages are counted whether or not the component hands a context on.
+    return { choices: answer.options.length > 0 ? answer.options : texts, context: answer.context ?? {} };
+  };
+  const takeRefusal = useCallback((thrown: unknown): boolean => {
+    const bad = badPropsOf(thrown);
+    if (bad === undefined) return false;
+    setAdded(bad.props);
+    setProblems(
+      Object.fromEntries(
+        bad.problems.map(({ prop, problem, isMissing }) => [prop, isMissing === true ? "This has to be given" : (problem ?? "This is not taken")]),
+      ),
+    );
+    return true;
+  }, []);
+  return { props, values, changed, set, reset: () => setChanged({}), ask, problems, takeRefusal, error };
+}
+
+/** What was taken away is not given. */
+export function given(values: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,168 @@
+import { useEffect, useState } from "preact/hooks";
+import { Link, Redirect, Route, Switch, useLocation } from "wouter-preact";
+import { useGo } from "./address.ts";
+import { useClient, useSession } from "./app-context.ts";
+import { Icon } from "./icons.tsx";
+import { Help, Palette } from "./palette.tsx";
+import { AccountsPage } from "./pages/accounts.tsx";
+import { ActionsPage } from "./pages/actions.tsx";
+import { NewSourcePage } from "./pages/new-source.tsx";
+import { SourcesPage } from "./pages/sources.tsx";
+import { StatusPage } from "./pages/status.tsx";
+import { StoresPage } from "./pages/stores.tsx";
+import { WebhooksPage } from "./pages/webhooks.tsx";
+import { Empty } from "./parts/problem.tsx";
+import { Toasts } from "./parts/toast.tsx";
+import { usePreference } from "./preferences.ts";
+import { SECTIONS } from "./sections.ts";
+import { SourcePage } from "./source/source-page.tsx";
+import { useLoaded } from "./use-loaded.ts";
+
+const LOOK_EVERY_MS = 3000;
+/** How long g waits for what follows it. */
+const CHORD_MS = 1000;
+
+/** The rail, the top and the page between them. */
+export function Frame() {
+  const [open, setOpen] = useState<"palette" | "help">();
+  useTheme();
+  useKeys(setOpen);
+  return (
+    <div class="frame">
+      <Top onSearch={() => setOpen("palette")} />
+      <Rail />
+      <main id="main" tabIndex={-1}>
+        <Connection />
+        <Pages />
+      </main>
+      {open === "palette" && <Palette onClose={() => setOpen(undefined)} />}
+      {open === "help" && <Help onClose={() => setOpen(undefined)} />}
+      <Toasts />
+    </div>
+  );
+}
+
+function Pages() {
+  return (
+    <Switch>
+      <Route path="/sources/new" component={NewSourcePage} />
+      <Route path="/sources/:id/:tab?">{({ id, tab }) => <SourcePage id={id} tab={tab ?? "events"} key={id} />}</Route>
+      <Route path="/sources" component={SourcesPage} />
+      <Route path="/actions" component={ActionsPage} />
+      <Route path="/webhooks/:id?">{({ id }) => <WebhooksPage id={id ?? ""} />}</Route>
+      <Route path="/accounts/:id?">{({ id }) => <AccountsPage id={id ?? ""} />}</Route>
+      <Route path="/stores/:name?">{({ name }) => <StoresPage name={name ?? ""} />}</Route>
+      <Route path="/status" component={StatusPage} />
+      <Route path="/">
+        <Redirect to="/sources" replace />
+      </Route>
+      <Route>
+        <Empty title="Nothing is at this address">
+          <Link href="/sources">All sources</Link>
+        </Empty>
+      </Route>
+    </Switch>
+  );
+}
+
+function Top({ onSearch }: { onSearch: () => void }) {
+  const { isReadOnly, keyName } = useSession();
+  const [theme, setTheme] = usePreference("theme", "system");
+  const [times, setTimes] = usePreference("times", "local");
+  const next = { system: "light", light: "dark", dark: "system" }[theme] ?? "system";
+  return (
+    <header>
+      <Link href="/sources" class="brand" aria-label="Headwater">
+        <svg width="20" height="20" viewBox="0 0 32 32" aria-hidden="true">
+          <rect width="32" height="32" rx="7" fill="var(--accent)" />
+          <path
+            d="M5 13c3.7-4 7.300-4 11 0s7.300 4 11 0M5 20c3.700-4 7.300-4 11 0s7.300 4 11 0"
+            fill="none"
+            stroke="var(--on-accent)"
+            stroke-width="3"
+            stroke-linecap="round"
+          />
+        </svg>
+        <span>Headwater</span>
+      </Link>
+      <button type="button" class="button plain" onClick={onSearch} aria-label="Search and commands">
+        <Icon name="search" /> <span class="hide-narrow muted">Search or do</span> <kbd class="muted palette-key">Ctrl K</kbd>
+      </button>
+      <span class="grow" />
+      {isReadOnly && <span class="state attention">may only read{keyName === undefined ? "" : ` · ${keyName}`}</span>}
+      <button type="button" class="button plain hide-narrow" onClick={() => setTimes(times === "utc" ? "local" : "utc")} title="Times in this zone or in UTC">
+        {times === "utc" ? "UTC" : "Local time"}
+      </button>
+      <button type="button" class="button plain" onClick={() => setTheme(next)} title="Light, dark, or as the system">
+        {{ system: "Auto", light: "Light", dark: "Dark" }[theme] ?? "Auto"}
+      </button>
+    </header>
+  );
+}
+
+function Rail() {
+  const [path] = useLocation();
+  return (
+    <nav aria-label="Sections">
+      {SECTIONS.map((section) => (
+        <Link key={section.path} href={section.path} aria-current={path.startsWith(section.path) ? "page" : undefined} title={section.name}>
+          <Icon name={section.icon} /> <span>{section.name}</span>
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+/** Says when the server does not answer, and when it is back. */
+function Connection() {
+  const client = useClient();
+  const { error } = useLoaded("alive", () => client.server.status(), LOOK_EVERY_MS);
+  return error === undefined ? null : (
+    <p class="offline" role="alert">
+      The server does not answer. This page goes on as soon as it does.
+    </p>
+  );
+}
+
+function useTheme(): void {
+  const [theme] = usePreference("theme", "system");
+  useEffect(() => {
+    document.documentElement.dataset["theme"] = theme;
+  }, [theme]);
+}
+
+function useKeys(open: (what: "palette" | "help") => void): void {
+  const go = useGo();
+  useEffect(() => {
+    let chordUntil = 0;
+    const onKey = (event: KeyboardEvent): void => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        return open("palette");
+      }
+      const isTyping = event.target instanceof HTMLElement && (event.target.isContentEditable || /^(input|textarea|select)$/i.test(event.target.tagName));
+      if (isTyping || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") !== null) return;
+      const section = event.timeStamp < chordUntil ? SECTIONS.find(({ key }) => key === event.key) : undefined;
+      chordUntil = event.key === "g" ? event.timeStamp + CHORD_MS : 0;
+      if (section !== undefined) go(section.path);
+      else if (event.key === "?") open("help");
+      else if (event.key === "/") {
+        event.preventDefault();
+        const field = document.querySelector<HTMLInputElement>("main input[type=search]");
+        if (field === null) open("palette");
+        else field.focus();
+      } else pressShortcut(event);
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [go, open]);
+}
+
+/** A button or link says by its attribute which key presses it. */
+function pressShortcut(event: KeyboardEvent): void {
+  if (!/^[a-z]$/.test(event.key)) return;
+  const target = document.querySelector<HTMLElement>(`main [data-key="${event.key}"]`);
+  if (target === null) return;
+  event.preventDefault();
+  target.click();
+}

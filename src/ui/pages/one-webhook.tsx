@@ -1,0 +1,163 @@
+import { useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { everyPage } from "../../client/client.ts";
+import { useGo } from "../address.ts";
+import { useClient, useMayChange } from "../app-context.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { Deliveries } from "../parts/deliveries.tsx";
+import { ConfirmByName } from "../parts/dialog.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { tell, telling } from "../parts/toast.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { Health, Secret } from "../parts/webhook-parts.tsx";
+import { duration } from "../text-of.ts";
+import type { Webhook } from "../types.ts";
+import { useLoaded } from "../use-loaded.ts";
+
+const LOOK_EVERY_MS = 2000;
+
+/** A webhook: whose events it gets, and what became of each. */
+export function OneWebhook({ id }: { id: string }) {
+  const client = useClient();
+  const { value: webhook, error, reload } = useLoaded(id, () => client.webhooks.get(id), LOOK_EVERY_MS);
+  if (webhook === undefined)
+    return (
+      <div class="content">
+        <Link href="/webhooks">← Webhooks</Link>
+        {error === undefined ? <Waiting /> : <Problem error={error} onRetry={reload} />}
+      </div>
+    );
+  const { inactive_reason: reason } = webhook;
+  return (
+    <div class="content">
+      <p>
+        <Link href="/webhooks">← Webhooks</Link>
+      </p>
+      <div class="row wrap">
+        <h1 class="cut">{webhook.name ?? webhook.url}</h1>
+        <Health webhook={webhook} />
+        <span class="grow" />
+        <Verbs webhook={webhook} reload={reload} />
+      </div>
+      <p class="row">
+        <code class="cut">{webhook.url}</code>
+        <CopyButton text={webhook.url} />
+      </p>
+      {reason !== undefined && <p class="note attention">{reason}</p>}
+      <Subscriptions webhook={webhook} />
+      <h2>Deliveries</h2>
+      <Deliveries listener={{ kind: "webhook", id }} none="Nothing was delivered yet: it gets the events of what it is subscribed to" />
+    </div>
+  );
+}
+
+function Verbs({ webhook, reload }: { webhook: Webhook; reload: () => void }) {
+  const client = useClient();
+  const go = useGo();
+  const mayChange = useMayChange();
+  const [open, setOpen] = useState<"delete">();
+  const [rotated, setRotated] = useState<Webhook>();
+  const { id, url, active } = webhook;
+  if (!mayChange) return null;
+  const test = (): Promise<void> =>
+    telling(async () => {
+      const { status, duration_ms: took, error } = await client.webhooks.test(id, {});
+      tell(error === undefined ? `It answered ${status ?? "?"} in ${duration(took)}` : `It did not take it: ${error}`);
+    });
+  const setActive = (next: boolean): Promise<void> =>
+    telling(async () => {
+      await client.webhooks.update(id, { active: next });
+      reload();
+      tell(next ? "It gets events again" : "It gets no more events", () => void setActive(!next));
+    });
+  return (
+    <span class="row wrap">
+      <button type="button" class="button" onClick={() => void test()}>
+        Send a test
+      </button>
+      <button type="button" class="button" onClick={() => void telling(async () => setRotated(await client.webhooks.rotate(id)))}>
+        Rotate the key
+      </button>
+      <button type="button" class="button" onClick={() => void setActive(!active)}>
+        {active ? "Deactivate" : "Activate"}
+      </button>
+      <button type="button" class="button danger" onClick={() => setOpen("delete")}>
+        Delete…
+      </button>
+      {rotated !== undefined && <Secret title="New signing key" webhook={rotated} onClose={() => setRotated(undefined)} />}
+      {open === "delete" && (
+        <ConfirmByName
+          title="Delete this webhook?"
+          name={webhook.name ?? id}
+          verb="Delete"
+          onClose={() => setOpen(undefined)}
+          onConfirm={() => void telling(async () => (await client.webhooks.delete(id), go("/webhooks")), `Deleted ${url}`)}
+        >
+          Its subscriptions and deliveries go with it.
+        </ConfirmByName>
+      )}
+    </span>
+  );
+}
+
+/** Whose events it gets. */
+function Subscriptions({ webhook }: { webhook: Webhook }) {
+  const client = useClient();
+  const mayChange = useMayChange();
+  const { value: subscriptions = [], reload } = useLoaded(`subscriptions ${webhook.id}`, async () =>
+    (await client.subscriptions.list()).filter(({ listener_id: listener }) => listener === webhook.id),
+  );
+  const { value: sources = [] } = useLoaded("sources", () => everyPage(client.sources.list));
+  const subscribe = (emitter: string): Promise<void> =>
+    telling(async () => {
+      await client.subscriptions.create({ emitter_id: emitter, listener_id: webhook.id });
+      reload();
+    }, "Subscribed");
+  const remove = (emitter: string, channel: string): Promise<void> =>
+    telling(async () => {
+      await client.subscriptions.delete({ emitter_id: emitter, listener_id: webhook.id, ...(channel === "" ? {} : { event_name: channel }) });
+      reload();
+      tell("Subscribed no more", () => void subscribe(emitter));
+    });
+  return (
+    <section class="stack tight">
+      <h2>Gets the events of</h2>
+      <div class="row wrap">
+        {subscriptions.map(({ emitter_id: emitter, event_name: channel }) => (
+          <span class="state" key={emitter + channel}>
+            <Link href={`/sources/${emitter}`}>{sources.find(({ id }) => id === emitter)?.name ?? emitter}</Link>
+            {channel !== "" && ` · ${channel}`}
+            {mayChange && (
+              <button
+                type="button"
+                class="button plain icon"
+                style={{ minHeight: "18px", width: "18px" }}
+                aria-label={`Do not get the events of ${emitter}`}
+                onClick={() => void remove(emitter, channel)}
+              >
+                ×
+              </button>
+            )}
+          </span>
+        ))}
+        {subscriptions.length === 0 && <span class="muted">nobody yet</span>}
+        {mayChange && sources.length > 0 && (
+          <select
+            class="input"
+            style={{ width: "auto" }}
+            aria-label="Subscribe to a source"
+            value=""
+            onChange={({ currentTarget }) => void subscribe(currentTarget.value)}
+          >
+            <option value="">Subscribe to…</option>
+            {sources.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,204 @@
+import { useMemo } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { everyPage } from "../../client/client.ts";
+import { useQuery } from "../address.ts";
+import { useClient, useMayChange } from "../app-context.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { Empty, Problem } from "../parts/problem.tsx";
+import { Sparkline } from "../parts/sparkline.tsx";
+import { StateMark } from "../parts/state-mark.tsx";
+import { Ago, Until } from "../parts/time.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { plural } from "../text-of.ts";
+import type { Source } from "../types.ts";
+import { useLoaded } from "../use-loaded.ts";
+import { NewSourcePage } from "./new-source.tsx";
+
+const LOOK_EVERY_MS = 2000;
+/** Rows whose activity is looked up. */
+const MOST_SHOWN = 200;
+
+type Activity = Awaited<ReturnType<ReturnType<typeof useClient>["sources"]["activity"]>>[number];
+
+/** `/sources`, and `/sources?action=create…`, which the contract names for creating one. */
+export function SourcesPage() {
+  const [action] = useQuery("action");
+  return action === "create" ? <NewSourcePage /> : <SourceList />;
+}
+
+function SourceList() {
+  const client = useClient();
+  const mayChange = useMayChange();
+  const [query, setQuery] = useQuery("q");
+  const [state, setState] = useQuery("state");
+  const [order, setOrder] = useQuery("sort");
+  const { value: sources, error, reload } = useLoaded("sources", () => everyPage(client.sources.list), LOOK_EVERY_MS);
+  const shown = useMemo(() => sorted((sources ?? []).filter(fits(query, state)), order).slice(0, MOST_SHOWN), [sources, query, state, order]);
+  const ids = shown.map(({ id }) => id).join(",");
+  const { value: activity = [] } = useLoaded(`activity ${ids}`, async () => (ids === "" ? [] : client.sources.activity({ ids })), LOOK_EVERY_MS);
+  return (
+    <div class="content">
+      <div class="row wrap">
+        <h1 class="grow">Sources</h1>
+        <input
+          class="input"
+          style={{ width: "220px" }}
+          type="search"
+          placeholder="Search"
+          aria-label="Search sources"
+          value={query}
+          onInput={({ currentTarget }) => setQuery(currentTarget.value)}
+        />
+        <select class="input" style={{ width: "auto" }} aria-label="State" value={state} onChange={({ currentTarget }) => setState(currentTarget.value)}>
+          <option value="">All states</option>
+          <option value="active">Active</option>
+          <option value="inactive">Inactive</option>
+          <option value="problem">With a problem</option>
+        </select>
+        <select class="input" style={{ width: "auto" }} aria-label="Order" value={order} onChange={({ currentTarget }) => setOrder(currentTarget.value)}>
+          <option value="">Newest first</option>
+          <option value="name">By name</option>
+          <option value="updated">Changed last</option>
+        </select>
+        {mayChange && (
+          <Link href="/sources/new" class="button filled" data-key="n">
+            New source
+          </Link>
+        )}
+      </div>
+      {error !== undefined && sources === undefined && <Problem error={error} onRetry={reload} />}
+      {sources === undefined && error === undefined && <Waiting />}
+      {sources?.length === 0 && <NoSources />}
+      {sources !== undefined && sources.length > 0 && shown.length === 0 && <Empty title="No source fits the search" />}
+      {shown.length > 0 && <Table sources={shown} activity={activity} />}
+      {sources !== undefined && sources.length > MOST_SHOWN && shown.length === MOST_SHOWN && (
+        <p class="muted">
+          The first {MOST_SHOWN} of {sources.length} are shown; the search finds the others.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function NoSources() {
+  const command = "pd init source hello && pd dev hello/hello.mjs";
+  return (
+    <Empty title="No sources yet">
+      <p>A source runs your component. Deploy one here, or from a terminal:</p>
+      <code>{command}</code>
+      <div class="row">
+        <CopyButton text={command} />
+        <Link href="/sources/new" class="button filled">
+          New source
+        </Link>
+      </div>
+    </Empty>
+  );
+}
+
+function Table({ sources, activity }: { sources: readonly Source[]; activity: readonly Activity[] }) {
+  return (
+    <div class="panel scrolls">
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">State</th>
+            <th scope="col" class="hide-narrow">
+              Trigger
+            </th>
+            <th scope="col">Events, last hour</th>
+            <th scope="col" class="hide-narrow">
+              Last call
+            </th>
+            <th scope="col" class="hide-narrow number">
+              Failed of 20
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {sources.map((source) => (
+            <Row key={source.id} source={source} activity={activity.find(({ source_id: id }) => id === source.id)} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ source, activity }: { source: Source; activity: Activity | undefined }) {
+  const count = activity?.events.reduce((sum, part) => sum + part, 0) ?? 0;
+  const failed = activity?.calls.filter(({ outcome }) => outcome !== "returned").length ?? 0;
+  const [last] = activity?.calls ?? [];
+  return (
+    <tr>
+      <td style={{ maxWidth: "320px" }}>
+        <div class="stack tight">
+          <Link href={`/sources/${source.id}`} class="cut">
+            <strong>{source.name}</strong>
+          </Link>
+          <span class="muted mono cut">{source.name_slug}</span>
+        </div>
+      </td>
+      <td>
+        <SourceState source={source} />
+      </td>
+      <td class="hide-narrow">
+        <TriggerOf source={source} />
+      </td>
+      <td>
+        {activity !== undefined && (
+          <span class="row">
+            <Sparkline counts={activity.events} label={`${plural(count, "event")} in the last hour`} />
+            <span>{count}</span>
+          </span>
+        )}
+      </td>
+      <td class="hide-narrow">{last === undefined ? <span class="muted">never</span> : <Ago at={last.started_at_ms} />}</td>
+      <td class="hide-narrow number">{failed === 0 ? <span class="muted">0</span> : <StateMark tone="bad">{failed}</StateMark>}</td>
+    </tr>
+  );
+}
+
+export function SourceState({ source }: { source: Source }) {
+  const { active, problems = [] } = source;
+  if (problems.length > 0)
+    return (
+      <span title={problems.join("\n")}>
+        <StateMark tone="bad">problem</StateMark>
+      </span>
+    );
+  return active ? <StateMark tone="good">active</StateMark> : <StateMark tone="plain">inactive</StateMark>;
+}
+
+/** What calls it. */
+export function TriggerOf({ source }: { source: Source }) {
+  const { endpoint_url: endpoint, timers = [], active } = source;
+  const [timer] = timers;
+  if (timer !== undefined)
+    return (
+      <span class="row">
+        <span>{timer.cron ?? `every ${timer.intervalSeconds ?? "?"} s`}</span>
+        {active && timer.next_at_ms !== undefined && (
+          <span class="muted">
+            <Until at={timer.next_at_ms} />
+          </span>
+        )}
+      </span>
+    );
+  return <span class="muted">{endpoint === undefined ? "by hand" : "HTTP"}</span>;
+}
+
+function fits(query: string, state: string): (source: Source) => boolean {
+  const words = query.toLowerCase().split(/\s+/);
+  return ({ name, name_slug: slug, id, component_key: key = "", active, problems = [] }) => {
+    const isState = state === "" || (state === "problem" ? problems.length > 0 : active === (state === "active"));
+    const text = `${name} ${slug} ${id} ${key}`.toLowerCase();
+    return isState && words.every((word) => text.includes(word));
+  };
+}
+
+function sorted(sources: readonly Source[], order: string): readonly Source[] {
+  if (order === "name") return sources.toSorted((a, b) => a.name.localeCompare(b.name));
+  return order === "updated" ? sources.toSorted((a, b) => b.updated_at - a.updated_at) : sources;
+}

@@ -1,0 +1,112 @@
+import { useState } from "preact/hooks";
+import { everyPage } from "../client/client.ts";
+import { useGo } from "./address.ts";
+import { useClient } from "./app-context.ts";
+import { Dialog } from "./parts/dialog.tsx";
+import { SECTIONS } from "./sections.ts";
+import { useLoaded } from "./use-loaded.ts";
+
+interface Entry {
+  readonly label: string;
+  readonly hint: string;
+  readonly to: string;
+}
+
+const MOST = 50;
+const VERBS: readonly Entry[] = [
+  { label: "Deploy a new source", hint: "do", to: "/sources/new" },
+  { label: "Connect an account", hint: "do", to: "/accounts?new=1" },
+  { label: "Create a webhook", hint: "do", to: "/webhooks?new=1" },
+  { label: "Run an action", hint: "do", to: "/actions" },
+];
+
+/** Every source, page and verb, by a few letters of its name. */
+export function Palette({ onClose }: { onClose: () => void }) {
+  const client = useClient();
+  const go = useGo();
+  const [query, setQuery] = useState("");
+  const [at, setAt] = useState(0);
+  const { value: sources = [] } = useLoaded("palette", () => everyPage(client.sources.list));
+  const all: Entry[] = [
+    ...sources.map(({ id, name, name_slug: slug }) => ({ label: name, hint: slug, to: `/sources/${id}` })),
+    ...SECTIONS.map(({ name, path }) => ({ label: name, hint: "page", to: path })),
+    ...VERBS,
+  ];
+  const words = query.toLowerCase().split(/\s+/);
+  const found = all.filter(({ label, hint }) => words.every((word) => `${label} ${hint}`.toLowerCase().includes(word))).slice(0, MOST);
+  const choose = (entry: Entry | undefined): void => {
+    if (entry === undefined) return;
+    onClose();
+    go(entry.to);
+  };
+  return (
+    <Dialog title="Search and commands" class="palette" onClose={onClose}>
+      <input
+        class="input"
+        type="text"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={`palette-${at}`}
+        aria-label="Search sources, pages and commands"
+        placeholder="Search sources, pages and commands"
+        value={query}
+        onInput={({ currentTarget }) => {
+          setQuery(currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") choose(found[at]);
+          const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+          if (step === undefined) return;
+          event.preventDefault();
+          setAt(Math.max(0, Math.min(found.length - 1, at + step)));
+        }}
+      />
+      <ul id="palette-list" role="listbox" aria-label="What is found">
+        {found.map((entry, index) => (
+          <li key={entry.to + entry.label} id={`palette-${index}`} role="option" aria-selected={index === at} onClick={() => choose(entry)}>
+            <span class="cut grow">{entry.label}</span>
+            <span class="muted cut">{entry.hint}</span>
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p class="empty">Nothing has this name</p>}
+    </Dialog>
+  );
+}
+
+const KEYS: readonly (readonly [keys: string, what: string])[] = [
+  ["Ctrl K", "search sources, pages and commands"],
+  ["/", "search on this page"],
+  ["j  k  ↓  ↑", "move through a list"],
+  ["Enter", "open what is chosen"],
+  ["Esc", "close what is open"],
+  ["r", "run the source now"],
+  ["e  i  l", "events, runs, logs of the source"],
+  ["n", "deploy a new source"],
+  ...SECTIONS.map(({ key, name }) => [`g ${key}`, name] as const),
+  ["?", "this help"],
+];
+
+export function Help({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <dl class="facts">
+        {KEYS.map(([keys, what]) => (
+          <>
+            <dt>
+              <kbd class="mono">{keys}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </>
+        ))}
+      </dl>
+      <div class="row end">
+        <button type="button" class="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,139 @@
+import { useState } from "preact/hooks";
+import { useQuery } from "../address.ts";
+import { useClient, useMayChange } from "../app-context.ts";
+import { bytes, duration, plural } from "../text-of.ts";
+import type { Delivery } from "../types.ts";
+import { useLoaded } from "../use-loaded.ts";
+import { JsonTree } from "./json-tree.tsx";
+import { Empty, Problem } from "./problem.tsx";
+import { StateMark, type Tone } from "./state-mark.tsx";
+import { Ago, At, Until } from "./time.tsx";
+import { telling } from "./toast.tsx";
+import { Waiting } from "./waiting.tsx";
+
+const LOOK_EVERY_MS = 2000;
+const SHOWN = 100;
+const TONES: Readonly<Record<Delivery["state"], Tone>> = { pending: "attention", delivered: "good", failed: "bad", missed: "plain" };
+
+interface DeliveriesProps {
+  readonly listener: { readonly kind: "webhook" | "source"; readonly id: string };
+  readonly none: string;
+}
+
+/** Messages to one listener, with every attempt: what was sent and what came back. */
+export function Deliveries({ listener: { kind, id }, none }: DeliveriesProps) {
+  const client = useClient();
+  const mayChange = useMayChange();
+  const [state, setState] = useQuery("delivered");
+  const [open, setOpen] = useState<string>();
+  const filter = isState(state) ? { state } : {};
+  const list = kind === "webhook" ? client.deliveries.ofWebhook : client.deliveries.ofSource;
+  const { value, error, reload } = useLoaded(`deliveries ${id} ${state}`, () => list(id, { limit: SHOWN, ...filter }), LOOK_EVERY_MS);
+  const retryAll = (): Promise<void> =>
+    telling(async () => {
+      await (kind === "webhook" ? client.deliveries.retryWebhook(id, {}) : client.deliveries.retrySource(id, {}));
+      reload();
+    }, "All that has failed is delivered again");
+  if (error !== undefined && value === undefined) return <Problem error={error} onRetry={reload} />;
+  if (value === undefined) return <Waiting />;
+  return (
+    <div class="stack tight">
+      <div class="row wrap">
+        <select
+          class="input"
+          style={{ width: "auto" }}
+          aria-label="State of deliveries"
+          value={state}
+          onChange={({ currentTarget }) => setState(currentTarget.value)}
+        >
+          <option value="">All deliveries</option>
+          <option value="pending">Pending</option>
+          <option value="delivered">Delivered</option>
+          <option value="failed">Failed</option>
+          <option value="missed">Missed</option>
+        </select>
+        <span class="grow" />
+        {mayChange && (
+          <button type="button" class="button" onClick={() => void retryAll()}>
+            Retry all failed
+          </button>
+        )}
+      </div>
+      {value.length === 0 ? (
+        <Empty title={none} />
+      ) : (
+        <ul class="panel">
+          {value.map((delivery) => (
+            <li key={delivery.id} style={{ borderBottom: "1px solid var(--grey-3)" }}>
+              <button
+                type="button"
+                class="button plain"
+                style={{ width: "100%", justifyContent: "flex-start", borderRadius: 0 }}
+                aria-expanded={open === delivery.id}
+                onClick={() => setOpen(open === delivery.id ? undefined : delivery.id)}
+              >
+                <StateMark tone={TONES[delivery.state]}>{delivery.state}</StateMark>
+                <span class="mono cut">{delivery.message_id}</span>
+                <span class="muted hide-narrow">{plural(delivery.attempt_count, "attempt")}</span>
+                <span class="grow" />
+                <span class="muted">
+                  <Ago at={delivery.created_at_ms} />
+                </span>
+              </button>
+              {open === delivery.id && <Detail id={delivery.id} onRetried={reload} />}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Detail({ id, onRetried }: { id: string; onRetried: () => void }) {
+  const client = useClient();
+  const mayChange = useMayChange();
+  const { value, error, reload } = useLoaded(id, () => client.deliveries.get(id), LOOK_EVERY_MS);
+  if (error !== undefined && value === undefined) return <Problem error={error} />;
+  if (value === undefined) return <Waiting />;
+  const { attempts = [] } = value;
+  const retry = (): Promise<void> =>
+    telling(async () => {
+      await client.deliveries.retry(id);
+      reload();
+      onRetried();
+    });
+  return (
+    <div class="stack" style={{ padding: "8px 16px 16px" }}>
+      <div class="row wrap">
+        {value.next_attempt_at_ms !== undefined && (
+          <span>
+            Tried again <Until at={value.next_attempt_at_ms} />
+          </span>
+        )}
+        <span class="grow" />
+        {mayChange && (
+          <button type="button" class="button" onClick={() => void retry()}>
+            Deliver now
+          </button>
+        )}
+      </div>
+      {attempts.map(({ at_ms: at, duration_ms: took, status, answer, error: reason }) => (
+        <div class={`note ${status !== undefined && status < 300 ? "" : "bad"}`} key={at}>
+          <span class="row wrap">
+            <strong>{status ?? "no answer"}</strong>
+            <At at={at} />
+            <span class="muted">{duration(took)}</span>
+          </span>
+          {reason !== undefined && <span>{reason}</span>}
+          {answer !== undefined && answer !== "" && <pre>{answer}</pre>}
+        </div>
+      ))}
+      <h3>What is sent ({bytes(JSON.stringify(value.event).length)})</h3>
+      <JsonTree value={value.event} label="what is sent" />
+    </div>
+  );
+}
+
+function isState(text: string): text is Delivery["state"] {
+  return text in TONES;
+}

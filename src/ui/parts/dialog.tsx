@@ -1,0 +1,74 @@
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: preact.ComponentChildren;
+  readonly class?: string;
+}
+
+/** A window over the page; Escape closes it, and focus goes back where it was. */
+export function Dialog({ title, onClose, children, class: className = "" }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    element.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog ref={element} class={className} aria-labelledby={id} onClose={onClose} onClick={(event) => event.target === element.current && onClose()}>
+      <div class="stack">
+        <h1 id={id} class={className === "palette" ? "visually-hidden" : ""}>
+          {title}
+        </h1>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+interface ConfirmProps {
+  readonly title: string;
+  /** Has to be typed. */
+  readonly name: string;
+  readonly verb: string;
+  readonly children: preact.ComponentChildren;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}
+
+/** What cannot be undone asks for the name. */
+export function ConfirmByName({ title, name, verb, children, onConfirm, onClose }: ConfirmProps) {
+  const [typed, setTyped] = useState("");
+  const id = useId();
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (typed === name) onConfirm();
+        }}
+      >
+        <div>{children}</div>
+        <div class="field">
+          <label for={id}>
+            Type <code>{name}</code> to go on
+          </label>
+          <input id={id} class="input" autocomplete="off" spellcheck={false} value={typed} onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
+        </div>
+        <div class="row end">
+          <button type="button" class="button" onClick={onClose}>
+            Keep it
+          </button>
+          <button type="submit" class="button danger" disabled={typed !== name}>
+            {verb}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,17 @@
+/** Where code is wrong. Lines from 1, columns from 0. */
+export interface CodeProblem {
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+export interface EditorProps {
+  readonly text: string;
+  /** Its ending tells the language. */
+  readonly path: string;
+  readonly isReadOnly: boolean;
+  readonly problem: CodeProblem | undefined;
+  readonly onChange: (text: string) => void;
+  readonly onSave: () => void;
+  readonly label: string;
+}

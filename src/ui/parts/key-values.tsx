@@ -1,0 +1,157 @@
+import { useState } from "preact/hooks";
+import { type JsonValue, parseJson } from "../../domain/json.ts";
+import { Dialog } from "./dialog.tsx";
+import { Empty, Problem } from "./problem.tsx";
+import { tell, telling } from "./toast.tsx";
+
+interface KeyValuesProps {
+  readonly values: Readonly<Record<string, JsonValue>>;
+  readonly none: string;
+  readonly isReadOnly: boolean;
+  readonly set: (key: string, value: JsonValue) => Promise<void>;
+  readonly remove: (key: string) => Promise<void>;
+}
+
+/** Keys with their values: browsed, edited, deleted. */
+export function KeyValues({ values, none, isReadOnly, set, remove }: KeyValuesProps) {
+  const [query, setQuery] = useState("");
+  const [editing, setEditing] = useState<{ key: string; isNew: boolean }>();
+  const entries = Object.entries(values).filter(([key]) => key.toLowerCase().includes(query.toLowerCase()));
+  const clear = (key: string, before: JsonValue): Promise<void> =>
+    telling(async () => {
+      await remove(key);
+      tell(`Deleted ${key}`, () => void set(key, before));
+    });
+  return (
+    <div class="stack">
+      <div class="row wrap">
+        <input
+          class="input"
+          style={{ width: "240px" }}
+          type="search"
+          placeholder="Search keys"
+          aria-label="Search keys"
+          value={query}
+          onInput={({ currentTarget }) => setQuery(currentTarget.value)}
+        />
+        <span class="grow" />
+        {!isReadOnly && (
+          <button type="button" class="button" onClick={() => setEditing({ key: "", isNew: true })}>
+            New key
+          </button>
+        )}
+      </div>
+      {entries.length === 0 ? (
+        <Empty title={query === "" ? none : "No key fits the search"} />
+      ) : (
+        <div class="panel scrolls">
+          <table class="table">
+            <thead>
+              <tr>
+                <th scope="col">Key</th>
+                <th scope="col">Value</th>
+                <th scope="col" />
+              </tr>
+            </thead>
+            <tbody>
+              {entries.map(([key, value]) => (
+                <tr key={key}>
+                  <td class="mono" style={{ overflowWrap: "anywhere" }}>
+                    <bdi>{key}</bdi>
+                  </td>
+                  <td class="mono" style={{ maxWidth: "480px" }}>
+                    <div class="cut">{JSON.stringify(value).slice(0, 300)}</div>
+                  </td>
+                  <td>
+                    <span class="row" style={{ justifyContent: "flex-end" }}>
+                      <button
+                        type="button"
+                        class="button"
+                        aria-label={`${isReadOnly ? "Show" : "Edit"} ${key}`}
+                        onClick={() => setEditing({ key, isNew: false })}
+                      >
+                        {isReadOnly ? "Show" : "Edit"}
+                      </button>
+                      {!isReadOnly && (
+                        <button type="button" class="button" aria-label={`Delete ${key}`} onClick={() => void clear(key, value)}>
+                          Delete
+                        </button>
+                      )}
+                    </span>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {editing !== undefined && (
+        <Editor
+          given={editing}
+          value={Object.hasOwn(values, editing.key) ? values[editing.key] : undefined}
+          isReadOnly={isReadOnly}
+          set={set}
+          onClose={() => setEditing(undefined)}
+        />
+      )}
+    </div>
+  );
+}
+
+interface EditorProps {
+  readonly given: { readonly key: string; readonly isNew: boolean };
+  readonly value: JsonValue | undefined;
+  readonly isReadOnly: boolean;
+  readonly set: (key: string, value: JsonValue) => Promise<void>;
+  readonly onClose: () => void;
+}
+
+function Editor({ given, value, isReadOnly, set, onClose }: EditorProps) {
+  const [key, setKey] = useState(given.key);
+  const [text, setText] = useState(value === undefined ? "" : JSON.stringify(value, null, 2));
+  const [error, setError] = useState<unknown>();
+  const parsed = parseJson(text);
+  return (
+    <Dialog title={given.isNew ? "New key" : given.key} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (parsed !== undefined) set(key, parsed).then(onClose, setError);
+        }}
+      >
+        {given.isNew && (
+          <div class="field">
+            <label for="key-name">Key</label>
+            <input id="key-name" class="input mono" required value={key} onInput={({ currentTarget }) => setKey(currentTarget.value)} />
+          </div>
+        )}
+        <div class="field">
+          <label for="key-value">Value, as JSON</label>
+          <textarea
+            id="key-value"
+            class="input"
+            style={{ minHeight: "200px" }}
+            spellcheck={false}
+            readOnly={isReadOnly}
+            aria-invalid={parsed === undefined}
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+          {parsed === undefined && text !== "" && <p class="problem">This is no JSON value; a text wants quotes</p>}
+        </div>
+        {error !== undefined && <Problem error={error} />}
+        <div class="row end">
+          <button type="button" class="button" onClick={onClose}>
+            Close
+          </button>
+          {!isReadOnly && (
+            <button type="submit" class="button filled" disabled={parsed === undefined || key === ""}>
+              Save
+            </button>
+          )}
+        </div>
+      </form>
+    </Dialog>
+  );
+}

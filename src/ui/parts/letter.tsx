@@ -1,0 +1,8 @@
+/** An icon made of the first letter of a name. */
+export function Letter({ of }: { of: string }) {
+  return (
+    <span class="letter" aria-hidden="true">
+      {/[\p{L}\p{N}]/u.exec(of)?.[0] ?? "?"}
+    </span>
+  );
+}

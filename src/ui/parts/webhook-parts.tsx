@@ -1,0 +1,40 @@
+import type { Webhook } from "../types.ts";
+import { CopyButton } from "./copy-button.tsx";
+import { Dialog } from "./dialog.tsx";
+import { StateMark } from "./state-mark.tsx";
+import { Ago } from "./time.tsx";
+
+export function Health({ webhook }: { webhook: Webhook }) {
+  if (!webhook.active)
+    return (
+      <span title={webhook.inactive_reason}>
+        <StateMark tone="plain">inactive</StateMark>
+      </span>
+    );
+  const { failing_since_ms: since } = webhook;
+  if (since === undefined) return <StateMark tone="good">takes them</StateMark>;
+  return (
+    <StateMark tone="bad">
+      fails since <Ago at={since} />
+    </StateMark>
+  );
+}
+
+/** A signing key is shown once. */
+export function Secret({ title, webhook, onClose }: { title: string; webhook: Webhook; onClose: () => void }) {
+  const { signing_key: key = "" } = webhook;
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>Its signing key is shown only now. The receiver checks signatures with it.</p>
+      <p class="row wrap">
+        <code style={{ overflowWrap: "anywhere" }}>{key}</code>
+        <CopyButton text={key} />
+      </p>
+      <div class="row end">
+        <button type="button" class="button filled" onClick={onClose}>
+          I have it
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,84 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useQuery } from "../address.ts";
+import { useClient } from "../app-context.ts";
+import { Empty, Problem } from "../parts/problem.tsx";
+import { LogLine, levelOf } from "./log-lines.tsx";
+import type { TabProps } from "./tab-props.ts";
+import { useLive } from "./use-live.ts";
+
+/** Lines that are there already. */
+const RECENT = 200;
+/** Lines in the document; the filter looks through all that is kept. */
+const MOST_SHOWN = 1000;
+const LEVELS = ["debug", "info", "log", "warn", "error", "system"];
+
+/** What the source does, as it does it. */
+export function LogsTab({ source }: TabProps) {
+  const client = useClient();
+  const [query, setQuery] = useQuery("q");
+  const [level, setLevel] = useQuery("level");
+  const [isPaused, setPaused] = useState(false);
+  const { items, error } = useLive(
+    `logs ${source.id}`,
+    async function* (signal) {
+      // In line first, then what there is: nothing falls between.
+      const coming = client.follow.logs(source.id, { signal });
+      await coming.opened;
+      const recent = await client.invocations.observations(source.id, { limit: RECENT });
+      yield* recent;
+      const seen = new Set(recent.map((line) => JSON.stringify(line)));
+      for await (const line of coming) if (!seen.delete(JSON.stringify(line))) yield line;
+    },
+    { isPaused },
+  );
+  const shown = useMemo(() => {
+    const words = query.toLowerCase();
+    const fits = items.filter((line) => (level === "" || levelOf(line) === level) && line.msg.toLowerCase().includes(words));
+    return fits.slice(-MOST_SHOWN);
+  }, [items, query, level]);
+  const list = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    if (isAtEnd.current && list.current !== null) list.current.scrollTop = list.current.scrollHeight;
+  }, [shown]);
+  if (error !== undefined) return <Problem error={error} />;
+  return (
+    <div class="stack snug">
+      <div class="row wrap">
+        <input
+          class="input"
+          style={{ width: "240px" }}
+          type="search"
+          placeholder="Filter"
+          aria-label="Filter lines"
+          value={query}
+          onInput={({ currentTarget }) => setQuery(currentTarget.value)}
+        />
+        <select class="input" style={{ width: "auto" }} aria-label="Level" value={level} onChange={({ currentTarget }) => setLevel(currentTarget.value)}>
+          <option value="">All levels</option>
+          {LEVELS.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+        <button type="button" class="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
+          {isPaused ? "Go on" : "Pause"}
+        </button>
+        <span class="muted">{isPaused ? "The picture stands still; nothing is lost" : "Live"}</span>
+      </div>
+      <div
+        ref={list}
+        class="panel lines"
+        style={{ height: "calc(100vh - 300px)", minHeight: "240px" }}
+        tabIndex={0}
+        role="log"
+        aria-live="off"
+        aria-label="Log"
+        onScroll={({ currentTarget }) => {
+          isAtEnd.current = currentTarget.scrollHeight - currentTarget.scrollTop - currentTarget.clientHeight < 40;
+        }}
+      >
+        {shown.length === 0 ? <Empty title="Nothing was logged yet" /> : shown.map((line, index) => <LogLine key={`${line.ts}-${index}`} line={line} />)}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,125 @@
+import { type JsonValue, isSameJson } from "../../domain/json.ts";
+import { useClient } from "../app-context.ts";
+import { Problem } from "../parts/problem.tsx";
+import { StateMark } from "../parts/state-mark.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { duration, plural } from "../text-of.ts";
+import { useLoaded } from "../use-loaded.ts";
+import { LogLines } from "./log-lines.tsx";
+
+type Rehearsed = Awaited<ReturnType<ReturnType<typeof useClient>["invocations"]["rehearse"]>>;
+type Emitted = Rehearsed["after"]["events"][number];
+
+/** What today's code would do with the same trigger, beside what was done. */
+export function Rehearsal({ id, attempt }: { id: string; attempt: number }) {
+  const client = useClient();
+  const { value, error } = useLoaded(`rehearse ${id} ${attempt}`, () => client.invocations.rehearse(id));
+  if (error !== undefined) return <Problem error={error} />;
+  if (value === undefined) return <Waiting />;
+  const { before, after, state } = value;
+  return (
+    <section class="panel padded stack" aria-label="With today's code">
+      <p>
+        <strong>{sentenceOf(value)}</strong>
+      </p>
+      <p class="muted">Nothing of this was kept. What the code asks of others was asked for real.</p>
+      <div class="compared">
+        <h3>Then{before.version === undefined ? "" : `, version ${before.version}`}</h3>
+        <h3>Today, version {after.version}</h3>
+        <Outcome outcome={before.outcome} message={before.message} />
+        <Outcome outcome={after.outcome} message={`${after.message}, ${duration(after.duration_ms)}`} />
+        {pairs(before.events, after.events).map(([left, right], index) => (
+          <Pair key={index} left={left} right={right} />
+        ))}
+        <span>answer: {before.status ?? "none of its own"}</span>
+        <span class={before.status === after.status ? "" : "differs"}>
+          answer: {after.status ?? "none of its own"} {after.body !== undefined && <code class="cut">{after.body.slice(0, 200)}</code>}
+        </span>
+      </div>
+      {after.error !== undefined && <pre class="note bad">{after.error.stack}</pre>}
+      {state.length > 0 && (
+        <>
+          <h3>State</h3>
+          <div class="difference">
+            {state.map(({ key, before: old, after: next }) => (
+              <>
+                {old !== undefined && (
+                  <div class="removed">
+                    - {key}: {textOf(old)}
+                  </div>
+                )}
+                {next !== undefined && (
+                  <div class="added">
+                    + {key}: {textOf(next)}
+                  </div>
+                )}
+              </>
+            ))}
+          </div>
+        </>
+      )}
+      <h3>Log of today</h3>
+      <LogLines lines={after.logs} none="It logged nothing" />
+    </section>
+  );
+}
+
+function Outcome({ outcome, message }: { outcome: string; message: string }) {
+  return (
+    <span class="row">
+      <StateMark tone={outcome === "returned" ? "good" : "bad"}>{outcome === "returned" ? "done" : outcome}</StateMark>
+      <span class="muted cut">{message}</span>
+    </span>
+  );
+}
+
+function Pair({ left, right }: { left: Emitted | undefined; right: Emitted | undefined }) {
+  const isSame = left !== undefined && right !== undefined && isSameJson(left.event, right.event) && left.summary === right.summary && left.name === right.name;
+  return (
+    <>
+      <EventText emitted={left} sign={right === undefined ? "-" : ""} />
+      <div class={isSame ? "" : "differs"}>
+        <EventText emitted={right} sign={left === undefined ? "+" : ""} />
+      </div>
+    </>
+  );
+}
+
+function EventText({ emitted, sign }: { emitted: Emitted | undefined; sign: string }) {
+  if (emitted === undefined) return <span class="muted">no event</span>;
+  return (
+    <details>
+      <summary class="cut">
+        {sign} {emitted.summary ?? textOf(emitted.event).slice(0, 120)}{" "}
+        {emitted.dropped !== undefined && <span class="muted">would be dropped: {emitted.dropped}</span>}
+      </summary>
+      <pre class="json">{JSON.stringify(emitted.event, null, 2)}</pre>
+    </details>
+  );
+}
+
+function pairs(before: readonly Emitted[], after: readonly Emitted[]): (readonly [Emitted | undefined, Emitted | undefined])[] {
+  return Array.from({ length: Math.min(50, Math.max(before.length, after.length)) }, (_, index) => [before[index], after[index]] as const);
+}
+
+/** One sentence that tells what is other. */
+function sentenceOf({ before, after, state }: Rehearsed): string {
+  const [then, now] = [before.events, after.events];
+  const isSameEvents = then.length === now.length && then.every((event, index) => isSameJson(event.event, now[index]?.event));
+  const events =
+    then.length === now.length
+      ? `${isSameEvents ? "the same" : "other"} ${plural(now.length, "event")}`
+      : `${plural(now.length, "event")} instead of ${then.length}`;
+  const outcome = before.outcome === after.outcome ? [] : [after.outcome === "returned" ? "it does not fail any more" : `it fails: ${after.message}`];
+  const changed = state.slice(0, 3).map(({ key, before: old, after: next }) => `state ${key} ${shortOf(old)} → ${shortOf(next)}`);
+  const answer = before.status === after.status ? "answer unchanged" : `answer ${after.status ?? "none"} instead of ${before.status ?? "none"}`;
+  return [...outcome, events, ...(changed.length === 0 ? ["state unchanged"] : changed), answer].join("; ");
+}
+
+function shortOf(value: JsonValue | undefined): string {
+  return value === undefined ? "nothing" : textOf(value).slice(0, 40);
+}
+
+function textOf(value: JsonValue): string {
+  return JSON.stringify(value);
+}

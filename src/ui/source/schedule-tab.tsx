@@ -1,0 +1,77 @@
+import { Link } from "wouter-preact";
+import { useClient } from "../app-context.ts";
+import { Empty, Problem } from "../parts/problem.tsx";
+import { StateMark, type Tone } from "../parts/state-mark.tsx";
+import { At, Until } from "../parts/time.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { plural } from "../text-of.ts";
+import { useLoaded } from "../use-loaded.ts";
+import type { TabProps } from "./tab-props.ts";
+
+const LOOK_EVERY_MS = 2000;
+const SHOWN = 100;
+const TONES: Readonly<Record<string, Tone>> = { fired: "good", running: "plain", coalesced: "attention", skipped: "attention" };
+const WORDS: Readonly<Record<string, string>> = { fired: "ran", running: "runs", coalesced: "taken together", skipped: "skipped" };
+
+/** What timers plan, and what became of each instant. */
+export function ScheduleTab({ source }: TabProps) {
+  const client = useClient();
+  const { value: instants, error } = useLoaded(`instants ${source.id}`, () => client.invocations.instants(source.id, { limit: SHOWN }), LOOK_EVERY_MS);
+  const { timers = [] } = source;
+  if (error !== undefined && instants === undefined) return <Problem error={error} />;
+  if (instants === undefined) return <Waiting />;
+  if (timers.length === 0 && instants.length === 0)
+    return (
+      <Empty title="It has no timer">
+        <p>
+          A prop of the type <code>$.interface.timer</code> gives it one.
+        </p>
+      </Empty>
+    );
+  return (
+    <div class="stack">
+      {timers.map((timer) => (
+        <p class="panel padded row wrap" key={timer.prop}>
+          <strong>{timer.prop}</strong>
+          <span>{timer.cron === undefined ? `every ${timer.intervalSeconds ?? "?"} s` : `${timer.cron} (${timer.timezone ?? "UTC"})`}</span>
+          {timer.next_at_ms !== undefined && source.active && (
+            <span>
+              next <At at={timer.next_at_ms} />, <Until at={timer.next_at_ms} />
+            </span>
+          )}
+          <span class="muted">missed instants: {timer.catch_up}</span>
+          <Link href={`/sources/${source.id}/configuration`}>Change it</Link>
+        </p>
+      ))}
+      <div class="panel scrolls">
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col">Planned</th>
+              <th scope="col">What became of it</th>
+              <th scope="col" class="hide-narrow">
+                Why
+              </th>
+              <th scope="col">Run</th>
+            </tr>
+          </thead>
+          <tbody>
+            {instants.map((instant) => (
+              <tr key={`${instant.prop}${instant.planned_at_ms}`}>
+                <td>
+                  <At at={instant.planned_at_ms} />
+                </td>
+                <td>
+                  <StateMark tone={TONES[instant.state] ?? "plain"}>{WORDS[instant.state] ?? instant.state}</StateMark>{" "}
+                  {instant.count > 1 && <span class="muted">{plural(instant.count, "instant")}</span>}
+                </td>
+                <td class="hide-narrow">{instant.reason}</td>
+                <td>{instant.invocation_id !== undefined && <Link href={`/sources/${source.id}/runs?run=${instant.invocation_id}`}>show</Link>}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,137 @@
+import { useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { useGo } from "../address.ts";
+import { useClient, useMayChange } from "../app-context.ts";
+import { ConfirmByName } from "../parts/dialog.tsx";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { Menu } from "../parts/menu.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { tell, telling } from "../parts/toast.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { SourceState, TriggerOf } from "../pages/sources.tsx";
+import { useLoaded } from "../use-loaded.ts";
+import type { TabProps } from "./tab-props.ts";
+import { CodeTab } from "./code-tab.tsx";
+import { ConfigurationTab } from "./configuration-tab.tsx";
+import { DeliveriesTab } from "./deliveries-tab.tsx";
+import { EventsTab } from "./events-tab.tsx";
+import { LogsTab } from "./logs-tab.tsx";
+import { RunDialog } from "./run-dialog.tsx";
+import { RunsTab } from "./runs-tab.tsx";
+import { ScheduleTab } from "./schedule-tab.tsx";
+import { StateTab } from "./state-tab.tsx";
+import { VersionsTab } from "./versions-tab.tsx";
+
+const LOOK_EVERY_MS = 3000;
+
+const TABS = [
+  { name: "events", label: "Events", key: "e", content: EventsTab },
+  { name: "runs", label: "Runs", key: "i", content: RunsTab },
+  { name: "logs", label: "Logs", key: "l", content: LogsTab },
+  { name: "configuration", label: "Configuration", key: "c", content: ConfigurationTab },
+  { name: "code", label: "Code", key: "o", content: CodeTab },
+  { name: "versions", label: "Versions", key: "v", content: VersionsTab },
+  { name: "state", label: "State", key: "s", content: StateTab },
+  { name: "schedule", label: "Schedule", key: "t", content: ScheduleTab },
+  { name: "deliveries", label: "Deliveries", key: "d", content: DeliveriesTab },
+] as const;
+
+/** `/sources/{id}/{tab}`. */
+export function SourcePage({ id, tab }: { id: string; tab: string }) {
+  const client = useClient();
+  const { value: source, error, reload } = useLoaded(id, () => client.sources.get(id), LOOK_EVERY_MS);
+  if (source === undefined)
+    return (
+      <div class="content">
+        <Link href="/sources">← Sources</Link>
+        {error === undefined ? <Waiting /> : <Problem error={error} onRetry={reload} />}
+      </div>
+    );
+  const { content: Content } = TABS.find(({ name }) => name === tab) ?? TABS[0];
+  return (
+    <div class="content">
+      <Head source={source} reload={reload} />
+      {(source.problems ?? []).map((problem) => (
+        <p class="note bad" role="alert" key={problem}>
+          {problem}
+        </p>
+      ))}
+      <nav class="tabs" aria-label="Parts of this source">
+        {TABS.map(({ name, label, key }) => (
+          <Link key={name} href={`/sources/${id}/${name}`} aria-current={name === tab ? "page" : undefined} data-key={key}>
+            {label}
+          </Link>
+        ))}
+      </nav>
+      <Content source={source} reload={reload} />
+    </div>
+  );
+}
+
+function Head({ source, reload }: TabProps) {
+  const mayChange = useMayChange();
+  const { endpoint_url: endpoint } = source;
+  return (
+    <div class="stack tight">
+      <p>
+        <Link href="/sources">← Sources</Link>
+      </p>
+      <div class="row wrap">
+        <h1 class="cut">{source.name}</h1>
+        <SourceState source={source} />
+        <Link href={`/sources/${source.id}/versions`} class="muted">
+          version {source.version}
+        </Link>
+        <TriggerOf source={source} />
+        <span class="grow" />
+        {mayChange && <Verbs source={source} reload={reload} />}
+      </div>
+      {endpoint !== undefined && (
+        <div class="row">
+          <code class="cut">{endpoint}</code>
+          <CopyButton text={endpoint} />
+          <CopyButton text={`curl -d '{"hello":"world"}' -H 'content-type: application/json' ${endpoint}`} label="Copy as curl" />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Verbs({ source, reload }: TabProps) {
+  const client = useClient();
+  const go = useGo();
+  const [open, setOpen] = useState<"run" | "delete">();
+  const { id, name_slug: slug, active } = source;
+  const setActive = (next: boolean): Promise<void> =>
+    telling(async () => {
+      await client.sources.update(id, { active: next });
+      reload();
+      tell(`${slug} is ${next ? "active" : "inactive"}`, () => void setActive(!next));
+    });
+  const remove = (): Promise<void> =>
+    telling(async () => {
+      await client.sources.delete(id, {});
+      go("/sources");
+    }, `Deleted ${slug}`);
+  return (
+    <>
+      <button type="button" class="button filled" data-key="r" onClick={() => setOpen("run")}>
+        Run now
+      </button>
+      <Menu label="More">
+        <button type="button" class="button plain" onClick={() => void setActive(!active)}>
+          {active ? "Deactivate" : "Activate"}
+        </button>
+        <button type="button" class="button plain" onClick={() => setOpen("delete")}>
+          Delete…
+        </button>
+      </Menu>
+      {open === "run" && <RunDialog source={source} onClose={() => setOpen(undefined)} />}
+      {open === "delete" && (
+        <ConfirmByName title={`Delete ${source.name}?`} name={slug} verb="Delete" onConfirm={() => void remove()} onClose={() => setOpen(undefined)}>
+          Its deactivate hook runs. Then it is gone, with its events, runs, state and versions.
+        </ConfirmByName>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useClient } from "../app-context.ts";
+import type { EventSummary } from "../types.ts";
+import { useLive } from "./use-live.ts";
+
+/** As many as the contract shows at first (components.md, UI). */
+const PAGE = 100;
+
+interface Events {
+  /** Newest first. */
+  readonly events: readonly EventSummary[];
+  readonly isLoaded: boolean;
+  readonly error: unknown;
+  readonly loadOlder: () => void;
+  readonly hasOlder: boolean;
+  /** After events were deleted. */
+  readonly forget: (isGone: (event: EventSummary) => boolean) => void;
+}
+
+/** Events of a source: the newest, what comes, and older ones when they are wanted. */
+export function useEvents(id: string, channel: string): Events {
+  const client = useClient();
+  const [older, setOlder] = useState<{ events: readonly EventSummary[]; hasMore: boolean; error?: unknown } | undefined>();
+  const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
+  const filter = useMemo(() => (channel === "" ? {} : { event_name: channel }), [channel]);
+  useEffect(() => {
+    let isOver = false;
+    setOlder(undefined);
+    client.events.list(id, { limit: PAGE, ...filter }).then(
+      ({ data }) => isOver || setOlder({ events: data, hasMore: data.length === PAGE }),
+      (error: unknown) => isOver || setOlder({ events: [], hasMore: false, error }),
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [client, id, filter]);
+  const isLoaded = older !== undefined;
+  const newestAtFirst = older?.events[0]?.id ?? "0-0";
+  // What was stored before the stream is open comes with it: it begins after the newest that is known.
+  const live = useLive(`${id} ${channel} ${isLoaded}`, (signal) => (isLoaded ? client.follow.events(id, { after: newestAtFirst, signal }) : nothing()));
+  const loadOlder = useCallback(() => {
+    const last = older?.events.at(-1);
+    if (last === undefined || older?.hasMore !== true) return;
+    setOlder({ ...older, hasMore: false });
+    client.events.list(id, { limit: PAGE, after: last.id, ...filter }).then(
+      ({ data }) => setOlder((before) => ({ events: [...(before?.events ?? []), ...data], hasMore: data.length === PAGE })),
+      (error: unknown) => setOlder((before) => ({ events: before?.events ?? [], hasMore: true, error })),
+    );
+  }, [client, id, older, filter]);
+  const events = useMemo(() => {
+    const fresh = live.items.filter(({ metadata }) => channel === "" || metadata.name === channel).toReversed();
+    return [...fresh, ...(older?.events ?? [])].filter((event) => !gone.has(event.id));
+  }, [live.items, older, gone, channel]);
+  const forget = useCallback(
+    (isGone: (event: EventSummary) => boolean) => setGone((before) => new Set([...before, ...events.filter(isGone).map((event) => event.id)])),
+    [events],
+  );
+  return { events, isLoaded, error: older?.error ?? live.error, loadOlder, hasOlder: older?.hasMore === true, forget };
+}
+
+async function* nothing(): AsyncGenerator<never> {}

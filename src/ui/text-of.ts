@@ -1,0 +1,50 @@
+/** Times, durations and sizes as people read them. */
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" });
+
+const UNITS = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+] as const;
+
+/** 5 s ago, in 3 min. */
+export function relativeTime(at: number, now: number): string {
+  const difference = at - now;
+  const [unit, ms] = UNITS.find((candidate) => Math.abs(difference) >= candidate[1]) ?? UNITS[3];
+  return Math.abs(difference) < 1000 ? "now" : relative.format(Math.trunc(difference / ms), unit);
+}
+
+export function absoluteTime(at: number, isUtc: boolean): string {
+  const zone = isUtc ? { timeZone: "UTC" } : {};
+  return new Intl.DateTimeFormat("sv", { ...zone, dateStyle: "short", timeStyle: "medium" }).format(at) + (isUtc ? " UTC" : "");
+}
+
+/** The time of day, with milliseconds. */
+export function clockTime(at: number, isUtc: boolean): string {
+  return new Intl.DateTimeFormat("sv", {
+    ...(isUtc ? { timeZone: "UTC" } : {}),
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    fractionalSecondDigits: 3,
+  }).format(at);
+}
+
+/** 3 ms, 1.2 s, 4 min. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s`;
+  return `${Math.floor(ms / 3_600_000)} h ${Math.floor((ms % 3_600_000) / 60_000)} min`;
+}
+
+export function bytes(count: number): string {
+  if (count < 1000) return `${count} B`;
+  if (count < 1_000_000) return `${(count / 1000).toFixed(1)} kB`;
+  return count < 1_000_000_000 ? `${(count / 1_000_000).toFixed(1)} MB` : `${(count / 1_000_000_000).toFixed(2)} GB`;
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+}

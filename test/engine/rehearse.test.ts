@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { TestServer } from "../support/runtime.ts";
+
+const code = (
+  by: number,
+  more = "",
+): string => `export default { name: "t", version: "1", dedupe: "unique", props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db", shared: { type: "data_store" } },
+  async run(event) { const n = (this.db.get("n") ?? 0) + ${by}; this.db.set("n", n); this.db.set("same", 1); await this.shared.set("seen", n); console.log("at", n, await this.shared.get("seen")); this.http.respond({ status: 200 + ${by}, body: "by ${by}" }); this.$emit({ n }, { id: event.body.id, summary: "s" }); ${more} } };`;
+
+describe("a rehearsal", () => {
+  it("tells what today's code would do beside what was done, and keeps nothing", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(code(1), { props: { shared: "box" } });
+    await fetch(source.endpoint, { method: "POST", body: JSON.stringify({ id: "a" }), headers: { "content-type": "application/json" } });
+    const [run] = await source.invocations();
+    await source.update({ component_code: code(3, 'this.$emit({ more: true }, { id: "b", name: "side" });') });
+    const rehearsed = await server.client.invocations.rehearse(String(run?.["id"]));
+    expect(rehearsed).toMatchObject({
+      before: { outcome: "returned", version: 1, status: 201, events: [{ id: "a", summary: "s", event: { n: 1 } }] },
+      after: {
+        outcome: "returned",
+        version: 2,
+        status: 203,
+        body: "by 3",
+        events: [
+          { id: "a", event: { n: 4 }, dropped: 'unique: id "a" was emitted before' },
+          { id: "b", name: "side", event: { more: true } },
+        ],
+        logs: [{ msg: "at 4 4" }],
+      },
+      state: [{ key: "n", before: 1, after: 4 }],
+    });
+    expect(rehearsed.after.events[1]).not.toHaveProperty("dropped");
+    expect([await source.state(), await server.client.dataStores.values("box")]).toEqual([{ n: 1, same: 1 }, { seen: 1 }]);
+    expect([(await source.invocations()).length, (await source.events()).length]).toEqual([1, 1]);
+  });
+
+  it("of code that throws says so, and leaves the source as it is", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(code(1), { props: { shared: "box" } });
+    const run = await source.run({ body: { id: "a" } });
+    await source.update({ component_code: code(1, 'throw new Error("not today");') });
+    const { after, state } = await server.client.invocations.rehearse(String(run["id"]));
+    expect([after.outcome, after.error?.message, state]).toEqual(["threw", "not today", [{ key: "n", before: 1, after: 2 }]]);
+    expect((await source.run({ body: { id: "c" } }))["outcome"]).toBe("threw");
+  });
+
+  it("is refused for a hook, and for what is not there", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy('export default { name: "t", version: "1", hooks: { deploy() {} }, run() {} };');
+    const [hook] = await source.invocations();
+    await expect(server.client.invocations.rehearse(String(hook?.["id"]))).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
+    await expect(server.client.invocations.rehearse("inv_none")).rejects.toMatchObject({ code: "PD_INVOCATION_NOT_FOUND" });
+  });
+});

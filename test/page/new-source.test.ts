@@ -1,0 +1,79 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/home.ts";
+import { TestServer } from "../support/runtime.ts";
+import { openPage } from "./open-page.ts";
+
+/** A registry with one component, which asks an app for choices. */
+async function withRegistry(): Promise<TestServer> {
+  const folder = await temporaryFolder();
+  const files = {
+    "components/shop/shop.app.mjs":
+      'export default { type: "app", app: "shop", propDefinitions: { branch: { type: "string", label: "Branch", options({ page }) { return page < 2 ? [{ label: "Branch " + page + " of " + this.$auth.api_key, value: "b" + page }] : []; } } } };',
+    "components/shop/sources/new-order/new-order.mjs": `import shop from "../../shop.app.mjs";
+export default { key: "shop-new-order", name: "New Order", description: "Emits [orders](https://example.com) as **they** come <img src=x onerror=alert(1)>", version: "0.0.1", type: "source",
+  props: { shop, http: { type: "$.interface.http", customResponse: true }, branch: { propDefinition: [shop, "branch"], reloadProps: true }, most: { type: "integer", min: 1 } },
+  async additionalProps() { return this.branch ? { ["note_" + this.branch]: { type: "string", label: "Note for " + this.branch } } : {}; },
+  run(event) { this.http.respond({ status: 200, body: [this.branch, this.most, this["note_" + this.branch]].join(" ") }); this.$emit(event.body, { summary: "It came" }); } };`,
+  };
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+  const server = await TestServer.inMemory();
+  await server.client.registries.remove("pipedream");
+  await server.client.registries.add({ name: "mine", kind: "folder", location: folder });
+  return server;
+}
+
+describe("a new source on the page", () => {
+  it("is found, connected, configured with choices of the component and deployed; what it emits is seen", async () => {
+    const server = await withRegistry();
+    const page = await openPage(server);
+    await page.keyboard.press("n");
+    await page.getByRole("searchbox", { name: "Search components" }).fill("order");
+    await page.getByRole("button", { name: /New Order/ }).click();
+    await page.getByRole("link", { name: "orders" }).waitFor();
+    await page.getByText("<img src=x onerror=alert(1)>").waitFor();
+    expect(await page.locator("img").count()).toBe(0);
+    await page.getByRole("button", { name: "Connect an account" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("till");
+    await page.getByLabel("api_key").fill("s3");
+    await page.getByRole("button", { name: "Connect", exact: true }).click();
+    await page.getByLabel("shop").locator("option:checked", { hasText: "till" }).waitFor({ state: "attached" });
+    await page.getByRole("button", { name: "Deploy", exact: true }).click();
+    await page.getByText("This has to be given").first().waitFor();
+    await page.getByLabel("Branch").click();
+    await page.getByRole("button", { name: "More choices" }).click();
+    await page.getByRole("button", { name: "Branch 1 of s3" }).click();
+    await page.getByLabel("Note for b1").fill("hello");
+    await page.getByLabel("most").fill("3");
+    await page.getByRole("button", { name: "Deploy", exact: true }).click();
+    await page.getByText("No events yet").waitFor();
+    const [source] = (await server.client.sources.list()).data;
+    expect(await (await fetch(source?.endpoint_url ?? "")).text()).toBe("b1 3 hello");
+    await page.getByRole("option", { name: /It came/ }).waitFor();
+    await page.getByRole("link", { name: "Configuration" }).click();
+    await page.getByLabel("most").fill("");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.locator(".problem").waitFor();
+    await page.getByLabel("most").fill("7");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved: the source runs with the new values").waitFor();
+    expect(await (await fetch(source?.endpoint_url ?? "")).text()).toBe("b1 7 hello");
+  });
+
+  it("is begun by the addresses that the contract names, and by pasted code", async () => {
+    const server = await withRegistry();
+    const page = await openPage(server, "/sources?action=create&key=shop-new-order");
+    await page.getByRole("heading", { name: "New Order" }).waitFor();
+    await page.goto(`${server.apiUrl}/sources?action=create&url=${encodeURIComponent("http://127.0.0.1:9/x.js")}`);
+    await page.getByRole("alert").filter({ hasText: "PD_CODE_UNREACHABLE" }).waitFor();
+    await page.goto(`${server.apiUrl}/sources/new?by=code`);
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("button", { name: "Deploy", exact: true }).click();
+    await page.getByText("No events yet").waitFor();
+    expect((await server.client.sources.list()).data).toMatchObject([{ name: "Hello" }]);
+  });
+});

@@ -1,0 +1,140 @@
+import { readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { programFile } from "../../src/system/program-files.ts";
+import { openWindow } from "../support/browser.ts";
+import { Receiver } from "../support/receiver.ts";
+import { TestServer } from "../support/runtime.ts";
+import { openPage, untilShown } from "./open-page.ts";
+
+const HOSTILE = [
+  "<script>window.hit=1</script>",
+  '<img src=x onerror="window.hit=1">',
+  '<svg onload="window.hit=1"><a xlink:href="javascript:window.hit=1">x</a></svg>',
+  "[link](javascript:window.hit=1)",
+  '"><iframe srcdoc="<script>parent.hit=1</script>">',
+  "\u202Egnp.exe\u202C",
+  "{{constructor.constructor('window.hit=1')()}}",
+];
+
+/** Whatever strangers can name or write has one of these in it. */
+const NASTY = HOSTILE.join(" ");
+
+/** A component whose names, texts, events, lines and errors are all hostile. */
+const CODE = `const nasty = ${JSON.stringify(NASTY)};
+export default {
+  name: nasty, version: "0.0.1", description: nasty,
+  props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db",
+    text: { type: "string", label: nasty, description: nasty, optional: true, options: [{ label: nasty, value: nasty }] },
+    note: { type: "alert", alertType: "warning", content: nasty } },
+  async run(event) {
+    this.db.set(nasty, { __proto__: null, constructor: nasty, list: [nasty] });
+    console.log(nasty); console.error("\\u001b[31m" + nasty);
+    const evil = JSON.parse('{"__proto__":{"polluted":"yes"},"constructor":{"prototype":{"polluted":"yes"}},"toString":"x"}');
+    let deep = "end"; for (let n = 0; n < 900; n++) deep = { d: deep };
+    this.$emit({ nasty, [nasty]: nasty, evil, deep, large: "x".repeat(2_000_000) }, { id: nasty + Math.random(), summary: nasty, name: event.body?.named ? nasty : undefined });
+    this.http.respond({ status: 200, body: nasty });
+    if (event.body?.fails) { const error = new Error(nasty); error.name = nasty; throw error; }
+  },
+};`;
+
+describe("what strangers write", () => {
+  it("is text on every view, and runs nowhere", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.client.sources.deploy({ component_code: CODE, component_path: "nasty.mjs", name: NASTY });
+    const receiver = await Receiver.start((response) => response.writeHead(500).end(NASTY));
+    const hook = await server.client.webhooks.create({ url: `${receiver.url}?${encodeURIComponent(NASTY)}`, name: NASTY });
+    await server.client.subscriptions.create({ emitter_id: source.id, listener_id: hook.id });
+    await server.client.accounts.connect({ app: "demo", name: NASTY, credentials: { [NASTY]: "x" } });
+    await server.client.dataStores.create({ name: "box" });
+    await server.client.dataStores.set("box", NASTY, { value: NASTY });
+    for (const body of [{}, { fails: true }, { named: true }])
+      await fetch(source.endpoint_url ?? "", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+    const page = await openPage(server);
+    const opened = (path: string): Promise<unknown> => page.goto(server.apiUrl + path).then(() => untilShown(page));
+    const isHit = (): Promise<unknown> => page.evaluate("[window.hit, Object.prototype.polluted]");
+    for (const path of [
+      "/sources",
+      "/webhooks",
+      `/webhooks/${hook.id}`,
+      "/accounts",
+      "/stores",
+      "/stores/box",
+      "/status",
+      "/sources/new",
+      `/sources?q=${encodeURIComponent(NASTY)}`,
+    ]) {
+      await opened(path);
+      expect([path, await isHit()]).toEqual([path, [undefined, undefined]]);
+    }
+    for (const tab of ["events", "runs", "logs", "configuration", "code", "versions", "state", "schedule", "deliveries"]) {
+      await opened(`/sources/${source.id}/${tab}`);
+      await page.getByText("<script>window.hit=1</script>").first().waitFor();
+      const row = page.locator(".long-list .item").first();
+      if (tab === "events" || tab === "runs") {
+        await row.click();
+        await page.locator(".chosen .json").first().waitFor();
+        await page.getByRole("button", { name: "Raw" }).first().click();
+      }
+      expect([tab, await isHit(), await page.locator("main script, main img, main iframe, main svg[onload]").count()]).toEqual([
+        tab,
+        [undefined, undefined],
+        0,
+      ]);
+    }
+    expect(await page.evaluate("[...document.querySelectorAll('a')].filter((link) => link.protocol === 'javascript:').length")).toBe(0);
+  });
+});
+
+describe("the page as it is handed out", () => {
+  it("allows nothing but its own files, and is no part of another page", async () => {
+    const server = await TestServer.inMemory();
+    for (const path of ["/", "/sources", "/sources/dc_x/runs", "/status"]) {
+      const { headers, status } = await fetch(server.apiUrl + path);
+      expect([
+        status,
+        headers.get("content-security-policy"),
+        headers.get("x-content-type-options"),
+        headers.get("referrer-policy"),
+        headers.get("cache-control"),
+        headers.get("set-cookie"),
+      ]).toEqual([
+        200,
+        expect.stringMatching(
+          /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none';/,
+        ),
+        "nosniff",
+        "no-referrer",
+        "no-cache",
+        null,
+      ]);
+    }
+    for (const path of ["/assets/..%2f..%2fpackage.json", "/assets/%2e%2e/pd.cjs", "/assets/none.js", "/assets/index.html"])
+      expect([401, 404]).toContain((await fetch(server.apiUrl + path)).status);
+  });
+
+  it("is at most 120 KB to begin with, loads nothing from elsewhere, and loads the editor only for code", async () => {
+    const server = await TestServer.inMemory();
+    const { page } = await openWindow();
+    const asked: string[] = [];
+    let size = 0;
+    page.on("response", async (response) => {
+      asked.push(new URL(response.url()).host + new URL(response.url()).pathname);
+      if (response.url().includes("/assets/") || response.request().isNavigationRequest()) size += (await response.request().sizes()).responseBodySize;
+    });
+    await page.goto(`${server.apiUrl}/sources#key=${server.apiKey}`);
+    await page.getByText("No sources yet").waitFor();
+    expect(size).toBeGreaterThan(1000);
+    expect(size).toBeLessThanOrEqual(120_000);
+    const { host } = new URL(server.apiUrl);
+    expect(asked.filter((address) => !address.startsWith(host) || address.includes("editor"))).toEqual([]);
+  });
+
+  it("has nothing in its files that leads elsewhere for more", async () => {
+    const folder = join(programFile("ui"), "assets");
+    const names = (await readdir(folder)).filter((name) => /\.(js|css)$/.test(name));
+    expect(names.length).toBeGreaterThan(2);
+    for (const name of names)
+      expect([name, /\b(import|@import|url)\s*\(?\s*["']?https?:/.exec(await readFile(join(folder, name), "utf8"))?.[0]]).toEqual([name, undefined]);
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import { TestServer } from "../support/runtime.ts";
+import { ORDERS, openPage, order } from "./open-page.ts";
+
+async function withOrders() {
+  const server = await TestServer.inMemory();
+  const source = await server.client.sources.deploy({ component_code: ORDERS, component_path: "orders.mjs" });
+  return { server, source };
+}
+
+describe("a source on the page", () => {
+  it("shows events as they come, and the chosen one whole", async () => {
+    const { server, source } = await withOrders();
+    const page = await openPage(server, `/sources/${source.id}`);
+    await page.getByText("No events yet").waitFor();
+    await order(source.endpoint_url, { id: "a", note: "x".repeat(3000) });
+    await page.getByRole("option", { name: /Order a/ }).click();
+    await page.getByText("3000").or(page.getByText("more characters")).first().waitFor();
+    await order(source.endpoint_url, { id: "b" });
+    await page.getByRole("option", { name: /Order b/ }).waitFor();
+    expect(new URL(page.url()).searchParams.get("event")).toMatch(/^\d+-1$/);
+    await page.reload();
+    await page.getByRole("heading", { name: "Order a" }).waitFor();
+  });
+
+  it("is edited, and the running source is the new code; an error is told at its line, and a version is gone back to", async () => {
+    const { server, source } = await withOrders();
+    expect(await order(source.endpoint_url, { id: "a" })).toBe("one");
+    const page = await openPage(server, `/sources/${source.id}/code`);
+    const editor = page.getByRole("textbox", { name: "Code of orders.mjs" });
+    await editor.click();
+    await page.keyboard.press("Control+a");
+    // Where coloured text is typed over, the browser itself would set a style, which the page's policy blocks.
+    await page.keyboard.press("Delete");
+    await page.keyboard.insertText("export default {");
+    await page.keyboard.press("Control+s");
+    await page.getByRole("alert").filter({ hasText: "PD_BUILD_FAILED" }).waitFor();
+    await page.locator(".cm-lint-marker-error").waitFor();
+    expect(await order(source.endpoint_url, { id: "b" })).toBe("one");
+    await editor.click();
+    await page.keyboard.press("Control+a");
+    // Where coloured text is typed over, the browser itself would set a style, which the page's policy blocks.
+    await page.keyboard.press("Delete");
+    await page.keyboard.insertText(ORDERS.replace('"one"', '"two"'));
+    await page.keyboard.press("Control+s");
+    await page.getByText("Saved: version 2 runs").waitFor();
+    expect(await order(source.endpoint_url, { id: "c" })).toBe("two");
+    await page.getByRole("link", { name: "Versions" }).click();
+    await page.getByRole("button", { name: "Difference" }).click();
+    await page.getByText('+    this.http.respond({ status: 200, body: "two" });').waitFor();
+    await page.getByRole("button", { name: "Roll back" }).click();
+    await page.getByText("Version 3 runs: it is version 1 again").waitFor();
+    expect(await order(source.endpoint_url, { id: "d" })).toBe("one");
+  });
+
+  it("compares a run with today's code, keeps nothing of that, and replays it", async () => {
+    const { server, source } = await withOrders();
+    await order(source.endpoint_url, { id: "a" });
+    await server.client.sources.update(source.id, { component_code: ORDERS.replace("count }", "count, more: true }"), component_path: "orders.mjs" });
+    const page = await openPage(server, `/sources/${source.id}/runs`);
+    await page.getByRole("option", { name: /POST/ }).click();
+    await page.getByRole("button", { name: "Compare with today's code" }).click();
+    await page.getByText("other 1 event; state count 1 → 2; answer unchanged").waitFor();
+    expect(await server.client.state.all(source.id)).toEqual({ count: 1 });
+    await page.getByRole("button", { name: "Replay" }).click();
+    await page.getByText('unique: id "a" was emitted before').waitFor();
+    expect(await server.client.state.all(source.id)).toEqual({ count: 2 });
+  });
+
+  it("shows why a run failed, and its log as it comes", async () => {
+    const { server, source } = await withOrders();
+    const page = await openPage(server, `/sources/${source.id}/logs`);
+    await page.getByText("Nothing was logged yet").waitFor();
+    await order(source.endpoint_url, { id: "a", fails: true });
+    await page.getByRole("log").getByText("order a").waitFor();
+    await page.getByRole("link", { name: "Runs" }).click();
+    await page.getByRole("option", { name: /threw/ }).click();
+    await page.getByText("Error: no customer").first().waitFor();
+  });
+
+  it("has its state edited, and a deleted key brought back", async () => {
+    const { server, source } = await withOrders();
+    await order(source.endpoint_url, { id: "a" });
+    const page = await openPage(server, `/sources/${source.id}/state`);
+    await page.getByRole("button", { name: "Edit count" }).click();
+    await page.getByLabel("Value, as JSON").fill("41");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("cell", { name: "41" }).waitFor();
+    expect(await server.client.state.all(source.id)).toEqual({ count: 41 });
+    await page.getByRole("button", { name: "Delete count" }).click();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("cell", { name: "41" }).waitFor();
+    expect(await server.client.state.all(source.id)).toEqual({ count: 41 });
+  });
+
+  it("is run with an event of one's own, deactivated and brought back, and deleted once its name is typed", async () => {
+    const { server, source } = await withOrders();
+    const page = await openPage(server, `/sources/${source.id}`);
+    await page.getByText("No events yet").waitFor();
+    await page.keyboard.press("r");
+    await page.getByLabel("Event, as JSON").fill('{"body":{"id":"mine"}}');
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("link", { name: "Order mine" }).waitFor();
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("button", { name: "Deactivate" }).click();
+    await page.locator(".state", { hasText: "inactive" }).waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.locator(".state.good", { hasText: "active" }).waitFor();
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("button", { name: "Delete…" }).click();
+    expect(await page.getByRole("button", { name: "Delete", exact: true }).isDisabled()).toBe(true);
+    await page.getByLabel(/Type orders/).fill("orders");
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByText("No sources yet").waitFor();
+    expect((await server.client.sources.list()).data).toEqual([]);
+  });
+});
