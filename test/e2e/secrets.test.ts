@@ -108,11 +108,14 @@ async function everyAnswer(home: PdHome, source: JsonObject): Promise<{ path: st
   const org = JSON.parse((await get("/v1/users/me")).text).data.orgs[0].id;
   const { paths } = JSON.parse((await get("/v1/openapi.json")).text);
   const readable = Object.keys(paths).filter((path) => "get" in paths[path] && !/\/sse(\/|$)/.test(path));
-  const named: Readonly<Record<string, string>> = { org_id: org, name: "shared", key: "k" };
+  const event = await first(`/v1/sources/${String(source["id"])}/event_summaries`);
+  const named: Readonly<Record<string, string>> = { org_id: org, name: "shared", key: "k", number: "1", event_id: event };
   const filled = readable.map((path) =>
     path
       .replace("registry/{key}", "registry/demo-uses")
       .replaceAll(/(\w+)\/\{id\}|\{(\w+)\}/g, (_whole, resource = "", name = "") => (name === "" ? `${resource}/${ids[resource]}` : (named[name] ?? ""))),
   );
-  return Promise.all(filled.map((path) => get(path.endsWith("/search") ? `${path}?query=uses` : path)));
+  return Promise.all(
+    filled.map((path) => get(path.endsWith("/search") ? `${path}?query=uses` : path === "/v1/activity" ? `${path}?ids=${ids["sources"]}` : path)),
+  );
 }

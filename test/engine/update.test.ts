@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { NEWEST_VERSIONS } from "../../src/domain/source-version.ts";
 import { dataOf } from "../support/api.ts";
 import { Gate } from "../support/gate.ts";
 import { TestServer } from "../support/runtime.ts";
@@ -90,11 +91,14 @@ describe("an update", () => {
     expect(record["configured_props"]).toEqual({ a: "1", c: 3 });
   });
 
-  it("leaves no code behind that nobody uses", async () => {
+  it("leaves no code behind that nobody can go back to", async () => {
     const server = await TestServer.inMemory();
     const source = await server.deploy(version(1));
-    await source.update({ component_code: version(2) });
-    await expect(server.api.get(`/v1/components/${String(source.record["component_id"])}`)).rejects.toMatchObject({ code: "PD_COMPONENT_NOT_FOUND" });
+    for (let v = 2; v <= NEWEST_VERSIONS; v++) await source.update({ component_code: version(v) });
+    const first = `/v1/components/${String(source.record["component_id"])}`;
+    expect(dataOf(await server.api.get(first))["version"]).toBe("1");
+    await source.update({ component_code: version(NEWEST_VERSIONS + 1) });
+    await expect(server.api.get(first)).rejects.toMatchObject({ code: "PD_COMPONENT_NOT_FOUND" });
   });
 
   it("keeps what it works with, however short a source may be idle", async () => {
