@@ -27,6 +27,7 @@ import { holdLock } from "./system/file-lock.ts";
 import { keysInUse, openSealedStore } from "./store/sealed-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { systemClock } from "./system/clock.ts";
+import { figuresOf } from "./system/figures.ts";
 import { keepPrivate, makeHome } from "./system/home-folder.ts";
 import { Metrics } from "./system/metrics.ts";
 import { oauthServer } from "./system/oauth-client.ts";
@@ -161,6 +162,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
     url: () => record().api_url,
     status: () => ({ in_background: false, ...record(), ...facts() }),
     metrics: () => metrics.text(),
+    figures: () => figuresOf(metrics, home),
     isReady: () => !stop.signal.aborted && health.damage === undefined,
     pageFolder: programFile("ui"),
     backup: { copyTo: (target) => store.copyTo(target), folder: home, clock: systemClock },

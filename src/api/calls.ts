@@ -120,6 +120,7 @@ export const CALLS = {
   server: {
     status: "GET /v1/status",
     schedule: "GET /v1/schedule",
+    figures: "GET /v1/figures",
     rotateSecrets: "POST /v1/secrets/rotate",
     owner: "GET /v1/users/me",
     workspace: "GET /v1/workspaces/{org_id}",

@@ -22,6 +22,19 @@ const status = z.object({
 });
 export type StatusRecord = z.infer<typeof status>;
 
+const figures = z.object({
+  at_ms: ms,
+  runs: z.number().describe("calls of run and of hooks"),
+  failed: z.number().describe("those of them that did not return"),
+  events: z.number(),
+  dropped: z.number().describe("emits that dedupe dropped"),
+  attempts: z.number().describe("attempts to deliver"),
+  delivered: z.number().describe("those of them that were taken"),
+  memory_bytes: z.number().describe("of the server's own process"),
+  database_bytes: z.number().describe("of the database with its log"),
+});
+export type FiguresRecord = z.infer<typeof figures>;
+
 const workspace = z.object({ id: text, orgname: text, name: text, email: text, daily_credits_quota: z.int(), daily_credits_used: z.int() });
 export type WorkspaceRecord = z.infer<typeof workspace>;
 
@@ -31,6 +44,11 @@ export type KeyRecord = z.infer<typeof key>;
 /** The server itself, and who owns it (platform.md §1.7): one user, one workspace, no quota. */
 export const server = {
   status: call(CALLS.server.status, { tag: "Server", summary: "What runs here", answer: one(status) }),
+  figures: call(CALLS.server.figures, {
+    tag: "Server",
+    summary: "How much has happened since the server began, and what it takes up",
+    answer: one(figures),
+  }),
   schedule: call(CALLS.server.schedule, {
     tag: "Server",
     summary: "The next five instants of a schedule, were it deployed now",

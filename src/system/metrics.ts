@@ -4,6 +4,16 @@ import type { Meter } from "../ports/meter.ts";
 /** Seconds: from an instant run to the longest deadline. */
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 2, 10, 60, 300];
 
+/** What has happened since the server began. */
+export interface Totals {
+  readonly runs: number;
+  readonly failed: number;
+  readonly events: number;
+  readonly dropped: number;
+  readonly attempts: number;
+  readonly delivered: number;
+}
+
 /** Figures in the text format of Prometheus. */
 export class Metrics implements Meter {
   readonly #registry = new Registry();
@@ -48,6 +58,21 @@ export class Metrics implements Meter {
   attempted({ verdict, durationMs }: Parameters<Meter["attempted"]>[0]): void {
     this.#attempts.inc({ verdict });
     this.#attemptSeconds.observe(durationMs / 1000);
+  }
+
+  /** Totals since the server began. */
+  async totals(): Promise<Totals> {
+    const [runs, events, dropped, attempts] = await Promise.all([this.#runs, this.#events, this.#dropped, this.#attempts].map((counter) => counter.get()));
+    const sum = (counted: typeof runs, isMeant: (labels: Readonly<Record<string, string | number | undefined>>) => boolean = () => true): number =>
+      (counted?.values ?? []).reduce((total, { value, labels }) => total + (isMeant(labels) ? value : 0), 0);
+    return {
+      runs: sum(runs),
+      failed: sum(runs, ({ outcome }) => outcome !== "returned"),
+      events: sum(events),
+      dropped: sum(dropped),
+      attempts: sum(attempts),
+      delivered: sum(attempts, ({ verdict }) => verdict === "delivered"),
+    };
   }
 
   text(): Promise<string> {

@@ -89,6 +89,7 @@ function Top({ onSearch }: { onSearch: () => void }) {
         <Icon name="search" /> <span class="hide-narrow muted">Search or do</span> <kbd class="muted palette-key">Ctrl K</kbd>
       </button>
       <span class="grow" />
+      <ConnectionLight />
       {isReadOnly && <span class="state attention">may only read{keyName === undefined ? "" : ` · ${keyName}`}</span>}
       <button type="button" class="button plain hide-narrow" onClick={() => setTimes(times === "utc" ? "local" : "utc")} title="Times in this zone or in UTC">
         {times === "utc" ? "UTC" : "Local time"}
@@ -98,6 +99,14 @@ function Top({ onSearch }: { onSearch: () => void }) {
       </button>
     </header>
   );
+}
+
+/** Whether the server answers. */
+function ConnectionLight() {
+  const client = useClient();
+  const { error } = useLoaded("alive", () => client.server.status(), LOOK_EVERY_MS);
+  const label = error === undefined ? "The server answers" : "The server does not answer";
+  return <span class={`light ${error === undefined ? "" : "off"}`} role="img" aria-label={label} title={label} />;
 }
 
 function Rail() {

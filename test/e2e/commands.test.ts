@@ -250,6 +250,26 @@ describe("pd", () => {
     expect((await home.pd("versions", "v", "one")).stderr).toContain('Cannot find version "one": it wants a whole number from 1');
   });
 
+  it("shows what today's code would do with an earlier trigger, and keeps nothing", async () => {
+    const home = await PdHome.inProcess();
+    await home.up();
+    const file = (v: number): Promise<string> =>
+      home.file(
+        "v.mjs",
+        `export default { name: "v", version: "0.0.${v}", props: { db: "$.service.db" }, run() { this.db.set("by", ${v}); this.$emit(${v}); } };`,
+      );
+    await home.json("deploy", await file(1));
+    const { id } = await home.json("run", "v");
+    await home.json("update", "v", "--code", await file(2));
+    const shown = await home.pd("replay", "v", String(id), "--dry");
+    expect(shown).toEqual({
+      code: 0,
+      stdout: "- 1\n+ 2\n~ state by: 1 → 2\n",
+      stderr: "other 1 event; state by 1 → 2; answer unchanged. Nothing of this was kept\n",
+    });
+    expect(await home.json("db", "list", "v")).toEqual({ by: 1 });
+  });
+
   it("never asks without a terminal, and says what is missing", async () => {
     const home = await PdHome.inProcess();
     const result = await home.pd("deploy", componentPath("app/watch-project.mjs"));

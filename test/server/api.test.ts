@@ -147,6 +147,7 @@ describe("the API", () => {
       "get /v1/apps/{id}": { path: { id: "demo" } },
       "post /v1/secrets/rotate": {},
       "get /v1/status": {},
+      "get /v1/figures": {},
       "get /v1/schedule": { query: { cron: "0 9 * * 1", timezone: "Europe/Berlin" } },
       "get /v1/activity": { query: { ids: id } },
       "get /v1/page/session": {},

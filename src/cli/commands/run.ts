@@ -1,9 +1,10 @@
-import type { InvocationRecord } from "../../api/invocations.ts";
+import type { InvocationRecord, RehearsalRecord } from "../../api/invocations.ts";
+import { sentenceOf } from "../../client/rehearsal-text.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonValue, parseJson } from "../../domain/json.ts";
 import { readText } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
-import { coloursFor, printJson, printLine, timelineLine } from "../reporter.ts";
+import { coloursFor, printJson, printLine, printNote, timelineLine } from "../reporter.ts";
 
 interface RunFlags {
   readonly event?: string | undefined;
@@ -18,13 +19,29 @@ export async function run(cli: CliContext, source: string, { event: path, sample
   return printInvocation(cli, await client.sources.run(id, { event, sample }));
 }
 
-/** `pd replay <source> <invocation>`: the same trigger again, against today's code. */
-export async function replay(cli: CliContext, source: string, id: string): Promise<number> {
+/** `pd replay <source> <invocation>`: the same trigger again, against today's code; `--dry` shows what it would do and keeps nothing. */
+export async function replay(cli: CliContext, source: string, { id, dry = false }: { id: string; dry?: boolean | undefined }): Promise<number> {
   const client = await connect(cli);
   const { id: sourceId } = await client.sources.get(source);
   const before = await client.invocations.get(id);
   if (before.source_id !== sourceId) throw new PdError("PD_INVOCATION_NOT_FOUND", `Cannot replay "${id}": it belongs to another source than ${source}`);
-  return printInvocation(cli, await client.invocations.replay(id));
+  return dry ? printRehearsal(cli, await client.invocations.rehearse(id)) : printInvocation(cli, await client.invocations.replay(id));
+}
+
+function printRehearsal(cli: CliContext, rehearsal: RehearsalRecord): number {
+  const { before, after, state } = rehearsal;
+  const colours = coloursFor(cli.stdout, cli);
+  if (cli.isJson) printJson(cli, rehearsal);
+  else {
+    for (const line of after.logs) printLine(cli, timelineLine(line, colours) ?? "");
+    for (const { event } of before.events) printLine(cli, `- ${JSON.stringify(event)}`);
+    for (const { event, dropped } of after.events)
+      printLine(cli, `+ ${JSON.stringify(event)}${dropped === undefined ? "" : ` (would be dropped: ${dropped})`}`);
+    for (const { key, before: old, after: next } of state)
+      printLine(cli, `~ state ${key}: ${JSON.stringify(old) ?? "nothing"} → ${JSON.stringify(next) ?? "nothing"}`);
+    printNote(cli, `${sentenceOf(rehearsal)}. Nothing of this was kept`);
+  }
+  return after.outcome === "returned" ? 0 : 1;
 }
 
 async function readEvent(path: string): Promise<JsonValue> {

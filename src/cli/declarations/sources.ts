@@ -87,7 +87,8 @@ export function runCommands(program: Command, run: Run): void {
   program
     .command("replay <source> <invocation>")
     .description("Repeat an invocation's trigger against today's code")
-    .action((source, id, _flags, command) => run(command, async (cli) => (await import("../commands/run.ts")).replay(cli, source, id)));
+    .option("--dry", "Show what it would do beside what was done, and keep nothing")
+    .action((source, id, flags, command) => run(command, async (cli) => (await import("../commands/run.ts")).replay(cli, source, { id, ...flags })));
   stateCommands(program.command("db").description("Read and write a source's store"), run);
   program
     .command("completion <shell>")

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { PdError, toPdError } from "../../domain/errors.ts";
-import type { StatusRecord } from "../../api/server.ts";
+import type { FiguresRecord, StatusRecord } from "../../api/server.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
@@ -41,6 +41,7 @@ export interface ApiSettings {
   readonly url: () => string;
   /** What `pd status` shows. */
   readonly status: () => StatusRecord;
+  readonly figures: () => Promise<FiguresRecord>;
   /** Figures in the text format of Prometheus. */
   readonly metrics: () => Promise<string>;
   /** True when requests are taken. */
@@ -100,7 +101,7 @@ function mount(app: Hono, engine: Engine, declared: Route): void {
   }
 }
 
-function apiRoutes(engine: Engine, { clock, version, status, rotateSecrets }: ApiSettings): readonly Route[] {
+function apiRoutes(engine: Engine, { clock, version, status, figures, rotateSecrets }: ApiSettings): readonly Route[] {
   return [
     ...configureRoutes(engine),
     ...componentRoutes(engine),
@@ -120,7 +121,7 @@ function apiRoutes(engine: Engine, { clock, version, status, rotateSecrets }: Ap
     ...connectedAccountRoutes(engine),
     ...oauthRoutes(engine),
     ...pageRoutes(new PageTickets(clock), version),
-    ...serverRoutes(engine, { clock, status, rotateSecrets }),
+    ...serverRoutes(engine, { clock, status, figures, rotateSecrets }),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { z } from "zod";
 import { api } from "../../api/api.ts";
-import type { KeyRecord, StatusRecord } from "../../api/server.ts";
+import type { FiguresRecord, KeyRecord, StatusRecord } from "../../api/server.ts";
 import { PdError } from "../../domain/errors.ts";
 import { nextInstant, parseTimer } from "../../domain/schedule.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -22,14 +22,16 @@ export function hashOfKey(key: string): string {
 interface ServerRouteSettings {
   readonly clock: Pick<Clock, "now">;
   readonly status: () => StatusRecord;
+  readonly figures: () => Promise<FiguresRecord>;
   /** Seals every secret with a new key. */
   readonly rotateSecrets: () => Promise<void>;
 }
 
 /** The server itself: its state, its secrets, and who may call it. */
-export function serverRoutes({ apiKeys }: Engine, { status, rotateSecrets, clock }: ServerRouteSettings): readonly Route[] {
+export function serverRoutes({ apiKeys }: Engine, { status, figures, rotateSecrets, clock }: ServerRouteSettings): readonly Route[] {
   return [
     route(server.status, () => ({ data: status() })),
+    route(server.figures, async () => ({ data: await figures() })),
     route(server.schedule, ({ params }) => ({ data: { next_ms: nextInstants(params, clock.now()) } })),
     route(server.rotateSecrets, async () => {
       await rotateSecrets();

@@ -68,7 +68,7 @@ function Alert({ prop }: { prop: Prop }) {
 /** Endpoints, stores of the source and app hooks are not filled in. */
 function isAskedFor({ type, hidden }: Prop): boolean {
   if (hidden === true || type === "$.interface.http" || type === "$.service.db" || type === "$.interface.apphook") return false;
-  return !type.startsWith("dir") && type !== "http_request";
+  return type !== "dir";
 }
 
 function Field({ field, ask, values }: { field: FieldProps; ask: ChoiceAsker; values: JsonObject }) {

@@ -1,9 +1,10 @@
 import { type JsonValue, isSameJson } from "../../domain/json.ts";
+import { sentenceOf } from "../../client/rehearsal-text.ts";
 import { useClient } from "../app-context.ts";
 import { Problem } from "../parts/problem.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import { duration, plural } from "../text-of.ts";
+import { duration } from "../text-of.ts";
 import { useLoaded } from "../use-loaded.ts";
 import { LogLines } from "./log-lines.tsx";
 
@@ -100,24 +101,6 @@ function EventText({ emitted, sign }: { emitted: Emitted | undefined; sign: stri
 
 function pairs(before: readonly Emitted[], after: readonly Emitted[]): (readonly [Emitted | undefined, Emitted | undefined])[] {
   return Array.from({ length: Math.min(50, Math.max(before.length, after.length)) }, (_, index) => [before[index], after[index]] as const);
-}
-
-/** One sentence that tells what is other. */
-function sentenceOf({ before, after, state }: Rehearsed): string {
-  const [then, now] = [before.events, after.events];
-  const isSameEvents = then.length === now.length && then.every((event, index) => isSameJson(event.event, now[index]?.event));
-  const events =
-    then.length === now.length
-      ? `${isSameEvents ? "the same" : "other"} ${plural(now.length, "event")}`
-      : `${plural(now.length, "event")} instead of ${then.length}`;
-  const outcome = before.outcome === after.outcome ? [] : [after.outcome === "returned" ? "it does not fail any more" : `it fails: ${after.message}`];
-  const changed = state.slice(0, 3).map(({ key, before: old, after: next }) => `state ${key} ${shortOf(old)} → ${shortOf(next)}`);
-  const answer = before.status === after.status ? "answer unchanged" : `answer ${after.status ?? "none"} instead of ${before.status ?? "none"}`;
-  return [...outcome, events, ...(changed.length === 0 ? ["state unchanged"] : changed), answer].join("; ");
-}
-
-function shortOf(value: JsonValue | undefined): string {
-  return value === undefined ? "nothing" : textOf(value).slice(0, 40);
 }
 
 function textOf(value: JsonValue): string {
