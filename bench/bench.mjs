@@ -1,4 +1,4 @@
-// npm run bench [start] [reload] [requests] [slow-disk] [memory] [deliveries] [streams]: figures as ratios to a yardstick measured beside them.
+// npm run bench [start] [reload] [requests] [slow-disk] [memory] [deliveries] [streams] [page]: figures as ratios to a yardstick measured beside them.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -255,6 +255,57 @@ async function streams() {
   run("down");
 }
 
+const PAGE_EVENTS = 100_000;
+
+/**
+ * The web page in Chromium: bytes of the first load as they travel; from the request to a list that is shown, 20 times
+ * without a cache; then a list of 100,000 events, scrolled from end to end: the longest time between two frames.
+ */
+async function page() {
+  const { chromium } = await import("playwright-core");
+  run("up", "--detach", "--keep-events", String(2 * PAGE_EVENTS));
+  const source = emitter();
+  for (let n = 0; n < PAGE_EVENTS / 1000; n++) await api("POST", `/v1/sources/${source.id}/run`, { event: { count: 1000 } });
+  const { api_url: base } = JSON.parse(run("status", "--json"));
+  const key = readFileSync(join(env.PD_HOME, "api-key"), "utf8").trim();
+  const flags = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"];
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: flags });
+  const [times, sizes] = [[], []];
+  for (let n = 0; n < 23; n++) {
+    const context = await browser.newContext();
+    const opened = await context.newPage();
+    let size = 0;
+    opened.on("requestfinished", async (request) => (size += (await request.sizes()).responseBodySize));
+    await opened.goto(`${base}/sources#key=${key}`, { waitUntil: "commit" });
+    await opened.locator("table").waitFor();
+    times.push(await opened.evaluate("performance.now()"));
+    sizes.push(size);
+    await context.close();
+  }
+  const opened = await browser.newPage();
+  await opened.goto(`${base}/sources/${source.id}#key=${key}`);
+  await opened.locator(".long-list .item").first().waitFor();
+  const scroll = (body) =>
+    opened.evaluate(`(async () => { const list = document.querySelector(".long-list"); const frame = () => new Promise(requestAnimationFrame); ${body} })()`);
+  // Down to the end, as far as there are more.
+  await scroll(
+    `for (let still = 0, height = 0; still < 60; ) { list.scrollTop = list.scrollHeight; await frame(); still = list.scrollHeight === height ? still + 1 : 0; height = list.scrollHeight; }`,
+  );
+  const count = await scroll("return Math.round(list.firstElementChild.clientHeight / list.querySelector('.item').offsetHeight);");
+  const gaps = await scroll(
+    "const gaps = []; list.scrollTop = 0; await frame(); for (let at = performance.now(), n = 0; n < 600; n++) { list.scrollTop += list.scrollHeight / 600; await frame(); const now = performance.now(); gaps.push(now - at); at = now; } return gaps;",
+  );
+  await browser.close();
+  console.log(
+    `page: first load ${round(Math.max(...sizes) / 1000, 1)} kB; shown after p50 ${round(median(times.slice(3)))} ms, p95 ${round(quantile(times.slice(3), 0.95))} ms, 20 loads without a cache`,
+  );
+  console.log(
+    `page: a list of ${count} events scrolled in 600 steps: frames p50 ${round(median(gaps), 1)} ms, p99 ${round(quantile(gaps, 0.99), 1)} ms, longest ${round(Math.max(...gaps), 1)} ms`,
+  );
+  run("delete", source.id);
+  run("down");
+}
+
 try {
   console.log(`node ${process.version}, ${process.platform} ${process.arch}`);
   if (isWanted("start")) start();
@@ -267,6 +318,8 @@ try {
   if (isWanted("memory")) await memory();
   if (isWanted("deliveries")) await deliveries();
   if (isWanted("streams")) await streams();
+  // It wants a browser.
+  if (wanted.includes("page")) await page();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

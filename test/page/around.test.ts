@@ -1,4 +1,7 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/home.ts";
 import { openWindow } from "../support/browser.ts";
 import { Receiver } from "../support/receiver.ts";
 import { TestServer } from "../support/runtime.ts";
@@ -33,6 +36,67 @@ describe("webhooks on the page", () => {
     await page.getByRole("button", { name: "I have it" }).click();
     await page.getByRole("button", { name: "Send a test" }).click();
     await page.getByText(/It answered 200/).waitFor();
+  });
+});
+
+describe("an account on the page", () => {
+  it("is connected by signing in at the provider in the same window, and what the provider refuses is told", async () => {
+    const server = await TestServer.inMemory();
+    const page = await openPage(server, "/accounts?new=1");
+    let asked = new URL("http://nothing");
+    await page.route("https://gitlab.com/**", (route) => {
+      asked = new URL(route.request().url());
+      const back = `${asked.searchParams.get("redirect_uri")}?code=none&state=${asked.searchParams.get("state")}`;
+      return route.fulfill({ status: 302, headers: { location: back } });
+    });
+    await page.getByRole("searchbox", { name: "App" }).fill("gitlab");
+    await page.getByRole("button", { name: /GitLab gitlab/ }).click();
+    await page.getByLabel("client id").fill("me");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").filter({ hasText: "PD_OAUTH_FAILED" }).waitFor();
+    expect(asked.searchParams.get("redirect_uri")).toBe(`${server.apiUrl}/accounts/connected`);
+    expect([asked.searchParams.get("client_id"), asked.searchParams.get("code_challenge_method")]).toEqual(["me", "S256"]);
+    await page.getByRole("main").getByRole("link", { name: "Accounts" }).click();
+    await page.getByText("No accounts yet").waitFor();
+  });
+
+  it("is tested, named with who uses it, and deleted once its name is typed", async () => {
+    const server = await TestServer.inMemory();
+    await server.client.accounts.connect({ app: "demo", name: "mine", credentials: { api_key: "x" } });
+    const code = 'export default { name: "Uses", version: "1", props: { demo: { type: "app", app: "demo" } }, run() {} };';
+    await server.client.sources.deploy({ component_code: code, configured_props: { demo: "mine" } });
+    const page = await openPage(server, "/accounts");
+    await page.getByText("used by Uses").waitFor();
+    await page.getByRole("button", { name: "Test" }).click();
+    await page.getByText(/^mine: unknown/).waitFor();
+    await page.getByRole("button", { name: "Delete mine" }).click();
+    await page.getByLabel(/Type mine/).fill("mine");
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByText("No accounts yet").waitFor();
+    await page.goto(`${server.apiUrl}/sources`);
+    await page.locator(".state.bad", { hasText: "problem" }).waitFor();
+  });
+});
+
+describe("an action on the page", () => {
+  it("is found, filled in and run; what it exports is shown", async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, "components/shop/actions/count"), { recursive: true });
+    await writeFile(
+      join(folder, "components/shop/actions/count/count.mjs"),
+      'export default { key: "shop-count", name: "Count", description: "Counts", version: "0.0.1", type: "action", props: { to: "integer" }, run({ $ }) { console.log("counting"); $.export("$summary", `counted to ${this.to}`); return { to: this.to }; } };',
+    );
+    const server = await TestServer.inMemory();
+    await server.client.registries.remove("pipedream");
+    await server.client.registries.add({ name: "mine", kind: "folder", location: folder });
+    const page = await openPage(server, "/actions?q=count");
+    await page.getByRole("button", { name: /Count shop-count/ }).click();
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByText("This has to be given").waitFor();
+    await page.getByLabel("to").fill("3");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByText("counted to 3").first().waitFor();
+    await page.getByText("counting").waitFor();
   });
 });
 

@@ -5,6 +5,8 @@ import { useLive } from "./use-live.ts";
 
 /** As many as the contract shows at first (components.md, UI). */
 const PAGE = 100;
+/** Whoever scrolls will go on. */
+const OLDER = 500;
 
 interface Events {
   /** Newest first. */
@@ -42,8 +44,8 @@ export function useEvents(id: string, channel: string): Events {
     const last = older?.events.at(-1);
     if (last === undefined || older?.hasMore !== true) return;
     setOlder({ ...older, hasMore: false });
-    client.events.list(id, { limit: PAGE, after: last.id, ...filter }).then(
-      ({ data }) => setOlder((before) => ({ events: [...(before?.events ?? []), ...data], hasMore: data.length === PAGE })),
+    client.events.list(id, { limit: OLDER, after: last.id, ...filter }).then(
+      ({ data }) => setOlder((before) => ({ events: [...(before?.events ?? []), ...data], hasMore: data.length === OLDER })),
       (error: unknown) => setOlder((before) => ({ events: before?.events ?? [], hasMore: true, error })),
     );
   }, [client, id, older, filter]);
