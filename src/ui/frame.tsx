@@ -35,8 +35,8 @@ export function Frame() {
         <Connection />
         <Pages />
       </main>
-      {open === "palette" && <Palette onClose={() => setOpen(undefined)} />}
-      {open === "help" && <Help onClose={() => setOpen(undefined)} />}
+      {open === "palette" && <Palette onClose={() => setOpen((now) => (now === "palette" ? undefined : now))} />}
+      {open === "help" && <Help onClose={() => setOpen((now) => (now === "help" ? undefined : now))} />}
       <Toasts />
     </div>
   );

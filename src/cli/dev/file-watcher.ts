@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FSWatcher, watch } from "chokidar";
 
@@ -16,6 +16,7 @@ export class FileWatcher {
   readonly #watcher: FSWatcher;
   readonly #look: () => Promise<void>;
   #files: readonly string[] = [];
+  #names: ReadonlySet<string> = new Set();
   #folders: ReadonlySet<string> = new Set();
   #isBusy = false;
   #isDirty = false;
@@ -28,11 +29,17 @@ export class FileWatcher {
     this.#watcher.on("all", (event, path) => {
       if (event !== "change" || this.#files.includes(path)) void this.#changed();
     });
+    // The library holds changes of a file back for 50 ms after one, and then they are gone: what the system tells is heard as well.
+    this.#watcher.on("raw", (_event, path) => {
+      // Some systems do not name the file.
+      if (typeof path !== "string" || this.#names.has(basename(path))) void this.#changed();
+    });
   }
 
   /** Watches exactly these files from now on. */
   watch(files: readonly string[]): void {
     this.#files = files;
+    this.#names = new Set(files.map((file) => basename(file)));
     const folders = new Set(files.map(dirname));
     const gone = [...this.#folders].filter((folder) => !folders.has(folder));
     const added = [...folders].filter((folder) => !this.#folders.has(folder));
