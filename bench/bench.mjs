@@ -274,12 +274,12 @@ async function page() {
   for (let n = 0; n < 23; n++) {
     const context = await browser.newContext();
     const opened = await context.newPage();
-    let size = 0;
-    opened.on("requestfinished", async (request) => (size += (await request.sizes()).responseBodySize));
+    const asked = [];
+    opened.on("requestfinished", (request) => asked.push(request.sizes()));
     await opened.goto(`${base}/sources#key=${key}`, { waitUntil: "commit" });
     await opened.locator("table").waitFor();
     times.push(await opened.evaluate("performance.now()"));
-    sizes.push(size);
+    sizes.push((await Promise.all(asked.splice(0))).reduce((sum, { responseBodySize: size }) => sum + size, 0));
     await context.close();
   }
   const opened = await browser.newPage();

@@ -48,6 +48,14 @@ export async function buildPage(folder) {
   pack(join(folder, "assets", iconName), icon);
   const entries = Object.keys(metafile.outputs).filter((path) => basename(path).startsWith("main-"));
   const named = (type) => basename(entries.find((path) => extname(path) === type) ?? "");
-  const html = readFileSync("src/ui/index.html", "utf8").replace("main.css", named(".css")).replace("main.js", named(".js")).replace("icon.svg", iconName);
+  // What the entry imports is fetched beside it, and not after it.
+  const entry = entries.find((path) => extname(path) === ".js") ?? "";
+  const beside = metafile.outputs[entry].imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => basename(path));
+  const preloads = beside.map((name) => `<link rel="modulepreload" href="/assets/${name}" />\n    `).join("");
+  const html = readFileSync("src/ui/index.html", "utf8")
+    .replace("main.css", named(".css"))
+    .replace("main.js", named(".js"))
+    .replace("icon.svg", iconName)
+    .replace("<script", `${preloads}<script`);
   pack(join(folder, "index.html"), Buffer.from(html));
 }

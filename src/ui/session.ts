@@ -1,4 +1,5 @@
-import { type Client, createClient } from "../client/client.ts";
+import { type Client, createClient, everyPage } from "../client/client.ts";
+import type { Source } from "./types.ts";
 
 const KEPT = "headwater-key";
 
@@ -9,6 +10,8 @@ export interface Session {
   readonly isReadOnly: boolean;
   readonly keyName: string | undefined;
   readonly version: string;
+  /** All sources, once: what most who come want to see first is asked for beside the key's rights. */
+  readonly takeSources: () => Promise<readonly Source[]> | undefined;
 }
 
 /**
@@ -38,8 +41,16 @@ function keep(key: string): void {
 
 async function checked(key: string): Promise<Session> {
   const client = clientOf(key);
+  let sources = location.pathname === "/" || location.pathname === "/sources" ? everyPage(client.sources.list) : undefined;
+  // Whoever takes it is told.
+  sources?.catch(() => {});
+  const takeSources = (): typeof sources => {
+    const taken = sources;
+    sources = undefined;
+    return taken;
+  };
   const { read_only: isReadOnly, key_name: keyName, version } = await client.page.session();
-  return { client, key, isReadOnly, keyName, version };
+  return { client, key, isReadOnly, keyName, version, takeSources };
 }
 
 function clientOf(key: string): Client {

@@ -15,20 +15,29 @@ export function relativeTime(at: number, now: number): string {
   return Math.abs(difference) < 1000 ? "now" : relative.format(Math.trunc(difference / ms), unit);
 }
 
+/** Each costs about a millisecond to make. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(kind: "absolute" | "clock", isUtc: boolean): Intl.DateTimeFormat {
+  const name = `${kind} ${isUtc}`;
+  const known = formats.get(name);
+  if (known !== undefined) return known;
+  const parts = { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 } as const;
+  const made = new Intl.DateTimeFormat("sv", {
+    ...(isUtc ? { timeZone: "UTC" } : {}),
+    ...(kind === "clock" ? parts : ({ dateStyle: "short", timeStyle: "medium" } as const)),
+  });
+  formats.set(name, made);
+  return made;
+}
+
 export function absoluteTime(at: number, isUtc: boolean): string {
-  const zone = isUtc ? { timeZone: "UTC" } : {};
-  return new Intl.DateTimeFormat("sv", { ...zone, dateStyle: "short", timeStyle: "medium" }).format(at) + (isUtc ? " UTC" : "");
+  return formatOf("absolute", isUtc).format(at) + (isUtc ? " UTC" : "");
 }
 
 /** The time of day, with milliseconds. */
 export function clockTime(at: number, isUtc: boolean): string {
-  return new Intl.DateTimeFormat("sv", {
-    ...(isUtc ? { timeZone: "UTC" } : {}),
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    fractionalSecondDigits: 3,
-  }).format(at);
+  return formatOf("clock", isUtc).format(at);
 }
 
 /** 3 ms, 1.2 s, 4 min. */

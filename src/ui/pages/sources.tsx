@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { everyPage } from "../../client/client.ts";
 import { useQuery } from "../address.ts";
-import { useClient, useMayChange } from "../app-context.ts";
+import { type useClient, useMayChange, useSession } from "../app-context.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
@@ -27,12 +27,12 @@ export function SourcesPage() {
 }
 
 function SourceList() {
-  const client = useClient();
+  const { client, takeSources } = useSession();
   const mayChange = useMayChange();
   const [query, setQuery] = useQuery("q");
   const [state, setState] = useQuery("state");
   const [order, setOrder] = useQuery("sort");
-  const { value: sources, error, reload } = useLoaded("sources", () => everyPage(client.sources.list), LOOK_EVERY_MS);
+  const { value: sources, error, reload } = useLoaded("sources", () => takeSources() ?? everyPage(client.sources.list), LOOK_EVERY_MS);
   const shown = useMemo(() => sorted((sources ?? []).filter(fits(query, state)), order).slice(0, MOST_SHOWN), [sources, query, state, order]);
   const ids = shown.map(({ id }) => id).join(",");
   const { value: activity = [] } = useLoaded(`activity ${ids}`, async () => (ids === "" ? [] : client.sources.activity({ ids })), LOOK_EVERY_MS);

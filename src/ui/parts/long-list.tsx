@@ -1,5 +1,5 @@
 import { Virtualizer, elementScroll, observeElementOffset, observeElementRect } from "@tanstack/virtual-core";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface LongListProps<Item> {
   readonly items: readonly Item[];
@@ -22,13 +22,17 @@ export function LongList<Item>({ items, label, keyOf, chosen, onChoose, children
   const element = useRef<HTMLDivElement>(null);
   const [, render] = useState(0);
   const rowHeight = useRowHeight();
+  const latestKeyOf = useRef(keyOf);
+  latestKeyOf.current = keyOf;
+  // Another function would have every row measured anew.
+  const getItemKey = useCallback((index: number) => keyOfIndex(items, latestKeyOf.current, index), [items]);
   const list = useRef<Virtualizer<HTMLDivElement, Element>>();
   const options = {
     count: items.length,
     getScrollElement: () => element.current,
     estimateSize: () => rowHeight,
     overscan: OVERSCAN,
-    getItemKey: (index: number) => keyOfIndex(items, keyOf, index),
+    getItemKey,
     scrollToFn: elementScroll,
     observeElementRect,
     observeElementOffset,
