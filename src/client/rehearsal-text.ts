@@ -7,8 +7,18 @@ const MOST_TEXT = 40;
 /** One sentence that tells what today's code would do otherwise. */
 export function sentenceOf({ before, after, state }: RehearsalRecord): string {
   const [then, now] = [before.events, after.events];
-  const isSame = then.length === now.length && then.every(({ event }, index) => isSameJson(event, now[index]?.event));
-  const events = then.length === now.length ? `${isSame ? "the same" : "other"} ${counted(now.length)}` : `${counted(now.length)} instead of ${then.length}`;
+  // What dedupe dropped then was emitted as well, and what it said is not kept.
+  const dropped = Object.values(before.dropped).reduce((sum, count) => sum + count, 0);
+  const emitted = then.length + dropped;
+  const isSame = dropped > 0 || then.every(({ event }, index) => isSameJson(event, now[index]?.event));
+  const events =
+    emitted === now.length
+      ? isSame
+        ? dropped > 0
+          ? `as many events, ${now.length}`
+          : `the same ${counted(now.length)}`
+        : `other ${counted(now.length)}`
+      : `${counted(now.length)} instead of ${emitted}`;
   const outcome = before.outcome === after.outcome ? [] : [after.outcome === "returned" ? "it does not fail any more" : `it fails: ${after.message}`];
   const changed = state.slice(0, MOST_KEYS).map(({ key, before: old, after: next }) => `state ${key} ${shortOf(old)} → ${shortOf(next)}`);
   const answer = before.status === after.status ? "answer unchanged" : `answer ${after.status ?? "none"} instead of ${before.status ?? "none"}`;

@@ -24,7 +24,7 @@ export interface EventStore {
   listEventsSince(sourceId: DeployedId, afterSeq: number, limit: number): Promise<readonly Event[]>;
   /** The number that the newest event ever had; 0 before the first. */
   lastSeq(sourceId: DeployedId): Promise<number>;
-  /** A number that no event before this time has, and none since is less than: of the first one since, or of one deleted before it; one more than the newest when there is none. */
+  /** The number of the first kept event that was stored at this time or later; one more than the newest ever had when there is none. */
   firstSeqSince(sourceId: DeployedId, at: number): Promise<number>;
   /** Without a channel, of all. */
   countEvents(sourceId: DeployedId, channel?: string): Promise<number>;

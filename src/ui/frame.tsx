@@ -149,7 +149,9 @@ function useKeys(open: (what: "palette" | "help") => void): void {
         event.preventDefault();
         return open("palette");
       }
-      const isTyping = event.target instanceof HTMLElement && (event.target.isContentEditable || /^(input|textarea|select)$/i.test(event.target.tagName));
+      // The editor lives in a shadow root, which hides from outside where in it one types.
+      const [target] = event.composedPath();
+      const isTyping = target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName));
       if (isTyping || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") !== null) return;
       const section = event.timeStamp < chordUntil ? SECTIONS.find(({ key }) => key === event.key) : undefined;
       chordUntil = event.key === "g" ? event.timeStamp + CHORD_MS : 0;

@@ -19,14 +19,20 @@ interface Kept<Value> {
  */
 export function useLoaded<Value>(key: string, load: () => Promise<Value>, everyMs?: number): Loaded<Value> {
   const [kept, setKept] = useState<Kept<Value>>({ key });
-  const latest = useRef({ key, load, count: 0 });
+  const latest = useRef({ key, load, count: 0, isUnderWay: false });
   latest.current.key = key;
   latest.current.load = load;
   const reload = useCallback(() => {
     const { current } = latest;
     const [asked, count] = [current.key, ++current.count];
     const isLate = (): boolean => current.key !== asked || current.count !== count;
-    current.load().then(
+    current.isUnderWay = true;
+    const landed = (): void => {
+      if (current.count === count) current.isUnderWay = false;
+    };
+    const loading = current.load();
+    loading.then(landed, landed);
+    loading.then(
       (value) => isLate() || setKept({ key: asked, value }),
       (error: unknown) => isLate() || setKept((before) => ({ ...(before.key === asked ? before : {}), key: asked, error })),
     );
@@ -34,7 +40,8 @@ export function useLoaded<Value>(key: string, load: () => Promise<Value>, everyM
   useEffect(reload, [key, reload]);
   useEffect(() => {
     if (everyMs === undefined) return;
-    const timer = setInterval(() => document.visibilityState === "visible" && reload(), everyMs);
+    // One that takes longer than the pause is waited for.
+    const timer = setInterval(() => document.visibilityState === "visible" && !latest.current.isUnderWay && reload(), everyMs);
     const look = (): void => void (document.visibilityState === "visible" && reload());
     document.addEventListener("visibilitychange", look);
     return () => {

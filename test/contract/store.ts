@@ -331,7 +331,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
         );
       await store.deleteEvents(id, { fromSeq: 3, toSeq: 4 });
       const found = await Promise.all([0, 1000, 2001, 3000, 5000, 6000, 6001].map((ms) => store.firstSeqSince(id, now + ms)));
-      expect(found.map((seq) => (seq === 3 || seq === 4 ? 5 : seq))).toEqual([1, 1, 5, 5, 5, 6, 7]);
+      expect(found).toEqual([1, 1, 5, 5, 5, 6, 7]);
     });
 
     it("are deleted by a range that holds both ends, and their numbers are not used again", async () => {

@@ -2,6 +2,7 @@ import { type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmod, readFile, rename, writeFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { PdHome, collect, killHard } from "../support/pd.ts";
 import { eventually } from "../support/runtime.ts";
@@ -269,7 +270,11 @@ describe("pd dev", () => {
     press("o");
     await expect.poll(() => readFile(opened, "utf8").catch(() => "")).toBe(`${/Endpoint: (\S+)/.exec(shown())?.[1]}\n`);
     press("i");
-    await expect.poll(() => readFile(opened, "utf8")).toMatch(new RegExp(`^${/Inspector: (\S+)/.exec(shown())?.[1]}#ticket=\\w{32}\n$`));
+    const page = join(home.home, "open.html");
+    await expect.poll(() => readFile(opened, "utf8")).toBe(`${pathToFileURL(page).href}\n`);
+    // What a program is started with is seen by others: the ticket stands in a file of the owner's.
+    expect(await readFile(page, "utf8")).toMatch(new RegExp(`url=${/Inspector: (\S+)/.exec(shown())?.[1]}#ticket=\\w{32}"`));
+    expect((await stat(page)).mode & 0o777).toBe(0o600);
     await killHard(terminal);
     await expect.poll(() => home.json("status")).toMatchObject({ running: false });
   });

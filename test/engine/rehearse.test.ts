@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { sentenceOf } from "../../src/client/rehearsal-text.ts";
 import { TestServer } from "../support/runtime.ts";
 
 const code = (
@@ -43,6 +44,27 @@ describe("a rehearsal", () => {
     const { after, state } = await server.client.invocations.rehearse(String(run["id"]));
     expect([after.outcome, after.error?.message, state]).toEqual(["threw", "not today", [{ key: "n", before: 1, after: 2 }]]);
     expect((await source.run({ body: { id: "c" } }))["outcome"]).toBe("threw");
+  });
+
+  it("waits for no place that its own source has, and changes nothing that anybody sees", async () => {
+    const server = await TestServer.inMemory({ processes: "1" });
+    const source = await server.deploy(code(1), { props: { shared: "box" } });
+    const run = await source.run({ body: { id: "a" } });
+    expect((await server.client.invocations.rehearse(String(run["id"]))).after.outcome).toBe("returned");
+    const other = await server.deploy('export default { name: "o", version: "1", run() {} };');
+    expect((await other.run())["outcome"]).toBe("returned");
+  });
+
+  it("tells a default answer, and counts what dedupe had dropped", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(
+      'export default { name: "d", version: "1", dedupe: "unique", props: { http: "$.interface.http" }, run() { for (const id of ["a", "a", "b"]) this.$emit({ id }, { id }); } };',
+    );
+    await fetch(source.endpoint);
+    const [run] = await source.invocations();
+    const rehearsed = await server.client.invocations.rehearse(String(run?.["id"]));
+    expect([rehearsed.before.status, rehearsed.after.status]).toEqual([200, 200]);
+    expect(sentenceOf(rehearsed)).toBe("as many events, 3; state unchanged; answer unchanged");
   });
 
   it("is refused for a hook, and for what is not there", async () => {

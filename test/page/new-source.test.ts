@@ -64,11 +64,44 @@ describe("a new source on the page", () => {
     expect(await (await fetch(source?.endpoint_url ?? "")).text()).toBe("b1 7 hello");
   });
 
+  it("keeps what nobody is shown, also when an account is connected or another value saved", async () => {
+    const server = await TestServer.inMemory();
+    const code =
+      'export default { name: "Keeps", version: "1", props: { http: { type: "$.interface.http", customResponse: true }, pin: { type: "string", secret: true, optional: true }, size: { type: "string", optional: true }, demo: { type: "app", app: "demo", optional: true }, timer: { type: "$.interface.timer", default: { intervalSeconds: 3600 } } }, run() { this.http.respond({ status: 200, body: [this.pin, this.size, this.demo?.$auth?.api_key].join(" ") }); } };';
+    const source = await server.client.sources.deploy({
+      component_code: code,
+      configured_props: { pin: "s3cret", size: "l", timer: { intervalSeconds: 60, catchUp: "all" } },
+    });
+    const answer = async (): Promise<string> => (await fetch(source.endpoint_url ?? "")).text();
+    const page = await openPage(server, `/sources/${source.id}/configuration`);
+    expect([await page.getByLabel("pin").inputValue(), await page.getByLabel("pin").getAttribute("placeholder")]).toEqual(["", "kept; type to replace it"]);
+    await page.getByLabel("pin").fill("x");
+    await page.getByLabel("pin").fill("");
+    await page.getByLabel("size").fill("m");
+    await page.getByRole("button", { name: "Connect an account" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("till");
+    await page.getByLabel("api_key").fill("k9");
+    await page.getByRole("button", { name: "Connect", exact: true }).click();
+    await page.getByLabel("demo").locator("option:checked", { hasText: "till" }).waitFor({ state: "attached" });
+    expect(await answer()).toBe("s3cret l ");
+    await page.getByRole("spinbutton", { name: "timer" }).fill("120");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved: the source runs with the new values").waitFor();
+    expect(await answer()).toBe("s3cret m k9");
+    expect((await server.client.sources.get(source.id)).timers).toMatchObject([{ intervalSeconds: 120, catch_up: "all" }]);
+    await page.getByRole("button", { name: "Take it away" }).click();
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect.poll(answer).toBe(" m k9");
+  });
+
   it("is begun by the addresses that the contract names, and by pasted code", async () => {
     const server = await withRegistry();
     const page = await openPage(server, "/sources?action=create&key=shop-new-order");
     await page.getByRole("heading", { name: "New Order" }).waitFor();
     await page.goto(`${server.apiUrl}/sources?action=create&url=${encodeURIComponent("http://127.0.0.1:9/x.js")}`);
+    // Whoever was led to such an address has agreed to nothing yet.
+    expect(await page.getByLabel("Address of raw code").inputValue()).toBe("http://127.0.0.1:9/x.js");
+    await page.getByRole("button", { name: "Go on" }).click();
     await page.getByRole("alert").filter({ hasText: "PD_CODE_UNREACHABLE" }).waitFor();
     await page.goto(`${server.apiUrl}/sources/new?by=code`);
     await page.getByRole("button", { name: "Go on" }).click();

@@ -53,6 +53,34 @@ describe("a source on the page", () => {
     expect(await order(source.endpoint_url, { id: "d" })).toBe("one");
   });
 
+  it("takes what is typed into its code for code, and keeps it while another file is looked at or somebody else updates", async () => {
+    const server = await TestServer.inMemory();
+    const files = { "lib.mjs": 'export const by = "lib";\n' };
+    const code =
+      'import { by } from "./lib.mjs";\nexport default { name: "two", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, run() { this.http.respond({ status: 200, body: by }); } };\n';
+    const source = await server.client.sources.deploy({ component_code: code, component_path: "two.mjs", component_files: files });
+    const page = await openPage(server, `/sources/${source.id}/code`);
+    await page.getByRole("button", { name: "lib.mjs" }).click();
+    await page.getByRole("textbox", { name: "Code of lib.mjs" }).click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("// e i r / ? g s");
+    await page.getByRole("button", { name: "two.mjs" }).click();
+    await page.getByRole("button", { name: /lib\.mjs/ }).click();
+    await page.getByText("// e i r / ? g s").waitFor();
+    await server.client.sources.update(source.id, {
+      component_code: code,
+      component_path: "two.mjs",
+      component_files: { "lib.mjs": 'export const by = "other";\n' },
+    });
+    await page.getByText("Other code was put in its place meanwhile: version 2 runs.").waitFor();
+    expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    await page.getByRole("button", { name: "Go on with mine" }).click();
+    await page.getByText("// e i r / ? g s").waitFor();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved: version 3 runs").waitFor();
+    expect(await order(source.endpoint_url, {})).toBe("lib");
+  });
+
   it("compares a run with today's code, keeps nothing of that, and replays it", async () => {
     const { server, source } = await withOrders();
     await order(source.endpoint_url, { id: "a" });

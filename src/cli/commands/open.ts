@@ -1,5 +1,5 @@
 import { type CliContext, connect } from "../context.ts";
-import { openInBrowser } from "../open-browser.ts";
+import { openPrivately } from "../open-browser.ts";
 import { pageWithTicket } from "../page-address.ts";
 import { printJson, printLine, printNote } from "../reporter.ts";
 
@@ -12,6 +12,6 @@ export async function open(cli: CliContext, source: string | undefined): Promise
     printLine(cli, url);
     printNote(cli, "The address is good once, within a minute");
   }
-  openInBrowser(cli, url);
+  await openPrivately(cli, url);
   return 0;
 }

@@ -1,7 +1,7 @@
 import { emitKeypressEvents } from "node:readline";
 import type { SourceRecord } from "../../api/sources.ts";
 import type { Client } from "../../client/client.ts";
-import { openInBrowser } from "../open-browser.ts";
+import { openInBrowser, openPrivately } from "../open-browser.ts";
 import type { CliContext } from "../context.ts";
 import { pageWithTicket } from "../page-address.ts";
 import { printNote } from "../reporter.ts";
@@ -28,7 +28,7 @@ export async function replayLast(cli: CliContext, client: Client, { id }: Source
 }
 
 export async function openInspector(cli: CliContext, client: Client, { id }: SourceRecord): Promise<void> {
-  openInBrowser(cli, await pageWithTicket(client, id));
+  await openPrivately(cli, await pageWithTicket(client, id));
 }
 
 export function openEndpoint(cli: CliContext, { endpoint_url: url }: SourceRecord): void {

@@ -1,8 +1,10 @@
 import { type DedupeCache, dedupe } from "../../domain/dedupe.ts";
 import { type Emit, orderEmits } from "../../domain/event.ts";
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import { invocationId } from "../../domain/ids.ts";
 import type { BadResponse, HttpResponse, LogLine, RunResult, StateChanges } from "../../domain/invocation.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { Trigger } from "../../domain/trigger.ts";
 import type { RunStore } from "../../ports/run-store.ts";
 import type { Unit } from "../../ports/runner.ts";
@@ -13,7 +15,7 @@ import { RehearsedStores } from "./rehearsed-stores.ts";
 import type { RunPorts } from "./run-ports.ts";
 import { rightsOf, unitCode } from "./source-units.ts";
 
-interface RehearsalPorts extends Pick<RunPorts, "runner" | "packages" | "processes" | "clock" | "settings" | "credentials"> {
+interface RehearsalPorts extends Pick<RunPorts, "runner" | "packages" | "processes" | "clock" | "settings" | "credentials" | "signal"> {
   readonly store: RunPorts["store"] & Pick<RunStore, "readState" | "readCache">;
 }
 
@@ -25,6 +27,8 @@ export interface RehearsedEmit {
 
 /** What a call would do. */
 export interface Rehearsal {
+  /** Of the source, whose code it ran. */
+  readonly version: number;
   readonly result: Pick<RunResult, "outcome" | "returned">;
   readonly durationMs: number;
   readonly emits: readonly RehearsedEmit[];
@@ -40,14 +44,17 @@ export interface Rehearsal {
  * state, no value of a data store, no record. What the code asks of third parties is asked for real.
  */
 export async function rehearse(ports: RehearsalPorts, live: LiveSource, trigger: Trigger): Promise<Rehearsal> {
-  const { clock, credentials, settings, store } = ports;
-  const { source, definition } = live;
+  const { clock, credentials, settings, signal, store } = ports;
+  const { source, definition, component } = await steady(live);
   const [state, cache] = await Promise.all([store.readState(source.id), store.readCache(source.id)]);
   const reach = await credentials.reachOrRefusal(definition.props, source.configured);
-  if (reach instanceof PdError) return rehearsalOf(refusedRun(reach), { state, cache, strategy: undefined, durationMs: 0 });
+  if (reach instanceof PdError) return rehearsalOf(refusedRun(reach), { version: source.version, state, cache, strategy: undefined, durationMs: 0 });
   let response: HttpResponse | BadResponse | undefined;
-  const unit = await startUnit(ports, live, state);
+  const unit = await startUnit(ports, live, { source, component, state });
+  const stop = (): void => unit.kill("the server is stopping");
+  signal.addEventListener("abort", stop);
   try {
+    if (signal.aborted) stop();
     const startedAt = clock.now();
     const result = await unit.call(
       {
@@ -60,18 +67,47 @@ export async function rehearse(ports: RehearsalPorts, live: LiveSource, trigger:
       },
       { log: () => {}, respond: (given) => (response ??= given) },
     );
-    return { ...rehearsalOf(result, { state, cache, strategy: definition.dedupe, durationMs: clock.now() - startedAt }), response };
+    const ground = { version: source.version, state, cache, strategy: definition.dedupe, durationMs: clock.now() - startedAt };
+    return { ...rehearsalOf(result, ground), response: response ?? defaultResponse(trigger, definition, result) };
   } finally {
+    signal.removeEventListener("abort", stop);
     unit.kill("the rehearsal is over");
   }
 }
 
-async function startUnit(ports: RehearsalPorts, live: LiveSource, state: Readonly<Record<string, string>>): Promise<Unit> {
+interface Steady {
+  readonly source: DeployedComponent;
+  readonly definition: LiveSource["definition"];
+  readonly component: SavedComponent;
+}
+
+/** Code and values that belong together: the source may be updated while its code is read. */
+async function steady(live: LiveSource): Promise<Steady> {
+  for (;;) {
+    const { source, definition } = live;
+    const component = await live.readComponent();
+    if (live.source === source) return { source, definition, component };
+  }
+}
+
+/** What a client gets where the component has answered nothing: it is taken, unless it was to answer itself and failed. */
+function defaultResponse({ kind }: Trigger, { props }: LiveSource["definition"], { outcome }: RunResult): HttpResponse | undefined {
+  if (kind !== "http") return undefined;
+  const hasFailed = outcome.kind !== "returned" && props.some((prop) => prop.kind === "http" && prop.customResponse);
+  return { status: hasFailed ? 500 : 200, headers: {}, body: "", encoding: "utf8" };
+}
+
+async function startUnit(
+  ports: RehearsalPorts,
+  live: LiveSource,
+  { source, component, state }: Pick<Steady, "source" | "component"> & { readonly state: Readonly<Record<string, string>> },
+): Promise<Unit> {
   const { processes, runner, packages } = ports;
-  const { bundle, packagesFolder } = await live.readComponent();
+  const { bundle, packagesFolder } = component;
   const stores = new RehearsedStores(ports.store);
-  const code = { ...unitCode(packages, live.source, { bundle, packagesFolder, ...rightsOf(live.source) }), state };
-  const wait = processes.enter(false);
+  const code = { ...unitCode(packages, source, { bundle, packagesFolder, ...rightsOf(source) }), state };
+  // Who has a process already may not wait for its own end.
+  const wait = processes.enter(live.isWarm);
   if (wait !== undefined) await wait;
   let isGone = false;
   const leave = (): void => {
@@ -88,17 +124,19 @@ async function startUnit(ports: RehearsalPorts, live: LiveSource, state: Readonl
 }
 
 interface Ground {
+  readonly version: number;
   readonly state: Readonly<Record<string, string>>;
   readonly cache: DedupeCache;
   readonly strategy: LiveSource["definition"]["dedupe"];
   readonly durationMs: number;
 }
 
-function rehearsalOf({ outcome, returned, emits, stateChanges, logs }: RunResult, { state, cache, strategy, durationMs }: Ground): Rehearsal {
+function rehearsalOf({ outcome, returned, emits, stateChanges, logs }: RunResult, { version, state, cache, strategy, durationMs }: Ground): Rehearsal {
   const ordered = orderEmits(emits);
   const { dropped } = dedupe(strategy, cache, ordered);
   const reasons = new Map(dropped.map(({ emit, reason }) => [emit, reason]));
   return {
+    version,
     result: { outcome, ...(returned === undefined ? {} : { returned }) },
     durationMs,
     emits: ordered.map((emit) => {

@@ -27,10 +27,7 @@ export function invocationRoutes(engine: Engine): readonly Route[] {
       const invocation = await engine.history.find(part("id"));
       return { data: invocationRecord(invocation, await engine.history.linesOf(invocation)) };
     }),
-    route(invocations.rehearse, async ({ part }) => {
-      const rehearsed = await engine.rehearse(part("id"));
-      return { data: rehearsalRecord(rehearsed, engine.find(rehearsed.before.sourceId).source.version) };
-    }),
+    route(invocations.rehearse, async ({ part }) => ({ data: rehearsalRecord(await engine.rehearse(part("id"))) })),
     route(invocations.replay, async ({ part }) => {
       const { invocation } = await engine.replay(part("id"));
       return { data: invocationRecord(invocation, await engine.history.linesOf(invocation)) };

@@ -12,7 +12,7 @@ interface Rehearsed {
 }
 
 /** What was done beside what would be done now. */
-export function rehearsalRecord({ before, events, after }: Rehearsed, version: number): RehearsalRecord {
+export function rehearsalRecord({ before, events, after }: Rehearsed): RehearsalRecord {
   const { outcome, returned } = after.result;
   const answer = after.response;
   return {
@@ -27,7 +27,7 @@ export function rehearsalRecord({ before, events, after }: Rehearsed, version: n
     after: {
       outcome: outcome.kind,
       message: describeOutcome(outcome),
-      version,
+      version: after.version,
       error: outcome.kind === "threw" ? { ...outcome.error } : undefined,
       duration_ms: after.durationMs,
       events: after.emits.map(emitRecord),

@@ -48,6 +48,8 @@ function timeFinder(db: Database): (sourceId: DeployedId, at: number, lastSeq: n
       if (found === undefined || Number(found["stored_at"]) >= at) high = middle;
       else low = Number(found["seq"]) + 1;
     }
-    return low;
+    // Those before it may be gone.
+    const first = row(next.get(sourceId, low));
+    return first === undefined ? lastSeq + 1 : Number(first["seq"]);
   };
 }

@@ -61,6 +61,8 @@ function ByFields({ app, fields, onConnected }: { app: string; fields: readonly 
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
+        // It stands inside the form that asks for the account.
+        event.stopPropagation();
         connect();
       }}
     >
@@ -147,6 +149,8 @@ function SignIn({ app, fields, wantsHttps, onByHand }: SignInProps) {
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
+        // It stands inside the form that asks for the account.
+        event.stopPropagation();
         signIn();
       }}
     >

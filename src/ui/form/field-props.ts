@@ -10,4 +10,6 @@ export interface FieldProps {
   readonly isDisabled: boolean;
   readonly describedBy: string;
   readonly isWrong: boolean;
+  /** A secret that has a value: an empty field leaves it as it is. */
+  readonly isKept: boolean;
 }

@@ -3,28 +3,32 @@ import { parseJson } from "../../domain/json.ts";
 import type { FieldProps } from "./field-props.ts";
 
 /** A text; a secret is never shown back. */
-export function TextField({ id, prop, value, set, isDisabled, describedBy, isWrong }: FieldProps) {
-  const text = typeof value === "string" ? value : "";
+export function TextField({ id, prop, value, set, isDisabled, describedBy, isWrong, isKept }: FieldProps) {
+  const isSecret = prop.secret === true;
   return (
-    <input
-      id={id}
-      class="input"
-      type={prop.secret === true ? "password" : "text"}
-      autocomplete="off"
-      spellcheck={false}
-      disabled={isDisabled}
-      aria-invalid={isWrong}
-      aria-describedby={describedBy}
-      placeholder={placeholderOf(prop.secret === true && value !== undefined, prop.default)}
-      value={prop.secret === true && value === null ? "" : text}
-      onInput={({ currentTarget }) => set(currentTarget.value === "" ? undefined : currentTarget.value)}
-    />
+    <span class="row">
+      <input
+        id={id}
+        class="input"
+        type={isSecret ? "password" : "text"}
+        autocomplete="off"
+        spellcheck={false}
+        disabled={isDisabled}
+        aria-invalid={isWrong}
+        aria-describedby={describedBy}
+        placeholder={
+          isKept ? (value === null ? "taken away once it is saved" : "kept; type to replace it") : prop.default === undefined ? "" : String(prop.default)
+        }
+        value={typeof value === "string" ? value : ""}
+        onInput={({ currentTarget }) => set(currentTarget.value === "" ? undefined : currentTarget.value)}
+      />
+      {isKept && prop.optional === true && value !== null && !isDisabled && (
+        <button type="button" class="button" onClick={() => set(null)}>
+          Take it away
+        </button>
+      )}
+    </span>
   );
-}
-
-function placeholderOf(isKept: boolean, standard: unknown): string {
-  if (isKept) return "kept; type to replace it";
-  return standard === undefined ? "" : String(standard);
 }
 
 export function NumberField({ id, prop, value, set, isDisabled, describedBy, isWrong }: FieldProps) {

@@ -16,11 +16,13 @@ export interface PropFormProps {
   readonly ask: ChoiceAsker;
   /** By the prop's name. */
   readonly problems: Readonly<Record<string, string>>;
+  /** Names of secrets that have a value, which nobody is shown. */
+  readonly keptSecrets?: ReadonlySet<string>;
   readonly isDisabled?: boolean;
 }
 
 /** A field for each prop that a person fills in, in the order of their declaration. */
-export function PropForm({ props, values, onChange, ask, problems, isDisabled = false }: PropFormProps) {
+export function PropForm({ props, values, onChange, ask, problems, keptSecrets, isDisabled = false }: PropFormProps) {
   const id = useId();
   const asked = props.filter(isAskedFor);
   if (asked.length === 0) return <p class="muted">It has nothing to fill in.</p>;
@@ -38,6 +40,7 @@ export function PropForm({ props, values, onChange, ask, problems, isDisabled = 
           isDisabled: isDisabled || prop.disabled === true || prop.readOnly === true,
           describedBy: `${name}-help`,
           isWrong: problem !== undefined,
+          isKept: keptSecrets?.has(prop.name) === true,
         };
         return (
           <div class="field" key={prop.name}>
@@ -68,7 +71,8 @@ function Alert({ prop }: { prop: Prop }) {
 /** Endpoints, stores of the source and app hooks are not filled in. */
 function isAskedFor({ type, hidden }: Prop): boolean {
   if (hidden === true || type === "$.interface.http" || type === "$.service.db" || type === "$.interface.apphook") return false;
-  return type !== "dir";
+  // An answer of the API has stars in the place of its headers.
+  return type !== "dir" && type !== "http_request";
 }
 
 function Field({ field, ask, values }: { field: FieldProps; ask: ChoiceAsker; values: JsonObject }) {

@@ -10,7 +10,9 @@ const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** An interval or a cron expression, and the next five instants in the reader's zone. */
 export function TimerField({ id, prop, value, set, isDisabled, describedBy, isWrong }: FieldProps) {
-  const schedule = isJsonObject(value) ? value : isJsonObject(prop.default) ? prop.default : { intervalSeconds: 900 };
+  const isFixed = isDisabled || prop.static !== undefined;
+  const schedule = prop.static ?? (isJsonObject(value) ? value : isJsonObject(prop.default) ? prop.default : { intervalSeconds: 900 });
+  const policy = typeof schedule["catchUp"] === "string" ? { catchUp: schedule["catchUp"] } : {};
   const isCron = typeof schedule["cron"] === "string";
   const zoneId = useId();
   return (
@@ -20,9 +22,11 @@ export function TimerField({ id, prop, value, set, isDisabled, describedBy, isWr
           class="input"
           style={{ width: "auto" }}
           aria-label="Kind of schedule"
-          disabled={isDisabled}
+          disabled={isFixed}
           value={isCron ? "cron" : "interval"}
-          onChange={({ currentTarget }) => set(currentTarget.value === "cron" ? { cron: "0 * * * *", timezone: ZONE } : { intervalSeconds: 900 })}
+          onChange={({ currentTarget }) =>
+            set(currentTarget.value === "cron" ? { cron: "0 * * * *", timezone: ZONE, ...policy } : { intervalSeconds: 900, ...policy })
+          }
         >
           <option value="interval">Every … seconds</option>
           <option value="cron">Cron expression</option>
@@ -33,7 +37,7 @@ export function TimerField({ id, prop, value, set, isDisabled, describedBy, isWr
             class="input mono"
             style={{ width: "180px" }}
             spellcheck={false}
-            disabled={isDisabled}
+            disabled={isFixed}
             aria-invalid={isWrong}
             aria-describedby={describedBy}
             value={String(schedule["cron"])}
@@ -46,11 +50,11 @@ export function TimerField({ id, prop, value, set, isDisabled, describedBy, isWr
             style={{ width: "120px" }}
             type="number"
             min={1}
-            disabled={isDisabled}
+            disabled={isFixed}
             aria-invalid={isWrong}
             aria-describedby={describedBy}
             value={Number(schedule["intervalSeconds"] ?? 900)}
-            onInput={({ currentTarget }) => set({ intervalSeconds: Number(currentTarget.value) })}
+            onInput={({ currentTarget }) => set({ intervalSeconds: Number(currentTarget.value), ...policy })}
           />
         )}
         {isCron && (
@@ -61,7 +65,7 @@ export function TimerField({ id, prop, value, set, isDisabled, describedBy, isWr
               class="input"
               style={{ width: "180px" }}
               list={`${zoneId}-list`}
-              disabled={isDisabled}
+              disabled={isFixed}
               value={String(schedule["timezone"] ?? "UTC")}
               onInput={({ currentTarget }) => set({ ...schedule, timezone: currentTarget.value })}
             />

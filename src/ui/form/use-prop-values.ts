@@ -25,7 +25,7 @@ interface Setup {
   /** How the component is named, or its code. */
   readonly code: CodeParams;
   readonly declared: readonly Prop[];
-  /** Values that stand already. */
+  /** Values that stand already, but for secrets, which nobody is shown. */
   readonly kept: JsonObject;
   /** Whose kept secrets count. */
   readonly sourceId?: string;
@@ -40,12 +40,16 @@ export function usePropValues({ code, declared, kept, sourceId }: Setup): PropVa
   const [error, setError] = useState<unknown>();
   const values = useMemo(() => ({ ...kept, ...changed }), [kept, changed]);
   const props = added ?? declared;
+  // The server has the rest, secrets among it.
+  const told = sourceId === undefined ? given(named(props, values)) : given(changed);
   const source = sourceId === undefined ? {} : { source_id: sourceId };
+  const reloading = JSON.stringify(
+    props.flatMap(({ reloadProps, name }) => (reloadProps === true && (values[name] ?? null) !== null ? [[name, values[name] ?? null]] : [])),
+  );
   useEffect(() => {
-    const reloading = declared.filter(({ reloadProps, name }) => reloadProps === true && values[name] !== undefined && values[name] !== null);
-    if (reloading.length === 0 || Object.keys(changed).length === 0) return;
+    if (reloading === "[]" || Object.keys(changed).length === 0) return;
     let isLate = false;
-    client.components.props({ ...code, ...source, configured_props: given(values), partial: true }).then(
+    client.components.props({ ...code, ...source, configured_props: told, partial: true }).then(
       ({ dynamicProps }) => isLate || (setError(undefined), setAdded(dynamicProps.configurableProps)),
       (thrown: unknown) => isLate || setError(thrown),
     );
@@ -53,13 +57,23 @@ export function usePropValues({ code, declared, kept, sourceId }: Setup): PropVa
       isLate = true;
     };
     // Asked again when a value changes on which others depend.
-  }, [JSON.stringify(declared.filter(({ reloadProps }) => reloadProps === true).map(({ name }) => values[name] ?? null))]);
-  const set = useCallback((name: string, value: JsonValue | undefined) => {
-    setChanged((before) => ({ ...before, [name]: value ?? null }));
-    setProblems(({ [name]: _solved, ...rest }) => rest);
-  }, []);
+  }, [reloading]);
+  // An empty field of a secret that nobody is shown says nothing about it.
+  const isUnseen = (name: string): boolean => props.some((prop) => prop.name === name && prop.secret === true);
+  const set = useCallback(
+    (name: string, value: JsonValue | undefined) => {
+      setChanged(({ [name]: _before, ...rest }) => (value === undefined && isUnseen(name) ? rest : { ...rest, [name]: value ?? null }));
+      setProblems(({ [name]: _solved, ...rest }) => rest);
+    },
+    [props],
+  );
+  const reset = (): void => {
+    setChanged({});
+    setAdded(undefined);
+    setProblems({});
+  };
   const ask: ChoiceAsker = async ({ prop, page, context, query }) => {
-    const asked = { prop_name: prop, page, prev_context: context, configured_props: given(values), ...(query === undefined ? {} : { query }) };
+    const asked = { prop_name: prop, page, prev_context: context, configured_props: told, ...(query === undefined ? {} : { query }) };
     const answer = await client.components.configure({ ...code, ...source, ...asked });
     const texts = answer.string_options.map((text) => ({ label: text, value: text }));
     // Pages are counted whether or not the component hands a context on.
@@ -76,7 +90,13 @@ export function usePropValues({ code, declared, kept, sourceId }: Setup): PropVa
     );
     return true;
   }, []);
-  return { props, values, changed, set, reset: () => setChanged({}), ask, problems, takeRefusal, error };
+  return { props, values, changed, set, reset, ask, problems, takeRefusal, error };
+}
+
+/** Values of props that there are: others were added by a value that has changed since. */
+export function named(props: readonly Prop[], values: JsonObject): JsonObject {
+  const names = new Set(props.map(({ name }) => name));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)));
 }
 
 /** What was taken away is not given. */

@@ -3,7 +3,7 @@ import type { CodeParams, DescribedRecord } from "../../api/components.ts";
 import { useQuery } from "../address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { PropForm } from "../form/prop-form.tsx";
-import { given, usePropValues } from "../form/use-prop-values.ts";
+import { given, named, usePropValues } from "../form/use-prop-values.ts";
 import { Description } from "../parts/description.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { Letter } from "../parts/letter.tsx";
@@ -97,7 +97,7 @@ function RunForm({ code, described }: { code: CodeParams; described: DescribedRe
     setRunning(true);
     setRefusal(undefined);
     try {
-      setRun(await client.actions.run({ ...code, configured_props: given(values) }));
+      setRun(await client.actions.run({ ...code, configured_props: given(named(props, values)) }));
     } catch (thrown) {
       if (!takeRefusal(thrown)) setRefusal(thrown);
     }

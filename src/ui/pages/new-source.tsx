@@ -1,10 +1,10 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { CodeParams, DescribedRecord } from "../../api/components.ts";
 import { useGo, useQuery } from "../address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { PropForm } from "../form/prop-form.tsx";
-import { given, usePropValues } from "../form/use-prop-values.ts";
+import { given, named, usePropValues } from "../form/use-prop-values.ts";
 import { Description } from "../parts/description.tsx";
 import { LazyEditor } from "../parts/lazy-editor.tsx";
 import { Letter } from "../parts/letter.tsx";
@@ -33,16 +33,31 @@ export function NewSourcePage() {
   const [key, setKey] = useQuery("key");
   const [url, setUrl] = useQuery("url");
   const [code, setCode] = useState<string>();
+  // An address that somebody was led to fetches nothing and runs nothing before they have agreed.
+  const [agreed, setAgreed] = useState<string>();
   if (!mayChange) return <Empty title="This key may only read: it deploys nothing" />;
   const named: CodeParams | undefined =
-    code !== undefined ? { component_code: code, component_path: "component.mjs" } : key !== "" ? { key } : url !== "" ? { component_url: url } : undefined;
+    code !== undefined
+      ? { component_code: code, component_path: "component.mjs" }
+      : key !== ""
+        ? { key }
+        : url !== "" && url === agreed
+          ? { component_url: url }
+          : undefined;
   return (
     <div class="content">
       <p>
         <Link href="/sources">← Sources</Link>
       </p>
       {named === undefined ? (
-        <Choose onKey={setKey} onUrl={setUrl} onCode={setCode} />
+        <Choose
+          onKey={setKey}
+          onUrl={(given) => {
+            setAgreed(given);
+            setUrl(given);
+          }}
+          onCode={setCode}
+        />
       ) : (
         <Deploy
           code={named}
@@ -64,9 +79,13 @@ interface ChooseProps {
 }
 
 function Choose({ onKey, onUrl, onCode }: ChooseProps) {
-  const [way, setWay] = useQuery("by");
-  const [url, setUrl] = useState("");
+  const [by, setWay] = useQuery("by");
+  const [named] = useQuery("url");
+  const way = by === "" && named !== "" ? "url" : by;
+  const [url, setUrl] = useState(named);
   const [text, setText] = useState(EXAMPLE);
+  // The editor keeps its text itself; it is made anew when one comes back to it.
+  const begins = useMemo(() => text, [way]);
   return (
     <>
       <h1>New source</h1>
@@ -114,7 +133,7 @@ function Choose({ onKey, onUrl, onCode }: ChooseProps) {
         <div class="stack">
           <div class="panel" style={{ height: "min(420px, 60vh)", overflow: "hidden" }}>
             <LazyEditor
-              text={EXAMPLE}
+              text={begins}
               path="component.mjs"
               isReadOnly={false}
               problem={undefined}
@@ -231,7 +250,7 @@ function DeployForm({ code, described }: { code: CodeParams; described: Describe
     setDeploying(true);
     setRefusal(undefined);
     try {
-      const source = await client.sources.deploy({ ...code, configured_props: given(values), ...(name === "" ? {} : { name }) });
+      const source = await client.sources.deploy({ ...code, configured_props: given(named(props, values)), ...(name === "" ? {} : { name }) });
       sessionStorage.removeItem(draft);
       tell(`Deployed ${source.name_slug}`);
       go(`/sources/${source.id}`);

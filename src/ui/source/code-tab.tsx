@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { PdError } from "../../domain/errors.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import type { CodeProblem } from "../parts/editor-props.ts";
@@ -6,33 +6,82 @@ import { LazyEditor } from "../parts/lazy-editor.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { tell } from "../parts/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
+import type { Source } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 import type { TabProps } from "./tab-props.ts";
 
-/** The code that runs: what is saved here is an update, and errors are shown at their line. */
+/** What is edited: the code as it was when the editor was opened, or saved from it. */
+interface Base {
+  /** The editor is made anew for another one. */
+  readonly key: string;
+  readonly componentId: string;
+  readonly entry: string;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** The code that runs. */
 export function CodeTab({ source, reload }: TabProps) {
   const client = useClient();
-  const mayChange = useMayChange();
   const { value: code, error } = useLoaded(`code ${source.component_id}`, () => client.components.get(source.component_id));
-  const [path, setPath] = useState<string>();
+  const [base, setBase] = useState<Base>();
+  const loaded: Base | undefined =
+    code === undefined
+      ? undefined
+      : { key: code.id, componentId: code.id, entry: code.component_path, files: { [code.component_path]: code.code, ...code.component_files } };
+  useEffect(() => {
+    if (base === undefined && loaded !== undefined) setBase(loaded);
+  }, [base, loaded]);
+  if (error !== undefined && base === undefined) return <Problem error={error} />;
+  if (base === undefined) return <Waiting />;
+  return (
+    <Editing
+      key={base.key}
+      source={source}
+      base={base}
+      newer={loaded?.componentId === base.componentId ? undefined : loaded}
+      onBase={setBase}
+      onSaved={reload}
+    />
+  );
+}
+
+interface EditingProps {
+  readonly source: Source;
+  readonly base: Base;
+  /** Somebody else has put other code in its place. */
+  readonly newer: Base | undefined;
+  readonly onBase: (base: Base) => void;
+  readonly onSaved: () => void;
+}
+
+/** What is saved is an update, and errors are shown at their line. */
+function Editing({ source, base, newer, onBase, onSaved }: EditingProps) {
+  const client = useClient();
+  const mayChange = useMayChange();
+  const [path, setPath] = useState(base.entry);
   const [edited, setEdited] = useState<Readonly<Record<string, string>>>({});
   const [refusal, setRefusal] = useState<unknown>();
   const [isSaving, setSaving] = useState(false);
-  if (error !== undefined) return <Problem error={error} />;
-  if (code === undefined) return <Waiting />;
-  const files: Record<string, string> = { [code.component_path]: code.code, ...code.component_files };
-  const shown = path !== undefined && path in files ? path : code.component_path;
-  const isChanged = Object.entries(edited).some(([name, text]) => files[name] !== text);
+  const isChanged = Object.entries(edited).some(([name, text]) => base.files[name] !== text);
+  useEffect(() => {
+    if (newer !== undefined && !isChanged && !isSaving) onBase(newer);
+  }, [newer, isChanged, isSaving]);
+  // The editor keeps its text itself: what it begins with is looked up when another file is shown.
+  const begins = useMemo(() => edited[path] ?? base.files[path] ?? "", [path]);
+  const problem = useMemo(() => problemIn(path, refusal), [path, refusal]);
   const save = async (): Promise<void> => {
-    if (!mayChange || isSaving) return;
+    if (!mayChange || isSaving || newer !== undefined) return;
     setSaving(true);
     setRefusal(undefined);
-    const { [code.component_path]: entry = code.code, ...others } = { ...files, ...edited };
+    const files = { ...base.files, ...edited };
+    const { [base.entry]: entry = "", ...others } = files;
     try {
-      const { version } = await client.sources.update(source.id, { component_code: entry, component_path: code.component_path, component_files: others });
-      setEdited({});
-      reload();
-      tell(`Saved: version ${version} runs`, () => void client.sources.rollback(source.id, {}).then(reload));
+      const after = await client.sources.update(source.id, { component_code: entry, component_path: base.entry, component_files: others });
+      onBase({ ...base, componentId: after.component_id, files });
+      // What was typed meanwhile is not saved yet.
+      setEdited((before) => Object.fromEntries(Object.entries(before).filter(([name, text]) => files[name] !== text)));
+      onSaved();
+      tell(`Saved: version ${after.version} runs`, () => void client.sources.rollback(source.id, {}).then(onSaved));
     } catch (thrown) {
       setRefusal(thrown);
     }
@@ -41,35 +90,46 @@ export function CodeTab({ source, reload }: TabProps) {
   return (
     <div class="stack tight">
       <div class="row wrap">
-        {Object.keys(files).map((name) => (
-          <button key={name} type="button" class={`button ${name === shown ? "" : "plain"} mono`} aria-pressed={name === shown} onClick={() => setPath(name)}>
+        {Object.keys(base.files).map((name) => (
+          <button key={name} type="button" class={`button ${name === path ? "" : "plain"} mono`} aria-pressed={name === path} onClick={() => setPath(name)}>
             {name}
-            {edited[name] !== undefined && edited[name] !== files[name] ? " ●" : ""}
+            {edited[name] !== undefined && edited[name] !== base.files[name] ? " ●" : ""}
           </button>
         ))}
         <span class="grow" />
         {mayChange && (
-          <button type="button" class="button filled" disabled={!isChanged || isSaving} onClick={() => void save()}>
+          <button type="button" class="button filled" disabled={!isChanged || isSaving || newer !== undefined} onClick={() => void save()}>
             {isSaving ? "Saving…" : "Save"}
           </button>
         )}
       </div>
+      {newer !== undefined && isChanged && !isSaving && (
+        <div class="note attention row wrap" role="alert">
+          <span class="grow">Other code was put in its place meanwhile: version {source.version} runs.</span>
+          <button type="button" class="button" onClick={() => onBase(newer)}>
+            Load it, without my changes
+          </button>
+          <button type="button" class="button" onClick={() => onBase({ ...base, componentId: newer.componentId })}>
+            Go on with mine
+          </button>
+        </div>
+      )}
       {refusal !== undefined && <Problem error={refusal} />}
       <div class="panel" style={{ height: "calc(100vh - 300px)", minHeight: "280px", overflow: "hidden" }}>
         <LazyEditor
-          key={`${code.id} ${shown}`}
-          text={files[shown] ?? ""}
-          path={shown}
+          key={path}
+          text={begins}
+          path={path}
           isReadOnly={!mayChange}
-          problem={problemIn(shown, refusal)}
-          label={`Code of ${shown}`}
-          onChange={(text) => setEdited((before) => ({ ...before, [shown]: text }))}
+          problem={problem}
+          label={`Code of ${path}`}
+          onChange={(text) => setEdited((before) => ({ ...before, [path]: text }))}
           onSave={() => void save()}
         />
       </div>
       <p class="muted">
-        {mayChange ? "Ctrl S saves: the running source is the new code." : "This key may only read."} Version {source.version}, component version {code.version}
-        .
+        {mayChange ? "Ctrl S saves: the running source is the new code." : "This key may only read."} Version {source.version}, component version{" "}
+        {source.component_version}.
       </p>
     </div>
   );

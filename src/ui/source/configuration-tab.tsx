@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { isJsonObject } from "../../domain/json.ts";
+import { type JsonObject, isJsonObject } from "../../domain/json.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { PropForm } from "../form/prop-form.tsx";
-import { usePropValues } from "../form/use-prop-values.ts";
+import { named, usePropValues } from "../form/use-prop-values.ts";
 import { Problem } from "../parts/problem.tsx";
 import { tell } from "../parts/toast.tsx";
-import type { Source } from "../types.ts";
+import type { Prop, Source } from "../types.ts";
 import type { TabProps } from "./tab-props.ts";
 
 /** Values of the props: what is changed here is saved as an update, hooks and all. */
@@ -20,6 +20,8 @@ export function ConfigurationTab({ source, reload }: TabProps) {
     sourceId: source.id,
   });
   const [refusal, setRefusal] = useState<unknown>();
+  // Fields that keep what was typed begin anew.
+  const [resets, setResets] = useState(0);
   const [isSaving, setSaving] = useState(false);
   const isChanged = Object.keys(changed).length > 0;
   useGuard(isChanged);
@@ -27,7 +29,7 @@ export function ConfigurationTab({ source, reload }: TabProps) {
     setSaving(true);
     setRefusal(undefined);
     try {
-      await client.sources.update(source.id, { configured_props: changed });
+      await client.sources.update(source.id, { configured_props: named(props, changed) });
       reset();
       reload();
       tell("Saved: the source runs with the new values");
@@ -45,7 +47,16 @@ export function ConfigurationTab({ source, reload }: TabProps) {
         void save();
       }}
     >
-      <PropForm props={props} values={values} onChange={set} ask={ask} problems={problems} isDisabled={!mayChange} />
+      <PropForm
+        props={props}
+        values={values}
+        onChange={set}
+        ask={ask}
+        problems={problems}
+        keptSecrets={secretsOf(source)}
+        isDisabled={!mayChange}
+        key={resets}
+      />
       {error !== undefined && <Problem error={error} />}
       {refusal !== undefined && <Problem error={refusal} />}
       {source.env.length > 0 && (
@@ -59,7 +70,7 @@ export function ConfigurationTab({ source, reload }: TabProps) {
             {isSaving ? "Saving…" : "Save"}
           </button>
           {isChanged && (
-            <button type="button" class="button" onClick={reset}>
+            <button type="button" class="button" onClick={() => (reset(), setResets(resets + 1))}>
               Leave it as it was
             </button>
           )}
@@ -70,15 +81,25 @@ export function ConfigurationTab({ source, reload }: TabProps) {
   );
 }
 
-/** A timer is shown with more than it is given by; a secret is shown as being there. */
-function shownValues({ configured_props: values, timers = [] }: Source) {
+function secretsOf({ configured_props: values, configurable_props: props }: Source): ReadonlySet<string> {
+  return new Set(props.filter(({ name, secret }) => secret === true && values[name] !== undefined).map(({ name }) => name));
+}
+
+/** Without secrets, which come as stars; a timer in the shape in which it is given. */
+function shownValues({ configured_props: values, configurable_props: props }: Source): JsonObject {
+  const kindOf = (name: string): Prop | undefined => props.find((prop) => prop.name === name);
   return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => {
-      const timer = timers.find(({ prop }) => prop === name);
-      if (timer === undefined || !isJsonObject(value)) return [name, value];
-      return [name, timer.cron === undefined ? { intervalSeconds: timer.intervalSeconds ?? null } : { cron: timer.cron, timezone: timer.timezone ?? "UTC" }];
+    Object.entries(values).flatMap(([name, value]) => {
+      const prop = kindOf(name);
+      if (prop?.secret === true) return [];
+      return [[name, prop?.type === "$.interface.timer" && isJsonObject(value) ? timerInput(value) : value]];
     }),
   );
+}
+
+function timerInput({ cron, timezone, interval_seconds: seconds, catch_up: catchUp }: JsonObject): JsonObject {
+  const policy = typeof catchUp === "string" ? { catchUp } : {};
+  return typeof cron === "string" ? { cron, timezone: timezone ?? "UTC", ...policy } : { intervalSeconds: seconds ?? null, ...policy };
 }
 
 /** Asks before what was typed is lost. */

@@ -24,8 +24,7 @@ export function EventsTab({ source }: TabProps) {
   const { events, isLoaded, error, loadOlder, hasOlder, forget } = useEvents(source.id, channel);
   const { held, count, onTop, release } = useHeld(events);
   const shown = useMemo(() => (query === "" ? held : held.filter((event) => textOf(event).includes(query.toLowerCase()))), [held, query]);
-  if (error !== undefined) return <Problem error={error} />;
-  if (!isLoaded) return <Waiting />;
+  if (!isLoaded) return error === undefined ? <Waiting /> : <Problem error={error} />;
   if (events.length === 0 && channel === "") return <NoEvents source={source} />;
   return (
     <div class="stack snug">
@@ -52,6 +51,7 @@ export function EventsTab({ source }: TabProps) {
           {shown.length} loaded{hasOlder ? ", older ones by scrolling" : ""}
         </span>
       </div>
+      {error !== undefined && <Problem error={error} onRetry={loadOlder} />}
       <div class={`panel split ${chosen === "" ? "" : "has-chosen"}`}>
         <div class="list" style={{ position: "relative" }}>
           {count > 0 && (
@@ -184,11 +184,12 @@ function Chosen({ source, id, onBack, onDeleted }: ChosenProps) {
 }
 
 function Verbs({ source, event, onDeleted }: { source: Source; event: EventSummary; onDeleted: ChosenProps["onDeleted"] }) {
+  const [channel] = useQuery("channel");
   const client = useClient();
   const mayChange = useMayChange();
   const remove = (range: { start_id?: string; end_id?: string }, isGone: (other: EventSummary) => boolean): Promise<void> =>
     telling(async () => {
-      await client.events.delete(source.id, range);
+      await client.events.delete(source.id, { ...range, ...(channel === "" ? {} : { event_name: channel }) });
       onDeleted(isGone);
     }, "Deleted");
   const save = (): void => {
@@ -215,8 +216,14 @@ function Verbs({ source, event, onDeleted }: { source: Source; event: EventSumma
           <button type="button" class="button plain" onClick={() => void remove({ start_id: event.id, end_id: event.id }, ({ id }) => id === event.id)}>
             Delete it
           </button>
-          <button type="button" class="button plain" onClick={() => void remove({ end_id: event.id }, ({ id }) => numberOf(id) <= numberOf(event.id))}>
-            Delete it and all older
+          <button
+            type="button"
+            class="button plain"
+            onClick={() =>
+              void remove({ end_id: event.id }, ({ id, metadata }) => numberOf(id) <= numberOf(event.id) && (channel === "" || metadata.name === channel))
+            }
+          >
+            Delete it and all older{channel === "" ? "" : ` of ${channel}`}
           </button>
         </>
       )}

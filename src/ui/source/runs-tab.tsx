@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useQuery } from "../address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { JsonTree } from "../parts/json-tree.tsx";
@@ -24,7 +24,8 @@ export function RunsTab({ source }: TabProps) {
   const [chosen, setChosen] = useQuery("run");
   const [filter, setFilter] = useQuery("outcome");
   const [limit, setLimit] = useState(PAGE);
-  const { value: runs, error, reload } = useLoaded(`${source.id} ${limit}`, () => client.invocations.list(source.id, { limit }), LOOK_EVERY_MS);
+  const { value: runs, error, reload } = useLoaded(source.id, () => client.invocations.list(source.id, { limit }), LOOK_EVERY_MS);
+  useEffect(reload, [limit, reload]);
   if (error !== undefined && runs === undefined) return <Problem error={error} onRetry={reload} />;
   if (runs === undefined) return <Waiting />;
   if (runs.length === 0)

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useClient } from "../app-context.ts";
 import type { EventSummary } from "../types.ts";
 import { useLive } from "./use-live.ts";
@@ -25,8 +25,11 @@ export function useEvents(id: string, channel: string): Events {
   const [older, setOlder] = useState<{ events: readonly EventSummary[]; hasMore: boolean; error?: unknown } | undefined>();
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   const filter = useMemo(() => (channel === "" ? {} : { event_name: channel }), [channel]);
+  // Answers that come after another channel was chosen belong to nobody.
+  const stillShown = useRef({});
   useEffect(() => {
     let isOver = false;
+    stillShown.current = {};
     setOlder(undefined);
     client.events.list(id, { limit: PAGE, ...filter }).then(
       ({ data }) => isOver || setOlder({ events: data, hasMore: data.length === PAGE }),
@@ -43,10 +46,11 @@ export function useEvents(id: string, channel: string): Events {
   const loadOlder = useCallback(() => {
     const last = older?.events.at(-1);
     if (last === undefined || older?.hasMore !== true) return;
-    setOlder({ ...older, hasMore: false });
+    setOlder({ events: older.events, hasMore: false });
+    const belongs = stillShown.current;
     client.events.list(id, { limit: OLDER, after: last.id, ...filter }).then(
-      ({ data }) => setOlder((before) => ({ events: [...(before?.events ?? []), ...data], hasMore: data.length === OLDER })),
-      (error: unknown) => setOlder((before) => ({ events: before?.events ?? [], hasMore: true, error })),
+      ({ data }) => belongs === stillShown.current && setOlder((before) => ({ events: [...(before?.events ?? []), ...data], hasMore: data.length === OLDER })),
+      (error: unknown) => belongs === stillShown.current && setOlder((before) => ({ events: before?.events ?? [], hasMore: true, error })),
     );
   }, [client, id, older, filter]);
   const events = useMemo(() => {
