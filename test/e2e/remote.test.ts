@@ -241,8 +241,12 @@ describe("webhooks on the command line", () => {
     const back = await home.pd("webhooks", "update", id, "--activate");
     expect(back.stderr).toContain(`It missed 1 while it was inactive: pd webhooks update ${id} --replay-missed delivers them`);
     expect((await home.pd("webhooks", "update", id, "--replay-missed")).stdout).toContain("1 that it missed are delivered now");
-    await eventually(async () => receiver.received.length === 2);
-    const [delivery] = (await home.json("deliveries", id)) as unknown as JsonObject[];
+    // The receiver has it before its answer is noted.
+    const [delivery] = await eventually(async () => {
+      const found = (await home.json("deliveries", id)) as unknown as JsonObject[];
+      return found[0]?.["state"] === "delivered" && found;
+    });
+    expect(receiver.received).toHaveLength(2);
     expect(delivery).toMatchObject({ state: "delivered", attempt_count: 1, event: { n: 2 } });
     expect((await home.pd("deliveries", String(delivery?.["id"]))).stdout).toMatch(/^dlv_1 delivered \S+\n[\d:.]+ {2}\d+ ms {2}status 200 thanks\n$/);
     expect((await home.pd("deliveries", "retry", String(delivery?.["id"]))).code).toBe(0);
