@@ -25,14 +25,17 @@ const CHORD_MS = 1000;
 /** The rail, the top and the page between them. */
 export function Frame() {
   const [open, setOpen] = useState<"palette" | "help">();
+  const client = useClient();
+  const { error } = useLoaded("alive", () => client.server.status(), LOOK_EVERY_MS);
+  const isAlive = error === undefined;
   useTheme();
   useKeys(setOpen);
   return (
     <div class="frame">
-      <Top onSearch={() => setOpen("palette")} />
+      <Top isAlive={isAlive} onSearch={() => setOpen("palette")} />
       <Rail />
       <main id="main" tabIndex={-1}>
-        <Connection />
+        {!isAlive && <Offline />}
         <Pages />
       </main>
       {open === "palette" && <Palette onClose={() => setOpen((now) => (now === "palette" ? undefined : now))} />}
@@ -65,7 +68,7 @@ function Pages() {
   );
 }
 
-function Top({ onSearch }: { onSearch: () => void }) {
+function Top({ isAlive, onSearch }: { isAlive: boolean; onSearch: () => void }) {
   const { isReadOnly, keyName } = useSession();
   const [theme, setTheme] = usePreference("theme", "system");
   const [times, setTimes] = usePreference("times", "local");
@@ -89,7 +92,7 @@ function Top({ onSearch }: { onSearch: () => void }) {
         <Icon name="search" /> <span class="hide-narrow muted">Search or do</span> <kbd class="muted palette-key">Ctrl K</kbd>
       </button>
       <span class="grow" />
-      <ConnectionLight />
+      <ConnectionLight isAlive={isAlive} />
       {isReadOnly && <span class="state attention">may only read{keyName === undefined ? "" : ` · ${keyName}`}</span>}
       <button type="button" class="button plain hide-narrow" onClick={() => setTimes(times === "utc" ? "local" : "utc")} title="Times in this zone or in UTC">
         {times === "utc" ? "UTC" : "Local time"}
@@ -102,11 +105,9 @@ function Top({ onSearch }: { onSearch: () => void }) {
 }
 
 /** Whether the server answers. */
-function ConnectionLight() {
-  const client = useClient();
-  const { error } = useLoaded("alive", () => client.server.status(), LOOK_EVERY_MS);
-  const label = error === undefined ? "The server answers" : "The server does not answer";
-  return <span class={`light ${error === undefined ? "" : "off"}`} role="img" aria-label={label} title={label} />;
+function ConnectionLight({ isAlive }: { isAlive: boolean }) {
+  const label = isAlive ? "The server answers" : "The server does not answer";
+  return <span class={`light ${isAlive ? "" : "off"}`} role="img" aria-label={label} title={label} />;
 }
 
 function Rail() {
@@ -122,11 +123,8 @@ function Rail() {
   );
 }
 
-/** Says when the server does not answer, and when it is back. */
-function Connection() {
-  const client = useClient();
-  const { error } = useLoaded("alive", () => client.server.status(), LOOK_EVERY_MS);
-  return error === undefined ? null : (
+function Offline() {
+  return (
     <p class="offline" role="alert">
       The server does not answer. This page goes on as soon as it does.
     </p>

@@ -5,6 +5,7 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { SessionProvider } from "./app-context.ts";
 import { Frame } from "./frame.tsx";
+import { Guarded } from "./guarded.tsx";
 import { AskKey } from "./pages/ask-key.tsx";
 import { type Session, openSession } from "./session.ts";
 
@@ -22,7 +23,9 @@ function Page() {
   if (state.kind === "ask") return <AskKey error={state.error} onOpen={(session) => setState({ kind: "open", session })} />;
   return (
     <SessionProvider value={state.session}>
-      <Frame />
+      <Guarded>
+        <Frame />
+      </Guarded>
     </SessionProvider>
   );
 }

@@ -32,7 +32,7 @@ describe("a new source on the page", () => {
     const server = await withRegistry();
     const page = await openPage(server);
     await page.keyboard.press("n");
-    await page.getByRole("searchbox", { name: "Search components" }).fill("order");
+    await page.getByRole("searchbox", { name: "Search sources" }).fill("order");
     await page.getByRole("button", { name: /New Order/ }).click();
     await page.getByRole("link", { name: "orders" }).waitFor();
     await page.getByText("<img src=x onerror=alert(1)>").waitFor();

@@ -81,6 +81,30 @@ describe("a source on the page", () => {
     expect(await order(source.endpoint_url, {})).toBe("lib");
   });
 
+  it("asks before what was typed is lost, by a link as by Back, and goes where one wanted once that is agreed", async () => {
+    const { server, source } = await withOrders();
+    const page = await openPage(server, `/sources/${source.id}/events`);
+    await page.getByRole("link", { name: "State" }).click();
+    await page.getByText("It keeps nothing").waitFor();
+    await page.getByRole("link", { name: "Code" }).click();
+    const editor = page.getByRole("textbox", { name: "Code of orders.mjs" });
+    await editor.click();
+    await page.keyboard.type("// mine");
+    await page.getByRole("link", { name: "Webhooks" }).click();
+    const asked = page.getByRole("dialog", { name: "Leave without saving?" });
+    await asked.getByRole("button", { name: "Stay" }).click();
+    await page.goBack();
+    await asked.getByRole("button", { name: "Stay" }).click();
+    await page.getByText("// mine").waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/sources/${source.id}/code`);
+    await page.goBack();
+    await asked.getByRole("button", { name: "Leave" }).click();
+    await page.getByText("It keeps nothing").waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/sources/${source.id}/state`);
+    await page.getByRole("link", { name: "Webhooks" }).click();
+    await page.getByText("No webhooks yet").waitFor();
+  });
+
   it("compares a run with today's code, keeps nothing of that, and replays it", async () => {
     const { server, source } = await withOrders();
     await order(source.endpoint_url, { id: "a" });

@@ -5,6 +5,7 @@ import { messageOf } from "../../domain/errors.ts";
 import { At } from "../parts/time.tsx";
 import { useLoaded } from "../use-loaded.ts";
 import type { FieldProps } from "./field-props.ts";
+import { Select } from "../parts/fields.tsx";
 
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
@@ -18,19 +19,13 @@ export function TimerField({ id, prop, value, set, isDisabled, describedBy, isWr
   return (
     <div class="stack tight">
       <div class="row wrap">
-        <select
-          class="input"
-          style={{ width: "auto" }}
-          aria-label="Kind of schedule"
-          disabled={isFixed}
+        <Select
+          label="Kind of schedule"
+          choices={{ interval: "Every … seconds", cron: "Cron expression" }}
           value={isCron ? "cron" : "interval"}
-          onChange={({ currentTarget }) =>
-            set(currentTarget.value === "cron" ? { cron: "0 * * * *", timezone: ZONE, ...policy } : { intervalSeconds: 900, ...policy })
-          }
-        >
-          <option value="interval">Every … seconds</option>
-          <option value="cron">Cron expression</option>
-        </select>
+          onChange={(chosen) => set(chosen === "cron" ? { cron: "0 * * * *", timezone: ZONE, ...policy } : { intervalSeconds: 900, ...policy })}
+          isDisabled={isFixed}
+        />
         {isCron ? (
           <input
             id={id}

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import type { BadProps } from "../../api/props.ts";
 import { badPropsOf } from "../../client/client.ts";
 import type { CodeParams } from "../../api/components.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
@@ -6,14 +7,17 @@ import { useClient } from "../app-context.ts";
 import type { Prop } from "../types.ts";
 import type { ChoiceAsker } from "./choice-field.tsx";
 
-interface PropValues {
+export interface PropValues {
   /** With what `additionalProps` has added. */
   readonly props: readonly Prop[];
   readonly values: JsonObject;
   /** Those that were changed here. */
   readonly changed: JsonObject;
   readonly set: (name: string, value: JsonValue | undefined) => void;
+  /** Back to what was kept. */
   readonly reset: () => void;
+  /** How often: fields that keep what was typed begin anew. */
+  readonly resets: number;
   readonly ask: ChoiceAsker;
   readonly problems: Readonly<Record<string, string>>;
   /** Takes what the server says of values; false: it is about something else. */
@@ -38,6 +42,7 @@ export function usePropValues({ code, declared, kept, sourceId }: Setup): PropVa
   const [added, setAdded] = useState<readonly Prop[]>();
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
   const [error, setError] = useState<unknown>();
+  const [resets, setResets] = useState(0);
   const values = useMemo(() => ({ ...kept, ...changed }), [kept, changed]);
   const props = added ?? declared;
   // The server has the rest, secrets among it.
@@ -71,6 +76,7 @@ export function usePropValues({ code, declared, kept, sourceId }: Setup): PropVa
     setChanged({});
     setAdded(undefined);
     setProblems({});
+    setResets((before) => before + 1);
   };
   const ask: ChoiceAsker = async ({ prop, page, context, query }) => {
     const asked = { prop_name: prop, page, prev_context: context, configured_props: told, ...(query === undefined ? {} : { query }) };
@@ -83,14 +89,17 @@ export function usePropValues({ code, declared, kept, sourceId }: Setup): PropVa
     const bad = badPropsOf(thrown);
     if (bad === undefined) return false;
     setAdded(bad.props);
-    setProblems(
-      Object.fromEntries(
-        bad.problems.map(({ prop, problem, isMissing }) => [prop, isMissing === true ? "This has to be given" : (problem ?? "This is not taken")]),
-      ),
-    );
+    setProblems(textsOf(bad));
     return true;
   }, []);
-  return { props, values, changed, set, reset, ask, problems, takeRefusal, error };
+  return { props, values, changed, set, reset, resets, ask, problems, takeRefusal, error };
+}
+
+/** What is wrong with each, by the prop's name. */
+function textsOf({ problems }: BadProps): Record<string, string> {
+  return Object.fromEntries(
+    problems.map(({ prop, problem, isMissing }) => [prop, isMissing === true ? "This has to be given" : (problem ?? "This is not taken")]),
+  );
 }
 
 /** Values of props that there are: others were added by a value that has changed since. */

@@ -13,6 +13,16 @@ import { plural } from "../text-of.ts";
 import type { Source } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 import { NewSourcePage } from "./new-source.tsx";
+import { SearchField, Select } from "../parts/fields.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+const COLUMNS: readonly Column[] = [
+  { title: "Name" },
+  { title: "State" },
+  { title: "Trigger", isExtra: true },
+  { title: "Events, last hour" },
+  { title: "Last call", isExtra: true },
+  { title: "Failed of 20", isNumber: true, isExtra: true },
+];
 
 const LOOK_EVERY_MS = 2000;
 /** Rows whose activity is looked up. */
@@ -40,26 +50,14 @@ function SourceList() {
     <div class="content">
       <div class="row wrap">
         <h1 class="grow">Sources</h1>
-        <input
-          class="input"
-          style={{ width: "220px" }}
-          type="search"
-          placeholder="Search"
-          aria-label="Search sources"
-          value={query}
-          onInput={({ currentTarget }) => setQuery(currentTarget.value)}
+        <SearchField label="Search sources" placeholder="Search" width={220} value={query} onInput={setQuery} />
+        <Select
+          label="State"
+          choices={{ "": "All states", active: "Active", inactive: "Inactive", problem: "With a problem" }}
+          value={state}
+          onChange={setState}
         />
-        <select class="input" style={{ width: "auto" }} aria-label="State" value={state} onChange={({ currentTarget }) => setState(currentTarget.value)}>
-          <option value="">All states</option>
-          <option value="active">Active</option>
-          <option value="inactive">Inactive</option>
-          <option value="problem">With a problem</option>
-        </select>
-        <select class="input" style={{ width: "auto" }} aria-label="Order" value={order} onChange={({ currentTarget }) => setOrder(currentTarget.value)}>
-          <option value="">Newest first</option>
-          <option value="name">By name</option>
-          <option value="updated">Changed last</option>
-        </select>
+        <Select label="Order" choices={{ "": "Newest first", name: "By name", updated: "Changed last" }} value={order} onChange={setOrder} />
         {mayChange && (
           <Link href="/sources/new" class="button filled" data-key="n">
             New source
@@ -70,7 +68,7 @@ function SourceList() {
       {sources === undefined && error === undefined && <Waiting />}
       {sources?.length === 0 && <NoSources />}
       {sources !== undefined && sources.length > 0 && shown.length === 0 && <Empty title="No source fits the search" />}
-      {shown.length > 0 && <Table sources={shown} activity={activity} />}
+      {shown.length > 0 && <SourceTable sources={shown} activity={activity} />}
       {sources !== undefined && sources.length > MOST_SHOWN && shown.length === MOST_SHOWN && (
         <p class="muted">
           The first {MOST_SHOWN} of {sources.length} are shown; the search finds the others.
@@ -96,33 +94,13 @@ function NoSources() {
   );
 }
 
-function Table({ sources, activity }: { sources: readonly Source[]; activity: readonly Activity[] }) {
+function SourceTable({ sources, activity }: { sources: readonly Source[]; activity: readonly Activity[] }) {
   return (
-    <div class="panel scrolls">
-      <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">State</th>
-            <th scope="col" class="hide-narrow">
-              Trigger
-            </th>
-            <th scope="col">Events, last hour</th>
-            <th scope="col" class="hide-narrow">
-              Last call
-            </th>
-            <th scope="col" class="hide-narrow number">
-              Failed of 20
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {sources.map((source) => (
-            <Row key={source.id} source={source} activity={activity.find(({ source_id: id }) => id === source.id)} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={COLUMNS}>
+      {sources.map((source) => (
+        <Row key={source.id} source={source} activity={activity.find(({ source_id: id }) => id === source.id)} />
+      ))}
+    </Table>
   );
 }
 

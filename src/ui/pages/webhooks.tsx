@@ -10,6 +10,14 @@ import { Health, Secret } from "../parts/webhook-parts.tsx";
 import type { Webhook } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 import { OneWebhook } from "./one-webhook.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+const COLUMNS: readonly Column[] = [
+  { title: "Where" },
+  { title: "State" },
+  { title: "Pending", isNumber: true },
+  { title: "Delivered", isNumber: true, isExtra: true },
+  { title: "Failed", isNumber: true },
+];
 
 const LOOK_EVERY_MS = 2000;
 
@@ -41,43 +49,24 @@ function WebhookList() {
         </Empty>
       )}
       {value !== undefined && value.length > 0 && (
-        <div class="panel scrolls">
-          <table class="table">
-            <thead>
-              <tr>
-                <th scope="col">Where</th>
-                <th scope="col">State</th>
-                <th scope="col" class="number">
-                  Pending
-                </th>
-                <th scope="col" class="number hide-narrow">
-                  Delivered
-                </th>
-                <th scope="col" class="number">
-                  Failed
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {value.map((webhook) => (
-                <tr key={webhook.id}>
-                  <td style={{ maxWidth: "360px" }}>
-                    <Link href={`/webhooks/${webhook.id}`} class="stack tight">
-                      <strong class="cut">{webhook.name ?? webhook.url}</strong>
-                      <span class="muted cut">{webhook.url}</span>
-                    </Link>
-                  </td>
-                  <td>
-                    <Health webhook={webhook} />
-                  </td>
-                  <td class="number">{webhook.deliveries.pending}</td>
-                  <td class="number hide-narrow">{webhook.deliveries.delivered}</td>
-                  <td class="number">{webhook.deliveries.failed}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={COLUMNS}>
+          {value.map((webhook) => (
+            <tr key={webhook.id}>
+              <td style={{ maxWidth: "360px" }}>
+                <Link href={`/webhooks/${webhook.id}`} class="stack tight">
+                  <strong class="cut">{webhook.name ?? webhook.url}</strong>
+                  <span class="muted cut">{webhook.url}</span>
+                </Link>
+              </td>
+              <td>
+                <Health webhook={webhook} />
+              </td>
+              <td class="number">{webhook.deliveries.pending}</td>
+              <td class="number hide-narrow">{webhook.deliveries.delivered}</td>
+              <td class="number">{webhook.deliveries.failed}</td>
+            </tr>
+          ))}
+        </Table>
       )}
       {isNew !== "" && <NewWebhook onClose={() => setNew("")} />}
     </div>

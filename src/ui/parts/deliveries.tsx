@@ -10,6 +10,7 @@ import { StateMark, type Tone } from "./state-mark.tsx";
 import { Ago, At, Until } from "./time.tsx";
 import { telling } from "./toast.tsx";
 import { Waiting } from "./waiting.tsx";
+import { Select } from "./fields.tsx";
 
 const LOOK_EVERY_MS = 2000;
 const SHOWN = 100;
@@ -39,19 +40,12 @@ export function Deliveries({ listener: { kind, id }, none }: DeliveriesProps) {
   return (
     <div class="stack tight">
       <div class="row wrap">
-        <select
-          class="input"
-          style={{ width: "auto" }}
-          aria-label="State of deliveries"
+        <Select
+          label="State of deliveries"
+          choices={{ "": "All deliveries", pending: "Pending", delivered: "Delivered", failed: "Failed", missed: "Missed" }}
           value={state}
-          onChange={({ currentTarget }) => setState(currentTarget.value)}
-        >
-          <option value="">All deliveries</option>
-          <option value="pending">Pending</option>
-          <option value="delivered">Delivered</option>
-          <option value="failed">Failed</option>
-          <option value="missed">Missed</option>
-        </select>
+          onChange={setState}
+        />
         <span class="grow" />
         {mayChange && (
           <button type="button" class="button" onClick={() => void retryAll()}>

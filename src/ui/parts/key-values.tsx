@@ -3,6 +3,9 @@ import { type JsonValue, parseJson } from "../../domain/json.ts";
 import { Dialog } from "./dialog.tsx";
 import { Empty, Problem } from "./problem.tsx";
 import { tell, telling } from "./toast.tsx";
+import { SearchField } from "./fields.tsx";
+import { type Column, Table } from "./table.tsx";
+const COLUMNS: readonly Column[] = [{ title: "Key" }, { title: "Value" }, { title: "" }];
 
 interface KeyValuesProps {
   readonly values: Readonly<Record<string, JsonValue>>;
@@ -25,15 +28,7 @@ export function KeyValues({ values, none, isReadOnly, set, remove }: KeyValuesPr
   return (
     <div class="stack">
       <div class="row wrap">
-        <input
-          class="input"
-          style={{ width: "240px" }}
-          type="search"
-          placeholder="Search keys"
-          aria-label="Search keys"
-          value={query}
-          onInput={({ currentTarget }) => setQuery(currentTarget.value)}
-        />
+        <SearchField label="Search keys" placeholder="Search keys" width={240} value={query} onInput={setQuery} />
         <span class="grow" />
         {!isReadOnly && (
           <button type="button" class="button" onClick={() => setEditing({ key: "", isNew: true })}>
@@ -44,46 +39,30 @@ export function KeyValues({ values, none, isReadOnly, set, remove }: KeyValuesPr
       {entries.length === 0 ? (
         <Empty title={query === "" ? none : "No key fits the search"} />
       ) : (
-        <div class="panel scrolls">
-          <table class="table">
-            <thead>
-              <tr>
-                <th scope="col">Key</th>
-                <th scope="col">Value</th>
-                <th scope="col" />
-              </tr>
-            </thead>
-            <tbody>
-              {entries.map(([key, value]) => (
-                <tr key={key}>
-                  <td class="mono" style={{ overflowWrap: "anywhere" }}>
-                    <bdi>{key}</bdi>
-                  </td>
-                  <td class="mono" style={{ maxWidth: "480px" }}>
-                    <div class="cut">{JSON.stringify(value).slice(0, 300)}</div>
-                  </td>
-                  <td>
-                    <span class="row" style={{ justifyContent: "flex-end" }}>
-                      <button
-                        type="button"
-                        class="button"
-                        aria-label={`${isReadOnly ? "Show" : "Edit"} ${key}`}
-                        onClick={() => setEditing({ key, isNew: false })}
-                      >
-                        {isReadOnly ? "Show" : "Edit"}
-                      </button>
-                      {!isReadOnly && (
-                        <button type="button" class="button" aria-label={`Delete ${key}`} onClick={() => void clear(key, value)}>
-                          Delete
-                        </button>
-                      )}
-                    </span>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={COLUMNS}>
+          {entries.map(([key, value]) => (
+            <tr key={key}>
+              <td class="mono" style={{ overflowWrap: "anywhere" }}>
+                <bdi>{key}</bdi>
+              </td>
+              <td class="mono" style={{ maxWidth: "480px" }}>
+                <div class="cut">{JSON.stringify(value).slice(0, 300)}</div>
+              </td>
+              <td>
+                <span class="row" style={{ justifyContent: "flex-end" }}>
+                  <button type="button" class="button" aria-label={`${isReadOnly ? "Show" : "Edit"} ${key}`} onClick={() => setEditing({ key, isNew: false })}>
+                    {isReadOnly ? "Show" : "Edit"}
+                  </button>
+                  {!isReadOnly && (
+                    <button type="button" class="button" aria-label={`Delete ${key}`} onClick={() => void clear(key, value)}>
+                      Delete
+                    </button>
+                  )}
+                </span>
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       {editing !== undefined && (
         <Editor

@@ -7,6 +7,7 @@ import { Problem } from "../parts/problem.tsx";
 import { tell } from "../parts/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import type { Source } from "../types.ts";
+import { useUnsaved } from "../unsaved.ts";
 import { useLoaded } from "../use-loaded.ts";
 import type { TabProps } from "./tab-props.ts";
 
@@ -63,6 +64,7 @@ function Editing({ source, base, newer, onBase, onSaved }: EditingProps) {
   const [refusal, setRefusal] = useState<unknown>();
   const [isSaving, setSaving] = useState(false);
   const isChanged = Object.entries(edited).some(([name, text]) => base.files[name] !== text);
+  useUnsaved(isChanged);
   useEffect(() => {
     if (newer !== undefined && !isChanged && !isSaving) onBase(newer);
   }, [newer, isChanged, isSaving]);

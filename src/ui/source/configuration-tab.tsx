@@ -1,11 +1,11 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { type JsonObject, isJsonObject } from "../../domain/json.ts";
 import { useClient, useMayChange } from "../app-context.ts";
-import { PropForm } from "../form/prop-form.tsx";
+import { ComponentForm } from "../form/component-form.tsx";
 import { named, usePropValues } from "../form/use-prop-values.ts";
-import { Problem } from "../parts/problem.tsx";
 import { tell } from "../parts/toast.tsx";
 import type { Prop, Source } from "../types.ts";
+import { useUnsaved } from "../unsaved.ts";
 import type { TabProps } from "./tab-props.ts";
 
 /** Values of the props: what is changed here is saved as an update, hooks and all. */
@@ -13,71 +13,47 @@ export function ConfigurationTab({ source, reload }: TabProps) {
   const client = useClient();
   const mayChange = useMayChange();
   const kept = useMemo(() => shownValues(source), [JSON.stringify(source.configured_props)]);
-  const { props, values, changed, set, reset, ask, problems, takeRefusal, error } = usePropValues({
+  const form = usePropValues({
     code: { component_id: source.component_id },
     declared: source.configurable_props,
     kept,
     sourceId: source.id,
   });
-  const [refusal, setRefusal] = useState<unknown>();
-  // Fields that keep what was typed begin anew.
-  const [resets, setResets] = useState(0);
-  const [isSaving, setSaving] = useState(false);
+  const { props, changed, reset } = form;
   const isChanged = Object.keys(changed).length > 0;
-  useGuard(isChanged);
+  useUnsaved(isChanged);
   const save = async (): Promise<void> => {
-    setSaving(true);
-    setRefusal(undefined);
-    try {
-      await client.sources.update(source.id, { configured_props: named(props, changed) });
-      reset();
-      reload();
-      tell("Saved: the source runs with the new values");
-    } catch (thrown) {
-      if (!takeRefusal(thrown)) setRefusal(thrown);
-    }
-    setSaving(false);
+    await client.sources.update(source.id, { configured_props: named(props, changed) });
+    reset();
+    reload();
+    tell("Saved: the source runs with the new values");
   };
   return (
-    <form
-      class="panel padded stack loose"
-      style={{ maxWidth: "760px" }}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-    >
-      <PropForm
-        props={props}
-        values={values}
-        onChange={set}
-        ask={ask}
-        problems={problems}
-        keptSecrets={secretsOf(source)}
-        isDisabled={!mayChange}
-        key={resets}
-      />
-      {error !== undefined && <Problem error={error} />}
-      {refusal !== undefined && <Problem error={refusal} />}
-      {source.env.length > 0 && (
-        <p class="muted">
-          Variables: <code>{source.env.join(", ")}</code>. Their values are not shown; <code>pd update {source.name_slug} --env NAME=value</code> changes one.
-        </p>
-      )}
-      {mayChange && (
-        <div class="row">
-          <button type="submit" class="button filled" disabled={!isChanged || isSaving}>
-            {isSaving ? "Saving…" : "Save"}
-          </button>
-          {isChanged && (
-            <button type="button" class="button" onClick={() => (reset(), setResets(resets + 1))}>
-              Leave it as it was
-            </button>
+    <ComponentForm form={form} act={save} keptSecrets={secretsOf(source)} isDisabled={!mayChange}>
+      {(isSaving) => (
+        <>
+          {source.env.length > 0 && (
+            <p class="muted">
+              Variables: <code>{source.env.join(", ")}</code>. Their values are not shown; <code>pd update {source.name_slug} --env NAME=value</code> changes
+              one.
+            </p>
           )}
-          {isChanged && <span class="muted">Not saved yet</span>}
-        </div>
+          {mayChange && (
+            <div class="row">
+              <button type="submit" class="button filled" disabled={!isChanged || isSaving}>
+                {isSaving ? "Saving…" : "Save"}
+              </button>
+              {isChanged && (
+                <button type="button" class="button" onClick={reset}>
+                  Leave it as it was
+                </button>
+              )}
+              {isChanged && <span class="muted">Not saved yet</span>}
+            </div>
+          )}
+        </>
       )}
-    </form>
+    </ComponentForm>
   );
 }
 
@@ -100,14 +76,4 @@ function shownValues({ configured_props: values, configurable_props: props }: So
 function timerInput({ cron, timezone, interval_seconds: seconds, catch_up: catchUp }: JsonObject): JsonObject {
   const policy = typeof catchUp === "string" ? { catchUp } : {};
   return typeof cron === "string" ? { cron, timezone: timezone ?? "UTC", ...policy } : { intervalSeconds: seconds ?? null, ...policy };
-}
-
-/** Asks before what was typed is lost. */
-function useGuard(isChanged: boolean): void {
-  useEffect(() => {
-    if (!isChanged) return;
-    const stop = (event: BeforeUnloadEvent): void => event.preventDefault();
-    addEventListener("beforeunload", stop);
-    return () => removeEventListener("beforeunload", stop);
-  }, [isChanged]);
 }

@@ -15,6 +15,7 @@ import type { EventSummary, Source } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 import type { TabProps } from "./tab-props.ts";
 import { useEvents } from "./use-events.ts";
+import { FilterField, SearchField } from "../parts/fields.tsx";
 
 /** Events as they come, older ones by scrolling; the chosen one beside them. */
 export function EventsTab({ source }: TabProps) {
@@ -29,24 +30,8 @@ export function EventsTab({ source }: TabProps) {
   return (
     <div class="stack snug">
       <div class="row wrap">
-        <input
-          class="input"
-          style={{ width: "240px" }}
-          type="search"
-          placeholder="Search in what is loaded"
-          aria-label="Search events"
-          value={query}
-          onInput={({ currentTarget }) => setQuery(currentTarget.value)}
-        />
-        <input
-          class="input"
-          style={{ width: "160px" }}
-          type="text"
-          placeholder="Channel"
-          aria-label="Channel"
-          value={channel}
-          onChange={({ currentTarget }) => setChannel(currentTarget.value.trim())}
-        />
+        <SearchField label="Search events" placeholder="Search in what is loaded" width={240} value={query} onInput={setQuery} />
+        <FilterField label="Channel" width={160} value={channel} onChange={setChannel} />
         <span class="muted">
           {shown.length} loaded{hasOlder ? ", older ones by scrolling" : ""}
         </span>

@@ -5,12 +5,13 @@ import { Empty, Problem } from "../parts/problem.tsx";
 import { LogLine, levelOf } from "./log-lines.tsx";
 import type { TabProps } from "./tab-props.ts";
 import { useLive } from "./use-live.ts";
+import { SearchField, Select } from "../parts/fields.tsx";
 
 /** Lines that are there already. */
 const RECENT = 200;
 /** Lines in the document; the filter looks through all that is kept. */
 const MOST_SHOWN = 1000;
-const LEVELS = ["debug", "info", "log", "warn", "error", "system"];
+const LEVELS = { "": "All levels", debug: "debug", info: "info", log: "log", warn: "warn", error: "error", system: "system" };
 
 /** What the source does, as it does it. */
 export function LogsTab({ source }: TabProps) {
@@ -45,21 +46,8 @@ export function LogsTab({ source }: TabProps) {
   return (
     <div class="stack snug">
       <div class="row wrap">
-        <input
-          class="input"
-          style={{ width: "240px" }}
-          type="search"
-          placeholder="Filter"
-          aria-label="Filter lines"
-          value={query}
-          onInput={({ currentTarget }) => setQuery(currentTarget.value)}
-        />
-        <select class="input" style={{ width: "auto" }} aria-label="Level" value={level} onChange={({ currentTarget }) => setLevel(currentTarget.value)}>
-          <option value="">All levels</option>
-          {LEVELS.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
+        <SearchField label="Filter lines" placeholder="Filter" width={240} value={query} onInput={setQuery} />
+        <Select label="Level" choices={LEVELS} value={level} onChange={setLevel} />
         <button type="button" class="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
           {isPaused ? "Go on" : "Pause"}
         </button>

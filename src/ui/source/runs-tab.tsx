@@ -14,6 +14,7 @@ import { LogLines } from "./log-lines.tsx";
 import { RunTimeline } from "./run-timeline.tsx";
 import { Rehearsal } from "./rehearsal.tsx";
 import type { TabProps } from "./tab-props.ts";
+import { Select } from "../parts/fields.tsx";
 
 const LOOK_EVERY_MS = 1500;
 const PAGE = 100;
@@ -38,11 +39,7 @@ export function RunsTab({ source }: TabProps) {
   return (
     <div class="stack snug">
       <div class="row">
-        <select class="input" style={{ width: "auto" }} aria-label="Outcome" value={filter} onChange={({ currentTarget }) => setFilter(currentTarget.value)}>
-          <option value="">All runs</option>
-          <option value="failed">Failed</option>
-          <option value="done">Done</option>
-        </select>
+        <Select label="Outcome" choices={{ "": "All runs", failed: "Failed", done: "Done" }} value={filter} onChange={setFilter} />
         <span class="muted">{plural(shown.length, "run")}</span>
       </div>
       <div class={`panel split ${chosen === "" ? "" : "has-chosen"}`}>

@@ -7,6 +7,8 @@ import { Waiting } from "../parts/waiting.tsx";
 import { plural } from "../text-of.ts";
 import { useLoaded } from "../use-loaded.ts";
 import type { TabProps } from "./tab-props.ts";
+import { type Column, Table } from "../parts/table.tsx";
+const COLUMNS: readonly Column[] = [{ title: "Planned" }, { title: "What became of it" }, { title: "Why", isExtra: true }, { title: "Run" }];
 
 const LOOK_EVERY_MS = 2000;
 const SHOWN = 100;
@@ -43,35 +45,21 @@ export function ScheduleTab({ source }: TabProps) {
           <Link href={`/sources/${source.id}/configuration`}>Change it</Link>
         </p>
       ))}
-      <div class="panel scrolls">
-        <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">Planned</th>
-              <th scope="col">What became of it</th>
-              <th scope="col" class="hide-narrow">
-                Why
-              </th>
-              <th scope="col">Run</th>
-            </tr>
-          </thead>
-          <tbody>
-            {instants.map((instant) => (
-              <tr key={`${instant.prop}${instant.planned_at_ms}`}>
-                <td>
-                  <At at={instant.planned_at_ms} />
-                </td>
-                <td>
-                  <StateMark tone={TONES[instant.state] ?? "plain"}>{WORDS[instant.state] ?? instant.state}</StateMark>{" "}
-                  {instant.count > 1 && <span class="muted">{plural(instant.count, "instant")}</span>}
-                </td>
-                <td class="hide-narrow">{instant.reason}</td>
-                <td>{instant.invocation_id !== undefined && <Link href={`/sources/${source.id}/runs?run=${instant.invocation_id}`}>show</Link>}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={COLUMNS}>
+        {instants.map((instant) => (
+          <tr key={`${instant.prop}${instant.planned_at_ms}`}>
+            <td>
+              <At at={instant.planned_at_ms} />
+            </td>
+            <td>
+              <StateMark tone={TONES[instant.state] ?? "plain"}>{WORDS[instant.state] ?? instant.state}</StateMark>{" "}
+              {instant.count > 1 && <span class="muted">{plural(instant.count, "instant")}</span>}
+            </td>
+            <td class="hide-narrow">{instant.reason}</td>
+            <td>{instant.invocation_id !== undefined && <Link href={`/sources/${source.id}/runs?run=${instant.invocation_id}`}>show</Link>}</td>
+          </tr>
+        ))}
+      </Table>
     </div>
   );
 }

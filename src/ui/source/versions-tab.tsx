@@ -9,6 +9,14 @@ import { Waiting } from "../parts/waiting.tsx";
 import type { Source, Version } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 import type { TabProps } from "./tab-props.ts";
+import { type Column, Table } from "../parts/table.tsx";
+const COLUMNS: readonly Column[] = [
+  { title: "Version" },
+  { title: "Since" },
+  { title: "Component", isExtra: true },
+  { title: "Code", isExtra: true },
+  { title: "" },
+];
 
 /** Each code that the source ran on: how it differs, and the way back. */
 export function VersionsTab({ source, reload }: TabProps) {
@@ -19,35 +27,18 @@ export function VersionsTab({ source, reload }: TabProps) {
   if (versions === undefined) return <Waiting />;
   return (
     <div class="stack">
-      <div class="panel scrolls">
-        <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">Version</th>
-              <th scope="col">Since</th>
-              <th scope="col" class="hide-narrow">
-                Component
-              </th>
-              <th scope="col" class="hide-narrow">
-                Code
-              </th>
-              <th scope="col" />
-            </tr>
-          </thead>
-          <tbody>
-            {versions.map((version) => (
-              <Row
-                key={version.number}
-                source={source}
-                version={version}
-                isChosen={chosen === String(version.number)}
-                onChoose={() => setChosen(chosen === String(version.number) ? "" : String(version.number))}
-                reload={reload}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={COLUMNS}>
+        {versions.map((version) => (
+          <Row
+            key={version.number}
+            source={source}
+            version={version}
+            isChosen={chosen === String(version.number)}
+            onChoose={() => setChosen(chosen === String(version.number) ? "" : String(version.number))}
+            reload={reload}
+          />
+        ))}
+      </Table>
       {chosen !== "" && <Compared source={source} number={chosen} />}
     </div>
   );

@@ -1,0 +1,51 @@
+import { useState } from "preact/hooks";
+import { Problem } from "../parts/problem.tsx";
+import { PropForm, type PropFormProps } from "./prop-form.tsx";
+import type { PropValues } from "./use-prop-values.ts";
+
+interface ComponentFormProps extends Pick<PropFormProps, "keptSecrets" | "isDisabled"> {
+  readonly form: PropValues;
+  /** What is done with the values. What the server says of a value is shown at its field, anything else below. */
+  readonly act: () => Promise<void>;
+  /** What stands above the fields. */
+  readonly head?: preact.ComponentChildren;
+  /** What stands below them. */
+  readonly children: (isUnderWay: boolean) => preact.ComponentChildren;
+}
+
+/** The props of a component as a form that is sent. */
+export function ComponentForm({ form, act, head, children, ...fields }: ComponentFormProps) {
+  const { props, values, set, ask, problems, takeRefusal, error, resets } = form;
+  const [refusal, setRefusal] = useState<unknown>();
+  const [isUnderWay, setUnderWay] = useState(false);
+  const send = async (): Promise<void> => {
+    setUnderWay(true);
+    setRefusal(undefined);
+    try {
+      await act();
+    } catch (thrown) {
+      if (!takeRefusal(thrown)) setRefusal(thrown);
+    }
+    setUnderWay(false);
+  };
+  return (
+    <form
+      class="panel padded stack loose form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isUnderWay) void send();
+      }}
+    >
+      {head}
+      <PropForm key={resets} props={props} values={values} onChange={set} ask={ask} problems={problems} {...fields} />
+      {error !== undefined && <Problem error={error} />}
+      {Object.keys(problems).length > 0 && (
+        <p class="note bad" role="alert">
+          Something is missing or not taken: the fields above say what.
+        </p>
+      )}
+      {refusal !== undefined && <Problem error={refusal} />}
+      {children(isUnderWay)}
+    </form>
+  );
+}
