@@ -7,6 +7,11 @@ import { delimiter, join } from "node:path";
 const root = join(import.meta.dirname, "..");
 const given = process.argv.slice(2);
 const versions = given.length > 0 ? given : ["22", "24", "26"];
+const unknown = versions.filter((version) => !/^(2[0-9]|[3-9][0-9])(\.\d+){0,2}$/.test(version));
+if (unknown.length > 0) {
+  console.error(`Cannot run on Node ${unknown.join(", ")}: a version is a number from 20, like 24 or 22.12.0`);
+  process.exit(2);
+}
 const suites = [
   "test/store",
   "test/client",

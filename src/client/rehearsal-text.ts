@@ -10,19 +10,25 @@ export function sentenceOf({ before, after, state }: RehearsalRecord): string {
   // What dedupe dropped then was emitted as well, and what it said is not kept.
   const dropped = Object.values(before.dropped).reduce((sum, count) => sum + count, 0);
   const emitted = then.length + dropped;
-  const isSame = dropped > 0 || then.every(({ event }, index) => isSameJson(event, now[index]?.event));
-  const events =
-    emitted === now.length
-      ? isSame
-        ? dropped > 0
-          ? `as many events, ${now.length}`
-          : `the same ${counted(now.length)}`
-        : `other ${counted(now.length)}`
-      : `${counted(now.length)} instead of ${emitted}`;
+  const isSame = then.every(({ event }, index) => isSameJson(event, now[index]?.event));
+  const events = eventsText({ emitted, dropped, now: now.length, isSame });
   const outcome = before.outcome === after.outcome ? [] : [after.outcome === "returned" ? "it does not fail any more" : `it fails: ${after.message}`];
   const changed = state.slice(0, MOST_KEYS).map(({ key, before: old, after: next }) => `state ${key} ${shortOf(old)} → ${shortOf(next)}`);
   const answer = before.status === after.status ? "answer unchanged" : `answer ${after.status ?? "none"} instead of ${before.status ?? "none"}`;
   return [...outcome, events, ...(changed.length === 0 ? ["state unchanged"] : changed), answer].join("; ");
+}
+
+interface Emitted {
+  readonly emitted: number;
+  readonly dropped: number;
+  readonly now: number;
+  readonly isSame: boolean;
+}
+
+function eventsText({ emitted, dropped, now, isSame }: Emitted): string {
+  if (emitted !== now) return `${counted(now)} instead of ${emitted}`;
+  if (dropped > 0) return `as many events, ${now}`;
+  return `${isSame ? "the same" : "other"} ${counted(now)}`;
 }
 
 function counted(count: number): string {

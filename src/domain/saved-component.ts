@@ -13,6 +13,13 @@ export interface ComponentCode {
   readonly imports?: readonly ComponentCode[];
 }
 
+/** Path → text of all its files; what is loaded before it has a path that says so. */
+export function filesOfCode({ path, text, files, imports = [] }: ComponentCode): Record<string, string> {
+  const all: Record<string, string> = { ...files, [path]: text };
+  for (const imported of imports) for (const [name, content] of Object.entries(filesOfCode(imported))) all[`before it: ${name}`] = content;
+  return all;
+}
+
 /** Where a component came from: enough to find out later whether there is a newer one. */
 export interface RegistryOrigin {
   readonly kind: "registry";

@@ -1,3 +1,4 @@
+import { type ComponentCode, filesOfCode } from "../../domain/saved-component.ts";
 import { type FileChange, differenceOf } from "../../domain/text-difference.ts";
 import type { CarriedSource, ExportedRecord } from "../../api/transfer.ts";
 import { type JsonObject, type JsonValue, isSameJson } from "../../domain/json.ts";
@@ -68,7 +69,7 @@ function membersChanges(label: string, ...[before, after, hidden]: [JsonObject, 
 type CarriedCode = Omit<CarriedSource["component"], "imports"> & Partial<Pick<CarriedSource["component"], "imports">>;
 
 function codeChanges(before: CarriedCode, after: CarriedCode): string[] {
-  return fileLines(differenceOf(filesOf(before), filesOf(after)));
+  return fileLines(differenceOf(filesOfCode(asCode(before)), filesOfCode(asCode(after))));
 }
 
 const SIGNS = { added: "+", removed: "-", changed: "~" };
@@ -78,10 +79,9 @@ export function fileLines(changes: readonly FileChange[]): string[] {
   return changes.flatMap(({ path, kind, lines }) => [`${SIGNS[kind]} ${path}`, ...lines.map((line) => `    ${line}`)]);
 }
 
-function filesOf({ path = "component.js", code, files = {}, imports = [] }: CarriedCode): Record<string, string> {
-  const all = { ...files, [path]: code };
-  for (const imported of imports) for (const [name, content] of Object.entries(filesOf(imported))) all[`before it: ${name}`] = content;
-  return all;
+/** As it is saved; without a path it is called as the server calls it. */
+function asCode({ path = "component.js", code: text, files = {}, imports = [] }: CarriedCode): ComponentCode {
+  return { path, text, files, imports: imports.map(asCode) };
 }
 
 function shown(value: JsonValue | undefined): string {

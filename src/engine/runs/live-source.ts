@@ -7,18 +7,18 @@ import { MOST_TRIES, type Tries, isDeath, reasonToRunAgain } from "../../domain/
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { Trigger } from "../../domain/trigger.ts";
-import type { CarriedState } from "../../ports/component-store.ts";
 import type { CallReport, LatePart, Unit } from "../../ports/runner.ts";
 import { CallQueue } from "./call-queue.ts";
-import { type CommittedRun, commitLate, commitRun } from "./commit-run.ts";
+import { type CommittedRun, commitRun } from "./commit-run.ts";
 import { type Reach, refusedRun } from "../accounts/credentials.ts";
 import { answerDataStore } from "./data-stores.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
-import { stateTooLarge, withoutLost, withoutState } from "./kept-state.ts";
+import { withoutState } from "./kept-state.ts";
+import { LiveState } from "./live-state.ts";
 import { SourceQuestions } from "./source-questions.ts";
 import type { RunPorts } from "./run-ports.ts";
 import { SourceUnits, type UnitSettings, rightsOf, unitCode } from "./source-units.ts";
-import { type Owned, StateOwnership } from "./state-ownership.ts";
+import type { Owned } from "./state-ownership.ts";
 import { Usage } from "./usage.ts";
 
 /** What a version of the source runs on. */
@@ -62,7 +62,7 @@ export class LiveSource {
   readonly #units: SourceUnits;
   readonly #calls: CallQueue;
   #version: Version | undefined;
-  readonly #ownership: StateOwnership;
+  readonly #state: LiveState;
   /** While anything goes on nothing is cooled down. */
   readonly #usage: Usage;
   readonly #questions: SourceQuestions;
@@ -77,12 +77,18 @@ export class LiveSource {
     this.#provenance = provenance;
     this.#isStored = provenance !== undefined;
     this.isShown = provenance !== undefined;
-    this.#ownership = new StateOwnership(ports.store, source.id);
     this.#calls = new CallQueue(() => ({ ...ports.settings, maxConcurrency: this.source.maxConcurrency ?? ports.settings.maxConcurrency }));
     this.#units = new SourceUnits(ports.runner, ports.processes, {
       late: (part, unit) => void this.#commitLate(part, unit),
       ask: (request) => answerDataStore(ports, request),
       ended: (unit) => this.#unitEnded(unit),
+    });
+    this.#state = new LiveState(ports, {
+      sourceId: source.id,
+      units: this.#units,
+      onDisowned: () => {
+        if (this.#version !== undefined) this.#version.unit = undefined;
+      },
     });
     this.#usage = new Usage(ports.clock);
     this.#questions = new SourceQuestions(ports, this);
@@ -163,7 +169,7 @@ export class LiveSource {
 
   /** Starts a unit with other code beside the current one; it gets every change of the state from now on. */
   async startUnit(settings: UnitSettings): Promise<Unit> {
-    const { state, epoch } = this.#isStored ? await this.#ownership.take() : { state: {}, epoch: 0 };
+    const { state, epoch } = this.#isStored ? await this.#state.take() : { state: {}, epoch: 0 };
     return this.#units.start({ ...unitCode(this.#ports.packages, this.source, settings), state, epoch });
   }
 
@@ -211,33 +217,14 @@ export class LiveSource {
     if (this.source.allowsPrograms !== true) this.#ports.runner.prepare(unitCode(this.#ports.packages, this.source, { bundle, packagesFolder, env: {} }));
   }
 
+  /** What it remembers. */
+  get state(): LiveState {
+    return this.#state;
+  }
+
   /** Writes to the state from outside; a warm unit sees it at once. */
-  async writeState(changes: StateChanges): Promise<void> {
-    const owned = await this.#ownership.current;
-    if (owned?.hasRoomFor(changes) === false) throw stateTooLarge(this.source.slug);
-    // In memory first: a run that writes the same key after this is also stored after it.
-    if (owned !== undefined) this.#spread(owned, changes, undefined);
-    const write = (): Promise<void> => this.#ports.store.writeState(this.source.id, changes, owned?.fence);
-    await (owned === undefined ? write() : this.#commit(owned, write));
-  }
-
-  /** From now on its units work on this state; it is stored by `storeCarried`. */
-  async carry({ state, cache }: CarriedState): Promise<void> {
-    const owned = await this.#ownership.take();
-    const cleared = Object.fromEntries(Object.keys(owned.state).map((key) => [key, null]));
-    this.#spread(owned, { ...cleared, ...state }, undefined);
-    owned.cache = cache;
-  }
-
-  /** Stores the state as it is by now, in one go with the rest of a change. */
-  async storeCarried(write: (now: CarriedState) => Promise<void>): Promise<void> {
-    const { state, cache } = await this.#ownership.take();
-    await write({ state, cache });
-  }
-
-  /** Back to what is stored: the next call begins from there. */
-  forgetCarried(): void {
-    this.#disown("an update was undone");
+  writeState(changes: StateChanges): Promise<void> {
+    return this.#state.write(this.source.slug, changes);
   }
 
   /** Ends the process of a source that had nothing to do for a while. */
@@ -291,41 +278,18 @@ export class LiveSource {
     if (reason !== undefined) return { reason, wasDeath: isDeath(told) };
     const result = { ...(owned.hasRoomFor(told.stateChanges) ? told : withoutState(told, source.slug)), logs: [...notes, ...told.logs] };
     options.onEnded?.();
-    this.#spread(owned, result.stateChanges, unit);
+    this.#state.spread(owned, result.stateChanges, unit);
     const status = options.responseStatus?.();
     const answered = status === undefined ? {} : { responseStatus: status };
     const invocation = { id, sourceId: source.id, version: source.version, trigger, startedAt, ...replay, ...answered };
     const strategy = version.component.definition.dedupe;
-    return { run: await this.#commit(owned, () => commitRun(this.#ports, { owner: owned, strategy, invocation, result })) };
+    return { run: await this.#state.commit(owned, () => commitRun(this.#ports, { owner: owned, strategy, invocation, result })) };
   }
 
-  /**
-   * Why the result does not fit what others have stored meanwhile: two versions run side by side during an update, and
-   * what is stored must never go back. What a hook has agreed with a third party holds whatever ran beside it.
-   */
-  #clash({ unit, owned }: Warm, { touched = {}, stateChanges }: RunResult, { kind }: Trigger): string | undefined {
-    const keys = kind === "hook" ? [] : owned.clashesOf(touched, unit);
-    if (keys.length === 0) return undefined;
-    // The unit works on what it has made of them itself: back to what is stored.
-    unit.restoreState(owned.storedOf(Object.keys(stateChanges), unit));
-    return `while it ran, others wrote what it had read or written: ${keys.map((key) => JSON.stringify(key)).join(", ")}`;
-  }
-
-  /** When a commit fails, the memory of this host is ahead of the disk: it is given up, so that the next call starts from the disk. */
-  async #commit<Value>(owned: Owned, commit: () => Promise<Value>): Promise<Value> {
-    try {
-      return await commit();
-    } catch (error) {
-      const current = await this.#ownership.current?.catch(() => undefined);
-      if (current === owned) this.#disown(messageOf(error));
-      throw error;
-    }
-  }
-
-  #disown(reason: string): void {
-    this.#ownership.giveUp();
-    if (this.#version !== undefined) this.#version.unit = undefined;
-    this.#units.kill(`its run could not be stored: ${reason}`);
+  /** Why the result does not fit what others have stored meanwhile. What a hook has agreed with a third party holds whatever ran beside it. */
+  #clash({ unit, owned }: Warm, told: RunResult, { kind }: Trigger): string | undefined {
+    const keys = kind === "hook" ? [] : this.#state.clashesOf(owned, unit, told);
+    return keys.length === 0 ? undefined : `while it ran, others wrote what it had read or written: ${keys.map((key) => JSON.stringify(key)).join(", ")}`;
   }
 
   /** The version that serves; a source that is cold has its code read. */
@@ -345,7 +309,7 @@ export class LiveSource {
   async #warm(): Promise<Warm> {
     for (;;) {
       const version = await this.#current();
-      const owned = await this.#ownership.take();
+      const owned = await this.#state.take();
       if (version !== this.#version) continue;
       if (version.unit?.isUsable === true) return { version, unit: version.unit, owned };
       const { bundle, packagesFolder } = version.component;
@@ -354,26 +318,15 @@ export class LiveSource {
     }
   }
 
-  /** Every unit but the one that wrote it learns of a change. */
-  #spread(owned: Owned, changes: StateChanges, writer: Unit | undefined): void {
-    owned.apply(changes, writer);
-    this.#units.tell(changes, owned.epoch, writer);
-  }
-
   #unitEnded(unit: Unit | undefined): void {
-    if (unit !== undefined) void this.#ownership.current?.then((owned) => owned.forget(unit)).catch(() => {});
+    if (unit !== undefined) this.#state.forget(unit);
     if (this.#version !== undefined && this.#version.unit === unit) this.#version.unit = undefined;
     if (this.#units.isEmpty && this.#usage.isIdle) this.#goCold();
   }
 
   async #commitLate(part: LatePart, unit: Unit | undefined): Promise<void> {
     try {
-      const owned = await this.#ownership.take();
-      const isTooLarge = !owned.hasRoomFor(part.result.stateChanges);
-      const lost = isTooLarge ? Object.keys(part.result.stateChanges) : owned.clashesOf(part.result.touched ?? {}, unit);
-      const kept = withoutLost(part, lost, { at: this.#ports.clock.now(), why: isTooLarge ? "it is too much" : "others had written it meanwhile" });
-      this.#spread(owned, kept.result.stateChanges, unit);
-      await this.#commit(owned, () => commitLate(this.#ports, owned, { strategy: this.definition.dedupe, part: kept }));
+      await this.#state.commitLate(part, unit, this.definition.dedupe);
     } catch (error) {
       this.#ports.log.warn("what a component did after its run could not be stored", { source: this.source.slug, reason: messageOf(error) });
     }
@@ -381,7 +334,7 @@ export class LiveSource {
 
   /** An idle source keeps its record alone in memory. */
   #goCold(): void {
-    this.#ownership.giveUp();
+    this.#state.giveUp();
     this.#version = undefined;
   }
 }

@@ -145,18 +145,18 @@ async function replace(
     if (wasActive) await deactivated(ports, live, attempted);
     swap = live.switchTo(source, component, unit);
     await makeDataStores(ports, live);
-    if (carried !== undefined) await live.carry(carried);
+    if (carried !== undefined) await live.state.carry(carried);
     if (source.active) await callHook(live, "activate", attempted);
     const timers = source.active ? planTimers(ports, live.definition.props, { source, before: await store.listTimers([source.id]) }) : [];
     await (carried === undefined
       ? store.swap(source, component, { timers })
-      : live.storeCarried((now) => store.swap(source, component, { timers, carried: now })));
+      : live.state.storeCarried((now) => store.swap(source, component, { timers, carried: now })));
     state.timers.replace(source.id, timers);
     swap.retireOld();
   } catch (error) {
     if (swap === undefined) unit?.kill("the update failed");
     swap?.undo();
-    if (carried !== undefined) live.forgetCarried();
+    if (carried !== undefined) live.state.disown("an update was undone");
     // When `deactivate` itself threw, nothing was given up that `activate` would have to take up again.
     const gaveUpNothing = swap === undefined && hasHookThrown(error);
     if (hasDeactivate) await (gaveUpNothing ? store.endChange(source.id) : reactivate(ports, live));

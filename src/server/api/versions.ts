@@ -2,7 +2,7 @@ import { api } from "../../api/api.ts";
 import type { VersionRecord } from "../../api/sources.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { PackageLock } from "../../domain/package-spec.ts";
-import type { ComponentCode } from "../../domain/saved-component.ts";
+import { filesOfCode } from "../../domain/saved-component.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
 import { differenceOf } from "../../domain/text-difference.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -24,14 +24,14 @@ export function versionRoutes(engine: Engine): readonly Route[] {
       const record = (await recordsOf(live)).find(({ number }) => number === numberOf(part("number")));
       const other = await engine.versions.find(live, against ?? live.source.version);
       if (record === undefined) throw new PdError("PD_NOT_FOUND", `Cannot show version ${part("number")} of ${live.source.slug}: it has gone meanwhile`);
-      const files = filesOf(component.code);
+      const files = filesOfCode(component.code);
       return {
         data: {
           ...record,
           component_path: component.code.path,
           files,
           against: other.version.number,
-          changes: differenceOf(filesOf(other.component.code), files).map(({ path, kind, lines }) => ({ path, kind, lines: [...lines] })),
+          changes: differenceOf(filesOfCode(other.component.code), files).map(({ path, kind, lines }) => ({ path, kind, lines: [...lines] })),
           package_changes: packageChanges(other.component.lock, component.lock),
         },
       };
@@ -65,13 +65,6 @@ function versionRecords(versions: readonly SourceVersion[], current: number): Ve
 function numberOf(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new PdError("PD_BAD_INPUT", `Cannot find version ${JSON.stringify(text)}: it wants a whole number from 1`);
-}
-
-/** Path → text; what is loaded before the component has a path that says so. */
-function filesOf({ path, text, files, imports = [] }: ComponentCode): Record<string, string> {
-  const all: Record<string, string> = { ...files, [path]: text };
-  for (const imported of imports) for (const [name, content] of Object.entries(filesOf(imported))) all[`before it: ${name}`] = content;
-  return all;
 }
 
 function packageChanges(before: PackageLock, after: PackageLock): string[] {
