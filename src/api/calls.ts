@@ -24,6 +24,7 @@ export const CALLS = {
     get: "GET /v1/sources/{id}/events/{event_id}",
     errors: "GET /v1/sources/{id}/$errors/event_summaries",
     logs: "GET /v1/sources/{id}/$logs/event_summaries",
+    emit: "POST /v1/sources/{id}/events/{event_id}/emit",
     delete: "DELETE /v1/sources/{id}/events",
   },
   invocations: {

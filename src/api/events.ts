@@ -32,6 +32,11 @@ export const events = {
     answer: paged(event),
   }),
   get: call(CALLS.events.get, { tag, summary: "Shows an event with its whole body", answer: one(event) }),
+  emit: call(CALLS.events.emit, {
+    tag,
+    summary: "Emits a kept event once more: as a new event, to streams and listeners, whatever dedupe knows of it",
+    answer: one(event),
+  }),
   errors: call(CALLS.events.errors, { tag, summary: "Lists failures of the source, the newest first", params: pageParams, answer: paged(event) }),
   logs: call(CALLS.events.logs, { tag, summary: "Lists lines that the source has logged, the newest first", params: pageParams, answer: paged(event) }),
   delete: call(CALLS.events.delete, {

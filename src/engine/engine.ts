@@ -270,7 +270,11 @@ export class Engine {
     const before = await this.#replayable(id, "rehearse");
     const stored = await this.#ports.store.committed(before.id);
     const live = this.find(before.sourceId);
-    return { before, events: stored?.events ?? [], after: await live.keepWarm(() => rehearse(this.#ports, live, before.trigger)) };
+    return {
+      before,
+      events: (stored?.events ?? []).slice(0, before.eventCount),
+      after: await live.keepWarm(() => rehearse(this.#ports, live, before.trigger)),
+    };
   }
 
   /** Whether an active source is reached under this key. */

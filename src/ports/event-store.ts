@@ -1,5 +1,6 @@
 import type { Event } from "../domain/event.ts";
 import type { DeployedId } from "../domain/ids.ts";
+import type { Committed } from "./run-store.ts";
 
 export interface EventPage {
   readonly limit: number;
@@ -28,6 +29,11 @@ export interface EventStore {
   firstSeqSince(sourceId: DeployedId, at: number): Promise<number>;
   /** Without a channel, of all. */
   countEvents(sourceId: DeployedId, channel?: string): Promise<number>;
+  /**
+   * Stores a kept event once more, under a number of its own, with a delivery for each listener of that time, in one
+   * transaction; dedupe has no say. `undefined`: there is no such event any more.
+   */
+  emitAgain(sourceId: DeployedId, seq: number, at: number): Promise<Committed | undefined>;
   /** Both ends belong to the range; an open end reaches as far as there are events. */
   deleteEvents(sourceId: DeployedId, range: EventRange): Promise<number>;
 }

@@ -334,6 +334,19 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(found).toEqual([1, 1, 5, 5, 5, 6, 7]);
     });
 
+    it("are emitted once more as new ones, with a delivery for who listens by then; one that is gone, or whose source is, is not", async () => {
+      const { store, id } = await withEvents();
+      await store.saveSubscription({ id: "sub_1", emitterId: id, listenerId: id, channel: "x", createdAt: now });
+      const again = await store.emitAgain(id, 2, now + 50);
+      expect(again).toMatchObject({ events: [{ payload: "2", channel: "x", seq: 6, storedAt: now + 50, invocationId: "inv_1" }], listeners: [id] });
+      expect(await store.listEventsSince(id, 5, 9)).toEqual(again?.events);
+      expect(await store.listDue(id, now + 50, 9)).toMatchObject([{ payload: "2" }]);
+      await store.deleteEvents(id, { fromSeq: 2, toSeq: 2 });
+      expect(await store.emitAgain(id, 2, now)).toBeUndefined();
+      await store.deleteSource(id);
+      expect(await store.emitAgain(id, 3, now)).toBeUndefined();
+    });
+
     it("are deleted by a range that holds both ends, and their numbers are not used again", async () => {
       const { store, id } = await withEvents();
       expect(await store.deleteEvents(id, { fromSeq: 2, toSeq: 3 })).toBe(2);

@@ -36,6 +36,7 @@ describe("pd", () => {
       "logs",
       "run",
       "replay",
+      "emit",
       "db",
       "completion",
     ]) {
@@ -77,6 +78,10 @@ describe("pd", () => {
     const replay = await home.json("replay", "my-echo", String(run["id"]));
     expect(replay).toMatchObject({ replay_of: run["id"], event_count: 1 });
     expect((await home.pd("events", "my-echo", "-n", "2")).stdout).toBe('{"n":2}\n{"n":2}\n');
+
+    const newest = String(JSON.parse((await home.pd("events", "my-echo", "-n", "1", "--json")).stdout)[0].id);
+    expect((await home.pd("emit", "my-echo", newest)).stdout).toMatch(/^Emitted \d+-3 again, as \d+-4\n$/);
+    expect((await home.pd("events", "my-echo", "-n", "1")).stdout).toBe('{"n":2}\n');
 
     // By hand an HTTP source gets what an empty request would give it.
     expect((await home.pd("run", "my-echo")).code).toBe(0);

@@ -102,6 +102,7 @@ describe("the API", () => {
       "get /v1/workspaces/{org_id}/sources": { path: { org_id: org } },
       "get /v1/sources/{id}/event_summaries": { path: { id }, query: { expand: "event" } },
       "get /v1/sources/{id}/events/{event_id}": { path: { id, event_id: "0-1" } },
+      "post /v1/sources/{id}/events/{event_id}/emit": { path: { id, event_id: "0-1" } },
       "get /v1/sources/{id}/$errors/event_summaries": { path: { id } },
       "get /v1/sources/{id}/$logs/event_summaries": { path: { id } },
       "get /v1/sources/{id}/invocations": { path: { id } },

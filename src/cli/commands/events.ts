@@ -2,7 +2,7 @@ import type { EventRecord } from "../../api/events.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type CliContext, connect } from "../context.ts";
-import { countOf, printConnection, printJson, printLine } from "../reporter.ts";
+import { countOf, printConnection, printJson, printLine, printRecord } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 interface EventsFlags {
@@ -31,6 +31,13 @@ export async function events(cli: CliContext, source: string, { n, channel, foll
   });
   for await (const record of coming) if (channel === undefined || record.metadata.name === channel) printEvent(cli, record);
   return 0;
+}
+
+/** `pd emit <source> <event>`: the same event as a new one; dedupe has no say. */
+export async function emitAgain(cli: CliContext, source: string, id: string): Promise<number> {
+  const client = await connect(cli);
+  const event = await client.events.emit(source, id);
+  return printRecord(cli, event, () => printLine(cli, `Emitted ${id} again, as ${event.id}`));
 }
 
 function printEvent(cli: CliContext, record: EventRecord): void {

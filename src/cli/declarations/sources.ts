@@ -89,6 +89,10 @@ export function runCommands(program: Command, run: Run): void {
     .description("Repeat an invocation's trigger against today's code")
     .option("--dry", "Show what it would do beside what was done, and keep nothing")
     .action((source, id, flags, command) => run(command, async (cli) => (await import("../commands/run.ts")).replay(cli, source, { id, ...flags })));
+  program
+    .command("emit <source> <event>")
+    .description("Emit a kept event once more, by its id")
+    .action((source, id, _flags, command) => run(command, async (cli) => (await import("../commands/events.ts")).emitAgain(cli, source, id)));
   stateCommands(program.command("db").description("Read and write a source's store"), run);
   program
     .command("completion <shell>")

@@ -75,7 +75,13 @@ export class EventFeed {
       }
       if (missed.length < BACKLOG_STEP) break;
     }
-    for await (const event of live) if (event.seq > seen) yield event;
+    for await (const event of live) {
+      if (event.seq <= seen) continue;
+      // Two who store at the same time may tell it the other way round: numbers have no gaps, so what is missing is read.
+      if (event.seq === seen + 1) yield event;
+      else yield* await this.#store.listEventsSince(sourceId, seen, event.seq - seen);
+      seen = event.seq;
+    }
   }
 }
 

@@ -1,5 +1,7 @@
+import { PdError } from "../../domain/errors.ts";
 import type { Event, PostponedEvent } from "../../domain/event.ts";
-import type { DeployedId } from "../../domain/ids.ts";
+import type { DeployedId, ListenerId } from "../../domain/ids.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { EventPage, EventRange, EventStore } from "../../ports/event-store.ts";
 import type { PostponedStore } from "../../ports/postponed-store.ts";
 import type { EventFeed } from "./event-feed.ts";
@@ -7,6 +9,9 @@ import type { EventFeed } from "./event-feed.ts";
 interface EventPorts {
   readonly store: EventStore & Pick<PostponedStore, "listPostponed" | "deletePostponed">;
   readonly feed: EventFeed;
+  readonly clock: Clock;
+  /** Told who got a delivery that is due. */
+  readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
 }
 
 /** Events of sources: those that are kept, those that are postponed, those that come. */
@@ -25,6 +30,18 @@ export class KeptEvents {
   /** Without a channel, of all. */
   count(sourceId: DeployedId, channel?: string): Promise<number> {
     return this.#ports.store.countEvents(sourceId, channel);
+  }
+
+  /** Emits a kept event once more, as a new event that dedupe has no say in. Throws PD_NOT_FOUND. */
+  async emitAgain(sourceId: DeployedId, seq: number): Promise<Event> {
+    const { store, clock, feed, onDeliveries } = this.#ports;
+    const stored = await store.emitAgain(sourceId, seq, clock.now());
+    const [event] = stored?.events ?? [];
+    if (stored === undefined || event === undefined)
+      throw new PdError("PD_NOT_FOUND", `Cannot emit event ${seq} of ${sourceId} again: it is not kept, or never was`);
+    feed.announce(sourceId, stored.events);
+    onDeliveries(stored.listeners);
+    return event;
   }
 
   delete(sourceId: DeployedId, range: EventRange): Promise<number> {

@@ -43,6 +43,10 @@ export function eventRoutes(engine: Engine): readonly Route[] {
       if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot show event ${part("event_id")} of ${slug}: it is not kept, or never was`);
       return { data: eventRecord(id, found, true) };
     }),
+    route(events.emit, async ({ part }) => {
+      const { id } = engine.find(part("id"), "emit an event of").source;
+      return { data: eventRecord(id, await engine.events.emitAgain(id, seqOf(part("event_id"))), true) };
+    }),
     route(events.errors, ({ params, part }) => channelPage(engine, { id: part("id"), name: "$errors", limit: params.limit })),
     route(events.logs, ({ params, part }) => channelPage(engine, { id: part("id"), name: "$logs", limit: params.limit })),
     route(events.delete, async ({ params, part }) => {

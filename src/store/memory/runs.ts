@@ -130,7 +130,8 @@ function append(
   return { events: stored, listeners: publish(shelves, { sourceId, invocationId, at, events: stored, logs, logChunk: shelves.nextNumber(), ...failed }) };
 }
 
-function memoryEvents({ sources }: Shelves): EventStore {
+function memoryEvents(shelves: Shelves): EventStore {
+  const { sources } = shelves;
   const of = (id: DeployedId): readonly Event[] => sources.get(id)?.events ?? [];
   return {
     listEvents: async (id, { limit, beforeSeq = Number.MAX_SAFE_INTEGER, afterSeq = 0, channel }) =>
@@ -145,6 +146,14 @@ function memoryEvents({ sources }: Shelves): EventStore {
     lastSeq: async (id) => sources.get(id)?.lastSeq ?? 0,
     firstSeqSince: async (id, at) => of(id).find(({ storedAt }) => storedAt >= at)?.seq ?? (sources.get(id)?.lastSeq ?? 0) + 1,
     countEvents: async (id, channel) => of(id).filter((event) => channel === undefined || event.channel === channel).length,
+    async emitAgain(sourceId, seq, at) {
+      const kept = sources.get(sourceId);
+      const found = kept?.events.find((event) => event.seq === seq);
+      if (kept === undefined || found === undefined) return undefined;
+      const { id: _id, seq: _seq, storedAt: _stored, invocationId, ...event } = found;
+      const events = addEvents(kept, [event], { invocationId, at });
+      return { events, listeners: publish(shelves, { sourceId, invocationId, at, events, logs: [], logChunk: 0 }) };
+    },
     async deleteEvents(id, { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER, channel }) {
       const kept = sources.get(id);
       if (kept === undefined) return 0;

@@ -1,17 +1,31 @@
 import type { DeployedId } from "../../domain/ids.ts";
 import type { EventRange, EventStore } from "../../ports/event-store.ts";
+import type { Committed } from "../../ports/run-store.ts";
 import type { Database } from "../../database/driver.ts";
+import { publisher } from "./deliveries.ts";
+import { eventWriter } from "./event-writer.ts";
 import { eventOfRow, row, rows } from "./rows.ts";
 
 export interface EventWrites {
   deleteEvents(sourceId: DeployedId, range: EventRange): number;
+  emitAgain(sourceId: DeployedId, seq: number, at: number): Committed | undefined;
 }
 
 const DELETE_EVENTS = "delete from events where source_id = ? and seq between ? and ? and (? is null or channel = ?)";
 
 export function eventWrites(db: Database): EventWrites {
   const remove = db.prepare(DELETE_EVENTS);
+  const find = db.prepare("select * from events where source_id = ? and seq = ?");
+  const writeEvents = eventWriter(db);
+  const publish = publisher(db);
   return {
+    emitAgain(sourceId, seq, at) {
+      const found = row(find.get(sourceId, seq));
+      if (found === undefined) return undefined;
+      const { id: _id, seq: _seq, storedAt: _stored, invocationId, ...event } = eventOfRow(found);
+      const events = writeEvents({ id: sourceId }, [event], { invocationId, at });
+      return { events, listeners: publish({ sourceId, invocationId, at, events, logs: [], logChunk: 0 }) };
+    },
     deleteEvents: (sourceId, { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER, channel }) =>
       remove.run(sourceId, fromSeq, toSeq, channel ?? null, channel ?? null).changes,
   };

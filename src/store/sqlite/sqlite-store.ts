@@ -56,6 +56,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     writeState: (id, changes, fence) => writer.write("writeState", id, changes, fence),
     deletePostponed: (sourceId, range) => writer.write("deletePostponed", sourceId, range),
     releasePostponed: (now) => writer.write("releasePostponed", now),
+    emitAgain: (sourceId, seq, at) => writer.write("emitAgain", sourceId, seq, at),
     deleteEvents: (sourceId, range) => writer.write("deleteEvents", sourceId, range),
     advance: (timer, to, instants) => writer.write("advance", timer, to, instants),
     settleInstant: (instant) => writer.write("settleInstant", instant),

@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { EventFeed } from "../../src/engine/runs/event-feed.ts";
+import { Receiver } from "../support/receiver.ts";
+import { memoryStore } from "../../src/store/memory/memory-store.ts";
+import { Shelves } from "../../src/store/memory/shelves.ts";
+import { TestServer, eventually } from "../support/runtime.ts";
+import { component, run, source as sourceRecord } from "../contract/store.ts";
+
+describe("an event that is emitted once more", () => {
+  it("is a new event of the same run, for streams and webhooks, whatever dedupe knows; a rehearsal counts the first alone", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(
+      'export default { name: "t", version: "1", dedupe: "unique", run(event) { this.$emit(event, { id: "a", summary: "A" }); } };',
+    );
+    const ran = await source.run({ n: 1 });
+    const [first] = await source.events();
+    const receiver = await Receiver.start();
+    const webhook = await server.client.webhooks.create({ url: receiver.url });
+    await server.client.subscriptions.create({ emitter_id: source.id, listener_id: webhook.id });
+    const again = await server.client.events.emit(source.id, String(first?.["id"]));
+    expect(again).toMatchObject({ event: { n: 1 }, metadata: { id: "a", summary: "A", invocation_id: ran["id"] } });
+    expect((await source.events()).map(({ id }) => id)).toEqual([first?.["id"], again.id]);
+    await eventually(async () => receiver.bodies.length > 0);
+    expect(receiver.bodies).toEqual([{ n: 1 }]);
+    const { before } = await server.client.invocations.rehearse(String(ran["id"]));
+    expect(before.events).toHaveLength(1);
+  });
+
+  it("is told in a clear sentence when it is not there", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy('export default { name: "t", version: "1", run() {} };');
+    await expect(server.client.events.emit(source.id, "0-7")).rejects.toMatchObject({ code: "PD_NOT_FOUND" });
+    await expect(server.client.events.emit(source.id, "x")).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
+  });
+});
+
+describe("a reader of a stream", () => {
+  it("gets events in the order of their numbers, though two who stored at the same time told them the other way round", async () => {
+    const id = "dc_a";
+    const store = memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }));
+    await store.beginDeploy(sourceRecord(id, "sc_a"), component("sc_a"));
+    await store.finishDeploy(id, []);
+    const { fence } = await store.open(id);
+    const feed = new EventFeed(store);
+    const stop = new AbortController();
+    const seen: number[] = [];
+    await store.commit(run(fence, id, "inv_1", { events: [{ payload: "0", channel: "" }] }));
+    const coming = feed.eventsSince(id, 0, stop.signal);
+    const first = await coming.next();
+    expect(first.value).toMatchObject({ seq: 1 });
+    const { events } = await store.commit(run(fence, id, "inv_2", { events: ["1", "2", "3", "4"].map((payload) => ({ payload, channel: "" })) }));
+    const rest = (async () => {
+      for await (const { seq } of coming) {
+        seen.push(seq);
+        if (seq === 5) return;
+      }
+    })();
+    for (const place of [0, 2, 1, 3]) feed.announce(id, events.slice(place, place + 1));
+    await rest;
+    expect(seen).toEqual([2, 3, 4, 5]);
+  });
+});
