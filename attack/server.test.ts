@@ -48,7 +48,7 @@ describe("the channel of a component's process", () => {
     ],
     [
       "a million small messages",
-      `const text = (JSON.stringify({ type: "child:pong" }) + "\\n").repeat(1000); for (let n = 0; n < 1000; n++) require("node:fs").writeSync(3, text);`,
+      `const text = (JSON.stringify({ type: "child:pong", memoryBytes: 1 }) + "\\n").repeat(1000); for (let n = 0; n < 1000; n++) require("node:fs").writeSync(3, text);`,
     ],
     [
       "late parts without end",

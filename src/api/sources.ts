@@ -97,6 +97,7 @@ const activity = z.object({
   source_id: text,
   events: z.array(z.int()).describe("in each twelfth of the last hour, the oldest first"),
   calls: z.array(z.object({ id: text, started_at_ms: ms, duration_ms: z.number(), outcome: text })).describe("the newest first"),
+  memory_bytes: z.number().optional().describe("what its process takes up, as it says; absent while it has none, and when it does not answer"),
 });
 
 const sourceParams = codeParams.extend({

@@ -225,7 +225,7 @@ export class Engine {
     const known = new Set<string>(ids);
     return activityOf(
       this.#ports,
-      this.#sources.ids.filter((id) => known.has(id)),
+      [...this.#sources.all()].filter(({ source }) => known.has(source.id)),
     );
   }
 

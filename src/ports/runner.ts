@@ -74,6 +74,8 @@ export interface Unit {
    * itself (`hasExited`) nobody knows whether it is to blame for that end.
    */
   call(request: CallRequest, report: CallReport): Promise<RunResult>;
+  /** Bytes of memory that it takes up, as far as it tells; `undefined`: its code blocks it, or it has ended. */
+  memoryBytes(): Promise<number | undefined>;
   /** Tells the unit what others wrote. `epoch`: how many changes there have been; calls report it with the keys that they touch. */
   patchState(changes: StateChanges, epoch: number): void;
   /** Tells the unit what is stored, after a call of it was given up that had not known of that. */

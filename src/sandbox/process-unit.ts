@@ -9,6 +9,7 @@ import type { CallReport, CallRequest, Unit, UnitCode, UnitEvents } from "../por
 import { type PrintedAmount, keepLine } from "./call-log.ts";
 import type { ChildExit, ChildProcess } from "./child-process.ts";
 import { LateLines } from "./late-lines.ts";
+import { Pulse } from "./pulse.ts";
 import { SecretMask } from "./secret-mask.ts";
 import { HOSTED_API, type RawLogLine, type ToHost } from "./protocol.ts";
 import { StackMapper } from "./stack-mapper.ts";
@@ -42,8 +43,6 @@ export interface FailedLoad {
 
 /** A retired process may finish what it left floating. */
 const RETIRE_GRACE_MS = 2000;
-/** A process that does not answer for so long is blocked. */
-const PING_MS = 1000;
 /** Questions of a process that wait for their answer. */
 const MOST_ASKS = 1000;
 /** What a late part costs beside its length: a commit of its own. */
@@ -76,7 +75,7 @@ export class ProcessUnit implements Unit {
   /** Calls that it was given, the newest last: what it says of others is not its business. */
   readonly #given = new Set<InvocationId>();
   readonly #late: LateLines;
-  #pong: (() => void) | undefined;
+  readonly #pulse: Pulse;
 
   /** Loads the code in a process that is ready; or how that failed, and the process is ended. */
   static async load(child: UnitProcess, code: UnitCode, { events, settings }: { events: UnitEvents; settings: Settings }): Promise<ProcessUnit | FailedLoad> {
@@ -99,6 +98,7 @@ export class ProcessUnit implements Unit {
     this.#events = events;
     this.#settings = settings;
     this.#mapper = mapper;
+    this.#pulse = new Pulse({ clock: settings.clock, ask: () => child.send({ type: "host:ping" }), over: this.#stop.signal });
     this.#late = new LateLines(settings.clock, this.#stop.signal, (id, logs) => events.late({ id, result: { emits: [], stateChanges: {}, logs } }));
   }
 
@@ -125,6 +125,10 @@ export class ProcessUnit implements Unit {
     this.#given.add(id);
     const [oldest] = this.#given;
     if (oldest !== undefined && this.#given.size > MOST_REMEMBERED) this.#given.delete(oldest);
+  }
+
+  memoryBytes(): Promise<number | undefined> {
+    return this.#pulse.feel();
   }
 
   patchState(changes: StateChanges, epoch: number): void {
@@ -205,7 +209,7 @@ export class ProcessUnit implements Unit {
         this.#exiting = message.id;
         return;
       case "child:pong":
-        return this.#pong?.();
+        return this.#pulse.heard(message.memoryBytes);
       case "child:ready":
       case "child:preloaded":
       case "child:loaded":
@@ -279,7 +283,7 @@ export class ProcessUnit implements Unit {
   /** One call alone is over at its deadline. Of several, one may have blocked the others: then none is blamed for now. */
   async #expire(): Promise<void> {
     this.#isRetired = true;
-    if (this.#inFlight.size > 1 && !(await this.#answersPing())) return this.kill("another call of the source blocked its process");
+    if (this.#inFlight.size > 1 && (await this.#pulse.feel()) === undefined) return this.kill("another call of the source blocked its process");
     const now = this.#settings.clock.now();
     for (const [id, call] of this.#inFlight) {
       if (call.deadlineAt > now) break;
@@ -287,15 +291,6 @@ export class ProcessUnit implements Unit {
       this.#child.send({ type: "host:abandon", id });
     }
     if (this.#inFlight.size === 0) this.kill("a call passed its deadline");
-  }
-
-  async #answersPing(): Promise<boolean> {
-    const { clock } = this.#settings;
-    const answered = new AbortController();
-    this.#pong = () => answered.abort();
-    this.#child.send({ type: "host:ping" });
-    await clock.sleepUntil(clock.now() + PING_MS, AbortSignal.any([answered.signal, this.#stop.signal]));
-    return answered.signal.aborted;
   }
 
   #endWhenIdle(): void {

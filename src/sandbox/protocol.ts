@@ -7,7 +7,7 @@ import type { ConfiguredProps } from "../domain/props/declared-props.ts";
 import type { PropFacts } from "../domain/props/prop-kind.ts";
 
 /** Changes when a message changes; a child of another version is refused. */
-export const PROTOCOL = 5;
+export const PROTOCOL = 6;
 
 /** Host of the hosted platform's API. */
 export const HOSTED_API = "api.pipedream.com";
@@ -64,7 +64,7 @@ export interface CallPart {
 /** What the child says. */
 export type ToHost =
   | { readonly type: "child:ready"; readonly protocol: number }
-  | { readonly type: "child:pong" }
+  | { readonly type: "child:pong"; readonly memoryBytes: number }
   | { readonly type: "child:preloaded" }
   | { readonly type: "child:loaded"; readonly definition: unknown }
   | { readonly type: "child:load-failed"; readonly outcome: Outcome }

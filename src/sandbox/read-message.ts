@@ -24,7 +24,7 @@ export function readToHost(text: string): ToHost {
 
 const READERS: Readonly<Record<string, Reader>> = {
   "child:ready": ({ protocol }) => ({ type: "child:ready", protocol: number(protocol, "protocol") }),
-  "child:pong": () => ({ type: "child:pong" }),
+  "child:pong": ({ memoryBytes }) => ({ type: "child:pong", memoryBytes: Math.max(0, number(memoryBytes, "memoryBytes")) }),
   "child:preloaded": () => ({ type: "child:preloaded" }),
   "child:loaded": ({ definition }) => {
     if ((JSON.stringify(definition)?.length ?? 0) > LIMITS.definition) return bad(`definition: it has more than ${LIMITS.definition} characters`);

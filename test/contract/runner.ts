@@ -46,6 +46,15 @@ export function runnerContract(open: () => Promise<Runner>): void {
       expect(await unit.call(request("inv_1"), quiet)).toMatchObject({ outcome: { kind: "returned" }, returned: '"value"' });
     });
 
+    it("gives a unit that tells what memory it takes up, as often as it is asked, and nothing once it is gone", async () => {
+      const unit = await (await open()).start(unitCode(""), noEvents);
+      const [one = 0, two = 0] = await Promise.all([unit.memoryBytes(), unit.memoryBytes()]);
+      expect([one > 1_000_000, two]).toEqual([true, one]);
+      expect(await unit.memoryBytes()).toBeGreaterThan(1_000_000);
+      unit.kill("over");
+      expect(await unit.memoryBytes()).toBeUndefined();
+    });
+
     it("throws when the code throws while it is loaded", async () => {
       const runner = await open();
       const bad = { ...unitCode(""), bundle: { ...unitCode("").bundle, code: "throw new Error('no')" } };

@@ -30,6 +30,10 @@ class RecordingUnit implements Unit {
 
   restoreState(): void {}
 
+  async memoryBytes(): Promise<number> {
+    return 1;
+  }
+
   async retire(): Promise<void> {
     this.#events.ended();
   }

@@ -88,8 +88,9 @@ class InProcess implements UnitProcess {
   #receive(message: ToChild): void {
     switch (message.type) {
       case "host:preload":
-      case "host:ping":
         return;
+      case "host:ping":
+        return setImmediate(() => this.#listener({ type: "child:pong", memoryBytes: process.memoryUsage.rss() })) && undefined;
       case "host:stop":
         return this.#end({ code: 0, signal: null, lastWords: "" });
       case "host:load":

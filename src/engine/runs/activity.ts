@@ -1,3 +1,4 @@
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { DeployedId } from "../../domain/ids.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
@@ -16,6 +17,8 @@ export interface SourceActivity {
   readonly events: readonly number[];
   /** Newest first. */
   readonly calls: readonly EndedCall[];
+  /** What its process takes up; absent while it has none, and when it does not answer. */
+  readonly memoryBytes?: number;
 }
 
 interface ActivityPorts {
@@ -23,16 +26,24 @@ interface ActivityPorts {
   readonly clock: Pick<Clock, "now">;
 }
 
+/** A source as far as it is looked at. */
+interface Watched {
+  readonly source: Pick<DeployedComponent, "id">;
+  memoryBytes(): Promise<number | undefined>;
+}
+
 /** Looks up no more than ends of numbers, so that a source with many events costs what one with few does. */
-export async function activityOf({ store, clock }: ActivityPorts, ids: readonly DeployedId[]): Promise<readonly SourceActivity[]> {
+export async function activityOf({ store, clock }: ActivityPorts, sources: readonly Watched[]): Promise<readonly SourceActivity[]> {
   const now = clock.now();
   const edges = Array.from({ length: PARTS + 1 }, (_, index) => now - HOUR_MS + (index * HOUR_MS) / PARTS);
   return Promise.all(
-    ids.map(async (sourceId): Promise<SourceActivity> => {
+    sources.map(async (live): Promise<SourceActivity> => {
+      const { id: sourceId } = live.source;
       // What is stored while this is asked belongs to the last part.
       const seqs = await Promise.all(edges.map((at, index) => store.firstSeqSince(sourceId, index === PARTS ? Number.MAX_SAFE_INTEGER : at)));
       const events = seqs.slice(1).map((seq, index) => Math.max(0, seq - (seqs[index] ?? seq)));
-      return { sourceId, events, calls: await store.listOutcomes(sourceId, LATEST) };
+      const [calls, memoryBytes] = await Promise.all([store.listOutcomes(sourceId, LATEST), live.memoryBytes()]);
+      return { sourceId, events, calls, ...(memoryBytes === undefined ? {} : { memoryBytes }) };
     }),
   );
 }

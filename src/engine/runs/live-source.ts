@@ -239,6 +239,12 @@ export class LiveSource {
     return this.isWarm && this.#usage.isIdle ? this.#usage.idleMs : undefined;
   }
 
+  /** Bytes of memory that its process takes up; `undefined`: it has none, or does not answer. */
+  async memoryBytes(): Promise<number | undefined> {
+    const unit = this.#version?.unit;
+    return unit?.isUsable === true ? unit.memoryBytes() : undefined;
+  }
+
   kill(reason: string): void {
     this.#units.kill(reason);
   }

@@ -28,6 +28,7 @@ import { redirectTmp } from "./tmp-folder.ts";
 const HOST_FD = 3;
 
 const exit = process.exit.bind(process);
+const rss = process.memoryUsage.rss.bind(process);
 const hostStream = new Socket({ fd: HOST_FD });
 const pipe = new MessagePipe<ToChild, ToHost>(hostStream, {
   read: (text) => JSON.parse(text),
@@ -79,7 +80,7 @@ async function receive(message: ToChild): Promise<void> {
       await import(message.url).catch(() => undefined);
       return pipe.send({ type: "child:preloaded" });
     case "host:ping":
-      return pipe.send({ type: "child:pong" });
+      return pipe.send({ type: "child:pong", memoryBytes: rss() });
     case "host:stop":
       // What the component still does may end by itself; the host waits a little, then ends the process.
       hostStream.unref();

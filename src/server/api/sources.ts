@@ -54,9 +54,10 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       return { data: await liveRecord(engine, await engine.update(engine.find(part("id"), "update source"), change)) };
     }),
     route(sources.activity, async ({ params: { ids } }) => ({
-      data: (await engine.activityOf(ids.split(",").slice(0, MOST_AT_ONCE))).map(({ sourceId, events, calls }) => ({
+      data: (await engine.activityOf(ids.split(",").slice(0, MOST_AT_ONCE))).map(({ sourceId, events, calls, memoryBytes }) => ({
         source_id: sourceId,
         events: [...events],
+        ...(memoryBytes === undefined ? {} : { memory_bytes: memoryBytes }),
         calls: calls.map(({ id, startedAt, durationMs, outcome }) => ({ id, started_at_ms: startedAt, duration_ms: durationMs, outcome: outcome.kind })),
       })),
     })),
