@@ -6,28 +6,25 @@ import { NpmResolver } from "./code/npm-resolver.ts";
 import { urlOrigin } from "./code/url-origin.ts";
 import { npmWithin } from "./code/walled-npm.ts";
 import type { Settings } from "./config.ts";
-import { driverName } from "./database/database.ts";
 import { PdError, codeOf, messageOf } from "./domain/errors.ts";
-import type { StatusRecord } from "./api/server.ts";
 import { Engine } from "./engine/engine.ts";
 import { EventFeed } from "./engine/runs/event-feed.ts";
 import type { Log } from "./ports/log.ts";
 import type { Runner } from "./ports/runner.ts";
-import type { Store } from "./ports/store.ts";
+import type { Retention, Store } from "./ports/store.ts";
 import { FileRegistry } from "./registry/file-registry.ts";
-import type { Enclosure } from "./sandbox/enclosure.ts";
 import { copyEntry } from "./sandbox/own-entry.ts";
 import { ProcessRunner } from "./sandbox/process-runner.ts";
 import { openEnclosure } from "./sandbox/wall.ts";
 import { apiRouter } from "./server/api/router.ts";
 import { endpointListener } from "./server/endpoint.ts";
+import { DatabaseHealth, serverFacts, startedNow } from "./server-facts.ts";
 import { RequestBodies } from "./server/request-bodies.ts";
 import { Listener, apiListener } from "./server/listen.ts";
 import { holdLock } from "./system/file-lock.ts";
 import { keysInUse, openSealedStore } from "./store/sealed-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { systemClock } from "./system/clock.ts";
-import { figuresOf } from "./system/figures.ts";
 import { keepPrivate, makeHome } from "./system/home-folder.ts";
 import { Metrics } from "./system/metrics.ts";
 import { oauthServer } from "./system/oauth-client.ts";
@@ -151,18 +148,17 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   handler = endpointListener(engine, { ...endpointSettings(settings), log, endpointUrl });
   const started = startedNow(endpoints.url, version);
   const record = (): ServerRecord => ({ ...started, api_url: api?.url ?? "" });
-  metrics.watchProcesses(() => engine.processCount);
+  metrics.watchProcesses(() => engine.processes.count);
   metrics.watchSources(() => engine.sourceCount);
-  const facts = () => ({ home, secret_key: keyPlace, database: driverName(), ...countsOf(engine), ...enclosureStatus(enclosure), ...health.status() });
+  const facts = serverFacts({ engine, store, metrics, health, record, home, keyPlace, enclosure, retention: retentionOf(settings) });
   const router = apiRouter(engine, {
     apiKey,
     clock: systemClock,
     log,
     version,
     url: () => record().api_url,
-    status: () => ({ in_background: false, ...record(), ...facts() }),
+    facts,
     metrics: () => metrics.text(),
-    figures: () => figuresOf(metrics, home),
     isReady: () => !stop.signal.aborted && health.damage === undefined,
     pageFolder: programFile("ui"),
     backup: { copyTo: (target) => store.copyTo(target), folder: home, clock: systemClock },
@@ -254,37 +250,6 @@ async function openStore({ home, signal, onDamage }: { home: string; signal: Abo
   });
 }
 
-/** What is known of the database's state while the server runs. */
-class DatabaseHealth {
-  readonly #log: Log;
-  damage: string | undefined;
-
-  constructor(log: Log) {
-    this.#log = log;
-  }
-
-  note(reason: string): void {
-    this.damage = reason;
-    this.#log.error("the database is damaged: nothing is written any more; pd backup saves what can be read, pd restore brings a backup back", { reason });
-  }
-
-  status(): Pick<StatusRecord, "damage"> {
-    return { damage: this.damage };
-  }
-}
-
-function startedNow(endpointUrl: string, version: string): Omit<ServerRecord, "api_url"> {
-  return { pid: process.pid, in_background: process.env["PD_BACKGROUND"] === "1", endpoint_url: endpointUrl, started_at_ms: systemClock.now(), version };
-}
-
-function countsOf({ sourceCount, processCount }: Engine): Pick<StatusRecord, "sources" | "processes"> {
-  return { sources: sourceCount, processes: processCount };
-}
-
-function enclosureStatus({ kind, reason, network }: Enclosure): Pick<StatusRecord, "sandbox" | "component_network" | "no_wall"> {
-  return { sandbox: kind, component_network: network, no_wall: reason };
-}
-
 /** A server that others reach wants to know who they are. */
 async function requireKeys(host: string, store: Store): Promise<void> {
   if (isLoopback(host) || (await store.listKeys()).length > 0) return;
@@ -302,8 +267,12 @@ function engineSettings(settings: Settings) {
     maxProcesses: settings.processes,
     deliveryConcurrency: settings.deliveryConcurrency,
     catchUp: settings.catchUp,
-    retention: { maxEvents: settings.keepEvents, maxInvocations: settings.keepInvocations, maxAgeMs: settings.keepMs },
+    retention: retentionOf(settings),
   };
+}
+
+function retentionOf({ keepEvents, keepInvocations, keepMs }: Settings): Retention {
+  return { maxEvents: keepEvents, maxInvocations: keepInvocations, maxAgeMs: keepMs };
 }
 
 function endpointSettings({ bodyLimitBytes, publicUrl }: Settings) {

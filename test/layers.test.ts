@@ -72,11 +72,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "restore-home.ts",
   ],
   "config.ts": ["domain", "ports"],
+  "server-facts.ts": ["domain", "ports", "api", "database", "engine", "sandbox", "server", "system"],
   "runtime.ts": [
     "domain",
     "ports",
-    "api",
-    "database",
+    "server-facts.ts",
     "engine",
     "engine/runs",
     "store",

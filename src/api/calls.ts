@@ -122,6 +122,8 @@ export const CALLS = {
     status: "GET /v1/status",
     schedule: "GET /v1/schedule",
     figures: "GET /v1/figures",
+    usage: "GET /v1/usage",
+    checkup: "GET /v1/checkup",
     rotateSecrets: "POST /v1/secrets/rotate",
     owner: "GET /v1/users/me",
     workspace: "GET /v1/workspaces/{org_id}",

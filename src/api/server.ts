@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { KINDS } from "../domain/usage.ts";
 import { CALLS } from "./calls.ts";
 import { call, deleted, flag, many, ms, one, optionalText, seconds, text, word } from "./declare.ts";
 
@@ -32,8 +33,26 @@ const figures = z.object({
   delivered: z.number().describe("those of them that were taken"),
   memory_bytes: z.number().describe("of the server's own process"),
   database_bytes: z.number().describe("of the database with its log"),
+  running_calls: z.number(),
+  waiting_calls: z.number().describe("that wait for their turn"),
+  pending_requests: z.number().describe("acknowledged, and not run to their end"),
+  pending_deliveries: z.number(),
+  postponed_events: z.number(),
 });
 export type FiguresRecord = z.infer<typeof figures>;
+
+const usage = z.object({
+  at_ms: ms,
+  kinds: z.array(z.object({ kind: z.enum(KINDS), count: z.number().optional(), bytes: z.number() })).describe("of the database"),
+  folders: z.array(z.object({ name: text, bytes: z.number() })).describe("beside the database"),
+  free_bytes: z.number().describe("left on the disk"),
+  total_bytes: z.number().describe("of the disk"),
+  keeps: z.object({ events: z.number(), invocations: z.number(), days: z.number() }).describe("of each source, at most"),
+});
+export type UsageRecord = z.infer<typeof usage>;
+
+const finding = z.object({ level: z.enum(["good", "attention", "bad"]), about: text, text, fix: optionalText.describe("what to do") });
+export type FindingRecord = z.infer<typeof finding>;
 
 const workspace = z.object({ id: text, orgname: text, name: text, email: text, daily_credits_quota: z.int(), daily_credits_used: z.int() });
 export type WorkspaceRecord = z.infer<typeof workspace>;
@@ -49,6 +68,12 @@ export const server = {
     summary: "How much has happened since the server began, and what it takes up",
     answer: one(figures),
   }),
+  usage: call(CALLS.server.usage, {
+    tag: "Server",
+    summary: "What is kept takes up, by kind, and what may be kept; looked at once in a minute",
+    answer: one(usage),
+  }),
+  checkup: call(CALLS.server.checkup, { tag: "Server", summary: "What is right and wrong with this server, the worst first", answer: many(finding) }),
   schedule: call(CALLS.server.schedule, {
     tag: "Server",
     summary: "The next five instants of a schedule, were it deployed now",

@@ -157,9 +157,16 @@ export class Engine {
     return this.#sources.newestFirst().filter(({ isShown }) => isShown);
   }
 
-  /** Processes of sources that there are now. */
-  get processCount(): number {
-    return this.#ports.processes.count;
+  /** Processes of sources that there are now, and that there may be. */
+  get processes(): { readonly count: number; readonly most: number } {
+    return { count: this.#ports.processes.count, most: this.#ports.settings.maxProcesses };
+  }
+
+  /** Calls of all sources that run, and that wait for their turn. */
+  get load(): LiveSource["load"] {
+    let [running, waiting] = [0, 0];
+    for (const { load } of this.#sources.all()) [running, waiting] = [running + load.running, waiting + load.waiting];
+    return { running, waiting };
   }
 
   /** Ends the process that had nothing to do for the longest; false: all are at work. */

@@ -1,4 +1,5 @@
 import type { DeployedId, ListenerId } from "../domain/ids.ts";
+import type { Backlog, KindUsage } from "../domain/usage.ts";
 import type { AccountStore } from "./account-store.ts";
 import type { ComponentStore } from "./component-store.ts";
 import type { DataStoreStore } from "./data-store-store.ts";
@@ -43,6 +44,10 @@ export interface Store
   shrink(): Promise<number>;
   /** Removes a small step of the deliveries of a listener that are settled, by the same rules as invocations. */
   pruneDeliveries(listenerId: ListenerId, retention: Retention, now: number): Promise<number>;
+  /** What was accepted and is not done yet. */
+  backlog(): Promise<Backlog>;
+  /** What each kind takes up on disk. It looks at everything: ask it seldom. */
+  usage(): Promise<readonly KindUsage[]>;
   /** Copies everything into a new file, as it is at one moment; what is written meanwhile goes on. Secrets stay sealed. */
   copyTo(target: string): Promise<void>;
   close(): Promise<void>;

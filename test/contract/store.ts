@@ -356,6 +356,26 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
     });
   });
 
+  describe("what is kept", () => {
+    it("is counted by kind, and what waits apart from it", async () => {
+      const { store, id, fence } = await withSource();
+      const empty = { requests: 0, deliveries: 0, postponed: 0 };
+      expect(await store.backlog()).toEqual(empty);
+      await store.saveSubscription({ id: "sub_1", emitterId: id, listenerId: id, channel: "x", createdAt: now });
+      await store.storePending({ id: "inv_9", sourceId: id, trigger: { kind: "manual", event: 1 }, receivedAt: now });
+      await store.commit(run(fence, id, "inv_1", { events: [event("1"), event("2", "x")], postponed: [{ payload: "3", channel: "x", dueAt: now + 10 }] }));
+      expect(await store.backlog()).toEqual({ requests: 1, deliveries: 1, postponed: 1 });
+      const usage = await store.usage();
+      expect(usage.map(({ kind }) => kind)).toEqual(["events", "runs", "deliveries", "state", "code", "other", "free"]);
+      expect(usage.flatMap(({ kind, count }) => (count === undefined ? [] : [[kind, count]]))).toEqual([
+        ["events", 2],
+        ["runs", 1],
+        ["deliveries", 1],
+      ]);
+      expect(usage.every(({ bytes }) => Number.isInteger(bytes) && bytes >= 0)).toBe(true);
+    });
+  });
+
   describe("postponed events", () => {
     const later = (payload: string, dueAt: number, channel = "self") => ({ payload, channel, dueAt });
 

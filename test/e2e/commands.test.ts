@@ -105,6 +105,7 @@ describe("pd", () => {
     });
     expect(await home.pd("down")).toMatchObject({ code: 0, stderr: "Stopped\n" });
     expect(await home.pd("status")).toMatchObject({ code: 1, stdout: expect.stringContaining("Not running") });
+    expect(await home.pd("doctor")).toMatchObject({ code: 1, stderr: expect.stringContaining("pd up starts one") });
   });
 
   it("answers with one JSON value under --json, and one a line while it follows", async () => {
@@ -288,6 +289,22 @@ describe("pd", () => {
     expect(await home.json("deploy", componentPath("app/watch-project.mjs"), "--props", props, "--prop", `demo=@${account}`)).toMatchObject({
       configured_props: { project: "p", limit: 3, demo: { api_key: "********" } },
     });
+  });
+
+  it("tells what is right and wrong with the server, and fails when something is wrong", async () => {
+    const home = await PdHome.inProcess();
+    await home.file("fails.mjs", 'export default { name: "Fails", version: "1", run() { throw new Error("no"); } };');
+    await home.pd("deploy", "fails.mjs");
+    expect(await home.pd("doctor")).toMatchObject({ code: 0, stdout: expect.stringContaining("✔ sources: 1 looked at\n") });
+    for (const _time of [1, 2, 3, 4, 5]) await home.pd("run", "fails");
+    expect((await home.pd("doctor")).stdout).toContain("! source fails: its last 5 calls failed, or more\n  pd logs fails tells why\n");
+    await home.pd("accounts", "connect", "demo", "--name", "mine", "--field", "api_key=x");
+    await home.file("uses.mjs", 'export default { name: "Uses", version: "1", props: { demo: { type: "app", app: "demo" } }, run() {} };');
+    await home.pd("deploy", "uses.mjs", "--prop", "demo=mine");
+    await home.pd("accounts", "delete", "mine", "--force");
+    const { code, stdout } = await home.pd("doctor", "--json");
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)[0]).toMatchObject({ level: "bad", about: "source uses", text: expect.stringContaining("was deleted") });
   });
 
   it("asks on a terminal for what is missing", async () => {

@@ -150,6 +150,8 @@ describe("the API", () => {
       "get /v1/status": {},
       "get /v1/figures": {},
       "get /v1/schedule": { query: { cron: "0 9 * * 1", timezone: "Europe/Berlin" } },
+      "get /v1/usage": {},
+      "get /v1/checkup": {},
       "get /v1/activity": { query: { ids: id } },
       "get /v1/page/session": {},
       "post /v1/page/tickets": {},

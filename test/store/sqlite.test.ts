@@ -7,7 +7,7 @@ import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { programFile } from "../../src/system/program-files.ts";
 import { deliveryContract } from "../contract/deliveries.ts";
-import { component, source, storeContract } from "../contract/store.ts";
+import { component, run, source, storeContract } from "../contract/store.ts";
 import { raceContract } from "../contract/races.ts";
 import { secretContract, sharedDataContract } from "../contract/shared-data.ts";
 import { temporaryFolder } from "../support/home.ts";
@@ -40,6 +40,20 @@ describe("the SQLite store", () => {
     await writeFile(path, "this is no database, but somebody may want it back".repeat(100));
     await expect(openAt(path)).rejects.toMatchObject({ code: "PD_DATABASE_UNUSABLE", message: expect.stringContaining(path) });
     expect(await readFile(path, "utf8")).toContain("somebody may want it back");
+  });
+
+  it("tells what each kind takes up on disk", async () => {
+    const store = await openAt(join(await temporaryFolder(), "test.db"));
+    await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
+    await store.finishDeploy("dc_a", []);
+    const { fence } = await store.open("dc_a");
+    const bytesOf = async (kind: string): Promise<number> => (await store.usage()).find((found) => found.kind === kind)?.bytes ?? -1;
+    const before = [await bytesOf("events"), await bytesOf("state")];
+    await store.commit(run(fence, "dc_a", "inv_1", { events: [{ payload: JSON.stringify("x".repeat(1_000_000)), channel: "" }] }));
+    expect((await bytesOf("events")) - (before[0] ?? 0)).toBeGreaterThan(990_000);
+    expect(await bytesOf("state")).toBe(before[1]);
+    await store.deleteEvents("dc_a", {});
+    expect(await bytesOf("free")).toBeGreaterThan(990_000);
   });
 
   it("refuses a damaged database", async () => {

@@ -8,8 +8,8 @@ import { PdError, messageOf } from "../../domain/errors.ts";
 import { systemClock } from "../../system/clock.ts";
 import { streamLog } from "../../system/log.ts";
 import { packageVersion } from "../../system/program-files.ts";
-import { type CliContext, settingsOf } from "../context.ts";
-import { coloursFor, printLine, printNote } from "../reporter.ts";
+import { type CliContext, findServer, settingsOf } from "../context.ts";
+import { coloursFor, printJson, printLine, printNote } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 export interface DoctorFlags {
@@ -19,9 +19,27 @@ export interface DoctorFlags {
   readonly json?: boolean | string | undefined;
 }
 
+const SIGNS = { good: "✔", attention: "!", bad: "✖" } as const;
+
+/** `pd doctor`: what is right and wrong with the server and all that is deployed on it; exits with 1 when something is wrong. */
+async function checkServer(cli: CliContext, isJson: boolean): Promise<number> {
+  const settings = await settingsOf(cli);
+  const client = await findServer(settings);
+  if (client === undefined)
+    throw new PdError("PD_SERVER_UNREACHABLE", `Cannot look after a server: none runs (home ${settings.home})`, { fix: "pd up starts one" });
+  const found = await client.server.checkup();
+  const colours = coloursFor(cli.stdout, cli);
+  const paint = { good: colours.green, attention: colours.yellow, bad: colours.red };
+  if (cli.isJson || isJson) printJson(cli, found);
+  else
+    for (const { level, about, text, fix } of found)
+      printLine(cli, `${paint[level](SIGNS[level])} ${about}: ${text}${fix === undefined ? "" : `\n  ${colours.dim(fix)}`}`);
+  return found.some(({ level }) => level === "bad") ? 1 : 0;
+}
+
 /** `pd doctor --registry <folder>`: tells of every component in a folder whether it can be deployed here, and why not. */
 export async function doctor(cli: CliContext, { registry, grep, json }: DoctorFlags): Promise<number> {
-  if (registry === undefined) throw new PdError("PD_BAD_INPUT", "Cannot tell what to look at: no folder is given", { fix: "pd doctor --registry <folder>" });
+  if (registry === undefined) return checkServer(cli, json === true);
   const folder = resolve(registry);
   await readdir(folder).catch((error: unknown) => {
     throw new PdError("PD_FILE_NOT_FOUND", `Cannot read the folder ${folder}: ${messageOf(error)}`, { cause: error });

@@ -9,10 +9,12 @@ export function serverCommands(program: Command, run: Run): void {
   serverFlags(program.command("serve").description("Start the server for a host that others reach; wants named keys (pd keys)")).action((_flags, command) =>
     run(command, async (cli) => (await import("../commands/up.ts")).serve(cli)),
   );
-  serverFlags(program.command("doctor").description("Tell of every component in a folder whether it can be deployed here, and why not"))
+  serverFlags(
+    program.command("doctor").description("Tell what is right and wrong with the server; with --registry, which components of a folder can be deployed here"),
+  )
     .option("--registry <folder>", "A checkout of components")
     .option("--grep <text>", "Only those whose path or key has this text")
-    .option("--json [file]", "The whole report as JSON, on stdout or in a file")
+    .option("--json [file]", "The report as JSON, on stdout or (of --registry) in a file")
     .action((flags, command) => run(command, async (cli) => (await import("../commands/doctor.ts")).doctor(cli, flags)));
   program
     .command("backup <file>")

@@ -42,6 +42,11 @@ export class CallQueue {
     }
   }
 
+  /** Calls that run, and calls that wait. */
+  get load(): { readonly running: number; readonly waiting: number } {
+    return { running: this.#running, waiting: this.#waiting.length + this.#loners.length };
+  }
+
   /** What runs now holds up nobody any more: whoever waits begins as if nothing ran. */
   startOver(): void {
     this.#round++;

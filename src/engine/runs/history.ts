@@ -1,7 +1,7 @@
 import { PdError } from "../../domain/errors.ts";
 import { type DeployedId, isInvocationId } from "../../domain/ids.ts";
 import { type Invocation, type LogLine, isFailed } from "../../domain/invocation.ts";
-import type { InvocationPage, RunStore } from "../../ports/run-store.ts";
+import type { EndedCall, InvocationPage, RunStore } from "../../ports/run-store.ts";
 import type { TimerInstant, TimerStore } from "../../ports/timer-store.ts";
 import type { Observation } from "./event-feed.ts";
 
@@ -31,6 +31,11 @@ export class History {
   /** Calls of `run` and of hooks, newest first. */
   invocations(sourceId: DeployedId, page: InvocationPage): Promise<readonly Invocation[]> {
     return this.#store.listInvocations(sourceId, page);
+  }
+
+  /** How the newest calls ended, newest first. */
+  outcomes(sourceId: DeployedId, limit: number): Promise<readonly EndedCall[]> {
+    return this.#store.listOutcomes(sourceId, limit);
   }
 
   /** Throws PD_INVOCATION_NOT_FOUND. */

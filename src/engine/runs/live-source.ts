@@ -239,6 +239,11 @@ export class LiveSource {
     return this.isWarm && this.#usage.isIdle ? this.#usage.idleMs : undefined;
   }
 
+  /** Calls that run, and calls that wait for their turn. */
+  get load(): CallQueue["load"] {
+    return this.#calls.load;
+  }
+
   /** Bytes of memory that its process takes up; `undefined`: it has none, or does not answer. */
   async memoryBytes(): Promise<number | undefined> {
     const unit = this.#version?.unit;

@@ -1,7 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { PdError, toPdError } from "../../domain/errors.ts";
-import type { FiguresRecord, StatusRecord } from "../../api/server.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
@@ -10,6 +9,7 @@ import { appRoutes } from "./apps.ts";
 import { mountPage } from "../page-files.ts";
 import { type BackupSettings, mountBackup } from "./backup.ts";
 import { componentRoutes } from "./components.ts";
+import type { ServerFacts } from "./facts.ts";
 import { configureRoutes } from "./configure.ts";
 import { connectedAccountRoutes } from "./connected-accounts.ts";
 import { dataStoreRoutes } from "./data-stores.ts";
@@ -39,9 +39,7 @@ export interface ApiSettings {
   readonly version: string;
   /** Where this API is reached, known once it listens. */
   readonly url: () => string;
-  /** What `pd status` shows. */
-  readonly status: () => StatusRecord;
-  readonly figures: () => Promise<FiguresRecord>;
+  readonly facts: ServerFacts;
   /** Figures in the text format of Prometheus. */
   readonly metrics: () => Promise<string>;
   /** True when requests are taken. */
@@ -101,7 +99,7 @@ function mount(app: Hono, engine: Engine, declared: Route): void {
   }
 }
 
-function apiRoutes(engine: Engine, { clock, version, status, figures, rotateSecrets }: ApiSettings): readonly Route[] {
+function apiRoutes(engine: Engine, { clock, version, facts, rotateSecrets }: ApiSettings): readonly Route[] {
   return [
     ...configureRoutes(engine),
     ...componentRoutes(engine),
@@ -121,7 +119,7 @@ function apiRoutes(engine: Engine, { clock, version, status, figures, rotateSecr
     ...connectedAccountRoutes(engine),
     ...oauthRoutes(engine),
     ...pageRoutes(new PageTickets(clock), version),
-    ...serverRoutes(engine, { clock, status, figures, rotateSecrets }),
+    ...serverRoutes(engine, { clock, facts, rotateSecrets }),
   ];
 }
 

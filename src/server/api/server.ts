@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import type { z } from "zod";
 import { api } from "../../api/api.ts";
-import type { FiguresRecord, KeyRecord, StatusRecord } from "../../api/server.ts";
+import type { KeyRecord } from "../../api/server.ts";
 import { PdError } from "../../domain/errors.ts";
 import { nextInstant, parseTimer } from "../../domain/schedule.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ApiKey } from "../../ports/key-store.ts";
+import type { ServerFacts } from "./facts.ts";
+import { checkup } from "./checkup.ts";
 import { seconds } from "./records.ts";
 import { type Route, route } from "./route.ts";
 
@@ -21,17 +23,19 @@ export function hashOfKey(key: string): string {
 
 interface ServerRouteSettings {
   readonly clock: Pick<Clock, "now">;
-  readonly status: () => StatusRecord;
-  readonly figures: () => Promise<FiguresRecord>;
+  readonly facts: ServerFacts;
   /** Seals every secret with a new key. */
   readonly rotateSecrets: () => Promise<void>;
 }
 
 /** The server itself: its state, its secrets, and who may call it. */
-export function serverRoutes({ apiKeys }: Engine, { status, figures, rotateSecrets, clock }: ServerRouteSettings): readonly Route[] {
+export function serverRoutes(engine: Engine, { facts, rotateSecrets, clock }: ServerRouteSettings): readonly Route[] {
+  const { apiKeys } = engine;
   return [
-    route(server.status, () => ({ data: status() })),
-    route(server.figures, async () => ({ data: await figures() })),
+    route(server.status, () => ({ data: facts.status() })),
+    route(server.figures, async () => ({ data: await facts.figures() })),
+    route(server.usage, async () => ({ data: await facts.usage() })),
+    route(server.checkup, async () => ({ data: [...(await checkup(engine, facts, clock.now()))] })),
     route(server.schedule, ({ params }) => ({ data: { next_ms: nextInstants(params, clock.now()) } })),
     route(server.rotateSecrets, async () => {
       await rotateSecrets();

@@ -87,20 +87,26 @@ export async function liveRecord(engine: Engine, live: LiveSource): Promise<Sour
   return record;
 }
 
+/** What each lacks to work, in their order. */
+export async function problemsOf(engine: Engine, shown: readonly LiveSource[]): Promise<readonly (readonly string[])[]> {
+  const known = shown.map((live) => ({ live, opened: openedValues(live.source) }));
+  const problems = await engine.accounts.problemsOf(known.map(({ live: { definition }, opened }) => ({ source: opened, definition })));
+  return known.map(({ opened }, index) => [...opened.problems, ...(problems[index] ?? [])]);
+}
+
 /** What is stored of all of them is read at once. */
 async function liveRecords(engine: Engine, shown: readonly LiveSource[]): Promise<SourceRecord[]> {
   const timers = await engine.timersOf(shown);
-  const known = shown.map((live) => ({ live, opened: openedValues(live.source) }));
-  const problems = await engine.accounts.problemsOf(known.map(({ live: { definition }, opened }) => ({ source: opened, definition })));
-  return known.map(({ live: { definition, endpoint, provenance, source }, opened }, index) =>
+  const problems = await problemsOf(engine, shown);
+  return shown.map(({ definition, endpoint, provenance, source }, index) =>
     sourceRecord(source, {
-      ...opened,
+      ...openedValues(source),
       definition,
       endpoint,
       timers: timers.filter(({ sourceId }) => sourceId === source.id),
       owner: engine.owner,
       provenance,
-      problems: [...opened.problems, ...(problems[index] ?? [])],
+      problems: problems[index] ?? [],
     }),
   );
 }

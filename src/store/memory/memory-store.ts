@@ -1,5 +1,6 @@
 import { PdError } from "../../domain/errors.ts";
 import { isSameJson, parseJson } from "../../domain/json.ts";
+import { KINDS, type Kind } from "../../domain/usage.ts";
 import { changedWebhook } from "../../domain/webhook.ts";
 import type { AccountStore } from "../../ports/account-store.ts";
 import type { DataStoreStore } from "../../ports/data-store-store.ts";
@@ -28,11 +29,28 @@ export function memoryStore(shelves: Shelves): Store {
     ...memoryAccounts(shelves),
     ...memorySecrets(shelves),
     ...memoryRetention(shelves),
+    ...memoryUsage(shelves),
     shrink: async () => 0,
     copyTo: async (target) => {
       throw new PdError("PD_BAD_INPUT", `Cannot copy to ${target}: what is kept in memory has no file`);
     },
     close: async () => {},
+  };
+}
+
+/** It takes up no disk; what is counted is counted. */
+function memoryUsage(shelves: Shelves): Pick<Store, "backlog" | "usage"> {
+  return {
+    backlog: async () => ({
+      requests: shelves.pending.size,
+      deliveries: shelves.deliveries.filter(({ delivery }) => delivery.state === "pending").length,
+      postponed: shelves.postponed.length,
+    }),
+    async usage() {
+      const events = [...shelves.sources.values()].reduce((sum, kept) => sum + kept.events.length, 0);
+      const counts: Partial<Record<Kind, number>> = { events, runs: shelves.invocations.size, deliveries: shelves.deliveries.length };
+      return KINDS.map((kind) => ({ kind, bytes: 0, ...(counts[kind] === undefined ? {} : { count: counts[kind] }) }));
+    },
   };
 }
 

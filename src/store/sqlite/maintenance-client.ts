@@ -1,8 +1,9 @@
 import { Worker } from "node:worker_threads";
 import { PdError } from "../../domain/errors.ts";
+import type { KindUsage } from "../../domain/usage.ts";
 import type { MaintenanceReply, MaintenanceRequest } from "./maintenance.ts";
 
-type Task = { readonly task: "check" } | { readonly task: "copy"; readonly target: string };
+type Task = { readonly task: "check" | "usage" } | { readonly task: "copy"; readonly target: string };
 
 /** Asks the maintenance thread, which is started when it is first needed. */
 export class MaintenanceClient {
@@ -25,6 +26,13 @@ export class MaintenanceClient {
   async copy(target: string): Promise<void> {
     const { error } = await this.#ask({ task: "copy", target });
     if (error !== undefined) throw new PdError("PD_FAILED", `Cannot copy the database to ${target}: ${error}`);
+  }
+
+  /** Throws PD_FAILED. */
+  async usage(): Promise<readonly KindUsage[]> {
+    const { usage, error } = await this.#ask({ task: "usage" });
+    if (usage === undefined) throw new PdError("PD_FAILED", `Cannot tell what the database takes up: ${error ?? "its thread said nothing"}`);
+    return usage;
   }
 
   async close(): Promise<void> {

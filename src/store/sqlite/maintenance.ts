@@ -1,14 +1,18 @@
 /**
- * The maintenance thread: reads the whole database for damage and makes copies of it, each in one read that holds up
+ * The maintenance thread: reads the whole database for damage and for what it takes up, and makes copies of it, each in one read that holds up
  * neither the server nor those who wait for a commit.
  */
 import { parentPort, workerData } from "node:worker_threads";
+import type { Database } from "../../database/driver.ts";
 import { openDatabase } from "../../database/database.ts";
 import { messageOf } from "../../domain/errors.ts";
+import type { KindUsage } from "../../domain/usage.ts";
 import { damageOf } from "./open.ts";
+import { usageOf } from "./usage.ts";
 
 export type MaintenanceRequest =
   | { readonly id: number; readonly task: "check" }
+  | { readonly id: number; readonly task: "usage" }
   /** `target`: a file that does not exist yet. */
   | { readonly id: number; readonly task: "copy"; readonly target: string };
 
@@ -17,6 +21,23 @@ export interface MaintenanceReply {
   /** What is wrong with the database; absent: nothing. */
   readonly damage?: string;
   readonly error?: string;
+  readonly usage?: readonly KindUsage[];
+}
+
+function performOn(db: Database, request: MaintenanceRequest): Omit<MaintenanceReply, "id"> {
+  switch (request.task) {
+    case "check": {
+      const damage = damageOf(db);
+      return damage === undefined ? {} : { damage };
+    }
+    case "usage":
+      return { usage: usageOf(db) };
+    case "copy":
+      db.pragma("query_only = off");
+      // A copy as of one moment, whatever is written meanwhile.
+      db.prepare("vacuum into ?").run(request.target);
+      return {};
+  }
 }
 
 function perform(path: string, request: MaintenanceRequest): MaintenanceReply {
@@ -25,14 +46,7 @@ function perform(path: string, request: MaintenanceRequest): MaintenanceReply {
     const db = openDatabase(path, { timeoutMs: 5000 });
     try {
       db.pragma("query_only = on");
-      if (request.task === "check") {
-        const damage = damageOf(db);
-        return { id, ...(damage === undefined ? {} : { damage }) };
-      }
-      db.pragma("query_only = off");
-      // A copy as of one moment, whatever is written meanwhile.
-      db.prepare("vacuum into ?").run(request.target);
-      return { id };
+      return { id, ...performOn(db, request) };
     } finally {
       db.close();
     }

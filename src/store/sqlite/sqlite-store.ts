@@ -16,6 +16,7 @@ import { runReads, travelling } from "./runs.ts";
 import { secretReads } from "./secrets.ts";
 import { subscriptionReads } from "./subscriptions.ts";
 import { timerReads } from "./timers.ts";
+import { backlogReads } from "./usage.ts";
 import { watchDamage } from "./watch-damage.ts";
 import { WriterClient, type WriterSettings } from "./writer-client.ts";
 
@@ -70,6 +71,8 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     saveRegistry: (registry) => writer.write("saveRegistry", registry),
     deleteRegistry: (name) => writer.write("deleteRegistry", name),
     shrink: () => writer.write("shrink"),
+    ...backlogReads(db),
+    usage: () => maintenance.usage(),
     copyTo: (target) => maintenance.copy(target),
     async close() {
       await maintenance.close();

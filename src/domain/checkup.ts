@@ -1,0 +1,129 @@
+/** Something that a check of the server found. */
+export interface Finding {
+  /** `attention`: it works, and will not for ever or not for everybody. */
+  readonly level: "good" | "attention" | "bad";
+  /** What was looked at. */
+  readonly about: string;
+  readonly text: string;
+  /** What to do. */
+  readonly fix?: string;
+}
+
+interface CheckedSource {
+  readonly slug: string;
+  readonly active: boolean;
+  /** What it lacks to work, as it is told of it elsewhere. */
+  readonly problems: readonly string[];
+  /** Whether each of its newest calls failed, the newest first. */
+  readonly failed: readonly boolean[];
+}
+
+interface CheckedWebhook {
+  readonly id: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly inactiveReason?: string;
+  readonly failingSince?: number;
+}
+
+/** What a check looks at. */
+export interface CheckedFacts {
+  readonly now: number;
+  readonly damage: string | undefined;
+  readonly disk: { readonly freeBytes: number; readonly totalBytes: number };
+  /** What encloses components, and why it is not the wall. */
+  readonly sandbox: { readonly kind: "wall" | "belt"; readonly reason: string | undefined };
+  readonly processes: { readonly count: number; readonly most: number };
+  readonly waiting: number;
+  readonly sources: readonly CheckedSource[];
+  readonly accounts: readonly { readonly name: string; readonly problem: string | undefined }[];
+  readonly webhooks: readonly CheckedWebhook[];
+}
+
+const GIGABYTE = 1e9;
+const LITTLE_BYTES = GIGABYTE / 2;
+const SOME_BYTES = 2 * GIGABYTE;
+/** So many failures one after the other are no accident. */
+export const FAILURES = 5;
+
+/** What is right and wrong with a server: each part is looked at, the worst comes first. */
+export function findingsOf(facts: CheckedFacts): readonly Finding[] {
+  const found = [
+    database(facts),
+    disk(facts),
+    wall(facts),
+    load(facts),
+    ...inPart("sources", facts.sources.flatMap(sourceFindings), `${facts.sources.length} looked at`),
+    ...inPart("accounts", facts.accounts.flatMap(accountFindings), `${facts.accounts.length} looked at`),
+    ...inPart(
+      "webhooks",
+      facts.webhooks.flatMap((webhook) => webhookFindings(webhook, facts.now)),
+      `${facts.webhooks.length} looked at`,
+    ),
+  ];
+  const rank = { bad: 0, attention: 1, good: 2 };
+  return found.toSorted((a, b) => rank[a.level] - rank[b.level]);
+}
+
+function inPart(about: string, wrong: readonly Finding[], text: string): readonly Finding[] {
+  return wrong.length > 0 ? wrong : [{ level: "good", about, text }];
+}
+
+function database({ damage }: CheckedFacts): Finding {
+  const about = "database";
+  if (damage === undefined) return { level: "good", about, text: "no damage is known" };
+  return {
+    level: "bad",
+    about,
+    text: `it is damaged, and not written any more: ${damage}`,
+    fix: "pd backup saves what can be read, pd restore brings a backup back",
+  };
+}
+
+function disk({ disk: { freeBytes, totalBytes } }: CheckedFacts): Finding {
+  const about = "disk";
+  const text = `${(freeBytes / GIGABYTE).toFixed(1)} of ${(totalBytes / GIGABYTE).toFixed(1)} GB are free`;
+  const fix = "Free some space, or keep less: --keep-events, --keep-invocations, --keep-days";
+  if (freeBytes < LITTLE_BYTES) return { level: "bad", about, text, fix };
+  return freeBytes < SOME_BYTES ? { level: "attention", about, text, fix } : { level: "good", about, text };
+}
+
+function wall({ sandbox: { kind, reason } }: CheckedFacts): Finding {
+  const about = "sandbox";
+  if (kind === "wall") return { level: "good", about, text: "components run inside the wall" };
+  return {
+    level: "attention",
+    about,
+    text: `components run without the wall${reason === undefined ? "" : ` (${reason})`}: Node's permission model alone holds them`,
+    fix: "Install bubblewrap, and read SECURITY.md",
+  };
+}
+
+function load({ processes: { count, most }, waiting }: CheckedFacts): Finding {
+  const about = "load";
+  const text = `${count} of at most ${most} processes of components, ${waiting} calls wait for their turn`;
+  if (count < most || waiting === 0) return { level: "good", about, text };
+  return { level: "attention", about, text, fix: "Start the server with more --processes, if the machine has the memory" };
+}
+
+function sourceFindings({ slug, active, problems, failed }: CheckedSource): readonly Finding[] {
+  const about = `source ${slug}`;
+  if (problems.length > 0) return problems.map((text) => ({ level: "bad", about, text, fix: `pd describe ${slug}` }));
+  const isFailing = active && failed.length >= FAILURES && failed.slice(0, FAILURES).every(Boolean);
+  if (!isFailing) return [];
+  return [{ level: "attention", about, text: `its last ${FAILURES} calls failed, or more`, fix: `pd logs ${slug} tells why` }];
+}
+
+function accountFindings({ name, problem }: CheckedFacts["accounts"][number]): readonly Finding[] {
+  if (problem === undefined) return [];
+  return [{ level: "bad", about: `account ${name}`, text: problem, fix: `pd accounts reconnect ${name}` }];
+}
+
+function webhookFindings({ id, name, active, inactiveReason, failingSince }: CheckedWebhook, now: number): readonly Finding[] {
+  const about = `webhook ${name}`;
+  if (!active && inactiveReason !== undefined)
+    return [{ level: "bad", about, text: `the server has deactivated it: ${inactiveReason}`, fix: `pd webhooks update ${id} --activate --replay-missed` }];
+  if (failingSince === undefined) return [];
+  const hours = (now - failingSince) / 3_600_000;
+  return [{ level: "attention", about, text: `every attempt has failed for ${hours.toFixed(1)} hours`, fix: `pd deliveries ${id} shows what it answered` }];
+}

@@ -1,0 +1,130 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { driverName } from "./database/database.ts";
+import type { FiguresRecord, StatusRecord, UsageRecord } from "./api/server.ts";
+import { codeOf } from "./domain/errors.ts";
+import type { Engine } from "./engine/engine.ts";
+import type { Log } from "./ports/log.ts";
+import type { Retention, Store } from "./ports/store.ts";
+import type { Enclosure } from "./sandbox/enclosure.ts";
+import type { ServerFacts } from "./server/api/facts.ts";
+import { systemClock } from "./system/clock.ts";
+import { diskSpace, folderBytes } from "./system/disk.ts";
+import type { Metrics } from "./system/metrics.ts";
+import type { ServerRecord } from "./system/server-record.ts";
+
+/** A server before anybody is told of its API. */
+export function startedNow(endpointUrl: string, version: string): Omit<ServerRecord, "api_url"> {
+  return { pid: process.pid, in_background: process.env["PD_BACKGROUND"] === "1", endpoint_url: endpointUrl, started_at_ms: systemClock.now(), version };
+}
+
+/** What is known of the database's state while the server runs. */
+export class DatabaseHealth {
+  readonly #log: Log;
+  damage: string | undefined;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  note(reason: string): void {
+    this.damage = reason;
+    this.#log.error("the database is damaged: nothing is written any more; pd backup saves what can be read, pd restore brings a backup back", { reason });
+  }
+}
+
+interface Parts {
+  readonly engine: Engine;
+  readonly store: Pick<Store, "backlog" | "usage">;
+  readonly metrics: Metrics;
+  readonly health: Pick<DatabaseHealth, "damage">;
+  readonly record: () => ServerRecord;
+  readonly home: string;
+  readonly keyPlace: StatusRecord["secret_key"];
+  readonly enclosure: Enclosure;
+  readonly retention: Retention;
+}
+
+/** Beside the database, by what a reader calls it. */
+const FOLDERS = { packages: "packages", registries: "registries", "downloads of npm": "npm-cache", backups: "backups" } as const;
+/** Whoever asks again sooner gets what was found before. */
+const USAGE_AGE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** What the server tells of itself. */
+export function serverFacts(parts: Parts): ServerFacts {
+  let known: { readonly at: number; readonly usage: Promise<UsageRecord> } | undefined;
+  return {
+    status: () => statusOf(parts),
+    figures: () => figuresOf(parts),
+    usage() {
+      const now = systemClock.now();
+      if (known === undefined || now - known.at > USAGE_AGE_MS) {
+        const found = { at: now, usage: usageOf(parts, now) };
+        known = found;
+        // What failed is tried again by whoever asks next.
+        found.usage.catch(() => {
+          if (known === found) known = undefined;
+        });
+      }
+      return known.usage;
+    },
+  };
+}
+
+function statusOf({ engine, health, record, home, keyPlace, enclosure: { kind, network, reason } }: Parts): StatusRecord {
+  return {
+    in_background: false,
+    ...record(),
+    home,
+    secret_key: keyPlace,
+    database: driverName(),
+    sources: engine.sourceCount,
+    processes: engine.processes.count,
+    sandbox: kind,
+    component_network: network,
+    no_wall: reason,
+    damage: health.damage,
+  };
+}
+
+/** How much has happened since the server began, what waits, and what it takes up. */
+async function figuresOf({ engine, store, metrics, home }: Parts): Promise<FiguresRecord> {
+  const [totals, size, backlog] = await Promise.all([metrics.totals(), databaseSize(home), store.backlog()]);
+  const { running, waiting } = engine.load;
+  return {
+    at_ms: systemClock.now(),
+    ...totals,
+    memory_bytes: process.memoryUsage.rss(),
+    database_bytes: size,
+    running_calls: running,
+    waiting_calls: waiting,
+    pending_requests: backlog.requests,
+    pending_deliveries: backlog.deliveries,
+    postponed_events: backlog.postponed,
+  };
+}
+
+async function usageOf({ store, home, retention }: Parts, now: number): Promise<UsageRecord> {
+  const folders = Object.entries(FOLDERS).map(async ([name, folder]) => ({ name, bytes: await folderBytes(join(home, folder)) }));
+  const [kinds, { freeBytes, totalBytes }] = await Promise.all([store.usage(), diskSpace(home)]);
+  return {
+    at_ms: now,
+    kinds: kinds.map((kind) => ({ ...kind })),
+    folders: await Promise.all(folders),
+    free_bytes: freeBytes,
+    total_bytes: totalBytes,
+    keeps: { events: retention.maxEvents, invocations: retention.maxInvocations, days: retention.maxAgeMs / DAY_MS },
+  };
+}
+
+/** With its log; 0 where the store is none of files. */
+async function databaseSize(home: string): Promise<number> {
+  const sizes = await Promise.all(["headwater.db", "headwater.db-wal"].map((name) => stat(join(home, name)).then(({ size }) => size, noFile)));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+function noFile(error: unknown): number {
+  if (codeOf(error) === "ENOENT") return 0;
+  throw error;
+}

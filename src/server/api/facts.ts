@@ -1,0 +1,9 @@
+import type { FiguresRecord, StatusRecord, UsageRecord } from "../../api/server.ts";
+
+/** What the server knows of itself beyond its sources. */
+export interface ServerFacts {
+  /** What `pd status` shows. */
+  status(): StatusRecord;
+  figures(): Promise<FiguresRecord>;
+  usage(): Promise<UsageRecord>;
+}
