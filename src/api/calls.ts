@@ -30,6 +30,7 @@ export const CALLS = {
   invocations: {
     list: "GET /v1/sources/{id}/invocations",
     get: "GET /v1/invocations/{id}",
+    events: "GET /v1/invocations/{id}/events",
     replay: "POST /v1/invocations/{id}/replay",
     rehearse: "POST /v1/invocations/{id}/rehearse",
     observations: "GET /v1/sources/{id}/logs",
@@ -84,6 +85,7 @@ export const CALLS = {
     ofWebhook: "GET /v1/webhooks/{id}/deliveries",
     retryWebhook: "POST /v1/webhooks/{id}/deliveries/retry",
     ofSource: "GET /v1/sources/{id}/deliveries",
+    ofInvocation: "GET /v1/invocations/{id}/deliveries",
     retrySource: "POST /v1/sources/{id}/deliveries/retry",
     get: "GET /v1/deliveries/{id}",
     retry: "POST /v1/deliveries/{id}/retry",

@@ -47,6 +47,11 @@ export const deliveries = {
     params: listParams,
     answer: many(delivery),
   }),
+  ofInvocation: call(CALLS.deliveries.ofInvocation, {
+    tag,
+    summary: "Lists where the first 100 events of an invocation went, each with its attempts, the oldest first",
+    answer: many(delivery),
+  }),
   retrySource: call(CALLS.deliveries.retrySource, {
     tag,
     summary: "Runs a source that listens with what it has failed to take since a time, or has missed while it was inactive",

@@ -3,7 +3,7 @@ import { CALLS } from "./calls.ts";
 import { call, json, ms, one, optionalText, pageParams, paged, text } from "./declare.ts";
 
 /** One event summary (platform.md §5). */
-const event = z.object({
+export const event = z.object({
   id: text,
   indexed_at_ms: ms,
   event: json,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CALLS } from "./calls.ts";
+import { event } from "./events.ts";
 import { call, json, jsonObject, limitParams, many, ms, one, optionalText, pageParams, text } from "./declare.ts";
 
 /** What was thrown. */
@@ -109,6 +110,12 @@ const tag = "Invocations";
 export const invocations = {
   list: call(CALLS.invocations.list, { tag, summary: "Lists calls of run and of hooks, the newest first", params: pageParams, answer: many(invocation) }),
   get: call(CALLS.invocations.get, { tag, summary: "Shows a call with its log", answer: one(invocation) }),
+  events: call(CALLS.invocations.events, {
+    tag,
+    summary: "Lists the kept events of a call, the oldest first; bodies over 1 KB are cut",
+    params: limitParams,
+    answer: many(event),
+  }),
   replay: call(CALLS.invocations.replay, { tag, summary: "Repeats the trigger of a call against today's code", answer: one(invocation) }),
   rehearse: call(CALLS.invocations.rehearse, {
     tag,

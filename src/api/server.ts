@@ -52,7 +52,6 @@ const usage = z.object({
 export type UsageRecord = z.infer<typeof usage>;
 
 const finding = z.object({ level: z.enum(["good", "attention", "bad"]), about: text, text, fix: optionalText.describe("what to do") });
-export type FindingRecord = z.infer<typeof finding>;
 
 const workspace = z.object({ id: text, orgname: text, name: text, email: text, daily_credits_quota: z.int(), daily_credits_used: z.int() });
 export type WorkspaceRecord = z.infer<typeof workspace>;

@@ -25,9 +25,14 @@ export interface Message {
   readonly payload: string;
 }
 
+/** Of the message that an event is to its listeners. */
+export function messageIdOf(sourceId: DeployedId, { id }: Pick<Event, "id">): string {
+  return `${sourceId}-${id}`;
+}
+
 /** Messages of a call on these channels: events by their ids, failures and lines by their invocation's (platform.md §1.5). */
 export function messagesOf({ sourceId, invocationId, invocation, events, logs, logChunk }: Published, channels: ReadonlySet<string>): readonly Message[] {
-  const messages: Message[] = events.map(({ id, channel, payload }) => ({ id: `${sourceId}-${id}`, channel, payload }));
+  const messages: Message[] = events.map((event) => ({ id: messageIdOf(sourceId, event), channel: event.channel, payload: event.payload }));
   const failure = channels.has("$errors") && invocation !== undefined ? errorMessage(invocation) : undefined;
   if (failure !== undefined) messages.push({ id: `${sourceId}-${invocationId}-error`, channel: "$errors", payload: JSON.stringify(failure) });
   if (channels.has("$logs"))

@@ -35,6 +35,8 @@ export interface DeliveryStore {
   getDelivery(id: DeliveryId): Promise<Delivery | undefined>;
   /** Newest first. */
   listDeliveries(listenerId: ListenerId, page: DeliveryPage): Promise<readonly Delivery[]>;
+  /** Deliveries of these messages, to whomever; in the order in which they were made. */
+  listDeliveriesOf(messageIds: readonly string[]): Promise<readonly Delivery[]>;
   countDeliveries(listenerId: ListenerId): Promise<Readonly<Record<DeliveryState, number>>>;
   /** Oldest first. */
   listAttempts(id: DeliveryId): Promise<readonly Attempt[]>;

@@ -77,6 +77,20 @@ export function deliveryContract(open: () => Promise<Store>): void {
       expect(await store.nextDueAt("wh_1", now - 1)).toBe(now + 5);
     });
 
+    it("are found by the messages that they carry, whoever got them", async () => {
+      const { store, emit } = await withWebhook();
+      await store.saveSubscription({ id: "sub_2", emitterId: "dc_a", listenerId: "dc_a", channel: "", createdAt: now });
+      const { events } = await emit("inv_1", "1", "2");
+      await emit("inv_2", "3");
+      const ids = events.map(({ id }) => `dc_a-${id}`);
+      const found = await store.listDeliveriesOf([ids[1] ?? "", "dc_a-none"]);
+      expect(found.map(({ messageId, listenerId }) => [messageId, listenerId]).toSorted(([, a = ""], [, b = ""]) => (a < b ? -1 : 1))).toEqual([
+        [ids[1], "dc_a"],
+        [ids[1], "wh_1"],
+      ]);
+      expect(await store.listDeliveriesOf([])).toEqual([]);
+    });
+
     it("are not written when the commit is not", async () => {
       const { store, fence } = await withWebhook();
       await expect(store.commit(run(fence - 1, "dc_a", "inv_1", { events: [{ payload: "1", channel: "" }] }))).rejects.toMatchObject({ code: "PD_NOT_STORED" });

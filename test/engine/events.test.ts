@@ -26,6 +26,28 @@ describe("an event that is emitted once more", () => {
     expect(before.events).toHaveLength(1);
   });
 
+  it("is found with its run, and so is where it went, with each attempt", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy('export default { name: "t", version: "1", run(event) { this.$emit(event, { summary: "A" }); this.$emit(2); } };');
+    const receiver = await Receiver.start();
+    const webhook = await server.client.webhooks.create({ url: receiver.url });
+    await server.client.subscriptions.create({ emitter_id: source.id, listener_id: webhook.id });
+    const ran = String((await source.run({ n: 1 }))["id"]);
+    await source.run({ n: 2 });
+    expect((await server.client.invocations.events(ran)).map(({ event, metadata }) => [event, metadata.summary])).toEqual([
+      [{ n: 1 }, "A"],
+      [2, undefined],
+    ]);
+    const delivered = await eventually(async () => {
+      const found = await server.client.deliveries.ofInvocation(ran);
+      return found.every(({ state }) => state === "delivered") ? found : undefined;
+    });
+    expect(delivered.map(({ listener_id: to, event, attempts }) => [to, event, attempts?.map(({ status }) => status)])).toEqual([
+      [webhook.id, { n: 1 }, [200]],
+      [webhook.id, 2, [200]],
+    ]);
+  });
+
   it("is told in a clear sentence when it is not there", async () => {
     const server = await TestServer.inMemory();
     const source = await server.deploy('export default { name: "t", version: "1", run() {} };');

@@ -109,6 +109,8 @@ describe("the API", () => {
       "get /v1/sources/{id}/logs": { path: { id }, query: { limit: "100" } },
       "get /v1/sources/{id}/timer_instants": { path: { id } },
       "get /v1/invocations/{id}": { path: { id: String(run["id"]) } },
+      "get /v1/invocations/{id}/events": { path: { id: String(run["id"]) } },
+      "get /v1/invocations/{id}/deliveries": { path: { id: String(run["id"]) } },
       "post /v1/invocations/{id}/rehearse": { path: { id: String(run["id"]) } },
       "post /v1/invocations/{id}/replay": { path: { id: String(run["id"]) } },
       "put /v1/sources/{id}/state/{key}": { path: { id, key: "other" }, body: { value: [1] } },

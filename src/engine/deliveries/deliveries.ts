@@ -1,6 +1,8 @@
 import type { Attempt, Delivery, DeliveryState } from "../../domain/delivery.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type DeliveryId, type ListenerId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
+import type { Event } from "../../domain/event.ts";
+import { messageIdOf } from "../../domain/message.ts";
+import { type DeliveryId, type DeployedId, type ListenerId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ComponentStore } from "../../ports/component-store.ts";
 import type { DeliveryPage, DeliveryStore } from "../../ports/delivery-store.ts";
@@ -29,6 +31,13 @@ export class Deliveries {
   /** Newest first. Throws PD_DELIVERY_NOT_FOUND for a `before` that is none. */
   async list(listenerId: ListenerId, { before, ...page }: DeliveryWishes): Promise<readonly Delivery[]> {
     return this.#ports.store.listDeliveries(listenerId, { ...page, ...(before === undefined ? {} : { before: (await this.find(before)).id }) });
+  }
+
+  /** To whom these events of a source went or go, in the order in which they were made, each with its attempts. */
+  async of(sourceId: DeployedId, events: readonly Event[]): Promise<readonly { readonly delivery: Delivery; readonly attempts: readonly Attempt[] }[]> {
+    const { store } = this.#ports;
+    const found = await store.listDeliveriesOf(events.map((event) => messageIdOf(sourceId, event)));
+    return Promise.all(found.map(async (delivery) => ({ delivery, attempts: await store.listAttempts(delivery.id) })));
   }
 
   counts(listenerId: ListenerId): Promise<Readonly<Record<DeliveryState, number>>> {

@@ -1,3 +1,4 @@
+import type { Event } from "../../domain/event.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type DeployedId, isInvocationId } from "../../domain/ids.ts";
 import { type Invocation, type LogLine, isFailed } from "../../domain/invocation.ts";
@@ -31,6 +32,11 @@ export class History {
   /** Calls of `run` and of hooks, newest first. */
   invocations(sourceId: DeployedId, page: InvocationPage): Promise<readonly Invocation[]> {
     return this.#store.listInvocations(sourceId, page);
+  }
+
+  /** What a call has emitted and is still kept, the oldest first. */
+  async eventsOf({ id }: Invocation): Promise<readonly Event[]> {
+    return (await this.#store.committed(id))?.events ?? [];
   }
 
   /** How the newest calls ended, newest first. */

@@ -2,7 +2,7 @@ import { api } from "../../api/api.ts";
 import { isInvocationId } from "../../domain/ids.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { rehearsalRecord } from "./rehearsal-record.ts";
-import { instantRecord, invocationRecord, observationRecord } from "./records.ts";
+import { eventRecord, instantRecord, invocationRecord, observationRecord } from "./records.ts";
 import { type Route, route } from "./route.ts";
 
 const { invocations } = api;
@@ -26,6 +26,11 @@ export function invocationRoutes(engine: Engine): readonly Route[] {
     route(invocations.get, async ({ part }) => {
       const invocation = await engine.history.find(part("id"));
       return { data: invocationRecord(invocation, await engine.history.linesOf(invocation)) };
+    }),
+    route(invocations.events, async ({ params: { limit }, part }) => {
+      const invocation = await engine.history.find(part("id"), "list events of");
+      const found = await engine.history.eventsOf(invocation);
+      return { data: found.slice(0, limit).map((event) => eventRecord(invocation.sourceId, event, false)) };
     }),
     route(invocations.rehearse, async ({ part }) => ({ data: rehearsalRecord(await engine.rehearse(part("id"))) })),
     route(invocations.replay, async ({ part }) => {

@@ -9,6 +9,9 @@ import { attemptRecord, deliveryRecord, webhookRecord } from "./webhook-records.
 
 const { webhooks, deliveries } = api;
 
+/** Of one invocation that are looked at for where they went. */
+const MOST_EVENTS = 100;
+
 /** /webhooks (webhooks-and-subscriptions.md, platform.md §1.6). */
 export function webhookRoutes(engine: Engine): readonly Route[] {
   const recordOf = async (webhook: Webhook): Promise<WebhookRecord> =>
@@ -64,6 +67,11 @@ export function deliveryRoutes(engine: Engine): readonly Route[] {
       data: { retried: await engine.deliveries.retryFailed((await engine.webhooks.find(part("id"))).id, params.since_ms) },
     })),
     route(deliveries.ofSource, ({ params, part }) => list(engine.find(part("id"), "read deliveries to").source.id, params)),
+    route(deliveries.ofInvocation, async ({ part }) => {
+      const invocation = await engine.history.find(part("id"), "list deliveries of");
+      const found = await engine.deliveries.of(invocation.sourceId, (await engine.history.eventsOf(invocation)).slice(0, MOST_EVENTS));
+      return { data: found.map(({ delivery, attempts }) => deliveryRecord(delivery, attempts)) };
+    }),
     route(deliveries.retrySource, async ({ params, part }) => {
       const { id } = engine.find(part("id"), "deliver to").source;
       const retried = params.missed === true ? await engine.deliveries.replayMissed(id) : await engine.deliveries.retryFailed(id, params.since_ms);

@@ -102,6 +102,7 @@ export function memoryDeliveries(shelves: Shelves): DeliveryStore {
         .toReversed()
         .slice(0, limit);
     },
+    listDeliveriesOf: async (messageIds) => shelves.deliveries.flatMap(({ delivery }) => (messageIds.includes(delivery.messageId) ? [delivery] : [])),
     async countDeliveries(listenerId) {
       const counts: Record<DeliveryState, number> = { pending: 0, delivered: 0, failed: 0, missed: 0 };
       for (const { state } of of(listenerId)) counts[state]++;

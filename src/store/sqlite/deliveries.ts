@@ -87,12 +87,22 @@ export function deliveryWrites(db: Database): DeliveryWrites {
   };
 }
 
-type DeliveryReads = Pick<DeliveryStore, "listBusyListeners" | "listDue" | "nextDueAt" | "getDelivery" | "listDeliveries" | "countDeliveries" | "listAttempts">;
+type DeliveryReads = Pick<
+  DeliveryStore,
+  "listBusyListeners" | "listDue" | "nextDueAt" | "getDelivery" | "listDeliveries" | "listDeliveriesOf" | "countDeliveries" | "listAttempts"
+>;
 
 const DUE = "select * from deliveries where listener_id = ? and state = 'pending' and next_at <= ? order by next_at, seq limit ?";
 const NEXT_DUE = "select min(next_at) as at from deliveries where listener_id = ? and state = 'pending' and next_at > ?";
 const LIST = "select * from deliveries where listener_id = ? and seq < ? order by seq desc limit ?";
 const LIST_OF_STATE = "select * from deliveries where listener_id = ? and state = ? and seq < ? order by seq desc limit ?";
+
+/** Each listener that anything was ever made for is found by one step in the index; there are few. */
+const LIST_OF_MESSAGES = `with recursive listeners (id) as (
+    select min(listener_id) from deliveries
+    union all select (select min(d.listener_id) from deliveries d where d.listener_id > listeners.id) from listeners where listeners.id is not null)
+  select d.* from listeners cross join json_each(?) message cross join deliveries d on d.listener_id = listeners.id and d.message_id = message.value
+  order by d.seq`;
 
 export function deliveryReads(db: Database): DeliveryReads {
   const busy = db.prepare("select distinct listener_id from deliveries where state = 'pending'");
@@ -101,6 +111,7 @@ export function deliveryReads(db: Database): DeliveryReads {
   const one = db.prepare("select * from deliveries where seq = ?");
   const list = db.prepare(LIST);
   const listOfState = db.prepare(LIST_OF_STATE);
+  const listOfMessages = db.prepare(LIST_OF_MESSAGES);
   const count = db.prepare("select state, count(*) as count from deliveries where listener_id = ? group by state");
   const attempts = db.prepare("select * from attempts where delivery = ? order by seq");
   return {
@@ -118,6 +129,7 @@ export function deliveryReads(db: Database): DeliveryReads {
       const below = before === undefined ? Number.MAX_SAFE_INTEGER : (numberOfDelivery(before) ?? 0);
       return rows(state === undefined ? list.all(listenerId, below, limit) : listOfState.all(listenerId, state, below, limit)).map(deliveryOf);
     },
+    listDeliveriesOf: async (messageIds) => rows(listOfMessages.all(JSON.stringify(messageIds))).map(deliveryOf),
     async countDeliveries(listenerId) {
       const counts: Record<DeliveryState, number> = { pending: 0, delivered: 0, failed: 0, missed: 0 };
       for (const [state, number] of rows(count.all(listenerId)).map(stateCount)) counts[state] = number;
