@@ -7,6 +7,7 @@ import { Help, Palette } from "./palette.tsx";
 import { AccountsPage } from "./pages/accounts.tsx";
 import { ActionsPage } from "./pages/actions.tsx";
 import { NewSourcePage } from "./pages/new-source.tsx";
+import { SchedulePage } from "./pages/schedule.tsx";
 import { SourcesPage } from "./pages/sources.tsx";
 import { StatusPage } from "./pages/status.tsx";
 import { StoresPage } from "./pages/stores.tsx";
@@ -55,6 +56,7 @@ function Pages() {
       <Route path="/webhooks/:id?">{({ id }) => <WebhooksPage id={id ?? ""} />}</Route>
       <Route path="/accounts/:id?">{({ id }) => <AccountsPage id={id ?? ""} />}</Route>
       <Route path="/stores/:name?">{({ name }) => <StoresPage name={name ?? ""} />}</Route>
+      <Route path="/schedule" component={SchedulePage} />
       <Route path="/status" component={StatusPage} />
       <Route path="/">
         <Redirect to="/sources" replace />

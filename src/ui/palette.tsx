@@ -13,6 +13,9 @@ interface Entry {
 }
 
 const MOST = 50;
+/** Registries hold thousands of actions. */
+const LEAST_LETTERS = 3;
+const MOST_ACTIONS = 5;
 const VERBS: readonly Entry[] = [
   { label: "Deploy a new source", hint: "do", to: "/sources/new" },
   { label: "Connect an account", hint: "do", to: "/accounts?new=1" },
@@ -20,20 +23,26 @@ const VERBS: readonly Entry[] = [
   { label: "Run an action", hint: "do", to: "/actions" },
 ];
 
-/** Every source, page and verb, by a few letters of its name. */
+/** Every source, action, page and verb, by a few letters of its name. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const client = useClient();
   const go = useGo();
   const [query, setQuery] = useState("");
   const [at, setAt] = useState(0);
   const { value: sources = [] } = useLoaded("palette", () => everyPage(client.sources.list));
+  const wanted = query.trim();
+  const { value: actions } = useLoaded(`palette ${wanted}`, async () =>
+    wanted.length < LEAST_LETTERS ? [] : (await client.registries.search({ query: wanted, component_type: "action", limit: MOST_ACTIONS })).data,
+  );
   const all: Entry[] = [
     ...sources.map(({ id, name, name_slug: slug }) => ({ label: name, hint: slug, to: `/sources/${id}` })),
     ...SECTIONS.map(({ name, path }) => ({ label: name, hint: "page", to: path })),
     ...VERBS,
   ];
   const words = query.toLowerCase().split(/\s+/);
-  const found = all.filter(({ label, hint }) => words.every((word) => `${label} ${hint}`.toLowerCase().includes(word))).slice(0, MOST);
+  const named = all.filter(({ label, hint }) => words.every((word) => `${label} ${hint}`.toLowerCase().includes(word))).slice(0, MOST);
+  // The registries have found these by the same words.
+  const found = [...named, ...(actions ?? []).map(({ key, name }) => ({ label: name, hint: `run ${key}`, to: `/actions?key=${encodeURIComponent(key)}` }))];
   const choose = (entry: Entry | undefined): void => {
     if (entry === undefined) return;
     onClose();
@@ -48,8 +57,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={`palette-${at}`}
-        aria-label="Search sources, pages and commands"
-        placeholder="Search sources, pages and commands"
+        aria-label="Search sources, actions, pages and commands"
+        placeholder="Search sources, actions, pages and commands"
         value={query}
         onInput={({ currentTarget }) => {
           setQuery(currentTarget.value);
@@ -77,7 +86,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 }
 
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
-  ["Ctrl K", "search sources, pages and commands"],
+  ["Ctrl K", "search sources, actions, pages and commands"],
   ["/", "search on this page"],
   ["j  k  ↓  ↑", "move through a list"],
   ["Enter", "open what is chosen"],

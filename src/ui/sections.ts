@@ -7,5 +7,6 @@ export const SECTIONS: readonly { readonly path: string; readonly name: string; 
   { path: "/webhooks", name: "Webhooks", icon: "webhooks", key: "w" },
   { path: "/accounts", name: "Accounts", icon: "accounts", key: "c" },
   { path: "/stores", name: "Data stores", icon: "stores", key: "d" },
+  { path: "/schedule", name: "Schedule", icon: "schedule", key: "h" },
   { path: "/status", name: "Status", icon: "status", key: "t" },
 ];

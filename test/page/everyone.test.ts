@@ -40,6 +40,7 @@ async function fullServer() {
       "/stores",
       "/stores/box",
       "/actions",
+      "/schedule",
       "/status",
     ],
   };

@@ -92,7 +92,7 @@ export function ListField({ id, prop, value, set, isDisabled, describedBy, isWro
 }
 
 /** An object, or anything: JSON. What is no JSON yet is not handed on. */
-export function JsonField({ id, value, set, isDisabled, describedBy, isWrong }: FieldProps) {
+export function JsonField({ id, value, set, isDisabled, describedBy, isWrong, isKept }: FieldProps) {
   const [text, setText] = useState(value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2));
   const isJson = text.trim() === "" || parseJson(text) !== undefined;
   return (
@@ -104,7 +104,7 @@ export function JsonField({ id, value, set, isDisabled, describedBy, isWrong }: 
         disabled={isDisabled}
         aria-invalid={isWrong || !isJson}
         aria-describedby={describedBy}
-        placeholder="JSON"
+        placeholder={isKept ? "kept; JSON replaces it" : "JSON"}
         value={text}
         onInput={({ currentTarget }) => {
           setText(currentTarget.value);

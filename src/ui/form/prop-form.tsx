@@ -70,9 +70,8 @@ function Alert({ prop }: { prop: Prop }) {
 
 /** Endpoints, stores of the source and app hooks are not filled in. */
 function isAskedFor({ type, hidden }: Prop): boolean {
-  if (hidden === true || type === "$.interface.http" || type === "$.service.db" || type === "$.interface.apphook") return false;
-  // An answer of the API has stars in the place of its headers.
-  return type !== "dir" && type !== "http_request";
+  // A folder is the server's own affair (dir).
+  return hidden !== true && type !== "$.interface.http" && type !== "$.service.db" && type !== "$.interface.apphook" && type !== "dir";
 }
 
 function Field({ field, ask, values }: { field: FieldProps; ask: ChoiceAsker; values: JsonObject }) {

@@ -5,6 +5,7 @@ import type { CodeParams } from "../../api/components.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import { useClient } from "../app-context.ts";
 import type { Prop } from "../types.ts";
+import { isSecretProp } from "./secret-props.ts";
 import type { ChoiceAsker } from "./choice-field.tsx";
 
 export interface PropValues {
@@ -64,7 +65,7 @@ export function usePropValues({ code, declared, kept, sourceId }: Setup): PropVa
     // Asked again when a value changes on which others depend.
   }, [reloading]);
   // An empty field of a secret that nobody is shown says nothing about it.
-  const isUnseen = (name: string): boolean => props.some((prop) => prop.name === name && prop.secret === true);
+  const isUnseen = (name: string): boolean => props.some((prop) => prop.name === name && isSecretProp(prop));
   const set = useCallback(
     (name: string, value: JsonValue | undefined) => {
       setChanged(({ [name]: _before, ...rest }) => (value === undefined && isUnseen(name) ? rest : { ...rest, [name]: value ?? null }));

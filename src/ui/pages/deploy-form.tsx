@@ -3,6 +3,7 @@ import type { CodeParams, DescribedRecord } from "../../api/components.ts";
 import { useGo } from "../address.ts";
 import { useClient } from "../app-context.ts";
 import { ComponentForm } from "../form/component-form.tsx";
+import { isSecretProp } from "../form/secret-props.ts";
 import { given, named, usePropValues } from "../form/use-prop-values.ts";
 import { DescribedHead } from "../parts/described.tsx";
 import { tell } from "../parts/toast.tsx";
@@ -19,7 +20,7 @@ export function DeployForm({ code, described }: { code: CodeParams; described: D
   const isSource = described.component_type === "source";
   // A sign-in at a provider leads out of the page and back: what was filled in, but for secrets, is found again.
   useEffect(() => {
-    const secret = new Set(props.filter((prop) => prop.secret === true).map((prop) => prop.name));
+    const secret = new Set(props.filter(isSecretProp).map((prop) => prop.name));
     sessionStorage.setItem(draft, JSON.stringify(Object.fromEntries(Object.entries(values).filter(([prop]) => !secret.has(prop)))));
   }, [changed]);
   const deploy = async (): Promise<void> => {

@@ -6,6 +6,7 @@ import { useClient, useMayChange } from "../app-context.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Deliveries } from "../parts/deliveries.tsx";
 import { ConfirmByName } from "../parts/dialog.tsx";
+import { FilterField, Select } from "../parts/fields.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { tell, telling } from "../parts/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
@@ -108,32 +109,33 @@ function Subscriptions({ webhook }: { webhook: Webhook }) {
     (await client.subscriptions.list()).filter(({ listener_id: listener }) => listener === webhook.id),
   );
   const { value: sources = [] } = useLoaded("sources", () => everyPage(client.sources.list));
-  const subscribe = (emitter: string): Promise<void> =>
+  const [channel, setChannel] = useState("");
+  const subscribe = (emitter: string, to: string): Promise<void> =>
     telling(async () => {
-      await client.subscriptions.create({ emitter_id: emitter, listener_id: webhook.id });
+      await client.subscriptions.create({ emitter_id: emitter, listener_id: webhook.id, event_name: to });
       reload();
     }, "Subscribed");
-  const remove = (emitter: string, channel: string): Promise<void> =>
+  const remove = (emitter: string, from: string): Promise<void> =>
     telling(async () => {
-      await client.subscriptions.delete({ emitter_id: emitter, listener_id: webhook.id, ...(channel === "" ? {} : { event_name: channel }) });
+      await client.subscriptions.delete({ emitter_id: emitter, listener_id: webhook.id, event_name: from });
       reload();
-      tell("Subscribed no more", () => void subscribe(emitter));
+      tell("Subscribed no more", () => void subscribe(emitter, from));
     });
   return (
     <section class="stack tight">
       <h2>Gets the events of</h2>
       <div class="row wrap">
-        {subscriptions.map(({ emitter_id: emitter, event_name: channel }) => (
-          <span class="state" key={emitter + channel}>
-            <Link href={`/sources/${emitter}`}>{sources.find(({ id }) => id === emitter)?.name ?? emitter}</Link>
-            {channel !== "" && ` · ${channel}`}
+        {subscriptions.map(({ emitter_id: emitter, event_name: from }) => (
+          <span class="state" key={emitter + from}>
+            {emitter.endsWith("_*") ? "all sources" : <Link href={`/sources/${emitter}`}>{sources.find(({ id }) => id === emitter)?.name ?? emitter}</Link>}
+            {from !== "" && ` · ${from}`}
             {mayChange && (
               <button
                 type="button"
                 class="button plain icon"
                 style={{ minHeight: "18px", width: "18px" }}
-                aria-label={`Do not get the events of ${emitter}`}
-                onClick={() => void remove(emitter, channel)}
+                aria-label={`Do not get the events of ${emitter}${from === "" ? "" : ` on ${from}`}`}
+                onClick={() => void remove(emitter, from)}
               >
                 ×
               </button>
@@ -142,20 +144,15 @@ function Subscriptions({ webhook }: { webhook: Webhook }) {
         ))}
         {subscriptions.length === 0 && <span class="muted">nobody yet</span>}
         {mayChange && sources.length > 0 && (
-          <select
-            class="input"
-            style={{ width: "auto" }}
-            aria-label="Subscribe to a source"
-            value=""
-            onChange={({ currentTarget }) => void subscribe(currentTarget.value)}
-          >
-            <option value="">Subscribe to…</option>
-            {sources.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
+          <>
+            <FilterField label="Channel (optional)" value={channel} onChange={setChannel} />
+            <Select
+              label="Subscribe to a source"
+              value=""
+              choices={{ "": "Subscribe to…", ...Object.fromEntries(sources.map(({ id, name }) => [id, name])), "dc_*": "all sources" }}
+              onChange={(emitter) => void subscribe(emitter, channel)}
+            />
+          </>
         )}
       </div>
     </section>

@@ -9,12 +9,13 @@ import { Sparkline } from "../parts/sparkline.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
 import { Ago, Until } from "../parts/time.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import { plural } from "../text-of.ts";
+import { bytes, plural } from "../text-of.ts";
 import type { Source } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 import { NewSourcePage } from "./new-source.tsx";
 import { SearchField, Select } from "../parts/fields.tsx";
 import { type Column, Table } from "../parts/table.tsx";
+
 const COLUMNS: readonly Column[] = [
   { title: "Name" },
   { title: "State" },
@@ -22,6 +23,7 @@ const COLUMNS: readonly Column[] = [
   { title: "Events, last hour" },
   { title: "Last call", isExtra: true },
   { title: "Failed of 20", isNumber: true, isExtra: true },
+  { title: "Memory", isNumber: true, isExtra: true },
 ];
 
 const LOOK_EVERY_MS = 2000;
@@ -134,6 +136,7 @@ function Row({ source, activity }: { source: Source; activity: Activity | undefi
       </td>
       <td class="hide-narrow">{last === undefined ? <span class="muted">never</span> : <Ago at={last.started_at_ms} />}</td>
       <td class="hide-narrow number">{failed === 0 ? <span class="muted">0</span> : <StateMark tone="bad">{failed}</StateMark>}</td>
+      <td class="hide-narrow number">{activity?.memory_bytes === undefined ? <span class="muted">cold</span> : bytes(activity.memory_bytes)}</td>
     </tr>
   );
 }

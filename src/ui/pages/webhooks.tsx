@@ -11,6 +11,7 @@ import type { Webhook } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 import { OneWebhook } from "./one-webhook.tsx";
 import { type Column, Table } from "../parts/table.tsx";
+
 const COLUMNS: readonly Column[] = [
   { title: "Where" },
   { title: "State" },

@@ -6,15 +6,15 @@ import type { Delivery } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 import { JsonTree } from "./json-tree.tsx";
 import { Empty, Problem } from "./problem.tsx";
-import { StateMark, type Tone } from "./state-mark.tsx";
+import { StateMark } from "./state-mark.tsx";
 import { Ago, At, Until } from "./time.tsx";
 import { telling } from "./toast.tsx";
 import { Waiting } from "./waiting.tsx";
+import { DELIVERY_TONES } from "./webhook-parts.tsx";
 import { Select } from "./fields.tsx";
 
 const LOOK_EVERY_MS = 2000;
 const SHOWN = 100;
-const TONES: Readonly<Record<Delivery["state"], Tone>> = { pending: "attention", delivered: "good", failed: "bad", missed: "plain" };
 
 interface DeliveriesProps {
   readonly listener: { readonly kind: "webhook" | "source"; readonly id: string };
@@ -66,7 +66,7 @@ export function Deliveries({ listener: { kind, id }, none }: DeliveriesProps) {
                 aria-expanded={open === delivery.id}
                 onClick={() => setOpen(open === delivery.id ? undefined : delivery.id)}
               >
-                <StateMark tone={TONES[delivery.state]}>{delivery.state}</StateMark>
+                <StateMark tone={DELIVERY_TONES[delivery.state]}>{delivery.state}</StateMark>
                 <span class="mono cut">{delivery.message_id}</span>
                 <span class="muted hide-narrow">{plural(delivery.attempt_count, "attempt")}</span>
                 <span class="grow" />
@@ -129,5 +129,5 @@ function Detail({ id, onRetried }: { id: string; onRetried: () => void }) {
 }
 
 function isState(text: string): text is Delivery["state"] {
-  return text in TONES;
+  return text in DELIVERY_TONES;
 }

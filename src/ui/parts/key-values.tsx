@@ -5,6 +5,7 @@ import { Empty, Problem } from "./problem.tsx";
 import { tell, telling } from "./toast.tsx";
 import { SearchField } from "./fields.tsx";
 import { type Column, Table } from "./table.tsx";
+
 const COLUMNS: readonly Column[] = [{ title: "Key" }, { title: "Value" }, { title: "" }];
 
 interface KeyValuesProps {

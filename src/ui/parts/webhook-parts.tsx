@@ -1,8 +1,10 @@
-import type { Webhook } from "../types.ts";
+import type { Delivery, Webhook } from "../types.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Dialog } from "./dialog.tsx";
-import { StateMark } from "./state-mark.tsx";
+import { StateMark, type Tone } from "./state-mark.tsx";
 import { Ago } from "./time.tsx";
+
+export const DELIVERY_TONES: Readonly<Record<Delivery["state"], Tone>> = { pending: "attention", delivered: "good", failed: "bad", missed: "plain" };
 
 export function Health({ webhook }: { webhook: Webhook }) {
   if (!webhook.active)

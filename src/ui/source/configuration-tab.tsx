@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { type JsonObject, isJsonObject } from "../../domain/json.ts";
 import { useClient, useMayChange } from "../app-context.ts";
+import { isSecretProp } from "../form/secret-props.ts";
 import { ComponentForm } from "../form/component-form.tsx";
 import { named, usePropValues } from "../form/use-prop-values.ts";
 import { tell } from "../parts/toast.tsx";
@@ -58,7 +59,7 @@ export function ConfigurationTab({ source, reload }: TabProps) {
 }
 
 function secretsOf({ configured_props: values, configurable_props: props }: Source): ReadonlySet<string> {
-  return new Set(props.filter(({ name, secret }) => secret === true && values[name] !== undefined).map(({ name }) => name));
+  return new Set(props.filter((prop) => isSecretProp(prop) && values[prop.name] !== undefined).map(({ name }) => name));
 }
 
 /** Without secrets, which come as stars; a timer in the shape in which it is given. */
@@ -67,7 +68,7 @@ function shownValues({ configured_props: values, configurable_props: props }: So
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => {
       const prop = kindOf(name);
-      if (prop?.secret === true) return [];
+      if (prop !== undefined && isSecretProp(prop)) return [];
       return [[name, prop?.type === "$.interface.timer" && isJsonObject(value) ? timerInput(value) : value]];
     }),
   );

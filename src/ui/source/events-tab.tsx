@@ -177,6 +177,7 @@ function Verbs({ source, event, onDeleted }: { source: Source; event: EventSumma
       await client.events.delete(source.id, { ...range, ...(channel === "" ? {} : { event_name: channel }) });
       onDeleted(isGone);
     }, "Deleted");
+  const emitAgain = (): Promise<void> => telling(() => client.events.emit(source.id, event.id), "Emitted once more, as a new event");
   const save = (): void => {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([`${JSON.stringify(event.event, null, 2)}\n`], { type: "application/json" }));
@@ -198,6 +199,9 @@ function Verbs({ source, event, onDeleted }: { source: Source; event: EventSumma
       </button>
       {mayChange && (
         <>
+          <button type="button" class="button plain" onClick={() => void emitAgain()}>
+            Emit again
+          </button>
           <button type="button" class="button plain" onClick={() => void remove({ start_id: event.id, end_id: event.id }, ({ id }) => id === event.id)}>
             Delete it
           </button>

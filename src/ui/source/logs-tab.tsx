@@ -2,13 +2,12 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useQuery } from "../address.ts";
 import { useClient } from "../app-context.ts";
 import { Empty, Problem } from "../parts/problem.tsx";
+import { FollowedLines } from "./follow-lines.ts";
 import { LogLine, levelOf } from "./log-lines.tsx";
 import type { TabProps } from "./tab-props.ts";
 import { useLive } from "./use-live.ts";
 import { SearchField, Select } from "../parts/fields.tsx";
 
-/** Lines that are there already. */
-const RECENT = 200;
 /** Lines in the document; the filter looks through all that is kept. */
 const MOST_SHOWN = 1000;
 const LEVELS = { "": "All levels", debug: "debug", info: "info", log: "log", warn: "warn", error: "error", system: "system" };
@@ -19,19 +18,8 @@ export function LogsTab({ source }: TabProps) {
   const [query, setQuery] = useQuery("q");
   const [level, setLevel] = useQuery("level");
   const [isPaused, setPaused] = useState(false);
-  const { items, error } = useLive(
-    `logs ${source.id}`,
-    async function* (signal) {
-      // In line first, then what there is: nothing falls between.
-      const coming = client.follow.logs(source.id, { signal });
-      await coming.opened;
-      const recent = await client.invocations.observations(source.id, { limit: RECENT });
-      yield* recent;
-      const seen = new Set(recent.map((line) => JSON.stringify(line)));
-      for await (const line of coming) if (!seen.delete(JSON.stringify(line))) yield line;
-    },
-    { isPaused },
-  );
+  const lines = useMemo(() => new FollowedLines(client, source.id), [client, source.id]);
+  const { items, error } = useLive(`logs ${source.id}`, (signal) => lines.follow(signal), { isPaused });
   const shown = useMemo(() => {
     const words = query.toLowerCase();
     const fits = items.filter((line) => (level === "" || levelOf(line) === level) && line.msg.toLowerCase().includes(words));

@@ -1,20 +1,26 @@
 import { Link } from "wouter-preact";
 import { useClient } from "../app-context.ts";
+import { StateMark } from "../parts/state-mark.tsx";
+import { DELIVERY_TONES } from "../parts/webhook-parts.tsx";
 import { duration, plural } from "../text-of.ts";
-import type { Invocation, Source } from "../types.ts";
+import type { Delivery, Invocation, Source } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 
-/** Events after a run that are looked through for its own. */
-const MOST_LOOKED_AT = 200;
+const SHOWN = 20;
+/** Deliveries go on after the run. */
+const LOOK_EVERY_MS = 3000;
 
-/** The one picture of the product: what called it, how long it ran, what it emitted and what was dropped. */
+/** The one picture of the product: what called it, how long it ran, what it emitted, where that went, and what was dropped. */
 export function RunTimeline({ source, run }: { source: Source; run: Invocation }) {
   const client = useClient();
-  const { value: events = [] } = useLoaded(`events of ${run.id}`, async () => {
-    if (run.event_count === 0) return [];
-    const { data } = await client.events.list(source.id, { limit: MOST_LOOKED_AT });
-    return data.filter(({ metadata }) => metadata.invocation_id === run.id);
-  });
+  const { value: events = [] } = useLoaded(`events of ${run.id}`, async () =>
+    run.event_count === 0 ? [] : client.invocations.events(run.id, { limit: SHOWN }),
+  );
+  const { value: deliveries = [] } = useLoaded(
+    `deliveries of ${run.id}`,
+    async () => (run.event_count === 0 ? [] : client.deliveries.ofInvocation(run.id)),
+    LOOK_EVERY_MS,
+  );
   const total = Math.max(1, run.duration_ms);
   return (
     <div class="timeline" aria-label="What happened">
@@ -32,19 +38,26 @@ export function RunTimeline({ source, run }: { source: Source; run: Invocation }
         </div>
         <span class="muted">{duration(run.duration_ms)}</span>
       </div>
-      {events.slice(0, 20).map((event) => (
-        <div class="step" key={event.id}>
-          <span aria-hidden="true">●</span>
-          <Link href={`/sources/${source.id}/events?event=${event.id}`} class="cut">
-            {event.metadata.summary ?? event.id}
-          </Link>
-          <span class="muted">{event.metadata.name === "" ? "event" : event.metadata.name}</span>
-        </div>
+      {events.map((event) => (
+        <>
+          <div class="step" key={event.id}>
+            <span aria-hidden="true">●</span>
+            <Link href={`/sources/${source.id}/events?event=${event.id}`} class="cut">
+              {event.metadata.summary ?? event.id}
+            </Link>
+            <span class="muted">{event.metadata.name === "" ? "event" : event.metadata.name}</span>
+          </div>
+          {deliveries
+            .filter(({ message_id: message }) => message === `${source.id}-${event.id}`)
+            .map((delivery) => (
+              <DeliveryStep key={delivery.id} delivery={delivery} />
+            ))}
+        </>
       ))}
-      {run.event_count > Math.min(events.length, 20) && (
+      {run.event_count > events.length && (
         <div class="step">
           <span aria-hidden="true">●</span>
-          <span>{plural(run.event_count - Math.min(events.length, 20), events.length === 0 ? "event" : "more event")}</span>
+          <span>{plural(run.event_count - events.length, events.length === 0 ? "event" : "more event")}</span>
           <span />
         </div>
       )}
@@ -57,6 +70,25 @@ export function RunTimeline({ source, run }: { source: Source; run: Invocation }
           <span class="muted">dedupe</span>
         </div>
       ))}
+    </div>
+  );
+}
+
+/** Where an event went: who got it, how often it was tried, what was answered last. */
+function DeliveryStep({ delivery: { listener_id: listener, state, attempts = [] } }: { delivery: Delivery }) {
+  const isWebhook = listener.startsWith("wh_");
+  const last = attempts.at(-1);
+  return (
+    <div class="step delivery">
+      <span aria-hidden="true">↳</span>
+      <span class="row">
+        <StateMark tone={DELIVERY_TONES[state]}>{state}</StateMark>
+        <Link href={isWebhook ? `/webhooks/${listener}` : `/sources/${listener}/deliveries`} class="mono cut">
+          {listener}
+        </Link>
+        {attempts.length > 1 && <span class="muted">{plural(attempts.length, "attempt")}</span>}
+      </span>
+      <span class="muted">{last === undefined ? "" : `${last.status ?? "no answer"}, ${duration(last.duration_ms)}`}</span>
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { plural } from "../text-of.ts";
 import { useLoaded } from "../use-loaded.ts";
 import type { TabProps } from "./tab-props.ts";
 import { type Column, Table } from "../parts/table.tsx";
+
 const COLUMNS: readonly Column[] = [{ title: "Planned" }, { title: "What became of it" }, { title: "Why", isExtra: true }, { title: "Run" }];
 
 const LOOK_EVERY_MS = 2000;

@@ -42,9 +42,18 @@ export function useEvents(id: string, channel: string): Events {
   const isLoaded = older !== undefined;
   const newestAtFirst = older?.events[0]?.id ?? "0-0";
   // What was stored before the stream is open comes with it: it begins after the newest that is known.
-  const live = useLive(`${id} ${channel} ${isLoaded}`, (signal) => (isLoaded ? client.follow.events(id, { after: newestAtFirst, signal }) : nothing()));
+  const live = useLive(`${id} ${channel} ${isLoaded}`, (signal, last: EventSummary | undefined) =>
+    isLoaded ? only(client.follow.events(id, { after: last?.id ?? newestAtFirst, signal }), channel) : nothing(),
+  );
+  const { cuts } = live;
+  // The oldest that had come were given up: those before them are fetched again by whoever scrolls so far.
+  useEffect(() => {
+    if (cuts === 0) return;
+    stillShown.current = {};
+    setOlder({ events: [], hasMore: true });
+  }, [cuts]);
   const loadOlder = useCallback(() => {
-    const last = older?.events.at(-1);
+    const last = older?.events.at(-1) ?? live.items[0];
     if (last === undefined || older?.hasMore !== true) return;
     setOlder({ events: older.events, hasMore: false });
     const belongs = stillShown.current;
@@ -52,16 +61,20 @@ export function useEvents(id: string, channel: string): Events {
       ({ data }) => belongs === stillShown.current && setOlder((before) => ({ events: [...(before?.events ?? []), ...data], hasMore: data.length === OLDER })),
       (error: unknown) => belongs === stillShown.current && setOlder((before) => ({ events: before?.events ?? [], hasMore: true, error })),
     );
-  }, [client, id, older, filter]);
+  }, [client, id, older, filter, live.items]);
   const events = useMemo(() => {
-    const fresh = live.items.filter(({ metadata }) => channel === "" || metadata.name === channel).toReversed();
-    return [...fresh, ...(older?.events ?? [])].filter((event) => !gone.has(event.id));
-  }, [live.items, older, gone, channel]);
+    return [...live.items.toReversed(), ...(older?.events ?? [])].filter((event) => !gone.has(event.id));
+  }, [live.items, older, gone]);
   const forget = useCallback(
     (isGone: (event: EventSummary) => boolean) => setGone((before) => new Set([...before, ...events.filter(isGone).map((event) => event.id)])),
     [events],
   );
   return { events, isLoaded, error: older?.error ?? live.error, loadOlder, hasOlder: older?.hasMore === true, forget };
+}
+
+/** Of this channel alone; `""`: of all. */
+async function* only(events: AsyncIterable<EventSummary>, channel: string): AsyncGenerator<EventSummary> {
+  for await (const event of events) if (channel === "" || event.metadata.name === channel) yield event;
 }
 
 async function* nothing(): AsyncGenerator<never> {}

@@ -10,6 +10,7 @@ import type { Source, Version } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 import type { TabProps } from "./tab-props.ts";
 import { type Column, Table } from "../parts/table.tsx";
+
 const COLUMNS: readonly Column[] = [
   { title: "Version" },
   { title: "Since" },

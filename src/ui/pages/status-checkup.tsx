@@ -1,0 +1,39 @@
+import { useClient } from "../app-context.ts";
+import { Problem } from "../parts/problem.tsx";
+import { StateMark } from "../parts/state-mark.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { plural } from "../text-of.ts";
+import { useLoaded } from "../use-loaded.ts";
+
+const LOOK_EVERY_MS = 15_000;
+
+/** What `pd doctor` would say: what is wrong and what to do, and in one line what is well. */
+export function Checkup() {
+  const client = useClient();
+  const { value: found, error, reload } = useLoaded("checkup", () => client.server.checkup(), LOOK_EVERY_MS);
+  if (found === undefined) return error === undefined ? <Waiting /> : <Problem error={error} onRetry={reload} />;
+  const wrong = found.filter(({ level }) => level !== "good");
+  const well = found.filter(({ level }) => level === "good").map(({ about }) => about);
+  return (
+    <section class="panel padded stack" aria-label="Check">
+      <div class="row wrap">
+        <h2>Check</h2>
+        {wrong.length === 0 ? (
+          <StateMark tone="good">all is well</StateMark>
+        ) : (
+          <StateMark tone={wrong.some(({ level }) => level === "bad") ? "bad" : "attention"}>{plural(wrong.length, "finding")}</StateMark>
+        )}
+        <span class="muted">as pd doctor tells it</span>
+      </div>
+      {wrong.map(({ level, about, text, fix }) => (
+        <div class={`note ${level}`} key={`${about} ${text}`}>
+          <span>
+            <strong>{about}</strong>: {text}
+          </span>
+          {fix !== undefined && <span class="muted">{fix}</span>}
+        </div>
+      ))}
+      {well.length > 0 && <p class="muted">Well: {well.join(", ")}</p>}
+    </section>
+  );
+}

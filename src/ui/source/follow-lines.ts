@@ -1,0 +1,73 @@
+import type { Client } from "../../client/client.ts";
+
+type Line = Awaited<ReturnType<Client["invocations"]["observations"]>>[number];
+
+/** Lines that are there already. */
+const RECENT = 200;
+/** Lines that are known again after a pause. */
+const REMEMBERED = 1000;
+
+/**
+ * What a source does, as it does it: what there is, then what comes. A stream that was cut off misses what happens until
+ * it is open again: that is looked up, and where more happened than is told so, a line says so.
+ */
+export class FollowedLines {
+  readonly #client: Client;
+  readonly #sourceId: string;
+  readonly #shown: string[] = [];
+
+  constructor(client: Client, sourceId: string) {
+    this.#client = client;
+    this.#sourceId = sourceId;
+  }
+
+  async *follow(signal: AbortSignal): AsyncGenerator<Line> {
+    while (!signal.aborted) {
+      const cut = new AbortController();
+      // In line first, then what there is: nothing falls between.
+      const coming = this.#client.follow.logs(this.#sourceId, {
+        signal: AbortSignal.any([signal, cut.signal]),
+        onConnection: (isOpen) => isOpen || cut.abort(),
+      });
+      await coming.opened;
+      const recent = await this.#client.invocations.observations(this.#sourceId, { limit: RECENT });
+      const known = new Bag(this.#shown);
+      const missed = recent.filter((line) => !known.take(keyOf(line)));
+      if (this.#shown.length > 0 && missed.length === RECENT) yield gapBefore(missed);
+      for (const line of missed) yield this.#note(line);
+      // Those that came while they were looked up are among them.
+      const told = new Bag(recent.map(keyOf));
+      for await (const line of coming) if (!told.take(keyOf(line))) yield this.#note(line);
+    }
+  }
+
+  #note(line: Line): Line {
+    this.#shown.push(keyOf(line));
+    if (this.#shown.length > 2 * REMEMBERED) this.#shown.splice(0, REMEMBERED);
+    return line;
+  }
+}
+
+function keyOf(line: Line): string {
+  return JSON.stringify(line);
+}
+
+function gapBefore([first]: readonly Line[]): Line {
+  return { k: "system", ts: first?.ts ?? Date.now(), msg: "Lines between are not shown here: this page was away for too long. Each run has its own log." };
+}
+
+/** Texts, each as often as it was put in. */
+class Bag {
+  readonly #counts = new Map<string, number>();
+
+  constructor(texts: readonly string[]) {
+    for (const text of texts) this.#counts.set(text, (this.#counts.get(text) ?? 0) + 1);
+  }
+
+  /** Takes one out; false: there is none. */
+  take(text: string): boolean {
+    const count = this.#counts.get(text) ?? 0;
+    if (count > 0) this.#counts.set(text, count - 1);
+    return count > 0;
+  }
+}
