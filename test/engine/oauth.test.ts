@@ -1,21 +1,12 @@
-import { OAuth2Server } from "oauth2-mock-server";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { dataOf, listOf } from "../support/api.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { DeployedSource, TestServer, eventually } from "../support/runtime.ts";
+import { mockProvider } from "../support/mock-provider.ts";
 import { TokenServer } from "../support/token-server.ts";
 
 const SOURCE = `export default { name: "uses", version: "1", props: { demo: { type: "app", app: "demo", methods: { auth() { return { ...this.$auth }; } } } },
   run() { this.$emit(this.demo.auth()); } };`;
-
-/** A provider as others run it. */
-async function mockProvider(): Promise<OAuth2Server> {
-  const provider = new OAuth2Server();
-  await provider.issuer.keys.generate("RS256");
-  await provider.start(0, "127.0.0.1");
-  onTestFinished(() => provider.stop());
-  return provider;
-}
 
 function begin(server: TestServer, provider: string, more: JsonObject = {}): Promise<JsonObject> {
   const addresses = { authorize_url: `${provider}/authorize`, token_url: `${provider}/token`, device_url: `${provider}/device` };

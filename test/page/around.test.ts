@@ -6,6 +6,7 @@ import { openWindow } from "../support/browser.ts";
 import { Receiver } from "../support/receiver.ts";
 import { TestServer } from "../support/runtime.ts";
 import { ORDERS, openPage, order } from "./open-page.ts";
+import { mockProvider } from "../support/mock-provider.ts";
 
 describe("webhooks on the page", () => {
   it("are made, subscribed, broken, mended and given another key", async () => {
@@ -58,6 +59,37 @@ describe("an account on the page", () => {
     expect([asked.searchParams.get("client_id"), asked.searchParams.get("code_challenge_method")]).toEqual(["me", "S256"]);
     await page.getByRole("main").getByRole("link", { name: "Accounts" }).click();
     await page.getByText("No accounts yet").waitFor();
+  });
+
+  it("is connected by signing in at one's own provider while a source is deployed, and is chosen there; and signed in to once more", async () => {
+    const server = await TestServer.inMemory();
+    const provider = await mockProvider();
+    const issuer = String(provider.issuer.url);
+    await server.client.components.save({
+      component_code:
+        'export default { name: "Uses", key: "uses", version: "0.0.1", type: "source", props: { demo: { type: "app", app: "demo" }, size: "string" }, run() { this.$emit(typeof this.demo.$auth.oauth_access_token); } };',
+      component_path: "uses.mjs",
+    });
+    const page = await openPage(server, "/sources?action=create&key=uses");
+    await page.getByLabel("size").fill("xl");
+    await page.getByRole("button", { name: "Connect an account" }).click();
+    await page.getByRole("button", { name: "Sign in by OAuth instead" }).click();
+    await page.getByLabel("client id").fill("me");
+    await page.getByLabel("authorize url").fill(`${issuer}/authorize`);
+    await page.getByLabel("token url").fill(`${issuer}/token`);
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByLabel("demo").locator("option:checked", { hasText: "demo" }).waitFor({ state: "attached" });
+    expect(await page.getByLabel("size").inputValue()).toBe("xl");
+    await page.getByRole("button", { name: "Deploy", exact: true }).click();
+    await page.getByText("No events yet").waitFor();
+    const [source] = (await server.client.sources.list()).data;
+    await server.client.sources.run(source?.id ?? "");
+    await page.getByRole("option", { name: /string/ }).waitFor();
+    await page.getByRole("link", { name: "Accounts" }).click();
+    await page.getByText("used by Uses").waitFor();
+    await page.getByRole("button", { name: "Reconnect" }).click();
+    await page.getByText("Connected demo").waitFor();
+    expect((await server.client.accounts.list()).data).toMatchObject([{ name: "demo", healthy: true }]);
   });
 
   it("is tested, named with who uses it, and deleted once its name is typed", async () => {

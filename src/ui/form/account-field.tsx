@@ -1,9 +1,10 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { everyPage } from "../../client/client.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import { useClient } from "../app-context.ts";
 import { useLoaded } from "../use-loaded.ts";
 import { ConnectAccount } from "./connect-account.tsx";
+import { takeConnected } from "./oauth-return.ts";
 import type { FieldProps } from "./field-props.ts";
 
 /** Accounts of the app that are connected, and how to connect another. */
@@ -13,6 +14,11 @@ export function AccountField({ id, prop, value, set, isDisabled, describedBy, is
   const [isConnecting, setConnecting] = useState(false);
   const { value: accounts = [], reload } = useLoaded(`accounts ${app}`, () => everyPage((page) => client.accounts.list({ ...page, app })));
   const chosen = isJsonObject(value) ? String(value["authProvisionId"] ?? "") : typeof value === "string" ? value : "";
+  // Whoever has connected it for this field finds it chosen.
+  useEffect(() => {
+    const connected = isDisabled ? undefined : takeConnected(accounts);
+    if (connected !== undefined) set(connected.id);
+  }, [accounts]);
   return (
     <div class="row wrap">
       <select

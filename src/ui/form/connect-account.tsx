@@ -14,6 +14,13 @@ interface Field {
   readonly isOptional: boolean;
 }
 
+/** What is asked for where nobody knows the provider. */
+const OWN_PROVIDER: readonly Field[] = [
+  { name: "authorize_url", isSecret: false, isOptional: false },
+  { name: "token_url", isSecret: false, isOptional: false },
+  { name: "scopes", isSecret: false, isOptional: true },
+];
+
 interface ConnectProps {
   readonly app: string;
   readonly onConnected: (account: Account) => void;
@@ -25,25 +32,32 @@ export function ConnectAccount({ app, onConnected, onClose }: ConnectProps) {
   const client = useClient();
   const { value: known, error } = useLoaded(`app ${app}`, () => client.apps.get(app));
   const fields = known === undefined ? [] : fieldsOf(known.custom_fields_json);
-  const [byHand, setByHand] = useState(false);
+  const [chosen, setWay] = useState<"sign-in" | "fields">();
+  const isKnownProvider = known !== undefined && known.oauth !== null;
+  const way = chosen ?? (isKnownProvider ? "sign-in" : "fields");
+  // Whoever has a token already signs in nowhere.
+  const token = isKnownProvider ? [{ name: "oauth_access_token", isSecret: true, isOptional: false }] : [];
   return (
     <Dialog title={`Connect ${known?.name ?? app}`} onClose={onClose}>
       {error === undefined && known === undefined && <Waiting lines={3} />}
-      {known !== undefined && known.oauth !== null && !byHand && (
-        <SignIn app={app} fields={fields} wantsHttps={known.oauth.wants_https} onByHand={() => setByHand(true)} />
+      {(known !== undefined || error !== undefined) && way === "sign-in" && (
+        <SignIn app={app} fields={fields} wantsHttps={known?.oauth?.wants_https === true} isKnownProvider={isKnownProvider} onOther={() => setWay("fields")} />
       )}
-      {(error !== undefined || (known !== undefined && (known.oauth === null || byHand))) && (
-        <ByFields
-          app={app}
-          fields={byHand ? [...fields, { name: "oauth_access_token", isSecret: true, isOptional: false }] : fields}
-          onConnected={onConnected}
-        />
+      {(known !== undefined || error !== undefined) && way === "fields" && (
+        <ByFields app={app} fields={[...fields, ...token]} onConnected={onConnected} onOther={() => setWay("sign-in")} />
       )}
     </Dialog>
   );
 }
 
-function ByFields({ app, fields, onConnected }: { app: string; fields: readonly Field[]; onConnected: (account: Account) => void }) {
+interface ByFieldsProps {
+  readonly app: string;
+  readonly fields: readonly Field[];
+  readonly onConnected: (account: Account) => void;
+  readonly onOther: () => void;
+}
+
+function ByFields({ app, fields, onConnected, onOther }: ByFieldsProps) {
   const client = useClient();
   const [name, setName] = useState("");
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
@@ -102,7 +116,10 @@ function ByFields({ app, fields, onConnected }: { app: string; fields: readonly 
         </div>
       ))}
       {error !== undefined && <Problem error={error} />}
-      <div class="row end">
+      <div class="row end wrap">
+        <button type="button" class="button" onClick={onOther}>
+          Sign in by OAuth instead
+        </button>
         <button type="submit" class="button filled">
           Connect
         </button>
@@ -115,33 +132,34 @@ interface SignInProps {
   readonly app: string;
   readonly fields: readonly Field[];
   readonly wantsHttps: boolean;
-  readonly onByHand: () => void;
+  /** Its addresses are known. */
+  readonly isKnownProvider: boolean;
+  readonly onOther: () => void;
 }
 
 /** With one's own client at the provider; the window goes there and comes back. */
-function SignIn({ app, fields, wantsHttps, onByHand }: SignInProps) {
+function SignIn({ app, fields, wantsHttps, isKnownProvider, onOther }: SignInProps) {
   const client = useClient();
   const [given, setGiven] = useState<Readonly<Record<string, string>>>({});
   const [error, setError] = useState<unknown>();
   const set = (name: string, value: string): void => setGiven({ ...given, [name]: value });
   const redirect = `${location.origin}/accounts/connected`;
   const signIn = (): void => {
+    const scopes = (given["scopes"] ?? "").split(/\s+/).filter((scope) => scope !== "");
     const extra = Object.fromEntries(fields.flatMap(({ name }) => (given[name] === undefined ? [] : [[name, given[name] ?? ""]])));
-    const client_id = given["client_id"] ?? "";
-    const client_secret = given["client_secret"] ?? "";
     beginOAuth(client, {
       app,
-      client_id,
       redirect_uri: redirect,
       fields: extra,
-      ...(client_secret === "" ? {} : { client_secret }),
-      ...((given["name"] ?? "") === "" ? {} : { name: given["name"] ?? "" }),
+      ...textsOf(given, ["name", "client_id", "client_secret", "authorize_url", "token_url"]),
+      ...(scopes.length === 0 ? {} : { scopes }),
     }).catch(setError);
   };
   const asked = [
     { name: "name", isSecret: false, isOptional: true },
     { name: "client_id", isSecret: false, isOptional: false },
     { name: "client_secret", isSecret: true, isOptional: true },
+    ...(isKnownProvider ? [] : OWN_PROVIDER),
     ...fields,
   ];
   return (
@@ -178,7 +196,7 @@ function SignIn({ app, fields, wantsHttps, onByHand }: SignInProps) {
       ))}
       {error !== undefined && <Problem error={error} />}
       <div class="row end wrap">
-        <button type="button" class="button" onClick={onByHand}>
+        <button type="button" class="button" onClick={onOther}>
           Use a token instead
         </button>
         <button type="submit" class="button filled">
@@ -187,6 +205,11 @@ function SignIn({ app, fields, wantsHttps, onByHand }: SignInProps) {
       </div>
     </form>
   );
+}
+
+/** Those of these that something was typed into. */
+function textsOf(given: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => ((given[name] ?? "") === "" ? [] : [[name, given[name] ?? ""]])));
 }
 
 function fieldsOf(text: string): Field[] {

@@ -2,6 +2,7 @@ import type { Client } from "../../client/client.ts";
 import type { Account } from "../types.ts";
 
 const KEPT = "headwater-oauth";
+const CONNECTED = "headwater-connected";
 
 interface Kept {
   readonly flow: string;
@@ -25,5 +26,13 @@ export async function finishOAuth(client: Client): Promise<{ account: Account | 
   if (text === null) throw new Error("No connection was begun in this window");
   const { flow, from }: Kept = JSON.parse(text);
   const { account } = await client.accounts.resumeOAuth(flow, { callback_url: location.href });
+  if (account !== undefined) sessionStorage.setItem(CONNECTED, account.id);
   return { account, from };
+}
+
+/** Which of these accounts was connected by leaving the page and coming back; told once. */
+export function takeConnected(accounts: readonly Account[]): Account | undefined {
+  const found = accounts.find(({ id }) => id === sessionStorage.getItem(CONNECTED));
+  if (found !== undefined) sessionStorage.removeItem(CONNECTED);
+  return found;
 }
