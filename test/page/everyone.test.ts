@@ -1,9 +1,11 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { openWindow } from "../support/browser.ts";
 import { TestServer } from "../support/runtime.ts";
-import { ORDERS, openPage, order, untilShown } from "./open-page.ts";
+import { ORDERS, order, untilShown } from "./open-page.ts";
 
 /** What a checker of WCAG 2.2 AA finds wrong. */
 async function faultsOf(page: Page): Promise<string[]> {
@@ -26,51 +28,51 @@ async function fullServer() {
   const hook = await server.client.webhooks.create({ url: "http://127.0.0.1:9/", name: "Books" });
   await server.client.accounts.connect({ app: "demo", name: "mine", credentials: { api_key: "x" } });
   await server.client.dataStores.create({ name: "box" });
-  const tabs = ["events", "runs", "logs", "configuration", "code", "versions", "state", "schedule", "deliveries"].map((tab) => `/sources/${source.id}/${tab}`);
-  return {
-    server,
-    paths: [
-      "/sources",
-      "/sources/new",
-      "/sources/new?by=code",
-      ...tabs,
-      "/webhooks",
-      `/webhooks/${hook.id}`,
-      "/accounts",
-      "/stores",
-      "/stores/box",
-      "/actions",
-      "/schedule",
-      "/status",
-    ],
+  await server.client.dataStores.set("box", "answer", { value: { of: "everything", is: 42 } });
+  const tabs = ["events", "runs", "logs", "configuration", "code", "versions", "state", "schedule", "deliveries"];
+  const paths: Readonly<Record<string, string>> = {
+    sources: "/sources",
+    new: "/sources/new",
+    "new-code": "/sources/new?by=code",
+    ...Object.fromEntries(tabs.map((tab) => [`source-${tab}`, `/sources/${source.id}/${tab}`])),
+    webhooks: "/webhooks",
+    webhook: `/webhooks/${hook.id}`,
+    "webhook-new": "/webhooks?new=1",
+    accounts: "/accounts",
+    "account-new": "/accounts?new=1",
+    stores: "/stores",
+    store: "/stores/box",
+    actions: "/actions",
+    schedule: "/schedule",
+    status: "/status",
   };
+  return { server, paths };
 }
 
-describe("every view", () => {
-  it.each(["light", "dark"] as const)("is accessible in %s", async (colorScheme) => {
+const WIDTHS = [360, 768, 1280, 1920];
+const SCHEMES = ["light", "dark"] as const;
+
+/** Where each page is drawn to, to be looked at. */
+const PICTURES = join(import.meta.dirname, "..", "..", "build", "pictures");
+
+describe.each(SCHEMES)("every view in %s", (colorScheme) => {
+  it.each(WIDTHS)("is accessible and fits a window of %d pixels; its picture is kept", async (width) => {
     const { server, paths } = await fullServer();
-    const { page } = await openWindow({ colorScheme, bypassCSP: true });
+    const { page } = await openWindow({ colorScheme, bypassCSP: true, viewport: { width, height: 800 }, hasTouch: width === 360 });
+    const folder = join(PICTURES, `${colorScheme}-${width}`);
+    await mkdir(folder, { recursive: true });
     await page.goto(`${server.apiUrl}/#key=${server.apiKey}`);
     await untilShown(page);
-    for (const path of paths) {
+    for (const [name, path] of Object.entries(paths)) {
       await page.goto(server.apiUrl + path);
       await untilShown(page);
       const row = page.locator(".long-list .item").first();
       if (await row.isVisible()) await row.click();
-      expect([path, await faultsOf(page)]).toEqual([path, []]);
-    }
-  });
-
-  it.each([360, 768, 1920])("fits a window of %d pixels", async (width) => {
-    const { server, paths } = await fullServer();
-    const page = await openPage(server, "/sources", { viewport: { width, height: 780 }, hasTouch: width === 360 });
-    for (const path of paths) {
-      await page.goto(server.apiUrl + path);
-      await untilShown(page);
       const wide = await page.evaluate(
         "[document.documentElement, document.querySelector('main')].map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)",
       );
-      expect([path, wide]).toEqual([path, [0, 0]]);
+      expect([path, wide, await faultsOf(page)]).toEqual([path, [0, 0], []]);
+      await page.screenshot({ path: join(folder, `${name}.png`) });
     }
   });
 });

@@ -86,6 +86,50 @@ describe("what strangers write", () => {
   });
 });
 
+describe("what is large or deep", () => {
+  it("is shown and searched: 5 MB of JSON with 240,000 members", async () => {
+    const server = await TestServer.inMemory();
+    const code = `export default { name: "Large", version: "1", run() {
+      this.$emit({ list: Array.from({ length: 60_000 }, (_, n) => ({ n, name: "number " + n, more: "x".repeat(50) })), needle: { at: "the end" } }, { summary: "large" }); } };`;
+    const source = await server.client.sources.deploy({ component_code: code, component_path: "large.mjs" });
+    await server.client.sources.run(source.id);
+    const [event] = (await server.client.events.list(source.id, { expand: "event" })).data;
+    expect(JSON.stringify(event?.event).length).toBeGreaterThan(5_000_000);
+    const page = await openPage(server, `/sources/${source.id}/events`);
+    const row = page.getByRole("option", { name: /large/ });
+    await row.waitFor();
+    await row.click();
+    await page.getByRole("searchbox", { name: "Search in the event" }).fill("number 59999");
+    await page.getByText("1 found").waitFor();
+    await page.getByText('"number 59999"').waitFor();
+  });
+
+  it("is told in words, or shown: requests and events of objects in objects, 10,000 deep", async () => {
+    const server = await TestServer.inMemory();
+    const code = `export default { name: "Deep", version: "1", props: { http: "$.interface.http" }, run(event) {
+      let deep = "end"; for (let n = 0; n < (event.body?.levels ?? 5000); n++) deep = { d: deep };
+      this.$emit(deep, { summary: "deep" }); } };`;
+    const source = await server.client.sources.deploy({ component_code: code, component_path: "deep.mjs" });
+    const send = (body: string): Promise<Response> =>
+      fetch(source.endpoint_url ?? "", { method: "POST", headers: { "content-type": "application/json" }, body });
+    const bodies = [`${'{"d":'.repeat(10_000)}1${"}".repeat(10_000)}`, '{"levels":10000}', '{"levels":1500}'];
+    for (const body of bodies) expect((await send(body)).status).toBe(200);
+    const page = await openPage(server, `/sources/${source.id}/runs`);
+    const rows = page.locator(".long-list .item");
+    await rows.nth(2).waitFor();
+    for (const index of [0, 1, 2]) {
+      await rows.nth(index).click();
+      await page.locator(".chosen .json").first().waitFor();
+      await page.locator(".chosen").getByRole("button", { name: "Raw" }).first().click();
+      await page.locator(".chosen pre.json").first().waitFor();
+    }
+    await page.getByRole("link", { name: "Events" }).click();
+    await page.getByRole("option", { name: /deep/ }).first().click();
+    await page.getByRole("searchbox", { name: "Search in the event" }).fill("end");
+    await page.getByText("1 found").waitFor();
+  });
+});
+
 describe("the page as it is handed out", () => {
   it("allows nothing but its own files, and is no part of another page", async () => {
     const server = await TestServer.inMemory();

@@ -109,7 +109,7 @@ function Row({ source, timer, last }: RowProps) {
           <span class="muted">never</span>
         ) : (
           <StateMark tone={last.outcome === "returned" ? "good" : "bad"}>
-            <Ago at={last.started_at_ms} />
+            {last.outcome === "returned" ? "done" : last.outcome} <Ago at={last.started_at_ms} />
           </StateMark>
         )}
       </td>

@@ -1,113 +1,111 @@
 import { useMemo, useState } from "preact/hooks";
 import type { JsonValue } from "../../domain/json.ts";
 import { copyText } from "../copy-text.ts";
-import { CopyButton } from "./copy-button.tsx";
+import { type JsonNode, MOST_MEMBERS, type Shape, countOf, pathOf, rowsOf, searchIn } from "./json-rows.ts";
+import { SearchField } from "./fields.tsx";
 
-/** Levels that are open at first, as long as they are short. */
-const OPEN_LEVELS = 2;
-/** Members of one value that are shown at once. */
-const MOST_MEMBERS = 100;
 const LONG_TEXT = 300;
+const MOST_RAW = 1_000_000;
+/** Deeper ones stand under each other: nobody scrolls so far to the right. */
+const DEEPEST_INDENT = 40;
+const INDENT_PX = 16;
 
-interface Node {
-  readonly path: string;
-  readonly name: string | undefined;
-  readonly value: JsonValue;
-  readonly level: number;
-}
-
-/** A value as a tree that opens by level, is searched, and hands out paths and values. */
+/** A value as a tree that opens by level, is searched, and hands out paths and values. It is a flat list of rows: values may be nested very deep. */
 export function JsonTree({ value, label }: { value: JsonValue; label: string }) {
   const [query, setQuery] = useState("");
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
+  const [shown, setShown] = useState<ReadonlyMap<string, number>>(new Map());
   const [isRaw, setRaw] = useState(false);
-  const text = useMemo(() => JSON.stringify(value, null, 2), [value]);
-  const matching = useMemo(() => (query === "" ? undefined : pathsTo(value, query.toLowerCase())), [value, query]);
-  const toggle = (path: string): void =>
+  const words = query.toLowerCase();
+  const found = useMemo(() => (words === "" ? undefined : searchIn(value, words)), [value, words]);
+  const shape: Shape = { toggled, shown, ...(found === undefined ? {} : { found }) };
+  const rows = useMemo(() => (isRaw ? [] : rowsOf(value, shape)), [value, isRaw, toggled, shown, found]);
+  const toggle = (key: string): void =>
     setToggled((before) => {
       const next = new Set(before);
-      if (!next.delete(path)) next.add(path);
+      if (!next.delete(key)) next.add(key);
       return next;
     });
   return (
     <div class="stack tight">
       <div class="row wrap">
-        <input
-          class="input grow"
-          type="search"
-          placeholder="Search in it"
-          aria-label={`Search in ${label}`}
-          value={query}
-          onInput={({ currentTarget }) => setQuery(currentTarget.value)}
-        />
+        <span class="grow">
+          <SearchField label={`Search in ${label}`} placeholder="Search in it" width={2000} value={query} onInput={setQuery} />
+        </span>
         <button type="button" class="button" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
           {isRaw ? "Tree" : "Raw"}
         </button>
-        <CopyButton text={text} />
+        <button type="button" class="button" onClick={() => void copyText(JSON.stringify(value, null, 2))}>
+          Copy
+        </button>
       </div>
-      {matching !== undefined && (
+      {found !== undefined && (
         <p class="muted" role="status">
-          {matching.hits === 0 ? "Nothing matches" : `${matching.hits} found`}
+          {found.hits.size === 0 ? "Nothing matches" : `${found.hits.size} found`}
         </p>
       )}
       {isRaw ? (
-        <pre class="json">{text.length > 1_000_000 ? `${text.slice(0, 1_000_000)}…` : text}</pre>
+        <Raw value={value} />
       ) : (
         <div class="json" role="tree" aria-label={label}>
-          <Branch node={{ path: "", name: undefined, value, level: 0 }} toggled={toggled} toggle={toggle} query={query.toLowerCase()} open={matching?.paths} />
+          {rows.map((row) =>
+            row.kind === "node" ? (
+              <NodeRow key={row.node.key} node={row.node} isOpen={row.isOpen} query={words} onToggle={toggle} />
+            ) : (
+              <button
+                key={`${row.of} more`}
+                type="button"
+                class="button plain"
+                style={{ marginLeft: indentOf(row.level) }}
+                onClick={() => setShown(new Map(shown).set(row.of, row.shown + 10 * MOST_MEMBERS))}
+              >
+                {row.left} more
+              </button>
+            ),
+          )}
         </div>
       )}
     </div>
   );
 }
 
-interface BranchProps {
-  readonly node: Node;
-  readonly toggled: ReadonlySet<string>;
-  readonly toggle: (path: string) => void;
-  readonly query: string;
-  /** Paths on the way to what was searched for. */
-  readonly open: ReadonlySet<string> | undefined;
+function Raw({ value }: { value: JsonValue }) {
+  const text = useMemo(() => JSON.stringify(value, null, 2), [value]);
+  return <pre class="json">{text.length > MOST_RAW ? `${text.slice(0, MOST_RAW)}…` : text}</pre>;
 }
 
-function Branch({ node, ...rest }: BranchProps) {
-  const { path, value, level } = node;
-  const [most, setMost] = useState(MOST_MEMBERS);
-  const members = membersOf(node);
-  const isOpenAtFirst = level < OPEN_LEVELS && members.length <= MOST_MEMBERS;
-  const isOpen = members.length > 0 && (rest.open?.has(path) === true || isOpenAtFirst !== rest.toggled.has(path));
+interface NodeRowProps {
+  readonly node: JsonNode;
+  readonly isOpen: boolean;
+  readonly query: string;
+  readonly onToggle: (key: string) => void;
+}
+
+function NodeRow({ node, isOpen, query, onToggle }: NodeRowProps) {
+  const { key, level, name, value } = node;
+  const count = countOf(value);
   return (
-    <>
-      <div
-        class="node"
-        role="treeitem"
-        aria-level={level + 1}
-        aria-expanded={members.length > 0 ? isOpen : undefined}
-        style={{ paddingLeft: `${level * 16}px` }}
-      >
-        {members.length > 0 ? (
-          <button type="button" class="toggle" aria-label={isOpen ? "Close" : "Open"} onClick={() => rest.toggle(path)}>
-            {isOpen ? "▾" : "▸"}
-          </button>
-        ) : (
-          <span class="toggle" />
-        )}
-        {node.name !== undefined && (
-          <span class="key">
-            <Marked text={node.name} query={rest.query} />:
-          </span>
-        )}
-        <Leaf value={value} count={members.length} query={rest.query} />
-        <Tools path={path} value={value} />
-      </div>
-      {isOpen && members.slice(0, most).map((member) => <Branch key={member.path} node={member} {...rest} />)}
-      {isOpen && members.length > most && (
-        <button type="button" class="button plain" style={{ marginLeft: `${(level + 1) * 16}px` }} onClick={() => setMost(most + 10 * MOST_MEMBERS)}>
-          {members.length - most} more
+    <div class="node" role="treeitem" aria-level={level + 1} aria-expanded={count > 0 ? isOpen : undefined} style={{ paddingLeft: indentOf(level) }}>
+      {count > 0 ? (
+        <button type="button" class="toggle" aria-label={isOpen ? "Close" : "Open"} onClick={() => onToggle(key)}>
+          {isOpen ? "▾" : "▸"}
         </button>
+      ) : (
+        <span class="toggle" />
       )}
-    </>
+      {name !== undefined && (
+        <span class="key">
+          <Marked text={String(name)} query={query} />:
+        </span>
+      )}
+      <Leaf value={value} count={count} query={query} />
+      <Tools node={node} />
+    </div>
   );
+}
+
+function indentOf(level: number): string {
+  return `${Math.min(level, DEEPEST_INDENT) * INDENT_PX}px`;
 }
 
 function Leaf({ value, count, query }: { value: JsonValue; count: number; query: string }) {
@@ -140,10 +138,11 @@ function Marked({ text, query }: { text: string; query: string }) {
   );
 }
 
-function Tools({ path, value }: { path: string; value: JsonValue }) {
+function Tools({ node }: { node: JsonNode }) {
+  const { value } = node;
   return (
     <span class="tools">
-      <button type="button" onClick={() => void copyText(path === "" ? "$" : `$${path}`)}>
+      <button type="button" onClick={() => void copyText(pathOf(node))}>
         copy path
       </button>
       <button type="button" onClick={() => void copyText(typeof value === "string" ? value : JSON.stringify(value, null, 2))}>
@@ -151,32 +150,4 @@ function Tools({ path, value }: { path: string; value: JsonValue }) {
       </button>
     </span>
   );
-}
-
-function membersOf({ path, value, level }: Node): Node[] {
-  if (Array.isArray(value))
-    return value.map((member: JsonValue, index) => ({ path: `${path}[${index}]`, name: String(index), value: member, level: level + 1 }));
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).map(([name, member = null]) => ({ path: path + stepOf(name), name, value: member, level: level + 1 }));
-}
-
-function stepOf(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
-}
-
-/** Paths that have to be open for each match to be seen. Walks without calling itself: values may be nested very deep. */
-function pathsTo(value: JsonValue, query: string): { paths: ReadonlySet<string>; hits: number } {
-  const paths = new Set<string>();
-  let hits = 0;
-  const waiting: { node: Node; parents: readonly string[] }[] = [{ node: { path: "", name: undefined, value, level: 0 }, parents: [] }];
-  for (let next = waiting.pop(); next !== undefined && hits < 1000; next = waiting.pop()) {
-    const { node, parents } = next;
-    const own = typeof node.value === "object" ? "" : String(node.value);
-    if (own.toLowerCase().includes(query) || node.name?.toLowerCase().includes(query) === true) {
-      hits++;
-      for (const parent of parents) paths.add(parent);
-    }
-    for (const member of membersOf(node).toReversed()) waiting.push({ node: member, parents: [...parents, node.path] });
-  }
-  return { paths, hits };
 }

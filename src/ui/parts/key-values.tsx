@@ -43,10 +43,10 @@ export function KeyValues({ values, none, isReadOnly, set, remove }: KeyValuesPr
         <Table columns={COLUMNS}>
           {entries.map(([key, value]) => (
             <tr key={key}>
-              <td class="mono" style={{ overflowWrap: "anywhere" }}>
+              <td class="mono" style={{ overflowWrap: "anywhere", minWidth: "96px" }}>
                 <bdi>{key}</bdi>
               </td>
-              <td class="mono" style={{ maxWidth: "480px" }}>
+              <td class="mono" style={{ width: "60%", maxWidth: "0" }}>
                 <div class="cut">{JSON.stringify(value).slice(0, 300)}</div>
               </td>
               <td>

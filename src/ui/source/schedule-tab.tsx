@@ -46,21 +46,24 @@ export function ScheduleTab({ source }: TabProps) {
           <Link href={`/sources/${source.id}/configuration`}>Change it</Link>
         </p>
       ))}
-      <Table columns={COLUMNS}>
-        {instants.map((instant) => (
-          <tr key={`${instant.prop}${instant.planned_at_ms}`}>
-            <td>
-              <At at={instant.planned_at_ms} />
-            </td>
-            <td>
-              <StateMark tone={TONES[instant.state] ?? "plain"}>{WORDS[instant.state] ?? instant.state}</StateMark>{" "}
-              {instant.count > 1 && <span class="muted">{plural(instant.count, "instant")}</span>}
-            </td>
-            <td class="hide-narrow">{instant.reason}</td>
-            <td>{instant.invocation_id !== undefined && <Link href={`/sources/${source.id}/runs?run=${instant.invocation_id}`}>show</Link>}</td>
-          </tr>
-        ))}
-      </Table>
+      {instants.length === 0 && <p class="muted">Nothing has come due yet.</p>}
+      {instants.length > 0 && (
+        <Table columns={COLUMNS}>
+          {instants.map((instant) => (
+            <tr key={`${instant.prop}${instant.planned_at_ms}`}>
+              <td>
+                <At at={instant.planned_at_ms} />
+              </td>
+              <td>
+                <StateMark tone={TONES[instant.state] ?? "plain"}>{WORDS[instant.state] ?? instant.state}</StateMark>{" "}
+                {instant.count > 1 && <span class="muted">{plural(instant.count, "instant")}</span>}
+              </td>
+              <td class="hide-narrow">{instant.reason}</td>
+              <td>{instant.invocation_id !== undefined && <Link href={`/sources/${source.id}/runs?run=${instant.invocation_id}`}>show</Link>}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
     </div>
   );
 }

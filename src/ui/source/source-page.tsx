@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { useGo } from "../address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
@@ -40,6 +40,9 @@ const TABS = [
 export function SourcePage({ id, tab }: { id: string; tab: string }) {
   const client = useClient();
   const { value: source, error, reload } = useLoaded(id, () => client.sources.get(id), LOOK_EVERY_MS);
+  const tabs = useRef<HTMLElement>(null);
+  // Where they do not fit, the one that is shown is in view.
+  useEffect(() => tabs.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }), [tab, source === undefined]);
   if (source === undefined)
     return (
       <div class="content">
@@ -56,7 +59,7 @@ export function SourcePage({ id, tab }: { id: string; tab: string }) {
           {problem}
         </p>
       ))}
-      <nav class="tabs" aria-label="Parts of this source">
+      <nav class="tabs" aria-label="Parts of this source" ref={tabs}>
         {TABS.map(({ name, label, key }) => (
           <Link key={name} href={`/sources/${id}/${name}`} aria-current={name === tab ? "page" : undefined} data-key={key}>
             {label}
