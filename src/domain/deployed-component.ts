@@ -15,6 +15,8 @@ export interface DeployedComponent {
   /** First part of the endpoint's path; never changes. */
   readonly endpointKey: string;
   readonly configured: ConfiguredProps;
+  /** Values of props that its code does not declare any more: code that declares them again, as after a rollback, finds them. */
+  readonly setAside: ConfiguredProps;
   /** What `additionalProps` declared for these values. */
   readonly dynamicProps: readonly PropDeclaration[];
   /** Variables that this source's process gets. */

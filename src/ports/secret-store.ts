@@ -3,7 +3,7 @@ import type { DeployedComponent } from "../domain/deployed-component.ts";
 import type { Registry } from "../domain/registry.ts";
 import type { Webhook } from "../domain/webhook.ts";
 
-type SourceSecrets = Pick<DeployedComponent, "id" | "configured" | "env">;
+type SourceSecrets = Pick<DeployedComponent, "id" | "configured" | "setAside" | "env">;
 type AccountSecrets = Pick<Account, "id" | "credentials">;
 type WebhookSecrets = Pick<Webhook, "id" | "secret" | "oldSecrets">;
 

@@ -53,7 +53,7 @@ export async function openSealedStore(store: Store, vault: Vault): Promise<Store
 /** Ids of the keys that something in a store is sealed with. */
 export async function keysInUse(store: Store): Promise<ReadonlySet<string>> {
   const texts = [
-    ...(await store.listAllSources()).flatMap(({ configured, env }) => [textOf(configured), textOf(env)]),
+    ...(await store.listAllSources()).flatMap(sealedPartsOf).map(textOf),
     ...(await store.listWebhooks()).flatMap(({ secret, oldSecrets }) => [secret, ...oldSecrets.map((old) => old.secret)]),
     ...(await store.listAccounts()).map(({ credentials }) => textOf(credentials)),
     ...(await store.listRegistries()).map(({ location }) => location),
@@ -90,7 +90,7 @@ async function resealOnce(store: Store, { vault, seals }: { vault: Vault; seals:
   };
   const writes: Promise<void>[] = [];
   for (const before of await store.listAllSources())
-    if ([before.configured, before.env].map(textOf).some(isOld)) writes.push(store.replaceSourceSecrets(before, seals.sealSource(seals.openSource(before))));
+    if (sealedPartsOf(before).map(textOf).some(isOld)) writes.push(store.replaceSourceSecrets(before, seals.sealSource(seals.openSource(before))));
   for (const before of await store.listWebhooks())
     if ([before.secret, ...before.oldSecrets.map(({ secret }) => secret)].some(isOld))
       writes.push(store.replaceWebhookSecrets(before, seals.sealWebhook(seals.openWebhook(before))));
@@ -104,6 +104,15 @@ async function resealOnce(store: Store, { vault, seals }: { vault: Vault; seals:
 
 function opened<Value>(found: Value | undefined, open: (found: Value) => Value): Value | undefined {
   return found === undefined ? undefined : open(found);
+}
+
+/** Where nothing was set aside there is nothing to seal. */
+function sealedPartsOf({ configured, env, setAside }: DeployedComponent): readonly Readonly<Record<string, unknown>>[] {
+  return [configured, env, ...(isEmpty(setAside) ? [] : [setAside])];
+}
+
+function isEmpty(values: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(values).length === 0;
 }
 
 function textOf(part: Readonly<Record<string, unknown>>): string {
@@ -129,8 +138,13 @@ class Seals {
   }
 
   sealSource(source: DeployedComponent): DeployedComponent {
-    const { id, configured, env } = source;
-    return { ...source, configured: this.#sealAll(configured, `values of ${id}`), env: this.#sealAll(env, `variables of ${id}`) };
+    const { id, configured, setAside, env } = source;
+    return {
+      ...source,
+      configured: this.#sealAll(configured, `values of ${id}`),
+      setAside: isEmpty(setAside) ? setAside : this.#sealAll(setAside, `values of ${id} that are set aside`),
+      env: this.#sealAll(env, `variables of ${id}`),
+    };
   }
 
   openStored({ source, provenance }: StoredSource): StoredSource {
@@ -141,11 +155,15 @@ class Seals {
   openSource(source: DeployedComponent): DeployedComponent {
     const { id } = source;
     const configured = once(() => this.#openAll(source.configured, `values of ${id}`));
+    const setAside = once(() => (isEmpty(source.setAside) ? {} : this.#openAll(source.setAside, `values of ${id} that are set aside`)));
     const env = once(() => textsOf(this.#openAll(source.env, `variables of ${id}`)));
     return {
       ...source,
       get configured() {
         return configured();
+      },
+      get setAside() {
+        return setAside();
       },
       get env() {
         return env();

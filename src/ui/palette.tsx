@@ -93,7 +93,9 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Esc", "close what is open"],
   ["r", "run the source now"],
   ["e  i  l", "events, runs, logs of the source"],
-  ["n", "deploy a new source"],
+  ["n", "a new one of what the page lists"],
+  ["Ctrl S", "save the code that is edited"],
+  ["Esc  Tab", "leave the editor"],
   ...SECTIONS.map(({ key, name }) => [`g ${key}`, name] as const),
   ["?", "this help"],
 ];

@@ -34,6 +34,7 @@ export function source(id: DeployedId, componentId: SavedComponent["id"]): Deplo
     slug: `slug-${id}`,
     endpointKey: `key${id}`,
     configured: { a: 1 },
+    setAside: { gone: "b" },
     dynamicProps: [],
     env: { E: "v" },
     active: true,

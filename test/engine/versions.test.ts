@@ -40,6 +40,28 @@ describe("the versions of a source", () => {
     expect((await server.client.sources.version(source.id, "2", { against: 2 })).changes).toEqual([]);
   });
 
+  it("find the values of their props again, though a code between them had none of these; what does not fit any more is left", async () => {
+    const server = await TestServer.inMemory();
+    const declares = (props: string): string =>
+      `export default { name: "t", version: "1", props: { ${props} }, async additionalProps() { return this.size === "l" ? { more: "string" } : {}; }, run() { this.$emit({ ...this }); } };`;
+    const both = declares('size: { type: "string", reloadProps: true }, pin: { type: "string", secret: true }');
+    const source = await server.deploy(both, { props: { size: "l", pin: "hush-1", more: "yes" } });
+    await source.update({ component_code: declares("") });
+    expect((await server.client.sources.get(source.id)).configured_props).toEqual({});
+    await server.client.sources.rollback(source.id);
+    expect((await server.client.sources.get(source.id)).configured_props).toMatchObject({ size: "l", more: "yes" });
+    await source.update({ component_code: declares("") });
+    await source.update({ component_code: declares('size: { type: "integer", default: 3 }') });
+    expect((await server.client.sources.get(source.id)).configured_props).toEqual({ size: 3 });
+    // What somebody takes away is gone for good.
+    await source.update({ component_code: both, configured_props: { size: "l", pin: "hush-2", more: "yes" } });
+    await source.update({ component_code: declares('size: { type: "string", optional: true }'), configured_props: { size: null } });
+    await expect(server.client.sources.rollback(source.id)).rejects.toMatchObject({
+      code: "PD_BAD_PROPS",
+      message: expect.stringContaining("size is required"),
+    });
+  });
+
   it("are gone back to, with values and state as they are, and what is gone back to is a version of its own", async () => {
     const server = await TestServer.inMemory();
     const source = await server.deploy(code(1));

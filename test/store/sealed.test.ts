@@ -93,7 +93,7 @@ const webhook = {
   updatedAt: 1,
 } as const;
 const registry = { name: "r", kind: "git", location: `https://me:${HUSH}@example.com/r.git` } as const;
-const planted = { ...source("dc_a", "sc_a"), configured: { token: HUSH }, env: { KEY: HUSH } };
+const planted = { ...source("dc_a", "sc_a"), configured: { token: HUSH }, setAside: { earlier: HUSH }, env: { KEY: HUSH } };
 
 async function plant(store: Store): Promise<void> {
   await store.beginDeploy(planted, component("sc_a"));
@@ -176,7 +176,7 @@ describe("the sealed store", () => {
     const third: { keys: string[] } = JSON.parse(await readFile(keyFile, "utf8"));
     expect([third.keys.length, third.keys[0] === second.keys[0]]).toEqual([1, false]);
     const raw = await openClear(folder);
-    expect(JSON.stringify([await raw.listSources(), await raw.listWebhooks(), await raw.listRegistries()]).match(/sealed:1:\w+/g)).toHaveLength(5);
+    expect(JSON.stringify([await raw.listSources(), await raw.listWebhooks(), await raw.listRegistries()]).match(/sealed:1:\w+/g)).toHaveLength(6);
   });
 
   it("may be rotated while it is written to, and again meanwhile: everything opens afterwards", async () => {
@@ -200,7 +200,8 @@ describe("the sealed store", () => {
     await store.close();
     const clear = await openClear(folder);
     const [one] = await clear.listSources();
-    await clear.beginDeploy({ ...source("dc_b", "sc_a"), configured: one?.source.configured ?? {}, env: one?.source.env ?? {} }, component("sc_a"));
+    const { configured = {}, setAside = {}, env = {} } = one?.source ?? {};
+    await clear.beginDeploy({ ...source("dc_b", "sc_a"), configured, setAside, env }, component("sc_a"));
     await clear.finishDeploy("dc_b", []);
     await clear.close();
     const again = await openSealed(folder);

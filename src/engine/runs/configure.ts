@@ -25,6 +25,8 @@ export interface Configuring {
   readonly given: JsonObject;
   /** What it was configured with before; what is declared no more of it is left out. */
   readonly kept?: JsonObject;
+  /** Values of props that were not declared lately: what fits what is declared now comes back. */
+  readonly setAside?: JsonObject;
   /** Values may be missing: what is declared for the others is wanted. */
   readonly isPartial?: true;
   readonly ask: AskAdditionalProps;
@@ -39,10 +41,10 @@ const MOST_ROUNDS = 10;
  * PD_ADDITIONAL_PROPS_FAILED when the component cannot tell what else it declares.
  */
 export async function configure(configuring: Configuring): Promise<Configuration> {
-  const { name, definition, given, kept = {}, findAccount } = configuring;
+  const { name, definition, given, findAccount } = configuring;
   const dynamicProps = await dynamicPropsFor(configuring);
   const declared = withDynamicProps(definition.props, dynamicProps);
-  const { values, problems } = checkProps(declared, { ...pick(kept, open(declared)), ...withAccounts(declared, given, findAccount) });
+  const { values, problems } = checkProps(declared, { ...valuesBefore(configuring, declared), ...withAccounts(declared, given, findAccount) });
   if (problems.length > 0) throw badProps(name, declared, problems);
   return { configured: values, dynamicProps };
 }
@@ -51,12 +53,16 @@ export async function configure(configuring: Configuring): Promise<Configuration
  * What `additionalProps` declares once every static prop has its value. Values of the dynamic props themselves may
  * make it declare others, so it is asked until the answer stays the same.
  */
-export async function dynamicPropsFor({ name, definition, given, kept, isPartial, ask, findAccount }: Configuring): Promise<readonly PropDeclaration[]> {
+export async function dynamicPropsFor(configuring: Configuring): Promise<readonly PropDeclaration[]> {
+  const { name, definition, given, isPartial, ask, findAccount } = configuring;
   if (definition.hasAdditionalProps !== true) return [];
   let dynamicProps: readonly PropDeclaration[] = [];
   for (let round = 1; round <= MOST_ROUNDS; round++) {
     const declared = withDynamicProps(definition.props, dynamicProps);
-    const { values, problems } = checkProps(declared, { ...pick(kept ?? {}, open(declared)), ...pick(withAccounts(declared, given, findAccount), declared) });
+    const { values, problems } = checkProps(declared, {
+      ...valuesBefore(configuring, declared),
+      ...pick(withAccounts(declared, given, findAccount), declared),
+    });
     const ownProblems = problems.filter(({ prop }) => definition.props.some((own) => own.name === prop) && !dynamicProps.some((other) => other.name === prop));
     if (ownProblems.length > 0 && isPartial !== true) throw badProps(name, definition.props, ownProblems);
     const next = readAnswer(name, await ask({ configured: values, dynamicProps }));
@@ -64,6 +70,17 @@ export async function dynamicPropsFor({ name, definition, given, kept, isPartial
     dynamicProps = next;
   }
   return dynamicProps;
+}
+
+/** What was configured before. One that was set aside may have been of another type. */
+function valuesBefore({ kept = {}, setAside = {} }: Configuring, declared: readonly PropDeclaration[]): JsonObject {
+  const given = open(declared);
+  const back = pick(setAside, given);
+  const fitting = checkProps(
+    given.filter(({ name }) => Object.hasOwn(back, name)),
+    back,
+  ).values;
+  return { ...fitting, ...pick(kept, given) };
 }
 
 function readAnswer(name: string, { outcome, returned }: RunResult): readonly PropDeclaration[] {

@@ -44,6 +44,7 @@ export async function deploy(ports: ChangePorts, state: Hosting, request: Deploy
     slug: "",
     endpointKey: clock.randomText(20).toLowerCase(),
     configured: {},
+    setAside: {},
     dynamicProps: [],
     env: request.env,
     ...(request.allowsPrograms === true ? { allowsPrograms: true } : {}),

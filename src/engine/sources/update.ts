@@ -1,8 +1,8 @@
 import type { ChangePorts } from "./change-ports.ts";
+import type { ComponentDefinition } from "../../domain/component.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { messageOf } from "../../domain/errors.ts";
 import { isSameJson, type JsonObject } from "../../domain/json.ts";
-import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { isOtherVersion } from "../../domain/source-version.ts";
 import type { CarriedState } from "../../ports/component-store.ts";
@@ -12,7 +12,7 @@ import { type DeployRequest, makeDataStores } from "./deploy.ts";
 import { callHook, hasHookThrown, lacksAccount, reactivate } from "./hooks.ts";
 import type { LiveSource } from "../runs/live-source.ts";
 import type { Hosting } from "./hosted-sources.ts";
-import { carriedProps, planTimers } from "../timers/plan-timers.ts";
+import { planTimers } from "../timers/plan-timers.ts";
 import { claimSlug } from "./slugs.ts";
 
 export interface UpdateRequest {
@@ -65,11 +65,7 @@ async function prepare(ports: ChangePorts, state: Hosting, { live, request }: { 
   const env = request.env === undefined ? source.env : { ...source.env, ...request.env };
   const { component, unit } = await nextCode(ports, live, { request, env });
   try {
-    const { definition } = component;
-    const { props = {} } = request;
-    const carried = carriedProps(withDynamicProps(definition.props, source.dynamicProps), source.configured);
-    const kept = Object.fromEntries(Object.entries(carried).filter(([name]) => !Object.hasOwn(props, name)));
-    const configuration = await live.questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), kept });
+    const values = await nextValues(live, unit, { definition: component.definition, props: request.props ?? {} });
     const name = request.name ?? source.name;
     const slug = name === source.name || request.keepsSlug === true ? source.slug : await claimSlug(state.sources, ports.store, { name, own: source.slug });
     const active = request.active ?? source.active;
@@ -80,12 +76,25 @@ async function prepare(ports: ChangePorts, state: Hosting, { live, request }: { 
     return {
       component,
       unit,
-      source: { ...rest, componentId: component.id, version, name, slug, ...configuration, ...limits, env, active, updatedAt: ports.clock.now() },
+      source: { ...rest, componentId: component.id, version, name, slug, ...values, ...limits, env, active, updatedAt: ports.clock.now() },
     };
   } catch (error) {
     unit?.kill("the update failed");
     throw error;
   }
+}
+
+/** Values that are declared no more are set aside: a prop that comes back, as with a rollback, finds its own. */
+async function nextValues(
+  { source, questions }: LiveSource,
+  unit: Unit | undefined,
+  { definition, props }: { definition: ComponentDefinition; props: JsonObject },
+): Promise<Pick<DeployedComponent, "configured" | "dynamicProps" | "setAside">> {
+  const names = Object.keys(props);
+  const before = { kept: withoutNames(source.configured, names), setAside: withoutNames(source.setAside, names) };
+  const configuration = await questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), ...before });
+  const declared = [...definition.props, ...configuration.dynamicProps].map((prop) => prop.name);
+  return { ...configuration, setAside: withoutNames({ ...source.setAside, ...source.configured }, declared) };
 }
 
 function programsOf({ source }: LiveSource, { allowsPrograms = source.allowsPrograms }: UpdateRequest): { allowsPrograms?: true } {
@@ -162,6 +171,10 @@ async function replace(
     if (hasDeactivate) await (gaveUpNothing ? store.endChange(source.id) : reactivate(ports, live));
     throw error;
   }
+}
+
+function withoutNames(values: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
 }
 
 function withoutNulls(given: JsonObject): JsonObject {

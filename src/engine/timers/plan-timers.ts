@@ -1,17 +1,10 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { EngineSettings } from "../../ports/engine-settings.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
-import { type JsonObject, isSameJson } from "../../domain/json.ts";
-import type { ConfiguredProps } from "../../domain/props/declared-props.ts";
+import { isSameJson } from "../../domain/json.ts";
 import type { PropDeclaration } from "../../domain/props/kinds.ts";
 import { nextInstant, parseTimer } from "../../domain/schedule.ts";
 import type { Timer } from "../../ports/timer-store.ts";
-
-/** Values kept over an update: those whose prop is still declared. */
-export function carriedProps(declared: readonly PropDeclaration[], before: ConfiguredProps): JsonObject {
-  const names = new Set(declared.map((prop) => prop.name));
-  return Object.fromEntries(Object.entries(before).filter(([name]) => names.has(name)));
-}
 
 export interface TimerContext {
   readonly source: DeployedComponent;

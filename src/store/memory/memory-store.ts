@@ -213,10 +213,11 @@ function memoryAccounts({ accounts }: Shelves): AccountStore {
 
 function memorySecrets(shelves: Shelves): Omit<SecretStore, "listAllSources"> {
   return {
-    async replaceSourceSecrets({ id, configured, env }, after) {
-      const kept = shelves.sources.get(id);
-      if (kept === undefined || !isSameJson(kept.source.configured, configured) || !isSameJson({ ...kept.source.env }, { ...env })) return;
-      kept.source = { ...kept.source, configured: after.configured, env: after.env };
+    async replaceSourceSecrets(before, after) {
+      const kept = shelves.sources.get(before.id);
+      const secretsOf = ({ configured, setAside, env }: typeof before) => ({ configured, setAside, env: { ...env } });
+      if (kept === undefined || !isSameJson(secretsOf(kept.source), secretsOf(before))) return;
+      kept.source = { ...kept.source, ...secretsOf(after) };
     },
     async replaceWebhookSecrets({ id, secret, oldSecrets }, after) {
       const webhook = shelves.webhooks.get(id);

@@ -28,10 +28,10 @@ const INSERT_COMPONENT = `insert into saved_components
   (id, key, hash, code, imports, origin, bundle, definition, lock, packages_folder, is_transient, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`;
 const INSERT_SOURCE = `insert into deployed_components
-  (id, component_id, version, name, slug, endpoint_key, configured, dynamic_props, env, max_concurrency, allows_programs, active, is_ready, created_at, updated_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`;
+  (id, component_id, version, name, slug, endpoint_key, configured, set_aside, dynamic_props, env, max_concurrency, allows_programs, active, is_ready, created_at, updated_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`;
 const UPDATE_SOURCE = `update deployed_components
-  set component_id = ?, version = ?, name = ?, slug = ?, configured = ?, dynamic_props = ?, env = ?, max_concurrency = ?, allows_programs = ?, active = ?, updated_at = ?, activate_due = 0 where id = ?`;
+  set component_id = ?, version = ?, name = ?, slug = ?, configured = ?, set_aside = ?, dynamic_props = ?, env = ?, max_concurrency = ?, allows_programs = ?, active = ?, updated_at = ?, activate_due = 0 where id = ?`;
 const DROP_UNUSED_COMPONENTS = `delete from saved_components
   where is_transient = 1 and id not in (select component_id from deployed_components) and id not in (select component_id from source_versions)`;
 const INSERT_VERSION = `insert into source_versions (source_id, number, component_id, at, first_seq)
@@ -162,8 +162,8 @@ function componentSaver(db: Database): (component: SavedComponent) => void {
 }
 
 /** Members that are kept as JSON, in the order of the statements. */
-function textsOf({ configured, dynamicProps, env }: DeployedComponent): string[] {
-  return [configured, dynamicProps, env].map((part) => JSON.stringify(part));
+function textsOf({ configured, setAside, dynamicProps, env }: DeployedComponent): string[] {
+  return [configured, setAside, dynamicProps, env].map((part) => JSON.stringify(part));
 }
 
 /** Limits, rights and whether it is active, in the order of the statements. */

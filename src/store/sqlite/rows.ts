@@ -58,6 +58,7 @@ export function deployedComponentOf(row: Row): DeployedComponent {
     slug: String(row["slug"]),
     endpointKey: String(row["endpoint_key"]),
     configured: json(row["configured"]),
+    setAside: json(row["set_aside"]),
     dynamicProps: json(row["dynamic_props"]),
     env: json(row["env"]),
     maxConcurrency: row["max_concurrency"] as number | null,

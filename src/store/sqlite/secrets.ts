@@ -6,7 +6,7 @@ import type { SecretStore } from "../../ports/secret-store.ts";
 import type { Database } from "../../database/driver.ts";
 import { deployedComponentOf, rows } from "./rows.ts";
 
-type SourceSecrets = Pick<DeployedComponent, "id" | "configured" | "env">;
+type SourceSecrets = Pick<DeployedComponent, "id" | "configured" | "setAside" | "env">;
 type AccountSecrets = Pick<Account, "id" | "credentials">;
 type WebhookSecrets = Pick<Webhook, "id" | "secret" | "oldSecrets">;
 
@@ -18,7 +18,9 @@ export interface SecretWrites {
 }
 
 export function secretWrites(db: Database): SecretWrites {
-  const source = db.prepare("update deployed_components set configured = ?, env = ? where id = ? and configured = ? and env = ?");
+  const source = db.prepare(
+    "update deployed_components set configured = ?, set_aside = ?, env = ? where id = ? and configured = ? and set_aside = ? and env = ?",
+  );
   const webhook = db.prepare("update webhooks set secret = ?, old_secrets = ? where id = ? and secret = ? and old_secrets = ?");
   const account = db.prepare("update accounts set credentials = ? where id = ? and credentials = ?");
   const registry = db.prepare("update registries set location = ? where name = ? and location = ?");
@@ -38,8 +40,8 @@ export function secretWrites(db: Database): SecretWrites {
   };
 }
 
-function sourceTexts({ configured, env }: SourceSecrets): string[] {
-  return [JSON.stringify(configured), JSON.stringify(env)];
+function sourceTexts({ configured, setAside, env }: SourceSecrets): string[] {
+  return [configured, setAside, env].map((part) => JSON.stringify(part));
 }
 
 function webhookTexts({ secret, oldSecrets }: WebhookSecrets): string[] {

@@ -130,8 +130,8 @@ function Editing({ source, base, newer, onBase, onSaved }: EditingProps) {
         />
       </div>
       <p class="muted">
-        {mayChange ? "Ctrl S saves: the running source is the new code." : "This key may only read."} Version {source.version}, component version{" "}
-        {source.component_version}.
+        {mayChange ? "Ctrl S saves: the running source is the new code. Esc, then Tab leaves the editor." : "This key may only read."} Version {source.version},
+        component version {source.component_version}.
       </p>
     </div>
   );

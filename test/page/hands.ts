@@ -1,0 +1,67 @@
+import type { Locator, Page } from "playwright-core";
+import { expect } from "vitest";
+
+/** How somebody works with the page: every flow works with each of them. */
+export interface Hand {
+  press(target: Locator): Promise<void>;
+  fill(target: Locator, text: string): Promise<void>;
+  /** One of a few, by its label. */
+  choose(target: Locator, label: string): Promise<void>;
+  /** A row of a long list. */
+  open(row: Locator): Promise<void>;
+}
+
+export function mouse(): Hand {
+  return {
+    press: (target) => target.click(),
+    fill: (target, text) => target.fill(text),
+    choose: async (target, label) => void (await target.selectOption({ label })),
+    open: (row) => row.click(),
+  };
+}
+
+export function finger(): Hand {
+  return { ...mouse(), press: (target) => target.tap(), open: (row) => row.tap() };
+}
+
+/** No page has so many places to stop at. */
+const MOST_TABS = 200;
+
+/** Nothing is pointed at: Tab goes to what is wanted, or it cannot be reached. */
+export function keys(page: Page): Hand {
+  const isFocused = async (target: Locator): Promise<boolean> => (await target.and(page.locator(":focus")).count()) > 0;
+  const goTo = async (target: Locator): Promise<void> => {
+    await target.waitFor({ state: "attached" });
+    for (let count = 0; count < MOST_TABS && !(await isFocused(target)); count++) await page.keyboard.press("Tab");
+    expect(await isFocused(target)).toBe(true);
+    // Whoever cannot see where they are is lost.
+    const isSeen = await page.evaluate(`(() => {
+      const { activeElement } = document;
+      const style = getComputedStyle(activeElement.shadowRoot?.querySelector(".cm-focused") ?? activeElement);
+      return style.outlineStyle !== "none" || style.boxShadow !== "none";
+    })()`);
+    expect(isSeen).toBe(true);
+  };
+  return {
+    press: async (target) => {
+      await goTo(target);
+      await page.keyboard.press("Enter");
+    },
+    fill: async (target, text) => {
+      await goTo(target);
+      await page.keyboard.press("Control+a");
+      await page.keyboard.insertText(text);
+    },
+    choose: async (target, label) => {
+      await goTo(target);
+      await page.keyboard.type(label);
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("Escape");
+    },
+    open: async (row) => {
+      await row.waitFor();
+      await goTo(row.locator("xpath=ancestor::*[@role='listbox']"));
+      for (let count = 0; count < MOST_TABS && (await row.getAttribute("aria-selected")) !== "true"; count++) await page.keyboard.press("j");
+    },
+  };
+}
