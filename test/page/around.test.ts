@@ -40,6 +40,57 @@ describe("webhooks on the page", () => {
   });
 });
 
+describe("the server on the page", () => {
+  it("tells what pd doctor says, what waits, what is kept, and when each timer fires", async () => {
+    const server = await TestServer.inMemory();
+    const code = (timer: string): string =>
+      `export default { name: "Ticks", version: "1", props: { timer: { type: "$.interface.timer", static: ${timer} } }, run() { this.$emit(1, { delivery_ts: Date.now() + 3_600_000 }); } };`;
+    const later = await server.client.sources.deploy({ component_code: code('{ cron: "0 9 * * 1" }'), name: "Later" });
+    await server.client.sources.deploy({ component_code: code("{ intervalSeconds: 3600 }"), name: "Sooner" });
+    await server.client.sources.run(later.id);
+    const page = await openPage(server, "/status");
+    await page.getByText("Node's permission model alone holds them").waitFor();
+    expect(await page.getByRole("definition").filter({ hasText: /^1$/ }).count()).toBeGreaterThan(0);
+    await page
+      .getByRole("row", { name: /^Runs with their logs/ })
+      .getByText("10,000 a source, 30 days")
+      .waitFor();
+    await page.getByRole("link", { name: "Schedule" }).click();
+    await page.getByText("every 3600 s").waitFor();
+    expect((await page.locator("tbody tr").allTextContents()).map((text) => /Sooner|Later/.exec(text)?.[0])).toEqual(["Sooner", "Later"]);
+    await page.getByRole("link", { name: /Later/ }).click();
+    await page.getByText(/^Next: /).waitFor();
+  });
+
+  it("emits an event once more for a webhook that is subscribed to its channel, and shows with the run where it went", async () => {
+    const server = await TestServer.inMemory();
+    const receiver = await Receiver.start();
+    const source = await server.client.sources.deploy({
+      component_code: 'export default { name: "Two", version: "1", run() { this.$emit("a", { name: "side", summary: "To the side" }); this.$emit("b"); } };',
+    });
+    const hook = await server.client.webhooks.create({ url: receiver.url, name: "Books" });
+    const { id: run } = await server.client.sources.run(source.id);
+    const page = await openPage(server, `/webhooks/${hook.id}`);
+    await page.getByLabel("Channel (optional)").fill("side");
+    await page.getByLabel("Subscribe to a source").selectOption({ label: "Two" });
+    await page.getByText("· side").waitFor();
+    await page.getByRole("button", { name: "Do not get the events of" }).click();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("· side").waitFor();
+    await page.goto(`${server.apiUrl}/sources/${source.id}/events`);
+    await page.getByRole("option", { name: /To the side/ }).click();
+    await page.getByRole("button", { name: "Do", exact: true }).click();
+    await page.getByRole("button", { name: "Emit again" }).click();
+    await page
+      .getByRole("option", { name: /To the side/ })
+      .nth(1)
+      .waitFor();
+    await page.goto(`${server.apiUrl}/sources/${source.id}/runs?run=${run}`);
+    await page.locator(".step.delivery", { hasText: "delivered" }).waitFor();
+    expect(receiver.bodies).toEqual(["a"]);
+  });
+});
+
 describe("an account on the page", () => {
   it("is connected by signing in at the provider in the same window, and what the provider refuses is told", async () => {
     const server = await TestServer.inMemory();

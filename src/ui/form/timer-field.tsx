@@ -1,9 +1,6 @@
 import { useId } from "preact/hooks";
 import { type JsonObject, isJsonObject } from "../../domain/json.ts";
-import { useClient } from "../app-context.ts";
-import { messageOf } from "../../domain/errors.ts";
-import { At } from "../parts/time.tsx";
-import { useLoaded } from "../use-loaded.ts";
+import { NextInstants } from "../parts/next-instants.tsx";
 import type { FieldProps } from "./field-props.ts";
 import { Select } from "../parts/fields.tsx";
 
@@ -72,29 +69,11 @@ export function TimerField({ id, prop, value, set, isDisabled, describedBy, isWr
           </>
         )}
       </div>
-      <NextInstants schedule={JSON.stringify(givenOf(schedule))} />
+      <NextInstants {...givenOf(schedule)} />
     </div>
   );
 }
 
 function givenOf({ intervalSeconds, cron, timezone }: JsonObject) {
   return typeof cron === "string" ? { cron, ...(typeof timezone === "string" ? { timezone } : {}) } : { intervalSeconds: Number(intervalSeconds) };
-}
-
-/** The server tells them: what it will do is what is shown. */
-function NextInstants({ schedule }: { schedule: string }) {
-  const client = useClient();
-  const { value, error } = useLoaded(schedule, () => client.server.schedule(JSON.parse(schedule)));
-  if (error !== undefined) return <p class="problem">{messageOf(error)}</p>;
-  return (
-    <p class="muted">
-      Next:{" "}
-      {(value?.next_ms ?? []).map((at, index) => (
-        <span key={at}>
-          {index > 0 && ", "}
-          <At at={at} />
-        </span>
-      ))}
-    </p>
-  );
 }

@@ -6,7 +6,7 @@ import { useClient, useMayChange } from "../app-context.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Deliveries } from "../parts/deliveries.tsx";
 import { ConfirmByName } from "../parts/dialog.tsx";
-import { FilterField, Select } from "../parts/fields.tsx";
+import { Select } from "../parts/fields.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { tell, telling } from "../parts/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
@@ -145,7 +145,14 @@ function Subscriptions({ webhook }: { webhook: Webhook }) {
         {subscriptions.length === 0 && <span class="muted">nobody yet</span>}
         {mayChange && sources.length > 0 && (
           <>
-            <FilterField label="Channel (optional)" value={channel} onChange={setChannel} />
+            <input
+              class="input"
+              style={{ maxWidth: "160px" }}
+              placeholder="Channel (optional)"
+              aria-label="Channel (optional)"
+              value={channel}
+              onInput={({ currentTarget }) => setChannel(currentTarget.value.trim())}
+            />
             <Select
               label="Subscribe to a source"
               value=""

@@ -17,8 +17,8 @@ const COLUMNS: readonly Column[] = [
   { title: "Next" },
   { title: "Source" },
   { title: "Schedule" },
-  { title: "Missed instants", isExtra: true },
-  { title: "Last call", isExtra: true },
+  { title: "Missed instants", hide: "narrow" },
+  { title: "Last call", hide: "narrow" },
 ];
 
 type Timer = NonNullable<Source["timers"]>[number];

@@ -19,11 +19,11 @@ import { type Column, Table } from "../parts/table.tsx";
 const COLUMNS: readonly Column[] = [
   { title: "Name" },
   { title: "State" },
-  { title: "Trigger", isExtra: true },
+  { title: "Trigger", hide: "narrow" },
   { title: "Events, last hour" },
-  { title: "Last call", isExtra: true },
-  { title: "Failed of 20", isNumber: true, isExtra: true },
-  { title: "Memory", isNumber: true, isExtra: true },
+  { title: "Last call", hide: "medium" },
+  { title: "Failed of 20", isNumber: true, hide: "narrow" },
+  { title: "Memory", isNumber: true, hide: "medium" },
 ];
 
 const LOOK_EVERY_MS = 2000;
@@ -112,7 +112,7 @@ function Row({ source, activity }: { source: Source; activity: Activity | undefi
   const [last] = activity?.calls ?? [];
   return (
     <tr>
-      <td style={{ maxWidth: "320px" }}>
+      <td style={{ minWidth: "120px", maxWidth: "320px" }}>
         <div class="stack tight">
           <Link href={`/sources/${source.id}`} class="cut">
             <strong>{source.name}</strong>
@@ -124,7 +124,7 @@ function Row({ source, activity }: { source: Source; activity: Activity | undefi
         <SourceState source={source} />
       </td>
       <td class="hide-narrow">
-        <TriggerOf source={source} />
+        <TriggerOf source={source} hasCopy />
       </td>
       <td>
         {activity !== undefined && (
@@ -134,9 +134,9 @@ function Row({ source, activity }: { source: Source; activity: Activity | undefi
           </span>
         )}
       </td>
-      <td class="hide-narrow">{last === undefined ? <span class="muted">never</span> : <Ago at={last.started_at_ms} />}</td>
+      <td class="hide-medium">{last === undefined ? <span class="muted">never</span> : <Ago at={last.started_at_ms} />}</td>
       <td class="hide-narrow number">{failed === 0 ? <span class="muted">0</span> : <StateMark tone="bad">{failed}</StateMark>}</td>
-      <td class="hide-narrow number">{activity?.memory_bytes === undefined ? <span class="muted">cold</span> : bytes(activity.memory_bytes)}</td>
+      <td class="hide-medium number">{activity?.memory_bytes === undefined ? <span class="muted">cold</span> : bytes(activity.memory_bytes)}</td>
     </tr>
   );
 }
@@ -153,7 +153,7 @@ export function SourceState({ source }: { source: Source }) {
 }
 
 /** What calls it. */
-export function TriggerOf({ source }: { source: Source }) {
+export function TriggerOf({ source, hasCopy = false }: { source: Source; hasCopy?: boolean }) {
   const { endpoint_url: endpoint, timers = [], active } = source;
   const [timer] = timers;
   if (timer !== undefined)
@@ -167,7 +167,15 @@ export function TriggerOf({ source }: { source: Source }) {
         )}
       </span>
     );
-  return <span class="muted">{endpoint === undefined ? "by hand" : "HTTP"}</span>;
+  if (endpoint === undefined) return <span class="muted">by hand</span>;
+  return (
+    <span class="row">
+      <span class="muted" title={endpoint}>
+        HTTP
+      </span>
+      {hasCopy && <CopyButton text={endpoint} label="Copy" />}
+    </span>
+  );
 }
 
 function fits(query: string, state: string): (source: Source) => boolean {

@@ -61,11 +61,11 @@ export function Figures() {
 
 function Queues({ figures }: { figures: FiguresRecord }) {
   const queues: readonly (readonly [name: string, count: number])[] = [
-    ["calls that run", figures.running_calls],
-    ["calls that wait for their turn", figures.waiting_calls],
-    ["requests that are acknowledged and not done", figures.pending_requests],
-    ["deliveries that are pending", figures.pending_deliveries],
-    ["events that are postponed", figures.postponed_events],
+    ["running calls", figures.running_calls],
+    ["waiting calls", figures.waiting_calls],
+    ["requests to run", figures.pending_requests],
+    ["pending deliveries", figures.pending_deliveries],
+    ["postponed events", figures.postponed_events],
   ];
   return (
     <section class="panel padded stack tight" aria-label="Queues">

@@ -10,7 +10,7 @@ const COLUMNS: readonly Column[] = [
   { title: "Kind" },
   { title: "On disk", isNumber: true },
   { title: "Kept", isNumber: true },
-  { title: "At most", isExtra: true },
+  { title: "At most", hide: "narrow" },
 ];
 
 type Usage = Awaited<ReturnType<ReturnType<typeof useClient>["server"]["usage"]>>;

@@ -16,7 +16,7 @@ const COLUMNS: readonly Column[] = [
   { title: "Where" },
   { title: "State" },
   { title: "Pending", isNumber: true },
-  { title: "Delivered", isNumber: true, isExtra: true },
+  { title: "Delivered", isNumber: true, hide: "narrow" },
   { title: "Failed", isNumber: true },
 ];
 

@@ -2,8 +2,8 @@ export interface Column {
   readonly title: string;
   /** Digits stand under each other at the right. */
   readonly isNumber?: boolean;
-  /** Left out where there is little room; its cells say so too. */
-  readonly isExtra?: boolean;
+  /** Below which width it is left out; its cells say so too. */
+  readonly hide?: "narrow" | "medium";
 }
 
 /** Rows under the titles of their columns. */
@@ -13,8 +13,8 @@ export function Table({ columns, children }: { columns: readonly Column[]; child
       <table class="table">
         <thead>
           <tr>
-            {columns.map(({ title, isNumber = false, isExtra = false }) => (
-              <th key={title} scope="col" class={`${isNumber ? "number" : ""} ${isExtra ? "hide-narrow" : ""}`}>
+            {columns.map(({ title, isNumber = false, hide }) => (
+              <th key={title} scope="col" class={`${isNumber ? "number" : ""} ${hide === undefined ? "" : `hide-${hide}`}`}>
                 {title}
               </th>
             ))}

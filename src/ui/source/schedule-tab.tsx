@@ -3,13 +3,14 @@ import { useClient } from "../app-context.ts";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { StateMark, type Tone } from "../parts/state-mark.tsx";
 import { At, Until } from "../parts/time.tsx";
+import { NextInstants } from "../parts/next-instants.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { plural } from "../text-of.ts";
 import { useLoaded } from "../use-loaded.ts";
 import type { TabProps } from "./tab-props.ts";
 import { type Column, Table } from "../parts/table.tsx";
 
-const COLUMNS: readonly Column[] = [{ title: "Planned" }, { title: "What became of it" }, { title: "Why", isExtra: true }, { title: "Run" }];
+const COLUMNS: readonly Column[] = [{ title: "Planned" }, { title: "What became of it" }, { title: "Why", hide: "narrow" }, { title: "Run" }];
 
 const LOOK_EVERY_MS = 2000;
 const SHOWN = 100;
@@ -34,17 +35,20 @@ export function ScheduleTab({ source }: TabProps) {
   return (
     <div class="stack">
       {timers.map((timer) => (
-        <p class="panel padded row wrap" key={timer.prop}>
-          <strong>{timer.prop}</strong>
-          <span>{timer.cron === undefined ? `every ${timer.intervalSeconds ?? "?"} s` : `${timer.cron} (${timer.timezone ?? "UTC"})`}</span>
-          {timer.next_at_ms !== undefined && source.active && (
-            <span>
-              next <At at={timer.next_at_ms} />, <Until at={timer.next_at_ms} />
-            </span>
-          )}
-          <span class="muted">missed instants: {timer.catch_up}</span>
-          <Link href={`/sources/${source.id}/configuration`}>Change it</Link>
-        </p>
+        <div class="panel padded stack tight" key={timer.prop}>
+          <p class="row wrap">
+            <strong>{timer.prop}</strong>
+            <span>{timer.cron === undefined ? `every ${timer.intervalSeconds ?? "?"} s` : `${timer.cron} (${timer.timezone ?? "UTC"})`}</span>
+            {timer.next_at_ms !== undefined && source.active && (
+              <span>
+                next <At at={timer.next_at_ms} />, <Until at={timer.next_at_ms} />
+              </span>
+            )}
+            <span class="muted">missed instants: {timer.catch_up}</span>
+            <Link href={`/sources/${source.id}/configuration`}>Change it</Link>
+          </p>
+          {timer.cron !== undefined && source.active && <NextInstants cron={timer.cron} timezone={timer.timezone} />}
+        </div>
       ))}
       {instants.length === 0 && <p class="muted">Nothing has come due yet.</p>}
       {instants.length > 0 && (

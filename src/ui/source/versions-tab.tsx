@@ -14,8 +14,8 @@ import { type Column, Table } from "../parts/table.tsx";
 const COLUMNS: readonly Column[] = [
   { title: "Version" },
   { title: "Since" },
-  { title: "Component", isExtra: true },
-  { title: "Code", isExtra: true },
+  { title: "Component", hide: "narrow" },
+  { title: "Code", hide: "narrow" },
   { title: "" },
 ];
 
