@@ -299,10 +299,10 @@ async function page() {
     component_code:
       'export default { name: "large", version: "1", run() { this.$emit({ list: Array.from({ length: 60_000 }, (_, n) => ({ n, name: "number " + n, more: "x".repeat(50) })) }, { summary: "large" }); } };',
   });
-  await api("POST", `/v1/sources/${large.data.id}/run`, {});
+  await api("POST", `/v1/sources/${large.id}/run`, {});
   const opens = [];
   for (let n = 0; n < 10; n++) {
-    await opened.goto(`${base}/sources/${large.data.id}/events`);
+    await opened.goto(`${base}/sources/${large.id}/events`);
     const row = opened.locator(".long-list .item");
     await row.waitFor();
     opens.push(
@@ -320,7 +320,7 @@ async function page() {
     `page: a list of ${count} events scrolled in 600 steps: frames p50 ${round(median(gaps), 1)} ms, p99 ${round(quantile(gaps, 0.99), 1)} ms, longest ${round(Math.max(...gaps), 1)} ms`,
   );
   run("delete", source.id);
-  run("delete", large.data.id);
+  run("delete", large.id);
   run("down");
 }
 

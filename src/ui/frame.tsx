@@ -4,19 +4,12 @@ import { useGo } from "./address.ts";
 import { useClient, useSession } from "./app-context.ts";
 import { Icon } from "./icons.tsx";
 import { Help, Palette } from "./palette.tsx";
-import { AccountsPage } from "./pages/accounts.tsx";
-import { ActionsPage } from "./pages/actions.tsx";
-import { NewSourcePage } from "./pages/new-source.tsx";
-import { SchedulePage } from "./pages/schedule.tsx";
+import { AccountsPage, ActionsPage, NewSourcePage, SchedulePage, SourcePage, StatusPage, StoresPage, WebhooksPage, prefetchPages } from "./pages/lazy-pages.ts";
 import { SourcesPage } from "./pages/sources.tsx";
-import { StatusPage } from "./pages/status.tsx";
-import { StoresPage } from "./pages/stores.tsx";
-import { WebhooksPage } from "./pages/webhooks.tsx";
 import { Empty } from "./parts/problem.tsx";
 import { Toasts } from "./parts/toast.tsx";
 import { usePreference } from "./preferences.ts";
 import { SECTIONS } from "./sections.ts";
-import { SourcePage } from "./source/source-page.tsx";
 import { useLoaded } from "./use-loaded.ts";
 
 const LOOK_EVERY_MS = 3000;
@@ -31,6 +24,7 @@ export function Frame() {
   const isAlive = error === undefined;
   useTheme();
   useKeys(setOpen);
+  useEffect(prefetchPages, []);
   return (
     <div class="frame">
       <Top isAlive={isAlive} onSearch={() => setOpen("palette")} />

@@ -35,12 +35,13 @@ export function keys(page: Page): Hand {
     for (let count = 0; count < MOST_TABS && !(await isFocused(target)); count++) await page.keyboard.press("Tab");
     expect(await isFocused(target)).toBe(true);
     // Whoever cannot see where they are is lost.
-    const isSeen = await page.evaluate(`(() => {
+    const isSeen = (): Promise<unknown> =>
+      page.evaluate(`(() => {
       const { activeElement } = document;
       const style = getComputedStyle(activeElement.shadowRoot?.querySelector(".cm-focused") ?? activeElement);
       return style.outlineStyle !== "none" || style.boxShadow !== "none";
     })()`);
-    expect(isSeen).toBe(true);
+    await expect.poll(isSeen).toBe(true);
   };
   return {
     press: async (target) => {

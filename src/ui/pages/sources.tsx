@@ -6,13 +6,14 @@ import { type useClient, useMayChange, useSession } from "../app-context.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Empty, Problem } from "../parts/problem.tsx";
 import { Sparkline } from "../parts/sparkline.tsx";
+import { SourceState, TriggerOf } from "../parts/source-parts.tsx";
 import { StateMark } from "../parts/state-mark.tsx";
-import { Ago, Until } from "../parts/time.tsx";
+import { Ago } from "../parts/time.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { bytes, plural } from "../text-of.ts";
 import type { Source } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
-import { NewSourcePage } from "./new-source.tsx";
+import { NewSourcePage } from "./lazy-pages.ts";
 import { SearchField, Select } from "../parts/fields.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 
@@ -138,43 +139,6 @@ function Row({ source, activity }: { source: Source; activity: Activity | undefi
       <td class="hide-narrow number">{failed === 0 ? <span class="muted">0</span> : <StateMark tone="bad">{failed}</StateMark>}</td>
       <td class="hide-medium number">{activity?.memory_bytes === undefined ? <span class="muted">cold</span> : bytes(activity.memory_bytes)}</td>
     </tr>
-  );
-}
-
-export function SourceState({ source }: { source: Source }) {
-  const { active, problems = [] } = source;
-  if (problems.length > 0)
-    return (
-      <span title={problems.join("\n")}>
-        <StateMark tone="bad">problem</StateMark>
-      </span>
-    );
-  return active ? <StateMark tone="good">active</StateMark> : <StateMark tone="plain">inactive</StateMark>;
-}
-
-/** What calls it. */
-export function TriggerOf({ source, hasCopy = false }: { source: Source; hasCopy?: boolean }) {
-  const { endpoint_url: endpoint, timers = [], active } = source;
-  const [timer] = timers;
-  if (timer !== undefined)
-    return (
-      <span class="row">
-        <span>{timer.cron ?? `every ${timer.intervalSeconds ?? "?"} s`}</span>
-        {active && timer.next_at_ms !== undefined && (
-          <span class="muted">
-            <Until at={timer.next_at_ms} />
-          </span>
-        )}
-      </span>
-    );
-  if (endpoint === undefined) return <span class="muted">by hand</span>;
-  return (
-    <span class="row">
-      <span class="muted" title={endpoint}>
-        HTTP
-      </span>
-      {hasCopy && <CopyButton text={endpoint} label="Copy" />}
-    </span>
   );
 }
 

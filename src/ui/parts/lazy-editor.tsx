@@ -1,12 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
-import type { EditorProps } from "./editor-props.ts";
-import { Waiting } from "./waiting.tsx";
+import { lazy } from "./lazy.tsx";
 
 /** The editor is larger than all the rest: it is loaded when it is needed. */
-export function LazyEditor(props: EditorProps) {
-  const [loaded, setLoaded] = useState<{ CodeEditor: (props: EditorProps) => preact.ComponentChild }>();
-  useEffect(() => {
-    void import("./code-editor.tsx").then(setLoaded);
-  }, []);
-  return loaded === undefined ? <Waiting /> : <loaded.CodeEditor {...props} />;
-}
+export const LazyEditor = lazy(async () => (await import("./code-editor.tsx")).CodeEditor);

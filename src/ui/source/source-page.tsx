@@ -8,7 +8,7 @@ import { Menu } from "../parts/menu.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { tell, telling } from "../parts/toast.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import { SourceState, TriggerOf } from "../pages/sources.tsx";
+import { SourceState, TriggerOf } from "../parts/source-parts.tsx";
 import { useLoaded } from "../use-loaded.ts";
 import type { TabProps } from "./tab-props.ts";
 import { CodeTab } from "./code-tab.tsx";

@@ -1,0 +1,9 @@
+/** One file: many small ones would cost more to ask for than they are worth. */
+export { SourcePage } from "../source/source-page.tsx";
+export { AccountsPage } from "./accounts.tsx";
+export { ActionsPage } from "./actions.tsx";
+export { NewSourcePage } from "./new-source.tsx";
+export { SchedulePage } from "./schedule.tsx";
+export { StatusPage } from "./status.tsx";
+export { StoresPage } from "./stores.tsx";
+export { WebhooksPage } from "./webhooks.tsx";

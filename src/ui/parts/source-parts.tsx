@@ -1,0 +1,41 @@
+import type { Source } from "../types.ts";
+import { CopyButton } from "./copy-button.tsx";
+import { StateMark } from "./state-mark.tsx";
+import { Until } from "./time.tsx";
+
+export function SourceState({ source }: { source: Source }) {
+  const { active, problems = [] } = source;
+  if (problems.length > 0)
+    return (
+      <span title={problems.join("\n")}>
+        <StateMark tone="bad">problem</StateMark>
+      </span>
+    );
+  return active ? <StateMark tone="good">active</StateMark> : <StateMark tone="plain">inactive</StateMark>;
+}
+
+/** What calls it. */
+export function TriggerOf({ source, hasCopy = false }: { source: Source; hasCopy?: boolean }) {
+  const { endpoint_url: endpoint, timers = [], active } = source;
+  const [timer] = timers;
+  if (timer !== undefined)
+    return (
+      <span class="row">
+        <span>{timer.cron ?? `every ${timer.intervalSeconds ?? "?"} s`}</span>
+        {active && timer.next_at_ms !== undefined && (
+          <span class="muted">
+            <Until at={timer.next_at_ms} />
+          </span>
+        )}
+      </span>
+    );
+  if (endpoint === undefined) return <span class="muted">by hand</span>;
+  return (
+    <span class="row">
+      <span class="muted" title={endpoint}>
+        HTTP
+      </span>
+      {hasCopy && <CopyButton text={endpoint} label="Copy" />}
+    </span>
+  );
+}
