@@ -44,6 +44,13 @@ describe("a source on the page", () => {
     await page.keyboard.insertText(ORDERS.replace('"one"', '"two"'));
     await page.keyboard.press("Control+s");
     await page.getByText("Saved: version 2 runs").waitFor();
+    await page.getByText("version 2", { exact: true }).waitFor();
+    // Whoever goes on typing is still in the editor, and before them is what they have saved.
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("// and on");
+    await page.getByText("// and on").waitFor();
+    await page.keyboard.press("Control+z");
+    await page.getByText("// and on").waitFor({ state: "detached" });
     expect(await order(source.endpoint_url, { id: "c" })).toBe("two");
     await page.getByRole("link", { name: "Versions" }).click();
     await page.getByRole("button", { name: "Difference" }).click();

@@ -16,6 +16,8 @@ interface Base {
   /** The editor is made anew for another one. */
   readonly key: string;
   readonly componentId: string;
+  /** Of the source, when it ran this code. */
+  readonly version: number;
   readonly entry: string;
   readonly files: Readonly<Record<string, string>>;
 }
@@ -28,7 +30,13 @@ export function CodeTab({ source, reload }: TabProps) {
   const loaded: Base | undefined =
     code === undefined
       ? undefined
-      : { key: code.id, componentId: code.id, entry: code.component_path, files: { [code.component_path]: code.code, ...code.component_files } };
+      : {
+          key: code.id,
+          componentId: code.id,
+          version: source.version,
+          entry: code.component_path,
+          files: { [code.component_path]: code.code, ...code.component_files },
+        };
   useEffect(() => {
     if (base === undefined && loaded !== undefined) setBase(loaded);
   }, [base, loaded]);
@@ -39,7 +47,7 @@ export function CodeTab({ source, reload }: TabProps) {
       key={base.key}
       source={source}
       base={base}
-      newer={loaded?.componentId === base.componentId ? undefined : loaded}
+      newer={loaded !== undefined && loaded.version > base.version && loaded.componentId !== base.componentId ? loaded : undefined}
       onBase={setBase}
       onSaved={reload}
     />
@@ -79,7 +87,8 @@ function Editing({ source, base, newer, onBase, onSaved }: EditingProps) {
     const { [base.entry]: entry = "", ...others } = files;
     try {
       const after = await client.sources.update(source.id, { component_code: entry, component_path: base.entry, component_files: others });
-      onBase({ ...base, componentId: after.component_id, files });
+      // What is looked up about the source is older for a moment.
+      onBase({ ...base, componentId: after.component_id, version: after.version, files });
       // What was typed meanwhile is not saved yet.
       setEdited((before) => Object.fromEntries(Object.entries(before).filter(([name, text]) => files[name] !== text)));
       onSaved();
@@ -111,7 +120,7 @@ function Editing({ source, base, newer, onBase, onSaved }: EditingProps) {
           <button type="button" class="button" onClick={() => onBase(newer)}>
             Load it, without my changes
           </button>
-          <button type="button" class="button" onClick={() => onBase({ ...base, componentId: newer.componentId })}>
+          <button type="button" class="button" onClick={() => onBase({ ...base, componentId: newer.componentId, version: newer.version })}>
             Go on with mine
           </button>
         </div>
