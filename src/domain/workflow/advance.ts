@@ -1,0 +1,134 @@
+import type { JsonObject, JsonValue } from "../json.ts";
+import type { CodeStep, ForEachStep, IfStep, ParallelStep, Step, SwitchStep } from "./workflow.ts";
+
+/** What is known of a step of a run once it is over: the part of its record that says what comes next. */
+export interface StepResult {
+  /** What later steps read under its namespace: exports, and `$return_value`. */
+  readonly exports: JsonObject;
+  /** Of a branch which was taken, of a loop what it goes over. */
+  readonly decision?: JsonValue;
+  /** The run ends with it (`$.flow.exit`). */
+  readonly isExit?: true;
+}
+
+/** What a run does next: a step's code, or what a branch or a loop depends on. */
+export interface StepCall {
+  /** Its place in this run, the same whenever the run is looked at: `2`, `3.then.0`, `4.[17].0`. */
+  readonly path: string;
+  readonly step: CodeStep | IfStep | SwitchStep | ForEachStep;
+  /** Namespace → what it came to: all that has ended before it, with the items of the loops around it. */
+  readonly steps: JsonObject;
+}
+
+/** What a run comes to, as far as is known. */
+export interface Progress {
+  /** May begin now; those that have begun already are among them. */
+  readonly ready: readonly StepCall[];
+  readonly isDone: boolean;
+  /** What the last steps have left for whoever reads the run. */
+  readonly steps: JsonObject;
+}
+
+/** Items that one loop may go over; more is an error of the run. */
+export const MOST_ITEMS = 1000;
+
+/**
+ * What comes next in a run, from its file and what is known of its steps. Nothing else is remembered: after a crash the
+ * same records lead to the same calls.
+ */
+export function advance(steps: readonly Step[], results: ReadonlyMap<string, StepResult>, trigger: JsonObject): Progress {
+  const walk = new Walk(results);
+  const scope: JsonObject = { trigger };
+  const isOver = walk.sequence(steps, "", scope);
+  return { ready: walk.isExit ? [] : walk.ready, isDone: isOver || walk.isExit, steps: scope };
+}
+
+interface Decided {
+  readonly path: string;
+  readonly decision: JsonValue | undefined;
+}
+
+class Walk {
+  readonly ready: StepCall[] = [];
+  isExit = false;
+  readonly #results: ReadonlyMap<string, StepResult>;
+
+  constructor(results: ReadonlyMap<string, StepResult>) {
+    this.#results = results;
+  }
+
+  /** True when all of it has ended. What it comes to is added to `scope`. */
+  sequence(steps: readonly Step[], prefix: string, scope: JsonObject): boolean {
+    for (const [index, step] of steps.entries()) {
+      if (!this.#step(step, `${prefix}${index}`, scope)) return false;
+      if (this.isExit) return true;
+    }
+    return true;
+  }
+
+  #step(step: Step, path: string, scope: JsonObject): boolean {
+    if (step.kind === "parallel") return this.#parallel(step, path, scope);
+    const result = this.#results.get(path);
+    if (result === undefined) {
+      this.ready.push({ path, step, steps: { ...scope } });
+      return false;
+    }
+    if (result.isExit === true) this.isExit = true;
+    scope[step.namespace] = result.exports;
+    if (this.isExit || step.kind === "code") return true;
+    const decided = { path, decision: result.decision };
+    return step.kind === "for_each" ? this.#loop(step, decided, scope) : this.#branch(step, decided, scope);
+  }
+
+  #branch(step: IfStep | SwitchStep, { path, decision }: Decided, scope: JsonObject): boolean {
+    const [name, steps] = step.kind === "if" ? ifBranch(step, decision) : switchBranch(step, decision);
+    return this.sequence(steps, `${path}.${name}.`, scope);
+  }
+
+  /** Branches do not see each other; what comes after them sees all. */
+  #parallel({ namespace, branches }: ParallelStep, path: string, scope: JsonObject): boolean {
+    const before = { ...scope };
+    let isOver = true;
+    for (const { name, steps } of branches) {
+      const own = { ...before };
+      isOver = this.sequence(steps, `${path}.${name}.`, own) && isOver;
+      Object.assign(scope, own);
+    }
+    scope[namespace] = {};
+    return isOver || this.isExit;
+  }
+
+  /** A few items at a time, in their order. What its last step returned for each is what the loop comes to. */
+  #loop({ namespace, concurrency, steps }: ForEachStep, { path, decision }: Decided, scope: JsonObject): boolean {
+    const items = Array.isArray(decision) ? decision : [];
+    const values: JsonValue[] = [];
+    let [isOver, begun] = [true, 0];
+    for (const [index, item] of items.entries()) {
+      const own: JsonObject = { ...scope, [namespace]: { item, index } };
+      const isItemOver = this.sequence(steps, `${path}.[${index}].`, own);
+      if (this.isExit) return true;
+      values.push(isItemOver ? lastValue(steps, own) : null);
+      if (isItemOver) continue;
+      isOver = false;
+      if (++begun === concurrency) break;
+    }
+    scope[namespace] = { $return_value: values };
+    return isOver;
+  }
+}
+
+function ifBranch({ whenTrue, otherwise }: IfStep, decision: JsonValue | undefined): readonly [string, readonly Step[]] {
+  return decision === true ? ["then", whenTrue] : ["else", otherwise];
+}
+
+/** The decision is the place of the case; without one it is the default. */
+function switchBranch({ cases, otherwise }: SwitchStep, decision: JsonValue | undefined): readonly [string, readonly Step[]] {
+  const chosen = typeof decision === "number" ? cases[decision] : undefined;
+  return chosen === undefined ? ["default", otherwise] : [`case${String(decision)}`, chosen.steps];
+}
+
+function lastValue(steps: readonly Step[], scope: JsonObject): JsonValue {
+  const namespace = steps.at(-1)?.namespace;
+  const result = namespace === undefined ? undefined : scope[namespace];
+  return typeof result === "object" && result !== null && !Array.isArray(result) ? (result["$return_value"] ?? null) : null;
+}

@@ -1,0 +1,260 @@
+import { type JsonValue, isJsonObject } from "../json.ts";
+import { parseTimer } from "../schedule.ts";
+import type { CodeStep, Step, StepCode, Workflow, WorkflowSettings, WorkflowTrigger } from "./workflow.ts";
+import { everyStep } from "./workflow.ts";
+import { type FileProblem, type Value, YamlReader } from "./yaml-reader.ts";
+
+/** The schema of the hosted platform's export (workflows.md §1), which ours extends. */
+export const WORKFLOW_SCHEMA = "workflow/2022.04";
+
+export type WorkflowRead =
+  /** `warnings`: what is said in the file and does nothing. */
+  | { readonly kind: "valid"; readonly workflow: Workflow; readonly warnings: readonly FileProblem[] }
+  | { readonly kind: "invalid"; readonly problems: readonly FileProblem[] };
+
+/** As the hosted platform documents them (workflows.md §2), but for the time a step has, which is per run there. */
+const DEFAULTS: WorkflowSettings = { concurrency: 10, retries: 8, timeout: 300, records: false };
+
+const MOST_STEPS = 1000;
+const MOST_DEPTH = 20;
+const DAY_SECONDS = 86_400;
+/** Names that `steps` has for other things. */
+const RESERVED = new Set(["trigger", "__proto__", "constructor", "prototype"]);
+const IDENTIFIER = /^[A-Za-z_$][\w$]{0,99}$/;
+const REGISTRY_CODE = /^([a-z0-9_]+(?:-[a-z0-9_]+)+)(?:@(\d+\.\d+\.\d+[\w.+-]*))?$/;
+
+/** Reads `workflow.yaml`. What is wrong is told with its line, all of it at once. */
+export function readWorkflow(text: string): WorkflowRead {
+  const reader = new YamlReader(text);
+  const workflow = reader.problems.length > 0 ? undefined : new WorkflowReader(reader).workflow();
+  if (workflow === undefined || reader.problems.length > 0) return { kind: "invalid", problems: reader.problems.toSorted((a, b) => a.line - b.line) };
+  return { kind: "valid", workflow, warnings: reader.warnings };
+}
+
+class WorkflowReader {
+  readonly #reader: YamlReader;
+
+  constructor(reader: YamlReader) {
+    this.#reader = reader;
+  }
+
+  workflow(): Workflow | undefined {
+    const reader = this.#reader;
+    const members = reader.members(reader.root, "a workflow");
+    if (members === undefined) return undefined;
+    reader.warnOfOthers(members, ["schema", "name", "settings", "triggers", "steps", "org_id", "project_id"], "a workflow");
+    this.#checkSchema(members.get("schema"));
+    const name = this.#optional(members.get("name"), (value) => reader.text(value, "name"));
+    const settings = this.#optional(members.get("settings"), (value) => this.#settings(value)) ?? DEFAULTS;
+    const triggers = this.#optional(members.get("triggers"), (value) => this.#each(value, "triggers", (one) => this.#trigger(one))) ?? [];
+    const steps = this.#optional(members.get("steps"), (value) => this.#steps(value, "steps", 1)) ?? [];
+    if (name === undefined) reader.wrong(1, "a workflow wants a name");
+    if (steps.length === 0) reader.wrong(members.get("steps")?.line ?? 1, "a workflow wants at least one step");
+    this.#checkNames(steps);
+    return name === undefined ? undefined : { name, settings, triggers, steps };
+  }
+
+  #checkSchema(value: Value | undefined): void {
+    const found = this.#optional(value, (given) => this.#reader.text(given, "schema"));
+    if (value !== undefined && found !== undefined && found !== WORKFLOW_SCHEMA)
+      this.#reader.wrong(value.line, `schema ${JSON.stringify(found)} is not known here; it wants ${WORKFLOW_SCHEMA}`);
+  }
+
+  #settings(value: Value): WorkflowSettings {
+    const reader = this.#reader;
+    const members = reader.members(value, "settings") ?? new Map<string, Value>();
+    reader.warnOfOthers(members, ["error_notification", "concurrency", "throttle", "retries", "timeout", "record"], "settings");
+    const whole = (name: string, least: number, most: number): number | undefined =>
+      this.#optional(members.get(name), (given) => reader.whole(given, `settings.${name}`, { least, most }));
+    const throttle = this.#optional(members.get("throttle"), (given) => this.#throttle(given));
+    return {
+      concurrency: whole("concurrency", 1, 1000) ?? DEFAULTS.concurrency,
+      retries: whole("retries", 0, 100) ?? DEFAULTS.retries,
+      timeout: whole("timeout", 1, DAY_SECONDS) ?? DEFAULTS.timeout,
+      records: this.#optional(members.get("record"), (given) => reader.truth(given, "settings.record")) ?? DEFAULTS.records,
+      ...(throttle === undefined ? {} : { throttle }),
+    };
+  }
+
+  #throttle(value: Value): WorkflowSettings["throttle"] {
+    const members = this.#reader.members(value, "settings.throttle");
+    if (members === undefined) return undefined;
+    const whole = (name: string, most: number): number | undefined => {
+      const given = members.get(name);
+      const what = `settings.throttle.${name}`;
+      return given === undefined ? this.#reader.wrong(value.line, `${what} is missing`) : this.#reader.whole(given, what, { least: 1, most });
+    };
+    const [runs, seconds] = [whole("runs", 1_000_000), whole("seconds", DAY_SECONDS)];
+    return runs === undefined || seconds === undefined ? undefined : { runs, seconds };
+  }
+
+  #trigger(value: Value): WorkflowTrigger | undefined {
+    const reader = this.#reader;
+    const members = reader.members(value, "a trigger");
+    if (members === undefined) return undefined;
+    const id = this.#optional(members.get("id"), (given) => reader.text(given, "a trigger's id"));
+    const http = members.get("http");
+    const schedule = members.get("schedule");
+    const from = members.get("source") ?? members.get("workflow");
+    if (schedule !== undefined || id?.startsWith("ti_") === true) return this.#scheduleTrigger(id, schedule);
+    if (http !== undefined || id?.startsWith("hi_") === true) {
+      const custom = http === undefined ? undefined : reader.members(http, "http")?.get("custom_response");
+      return {
+        kind: "http",
+        ...(id === undefined ? {} : { id }),
+        customResponse: this.#optional(custom, (one) => reader.truth(one, "custom_response")) ?? true,
+      };
+    }
+    const emitter = from === undefined ? id : reader.text(from, "a trigger's source");
+    const channel = this.#optional(members.get("channel"), (given) => reader.text(given, "a trigger's channel")) ?? "";
+    if (emitter?.startsWith("ei_") === true) return reader.wrong(value.line, "a trigger by e-mail needs the hosted platform");
+    if (emitter !== undefined) return { kind: "events", emitter, channel };
+    return from === undefined ? reader.wrong(value.line, "a trigger wants an id, http, schedule, source or workflow") : undefined;
+  }
+
+  /** The hosted export names a schedule and does not tell it: without one of its own it waits to be given. */
+  #scheduleTrigger(id: string | undefined, value: Value | undefined): WorkflowTrigger | undefined {
+    const own = id === undefined ? {} : { id };
+    if (value === undefined) return { kind: "schedule", ...own };
+    const parsed = parseTimer(this.#reader.json(value, "schedule"));
+    if (typeof parsed === "string") return this.#reader.wrong(value.line, `schedule ${parsed}`);
+    return { kind: "schedule", ...own, schedule: parsed.schedule };
+  }
+
+  #steps(value: Value, what: string, depth: number): readonly Step[] {
+    if (depth > MOST_DEPTH) {
+      this.#reader.wrong(value.line, `steps may lie inside each other ${MOST_DEPTH} deep`);
+      return [];
+    }
+    return this.#each(value, what, (one) => this.#step(one, depth));
+  }
+
+  #step(value: Value, depth: number): Step | undefined {
+    const members = this.#reader.members(value, "a step");
+    if (members === undefined) return undefined;
+    const { line } = value;
+    const namespace = this.#optional(members.get("namespace"), (given) => this.#reader.text(given, "namespace"));
+    const inner = { namespace: namespace ?? `step_${line}`, line, depth: depth + 1 };
+    if (members.has("if")) return this.#ifStep(members, inner);
+    if (members.has("switch")) return this.#switchStep(members, inner);
+    if (members.has("parallel")) return this.#parallelStep(members, inner);
+    if (members.has("for_each")) return this.#forEachStep(members, inner);
+    if (namespace === undefined) return this.#reader.wrong(line, "a step wants a namespace");
+    return this.#codeStep(members, { namespace, line });
+  }
+
+  #codeStep(members: ReadonlyMap<string, Value>, { namespace, line }: Pick<CodeStep, "namespace" | "line">): CodeStep | undefined {
+    const reader = this.#reader;
+    reader.warnOfOthers(members, ["namespace", "runtime", "uses", "props", "retries", "id", "disabled"], `step ${namespace}`);
+    const runtime = this.#optional(members.get("runtime"), (given) => reader.text(given, "runtime"));
+    if (runtime !== undefined && !runtime.startsWith("nodejs"))
+      return reader.wrong(members.get("runtime")?.line ?? line, `step ${namespace} wants ${runtime}: only steps in JavaScript and TypeScript run here`);
+    const uses = members.get("uses");
+    if (uses === undefined) return reader.wrong(line, `step ${namespace} wants uses: a key of a registry, or a file as ./step/entry.mjs`);
+    const code = this.#code(uses, namespace);
+    const props = this.#optional(members.get("props"), (given) => reader.json(given, `props of ${namespace}`)) ?? {};
+    if (!isJsonObject(props)) return reader.wrong(members.get("props")?.line ?? line, `props of ${namespace} want names with values`);
+    const retries = this.#optional(members.get("retries"), (given) => reader.whole(given, `retries of ${namespace}`, { least: 0, most: 100 }));
+    return code === undefined ? undefined : { kind: "code", namespace, line, code, props, ...(retries === undefined ? {} : { retries }) };
+  }
+
+  #code(value: Value, namespace: string): StepCode | undefined {
+    const uses = this.#reader.text(value, `uses of ${namespace}`);
+    if (uses === undefined) return undefined;
+    if (uses.startsWith("./")) {
+      const path = uses.slice(2);
+      const isInside = path.split("/").every((part) => part !== "" && part !== "." && part !== "..") && !path.includes("\\");
+      if (!isInside) return this.#reader.wrong(value.line, `uses of ${namespace} names ${uses}, which lies outside the workflow's folder`);
+      if (!/\.[mc]?[jt]s$/.test(path))
+        return this.#reader.wrong(value.line, `uses of ${namespace} names ${uses}: only files of JavaScript and TypeScript run here`);
+      return { kind: "file", path };
+    }
+    const found = REGISTRY_CODE.exec(uses);
+    if (found === null)
+      return this.#reader.wrong(
+        value.line,
+        `uses of ${namespace} is ${JSON.stringify(uses)}; it wants a key as app-name, with @version or without, or a file as ./step/entry.mjs`,
+      );
+    const [, key = "", version] = found;
+    return { kind: "registry", key, ...(version === undefined ? {} : { version }) };
+  }
+
+  #ifStep(members: ReadonlyMap<string, Value>, { namespace, line, depth }: Inner): Step {
+    this.#reader.warnOfOthers(members, ["namespace", "if", "then", "else"], "if");
+    const condition = this.#value(members.get("if"), "if");
+    const whenTrue = this.#optional(members.get("then"), (given) => this.#steps(given, "then", depth));
+    const otherwise = this.#optional(members.get("else"), (given) => this.#steps(given, "else", depth)) ?? [];
+    if (whenTrue === undefined) this.#reader.wrong(line, "if wants then: a list of steps");
+    return { kind: "if", namespace, line, condition, whenTrue: whenTrue ?? [], otherwise };
+  }
+
+  #switchStep(members: ReadonlyMap<string, Value>, { namespace, line, depth }: Inner): Step {
+    const reader = this.#reader;
+    reader.warnOfOthers(members, ["namespace", "switch", "cases", "default"], "switch");
+    const listed = this.#optional(members.get("cases"), (given) => this.#each(given, "cases", (one) => this.#case(one, depth)));
+    if (listed === undefined) reader.wrong(line, "switch wants cases: a list of when and steps");
+    const otherwise = this.#optional(members.get("default"), (given) => this.#steps(given, "default", depth)) ?? [];
+    return { kind: "switch", namespace, line, value: this.#value(members.get("switch"), "switch"), cases: listed ?? [], otherwise };
+  }
+
+  #case(value: Value, depth: number): { readonly when: JsonValue; readonly steps: readonly Step[] } | undefined {
+    const members = this.#reader.members(value, "a case");
+    if (members === undefined) return undefined;
+    this.#reader.warnOfOthers(members, ["when", "steps"], "a case");
+    const steps = members.get("steps");
+    if (!members.has("when") || steps === undefined) return this.#reader.wrong(value.line, "a case wants when and steps");
+    return { when: this.#value(members.get("when"), "when"), steps: this.#steps(steps, "steps", depth) };
+  }
+
+  #parallelStep(members: ReadonlyMap<string, Value>, { namespace, line, depth }: Inner): Step {
+    this.#reader.warnOfOthers(members, ["namespace", "parallel"], "parallel");
+    const given = members.get("parallel");
+    const named = given === undefined ? undefined : this.#reader.members(given, "parallel");
+    const branches = [...(named ?? [])].map(([name, value]) => ({ name, steps: this.#steps(value, `branch ${name}`, depth) }));
+    return { kind: "parallel", namespace, line, branches };
+  }
+
+  #forEachStep(members: ReadonlyMap<string, Value>, { namespace, line, depth }: Inner): Step {
+    this.#reader.warnOfOthers(members, ["namespace", "for_each", "concurrency", "steps"], "for_each");
+    const concurrency = this.#optional(members.get("concurrency"), (given) => this.#reader.whole(given, "concurrency", { least: 1, most: 100 })) ?? 1;
+    const steps = this.#optional(members.get("steps"), (given) => this.#steps(given, "steps", depth));
+    if (steps === undefined) this.#reader.wrong(line, "for_each wants steps");
+    return { kind: "for_each", namespace, line, items: this.#value(members.get("for_each"), "for_each"), concurrency, steps: steps ?? [] };
+  }
+
+  #value(value: Value | undefined, what: string): JsonValue {
+    return this.#optional(value, (given) => this.#reader.json(given, what)) ?? null;
+  }
+
+  #optional<Found>(value: Value | undefined, read: (value: Value) => Found | undefined): Found | undefined {
+    return value === undefined ? undefined : read(value);
+  }
+
+  #each<Found>(value: Value, what: string, read: (value: Value) => Found | undefined): readonly Found[] {
+    return (this.#reader.list(value, what) ?? []).flatMap((one) => read(one) ?? []);
+  }
+
+  /** Results are found by these names, so each is there once. */
+  #checkNames(steps: readonly Step[]): void {
+    const lines = new Map<string, number>();
+    let count = 0;
+    for (const { namespace, line } of everyStep(steps)) {
+      const before = lines.get(namespace);
+      if (before !== undefined) this.#reader.wrong(line, `namespace ${namespace} stands at line ${before} already`);
+      else if (!IDENTIFIER.test(namespace) || RESERVED.has(namespace))
+        this.#reader.wrong(
+          line,
+          `namespace ${JSON.stringify(namespace)} is no name that code can use: it wants letters, digits, _ and $, and is not ${[...RESERVED].join(", ")}`,
+        );
+      lines.set(namespace, line);
+      if (++count === MOST_STEPS + 1) this.#reader.wrong(line, `a workflow may have ${MOST_STEPS} steps`);
+    }
+  }
+}
+
+interface Inner {
+  readonly namespace: string;
+  readonly line: number;
+  /** Of the steps inside it. */
+  readonly depth: number;
+}

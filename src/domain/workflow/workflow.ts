@@ -1,0 +1,108 @@
+import type { JsonObject, JsonValue } from "../json.ts";
+import type { Schedule } from "../schedule.ts";
+
+/** What is said in a workflow's file (workflows.md §1, and docs/workflows.md for what the hosted format leaves open). */
+export interface Workflow {
+  readonly name: string;
+  readonly settings: WorkflowSettings;
+  readonly triggers: readonly WorkflowTrigger[];
+  readonly steps: readonly Step[];
+}
+
+export interface WorkflowSettings {
+  /** Runs at the same time; with 1 they keep their order. */
+  readonly concurrency: number;
+  /** At most so many runs begin in each window. */
+  readonly throttle?: { readonly runs: number; readonly seconds: number };
+  /** How often a failed step is tried again. */
+  readonly retries: number;
+  /** How long one step may take, in seconds. */
+  readonly timeout: number;
+  /** Answers of third parties are kept, so that a run can be tried again without asking them. */
+  readonly records: boolean;
+}
+
+/** What begins a run. */
+export type WorkflowTrigger =
+  | { readonly kind: "http"; readonly id?: string; readonly customResponse: boolean }
+  | { readonly kind: "schedule"; readonly id?: string; readonly schedule?: Schedule }
+  /** Events of a source or of another workflow, by id or slug. */
+  | { readonly kind: "events"; readonly emitter: string; readonly channel: string };
+
+/** Where the code of a step comes from. */
+export type StepCode =
+  /** From the folder of the workflow. */
+  | { readonly kind: "file"; readonly path: string }
+  /** Of a registry; without a version the newest. */
+  | { readonly kind: "registry"; readonly key: string; readonly version?: string };
+
+export type Step = CodeStep | IfStep | SwitchStep | ParallelStep | ForEachStep;
+
+interface Named {
+  /** Later steps read its results as `steps.<namespace>`. */
+  readonly namespace: string;
+  /** Where it stands in the file, from 1. */
+  readonly line: number;
+}
+
+export interface CodeStep extends Named {
+  readonly kind: "code";
+  readonly code: StepCode;
+  /** Texts may hold `{{…}}`. */
+  readonly props: JsonObject;
+  /** Absent: as the workflow's settings say. */
+  readonly retries?: number;
+}
+
+/** One of two branches, by whether a condition holds; a text with `{{…}}`. */
+export interface IfStep extends Named {
+  readonly kind: "if";
+  readonly condition: JsonValue;
+  readonly whenTrue: readonly Step[];
+  readonly otherwise: readonly Step[];
+}
+
+export interface SwitchStep extends Named {
+  readonly kind: "switch";
+  readonly value: JsonValue;
+  readonly cases: readonly { readonly when: JsonValue; readonly steps: readonly Step[] }[];
+  readonly otherwise: readonly Step[];
+}
+
+export interface ParallelStep extends Named {
+  readonly kind: "parallel";
+  readonly branches: readonly { readonly name: string; readonly steps: readonly Step[] }[];
+}
+
+export interface ForEachStep extends Named {
+  readonly kind: "for_each";
+  /** A list, or a text with `{{…}}` that makes one. */
+  readonly items: JsonValue;
+  /** Items that are worked on at the same time. */
+  readonly concurrency: number;
+  readonly steps: readonly Step[];
+}
+
+/** Steps of any depth, in the order of the file. */
+export function* everyStep(steps: readonly Step[]): Generator<Step> {
+  for (const step of steps) {
+    yield step;
+    for (const inner of innerSteps(step)) yield* everyStep(inner);
+  }
+}
+
+/** The lists of steps that a step has. */
+function innerSteps(step: Step): readonly (readonly Step[])[] {
+  switch (step.kind) {
+    case "code":
+      return [];
+    case "if":
+      return [step.whenTrue, step.otherwise];
+    case "switch":
+      return [...step.cases.map(({ steps }) => steps), step.otherwise];
+    case "parallel":
+      return step.branches.map(({ steps }) => steps);
+    case "for_each":
+      return [step.steps];
+  }
+}
