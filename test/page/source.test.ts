@@ -52,11 +52,18 @@ describe("a source on the page", () => {
     await page.keyboard.press("Control+z");
     await page.getByText("// and on").waitFor({ state: "detached" });
     expect(await order(source.endpoint_url, { id: "c" })).toBe("two");
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await page.getByText("version 3", { exact: true }).waitFor();
+    await page.getByText('body: "one"').waitFor();
+    expect(await order(source.endpoint_url, { id: "undone" })).toBe("one");
     await page.getByRole("link", { name: "Versions" }).click();
-    await page.getByRole("button", { name: "Difference" }).click();
+    await page.getByRole("button", { name: "Roll back" }).first().click();
+    await page.getByText("Version 4 runs: it is version 2 again").waitFor();
+    await page.getByRole("link", { name: "Versions" }).click();
+    await page.getByRole("button", { name: "Difference" }).first().click();
     await page.getByText('+    this.http.respond({ status: 200, body: "two" });').waitFor();
-    await page.getByRole("button", { name: "Roll back" }).click();
-    await page.getByText("Version 3 runs: it is version 1 again").waitFor();
+    await page.getByRole("button", { name: "Roll back" }).first().click();
+    await page.getByText("Version 5 runs: it is version 3 again").waitFor();
     expect(await order(source.endpoint_url, { id: "d" })).toBe("one");
   });
 

@@ -16,7 +16,7 @@ export function AccountField({ id, prop, value, set, isDisabled, describedBy, is
   const chosen = isJsonObject(value) ? String(value["authProvisionId"] ?? "") : typeof value === "string" ? value : "";
   // Whoever has connected it for this field finds it chosen.
   useEffect(() => {
-    const connected = isDisabled ? undefined : takeConnected(accounts);
+    const connected = isDisabled ? undefined : takeConnected(accounts, prop.name);
     if (connected !== undefined) set(connected.id);
   }, [accounts]);
   return (
@@ -47,6 +47,7 @@ export function AccountField({ id, prop, value, set, isDisabled, describedBy, is
       {isConnecting && (
         <ConnectAccount
           app={app}
+          field={prop.name}
           onClose={() => setConnecting(false)}
           onConnected={(account) => {
             setConnecting(false);

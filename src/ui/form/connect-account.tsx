@@ -23,12 +23,14 @@ const OWN_PROVIDER: readonly Field[] = [
 
 interface ConnectProps {
   readonly app: string;
+  /** The prop that it is for, which finds it chosen after a sign-in elsewhere. */
+  readonly field?: string;
   readonly onConnected: (account: Account) => void;
   readonly onClose: () => void;
 }
 
 /** Connects an account of an app: by the fields that its accounts have, or by signing in at its provider in this window. */
-export function ConnectAccount({ app, onConnected, onClose }: ConnectProps) {
+export function ConnectAccount({ app, field, onConnected, onClose }: ConnectProps) {
   const client = useClient();
   const { value: known, error } = useLoaded(`app ${app}`, () => client.apps.get(app));
   const fields = known === undefined ? [] : fieldsOf(known.custom_fields_json);
@@ -41,7 +43,14 @@ export function ConnectAccount({ app, onConnected, onClose }: ConnectProps) {
     <Dialog title={`Connect ${known?.name ?? app}`} onClose={onClose}>
       {error === undefined && known === undefined && <Waiting lines={3} />}
       {(known !== undefined || error !== undefined) && way === "sign-in" && (
-        <SignIn app={app} fields={fields} wantsHttps={known?.oauth?.wants_https === true} isKnownProvider={isKnownProvider} onOther={() => setWay("fields")} />
+        <SignIn
+          app={app}
+          field={field}
+          fields={fields}
+          wantsHttps={known?.oauth?.wants_https === true}
+          isKnownProvider={isKnownProvider}
+          onOther={() => setWay("fields")}
+        />
       )}
       {(known !== undefined || error !== undefined) && way === "fields" && (
         <ByFields app={app} fields={[...fields, ...token]} onConnected={onConnected} onOther={() => setWay("sign-in")} />
@@ -132,13 +141,14 @@ interface SignInProps {
   readonly app: string;
   readonly fields: readonly Field[];
   readonly wantsHttps: boolean;
+  readonly field: string | undefined;
   /** Its addresses are known. */
   readonly isKnownProvider: boolean;
   readonly onOther: () => void;
 }
 
 /** With one's own client at the provider; the window goes there and comes back. */
-function SignIn({ app, fields, wantsHttps, isKnownProvider, onOther }: SignInProps) {
+function SignIn({ app, field, fields, wantsHttps, isKnownProvider, onOther }: SignInProps) {
   const client = useClient();
   const [given, setGiven] = useState<Readonly<Record<string, string>>>({});
   const [error, setError] = useState<unknown>();
@@ -147,13 +157,14 @@ function SignIn({ app, fields, wantsHttps, isKnownProvider, onOther }: SignInPro
   const signIn = (): void => {
     const scopes = (given["scopes"] ?? "").split(/\s+/).filter((scope) => scope !== "");
     const extra = Object.fromEntries(fields.flatMap(({ name }) => (given[name] === undefined ? [] : [[name, given[name] ?? ""]])));
-    beginOAuth(client, {
+    const params = {
       app,
       redirect_uri: redirect,
       fields: extra,
       ...textsOf(given, ["name", "client_id", "client_secret", "authorize_url", "token_url"]),
       ...(scopes.length === 0 ? {} : { scopes }),
-    }).catch(setError);
+    };
+    beginOAuth(client, params, field).catch(setError);
   };
   const asked = [
     { name: "name", isSecret: false, isOptional: true },

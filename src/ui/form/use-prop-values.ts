@@ -53,7 +53,9 @@ export function usePropValues({ code, declared, kept, sourceId }: Setup): PropVa
     props.flatMap(({ reloadProps, name }) => (reloadProps === true && (values[name] ?? null) !== null ? [[name, values[name] ?? null]] : [])),
   );
   useEffect(() => {
-    if (reloading === "[]" || Object.keys(changed).length === 0) return;
+    // What a source has is declared with it; what a draft has is not.
+    const isAsIs = Object.keys(changed).length === 0 && (sourceId !== undefined || Object.keys(kept).length === 0);
+    if (reloading === "[]" || isAsIs) return;
     let isLate = false;
     client.components.props({ ...code, ...source, configured_props: told, partial: true }).then(
       ({ dynamicProps }) => isLate || (setError(undefined), setAdded(dynamicProps.configurableProps)),

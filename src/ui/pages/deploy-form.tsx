@@ -1,9 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import type { CodeParams, DescribedRecord } from "../../api/components.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import { useGo } from "../address.ts";
 import { useClient } from "../app-context.ts";
 import { ComponentForm } from "../form/component-form.tsx";
-import { isSecretProp } from "../form/secret-props.ts";
+import { dropDraft, keepDraft, readDraft } from "../form/draft.ts";
 import { given, named, usePropValues } from "../form/use-prop-values.ts";
 import { DescribedHead } from "../parts/described.tsx";
 import { tell } from "../parts/toast.tsx";
@@ -12,20 +13,15 @@ import { tell } from "../parts/toast.tsx";
 export function DeployForm({ code, described }: { code: CodeParams; described: DescribedRecord }) {
   const client = useClient();
   const go = useGo();
-  const draft = `headwater-draft ${JSON.stringify(code)}`;
-  const [kept] = useState(() => readDraft(draft));
+  const [kept] = useState(() => valuesOf(code));
   const form = usePropValues({ code, declared: described.configurable_props, kept });
   const { props, values, changed } = form;
   const [name, setName] = useState("");
   const isSource = described.component_type === "source";
-  // A sign-in at a provider leads out of the page and back: what was filled in, but for secrets, is found again.
-  useEffect(() => {
-    const secret = new Set(props.filter(isSecretProp).map((prop) => prop.name));
-    sessionStorage.setItem(draft, JSON.stringify(Object.fromEntries(Object.entries(values).filter(([prop]) => !secret.has(prop)))));
-  }, [changed]);
+  useEffect(() => keepDraft(code, props, values), [changed, props]);
   const deploy = async (): Promise<void> => {
     const source = await client.sources.deploy({ ...code, configured_props: given(named(props, values)), ...(name === "" ? {} : { name }) });
-    sessionStorage.removeItem(draft);
+    dropDraft();
     tell(`Deployed ${source.name_slug}`);
     go(`/sources/${source.id}`);
   };
@@ -54,7 +50,7 @@ export function DeployForm({ code, described }: { code: CodeParams; described: D
   );
 }
 
-function readDraft(name: string) {
-  const text = sessionStorage.getItem(name);
-  return text === null ? {} : JSON.parse(text);
+function valuesOf(code: CodeParams): JsonObject {
+  const draft = readDraft();
+  return draft !== undefined && JSON.stringify(draft.code) === JSON.stringify(code) ? draft.values : {};
 }

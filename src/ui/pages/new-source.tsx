@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { CodeParams } from "../../api/components.ts";
 import { useQuery } from "../address.ts";
+import { dropDraft, readDraft } from "../form/draft.ts";
 import { useMayChange } from "../app-context.ts";
 import { Described } from "../parts/described.tsx";
 import { Empty } from "../parts/problem.tsx";
@@ -13,12 +14,15 @@ export function NewSourcePage() {
   const mayChange = useMayChange();
   const [key, setKey] = useQuery("key");
   const [url, setUrl] = useQuery("url");
-  const [text, setText] = useState<string>();
+  const [by] = useQuery("by");
+  // Code that was pasted before a sign-in led out of the page.
+  const [text, setText] = useState(() => (by === "code" ? readDraft()?.code.component_code : undefined));
   // An address that somebody was led to fetches nothing and runs nothing before they have agreed.
   const [agreed, setAgreed] = useState<string>();
   if (!mayChange) return <Empty title="This key may only read: it deploys nothing" />;
   const code = codeOf({ text, key, url: url === agreed ? url : "" });
   const back = (): void => {
+    dropDraft();
     setText(undefined);
     if (key !== "") setKey("");
     if (url !== "") setUrl("");

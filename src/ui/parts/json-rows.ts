@@ -4,7 +4,8 @@ import type { JsonValue } from "../../domain/json.ts";
 const OPEN_LEVELS = 2;
 /** Members of one value that are shown at once. */
 export const MOST_MEMBERS = 100;
-const MOST_HITS = 1000;
+/** More are not looked for. */
+export const MOST_HITS = 1000;
 
 /** A value inside a value. */
 export interface JsonNode {

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { JsonValue } from "../../domain/json.ts";
 import { copyText } from "../copy-text.ts";
-import { type JsonNode, MOST_MEMBERS, type Shape, countOf, pathOf, rowsOf, searchIn } from "./json-rows.ts";
+import { type JsonNode, MOST_HITS, MOST_MEMBERS, type Shape, countOf, pathOf, rowsOf, searchIn } from "./json-rows.ts";
 import { SearchField } from "./fields.tsx";
 
 const LONG_TEXT = 300;
@@ -41,7 +41,7 @@ export function JsonTree({ value, label }: { value: JsonValue; label: string }) 
       </div>
       {found !== undefined && (
         <p class="muted" role="status">
-          {found.hits.size === 0 ? "Nothing matches" : `${found.hits.size} found`}
+          {found.hits.size === 0 ? "Nothing matches" : found.hits.size === MOST_HITS ? `${MOST_HITS} or more found` : `${found.hits.size} found`}
         </p>
       )}
       {isRaw ? (

@@ -31,7 +31,7 @@ export function CodeTab({ source, reload }: TabProps) {
     code === undefined
       ? undefined
       : {
-          key: code.id,
+          key: `${code.id} ${source.version}`,
           componentId: code.id,
           version: source.version,
           entry: code.component_path,
@@ -86,7 +86,12 @@ function Editing({ source, base, newer, onBase, onSaved }: EditingProps) {
     const files = { ...base.files, ...edited };
     const { [base.entry]: entry = "", ...others } = files;
     try {
-      const after = await client.sources.update(source.id, { component_code: entry, component_path: base.entry, component_files: others });
+      const after = await client.sources.update(source.id, {
+        component_code: entry,
+        component_path: base.entry,
+        component_files: others,
+        if_version: base.version,
+      });
       // What is looked up about the source is older for a moment.
       onBase({ ...base, componentId: after.component_id, version: after.version, files });
       // What was typed meanwhile is not saved yet.
@@ -95,6 +100,8 @@ function Editing({ source, base, newer, onBase, onSaved }: EditingProps) {
       tell(`Saved: version ${after.version} runs`, () => void client.sources.rollback(source.id, {}).then(onSaved));
     } catch (thrown) {
       setRefusal(thrown);
+      // Somebody else may have put other code in its place: then that is shown.
+      onSaved();
     }
     setSaving(false);
   };

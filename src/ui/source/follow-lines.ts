@@ -9,7 +9,7 @@ const REMEMBERED = 1000;
 
 /**
  * What a source does, as it does it: what there is, then what comes. A stream that was cut off misses what happens until
- * it is open again: that is looked up, and where more happened than is told so, a line says so.
+ * it is open again: what is stored by then is looked up, and a line says that there may have been more.
  */
 export class FollowedLines {
   readonly #client: Client;
@@ -29,15 +29,19 @@ export class FollowedLines {
         signal: AbortSignal.any([signal, cut.signal]),
         onConnection: (isOpen) => isOpen || cut.abort(),
       });
-      await coming.opened;
-      const recent = await this.#client.invocations.observations(this.#sourceId, { limit: RECENT });
-      const known = new Bag(this.#shown);
-      const missed = recent.filter((line) => !known.take(keyOf(line)));
-      if (this.#shown.length > 0 && missed.length === RECENT) yield gapBefore(missed);
-      for (const line of missed) yield this.#note(line);
-      // Those that came while they were looked up are among them.
-      const told = new Bag(recent.map(keyOf));
-      for await (const line of coming) if (!told.take(keyOf(line))) yield this.#note(line);
+      try {
+        await coming.opened;
+        const recent = await this.#client.invocations.observations(this.#sourceId, { limit: RECENT });
+        const known = new Bag(this.#shown);
+        const missed = recent.filter((line) => !known.take(keyOf(line)));
+        if (this.#shown.length > 0) yield gapBefore(missed);
+        for (const line of missed) yield this.#note(line);
+        // Those that came while they were looked up are among them.
+        const told = new Bag(recent.map(keyOf));
+        for await (const line of coming) if (!told.take(keyOf(line))) yield this.#note(line);
+      } finally {
+        cut.abort();
+      }
     }
   }
 
@@ -53,7 +57,11 @@ function keyOf(line: Line): string {
 }
 
 function gapBefore([first]: readonly Line[]): Line {
-  return { k: "system", ts: first?.ts ?? Date.now(), msg: "Lines between are not shown here: this page was away for too long. Each run has its own log." };
+  return {
+    k: "system",
+    ts: first?.ts ?? Date.now(),
+    msg: "This page was cut off for a while. What a run printed meanwhile may be missing here; its own log has it once it has ended.",
+  };
 }
 
 /** Texts, each as often as it was put in. */

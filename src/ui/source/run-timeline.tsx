@@ -13,13 +13,11 @@ const LOOK_EVERY_MS = 3000;
 /** The one picture of the product: what called it, how long it ran, what it emitted, where that went, and what was dropped. */
 export function RunTimeline({ source, run }: { source: Source; run: Invocation }) {
   const client = useClient();
-  const { value: events = [] } = useLoaded(`events of ${run.id}`, async () =>
-    run.event_count === 0 ? [] : client.invocations.events(run.id, { limit: SHOWN }),
-  );
+  const { value: events = [] } = useLoaded(`events of ${run.id}`, () => client.invocations.events(run.id, { limit: SHOWN }));
   const { value: deliveries = [] } = useLoaded(
     `deliveries of ${run.id}`,
-    async () => (run.event_count === 0 ? [] : client.deliveries.ofInvocation(run.id)),
-    LOOK_EVERY_MS,
+    () => client.deliveries.ofInvocation(run.id),
+    events.length > 0 ? LOOK_EVERY_MS : undefined,
   );
   const total = Math.max(1, run.duration_ms);
   return (
