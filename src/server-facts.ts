@@ -53,21 +53,23 @@ const DAY_MS = 86_400_000;
 
 /** What the server tells of itself. */
 export function serverFacts(parts: Parts): ServerFacts {
-  let known: { readonly at: number; readonly usage: Promise<UsageRecord> } | undefined;
+  let known: { endsAt: number; readonly usage: Promise<UsageRecord> } | undefined;
   return {
     status: () => statusOf(parts),
     figures: () => figuresOf(parts),
+    disk: () => diskSpace(parts.home),
     usage() {
       const now = systemClock.now();
-      if (known === undefined || now - known.at > USAGE_AGE_MS) {
-        const found = { at: now, usage: usageOf(parts, now) };
-        known = found;
+      if (known !== undefined && now < known.endsAt) return known.usage;
+      // One that is under way is waited for, however long it takes.
+      const found = { endsAt: Number.POSITIVE_INFINITY, usage: usageOf(parts, now) };
+      known = found;
+      found.usage.then(
+        () => (found.endsAt = systemClock.now() + USAGE_AGE_MS),
         // What failed is tried again by whoever asks next.
-        found.usage.catch(() => {
-          if (known === found) known = undefined;
-        });
-      }
-      return known.usage;
+        () => (found.endsAt = 0),
+      );
+      return found.usage;
     },
   };
 }
@@ -98,7 +100,7 @@ async function figuresOf({ engine, store, metrics, home }: Parts): Promise<Figur
     memory_bytes: process.memoryUsage.rss(),
     database_bytes: size,
     running_calls: running,
-    waiting_calls: waiting,
+    waiting_calls: waiting + engine.processes.waiting,
     pending_requests: backlog.requests,
     pending_deliveries: backlog.deliveries,
     postponed_events: backlog.postponed,
@@ -106,12 +108,13 @@ async function figuresOf({ engine, store, metrics, home }: Parts): Promise<Figur
 }
 
 async function usageOf({ store, home, retention }: Parts, now: number): Promise<UsageRecord> {
-  const folders = Object.entries(FOLDERS).map(async ([name, folder]) => ({ name, bytes: await folderBytes(join(home, folder)) }));
-  const [kinds, { freeBytes, totalBytes }] = await Promise.all([store.usage(), diskSpace(home)]);
+  const sizes = Object.entries(FOLDERS).map(async ([name, folder]) => ({ name, bytes: await folderBytes(join(home, folder)) }));
+  // Awaited together: one that fails is told to whoever has asked, and to nobody else.
+  const [kinds, { freeBytes, totalBytes }, folders] = await Promise.all([store.usage(), diskSpace(home), Promise.all(sizes)]);
   return {
     at_ms: now,
     kinds: kinds.map((kind) => ({ ...kind })),
-    folders: await Promise.all(folders),
+    folders,
     free_bytes: freeBytes,
     total_bytes: totalBytes,
     keeps: { events: retention.maxEvents, invocations: retention.maxInvocations, days: retention.maxAgeMs / DAY_MS },

@@ -12,8 +12,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "an update lets old code write over what new code has stored",
     file: "src/engine/runs/live-source.ts",
-    find: 'const keys = kind === "hook" ? [] : owned.clashesOf(touched, unit);',
-    put: 'const keys: readonly string[] = kind === "hook" || kind !== "hook" ? [] : owned.clashesOf(touched, unit);',
+    find: 'const keys = kind === "hook" ? [] : this.#state.clashesOf(owned, unit, told);',
+    put: 'const keys: readonly string[] = kind === "hook" || kind !== "hook" ? [] : this.#state.clashesOf(owned, unit, told);',
     breaks: /never given twice|never go back|one step/,
   },
   {

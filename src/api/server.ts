@@ -34,7 +34,7 @@ const figures = z.object({
   memory_bytes: z.number().describe("of the server's own process"),
   database_bytes: z.number().describe("of the database with its log"),
   running_calls: z.number(),
-  waiting_calls: z.number().describe("that wait for their turn"),
+  waiting_calls: z.number().describe("that wait for their turn, or for a process"),
   pending_requests: z.number().describe("acknowledged, and not run to their end"),
   pending_deliveries: z.number(),
   postponed_events: z.number(),

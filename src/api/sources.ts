@@ -132,7 +132,7 @@ export const sources = {
   update: call(CALLS.sources.update, {
     tag,
     summary: "Changes code, name, props, variables or state: deactivate, swap, activate",
-    params: sourceParams,
+    params: sourceParams.extend({ if_version: whole(1, MOST_VERSIONS).optional().describe("only while this version runs, else PD_CONFLICT") }),
     answer: one(source),
   }),
   delete: call(CALLS.sources.delete, {

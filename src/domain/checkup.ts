@@ -34,6 +34,7 @@ export interface CheckedFacts {
   /** What encloses components, and why it is not the wall. */
   readonly sandbox: { readonly kind: "wall" | "belt"; readonly reason: string | undefined };
   readonly processes: { readonly count: number; readonly most: number };
+  /** Sources that wait for a process. */
   readonly waiting: number;
   readonly sources: readonly CheckedSource[];
   readonly accounts: readonly { readonly name: string; readonly problem: string | undefined }[];
@@ -101,8 +102,8 @@ function wall({ sandbox: { kind, reason } }: CheckedFacts): Finding {
 
 function load({ processes: { count, most }, waiting }: CheckedFacts): Finding {
   const about = "load";
-  const text = `${count} of at most ${most} processes of components, ${waiting} calls wait for their turn`;
-  if (count < most || waiting === 0) return { level: "good", about, text };
+  const text = `${count} of at most ${most} processes of components, ${waiting} are waited for`;
+  if (waiting === 0) return { level: "good", about, text };
   return { level: "attention", about, text, fix: "Start the server with more --processes, if the machine has the memory" };
 }
 
@@ -123,7 +124,8 @@ function webhookFindings({ id, name, active, inactiveReason, failingSince }: Che
   const about = `webhook ${name}`;
   if (!active && inactiveReason !== undefined)
     return [{ level: "bad", about, text: `the server has deactivated it: ${inactiveReason}`, fix: `pd webhooks update ${id} --activate --replay-missed` }];
-  if (failingSince === undefined) return [];
+  // One that its owner has deactivated is not tried, whatever came of it before.
+  if (!active || failingSince === undefined) return [];
   const hours = (now - failingSince) / 3_600_000;
   return [{ level: "attention", about, text: `every attempt has failed for ${hours.toFixed(1)} hours`, fix: `pd deliveries ${id} shows what it answered` }];
 }

@@ -10,6 +10,8 @@ export interface DeployedComponent {
   readonly componentId: SavedId;
   /** Counts the codes that it ran on, from 1. */
   readonly version: number;
+  /** The highest number that is known to have been given, where it is not the version: to one that was taken back, on which calls may have run. */
+  readonly highestVersion?: number;
   readonly name: string;
   readonly slug: string;
   /** First part of the endpoint's path; never changes. */

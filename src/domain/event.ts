@@ -35,6 +35,8 @@ export interface Event extends NewEvent {
   /** When it was stored, epoch ms. */
   readonly storedAt: number;
   readonly invocationId: InvocationId;
+  /** It was emitted once more by somebody's hand: the number of the one that it repeats. */
+  readonly againOf?: number;
 }
 
 /** An event that is emitted at a later time, epoch ms. */

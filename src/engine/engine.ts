@@ -53,6 +53,9 @@ export interface ImportRequest extends Pick<DeployRequest, "props" | "env" | "ba
 /** Receivers that do not answer hold up a stop no longer than this. */
 const DELIVERY_GRACE_MS = 1000;
 
+/** Events of a run that a rehearsal is held against. */
+const MOST_COMPARED = 1000;
+
 /** The callbacks are the engine's own. */
 type GivenPorts = Omit<EnginePorts, "onDeliveries" | "onPostponed" | "credentials" | "processes">;
 
@@ -157,9 +160,10 @@ export class Engine {
     return this.#sources.newestFirst().filter(({ isShown }) => isShown);
   }
 
-  /** Processes of sources that there are now, and that there may be. */
-  get processes(): { readonly count: number; readonly most: number } {
-    return { count: this.#ports.processes.count, most: this.#ports.settings.maxProcesses };
+  /** Processes of sources that there are now, that there may be, and how many more are waited for. */
+  get processes(): { readonly count: number; readonly most: number; readonly waiting: number } {
+    const { count, waiting } = this.#ports.processes;
+    return { count, most: this.#ports.settings.maxProcesses, waiting };
   }
 
   /** Calls of all sources that run, and that wait for their turn. */
@@ -275,11 +279,11 @@ export class Engine {
   /** What today's code would do with the same trigger, and what was done: nothing of it is kept. Throws as `replay` does. */
   async rehearse(id: string): Promise<{ before: Invocation; events: readonly Event[]; after: Rehearsal }> {
     const before = await this.#replayable(id, "rehearse");
-    const stored = await this.#ports.store.committed(before.id);
+    const kept = await this.history.eventsOf(before, MOST_COMPARED);
     const live = this.find(before.sourceId);
     return {
       before,
-      events: (stored?.events ?? []).slice(0, before.eventCount),
+      events: kept.filter(({ againOf }) => againOf === undefined),
       after: await live.keepWarm(() => rehearse(this.#ports, live, before.trigger)),
     };
   }

@@ -51,6 +51,8 @@ export interface ComponentStore {
   /** Notes that `deactivate` is about to run: should the server end before `swap` or `endChange`, activate is due. */
   beginChange(id: DeployedId): Promise<void>;
   endChange(id: DeployedId): Promise<void>;
+  /** This number was a version's that was taken back: no other version gets it. */
+  giveUpVersion(id: DeployedId, number: number): Promise<void>;
   /**
    * Puts new code, values, timers and what is carried in the place of the old, and notes the version; a transient component
    * that is nobody's and no kept version goes. Throws PD_CONFLICT when another source has its slug, PD_SOURCE_NOT_FOUND when it is gone.

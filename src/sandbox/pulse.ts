@@ -15,38 +15,32 @@ type Told = (memoryBytes: number | undefined) => void;
 /** Whether a process answers, and how much memory it takes up. */
 export class Pulse {
   readonly #settings: Settings;
-  #waiting: Told[] = [];
-  #answered = new AbortController();
+  readonly #waiting = new Set<Told>();
 
   constructor(settings: Settings) {
     this.#settings = settings;
   }
 
-  /** Bytes of memory that it takes up; `undefined`: it is blocked, or has ended. Who asks meanwhile gets the same answer. */
+  /** Bytes of memory that it takes up; `undefined`: it is blocked, or has ended. Who asks while another waits shares the answer, and has its own time to wait. */
   feel(): Promise<number | undefined> {
-    return new Promise((resolve) => {
-      if (this.#waiting.push(resolve) === 1) void this.#ask();
+    const { clock, ask, over } = this.#settings;
+    const isAsked = this.#waiting.size > 0;
+    const answered = new AbortController();
+    const told = new Promise<number | undefined>((resolve) => {
+      const tell: Told = (memoryBytes) => {
+        this.#waiting.delete(tell);
+        answered.abort();
+        resolve(memoryBytes);
+      };
+      this.#waiting.add(tell);
+      void clock.sleepUntil(clock.now() + PATIENCE_MS, AbortSignal.any([answered.signal, over])).then(() => tell(undefined));
     });
+    if (!isAsked) ask();
+    return told;
   }
 
   /** It has answered. */
   heard(memoryBytes: number): void {
-    this.#answered.abort();
-    this.#tell(memoryBytes);
-  }
-
-  async #ask(): Promise<void> {
-    const { clock, ask, over } = this.#settings;
-    const answered = new AbortController();
-    this.#answered = answered;
-    ask();
-    await clock.sleepUntil(clock.now() + PATIENCE_MS, AbortSignal.any([answered.signal, over]));
-    if (!answered.signal.aborted) this.#tell(undefined);
-  }
-
-  #tell(memoryBytes: number | undefined): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const told of waiting) told(memoryBytes);
+    for (const tell of this.#waiting) tell(memoryBytes);
   }
 }

@@ -148,6 +148,9 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(await store.listActivateDue([id])).toEqual([id]);
       await store.endChange(id);
       expect(await store.listActivateDue([id])).toEqual([]);
+      await store.giveUpVersion(id, 7);
+      await store.giveUpVersion(id, 5);
+      expect((await store.getSource(id))?.source.highestVersion).toBe(7);
     });
 
     it("go with all that belongs to them", async () => {
@@ -339,7 +342,15 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const { store, id } = await withEvents();
       await store.saveSubscription({ id: "sub_1", emitterId: id, listenerId: id, channel: "x", createdAt: now });
       const again = await store.emitAgain(id, 2, now + 50);
-      expect(again).toMatchObject({ events: [{ payload: "2", channel: "x", seq: 6, storedAt: now + 50, invocationId: "inv_1" }], listeners: [id] });
+      expect(again).toMatchObject({
+        events: [{ payload: "2", channel: "x", seq: 6, storedAt: now + 50, invocationId: "inv_1", againOf: 2 }],
+        listeners: [id],
+      });
+      const own = { sourceId: id, invocationId: "inv_1" as const, since: now };
+      expect((await store.listEventsOf(own, 9)).map(({ seq, againOf }) => [seq, againOf])).toEqual([...[1, 2, 3, 4, 5].map((seq) => [seq, undefined]), [6, 2]]);
+      expect(seqs(await store.listEventsOf(own, 2))).toEqual([1, 2]);
+      expect(await store.listEventsOf({ ...own, invocationId: "inv_2" }, 9)).toEqual([]);
+      expect(seqs(await store.listEventsOf({ ...own, since: now + 40 }, 9))).toEqual([6]);
       expect(await store.listEventsSince(id, 5, 9)).toEqual(again?.events);
       expect(await store.listDue(id, now + 50, 9)).toMatchObject([{ payload: "2" }]);
       await store.deleteEvents(id, { fromSeq: 2, toSeq: 2 });

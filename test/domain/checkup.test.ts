@@ -67,13 +67,18 @@ describe("a check of the server", () => {
     expect(said({ webhooks: [{ ...webhook, active: false, inactiveReason: "it failed for 5 days" }] })).toEqual([
       "bad webhook books: the server has deactivated it: it failed for 5 days",
     ]);
-    expect(said({ webhooks: [{ ...webhook, active: false }] })).toEqual([]);
+    expect(
+      said({
+        webhooks: [
+          { ...webhook, active: false },
+          { ...webhook, active: false, failingSince: NOW },
+        ],
+      }),
+    ).toEqual([]);
   });
 
   it("tells that calls wait for processes only when they do", () => {
     expect(said({ processes: { count: 32, most: 32 } })).toEqual([]);
-    expect(said({ processes: { count: 32, most: 32 }, waiting: 4 })).toEqual([
-      "attention load: 32 of at most 32 processes of components, 4 calls wait for their turn",
-    ]);
+    expect(said({ processes: { count: 32, most: 32 }, waiting: 4 })).toEqual(["attention load: 32 of at most 32 processes of components, 4 are waited for"]);
   });
 });

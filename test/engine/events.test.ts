@@ -24,6 +24,10 @@ describe("an event that is emitted once more", () => {
     expect(receiver.bodies).toEqual([{ n: 1 }]);
     const { before } = await server.client.invocations.rehearse(String(ran["id"]));
     expect(before.events).toHaveLength(1);
+    expect(await server.client.invocations.events(String(ran["id"]))).toHaveLength(2);
+    await server.client.events.emit(source.id, again.id);
+    await server.client.events.delete(source.id, { start_id: String(first?.["id"]), end_id: String(first?.["id"]) });
+    expect((await server.client.invocations.rehearse(String(ran["id"]))).before.events).toEqual([]);
   });
 
   it("is found with its run, and so is where it went, with each attempt", async () => {
@@ -80,5 +84,15 @@ describe("a reader of a stream", () => {
     for (const place of [0, 2, 1, 3]) feed.announce(id, events.slice(place, place + 1));
     await rest;
     expect(seen).toEqual([2, 3, 4, 5]);
+    // Numbers have gaps where events are gone: a reader from the beginning gets each that is left once.
+    await store.deleteEvents(id, {});
+    const late = feed.eventsSince(id, 0, stop.signal);
+    const first2 = late.next();
+    const more = await store.commit(run(fence, id, "inv_3", { events: ["5", "6", "7"].map((payload) => ({ payload, channel: "" })) }));
+    feed.announce(id, more.events);
+    expect([await first2, await late.next(), await late.next()].map(({ value }) => value?.seq)).toEqual([6, 7, 8]);
+    const { events: last } = await store.commit(run(fence, id, "inv_4", { events: [{ payload: "8", channel: "" }] }));
+    feed.announce(id, last);
+    expect((await late.next()).value?.seq).toBe(9);
   });
 });

@@ -28,6 +28,9 @@ describe("an event with a delivery_ts", () => {
     expect(event).toMatchObject({ event: { n: 1 }, metadata: { name: "self", id: "a", invocation_id: ran["id"] } });
     expect(Number(event?.["indexed_at_ms"])).toBeGreaterThanOrEqual(dueAt);
     expect(await postponed(source)).toEqual([]);
+    // It belongs to its run like any other.
+    expect(await server.client.invocations.events(String(ran["id"]))).toHaveLength(1);
+    expect((await server.client.invocations.rehearse(String(ran["id"]))).before.events).toHaveLength(1);
   });
 
   it("is kept over a restart, and emitted then when its time has passed meanwhile", async () => {

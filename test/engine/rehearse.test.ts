@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sentenceOf } from "../../src/client/rehearsal-text.ts";
+import { Gate } from "../support/gate.ts";
 import { TestServer } from "../support/runtime.ts";
 
 const code = (
@@ -65,6 +66,19 @@ describe("a rehearsal", () => {
     const rehearsed = await server.client.invocations.rehearse(String(run?.["id"]));
     expect([rehearsed.before.status, rehearsed.after.status]).toEqual([200, 200]);
     expect(sentenceOf(rehearsed)).toBe("as many events, 3; state unchanged; answer unchanged");
+  });
+
+  it("ends with its source, and holds up nobody who deletes it", async () => {
+    const server = await TestServer.start();
+    const gate = await Gate.open();
+    const waits = 'export default { name: "w", version: "1", async run() { if (process.env.GATE) await fetch(process.env.GATE); } };';
+    const source = await server.deploy(waits);
+    const run = await source.run({});
+    await source.update({ env: { GATE: gate.url } });
+    const rehearsed = server.client.invocations.rehearse(String(run["id"]));
+    await gate.reached;
+    await server.client.sources.delete(source.id);
+    expect((await rehearsed).after).toMatchObject({ outcome: "interrupted", message: expect.stringContaining("its source was deleted") });
   });
 
   it("is refused for a hook, and for what is not there", async () => {

@@ -30,6 +30,22 @@ describe("the versions of a source", () => {
     expect((await server.client.sources.versions(source.id)).map(({ number }) => number)).toEqual([1]);
   });
 
+  it("never share a number: one that was taken back, on which calls may have run, keeps its own, also over a restart", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(code(1));
+    await expect(source.update({ component_code: code(2, 'hooks: { activate() { throw new Error("no"); } },') })).rejects.toThrow("no");
+    expect(await answer(source.endpoint)).toBe("v1");
+    await source.update({ component_code: code(3) });
+    expect((await server.client.sources.versions(source.id)).map(({ number }) => number)).toEqual([3, 1]);
+    await server.client.sources.rollback(source.id);
+    expect(await answer(source.endpoint)).toBe("v1");
+    await expect(source.update({ component_code: code(5, 'hooks: { activate() { throw new Error("no"); } },') })).rejects.toThrow("no");
+    await server.stop();
+    const again = await TestServer.start({ home: server.home });
+    expect((await again.client.sources.get(source.id)).version).toBe(4);
+    expect((await again.client.sources.update(source.id, { component_code: code(6) })).version).toBe(6);
+  });
+
   it("are shown with their code and how it differs", async () => {
     const server = await TestServer.inMemory();
     const source = await server.deploy(code(1));
@@ -60,6 +76,29 @@ describe("the versions of a source", () => {
       code: "PD_BAD_PROPS",
       message: expect.stringContaining("size is required"),
     });
+    // So is what is taken away in the same breath as its prop, and what lies aside already.
+    const modes = `export default { name: "m", version: "1", props: { mode: { type: "string", reloadProps: true } }, async additionalProps() { return this.mode === "a" ? { key: { type: "string", optional: true } } : {}; }, run() {} };`;
+    const other = await server.deploy(modes, { props: { mode: "a", key: "hush" } });
+    const values = async () => (await server.client.sources.get(other.id)).configured_props;
+    await other.update({ configured_props: { mode: "b", key: null } });
+    await other.update({ configured_props: { mode: "a" } });
+    expect(await values()).toEqual({ mode: "a" });
+    await other.update({ configured_props: { key: "two" } });
+    await other.update({ configured_props: { mode: "b" } });
+    await other.update({ configured_props: { key: null } });
+    await other.update({ configured_props: { mode: "a" } });
+    expect(await values()).toEqual({ mode: "a" });
+  });
+
+  it("guard an update that was made for another one", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(code(1));
+    await source.update({ component_code: code(2), if_version: 1 });
+    await expect(source.update({ component_code: code(3), if_version: 1 })).rejects.toMatchObject({
+      code: "PD_CONFLICT",
+      message: "Cannot update t: version 2 runs, and not 1 any more",
+    });
+    expect(await answer(source.endpoint)).toBe("v2");
   });
 
   it("are gone back to, with values and state as they are, and what is gone back to is a version of its own", async () => {

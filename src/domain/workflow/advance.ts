@@ -29,9 +29,6 @@ export interface Progress {
   readonly steps: JsonObject;
 }
 
-/** Items that one loop may go over; more is an error of the run. */
-export const MOST_ITEMS = 1000;
-
 /**
  * What comes next in a run, from its file and what is known of its steps. Nothing else is remembered: after a crash the
  * same records lead to the same calls.

@@ -76,11 +76,17 @@ export class EventFeed {
       if (missed.length < BACKLOG_STEP) break;
     }
     for await (const event of live) {
-      if (event.seq <= seen) continue;
-      // Two who store at the same time may tell it the other way round: numbers have no gaps, so what is missing is read.
-      if (event.seq === seen + 1) yield event;
-      else yield* await this.#store.listEventsSince(sourceId, seen, event.seq - seen);
-      seen = event.seq;
+      // Two who store at the same time may tell it the other way round: what may be missing is read.
+      while (event.seq > seen) {
+        const next = event.seq === seen + 1 ? [event] : await this.#store.listEventsSince(sourceId, seen, BACKLOG_STEP);
+        for (const one of next) {
+          if (one.seq > event.seq) break;
+          yield one;
+          seen = one.seq;
+        }
+        // The rest of the numbers up to this one belong to events that are gone.
+        if (next.length < BACKLOG_STEP || (next.at(-1)?.seq ?? 0) >= event.seq) seen = Math.max(seen, event.seq);
+      }
     }
   }
 }

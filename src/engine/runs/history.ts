@@ -2,6 +2,7 @@ import type { Event } from "../../domain/event.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type DeployedId, isInvocationId } from "../../domain/ids.ts";
 import { type Invocation, type LogLine, isFailed } from "../../domain/invocation.ts";
+import type { EventStore } from "../../ports/event-store.ts";
 import type { EndedCall, InvocationPage, RunStore } from "../../ports/run-store.ts";
 import type { TimerInstant, TimerStore } from "../../ports/timer-store.ts";
 import type { Observation } from "./event-feed.ts";
@@ -18,7 +19,7 @@ export interface LoggedLine {
 const MOST_LOOKED_AT = 1000;
 
 interface HistoryPorts {
-  readonly store: RunStore & Pick<TimerStore, "listInstants">;
+  readonly store: RunStore & Pick<EventStore, "listEventsOf"> & Pick<TimerStore, "listInstants">;
 }
 
 /** What sources have done, as it is kept. */
@@ -35,8 +36,8 @@ export class History {
   }
 
   /** What a call has emitted and is still kept, the oldest first. */
-  async eventsOf({ id }: Invocation): Promise<readonly Event[]> {
-    return (await this.#store.committed(id))?.events ?? [];
+  eventsOf({ id: invocationId, sourceId, startedAt: since }: Invocation, limit: number): Promise<readonly Event[]> {
+    return this.#store.listEventsOf({ sourceId, invocationId, since }, limit);
   }
 
   /** How the newest calls ended, newest first. */

@@ -58,6 +58,9 @@ export class LiveSource {
   isGone = false;
   /** Its process is on its way out. */
   isCooling = false;
+  /** The highest number that a version has had, also one that was taken back: calls may have run on it. */
+  highestVersion: number;
+  readonly #killed = new AbortController();
   readonly #ports: RunPorts;
   readonly #units: SourceUnits;
   readonly #calls: CallQueue;
@@ -74,6 +77,7 @@ export class LiveSource {
   constructor(ports: RunPorts, source: DeployedComponent, provenance?: Provenance) {
     this.#ports = ports;
     this.source = source;
+    this.highestVersion = source.highestVersion ?? source.version;
     this.#provenance = provenance;
     this.#isStored = provenance !== undefined;
     this.isShown = provenance !== undefined;
@@ -92,6 +96,11 @@ export class LiveSource {
     });
     this.#usage = new Usage(ports.clock);
     this.#questions = new SourceQuestions(ports, this);
+  }
+
+  /** Aborts, with the reason, when it is killed. */
+  get killed(): AbortSignal {
+    return this.#killed.signal;
   }
 
   get endpoint(): string {
@@ -208,6 +217,7 @@ export class LiveSource {
 
   #become(source: DeployedComponent, provenance: Provenance | undefined): void {
     this.source = source;
+    this.highestVersion = Math.max(this.highestVersion, source.version);
     this.#provenance = provenance;
     this.#definition = undefined;
   }
@@ -250,7 +260,9 @@ export class LiveSource {
     return unit?.isUsable === true ? unit.memoryBytes() : undefined;
   }
 
+  /** For good: it was deleted, or the server stops. */
   kill(reason: string): void {
+    this.#killed.abort(reason);
     this.#units.kill(reason);
   }
 

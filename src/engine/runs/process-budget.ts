@@ -28,6 +28,11 @@ export class ProcessBudget {
     return this.#count;
   }
 
+  /** How many who want a process wait for a place. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** So many are there that one with nothing to do had better go at once. */
   get isTight(): boolean {
     return this.#count > this.#most / 2;

@@ -51,10 +51,11 @@ export async function rehearse(ports: RehearsalPorts, live: LiveSource, trigger:
   if (reach instanceof PdError) return rehearsalOf(refusedRun(reach), { version: source.version, state, cache, strategy: undefined, durationMs: 0 });
   let response: HttpResponse | BadResponse | undefined;
   const unit = await startUnit(ports, live, { source, component, state });
-  const stop = (): void => unit.kill("the server is stopping");
-  signal.addEventListener("abort", stop);
+  const over = AbortSignal.any([signal, live.killed]);
+  const stop = (): void => unit.kill(live.isGone ? "its source was deleted" : "the server is stopping");
+  over.addEventListener("abort", stop);
   try {
-    if (signal.aborted) stop();
+    if (over.aborted) stop();
     const startedAt = clock.now();
     const result = await unit.call(
       {
@@ -70,7 +71,7 @@ export async function rehearse(ports: RehearsalPorts, live: LiveSource, trigger:
     const ground = { version: source.version, state, cache, strategy: definition.dedupe, durationMs: clock.now() - startedAt };
     return { ...rehearsalOf(result, ground), response: response ?? defaultResponse(trigger, definition, result) };
   } finally {
-    signal.removeEventListener("abort", stop);
+    over.removeEventListener("abort", stop);
     unit.kill("the rehearsal is over");
   }
 }

@@ -1,7 +1,7 @@
 import type { ChangePorts } from "./change-ports.ts";
 import type { ComponentDefinition } from "../../domain/component.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
-import { messageOf } from "../../domain/errors.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
 import { isSameJson, type JsonObject } from "../../domain/json.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { isOtherVersion } from "../../domain/source-version.ts";
@@ -19,6 +19,8 @@ export interface UpdateRequest {
   readonly code?: DeployRequest["code"];
   /** Code that it ran on before, with what was loaded before that. */
   readonly version?: SavedComponent;
+  /** Refused when another version runs by then: what the caller has changed is something else. */
+  readonly ifVersion?: number;
   readonly name?: string;
   /** The slug stays although the name changes. */
   readonly keepsSlug?: boolean;
@@ -46,6 +48,11 @@ interface NextVersion {
  */
 export function update(ports: ChangePorts, state: Hosting, { live, request }: { live: LiveSource; request: UpdateRequest }): Promise<LiveSource> {
   const change = async (): Promise<LiveSource> => {
+    const { slug, version } = live.source;
+    if (request.ifVersion !== undefined && request.ifVersion !== version)
+      throw new PdError("PD_CONFLICT", `Cannot update ${slug}: version ${version} runs, and not ${request.ifVersion} any more`, {
+        fix: `Look at what has changed (pd versions ${slug}), and make the change again`,
+      });
     const next = await prepare(ports, state, { live, request });
     try {
       await replace(ports, state, { live, next, carried: request.carried });
@@ -71,7 +78,7 @@ async function prepare(ports: ChangePorts, state: Hosting, { live, request }: { 
     const active = request.active ?? source.active;
     const { maxConcurrency: before, allowsPrograms: _before, ...rest } = source;
     const maxConcurrency = request.maxConcurrency === undefined ? before : (request.maxConcurrency ?? undefined);
-    const version = isOtherVersion(await live.readComponent(), component) ? source.version + 1 : source.version;
+    const version = isOtherVersion(await live.readComponent(), component) ? live.highestVersion + 1 : source.version;
     const limits = { ...(maxConcurrency === undefined ? {} : { maxConcurrency }), ...programsOf(live, request) };
     return {
       component,
@@ -94,7 +101,16 @@ async function nextValues(
   const before = { kept: withoutNames(source.configured, names), setAside: withoutNames(source.setAside, names) };
   const configuration = await questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), ...before });
   const declared = [...definition.props, ...configuration.dynamicProps].map((prop) => prop.name);
-  return { ...configuration, setAside: withoutNames({ ...source.setAside, ...source.configured }, declared) };
+  return { ...configuration, setAside: withoutNames({ ...before.setAside, ...before.kept }, declared) };
+}
+
+/** Calls may have run on it. A server that ends before this is stored finds it in their records. */
+async function giveUpVersion({ store, log }: Pick<ChangePorts, "store" | "log">, { source: { id, slug } }: LiveSource, number: number): Promise<void> {
+  try {
+    await store.giveUpVersion(id, number);
+  } catch (error) {
+    log.warn("the number of a version that was taken back could not be kept", { source: slug, reason: messageOf(error) });
+  }
 }
 
 function programsOf({ source }: LiveSource, { allowsPrograms = source.allowsPrograms }: UpdateRequest): { allowsPrograms?: true } {
@@ -166,6 +182,7 @@ async function replace(
     if (swap === undefined) unit?.kill("the update failed");
     swap?.undo();
     if (carried !== undefined) live.state.disown("an update was undone");
+    if (swap !== undefined && source.version > live.source.version) await giveUpVersion(ports, live, source.version);
     // When `deactivate` itself threw, nothing was given up that `activate` would have to take up again.
     const gaveUpNothing = swap === undefined && hasHookThrown(error);
     if (hasDeactivate) await (gaveUpNothing ? store.endChange(source.id) : reactivate(ports, live));

@@ -1,26 +1,26 @@
-import { FAILURES, type Finding, findingsOf } from "../../domain/checkup.ts";
+import { type CheckedFacts, FAILURES, type Finding, findingsOf } from "../../domain/checkup.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { ServerFacts } from "./facts.ts";
 import { problemsOf } from "./sources.ts";
 
 /** What is right and wrong with this server and all that is deployed on it. */
-export async function checkup(engine: Engine, facts: Pick<ServerFacts, "status" | "usage">, now: number): Promise<readonly Finding[]> {
+export async function checkup(engine: Engine, facts: Pick<ServerFacts, "status" | "disk">, now: number): Promise<readonly Finding[]> {
+  const { damage, sandbox, no_wall: reason } = facts.status();
+  const { count, most, waiting } = engine.processes;
+  const server = { now, damage, disk: await facts.disk(), sandbox: { kind: sandbox, reason }, processes: { count, most }, waiting };
+  // What a damaged database says of the rest is not worth asking, and may be no answer at all.
+  return findingsOf({ ...server, ...(damage === undefined ? await deployed(engine) : { sources: [], accounts: [], webhooks: [] }) });
+}
+
+async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | "accounts" | "webhooks">> {
   const sources = engine.newestSources();
-  const [problems, outcomes, accounts, webhooks, usage] = await Promise.all([
+  const [problems, outcomes, accounts, webhooks] = await Promise.all([
     problemsOf(engine, sources),
     Promise.all(sources.map(({ source }) => engine.history.outcomes(source.id, FAILURES))),
     engine.accounts.list(undefined),
     engine.webhooks.list(),
-    facts.usage(),
   ]);
-  const { damage, sandbox, no_wall: reason } = facts.status();
-  return findingsOf({
-    now,
-    damage,
-    disk: { freeBytes: usage.free_bytes, totalBytes: usage.total_bytes },
-    sandbox: { kind: sandbox, reason },
-    processes: engine.processes,
-    waiting: engine.load.waiting,
+  return {
     sources: sources.map(({ source: { slug, active } }, index) => ({
       slug,
       active,
@@ -29,5 +29,5 @@ export async function checkup(engine: Engine, facts: Pick<ServerFacts, "status" 
     })),
     accounts: accounts.map(({ name, problem }) => ({ name, problem })),
     webhooks: webhooks.map(({ id, name, url, ...rest }) => ({ id, name: name ?? url, ...rest })),
-  });
+  };
 }

@@ -6,4 +6,6 @@ export interface ServerFacts {
   status(): StatusRecord;
   figures(): Promise<FiguresRecord>;
   usage(): Promise<UsageRecord>;
+  /** Of the disk that its home lies on. */
+  disk(): Promise<{ readonly freeBytes: number; readonly totalBytes: number }>;
 }

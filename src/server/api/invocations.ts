@@ -29,8 +29,8 @@ export function invocationRoutes(engine: Engine): readonly Route[] {
     }),
     route(invocations.events, async ({ params: { limit }, part }) => {
       const invocation = await engine.history.find(part("id"), "list events of");
-      const found = await engine.history.eventsOf(invocation);
-      return { data: found.slice(0, limit).map((event) => eventRecord(invocation.sourceId, event, false)) };
+      const found = await engine.history.eventsOf(invocation, limit);
+      return { data: found.map((event) => eventRecord(invocation.sourceId, event, false)) };
     }),
     route(invocations.rehearse, async ({ part }) => ({ data: rehearsalRecord(await engine.rehearse(part("id"))) })),
     route(invocations.replay, async ({ part }) => {

@@ -50,6 +50,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
         maxConcurrency,
         allowsPrograms,
         ...(active === undefined ? {} : { active }),
+        ...(params.if_version === undefined ? {} : { ifVersion: params.if_version }),
       };
       return { data: await liveRecord(engine, await engine.update(engine.find(part("id"), "update source"), change)) };
     }),

@@ -69,7 +69,7 @@ export function deliveryRoutes(engine: Engine): readonly Route[] {
     route(deliveries.ofSource, ({ params, part }) => list(engine.find(part("id"), "read deliveries to").source.id, params)),
     route(deliveries.ofInvocation, async ({ part }) => {
       const invocation = await engine.history.find(part("id"), "list deliveries of");
-      const found = await engine.deliveries.of(invocation.sourceId, (await engine.history.eventsOf(invocation)).slice(0, MOST_EVENTS));
+      const found = await engine.deliveries.of(invocation.sourceId, await engine.history.eventsOf(invocation, MOST_EVENTS));
       return { data: found.map(({ delivery, attempts }) => deliveryRecord(delivery, attempts)) };
     }),
     route(deliveries.retrySource, async ({ params, part }) => {

@@ -60,7 +60,7 @@ function claimSlug({ sources }: Shelves, { id, slug }: DeployedComponent): void 
   if (isTaken) throw new PdError("PD_CONFLICT", `Cannot take the slug "${slug}": another source has it`);
 }
 
-type DeployVerbs = "beginDeploy" | "finishDeploy" | "dropUnfinished" | "beginChange" | "endChange" | "swap" | "deleteSource";
+type DeployVerbs = "beginDeploy" | "finishDeploy" | "dropUnfinished" | "beginChange" | "endChange" | "giveUpVersion" | "swap" | "deleteSource";
 
 function memoryDeploys(shelves: Shelves): Pick<ComponentStore, DeployVerbs> {
   const { sources } = shelves;
@@ -85,6 +85,10 @@ function memoryDeploys(shelves: Shelves): Pick<ComponentStore, DeployVerbs> {
     },
     beginChange: async (id) => mark(id, true),
     endChange: async (id) => mark(id, false),
+    async giveUpVersion(id, number) {
+      const kept = sources.get(id);
+      if (kept !== undefined) kept.source = { ...kept.source, highestVersion: Math.max(kept.source.highestVersion ?? 0, number) };
+    },
     async swap(source, component, { timers, carried }) {
       claimSlug(shelves, source);
       const kept = sources.get(source.id);

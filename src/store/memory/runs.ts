@@ -143,6 +143,10 @@ function memoryEvents(shelves: Shelves): EventStore {
       of(id)
         .filter(({ seq }) => seq > afterSeq)
         .slice(0, limit),
+    listEventsOf: async ({ sourceId, invocationId, since }, limit) =>
+      of(sourceId)
+        .filter((event) => event.invocationId === invocationId && event.storedAt >= since)
+        .slice(0, limit),
     lastSeq: async (id) => sources.get(id)?.lastSeq ?? 0,
     firstSeqSince: async (id, at) => of(id).find(({ storedAt }) => storedAt >= at)?.seq ?? (sources.get(id)?.lastSeq ?? 0) + 1,
     countEvents: async (id, channel) => of(id).filter((event) => channel === undefined || event.channel === channel).length,
@@ -150,8 +154,10 @@ function memoryEvents(shelves: Shelves): EventStore {
       const kept = sources.get(sourceId);
       const found = kept?.events.find((event) => event.seq === seq);
       if (kept === undefined || found === undefined) return undefined;
-      const { id: _id, seq: _seq, storedAt: _stored, invocationId, ...event } = found;
-      const events = addEvents(kept, [event], { invocationId, at });
+      const { id: _id, seq: _seq, storedAt: _stored, againOf = seq, invocationId, ...event } = found;
+      const added = addEvents(kept, [event], { invocationId, at });
+      const events = added.map((written) => ({ ...written, againOf }));
+      kept.events.splice(-events.length, events.length, ...events);
       return { events, listeners: publish(shelves, { sourceId, invocationId, at, events, logs: [], logChunk: 0 }) };
     },
     async deleteEvents(id, { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER, channel }) {

@@ -20,6 +20,7 @@ export interface ComponentWrites {
   dropUnfinished(ids: readonly DeployedId[]): void;
   beginChange(id: DeployedId): void;
   endChange(id: DeployedId): void;
+  giveUpVersion(id: DeployedId, number: number): void;
   swap(source: DeployedComponent, component: SavedComponent, rest: SwapRest): void;
   deleteSource(id: DeployedId): void;
 }
@@ -69,7 +70,6 @@ export function componentWrites(db: Database): ComponentWrites {
   const insertSource = db.prepare(INSERT_SOURCE);
   const insertProgress = db.prepare("insert into source_progress (source_id) values (?)");
   const finish = db.prepare("update deployed_components set is_ready = 1 where id = ?");
-  const setActivateDue = db.prepare("update deployed_components set activate_due = ? where id = ?");
   const unpack = baggageUnpacker(db);
   const replaceTimers = timerReplacer(db);
   const updateSource = sourceUpdater(db);
@@ -101,8 +101,7 @@ export function componentWrites(db: Database): ComponentWrites {
       replaceTimers(id, timers);
       finish.run(id);
     },
-    beginChange: (id) => void setActivateDue.run(1, id),
-    endChange: (id) => void setActivateDue.run(0, id),
+    ...changeWrites(db),
     swap(source, component, { timers, carried }) {
       claimSlug(source);
       saveComponent(component);
@@ -121,6 +120,17 @@ export function componentWrites(db: Database): ComponentWrites {
       for (const id of ids) if (deleteUnfinished.run(id).changes > 0) forget(id);
       dropUnused.run();
     },
+  };
+}
+
+/** What is noted of a change before and after it. */
+function changeWrites(db: Database): Pick<ComponentWrites, "beginChange" | "endChange" | "giveUpVersion"> {
+  const setActivateDue = db.prepare("update deployed_components set activate_due = ? where id = ?");
+  const giveUpVersion = db.prepare("update deployed_components set highest_version = max(highest_version, ?) where id = ?");
+  return {
+    beginChange: (id) => void setActivateDue.run(1, id),
+    endChange: (id) => void setActivateDue.run(0, id),
+    giveUpVersion: (id, number) => void giveUpVersion.run(number, id),
   };
 }
 
@@ -203,7 +213,9 @@ type ComponentReads = Pick<
 >;
 
 /** Without the code itself, which may be long. */
-const SOURCES = `select d.*, c.definition, c.origin, c.imports from deployed_components d join saved_components c on c.id = d.component_id`;
+/** A server that was killed in the middle of an update may have left calls of a version that it never had. */
+const SEEN_VERSION = `(select max(version) from (select version from invocations i where i.source_id = d.id order by seq desc limit 20))`;
+const SOURCES = `select d.*, ${SEEN_VERSION} as seen_version, c.definition, c.origin, c.imports from deployed_components d join saved_components c on c.id = d.component_id`;
 const ACTIVATE_DUE = "select * from deployed_components where activate_due = 1 and is_ready = 1 and id in (select value from json_each(?))";
 
 const VERSIONS = `select v.number, v.component_id, v.at, c.hash, c.definition ->> 'version' as declared_version, c.origin

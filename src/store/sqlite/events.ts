@@ -16,14 +16,16 @@ const DELETE_EVENTS = "delete from events where source_id = ? and seq between ? 
 export function eventWrites(db: Database): EventWrites {
   const remove = db.prepare(DELETE_EVENTS);
   const find = db.prepare("select * from events where source_id = ? and seq = ?");
+  const mark = db.prepare("update events set again_of = ? where source_id = ? and seq = ?");
   const writeEvents = eventWriter(db);
   const publish = publisher(db);
   return {
     emitAgain(sourceId, seq, at) {
       const found = row(find.get(sourceId, seq));
       if (found === undefined) return undefined;
-      const { id: _id, seq: _seq, storedAt: _stored, invocationId, ...event } = eventOfRow(found);
-      const events = writeEvents({ id: sourceId }, [event], { invocationId, at });
+      const { id: _id, seq: _seq, storedAt: _stored, againOf = seq, invocationId, ...event } = eventOfRow(found);
+      const events = writeEvents({ id: sourceId }, [event], { invocationId, at }).map((written) => ({ ...written, againOf }));
+      for (const written of events) mark.run(againOf, sourceId, written.seq);
       return { events, listeners: publish({ sourceId, invocationId, at, events, logs: [], logChunk: 0 }) };
     },
     deleteEvents: (sourceId, { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER, channel }) =>
@@ -31,20 +33,28 @@ export function eventWrites(db: Database): EventWrites {
   };
 }
 
-type EventReads = Pick<EventStore, "listEvents" | "listEventsSince" | "lastSeq" | "firstSeqSince" | "countEvents">;
+type EventReads = Pick<EventStore, "listEvents" | "listEventsSince" | "listEventsOf" | "lastSeq" | "firstSeqSince" | "countEvents">;
 
 const LIST = "select * from events where source_id = ? and seq < ? and seq > ? and (? is null or channel = ?) order by seq desc limit ?";
+
+/** Events of one invocation are looked for among so many. */
+const MOST_LOOKED_AT = 20_000;
+const LIST_OF = `select * from (select * from events where source_id = ? and seq >= ? order by seq limit ${MOST_LOOKED_AT})
+  where invocation_id = ? limit ?`;
 
 export function eventReads(db: Database): EventReads {
   const list = db.prepare(LIST);
   const since = db.prepare("select * from events where source_id = ? and seq > ? order by seq limit ?");
   const last = db.prepare("select last_seq from source_progress where source_id = ?");
   const firstSince = timeFinder(db);
+  const listOf = db.prepare(LIST_OF);
   const count = db.prepare("select count(*) as count from events where source_id = ? and (? is null or channel = ?)");
   return {
     listEvents: async (sourceId, { limit, beforeSeq = Number.MAX_SAFE_INTEGER, afterSeq = 0, channel }) =>
       rows(list.all(sourceId, beforeSeq, afterSeq, channel ?? null, channel ?? null, limit)).map(eventOfRow),
     listEventsSince: async (sourceId, afterSeq, limit) => rows(since.all(sourceId, afterSeq, limit)).map(eventOfRow),
+    listEventsOf: async ({ sourceId, invocationId, since }, limit) =>
+      rows(listOf.all(sourceId, firstSince(sourceId, since, Number(row(last.get(sourceId))?.["last_seq"] ?? 0)), invocationId, limit)).map(eventOfRow),
     lastSeq: async (sourceId) => Number(row(last.get(sourceId))?.["last_seq"] ?? 0),
     firstSeqSince: async (sourceId, at) => firstSince(sourceId, at, Number(row(last.get(sourceId))?.["last_seq"] ?? 0)),
     countEvents: async (sourceId, channel) => Number(row(count.get(sourceId, channel ?? null, channel ?? null))?.["count"] ?? 0),

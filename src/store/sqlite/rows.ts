@@ -54,6 +54,7 @@ export function deployedComponentOf(row: Row): DeployedComponent {
     id: row["id"] as DeployedComponent["id"],
     componentId: row["component_id"] as DeployedComponent["componentId"],
     version: Number(row["version"]),
+    highestVersion: highestVersionOf(row),
     name: String(row["name"]),
     slug: String(row["slug"]),
     endpointKey: String(row["endpoint_key"]),
@@ -67,6 +68,11 @@ export function deployedComponentOf(row: Row): DeployedComponent {
     createdAt: Number(row["created_at"]),
     updatedAt: Number(row["updated_at"]),
   });
+}
+
+function highestVersionOf(row: Row): number | undefined {
+  const highest = Math.max(Number(row["highest_version"] ?? 0), Number(row["seen_version"] ?? 0));
+  return highest > Number(row["version"]) ? highest : undefined;
 }
 
 /** Of a source together with the code that it runs. */
@@ -103,6 +109,7 @@ export function eventOfRow(row: Row): Event {
     summary: row["summary"] as string | null,
     ts: row["ts"] as number | null,
     invocationId: row["invocation_id"] as Event["invocationId"],
+    againOf: row["again_of"] as number | null,
     payload: String(row["payload"]),
   });
 }

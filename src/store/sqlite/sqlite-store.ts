@@ -39,16 +39,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...registryReads(db),
     ...accountReads(db),
     ...secretReads(db),
-    saveComponent: (component) => writer.write("saveComponent", component),
-    publishComponent: (component) => writer.write("publishComponent", component),
-    unpublishComponent: (id) => writer.write("unpublishComponent", id),
-    beginDeploy: (source, component, baggage) => writer.write("beginDeploy", source, component, baggage),
-    finishDeploy: (id, timers) => writer.write("finishDeploy", id, timers),
-    dropUnfinished: (ids) => writer.write("dropUnfinished", ids),
-    beginChange: (id) => writer.write("beginChange", id),
-    endChange: (id) => writer.write("endChange", id),
-    swap: (source, component, rest) => writer.write("swap", source, component, rest),
-    deleteSource: (id) => writer.write("deleteSource", id),
+    ...componentVerbs(writer),
     open: (id) => writer.write("open", id),
     commit: (run) => writer.write("commit", travelling(run)),
     append: (addendum) => writer.write("append", travelling(addendum)),
@@ -100,6 +91,23 @@ async function openWatched(settings: WriterSettings): Promise<{ writer: WriterCl
     throw error;
   });
   return { writer, maintenance };
+}
+
+/** What is written of components and sources. */
+function componentVerbs(writer: WriterClient) {
+  return {
+    saveComponent: (component) => writer.write("saveComponent", component),
+    publishComponent: (component) => writer.write("publishComponent", component),
+    unpublishComponent: (id) => writer.write("unpublishComponent", id),
+    beginDeploy: (source, component, baggage) => writer.write("beginDeploy", source, component, baggage),
+    finishDeploy: (id, timers) => writer.write("finishDeploy", id, timers),
+    dropUnfinished: (ids) => writer.write("dropUnfinished", ids),
+    beginChange: (id) => writer.write("beginChange", id),
+    endChange: (id) => writer.write("endChange", id),
+    giveUpVersion: (id, number) => writer.write("giveUpVersion", id, number),
+    swap: (source, component, rest) => writer.write("swap", source, component, rest),
+    deleteSource: (id) => writer.write("deleteSource", id),
+  } satisfies Partial<Store>;
 }
 
 /** What is written of webhooks, subscriptions and deliveries. */
