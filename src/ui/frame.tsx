@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { Link, Redirect, Route, Switch, useLocation } from "wouter-preact";
 import { useGo } from "./address.ts";
 import { useClient, useSession } from "./app-context.ts";
@@ -136,7 +136,8 @@ function useTheme(): void {
 
 function useKeys(open: (what: "palette" | "help") => void): void {
   const go = useGo();
-  useEffect(() => {
+  // Before the first picture: whoever sees the page can use its keys.
+  useLayoutEffect(() => {
     let chordUntil = 0;
     const onKey = (event: KeyboardEvent): void => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {

@@ -129,15 +129,19 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const { fence } = await store.open(id);
       await store.commit(run(fence, id, "inv_3", { invocation: { ...invocation("inv_3", id), version: 3 } }));
       expect((await store.getInvocation("inv_3"))?.version).toBe(3);
-      expect(await store.listVersions(id)).toEqual([
+      await swapTo(4);
+      await swapTo(5);
+      // It had begun before the swap, and ended after it.
+      await store.commit(run(fence, id, "inv_4", { invocation: { ...invocation("inv_4", id), version: 4 } }));
+      expect((await store.listVersions(id)).slice(2)).toEqual([
         { number: 3, componentId: "sc_3", hash: "h3", declaredVersion: "1", origin: { kind: "inline" }, at: now + 3 },
         { number: 2, componentId: "sc_2", hash: "h2", declaredVersion: "1", origin: { kind: "inline" }, at: now + 2 },
         { number: 1, componentId: "sc_a", hash: "h", declaredVersion: "1", origin: { kind: "inline" }, at: now },
       ]);
-      expect((await store.listComponents()).map((known) => known.id)).toEqual(["sc_3", "sc_a"]);
-      for (let version = 4; version <= 2 + NEWEST_VERSIONS + 1; version++) await swapTo(version);
+      expect((await store.listComponents()).map((known) => known.id)).toEqual(["sc_5", "sc_a"]);
+      for (let version = 6; version <= 5 + NEWEST_VERSIONS; version++) await swapTo(version);
       expect((await store.listVersions(id)).map(({ number }) => number).slice(-2)).toEqual([4, 3]);
-      expect([await store.getComponent("sc_2"), (await store.getComponent("sc_3"))?.hash]).toEqual([undefined, "h3"]);
+      expect([await store.getComponent("sc_5"), (await store.getComponent("sc_3"))?.hash]).toEqual([undefined, "h3"]);
       await store.deleteSource(id);
       expect([await store.listVersions(id), await store.getComponent("sc_3")]).toEqual([[], undefined]);
     });

@@ -49,7 +49,7 @@ async function fullServer() {
   return { server, paths };
 }
 
-const WIDTHS = [360, 768, 1280, 1920];
+const WIDTHS = [360, 768, 1280, 2560];
 const SCHEMES = ["light", "dark"] as const;
 
 /** Where each page is drawn to, to be looked at. */

@@ -11,7 +11,8 @@ export async function openPage(server: TestServer, path = "/sources", options: P
   onTestFinished(() => expect(complaints).toEqual([]));
   const { ticket } = await server.client.page.ticket();
   await page.goto(`${server.apiUrl}${path}#ticket=${ticket}`);
-  await page.locator(".frame").waitFor();
+  // Its part of the page is fetched: keys that are pressed now are meant for it.
+  await page.locator("main .content, main .empty").first().waitFor();
   return page;
 }
 

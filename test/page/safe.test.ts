@@ -60,8 +60,11 @@ describe("what strangers write", () => {
       "/accounts",
       "/stores",
       "/stores/box",
+      "/schedule",
       "/status",
+      "/actions",
       "/sources/new",
+      "/sources/new?by=code",
       `/sources?q=${encodeURIComponent(NASTY)}`,
     ]) {
       await opened(path);

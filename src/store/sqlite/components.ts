@@ -39,10 +39,12 @@ const INSERT_VERSION = `insert into source_versions (source_id, number, componen
   values (?, ?, ?, ?, coalesce((select max(seq) from invocations), 0))
   on conflict (source_id, number) do update set component_id = excluded.component_id`;
 /** Calls that ran on a version are stored between its beginning and that of the next. */
+/** A version's own calls follow its beginning, mixed with those that had begun before it: they are looked for among so many. */
+const MOST_LOOKED_AT = 1000;
 const DROP_OLD_VERSIONS = `delete from source_versions as old
   where source_id = :id and number <= :version - ${NEWEST_VERSIONS} and not exists (
-    select 1 from invocations where source_id = :id and seq > old.first_seq
-      and seq <= (select first_seq from source_versions where source_id = :id and number > old.number order by number limit 1))`;
+    select 1 from (select version from invocations where source_id = :id and seq > old.first_seq order by seq limit ${MOST_LOOKED_AT})
+    where coalesce(version, old.number) = old.number)`;
 
 type SavedWrites = Pick<ComponentWrites, "saveComponent" | "publishComponent" | "unpublishComponent">;
 

@@ -6,6 +6,7 @@ import { At, Until } from "../parts/time.tsx";
 import { NextInstants } from "../parts/next-instants.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { plural } from "../text-of.ts";
+import type { Source } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 import type { TabProps } from "./tab-props.ts";
 import { type Column, Table } from "../parts/table.tsx";
@@ -48,6 +49,7 @@ export function ScheduleTab({ source }: TabProps) {
             <Link href={`/sources/${source.id}/configuration`}>Change it</Link>
           </p>
           {timer.cron !== undefined && source.active && <NextInstants cron={timer.cron} timezone={timer.timezone} />}
+          {timer.cron === undefined && source.active && <Planned timer={timer} />}
         </div>
       ))}
       {instants.length === 0 && <p class="muted">Nothing has come due yet.</p>}
@@ -69,5 +71,23 @@ export function ScheduleTab({ source }: TabProps) {
         </Table>
       )}
     </div>
+  );
+}
+
+const SHOWN_INSTANTS = 5;
+
+/** An interval goes on from where it is. */
+function Planned({ timer: { next_at_ms: next, intervalSeconds: seconds } }: { timer: NonNullable<Source["timers"]>[number] }) {
+  if (next === undefined || seconds === undefined) return null;
+  return (
+    <p class="muted">
+      Next:{" "}
+      {Array.from({ length: SHOWN_INSTANTS }, (_, index) => next + index * seconds * 1000).map((at, index) => (
+        <span key={at}>
+          {index > 0 && ", "}
+          <At at={at} />
+        </span>
+      ))}
+    </p>
   );
 }
