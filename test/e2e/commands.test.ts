@@ -274,6 +274,8 @@ describe("pd", () => {
       stderr: "other 1 event; state by 1 → 2; answer unchanged. Nothing of this was kept\n",
     });
     expect(await home.json("db", "list", "v")).toEqual({ by: 1 });
+    await home.json("update", "v", "--code", await file(1));
+    expect((await home.pd("replay", "v", String(id), "--dry")).stdout).toBe("  1\n");
   });
 
   it("never asks without a terminal, and says what is missing", async () => {

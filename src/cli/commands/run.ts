@@ -1,7 +1,7 @@
 import type { InvocationRecord, RehearsalRecord } from "../../api/invocations.ts";
 import { sentenceOf } from "../../client/rehearsal-text.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type JsonValue, parseJson } from "../../domain/json.ts";
+import { type JsonValue, isSameJson, parseJson } from "../../domain/json.ts";
 import { readText } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { coloursFor, printJson, printLine, printNote, timelineLine } from "../reporter.ts";
@@ -29,19 +29,28 @@ export async function replay(cli: CliContext, source: string, { id, dry = false 
 }
 
 function printRehearsal(cli: CliContext, rehearsal: RehearsalRecord): number {
-  const { before, after, state } = rehearsal;
+  const { after, state } = rehearsal;
   const colours = coloursFor(cli.stdout, cli);
   if (cli.isJson) printJson(cli, rehearsal);
   else {
     for (const line of after.logs) printLine(cli, timelineLine(line, colours) ?? "");
-    for (const { event } of before.events) printLine(cli, `- ${JSON.stringify(event)}`);
-    for (const { event, dropped } of after.events)
-      printLine(cli, `+ ${JSON.stringify(event)}${dropped === undefined ? "" : ` (would be dropped: ${dropped})`}`);
+    for (const line of eventLines(rehearsal)) printLine(cli, line);
     for (const { key, before: old, after: next } of state)
       printLine(cli, `~ state ${key}: ${JSON.stringify(old) ?? "nothing"} → ${JSON.stringify(next) ?? "nothing"}`);
     printNote(cli, `${sentenceOf(rehearsal)}. Nothing of this was kept`);
   }
   return after.outcome === "returned" ? 0 : 1;
+}
+
+/** What stayed the same stands there once, without a sign. */
+function eventLines({ before, after }: RehearsalRecord): string[] {
+  const isSame = (index: number): boolean => isSameJson(before.events[index]?.event, after.events[index]?.event);
+  const gone = before.events.flatMap(({ event }, index) => (isSame(index) ? [] : [`- ${JSON.stringify(event)}`]));
+  const now = after.events.map(({ event, dropped }, index) => {
+    const why = dropped === undefined ? "" : ` (would be dropped: ${dropped})`;
+    return `${isSame(index) ? " " : "+"} ${JSON.stringify(event)}${why}`;
+  });
+  return [...gone, ...now];
 }
 
 async function readEvent(path: string): Promise<JsonValue> {
