@@ -23,6 +23,31 @@ describe("a source on the page", () => {
     await page.getByRole("heading", { name: "Order a" }).waitFor();
   });
 
+  it("has events deleted one by one and by a range that is said before", async () => {
+    const { server, source } = await withOrders();
+    for (const id of ["a", "b", "c", "d"]) await order(source.endpoint_url, { id });
+    const page = await openPage(server, `/sources/${source.id}`);
+    const choose = async (name: string, verb: string): Promise<void> => {
+      await page.getByRole("option", { name }).click();
+      await page.getByRole("heading", { name }).waitFor();
+      await page.getByRole("button", { name: "Do", exact: true }).click();
+      await page.getByRole("button", { name: verb }).click();
+    };
+    const left = async (): Promise<string[]> => (await server.client.events.list(source.id)).data.map(({ metadata }) => String(metadata.summary));
+    await choose("Order d", "Delete it");
+    await expect.poll(left).toEqual(["Order c", "Order b", "Order a"]);
+    const [, second] = (await server.client.events.list(source.id)).data;
+    await choose("Order c", "Delete a range…");
+    await page.getByLabel(/^From the event/).fill("b");
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    expect(await left()).toHaveLength(3);
+    await page.getByLabel(/^From the event/).fill(second?.id ?? "");
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await expect.poll(left).toEqual(["Order a"]);
+    await page.getByRole("option", { name: "Order c" }).waitFor({ state: "detached" });
+    expect(await page.getByRole("option").count()).toBe(1);
+  });
+
   it("is edited, and the running source is the new code; an error is told at its line, and a version is gone back to", async () => {
     const { server, source } = await withOrders();
     expect(await order(source.endpoint_url, { id: "a" })).toBe("one");

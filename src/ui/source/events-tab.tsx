@@ -4,6 +4,7 @@ import type { JsonValue } from "../../domain/json.ts";
 import { useQuery } from "../address.ts";
 import { useClient, useMayChange } from "../app-context.ts";
 import { copyText } from "../copy-text.ts";
+import { Dialog } from "../parts/dialog.tsx";
 import { JsonTree } from "../parts/json-tree.tsx";
 import { LongList } from "../parts/long-list.tsx";
 import { Menu } from "../parts/menu.tsx";
@@ -172,6 +173,7 @@ function Verbs({ source, event, onDeleted }: { source: Source; event: EventSumma
   const [channel] = useQuery("channel");
   const client = useClient();
   const mayChange = useMayChange();
+  const [isDeleting, setDeleting] = useState(false);
   const remove = (range: { start_id?: string; end_id?: string }, isGone: (other: EventSummary) => boolean): Promise<void> =>
     telling(async () => {
       await client.events.delete(source.id, { ...range, ...(channel === "" ? {} : { event_name: channel }) });
@@ -187,36 +189,96 @@ function Verbs({ source, event, onDeleted }: { source: Source; event: EventSumma
     tell(`Saved; pd run ${source.name_slug} --event ${link.download} runs it with it`);
   };
   return (
-    <Menu label="Do">
-      <button type="button" class="button plain" onClick={() => void copyText(JSON.stringify(event.event, null, 2))}>
-        Copy
-      </button>
-      <button type="button" class="button plain" onClick={() => void copyText(curlOf(source, event))}>
-        Copy as curl
-      </button>
-      <button type="button" class="button plain" onClick={save}>
-        Save as fixture
-      </button>
-      {mayChange && (
-        <>
-          <button type="button" class="button plain" onClick={() => void emitAgain()}>
-            Emit again
-          </button>
-          <button type="button" class="button plain" onClick={() => void remove({ start_id: event.id, end_id: event.id }, ({ id }) => id === event.id)}>
-            Delete it
-          </button>
-          <button
-            type="button"
-            class="button plain"
-            onClick={() =>
-              void remove({ end_id: event.id }, ({ id, metadata }) => numberOf(id) <= numberOf(event.id) && (channel === "" || metadata.name === channel))
-            }
-          >
-            Delete it and all older{channel === "" ? "" : ` of ${channel}`}
-          </button>
-        </>
+    <>
+      <Menu label="Do">
+        <button type="button" class="button plain" onClick={() => void copyText(JSON.stringify(event.event, null, 2))}>
+          Copy
+        </button>
+        <button type="button" class="button plain" onClick={() => void copyText(curlOf(source, event))}>
+          Copy as curl
+        </button>
+        <button type="button" class="button plain" onClick={save}>
+          Save as fixture
+        </button>
+        {mayChange && (
+          <>
+            <button type="button" class="button plain" onClick={() => void emitAgain()}>
+              Emit again
+            </button>
+            <button type="button" class="button plain" onClick={() => void remove({ start_id: event.id, end_id: event.id }, ({ id }) => id === event.id)}>
+              Delete it
+            </button>
+            <button type="button" class="button plain" onClick={() => setDeleting(true)}>
+              Delete a range…
+            </button>
+          </>
+        )}
+      </Menu>
+      {isDeleting && (
+        <DeleteRange
+          last={event.id}
+          channel={channel}
+          onClose={() => setDeleting(false)}
+          onDelete={(from, to) => {
+            setDeleting(false);
+            const isGone = ({ id, metadata }: EventSummary): boolean =>
+              numberOf(id) >= (from === "" ? 0 : numberOf(from)) && numberOf(id) <= numberOf(to) && (channel === "" || metadata.name === channel);
+            void remove({ end_id: to, ...(from === "" ? {} : { start_id: from }) }, isGone);
+          }}
+        />
       )}
-    </Menu>
+    </>
+  );
+}
+
+interface DeleteRangeProps {
+  readonly last: string;
+  readonly channel: string;
+  readonly onClose: () => void;
+  readonly onDelete: (from: string, to: string) => void;
+}
+
+/** What is deleted is gone: a range is said before. */
+function DeleteRange({ last, channel, onClose, onDelete }: DeleteRangeProps) {
+  const [from, setFrom] = useState("");
+  const [to, setTo] = useState(last);
+  const bounds = [
+    { label: "From the event (empty: the oldest)", value: from, set: setFrom, isRequired: false },
+    { label: "To the event", value: to, set: setTo, isRequired: true },
+  ];
+  return (
+    <Dialog title="Delete events" onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onDelete(from, to);
+        }}
+      >
+        <p>Both ends go as well{channel === "" ? "" : `; only events of ${channel} do`}. Nothing brings them back.</p>
+        {bounds.map(({ label, value, set, isRequired }) => (
+          <label class="field" key={label}>
+            {label}
+            <input
+              class="input mono"
+              pattern="\d+-\d+"
+              title="The id of an event"
+              required={isRequired}
+              value={value}
+              onInput={({ currentTarget }) => set(currentTarget.value.trim())}
+            />
+          </label>
+        ))}
+        <div class="row end">
+          <button type="button" class="button" onClick={onClose}>
+            Keep them
+          </button>
+          <button type="submit" class="button danger">
+            Delete
+          </button>
+        </div>
+      </form>
+    </Dialog>
   );
 }
 
