@@ -2,6 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { useQuery } from "../address.ts";
 import { LazyEditor } from "../parts/lazy-editor.tsx";
 import { RegistrySearch } from "../parts/registry-search.tsx";
+import { AddressField } from "../parts/fields.tsx";
 
 const EXAMPLE = `export default {
   name: "Hello",
@@ -62,18 +63,7 @@ function AddressForm({ named, onUrl }: { named: string; onUrl: (url: string) => 
         onUrl(url);
       }}
     >
-      <div class="field">
-        <label for="code-url">Address of raw code</label>
-        <input
-          id="code-url"
-          class="input"
-          type="url"
-          required
-          placeholder="https://"
-          value={url}
-          onInput={({ currentTarget }) => setUrl(currentTarget.value)}
-        />
-      </div>
+      <AddressField label="Address of raw code" value={url} onInput={setUrl} />
       <div>
         <button type="submit" class="button filled">
           Go on

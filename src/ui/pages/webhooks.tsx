@@ -11,6 +11,7 @@ import type { Webhook } from "../types.ts";
 import { useLoaded } from "../use-loaded.ts";
 import { OneWebhook } from "./one-webhook.tsx";
 import { type Column, Table } from "../parts/table.tsx";
+import { AddressField } from "../parts/fields.tsx";
 
 const COLUMNS: readonly Column[] = [
   { title: "Where" },
@@ -101,18 +102,7 @@ function NewWebhook({ onClose }: { onClose: () => void }) {
           client.webhooks.create({ url, ...(name === "" ? {} : { name }) }).then(setMade, setError);
         }}
       >
-        <div class="field">
-          <label for="webhook-url">Address</label>
-          <input
-            id="webhook-url"
-            class="input"
-            type="url"
-            required
-            placeholder="https://"
-            value={url}
-            onInput={({ currentTarget }) => setUrl(currentTarget.value)}
-          />
-        </div>
+        <AddressField label="Address" value={url} onInput={setUrl} />
         <div class="field">
           <label for="webhook-name">
             Name <span class="muted">(optional)</span>

@@ -1,3 +1,5 @@
+import { useId } from "preact/hooks";
+
 interface SearchProps {
   readonly label: string;
   readonly placeholder: string;
@@ -63,5 +65,16 @@ export function Select({ label, value, choices, onChange, isDisabled = false }: 
         </option>
       ))}
     </select>
+  );
+}
+
+/** An address that something is fetched from or sent to. */
+export function AddressField({ label, value, onInput }: Pick<SearchProps, "label" | "value" | "onInput">) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input id={id} class="input" type="url" required placeholder="https://" value={value} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
+    </div>
   );
 }
