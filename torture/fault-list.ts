@@ -68,8 +68,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "one event in forty reaches no listener",
     file: "src/store/sqlite/runs.ts",
-    find: "return { events: stored, listeners: publish({ sourceId, invocationId: id, at, events: stored, logs, logChunk, invocation }) };",
-    put: "return { events: stored, listeners: publish({ sourceId, invocationId: id, at, events: stored.filter(({ seq }) => seq % 40 !== 0), logs, logChunk, invocation }) };",
+    find: "return { events: stored, listeners: publish({ sourceId, invocationId: id, at, events: stored, logs, logChunk, ...failable }) };",
+    put: "return { events: stored, listeners: publish({ sourceId, invocationId: id, at, events: stored.filter(({ seq }) => seq % 40 !== 0), logs, logChunk, ...failable }) };",
     breaks: /delivered to each webhook|hears each event/,
   },
   {

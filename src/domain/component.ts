@@ -11,7 +11,8 @@ export interface ComponentDefinition {
   readonly version: string;
   readonly key?: string;
   readonly description?: string;
-  readonly type: "source" | "action" | "app";
+  /** A workflow is what its folder says; no code declares one. */
+  readonly type: "source" | "action" | "app" | "workflow";
   readonly dedupe?: DedupeStrategy;
   readonly props: readonly PropDeclaration[];
   readonly hooks: readonly HookName[];
@@ -26,6 +27,23 @@ export interface ComponentDefinition {
 export type ReadDefinition =
   | { readonly kind: "valid"; readonly definition: ComponentDefinition }
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
+
+/** How the process of a component tells of an export that is a function. */
+export const BARE_FUNCTION = "[function]";
+
+/**
+ * A step of a workflow says what it takes and does; its name is that of the step (workflows.md §1). `raw`: what its
+ * process reports.
+ */
+export function readStepDefinition(raw: unknown, code: string, namespace: string): ReadDefinition {
+  if (raw === BARE_FUNCTION) return readDefinition({ name: namespace, version: STEP_VERSION, type: "action", hasRun: true }, code);
+  if (!isRecord(raw)) return readDefinition(raw, code);
+  const { name, version, key: _unpublished, ...rest } = raw;
+  return readDefinition({ ...rest, name: isText(name) ? name : namespace, version: isText(version) ? version : STEP_VERSION, type: "action" }, code);
+}
+
+/** Of code that tells none. */
+const STEP_VERSION = "0.0.0";
 
 /** Code that only lists the names of an account's fields, as apps without any use of theirs do, reads no account. */
 function readsAccount(code: string): boolean {

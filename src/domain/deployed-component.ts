@@ -1,5 +1,5 @@
 import type { ComponentDefinition } from "./component.ts";
-import type { DeployedId, SavedId } from "./ids.ts";
+import type { DeployedId, SavedId, WorkflowId } from "./ids.ts";
 import type { ConfiguredProps } from "./props/declared-props.ts";
 import type { PropDeclaration } from "./props/kinds.ts";
 import type { Origin, SavedComponent } from "./saved-component.ts";
@@ -27,6 +27,8 @@ export interface DeployedComponent {
   readonly maxConcurrency?: number;
   /** It may start programs of this machine, inside the wall. */
   readonly allowsPrograms?: true;
+  /** The workflow that it belongs to and goes with. */
+  readonly workflowId?: WorkflowId;
   readonly active: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;

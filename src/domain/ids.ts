@@ -1,7 +1,13 @@
 /** Saved component. */
 export type SavedId = `sc_${string}`;
-/** Deployed component. */
-export type DeployedId = `dc_${string}`;
+/** Workflow. */
+export type WorkflowId = `p_${string}`;
+/** What begins runs of a workflow and belongs to it: its HTTP endpoint, or its schedule. */
+export type TriggerId = `hi_${string}` | `ti_${string}`;
+/** Deployed component: a source, a workflow, or the endpoint or schedule of one. */
+export type DeployedId = `dc_${string}` | TriggerId | WorkflowId;
+/** One run of a workflow. */
+export type RunId = `run_${string}`;
 /** Invocation: one call of `run` or of a hook. */
 export type InvocationId = `inv_${string}`;
 
@@ -12,7 +18,7 @@ export type AccountId = `apn_${string}`;
 export type SubscriptionId = `sub_${string}`;
 /** One message for one listener. */
 export type DeliveryId = `dlv_${number}`;
-/** Whoever can be subscribed: a webhook, or a source whose `run` gets the payload. */
+/** Whoever can be subscribed: a webhook, a source whose `run` gets the payload, or a workflow that it starts. */
 export type ListenerId = WebhookId | DeployedId;
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -30,7 +36,19 @@ export function isWebhookId(text: unknown): text is WebhookId {
 }
 
 export function isDeployedId(text: unknown): text is DeployedId {
-  return typeof text === "string" && /^dc_[0-9A-Za-z]+$/.test(text);
+  return typeof text === "string" && /^(dc|hi|ti|p)_[0-9A-Za-z]+$/.test(text);
+}
+
+export function isWorkflowId(text: unknown): text is WorkflowId {
+  return typeof text === "string" && /^p_[0-9A-Za-z]+$/.test(text);
+}
+
+export function isTriggerId(text: unknown): text is TriggerId {
+  return typeof text === "string" && /^[ht]i_[0-9A-Za-z]+$/.test(text);
+}
+
+export function isRunId(text: unknown): text is RunId {
+  return typeof text === "string" && /^run_[0-9A-Za-z]+$/.test(text);
 }
 
 /** The number of a delivery; `undefined` when it is no delivery id. */
@@ -51,9 +69,18 @@ export function randomText(bytes: Uint8Array): string {
  * its end.
  */
 export function invocationId(now: number, random: string): InvocationId {
+  return `inv_${sortableTime(now)}${random}`;
+}
+
+/** As that of an invocation. */
+export function runId(now: number, random: string): RunId {
+  return `run_${sortableTime(now)}${random}`;
+}
+
+function sortableTime(now: number): string {
   let time = "";
   for (let rest = now; time.length < 8; rest = Math.floor(rest / ALPHABET.length)) time = (ALPHABET[rest % ALPHABET.length] ?? "") + time;
-  return `inv_${time}${random}`;
+  return time;
 }
 
 /** The id of an event: `<epoch ms when it was stored>-<its number within the source>`. */

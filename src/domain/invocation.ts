@@ -94,11 +94,17 @@ export interface ActionContext {
   readonly context: JsonObject;
 }
 
+/** Expressions of a workflow's props that only JavaScript can tell. */
+export interface EvaluateMethod extends ActionContext {
+  readonly expressions: readonly string[];
+}
+
 /** What is called. All but `run`, hooks and actions leave nothing behind. */
 export type Method =
   | { readonly kind: "run"; readonly trigger: Trigger }
   | { readonly kind: "hook"; readonly hook: HookName }
   | ({ readonly kind: "action" } & ActionContext)
+  | ({ readonly kind: "evaluate" } & EvaluateMethod)
   /** One page of a prop's choices. */
   | ({ readonly kind: "options" } & OptionsRequest)
   /** What `additionalProps` declares for the given values. */

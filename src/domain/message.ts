@@ -2,6 +2,7 @@ import type { Event } from "./event.ts";
 import type { DeployedId, InvocationId } from "./ids.ts";
 import type { Invocation, LogLine } from "./invocation.ts";
 import { errorMessage, logMessage } from "./system-channels.ts";
+import type { WorkflowRun } from "./workflow/run.ts";
 
 /** What one call gives its listeners. */
 export interface Published {
@@ -12,8 +13,10 @@ export interface Published {
   readonly logs: readonly LogLine[];
   /** Number of the place where the lines are kept: no other lines have it. */
   readonly logChunk: number;
-  /** Absent for what came after the call had been stored. */
+  /** Absent for what came after the call had been stored, and for a step that is tried again. */
   readonly invocation?: Invocation;
+  /** Of the workflow that the call was a step of. */
+  readonly run?: WorkflowRun;
 }
 
 /** What a listener gets. */
@@ -31,9 +34,9 @@ export function messageIdOf(sourceId: DeployedId, { id }: Pick<Event, "id">): st
 }
 
 /** Messages of a call on these channels: events by their ids, failures and lines by their invocation's (platform.md §1.5). */
-export function messagesOf({ sourceId, invocationId, invocation, events, logs, logChunk }: Published, channels: ReadonlySet<string>): readonly Message[] {
+export function messagesOf({ sourceId, invocationId, invocation, run, events, logs, logChunk }: Published, channels: ReadonlySet<string>): readonly Message[] {
   const messages: Message[] = events.map((event) => ({ id: messageIdOf(sourceId, event), channel: event.channel, payload: event.payload }));
-  const failure = channels.has("$errors") && invocation !== undefined ? errorMessage(invocation) : undefined;
+  const failure = channels.has("$errors") && invocation !== undefined ? errorMessage(invocation, run) : undefined;
   if (failure !== undefined) messages.push({ id: `${sourceId}-${invocationId}-error`, channel: "$errors", payload: JSON.stringify(failure) });
   if (channels.has("$logs"))
     for (const [index, line] of logs.entries())

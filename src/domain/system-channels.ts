@@ -1,14 +1,18 @@
 import { type Invocation, type LogLine, describeOutcome, isFailed } from "./invocation.ts";
 import { type JsonObject, type JsonValue, parseJson } from "./json.ts";
+import type { WorkflowRun } from "./workflow/run.ts";
 import { type Trigger, timerEvent } from "./trigger.ts";
 
-/** A message of `$errors` for a call that failed (platform.md §5); `undefined` when it did not. */
-export function errorMessage({ id, sourceId, trigger, startedAt, outcome }: Invocation): JsonObject | undefined {
+/** A message of `$errors` for a call that failed (platform.md §5); `undefined` when it did not. `run`: of the workflow that it was a step of. */
+export function errorMessage({ id, sourceId, trigger, startedAt, outcome }: Invocation, run?: WorkflowRun): JsonObject | undefined {
   if (!isFailed(outcome)) return undefined;
   const thrown = outcome.kind === "threw" ? { code: outcome.error.name, msg: outcome.error.message, stack: outcome.error.stack } : { code: outcome.kind };
+  const ts = new Date(startedAt).toISOString();
+  const origin = run === undefined ? { source_id: sourceId, source_type: "source" } : { workflow_id: sourceId, run_id: run.id };
+  const step = trigger.kind === "step" ? { cellId: trigger.namespace, namespace: trigger.namespace } : {};
   return {
-    original_event: originalEvent(trigger),
-    original_context: { id, ts: new Date(startedAt).toISOString(), source_id: sourceId, source_type: "source" },
+    original_event: run === undefined ? originalEvent(trigger) : run.trigger.event,
+    original_context: { id, ts, ...origin, ...step },
     error: { msg: describeOutcome(outcome), ...thrown, ts: new Date(startedAt).toISOString() },
   };
 }
@@ -30,6 +34,7 @@ function originalEvent(trigger: Trigger): JsonValue {
     case "hook":
       return { hook: trigger.hook };
     case "sample":
+    case "step":
       return {};
   }
 }

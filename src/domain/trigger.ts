@@ -1,4 +1,5 @@
 import type { HookName } from "./component.ts";
+import type { RunId } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { Schedule } from "./schedule.ts";
 
@@ -52,8 +53,19 @@ export interface SampleTrigger {
   readonly kind: "sample";
 }
 
+/** A step of a workflow is due. */
+export interface StepTrigger {
+  readonly kind: "step";
+  readonly runId: RunId;
+  /** Its place in the run. */
+  readonly path: string;
+  readonly namespace: string;
+  /** From 1; it counts on when the step failed and is tried again. */
+  readonly attempt: number;
+}
+
 /** Why an invocation happens. */
-export type Trigger = HttpTrigger | TimerTrigger | ManualTrigger | HookTrigger | EventTrigger | SampleTrigger;
+export type Trigger = HttpTrigger | TimerTrigger | ManualTrigger | HookTrigger | EventTrigger | SampleTrigger | StepTrigger;
 
 /** What `run(event)` is called with for a timer (components.md, Timer interface; platform.md §4.6 for cron). */
 export function timerEvent({ plannedAt, schedule }: Pick<TimerTrigger, "plannedAt" | "schedule">): JsonObject {
@@ -78,5 +90,7 @@ export function describeTrigger(trigger: Trigger): string {
       return "sample event";
     case "event":
       return `event of ${trigger.emitterId}${trigger.channel === "" ? "" : ` on ${trigger.channel}`}`;
+    case "step":
+      return `step ${trigger.namespace}${trigger.attempt === 1 ? "" : `, attempt ${trigger.attempt}`}`;
   }
 }

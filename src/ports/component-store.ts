@@ -5,6 +5,7 @@ import type { DeployedId, SavedId } from "../domain/ids.ts";
 import type { SavedComponent } from "../domain/saved-component.ts";
 import type { SourceVersion } from "../domain/source-version.ts";
 import type { Timer } from "./timer-store.ts";
+import type { StepComponent } from "./workflow-store.ts";
 
 /** What the store and the dedupe memory of a source hold. */
 export interface CarriedState {
@@ -19,10 +20,19 @@ export interface StoredBaggage extends Partial<CarriedState> {
   readonly events: readonly (NewEvent & { readonly storedAt: number; readonly invocationId: string })[];
 }
 
+/** What a deploy writes beside code and values. */
+export interface DeployRest {
+  readonly baggage?: StoredBaggage | undefined;
+  /** Of a workflow: what its steps run on. */
+  readonly steps?: readonly StepComponent[];
+}
+
 /** What an update puts in place beside code and values. */
 export interface SwapRest {
   readonly timers: readonly Timer[];
   readonly carried?: CarriedState;
+  /** Of a workflow: what its steps run on. */
+  readonly steps?: readonly StepComponent[];
 }
 
 /** One place for both kinds of component. Reads see every finished write. */
@@ -42,7 +52,7 @@ export interface ComponentStore {
    * Writes a source that is not there for anyone yet: `finishDeploy` shows it, `dropUnfinished` removes it. Its slug is
    * taken from now on. Throws PD_CONFLICT, with nothing written, when another has it: of two hosts one gets a slug.
    */
-  beginDeploy(source: DeployedComponent, component: SavedComponent, baggage?: StoredBaggage): Promise<void>;
+  beginDeploy(source: DeployedComponent, component: SavedComponent, rest?: DeployRest): Promise<void>;
   finishDeploy(id: DeployedId, timers: readonly Timer[]): Promise<void>;
   /** Sources whose deploy has begun and not ended: it goes on somewhere, or was cut off. */
   listUnfinished(): Promise<readonly DeployedId[]>;
@@ -61,7 +71,7 @@ export interface ComponentStore {
   /** Removes the source and all that belongs to it. */
   deleteSource(id: DeployedId): Promise<void>;
   getSource(idOrSlug: string): Promise<StoredSource | undefined>;
-  /** Newest first, without their code. */
+  /** Newest first, without their code; with the endpoints and schedules of workflows. */
   listSources(): Promise<readonly StoredSource[]>;
   /** Codes that a source ran on and that are kept (see NEWEST_VERSIONS), the newest first; `getComponent` has their code. */
   listVersions(id: DeployedId): Promise<readonly SourceVersion[]>;

@@ -3,6 +3,7 @@ import type { Event, NewEvent, NewPostponedEvent } from "../domain/event.ts";
 import type { DeployedId, InvocationId, ListenerId } from "../domain/ids.ts";
 import type { Invocation, LogLine, Outcome, StateChanges } from "../domain/invocation.ts";
 import type { Trigger } from "../domain/trigger.ts";
+import type { StepCommit } from "./workflow-store.ts";
 
 /** What a source remembers, handed to the one host that may write it. */
 export interface OpenedSource {
@@ -22,6 +23,8 @@ export interface RunCommit {
   /** Absent: unchanged. */
   readonly cache?: DedupeCache;
   readonly logs: readonly LogLine[];
+  /** The call was a step of a workflow. */
+  readonly step?: StepCommit;
 }
 
 /** What a call did after it had been committed. */

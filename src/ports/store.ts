@@ -1,4 +1,4 @@
-import type { DeployedId, ListenerId } from "../domain/ids.ts";
+import type { DeployedId, ListenerId, WorkflowId } from "../domain/ids.ts";
 import type { Backlog, KindUsage } from "../domain/usage.ts";
 import type { AccountStore } from "./account-store.ts";
 import type { ComponentStore } from "./component-store.ts";
@@ -12,6 +12,7 @@ import type { RunStore } from "./run-store.ts";
 import type { SecretStore } from "./secret-store.ts";
 import type { SubscriptionStore } from "./subscription-store.ts";
 import type { TimerStore } from "./timer-store.ts";
+import type { WorkflowStore } from "./workflow-store.ts";
 
 /** How much of each source is kept. */
 export interface Retention {
@@ -34,12 +35,15 @@ export interface Store
     DataStoreStore,
     RegistryStore,
     AccountStore,
-    SecretStore {
+    SecretStore,
+    WorkflowStore {
   /**
    * Removes a small step of what one source has kept longer, or more of, than `retention` allows. Pending requests and
    * running instants stay. Resolves to the number of rows that went; 0: nothing is left to do.
    */
   prune(sourceId: DeployedId, retention: Retention, now: number): Promise<number>;
+  /** Removes a small step of the runs of a workflow that have ended, by the same rules. Resolves to their number. */
+  pruneRuns(workflowId: WorkflowId, retention: Retention, now: number): Promise<number>;
   /** Gives a small step of free space back to the disk. Resolves to what is left, in units of its own; 0: nothing. */
   shrink(): Promise<number>;
   /** Removes a small step of the deliveries of a listener that are settled, by the same rules as invocations. */

@@ -21,10 +21,11 @@ export async function openSealedStore(store: Store, vault: Vault): Promise<Store
   let rotating: Promise<void> = Promise.resolve();
   const sealed: Store & Resealing = {
     ...store,
-    beginDeploy: (source, component, baggage) => store.beginDeploy(seals.sealSource(source), component, baggage),
+    beginDeploy: (source, component, rest) => store.beginDeploy(seals.sealSource(source), component, rest),
     swap: (source, component, rest) => store.swap(seals.sealSource(source), component, rest),
     getSource: async (idOrSlug) => opened(await store.getSource(idOrSlug), (found) => seals.openStored(found)),
     listSources: async () => (await store.listSources()).map((found) => seals.openStored(found)),
+    listWorkflows: async () => (await store.listWorkflows()).map((found) => seals.openStored(found)),
     listAllSources: async () => (await store.listAllSources()).map((source) => seals.openSource(source)),
     saveWebhook: (webhook) => store.saveWebhook(seals.sealWebhook(webhook)),
     changeWebhook: async (id, change, now) => opened(await store.changeWebhook(id, seals.sealChange(id, change), now), (found) => seals.openWebhook(found)),

@@ -194,7 +194,7 @@ export function deliveryContract(open: () => Promise<Store>): void {
     it("is there from its first moment", async () => {
       const store = await open();
       const events = [{ payload: "1", channel: "", storedAt: now, invocationId: "inv_9" }];
-      await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"), { state: { k: "1" }, cache: { unique: ["x"] }, events });
+      await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"), { baggage: { state: { k: "1" }, cache: { unique: ["x"] }, events } });
       expect(await store.open("dc_a")).toMatchObject({ state: { k: "1" }, cache: { unique: ["x"] } });
       expect([await store.readCache("dc_a"), await store.lastSeq("dc_a")]).toEqual([{ unique: ["x"] }, 1]);
       expect(await store.listEvents("dc_a", { limit: 9 })).toMatchObject([{ seq: 1, payload: "1" }]);

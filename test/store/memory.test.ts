@@ -4,6 +4,7 @@ import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";
 import { deliveryContract } from "../contract/deliveries.ts";
 import { raceContract } from "../contract/races.ts";
+import { workflowContract } from "../contract/workflows.ts";
 import { secretContract, sharedDataContract } from "../contract/shared-data.ts";
 import { storeContract } from "../contract/store.ts";
 
@@ -29,6 +30,7 @@ describe("the store in memory", () => {
   sharedDataContract(place);
   secretContract(place);
   raceContract(place);
+  workflowContract(place);
 
   afterAll(() => {
     const all = Object.keys(memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" })));

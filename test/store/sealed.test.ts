@@ -16,6 +16,7 @@ import { openVault } from "../../src/system/secret-key.ts";
 import { deliveryContract } from "../contract/deliveries.ts";
 import { component, source, storeContract } from "../contract/store.ts";
 import { raceContract } from "../contract/races.ts";
+import { workflowContract } from "../contract/workflows.ts";
 import { sharedDataContract } from "../contract/shared-data.ts";
 import { temporaryFolder } from "../support/home.ts";
 
@@ -129,6 +130,7 @@ describe("the sealed store", () => {
   storeContract(place);
   sharedDataContract(place);
   raceContract(place);
+  workflowContract(place);
 
   it("keeps values, variables, signing keys and addresses where nobody can read them, and hands them back", async () => {
     const folder = await temporaryFolder();

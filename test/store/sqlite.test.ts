@@ -9,6 +9,7 @@ import { programFile } from "../../src/system/program-files.ts";
 import { deliveryContract } from "../contract/deliveries.ts";
 import { component, run, source, storeContract } from "../contract/store.ts";
 import { raceContract } from "../contract/races.ts";
+import { workflowContract } from "../contract/workflows.ts";
 import { secretContract, sharedDataContract } from "../contract/shared-data.ts";
 import { temporaryFolder } from "../support/home.ts";
 
@@ -34,6 +35,7 @@ describe("the SQLite store", () => {
   sharedDataContract(place);
   secretContract(place);
   raceContract(place);
+  workflowContract(place);
 
   it("refuses a file that is no database, names it and leaves it as it is", async () => {
     const path = join(await temporaryFolder(), "test.db");

@@ -2,7 +2,7 @@ import type { Bundler } from "../../ports/bundler.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { CodeOrigin } from "../../ports/code-origin.ts";
 import type { PackageResolver } from "../../ports/package-resolver.ts";
-import { type ComponentDefinition, readDefinition } from "../../domain/component.ts";
+import { type ComponentDefinition, readDefinition, readStepDefinition } from "../../domain/component.ts";
 import { PdError } from "../../domain/errors.ts";
 import { buildFailed } from "../../domain/build-problem.ts";
 import type { PackageLock, PackageSpec } from "../../domain/package-spec.ts";
@@ -85,6 +85,8 @@ export interface LoadContext {
   readonly lock?: PackageLock;
   /** Packages of the version that it follows. */
   readonly before?: readonly PackageSpec[];
+  /** It is a step of a workflow, and has this name when it gives itself none. */
+  readonly step?: string;
   /** Throws for what is not wanted here. */
   readonly accepts?: (definition: ComponentDefinition) => void;
   readonly start: (code: Loadable) => Promise<Unit>;
@@ -108,7 +110,7 @@ export async function loadComponent(ports: BuildPorts, given: GivenComponent, co
   }
   const { built, unit } = await buildAndStart(ports, given, context);
   try {
-    const definition = definitionOf(unit, built);
+    const definition = definitionOf(unit, built, context.step);
     accepts(definition);
     return { component: savedComponentOf(ports, built, definition), unit };
   } catch (error) {
@@ -158,8 +160,8 @@ async function buildCode(ports: BuildPorts, { code, origin, lock: ownLock }: Res
 }
 
 /** Reads what a loaded unit says of itself. Throws PD_NOT_A_COMPONENT with every problem. */
-function definitionOf(unit: Unit, { code: { path }, bundle }: Pick<BuiltCode, "code" | "bundle">): ComponentDefinition {
-  const read = readDefinition(unit.definition, bundle.code);
+function definitionOf(unit: Unit, { code: { path }, bundle }: Pick<BuiltCode, "code" | "bundle">, step: string | undefined): ComponentDefinition {
+  const read = step === undefined ? readDefinition(unit.definition, bundle.code) : readStepDefinition(unit.definition, bundle.code, step);
   if (read.kind === "valid") return read.definition;
   const problems = read.problems.map((problem) => `\n  - ${problem}`).join("");
   throw new PdError("PD_NOT_A_COMPONENT", `Cannot use ${path} as a component:${problems}`, { details: { problems: read.problems } });

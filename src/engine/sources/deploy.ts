@@ -79,7 +79,7 @@ async function install(ports: ChangePorts, state: Hosting, { live, component, un
     const begin = async (slug: string): Promise<DeployedComponent> => {
       const source: DeployedComponent = { ...draft, componentId: component.id, name, slug, ...configuration };
       live.switchTo(source, component, unit);
-      await store.beginDeploy(source, component, request.baggage);
+      await store.beginDeploy(source, component, { baggage: request.baggage });
       state.sources.add(live);
       return source;
     };

@@ -48,7 +48,9 @@ export class Components {
   async search(query: string): Promise<readonly IndexedComponent[]> {
     const own = (await this.list()).flatMap(({ definition, code, isTransient }): IndexedComponent[] => {
       const { key, name, description = "", version, type } = definition;
-      return key === undefined || type === "app" || isTransient ? [] : [{ key, name, description, version, type, registry: "", path: code.path }];
+      return key === undefined || type === "app" || type === "workflow" || isTransient
+        ? []
+        : [{ key, name, description, version, type, registry: "", path: code.path }];
     });
     // The newest comes first.
     const unique = [...new Map(own.toReversed().map((entry) => [entry.key, entry])).values()];

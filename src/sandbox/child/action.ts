@@ -1,5 +1,5 @@
 import type { ActionContext } from "../../domain/invocation.ts";
-import { type JsonValue, isRecord, parseJson } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, isRecord, parseJson } from "../../domain/json.ts";
 import type { Call } from "./call.ts";
 import { FileStore } from "./file-store.ts";
 import { methodOf } from "./instance.ts";
@@ -70,7 +70,7 @@ function toolsFor(report: ActionReport, { call, files, context }: { call: Call; 
         report.sends.push({ to: "emit", what: plain(payload, "$.send.emit"), status: 200 });
       },
     },
-    flow: flowTools(report),
+    flow: flowTools(report, context),
     context: { ...context },
     files: {
       open: (path: unknown) => files.open(path),
@@ -80,7 +80,13 @@ function toolsFor(report: ActionReport, { call, files, context }: { call: Call; 
   };
 }
 
-function flowTools(report: ActionReport): object {
+function flowTools(report: ActionReport, addresses: JsonObject): object {
+  /** What a pause hands back; without a workflow around it nothing waits to be resumed. */
+  const pausing = (flow: Record<string, unknown>): Record<string, unknown> => {
+    for (const name of ["resume_url", "cancel_url"])
+      Object.defineProperty(flow, name, { value: addresses[name] ?? `about:blank#${name}-${String(flow["kind"])}`, enumerable: false });
+    return flow;
+  };
   const wish = ({ context, ...flow }: Record<string, unknown>): Record<string, unknown> =>
     (report.flow = context === undefined ? flow : { ...flow, context: plain(context, `$.flow.${String(flow["kind"])}`) });
   return {
@@ -88,7 +94,7 @@ function flowTools(report: ActionReport): object {
     delay: (ms: unknown, context?: unknown) => pausing(wish({ kind: "delay", ms: Number(ms), context })),
     suspend: (ms: unknown = DAY_MS, context?: unknown) => pausing(wish({ kind: "suspend", ms: Number(ms), context })),
     rerun: (ms: unknown, context?: unknown, maxRetries: unknown = 10) =>
-      wish({ kind: "rerun", ms: Number(ms), maxRetries: Math.min(Number(maxRetries), Number.MAX_SAFE_INTEGER), context }),
+      pausing(wish({ kind: "rerun", ms: Number(ms), maxRetries: Math.min(Number(maxRetries), Number.MAX_SAFE_INTEGER), context })),
     trigger: () => {
       throw new Error(`$.flow.trigger starts another workflow: ${NO_WORKFLOW}`);
     },
@@ -99,14 +105,6 @@ function flowTools(report: ActionReport): object {
 /** As JSON carries it, as it is now. Throws TypeError, naming what it is for. */
 function plain(value: unknown, what: string): JsonValue {
   return parseJson(jsonText(value, what) ?? "null") ?? null;
-}
-
-/** What a pause hands back has no use here: nothing waits to be resumed. */
-function pausing(flow: Record<string, unknown>): Record<string, unknown> {
-  for (const name of ["resume_url", "cancel_url"]) {
-    Object.defineProperty(flow, name, { value: `about:blank#${name}-${String(flow["kind"])}`, enumerable: false });
-  }
-  return flow;
 }
 
 /** HTTP requests leave when the run has ended, once; for other destinations nothing is set up here. */

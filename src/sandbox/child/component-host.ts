@@ -8,6 +8,7 @@ import { callAction } from "./action.ts";
 import { Call, type CallHost, currentCall } from "./call.ts";
 import { describeComponent } from "./describe.ts";
 import { additionalProps, describeAdditionalProps } from "./dynamic-props.ts";
+import { evaluateAll } from "./evaluate.ts";
 import { eventFor } from "./event.ts";
 import { threw } from "./failure.ts";
 import { addProps, buildInstance, methodOf } from "./instance.ts";
@@ -18,7 +19,7 @@ type LoadMessage = Extract<ToChild, { type: "host:load" }>;
 type CallMessage = Extract<ToChild, { type: "host:call" }>;
 
 /** Methods that are called for their answer alone. */
-const QUESTIONS: ReadonlySet<CallMessage["method"]["kind"]> = new Set(["options", "additional-props", "event-names"]);
+const QUESTIONS: ReadonlySet<CallMessage["method"]["kind"]> = new Set(["options", "additional-props", "event-names", "evaluate"]);
 
 /** What is around a component: the process, and the way to the server. */
 export interface Surroundings {
@@ -101,7 +102,7 @@ export class ComponentHost {
     try {
       for (const url of message.preloads) await this.#around.importModule(url);
       const exported = exportedValue(await this.#around.importModule(message.url));
-      this.#component = isRecord(exported) ? exported : {};
+      this.#component = componentOf(exported);
       this.#around.tell({ type: "child:loaded", definition: describeComponent(exported) });
     } catch (error) {
       this.#around.tell({ type: "child:load-failed", outcome: threw(error) });
@@ -161,6 +162,8 @@ export class ComponentHost {
         return methodOf(component, method.hook, true)?.call(instance);
       case "action":
         return callAction(component, instance, { call, method });
+      case "evaluate":
+        return evaluateAll(method);
       case "options":
         return callOptions(component, instance, method);
       case "additional-props":
@@ -200,6 +203,12 @@ type CallEnd = { readonly kind: "returned-value"; readonly text: string | undefi
 export function exportedValue(module: unknown): unknown {
   const exported = isRecord(module) ? module["default"] : undefined;
   return isRecord(exported) && exported["__esModule"] === true ? exported["default"] : exported;
+}
+
+/** A bare function is an older form of a workflow's step (workflows.md §1). */
+function componentOf(exported: unknown): Record<string, unknown> {
+  if (typeof exported === "function") return { run: exported };
+  return isRecord(exported) ? exported : {};
 }
 
 function textOfReturned(returned: unknown, kind: CallMessage["method"]["kind"]): string | undefined {

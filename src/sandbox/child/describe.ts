@@ -1,3 +1,4 @@
+import { BARE_FUNCTION } from "../../domain/component.ts";
 import { isRecord } from "../../domain/json.ts";
 
 /** Attributes of a prop that the host wants to know. */
@@ -8,7 +9,7 @@ const ATTRIBUTES =
 
 /** The exported object as plain data: functions become facts, propDefinitions are resolved. */
 export function describeComponent(component: unknown): unknown {
-  if (!isRecord(component)) return component === undefined ? undefined : typeof component === "function" ? "[function]" : component;
+  if (!isRecord(component)) return component === undefined ? undefined : typeof component === "function" ? BARE_FUNCTION : component;
   const hooks = isRecord(component["hooks"]) ? component["hooks"] : {};
   return {
     name: component["name"],

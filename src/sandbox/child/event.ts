@@ -14,6 +14,7 @@ export async function eventFor(trigger: Trigger): Promise<unknown> {
       return trigger.event ?? {};
     case "hook":
     case "sample":
+    case "step":
       return {};
   }
 }

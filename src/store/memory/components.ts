@@ -2,9 +2,11 @@ import { type DeployedComponent, type StoredSource, provenanceOf } from "../../d
 import { PdError } from "../../domain/errors.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { NEWEST_VERSIONS, type SourceVersion } from "../../domain/source-version.ts";
-import { eventId, isInvocationId } from "../../domain/ids.ts";
+import { type SavedId, eventId, isInvocationId, isWorkflowId } from "../../domain/ids.ts";
+import { hasEnded } from "../../domain/workflow/run.ts";
 import type { ComponentStore, StoredBaggage } from "../../ports/component-store.ts";
 import type { Timer } from "../../ports/timer-store.ts";
+import type { StepComponent, WorkflowStore } from "../../ports/workflow-store.ts";
 import type { SecretStore } from "../../ports/secret-store.ts";
 import { type KeptSource, type Shelves, change } from "./shelves.ts";
 
@@ -13,7 +15,7 @@ function newestFirst<Item extends { readonly createdAt: number; readonly id: str
   return [...items].toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
 }
 
-export function memoryComponents(shelves: Shelves): ComponentStore & Pick<SecretStore, "listAllSources"> {
+export function memoryComponents(shelves: Shelves): ComponentStore & Pick<SecretStore, "listAllSources"> & Pick<WorkflowStore, "listWorkflows"> {
   return { ...memorySaved(shelves), ...memoryDeploys(shelves), ...memorySources(shelves) };
 }
 
@@ -21,16 +23,24 @@ function save({ components }: Shelves, component: SavedComponent): void {
   if (!components.has(component.id)) components.set(component.id, component);
 }
 
-function dropUnused({ components, sources }: Shelves): void {
-  const used = new Set([...sources.values()].flatMap(({ source, versions }) => [source.componentId, ...versions.map(({ componentId }) => componentId)]));
+function dropUnused({ components, sources, steps }: Shelves): void {
+  const running = new Set([...sources.values()].flatMap(({ source, versions }) => [source.componentId, ...versions.map(({ componentId }) => componentId)]));
+  for (const [code] of steps) if (!running.has(code)) steps.delete(code);
+  const used = new Set([...running, ...[...steps.values()].flatMap((own) => own.map(({ component }) => component.id))]);
   for (const { id, isTransient } of components.values()) if (isTransient && !used.has(id)) components.delete(id);
+}
+
+function saveSteps(shelves: Shelves, code: SavedId, steps: readonly StepComponent[]): void {
+  for (const { component } of steps) save(shelves, component);
+  if (steps.length > 0 && !shelves.steps.has(code)) shelves.steps.set(code, steps);
 }
 
 type SavedVerbs = "saveComponent" | "publishComponent" | "getComponent" | "unpublishComponent" | "getComponentByKey" | "listComponents";
 
 function memorySaved(shelves: Shelves): Pick<ComponentStore, SavedVerbs> {
   const { components, sources } = shelves;
-  const isInUse = ({ id }: SavedComponent): boolean => [...sources.values()].some(({ source }) => source.componentId === id);
+  const isInUse = ({ id }: SavedComponent): boolean =>
+    [...sources.values()].some(({ source }) => source.componentId === id && source.workflowId === undefined && !isWorkflowId(source.id));
   const published = (): SavedComponent[] => [...components.values()].filter(({ isTransient }) => !isTransient);
   return {
     saveComponent: async (component) => save(shelves, component),
@@ -69,9 +79,10 @@ function memoryDeploys(shelves: Shelves): Pick<ComponentStore, DeployVerbs> {
     if (kept !== undefined) kept.isActivateDue = isActivateDue;
   };
   return {
-    async beginDeploy(source, component, baggage) {
+    async beginDeploy(source, component, { baggage, steps = [] } = {}) {
       claimSlug(shelves, source);
       save(shelves, component);
+      saveSteps(shelves, component.id, steps);
       sources.set(source.id, keptSource(source, baggage));
       noteVersion(shelves, source, component);
     },
@@ -89,11 +100,12 @@ function memoryDeploys(shelves: Shelves): Pick<ComponentStore, DeployVerbs> {
       const kept = sources.get(id);
       if (kept !== undefined) kept.source = { ...kept.source, highestVersion: Math.max(kept.source.highestVersion ?? 0, number) };
     },
-    async swap(source, component, { timers, carried }) {
+    async swap(source, component, { timers, carried, steps = [] }) {
       claimSlug(shelves, source);
       const kept = sources.get(source.id);
       if (kept === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot change ${source.slug}: it was deleted`);
       save(shelves, component);
+      saveSteps(shelves, component.id, steps);
       noteVersion(shelves, source, component);
       Object.assign(kept, { source, timers: timers.map((timer) => kept.timers.find((known) => isSamePlan(known, timer)) ?? timer), isActivateDue: false });
       if (carried !== undefined) {
@@ -111,13 +123,17 @@ function memoryDeploys(shelves: Shelves): Pick<ComponentStore, DeployVerbs> {
 }
 
 /** Older versions that nothing refers to go. */
-function noteVersion({ sources, invocations }: Shelves, { id, version: number, updatedAt: at }: DeployedComponent, component: SavedComponent): void {
+function noteVersion({ sources, invocations, runs }: Shelves, { id, version: number, updatedAt: at }: DeployedComponent, component: SavedComponent): void {
   const kept = sources.get(id);
   if (kept === undefined) return;
   const before = kept.versions.find((known) => known.number === number);
   const { id: componentId, hash, origin, definition } = component;
   const noted: SourceVersion = { number, componentId, hash, declaredVersion: definition.version, origin, at: before?.at ?? at };
-  const ran = new Set([...invocations.values()].flatMap(({ invocation }) => (invocation.sourceId === id ? [invocation.version] : [])));
+  const open = [...runs.values()].filter(({ run }) => run.workflowId === id && !hasEnded(run)).map(({ run }) => run.version);
+  const ran = new Set<number | undefined>([
+    ...open,
+    ...[...invocations.values()].flatMap(({ invocation }) => (invocation.sourceId === id ? [invocation.version] : [])),
+  ]);
   const stays = (known: SourceVersion): boolean => known.number > number - NEWEST_VERSIONS || ran.has(known.number);
   kept.versions = [noted, ...kept.versions.filter((known) => known !== before && stays(known))];
 }
@@ -129,7 +145,7 @@ function isSamePlan({ nextAt: _one, ...left }: Timer, { nextAt: _other, ...right
 
 type SourceVerbs = "getSource" | "listSources" | "listVersions" | "listUnfinished" | "listActivateDue" | "isSlugTaken";
 
-function memorySources(shelves: Shelves): Pick<ComponentStore, SourceVerbs> & Pick<SecretStore, "listAllSources"> {
+function memorySources(shelves: Shelves): Pick<ComponentStore, SourceVerbs> & Pick<SecretStore, "listAllSources"> & Pick<WorkflowStore, "listWorkflows"> {
   const { components, sources } = shelves;
   const stored = ({ source }: KeptSource): StoredSource => {
     const component = components.get(source.componentId);
@@ -142,7 +158,11 @@ function memorySources(shelves: Shelves): Pick<ComponentStore, SourceVerbs> & Pi
       return kept === undefined ? undefined : stored(kept);
     },
     async listSources() {
-      const ready = [...sources.values()].filter(({ isReady }) => isReady);
+      const ready = [...sources.values()].filter(({ isReady, source }) => isReady && !isWorkflowId(source.id));
+      return newestFirst(ready.map(({ source }) => source)).flatMap(({ id }) => shelves.of([id]).map(stored));
+    },
+    async listWorkflows() {
+      const ready = [...sources.values()].filter(({ isReady, source }) => isReady && isWorkflowId(source.id));
       return newestFirst(ready.map(({ source }) => source)).flatMap(({ id }) => shelves.of([id]).map(stored));
     },
     listVersions: async (id) => sources.get(id)?.versions ?? [],
@@ -179,6 +199,8 @@ function keptSource(source: DeployedComponent, { state = {}, cache = {}, events 
 /** With all that belongs to it. */
 function forget(shelves: Shelves, id: string): void {
   shelves.sources.delete(id);
+  for (const { source } of shelves.sources.values()) if (source.workflowId === id) forget(shelves, source.id);
+  for (const { run } of shelves.runs.values()) if (run.workflowId === id) shelves.runs.delete(run.id);
   for (const { invocation } of shelves.invocations.values()) if (invocation.sourceId === id) shelves.invocations.delete(invocation.id);
   for (const request of shelves.pending.values()) if (request.sourceId === id) shelves.pending.delete(request.id);
   shelves.postponed = shelves.postponed.filter(({ sourceId }) => sourceId !== id);

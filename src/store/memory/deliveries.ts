@@ -1,5 +1,5 @@
 import { type Delivery, type DeliveryState, MOST_ATTEMPTS, healthAfter } from "../../domain/delivery.ts";
-import { type ListenerId, isWebhookId } from "../../domain/ids.ts";
+import { type DeployedId, type ListenerId, isWebhookId } from "../../domain/ids.ts";
 import { type Published, messagesOf } from "../../domain/message.ts";
 import { ALL_SOURCES, emitterKey, reaches } from "../../domain/subscription.ts";
 import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
@@ -124,4 +124,13 @@ export function memoryDeliveries(shelves: Shelves): DeliveryStore {
       return wanted.length;
     },
   };
+}
+
+/** The run that an event was the trigger of is its delivery. */
+export function received(shelves: Shelves, listenerId: DeployedId, messageId: string): void {
+  for (const kept of shelves.deliveries) {
+    if (kept.delivery.listenerId !== listenerId || kept.delivery.messageId !== messageId) continue;
+    const { nextAt: _settled, ...delivery } = kept.delivery;
+    kept.delivery = { ...delivery, state: "delivered" };
+  }
 }

@@ -14,6 +14,7 @@ import { memoryComponents } from "./components.ts";
 import { memoryDeliveries, miss } from "./deliveries.ts";
 import { memoryRuns } from "./runs.ts";
 import type { KeptSource, Shelves } from "./shelves.ts";
+import { memoryWorkflows } from "./workflows.ts";
 
 /** A Store that ends with its process: for tests, and for what is tried out. Stores on the same shelves are hosts beside each other. */
 export function memoryStore(shelves: Shelves): Store {
@@ -30,6 +31,7 @@ export function memoryStore(shelves: Shelves): Store {
     ...memorySecrets(shelves),
     ...memoryRetention(shelves),
     ...memoryUsage(shelves),
+    ...memoryWorkflows(shelves),
     shrink: async () => 0,
     copyTo: async (target) => {
       throw new PdError("PD_BAD_INPUT", `Cannot copy to ${target}: what is kept in memory has no file`);

@@ -5,8 +5,9 @@ import { emitterKey } from "../../domain/subscription.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { PostponedStore } from "../../ports/postponed-store.ts";
 import type { Addendum, Committed, RunStore } from "../../ports/run-store.ts";
-import { publish } from "./deliveries.ts";
+import { publish, received } from "./deliveries.ts";
 import { type KeptSource, type Shelves, change, stateOf } from "./shelves.ts";
+import { writeStep } from "./workflows.ts";
 
 /** Events that one step may release. */
 const BATCH = 200;
@@ -25,9 +26,10 @@ export function memoryRuns(shelves: Shelves): RunStore & EventStore & PostponedS
       if (kept === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot open ${id}: no source has this id`);
       return { fence: ++kept.fence, cache: kept.cache, state: stateOf(kept.state) };
     },
-    async commit({ fence, invocation, events, postponed = [], stateChanges, cache, logs }) {
+    async commit({ fence, invocation, events, postponed = [], stateChanges, cache, logs, step }) {
       const { id, sourceId, trigger, startedAt, durationMs } = invocation;
       const kept = owned(shelves, sourceId, fence);
+      if (step !== undefined) writeStep(shelves, step);
       const origin = { invocationId: id, at: Math.round(startedAt + durationMs) };
       if (cache !== undefined) kept.cache = cache;
       const stored = addEvents(kept, events, origin);
@@ -42,7 +44,9 @@ export function memoryRuns(shelves: Shelves): RunStore & EventStore & PostponedS
             : known,
         );
       if (trigger.kind === "event") received(shelves, sourceId, trigger.messageId);
-      return { events: stored, listeners: publish(shelves, { sourceId, ...origin, events: stored, logs, logChunk: shelves.nextNumber(), invocation }) };
+      // A step that is tried again has not failed its run.
+      const failable = step === undefined ? { invocation } : step.record.state === "waiting" ? {} : { invocation, run: step.run };
+      return { events: stored, listeners: publish(shelves, { sourceId, ...origin, events: stored, logs, logChunk: shelves.nextNumber(), ...failable }) };
     },
     async committed(id) {
       const found = invocations.get(id);
@@ -231,14 +235,5 @@ function postpone(shelves: Shelves, sourceId: DeployedId, { events, origin }: { 
   for (const event of events) {
     const seq = shelves.nextNumber();
     shelves.postponed.push({ ...event, sourceId, seq, id: eventId(origin.at, seq), storedAt: origin.at, invocationId: origin.invocationId });
-  }
-}
-
-/** The run that an event was the trigger of is its delivery. */
-function received(shelves: Shelves, listenerId: DeployedId, messageId: string): void {
-  for (const kept of shelves.deliveries) {
-    if (kept.delivery.listenerId !== listenerId || kept.delivery.messageId !== messageId) continue;
-    const { nextAt: _settled, ...delivery } = kept.delivery;
-    kept.delivery = { ...delivery, state: "delivered" };
   }
 }

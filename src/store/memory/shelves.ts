@@ -3,7 +3,7 @@ import type { DedupeCache } from "../../domain/dedupe.ts";
 import type { Attempt, Delivery } from "../../domain/delivery.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { Event, PostponedEvent } from "../../domain/event.ts";
-import type { DeployedId, InvocationId } from "../../domain/ids.ts";
+import type { DeployedId, InvocationId, RunId, SavedId } from "../../domain/ids.ts";
 import type { Invocation, LogLine, StateChanges } from "../../domain/invocation.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import type { Registry } from "../../domain/registry.ts";
@@ -11,10 +11,12 @@ import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
 import type { AutoSubscription, Subscription } from "../../domain/subscription.ts";
 import type { Webhook } from "../../domain/webhook.ts";
+import type { StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
 import type { ApiKey } from "../../ports/key-store.ts";
 import type { PendingRequest } from "../../ports/run-store.ts";
 import type { Identity } from "../../ports/subscription-store.ts";
 import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
+import type { StepComponent } from "../../ports/workflow-store.ts";
 
 /** A source with all that changes with its runs. */
 export interface KeptSource {
@@ -42,6 +44,12 @@ export interface KeptDelivery {
   readonly attempts: Attempt[];
 }
 
+/** A run of a workflow; the steps in the order in which they were noted last. */
+export interface KeptRun {
+  run: WorkflowRun;
+  readonly steps: Map<string, StepRecord>;
+}
+
 export interface KeptDataStore {
   readonly createdAt: number;
   readonly values: Map<string, JsonValue>;
@@ -52,6 +60,9 @@ export class Shelves {
   readonly components = new Map<string, SavedComponent>();
   readonly sources = new Map<string, KeptSource>();
   readonly invocations = new Map<InvocationId, KeptInvocation>();
+  /** Of the code of workflows: what its steps run on. */
+  readonly steps = new Map<SavedId, readonly StepComponent[]>();
+  readonly runs = new Map<RunId, KeptRun>();
   pending = new Map<InvocationId, PendingRequest>();
   postponed: PostponedEvent[] = [];
   readonly webhooks = new Map<string, Webhook>();

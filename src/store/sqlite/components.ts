@@ -3,8 +3,9 @@ import { PdError } from "../../domain/errors.ts";
 import type { DeployedId, SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { NEWEST_VERSIONS } from "../../domain/source-version.ts";
-import type { CarriedState, ComponentStore, StoredBaggage, SwapRest } from "../../ports/component-store.ts";
+import type { CarriedState, ComponentStore, DeployRest, StoredBaggage, SwapRest } from "../../ports/component-store.ts";
 import type { Timer } from "../../ports/timer-store.ts";
+import type { StepComponent } from "../../ports/workflow-store.ts";
 import type { Database } from "../../database/driver.ts";
 import { INSERT_EVENT } from "./event-writer.ts";
 import { deployedComponentOf, row, rows, savedComponentOf, sourceVersionOf, storedSourceOf } from "./rows.ts";
@@ -15,7 +16,7 @@ export interface ComponentWrites {
   saveComponent(component: SavedComponent): void;
   publishComponent(component: SavedComponent): boolean;
   unpublishComponent(id: SavedId): void;
-  beginDeploy(source: DeployedComponent, component: SavedComponent, baggage?: StoredBaggage): void;
+  beginDeploy(source: DeployedComponent, component: SavedComponent, rest?: DeployRest): void;
   finishDeploy(id: DeployedId, timers: readonly Timer[]): void;
   dropUnfinished(ids: readonly DeployedId[]): void;
   beginChange(id: DeployedId): void;
@@ -29,12 +30,13 @@ const INSERT_COMPONENT = `insert into saved_components
   (id, key, hash, code, imports, origin, bundle, definition, lock, packages_folder, is_transient, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`;
 const INSERT_SOURCE = `insert into deployed_components
-  (id, component_id, version, name, slug, endpoint_key, configured, set_aside, dynamic_props, env, max_concurrency, allows_programs, active, is_ready, created_at, updated_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`;
+  (id, component_id, version, name, slug, endpoint_key, configured, set_aside, dynamic_props, env, max_concurrency, allows_programs, active, is_ready, created_at, updated_at, workflow_id)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`;
 const UPDATE_SOURCE = `update deployed_components
   set component_id = ?, version = ?, name = ?, slug = ?, configured = ?, set_aside = ?, dynamic_props = ?, env = ?, max_concurrency = ?, allows_programs = ?, active = ?, updated_at = ?, activate_due = 0 where id = ?`;
 const DROP_UNUSED_COMPONENTS = `delete from saved_components
-  where is_transient = 1 and id not in (select component_id from deployed_components) and id not in (select component_id from source_versions)`;
+  where is_transient = 1 and id not in (select component_id from deployed_components) and id not in (select component_id from source_versions)
+    and id not in (select component_id from step_components)`;
 const INSERT_VERSION = `insert into source_versions (source_id, number, component_id, at, first_seq)
   values (?, ?, ?, ?, coalesce((select max(seq) from invocations), 0))
   on conflict (source_id, number) do update set component_id = excluded.component_id`;
@@ -44,7 +46,8 @@ const MOST_LOOKED_AT = 1000;
 const DROP_OLD_VERSIONS = `delete from source_versions as old
   where source_id = :id and number <= :version - ${NEWEST_VERSIONS} and not exists (
     select 1 from (select version from invocations where source_id = :id and seq > old.first_seq order by seq limit ${MOST_LOOKED_AT})
-    where coalesce(version, old.number) = old.number)`;
+    where coalesce(version, old.number) = old.number)
+  and not exists (select 1 from workflow_runs where workflow_id = :id and version = old.number and state in ('running', 'waiting'))`;
 
 type SavedWrites = Pick<ComponentWrites, "saveComponent" | "publishComponent" | "unpublishComponent">;
 
@@ -80,7 +83,8 @@ export function componentWrites(db: Database): ComponentWrites {
   const removeListener = listenerRemover(db);
   const unsubscribe = db.prepare("delete from subscriptions where emitter_id = ?");
   const replaceState = stateReplacer(db);
-  const dropUnused = db.prepare(DROP_UNUSED_COMPONENTS);
+  const dropUnused = unusedDropper(db);
+  const saveSteps = stepSaver(db, saveComponent);
   const claimSlug = slugClaimer(db);
   const noteVersion = versionNoter(db);
   const forget = (id: DeployedId): void => {
@@ -89,12 +93,13 @@ export function componentWrites(db: Database): ComponentWrites {
   };
 
   return {
-    ...savedWrites(db, () => void dropUnused.run()),
-    beginDeploy(source, component, baggage) {
+    ...savedWrites(db, dropUnused),
+    beginDeploy(source, component, { baggage, steps = [] } = {}) {
       claimSlug(source);
       saveComponent(component);
-      const { id, componentId, version, name, slug, endpointKey, createdAt, updatedAt } = source;
-      insertSource.run(id, componentId, version, name, slug, endpointKey, ...textsOf(source), ...numbersOf(source), createdAt, updatedAt);
+      saveSteps(component.id, steps);
+      const { id, componentId, version, name, slug, endpointKey, createdAt, updatedAt, workflowId = null } = source;
+      insertSource.run(id, componentId, version, name, slug, endpointKey, ...textsOf(source), ...numbersOf(source), createdAt, updatedAt, workflowId);
       insertProgress.run(id);
       noteVersion(source);
       if (baggage !== undefined) unpack(id, baggage);
@@ -104,24 +109,43 @@ export function componentWrites(db: Database): ComponentWrites {
       finish.run(id);
     },
     ...changeWrites(db),
-    swap(source, component, { timers, carried }) {
+    swap(source, component, { timers, carried, steps = [] }) {
       claimSlug(source);
       saveComponent(component);
+      saveSteps(component.id, steps);
       updateSource(source);
       noteVersion(source);
       replaceTimers(source.id, timers);
       if (carried !== undefined) replaceState(source.id, carried);
-      dropUnused.run();
+      dropUnused();
     },
     deleteSource(id) {
       deleteSource.run(id);
       forget(id);
-      dropUnused.run();
+      dropUnused();
     },
     dropUnfinished(ids) {
       for (const id of ids) if (deleteUnfinished.run(id).changes > 0) forget(id);
-      dropUnused.run();
+      dropUnused();
     },
+  };
+}
+
+/** When the code of a workflow goes, so may what its steps ran on. */
+function unusedDropper(db: Database): () => void {
+  const drop = db.prepare(DROP_UNUSED_COMPONENTS);
+  return () => {
+    if (drop.run().changes > 0) drop.run();
+  };
+}
+
+function stepSaver(db: Database, saveComponent: (component: SavedComponent) => void): (code: SavedId, steps: readonly StepComponent[]) => void {
+  const insert = db.prepare("insert into step_components (workflow_component_id, namespace, component_id) values (?, ?, ?) on conflict do nothing");
+  return (code, steps) => {
+    for (const { namespace, component } of steps) {
+      saveComponent(component);
+      insert.run(code, namespace, component.id);
+    }
   };
 }
 
@@ -217,21 +241,21 @@ type ComponentReads = Pick<
 /** Without the code itself, which may be long. */
 /** A server that was killed in the middle of an update may have left calls of a version that it never had. */
 const SEEN_VERSION = `(select max(version) from (select version from invocations i where i.source_id = d.id order by seq desc limit 20))`;
-const SOURCES = `select d.*, ${SEEN_VERSION} as seen_version, c.definition, c.origin, c.imports from deployed_components d join saved_components c on c.id = d.component_id`;
+export const SOURCES = `select d.*, ${SEEN_VERSION} as seen_version, c.definition, c.origin, c.imports from deployed_components d join saved_components c on c.id = d.component_id`;
 const ACTIVATE_DUE = "select * from deployed_components where activate_due = 1 and is_ready = 1 and id in (select value from json_each(?))";
 
 const VERSIONS = `select v.number, v.component_id, v.at, c.hash, c.definition ->> 'version' as declared_version, c.origin
   from source_versions v join saved_components c on c.id = v.component_id where v.source_id = ? order by v.number desc`;
 
 const LISTED_COMPONENTS = `select * from saved_components
-  where is_transient = 0 or id in (select component_id from deployed_components) order by created_at desc, id`;
+  where is_transient = 0 or id in (select component_id from deployed_components where workflow_id is null and substr(id, 1, 2) <> 'p_') order by created_at desc, id`;
 
 export function componentReads(db: Database): ComponentReads {
   const byId = db.prepare("select * from saved_components where id = ?");
   const byKey = db.prepare("select * from saved_components where key = ? and is_transient = 0 order by created_at desc, rowid desc limit 1");
   const kept = db.prepare(LISTED_COMPONENTS);
   const source = db.prepare(`${SOURCES} where (d.id = ? or d.slug = ?) and d.is_ready = 1`);
-  const sources = db.prepare(`${SOURCES} where d.is_ready = 1 order by d.created_at desc, d.id`);
+  const sources = db.prepare(`${SOURCES} where d.is_ready = 1 and substr(d.id, 1, 2) <> 'p_' order by d.created_at desc, d.id`);
   const unfinished = db.prepare("select * from deployed_components where is_ready = 0");
   const activateDue = db.prepare(ACTIVATE_DUE);
   const slug = db.prepare("select 1 from deployed_components where slug = ?");

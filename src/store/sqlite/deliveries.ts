@@ -22,6 +22,8 @@ const INSERT_DELIVERY = `insert into deliveries (listener_id, message_id, emitte
 const COUNT = "update deliveries set attempts = attempts + 1 where seq = ? and attempts <= ?";
 const SETTLE = "update deliveries set state = ?, next_at = null where seq = ?";
 const PUT_OFF = "update deliveries set next_at = ? where seq = ? and state = 'pending'";
+/** The run that a message has begun is its delivery. */
+export const RECEIVE = "update deliveries set state = 'delivered', next_at = null where listener_id = ? and message_id = ?";
 /** What was pending when a webhook became inactive. */
 export const MISS = "update deliveries set state = 'missed', next_at = null where listener_id = ? and state = 'pending'";
 const RETRY_ONE = "update deliveries set state = 'pending', next_at = ?, attempts = min(attempts, ?) where seq = ?";

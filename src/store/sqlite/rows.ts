@@ -11,9 +11,11 @@ import type { SourceVersion } from "../../domain/source-version.ts";
 import type { AutoSubscription, Subscription } from "../../domain/subscription.ts";
 import type { Trigger } from "../../domain/trigger.ts";
 import type { Webhook } from "../../domain/webhook.ts";
+import type { StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
 import type { ApiKey } from "../../ports/key-store.ts";
 import type { EndedCall, PendingRequest } from "../../ports/run-store.ts";
 import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
+import type { WaitingStep } from "../../ports/workflow-store.ts";
 
 type Row = Record<string, unknown>;
 
@@ -64,6 +66,7 @@ export function deployedComponentOf(row: Row): DeployedComponent {
     env: json(row["env"]),
     maxConcurrency: row["max_concurrency"] as number | null,
     allowsPrograms: row["allows_programs"] === 1 ? true : null,
+    workflowId: row["workflow_id"] as DeployedComponent["workflowId"] | null,
     active: row["active"] === 1,
     createdAt: Number(row["created_at"]),
     updatedAt: Number(row["updated_at"]),
@@ -259,4 +262,32 @@ export function apiKeyOf(row: Row): ApiKey {
     isReadOnly: row["read_only"] === 1,
     createdAt: Number(row["created_at"]),
   };
+}
+
+export function workflowRunOf(row: Row): WorkflowRun {
+  return present<WorkflowRun>({
+    id: row["id"] as WorkflowRun["id"],
+    workflowId: row["workflow_id"] as WorkflowRun["workflowId"],
+    version: Number(row["version"]),
+    trigger: json(row["trigger"]),
+    state: row["state"] as WorkflowRun["state"],
+    startedAt: Number(row["started_at"]),
+    endedAt: row["ended_at"] as number | null,
+    failure: row["failure"] === null ? null : json(row["failure"]),
+    reason: row["reason"] as string | null,
+    rerunOf: row["rerun_of"] as WorkflowRun["id"] | null,
+    from: row["from_step"] as string | null,
+  });
+}
+
+export function runStateCount(row: Row): readonly [WorkflowRun["state"], number] {
+  return [row["state"] as WorkflowRun["state"], Number(row["count"])];
+}
+
+export function stepRecordOf(row: Row): StepRecord {
+  return json(row["record"]);
+}
+
+export function waitingStepOf(row: Row): WaitingStep {
+  return { workflowId: row["workflow_id"] as WaitingStep["workflowId"], runId: row["run_id"] as WaitingStep["runId"], path: String(row["path"]) };
 }

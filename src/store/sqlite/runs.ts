@@ -3,11 +3,12 @@ import type { DedupeCache } from "../../domain/dedupe.ts";
 import type { DeployedId, InvocationId } from "../../domain/ids.ts";
 import type { Invocation, LogLine, StateChanges } from "../../domain/invocation.ts";
 import type { Addendum, Committed, OpenedSource, RunCommit, RunStore } from "../../ports/run-store.ts";
-import { publisher } from "./deliveries.ts";
+import { RECEIVE, publisher } from "./deliveries.ts";
 import { eventWriter } from "./event-writer.ts";
 import type { Database } from "../../database/driver.ts";
 import { postponer } from "./postponed.ts";
 import { endedCallOf, eventOfRow, invocationOf, json, listenerOf, logLinesOf, row, rows } from "./rows.ts";
+import { stepWriter } from "./workflows.ts";
 
 export interface RunWrites {
   open(id: DeployedId): OpenedSource;
@@ -39,12 +40,12 @@ export function travelling<Write extends { readonly cache?: DedupeCache }>({ cac
 }
 
 export function runWrites(db: Database): RunWrites {
-  const open = db.prepare(OPEN);
   const amendInvocation = db.prepare(AMEND_INVOCATION);
   const readDropped = db.prepare("select dropped from invocations where id = ? and source_id = ?");
   const deletePending = db.prepare("delete from pending_requests where id = ?");
   const fireInstant = db.prepare(FIRE_INSTANT);
-  const receive = db.prepare("update deliveries set state = 'delivered', next_at = null where listener_id = ? and message_id = ?");
+  const receive = db.prepare(RECEIVE);
+  const writeStep = stepWriter(db);
   const publish = publisher(db);
   const readInvocation = db.prepare("select * from invocations where id = ?");
   /** A call that has failed after all. */
@@ -52,21 +53,13 @@ export function runWrites(db: Database): RunWrites {
     const found = outcome === undefined ? undefined : row(readInvocation.get(id));
     return found === undefined ? {} : { invocation: invocationOf(found) };
   };
-  const readState = stateReader(db, "state");
   const writeState = stateWriter(db, "state");
-  const disown = db.prepare(OUTSIDE);
-  const owned = db.prepare(OWNED);
   const writeEvents = eventWriter(db);
   const postpone = postponer(db);
   const writeInvocation = invocationWriter(db);
   const writeLogs = logWriter(db);
   return {
-    open(id) {
-      const opened = row(open.get(id));
-      if (opened === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot open ${id}: no source has this id`);
-      return { fence: Number(opened["fence"]), cache: json(opened["cache"]), state: readState(id) };
-    },
-    commit({ fence, invocation, events, postponed = [], stateChanges, cache, logs }) {
+    commit({ fence, invocation, events, postponed = [], stateChanges, cache, logs, step }) {
       const { id, sourceId, trigger, startedAt, durationMs } = invocation;
       const at = Math.round(startedAt + durationMs);
       const stored = writeEvents({ id: sourceId, fence, cache }, events, { invocationId: id, at });
@@ -77,7 +70,10 @@ export function runWrites(db: Database): RunWrites {
       deletePending.run(id);
       if (trigger.kind === "timer") fireInstant.run(sourceId, trigger.prop, trigger.plannedAt, id);
       if (trigger.kind === "event") receive.run(sourceId, trigger.messageId);
-      return { events: stored, listeners: publish({ sourceId, invocationId: id, at, events: stored, logs, logChunk, invocation }) };
+      if (step !== undefined) writeStep(step);
+      // A step that is tried again has not failed its run.
+      const failable = step === undefined ? { invocation } : step.record.state === "waiting" ? {} : { invocation, run: step.run };
+      return { events: stored, listeners: publish({ sourceId, invocationId: id, at, events: stored, logs, logChunk, ...failable }) };
     },
     append({ fence, sourceId, invocationId, at, events, postponed = [], stateChanges, cache, logs, dropped, outcome }) {
       const stored = writeEvents({ id: sourceId, fence, cache }, events, { invocationId, at });
@@ -88,6 +84,23 @@ export function runWrites(db: Database): RunWrites {
       writeState(sourceId, stateChanges);
       const logChunk = writeLogs(sourceId, invocationId, logs);
       return { events: stored, listeners: publish({ sourceId, invocationId, at, events: stored, logs, logChunk, ...amended(invocationId, outcome) }) };
+    },
+    ...ownership(db),
+  };
+}
+
+/** Who may write what a source remembers, and what is written past its runs. */
+function ownership(db: Database): Pick<RunWrites, "open" | "writeState" | "writeActionState"> {
+  const open = db.prepare(OPEN);
+  const disown = db.prepare(OUTSIDE);
+  const owned = db.prepare(OWNED);
+  const readState = stateReader(db, "state");
+  const writeState = stateWriter(db, "state");
+  return {
+    open(id) {
+      const opened = row(open.get(id));
+      if (opened === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot open ${id}: no source has this id`);
+      return { fence: Number(opened["fence"]), cache: json(opened["cache"]), state: readState(id) };
     },
     writeState(id, changes, fence) {
       const isOwner = fence === undefined ? disown.run(id).changes > 0 : owned.get(id, fence) !== undefined;

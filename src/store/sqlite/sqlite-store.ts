@@ -18,6 +18,7 @@ import { subscriptionReads } from "./subscriptions.ts";
 import { timerReads } from "./timers.ts";
 import { backlogReads } from "./usage.ts";
 import { watchDamage } from "./watch-damage.ts";
+import { workflowReads } from "./workflows.ts";
 import { WriterClient, type WriterSettings } from "./writer-client.ts";
 
 /** Opens a Store on one SQLite file: reads on this thread, writes on a thread of their own. */
@@ -39,6 +40,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...registryReads(db),
     ...accountReads(db),
     ...secretReads(db),
+    ...workflowReads(db),
     ...componentVerbs(writer),
     open: (id) => writer.write("open", id),
     commit: (run) => writer.write("commit", travelling(run)),
@@ -56,6 +58,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     pruneDeliveries: (listenerId, retention, now) => writer.write("pruneDeliveries", listenerId, retention, now),
     ...listenerVerbs(writer),
     ...secretVerbs(writer),
+    ...workflowVerbs(writer),
     saveKey: (key) => writer.write("saveKey", key),
     deleteKey: (idOrName) => writer.write("deleteKey", idOrName),
     ...dataStoreVerbs(writer),
@@ -99,7 +102,7 @@ function componentVerbs(writer: WriterClient) {
     saveComponent: (component) => writer.write("saveComponent", component),
     publishComponent: (component) => writer.write("publishComponent", component),
     unpublishComponent: (id) => writer.write("unpublishComponent", id),
-    beginDeploy: (source, component, baggage) => writer.write("beginDeploy", source, component, baggage),
+    beginDeploy: (source, component, rest) => writer.write("beginDeploy", source, component, rest),
     finishDeploy: (id, timers) => writer.write("finishDeploy", id, timers),
     dropUnfinished: (ids) => writer.write("dropUnfinished", ids),
     beginChange: (id) => writer.write("beginChange", id),
@@ -123,6 +126,17 @@ function listenerVerbs(writer: WriterClient) {
     recordAttempt: (record) => writer.write("recordAttempt", record),
     retryDelivery: (id, now) => writer.write("retryDelivery", id, now),
     retryDeliveries: (listenerId, which) => writer.write("retryDeliveries", listenerId, which),
+  } satisfies Partial<Store>;
+}
+
+/** What is written of runs of workflows, beside their steps. */
+function workflowVerbs(writer: WriterClient) {
+  return {
+    beginRun: (run, records) => writer.write("beginRun", run, records),
+    noteBegun: (runId, record) => writer.write("noteBegun", runId, record),
+    endWait: (step, request) => writer.write("endWait", step, request),
+    cancelRun: (id, at, reason) => writer.write("cancelRun", id, at, reason),
+    pruneRuns: (workflowId, retention, now) => writer.write("pruneRuns", workflowId, retention, now),
   } satisfies Partial<Store>;
 }
 

@@ -24,6 +24,7 @@ import { type SecretWrites, secretWrites } from "./secrets.ts";
 import { type RunWrites, runWrites } from "./runs.ts";
 import { type SubscriptionWrites, subscriptionWrites } from "./subscriptions.ts";
 import { type TimerWrites, timerWrites } from "./timers.ts";
+import { type WorkflowWrites, workflowWrites } from "./workflows.ts";
 
 /** Everything that writes, by name. */
 export type Writes = ComponentWrites &
@@ -39,7 +40,8 @@ export type Writes = ComponentWrites &
   DataStoreWrites &
   RegistryWrites &
   AccountWrites &
-  SecretWrites;
+  SecretWrites &
+  WorkflowWrites;
 
 export interface WriteRequest {
   readonly id: number;
@@ -140,6 +142,7 @@ class Writer {
       ...registryWrites(db),
       ...accountWrites(db),
       ...secretWrites(db),
+      ...workflowWrites(db),
     };
     this.#verbs.dropDonePending();
   }

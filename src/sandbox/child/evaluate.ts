@@ -1,0 +1,20 @@
+import { compileFunction } from "node:vm";
+import type { EvaluateMethod } from "../../domain/invocation.ts";
+import { jsonText } from "./state.ts";
+
+/** What an expression has come to, or why it has come to nothing. */
+type Evaluated = { readonly value?: unknown } | { readonly problem: string };
+
+/** `{{…}}` of a workflow's props: each is one expression of JavaScript, with `steps` and `$` (workflows.md §1). */
+export function evaluateAll({ expressions, steps, context }: EvaluateMethod): readonly Evaluated[] {
+  return expressions.map((source): Evaluated => {
+    try {
+      const evaluate = compileFunction(`"use strict"; return (${source}\n);`, ["steps", "$"]);
+      const value: unknown = Reflect.apply(evaluate, undefined, [steps, { context }]);
+      // As JSON carries it: what it cannot say is told here, by the expression.
+      return value === undefined ? {} : { value: JSON.parse(jsonText(value, `{{${source}}}`) ?? "null") };
+    } catch (error) {
+      return { problem: error instanceof Error ? error.message : String(error) };
+    }
+  });
+}

@@ -1,0 +1,115 @@
+import { PdError } from "../../domain/errors.ts";
+import type { RunId } from "../../domain/ids.ts";
+import { type RunState, type StepRecord, afterWait, hasEnded } from "../../domain/workflow/run.ts";
+import type { Store } from "../../ports/store.ts";
+import type { StepCommit, WaitingStep, WorkflowStore } from "../../ports/workflow-store.ts";
+import { received } from "./deliveries.ts";
+import type { KeptRun, Shelves } from "./shelves.ts";
+
+/** As many runs as one step of pruning removes. */
+const STEP = 100;
+
+/** Notes a step, and what it has made of its run. */
+export function writeStep({ runs }: Shelves, { run, record }: StepCommit): void {
+  const kept = runs.get(run.id);
+  if (kept === undefined) throw new PdError("PD_NOT_STORED", `Cannot store a step of ${run.id}: the run is gone`);
+  note(kept, record);
+  const { state, endedAt, failure, reason } = run;
+  const ended = { ...(endedAt === undefined ? {} : { endedAt }), ...(failure === undefined ? {} : { failure }), ...(reason === undefined ? {} : { reason }) };
+  if (!hasEnded(kept.run)) kept.run = { ...kept.run, state, ...ended };
+}
+
+/** What was noted last stands last. */
+function note({ steps }: KeptRun, record: StepRecord): void {
+  steps.delete(record.path);
+  steps.set(record.path, record);
+}
+
+export function memoryWorkflows(shelves: Shelves): Omit<WorkflowStore, "listWorkflows"> & Pick<Store, "pruneRuns"> {
+  const { runs, sources } = shelves;
+  const own = (workflowId: string): KeptRun[] => [...runs.values()].filter(({ run }) => run.workflowId === workflowId);
+  return {
+    stepComponents: async (code) => shelves.steps.get(code) ?? [],
+    async beginRun(run, records) {
+      const { workflowId, trigger } = run;
+      const { messageId } = trigger;
+      const source = sources.get(workflowId)?.source;
+      if (source === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run ${workflowId}: no workflow has this id`);
+      const known = runs.get(run.id) ?? (messageId === undefined ? undefined : own(workflowId).find((kept) => kept.run.trigger.messageId === messageId));
+      if (known === undefined) runs.set(run.id, { run, steps: new Map(records.map((record) => [record.path, record])) });
+      if (messageId !== undefined) received(shelves, workflowId, messageId);
+      return known?.run ?? run;
+    },
+    async noteBegun(runId, record) {
+      const kept = runs.get(runId);
+      if (kept !== undefined) note(kept, record);
+    },
+    async endWait({ runId, path }, request) {
+      const kept = runs.get(runId);
+      const record = kept?.steps.get(path);
+      if (kept === undefined || record?.state !== "waiting" || hasEnded(kept.run)) return undefined;
+      const after = afterWait(record, request);
+      note(kept, after);
+      kept.run = { ...kept.run, state: "running" };
+      return after;
+    },
+    async cancelRun(id, endedAt, reason) {
+      const kept = runs.get(id);
+      if (kept === undefined || hasEnded(kept.run)) return false;
+      kept.run = { ...kept.run, state: "cancelled", endedAt, reason };
+      return true;
+    },
+    async pruneRuns(id, { maxInvocations, maxAgeMs }, now) {
+      const all = own(id);
+      const goes = all.filter(({ run }, index) => hasEnded(run) && (run.startedAt < now - maxAgeMs || index < all.length - maxInvocations)).slice(0, STEP);
+      for (const { run } of goes) runs.delete(run.id);
+      return goes.length;
+    },
+    ...memoryRunReads(shelves, own),
+  };
+}
+
+type RunReads = "getRun" | "listRuns" | "countRuns" | "countBegun" | "stepRecords" | "listRunsAtWork" | "findWaiting" | "nextWaitEnd" | "listWaitsOver";
+
+function memoryRunReads({ runs }: Shelves, own: (workflowId: string) => KeptRun[]): Pick<WorkflowStore, RunReads> {
+  const waiting = (): (WaitingStep & { readonly until: number; readonly token: string })[] =>
+    [...runs.values()].flatMap(({ run: { id: runId, workflowId, ...rest }, steps }) =>
+      hasEnded(rest)
+        ? []
+        : [...steps.values()].flatMap(({ path, state, pause }) =>
+            state === "waiting" && pause !== undefined ? [{ workflowId, runId, path, until: pause.until, token: pause.token }] : [],
+          ),
+    );
+  const plain = ({ workflowId, runId, path }: WaitingStep): WaitingStep => ({ workflowId, runId, path });
+  return {
+    getRun: async (id) => runs.get(id)?.run,
+    async listRuns(workflowId, { limit, before, states, since = 0 }) {
+      const all = own(workflowId).map(({ run }) => run);
+      const end = before === undefined ? -1 : all.findIndex(({ id }: { id: RunId }) => id === before);
+      const older = end < 0 ? all : all.slice(0, end);
+      return older
+        .filter(({ state, startedAt }) => (states === undefined || states.includes(state)) && startedAt >= since)
+        .toReversed()
+        .slice(0, limit);
+    },
+    async countRuns(workflowId) {
+      const counts: Record<RunState, number> = { running: 0, waiting: 0, succeeded: 0, failed: 0, cancelled: 0 };
+      for (const { run } of own(workflowId)) counts[run.state]++;
+      return counts;
+    },
+    countBegun: async (workflowId, since) => own(workflowId).filter(({ run }) => run.trigger.messageId !== undefined && run.startedAt >= since).length,
+    stepRecords: async (id) => [...(runs.get(id)?.steps.values() ?? [])],
+    listRunsAtWork: async (of) => [...runs.values()].flatMap(({ run }) => (run.state === "running" && of.includes(run.workflowId) ? [run] : [])),
+    async findWaiting(token) {
+      const found = waiting().find((step) => step.token === token);
+      return found === undefined ? undefined : plain(found);
+    },
+    nextWaitEnd: async () => waiting().reduce<number | undefined>((first, { until }) => Math.min(first ?? until, until), undefined),
+    listWaitsOver: async (now, limit) =>
+      waiting()
+        .filter(({ until }) => until <= now)
+        .toSorted((a, b) => a.until - b.until)
+        .slice(0, limit)
+        .map(plain),
+  };
+}
