@@ -25,6 +25,7 @@ export { same as defineSource, same as defineAction, same as defineApp };`;
  * costs most of a reload (registry.md §6, spec performance.md §0.4).
  */
 export const esbuildBundler: Bundler = {
+  hashOf,
   async bundle(code: ComponentCode): Promise<BuildResult> {
     const [component, ...imports] = await Promise.all([code, ...(code.imports ?? [])].map(bundleOne));
     const parts = [component, ...imports];

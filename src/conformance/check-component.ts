@@ -77,6 +77,7 @@ function watched({ bundler, packages, clock }: CheckPorts, { root, reach }: { ro
   return {
     clock,
     bundler: {
+      hashOf: bundler.hashOf,
       async bundle(code) {
         reach("bundled");
         const result = await bundler.bundle(code);

@@ -18,6 +18,8 @@ export type ErrorCode =
   | "PD_SOURCE_NOT_FOUND"
   | "PD_COMPONENT_NOT_FOUND"
   | "PD_INVOCATION_NOT_FOUND"
+  | "PD_WORKFLOW_NOT_FOUND"
+  | "PD_RUN_NOT_FOUND"
   | "PD_FILE_NOT_FOUND"
   | "PD_BUILD_FAILED"
   | "PD_NOT_A_COMPONENT"
@@ -80,6 +82,8 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   PD_SOURCE_NOT_FOUND: { status: 404, title: "No source has this id or slug", fix: "pd list sources" },
   PD_COMPONENT_NOT_FOUND: { status: 404, title: "No saved component has this id or key", fix: "pd list components" },
   PD_INVOCATION_NOT_FOUND: { status: 404, title: "No invocation has this id", fix: "pd logs <source>" },
+  PD_WORKFLOW_NOT_FOUND: { status: 404, title: "No workflow has this id or slug", fix: "pd list workflows" },
+  PD_RUN_NOT_FOUND: { status: 404, title: "No run of a workflow has this id", fix: "pd runs <workflow>" },
   PD_FILE_NOT_FOUND: { status: 400, title: "A file cannot be read", fix: "Check the path" },
   PD_BUILD_FAILED: { status: 422, title: "The component does not compile", fix: "Correct the code; a version that is already running goes on serving" },
   PD_NOT_A_COMPONENT: {

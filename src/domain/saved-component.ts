@@ -58,6 +58,8 @@ export interface Bundle {
   readonly packages: readonly PackageSpec[];
   /** What the code imports from packages, to load it beforehand. */
   readonly imports: readonly BundleImport[];
+  /** There is no code: the server itself emits what triggers it, without a process. */
+  readonly isBuiltIn?: true;
 }
 
 /** Code saved on the server; cannot be invoked (components.md, Saved component). */

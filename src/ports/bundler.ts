@@ -10,4 +10,6 @@ export type BuildResult =
 export interface Bundler {
   /** Never rejects for what the code contains: that is a `failed` result with every problem. */
   bundle(code: ComponentCode): Promise<BuildResult>;
+  /** The hash that code has or would have once it is built. */
+  hashOf(code: ComponentCode): string;
 }

@@ -53,6 +53,8 @@ export interface WorkflowStore {
    * ended it, if not the time.
    */
   endWait(step: Pick<WaitingStep, "runId" | "path">, request?: JsonObject): Promise<StepRecord | undefined>;
+  /** What a run has come to without a step: that it waits, or has ended. One that has ended stays as it is. */
+  noteRun(run: WorkflowRun): Promise<void>;
   /** False: it has ended already, or is not there. */
   cancelRun(id: RunId, at: number, reason: string): Promise<boolean>;
 

@@ -162,6 +162,14 @@ export function workflowContract(open: () => Promise<{ store: Store; reopen: () 
       expect(await again.listRunsAtWork(["p_b"])).toEqual([]);
     });
 
+    it("comes to its end without a step, once", async () => {
+      const { store } = await withWorkflow();
+      await store.beginRun(workflowRun("run_1"), []);
+      await store.noteRun(workflowRun("run_1", { state: "succeeded", endedAt: now + 1 }));
+      await store.noteRun(workflowRun("run_1", { state: "waiting" }));
+      expect(await store.getRun("run_1")).toMatchObject({ state: "succeeded", endedAt: now + 1 });
+    });
+
     it("shows a step that has begun and may not run twice", async () => {
       const { store } = await withWorkflow();
       await store.beginRun(workflowRun("run_1"), []);

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../json.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
 
 /** `{{…}}` in texts of a workflow: JavaScript, in which `steps` are the results so far (workflows.md §1). */
 type TextPart = { readonly kind: "text"; readonly text: string } | { readonly kind: "expression"; readonly source: string };
@@ -88,4 +88,23 @@ function filledText(text: string, results: ReadonlyMap<string, ExpressionValue>)
 function writtenOut(value: JsonValue | undefined): string {
   if (value === undefined) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+const PATH = /^steps((?:\.[A-Za-z_$][\w$]*|\[\d{1,9}\]|\["[^"\\]*"\]|\['[^'\\]*'\])+)$/;
+const PART = /\.([A-Za-z_$][\w$]*)|\[(\d+)\]|\["([^"\\]*)"\]|\['([^'\\]*)'\]/g;
+
+/**
+ * What an expression has come to that only walks through results, as most do. `undefined`: it has to be run to know, or
+ * to know why it comes to nothing.
+ */
+export function valueOfPath(expression: string, steps: JsonObject): ExpressionValue | undefined {
+  const path = PATH.exec(expression)?.[1];
+  if (path === undefined) return undefined;
+  let value: JsonValue | undefined = steps;
+  for (const [, member, index, doubled, single] of path.matchAll(PART)) {
+    const name: string = member ?? index ?? doubled ?? single ?? "";
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = Array.isArray(value) ? value[Number(name)] : value[name];
+  }
+  return value === undefined ? undefined : { value };
 }

@@ -99,11 +99,8 @@ class WorkflowReader {
     if (schedule !== undefined || id?.startsWith("ti_") === true) return this.#scheduleTrigger(id, schedule);
     if (http !== undefined || id?.startsWith("hi_") === true) {
       const custom = http === undefined ? undefined : reader.members(http, "http")?.get("custom_response");
-      return {
-        kind: "http",
-        ...(id === undefined ? {} : { id }),
-        customResponse: this.#optional(custom, (one) => reader.truth(one, "custom_response")) ?? true,
-      };
+      const customResponse = this.#optional(custom, (one) => reader.truth(one, "custom_response"));
+      return { kind: "http", ...(id === undefined ? {} : { id }), ...(customResponse === undefined ? {} : { customResponse }) };
     }
     const emitter = from === undefined ? id : reader.text(from, "a trigger's source");
     const channel = this.#optional(members.get("channel"), (given) => reader.text(given, "a trigger's channel")) ?? "";

@@ -24,7 +24,7 @@ export interface WorkflowSettings {
 
 /** What begins a run. */
 export type WorkflowTrigger =
-  | { readonly kind: "http"; readonly id?: string; readonly customResponse: boolean }
+  | { readonly kind: "http"; readonly id?: string; /** Absent: not said. */ readonly customResponse?: boolean }
   | { readonly kind: "schedule"; readonly id?: string; readonly schedule?: Schedule }
   /** Events of a source or of another workflow, by id or slug. */
   | { readonly kind: "events"; readonly emitter: string; readonly channel: string };
@@ -87,22 +87,25 @@ export interface ForEachStep extends Named {
 export function* everyStep(steps: readonly Step[]): Generator<Step> {
   for (const step of steps) {
     yield step;
-    for (const inner of innerSteps(step)) yield* everyStep(inner);
+    for (const { steps: inner } of innerLists(step)) yield* everyStep(inner);
   }
 }
 
-/** The lists of steps that a step has. */
-function innerSteps(step: Step): readonly (readonly Step[])[] {
+/** The lists of steps that a step has, by their names in the paths of a run. */
+export function innerLists(step: Step): readonly { readonly name: string; readonly steps: readonly Step[] }[] {
   switch (step.kind) {
     case "code":
       return [];
     case "if":
-      return [step.whenTrue, step.otherwise];
+      return [
+        { name: "then", steps: step.whenTrue },
+        { name: "else", steps: step.otherwise },
+      ];
     case "switch":
-      return [...step.cases.map(({ steps }) => steps), step.otherwise];
+      return [...step.cases.map(({ steps }, index) => ({ name: `case${index}`, steps })), { name: "default", steps: step.otherwise }];
     case "parallel":
-      return step.branches.map(({ steps }) => steps);
+      return step.branches;
     case "for_each":
-      return [step.steps];
+      return [{ name: "[]", steps: step.steps }];
   }
 }

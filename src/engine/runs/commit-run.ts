@@ -18,6 +18,7 @@ import type { Invocation, LogLine, RunResult } from "../../domain/invocation.ts"
 import { PdError } from "../../domain/errors.ts";
 import type { Committed, RunCommit, RunStore } from "../../ports/run-store.ts";
 import type { LatePart } from "../../ports/runner.ts";
+import type { StepCommit } from "../../ports/workflow-store.ts";
 import { isInDoubt, untilKnown } from "./in-doubt.ts";
 
 /** What one host knows of a source while it is its only writer. */
@@ -98,6 +99,8 @@ export interface FinishedRun {
   readonly strategy: DedupeStrategy | undefined;
   readonly invocation: Omit<Invocation, "durationMs" | "outcome" | "eventCount" | "dropped">;
   readonly result: RunResult;
+  /** It was a step of a workflow. */
+  readonly step?: StepCommit;
 }
 
 export interface CommittedRun {
@@ -134,7 +137,7 @@ async function store(ports: CommitPorts, run: RunCommit): Promise<Committed> {
 }
 
 /** Order, dedupe, commit, announce. Throws PD_NOT_STORED, having written and announced nothing; PD_IN_DOUBT when the server stops before it is known. */
-export async function commitRun(ports: CommitPorts, { owner, strategy, invocation, result }: FinishedRun): Promise<CommittedRun> {
+export async function commitRun(ports: CommitPorts, { owner, strategy, invocation, result, step }: FinishedRun): Promise<CommittedRun> {
   const now = ports.clock.now();
   const judged = judgeEmits(owner, strategy, { emits: result.emits, now });
   const complete: Invocation = {
@@ -153,6 +156,7 @@ export async function commitRun(ports: CommitPorts, { owner, strategy, invocatio
     stateChanges: result.stateChanges,
     logs,
     ...(judged.cache === undefined ? {} : { cache: judged.cache }),
+    ...(step === undefined ? {} : { step }),
   });
   for (const line of judged.warnings) ports.feed.observe(owner.sourceId, { kind: "line", id: complete.id, line });
   ports.feed.announce(owner.sourceId, events);

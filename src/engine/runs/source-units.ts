@@ -77,9 +77,7 @@ export class SourceUnits {
     const self: StartingUnit = { unit: undefined, hasEnded: false, hasPlace: false, doomed: undefined, missed: [] };
     this.#starting.add(self);
     try {
-      const wait = this.#processes.enter(!isFirst);
-      if (wait !== undefined) await wait;
-      self.hasPlace = true;
+      await this.#takePlace(self, code, isFirst);
       const unit = await this.#runner.start(code, {
         late: (part) => this.#events.late(part, self.unit),
         ask: (request) => this.#events.ask(request),
@@ -95,6 +93,13 @@ export class SourceUnits {
       if (self.unit === undefined) this.#leave(self);
       if (self.unit === undefined) this.#events.ended(undefined);
     }
+  }
+
+  async #takePlace(self: StartingUnit, { bundle }: UnitCode, isFirst: boolean): Promise<void> {
+    if (bundle.isBuiltIn === true) return;
+    const wait = this.#processes.enter(!isFirst);
+    if (wait !== undefined) await wait;
+    self.hasPlace = true;
   }
 
   /** Every unit but the one that wrote it learns of a change. */

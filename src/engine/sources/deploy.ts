@@ -1,6 +1,6 @@
 import type { ChangePorts } from "./change-ports.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
-import type { DeployedId } from "../../domain/ids.ts";
+import type { DeployedId, TriggerId, WorkflowId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { dataStoresOf } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
@@ -27,6 +27,8 @@ export interface DeployRequest {
   readonly maxConcurrency?: number | undefined;
   /** It may start programs of this machine, inside the wall. */
   readonly allowsPrograms?: boolean | undefined;
+  /** It belongs to a workflow, and has this id. */
+  readonly trigger?: { readonly id: TriggerId; readonly workflowId: WorkflowId };
 }
 
 /**
@@ -37,7 +39,7 @@ export async function deploy(ports: ChangePorts, state: Hosting, request: Deploy
   const { clock } = ports;
   const now = clock.now();
   const draft: DeployedComponent = {
-    id: `dc_${clock.randomText(7)}`,
+    id: request.trigger?.id ?? `dc_${clock.randomText(7)}`,
     componentId: "sc_",
     version: 1,
     name: "",
@@ -49,6 +51,7 @@ export async function deploy(ports: ChangePorts, state: Hosting, request: Deploy
     env: request.env,
     ...(request.allowsPrograms === true ? { allowsPrograms: true } : {}),
     ...(request.maxConcurrency === undefined ? {} : { maxConcurrency: request.maxConcurrency }),
+    ...(request.trigger === undefined ? {} : { workflowId: request.trigger.workflowId }),
     active: request.active ?? true,
     createdAt: now,
     updatedAt: now,
@@ -86,7 +89,7 @@ async function install(ports: ChangePorts, state: Hosting, { live, component, un
     const source = await withSlug({ sources: state.sources, store }, { name, wanted: request.slug }, begin);
     await makeDataStores(ports, live);
     live.markStored(request.baggage?.state ?? {});
-    await subscribeAutomatically(ports, source.id);
+    if (request.trigger === undefined) await subscribeAutomatically(ports, source.id);
     await callHook(live, "deploy", `deploy ${name}`);
     if (source.active) await callHook(live, "activate", `deploy ${name}`);
     const timers = source.active ? planTimers(ports, live.definition.props, { source, before: [] }) : [];
@@ -108,8 +111,8 @@ export async function makeDataStores({ store, clock }: Pick<ChangePorts, "store"
   for (const name of dataStoresOf(definition.props, source.configured)) await store.createDataStore(name, clock.now());
 }
 
-/** Subscriptions that are made for each new source (platform.md §1.6). */
-async function subscribeAutomatically({ store, clock }: Pick<ChangePorts, "store" | "clock">, emitterId: DeployedId): Promise<void> {
+/** Subscriptions that are made for each new source and workflow (platform.md §1.6). */
+export async function subscribeAutomatically({ store, clock }: Pick<ChangePorts, "store" | "clock">, emitterId: DeployedId): Promise<void> {
   for (const { channel, listenerId } of await store.listAutoSubscriptions())
     await store.saveSubscription({ id: `sub_${clock.randomText(7)}`, emitterId, listenerId, channel, createdAt: clock.now() });
 }

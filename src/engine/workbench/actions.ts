@@ -3,13 +3,13 @@ import type { EngineSettings } from "../../ports/engine-settings.ts";
 import type { RunStore } from "../../ports/run-store.ts";
 import type { SubscriptionStore } from "../../ports/subscription-store.ts";
 import type { Credentials } from "../accounts/credentials.ts";
-import { invocationId } from "../../domain/ids.ts";
+import { type InvocationId, invocationId } from "../../domain/ids.ts";
 import type { ActionContext, LogLine, Outcome, RunResult, StateChanges } from "../../domain/invocation.ts";
 import type { Emit } from "../../domain/event.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
-import type { Unit } from "../../ports/runner.ts";
+import type { CallReport, Unit } from "../../ports/runner.ts";
 import type { Configuration } from "../runs/configure.ts";
 
 /** What an action did (platform.md §4.7). */
@@ -56,7 +56,7 @@ export async function runAction(ports: ActionPorts, action: LoadedAction, wishes
   const logs: LogLine[] = [];
   let context: JsonValue | undefined;
   for (let runs = 1; ; runs++) {
-    const result = await runOnce(ports, action, {
+    const result = await callAction(ports, action, {
       ...wishes,
       context: { ...(await contextOf(ports)), ...wishes.context, run: { runs, ...(context === undefined ? {} : { context }) } },
     });
@@ -71,22 +71,31 @@ export async function runAction(ports: ActionPorts, action: LoadedAction, wishes
   }
 }
 
-async function runOnce(ports: ActionPorts, action: LoadedAction, { configured, dynamicProps, steps, context }: Wishes): Promise<RunResult> {
+/** How a call is told apart, bounded and watched; absent: nobody looks at it while it goes on. */
+export interface CallTerms {
+  readonly id: InvocationId;
+  readonly deadlineMs: number;
+  readonly report: CallReport;
+}
+
+/** Calls it once, with what is remembered of earlier calls. */
+export async function callAction(
+  ports: ActionPorts,
+  action: LoadedAction,
+  { configured, dynamicProps, steps, context, terms }: Wishes & { readonly terms?: CallTerms },
+): Promise<RunResult> {
   const { clock, settings } = ports;
   const { definition } = action.component;
   const memory = definition.props.some(({ kind }) => kind === "db") ? (definition.key ?? action.component.hash) : undefined;
   if (memory !== undefined) await recall(ports, action, memory);
   const reach = await ports.credentials.reachOf(withDynamicProps(definition.props, dynamicProps), configured);
-  const id = invocationId(clock.now(), clock.randomText(8));
-  const request = {
-    id,
-    method: { kind: "action", steps, context },
-    ...reach,
-    dynamicProps,
-    endpoint: "",
+  const { id, deadlineMs, report } = terms ?? {
+    id: invocationId(clock.now(), clock.randomText(8)),
     deadlineMs: settings.deadlineMs,
-  } as const;
-  const result = await action.unit.call(request, { log: () => {}, respond: () => {} });
+    report: { log: () => {}, respond: () => {} },
+  };
+  const method = { kind: "action", steps, context } as const;
+  const result = await action.unit.call({ id, method, ...reach, dynamicProps, endpoint: "", deadlineMs }, report);
   if (memory !== undefined) await remember(ports, action, { memory, changes: result.stateChanges });
   return result;
 }
@@ -123,7 +132,8 @@ async function contextOf({ clock, store }: Pick<ActionPorts, "clock" | "store">)
   };
 }
 
-function reportOf({ report: text, returned }: RunResult): JsonObject {
+/** What it did through `$`, and what it returned. */
+export function reportOf({ report: text, returned }: RunResult): JsonObject {
   const report = parseJson(text ?? "{}");
   return { ...(isJsonObject(report) ? report : {}), ...(returned === undefined ? {} : { returned: parseJson(returned) ?? null }) };
 }

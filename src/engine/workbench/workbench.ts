@@ -2,7 +2,7 @@ import { withAccounts } from "../../domain/account.ts";
 import { readableProps } from "../../domain/props/check-props.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { ActionContext, Method, OptionsRequest, RunResult } from "../../domain/invocation.ts";
-import type { JsonObject } from "../../domain/json.ts";
+import { type JsonObject, isSameJson } from "../../domain/json.ts";
 import type { PropDeclaration } from "../../domain/props/kinds.ts";
 import { dataStoresOf, withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
@@ -17,13 +17,31 @@ import type { AccountStore } from "../../ports/account-store.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DataStoreStore } from "../../ports/data-store-store.ts";
 import type { RegistryStore } from "../../ports/registry-store.ts";
-import type { Runner } from "../../ports/runner.ts";
+import type { Runner, Unit, UnitCode } from "../../ports/runner.ts";
 import { Usage } from "../runs/usage.ts";
 
 /** What is laid on the workbench: code, or what was saved of it, with its variables. */
 export interface WorkPiece {
   readonly code: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent };
   readonly env: Readonly<Record<string, string>>;
+  /** It is a step of a workflow, and has this name when it gives itself none. */
+  readonly step?: string;
+}
+
+/** Places for processes that are loaded here. */
+export interface Places {
+  /** Resolves when there is one; `undefined`: there is. */
+  enter(isUrgent: boolean): Promise<void> | undefined;
+  leave(): void;
+}
+
+interface BenchLimits {
+  /** So many stay loaded. */
+  readonly most: number;
+  /** One that nobody has used for so long is put away. */
+  readonly idleMs: number;
+  /** Absent: they are few enough not to count. */
+  readonly places?: Places;
 }
 
 export interface WorkbenchPorts extends CodePorts, ActionPorts {
@@ -40,10 +58,10 @@ interface Bench {
   /** Those who wait for it count as well: what is in use stays. */
   uses: number;
   lastUsedAt: number;
+  readonly env: WorkPiece["env"];
 }
 
-const MOST_BENCHES = 4;
-const IDLE_MS = 60_000;
+const FEW: BenchLimits = { most: 4, idleMs: 60_000 };
 
 /**
  * Where components that are not deployed are looked at, configured and run as actions. One stays loaded for a while:
@@ -54,21 +72,23 @@ export class Workbench {
   readonly #ports: WorkbenchPorts;
   readonly #benches = new Map<string, Bench>();
   readonly #usage: Usage;
+  readonly #limits: BenchLimits;
   #isClosed = false;
 
-  constructor(ports: WorkbenchPorts) {
+  constructor(ports: WorkbenchPorts, limits: BenchLimits = FEW) {
     this.#ports = ports;
+    this.#limits = limits;
     this.#usage = new Usage(ports.clock);
   }
 
   /** What the code declares. Throws what building and loading throw. */
   describe(piece: WorkPiece): Promise<SavedComponent> {
-    return this.#with(piece, async ({ component }) => component);
+    return this.use(piece, async ({ component }) => component);
   }
 
   /** One page of a prop's choices. Throws PD_OPTIONS_FAILED. */
   listOptions(piece: WorkPiece, request: OptionsRequest, given: JsonObject): Promise<OptionsPage> {
-    return this.#with(piece, async (loaded) => {
+    return this.use(piece, async (loaded) => {
       const { definition } = loaded.component;
       const isDynamic = !definition.props.some(({ name }) => name === request.prop);
       const dynamicProps = isDynamic ? await this.#dynamicProps(loaded, { given, isPartial: true }) : [];
@@ -80,12 +100,12 @@ export class Workbench {
 
   /** What `additionalProps` declares for these values. Throws PD_BAD_PROPS, PD_ADDITIONAL_PROPS_FAILED. */
   additionalProps(piece: WorkPiece, given: JsonObject, { isPartial = false }: { isPartial?: boolean } = {}): Promise<readonly PropDeclaration[]> {
-    return this.#with(piece, (loaded) => this.#dynamicProps(loaded, { given, ...(isPartial ? { isPartial } : {}) }));
+    return this.use(piece, (loaded) => this.#dynamicProps(loaded, { given, ...(isPartial ? { isPartial } : {}) }));
   }
 
   /** Throws PD_NOT_A_COMPONENT, PD_BAD_PROPS and its like; an action that fails is a result. */
   runAction(piece: WorkPiece, { props, ...action }: { props: JsonObject } & ActionContext): ReturnType<typeof runAction> {
-    return this.#with(piece, async (loaded) => {
+    return this.use(piece, async (loaded) => {
       const { definition } = loaded.component;
       requireAction(definition);
       const ask = (values: Configuration): Promise<RunResult> => this.#ask(loaded, { kind: "additional-props" }, values);
@@ -99,7 +119,15 @@ export class Workbench {
   /** Ends what nobody has used for a while. */
   coolDown(): void {
     const now = this.#ports.clock.now();
-    for (const [key, bench] of this.#benches) if (bench.uses === 0 && now - bench.lastUsedAt >= IDLE_MS) this.#putAway(key, bench);
+    for (const [key, bench] of this.#benches) if (bench.uses === 0 && now - bench.lastUsedAt >= this.#limits.idleMs) this.#putAway(key, bench);
+  }
+
+  /** Puts away what nobody has used for the longest; false: all is in use. */
+  makePlace(): boolean {
+    const idle = [...this.#benches].filter(([, { uses, loaded }]) => uses === 0 && loaded !== undefined);
+    const [longest] = idle.toSorted(([, a], [, b]) => a.lastUsedAt - b.lastUsedAt);
+    if (longest !== undefined) this.#putAway(...longest);
+    return longest !== undefined;
   }
 
   /** Resolves when nothing goes on. */
@@ -113,15 +141,17 @@ export class Workbench {
     for (const { loaded } of this.#benches.values()) loaded?.unit.kill("the server stopped");
   }
 
-  #with<Value>(piece: WorkPiece, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
+  /** Calls back with the component, loaded, which stays until that has ended. Throws what building and loading throw. */
+  use<Value>(piece: WorkPiece, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
     return this.#usage.during(() => this.#use(piece, work));
   }
 
-  async #use<Value>({ code, env }: WorkPiece, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
+  async #use<Value>(piece: WorkPiece, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
+    const { code, env, step } = piece;
     const resolved = code.kind === "saved" ? code : await resolveCode(this.#ports, code);
-    const key = JSON.stringify([resolved.kind === "saved" ? resolved.component.id : resolved.code, env]);
+    const key = JSON.stringify([resolved.kind === "saved" ? resolved.component.id : resolved.code, env, step]);
     for (;;) {
-      const bench = this.#benches.get(key) ?? this.#open(key, resolved, env);
+      const bench = this.#benches.get(key) ?? this.#benchOf(resolved, env) ?? this.#open(key, resolved, piece);
       bench.uses++;
       try {
         const loaded = await bench.loading;
@@ -134,8 +164,14 @@ export class Workbench {
     }
   }
 
-  #open(key: string, code: GivenComponent, env: WorkPiece["env"]): Bench {
-    const bench: Bench = { loading: this.#load(code, env), uses: 0, lastUsedAt: this.#ports.clock.now() };
+  /** One that was loaded from code, and was saved since. */
+  #benchOf(given: GivenComponent, env: WorkPiece["env"]): Bench | undefined {
+    if (given.kind !== "saved") return undefined;
+    return [...this.#benches.values()].find(({ loaded, env: own }) => loaded?.component.id === given.component.id && isSameJson({ ...own }, { ...env }));
+  }
+
+  #open(key: string, code: GivenComponent, piece: WorkPiece): Bench {
+    const bench: Bench = { loading: this.#load(code, piece), uses: 0, lastUsedAt: this.#ports.clock.now(), env: piece.env };
     bench.loading.then(
       (loaded) => (bench.loaded = loaded),
       () => this.#forget(key, bench),
@@ -145,13 +181,13 @@ export class Workbench {
     return bench;
   }
 
-  async #load(code: GivenComponent, env: WorkPiece["env"]): Promise<LoadedAction> {
+  async #load(code: GivenComponent, { env, step }: WorkPiece): Promise<LoadedAction> {
     const ports = this.#ports;
-    const events = { late: () => {}, ended: () => {}, ask: answerDataStore.bind(undefined, ports) };
     const { component, unit } = await loadComponent(ports, code, {
-      start({ bundle, packagesFolder }) {
+      ...(step === undefined ? {} : { step }),
+      start: ({ bundle, packagesFolder }) => {
         const packagesPath = packagesFolder === undefined ? {} : { packagesPath: ports.packages.locate(packagesFolder) };
-        return ports.runner.start({ bundle, env, state: {}, ...packagesPath }, events);
+        return this.#start({ bundle, env, state: {}, ...packagesPath });
       },
     });
     if (this.#isClosed) {
@@ -161,10 +197,25 @@ export class Workbench {
     return { component, unit, memory: new Set() };
   }
 
+  async #start(code: UnitCode): Promise<Unit> {
+    const { places } = this.#limits;
+    const wait = places?.enter(false);
+    if (wait !== undefined) await wait;
+    let leave = (): void => {
+      leave = () => {};
+      places?.leave();
+    };
+    const events = { late: () => {}, ended: () => leave(), ask: answerDataStore.bind(undefined, this.#ports) };
+    return this.#ports.runner.start(code, events).catch((error: unknown) => {
+      leave();
+      throw error;
+    });
+  }
+
   /** Those that were not used for longest make place for others. */
   #makeRoom(): void {
     const idle = [...this.#benches].filter(([, { uses, loaded }]) => uses === 0 && loaded !== undefined);
-    const surplus = idle.toSorted(([, a], [, b]) => a.lastUsedAt - b.lastUsedAt).slice(0, Math.max(0, this.#benches.size - MOST_BENCHES));
+    const surplus = idle.toSorted(([, a], [, b]) => a.lastUsedAt - b.lastUsedAt).slice(0, Math.max(0, this.#benches.size - this.#limits.most));
     for (const [key, bench] of surplus) this.#putAway(key, bench);
   }
 

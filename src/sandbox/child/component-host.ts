@@ -1,3 +1,4 @@
+import { eventFor } from "../../domain/event-of-trigger.ts";
 import type { InvocationId } from "../../domain/ids.ts";
 import type { LogLevel } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
@@ -9,7 +10,7 @@ import { Call, type CallHost, currentCall } from "./call.ts";
 import { describeComponent } from "./describe.ts";
 import { additionalProps, describeAdditionalProps } from "./dynamic-props.ts";
 import { evaluateAll } from "./evaluate.ts";
-import { eventFor } from "./event.ts";
+
 import { threw } from "./failure.ts";
 import { addProps, buildInstance, methodOf } from "./instance.ts";
 import { callOptions, eventNames } from "./options.ts";

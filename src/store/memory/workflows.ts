@@ -1,6 +1,6 @@
 import { PdError } from "../../domain/errors.ts";
 import type { RunId } from "../../domain/ids.ts";
-import { type RunState, type StepRecord, afterWait, hasEnded } from "../../domain/workflow/run.ts";
+import { type RunState, type StepRecord, type WorkflowRun, afterWait, hasEnded } from "../../domain/workflow/run.ts";
 import type { Store } from "../../ports/store.ts";
 import type { StepCommit, WaitingStep, WorkflowStore } from "../../ports/workflow-store.ts";
 import { received } from "./deliveries.ts";
@@ -14,7 +14,10 @@ export function writeStep({ runs }: Shelves, { run, record }: StepCommit): void 
   const kept = runs.get(run.id);
   if (kept === undefined) throw new PdError("PD_NOT_STORED", `Cannot store a step of ${run.id}: the run is gone`);
   note(kept, record);
-  const { state, endedAt, failure, reason } = run;
+  noteRun(kept, run);
+}
+
+function noteRun(kept: KeptRun, { state, endedAt, failure, reason }: WorkflowRun): void {
   const ended = { ...(endedAt === undefined ? {} : { endedAt }), ...(failure === undefined ? {} : { failure }), ...(reason === undefined ? {} : { reason }) };
   if (!hasEnded(kept.run)) kept.run = { ...kept.run, state, ...ended };
 }
@@ -52,6 +55,10 @@ export function memoryWorkflows(shelves: Shelves): Omit<WorkflowStore, "listWork
       note(kept, after);
       kept.run = { ...kept.run, state: "running" };
       return after;
+    },
+    async noteRun(run) {
+      const kept = runs.get(run.id);
+      if (kept !== undefined) noteRun(kept, run);
     },
     async cancelRun(id, endedAt, reason) {
       const kept = runs.get(id);

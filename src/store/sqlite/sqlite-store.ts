@@ -135,6 +135,7 @@ function workflowVerbs(writer: WriterClient) {
     beginRun: (run, records) => writer.write("beginRun", run, records),
     noteBegun: (runId, record) => writer.write("noteBegun", runId, record),
     endWait: (step, request) => writer.write("endWait", step, request),
+    noteRun: (run) => writer.write("noteRun", run),
     cancelRun: (id, at, reason) => writer.write("cancelRun", id, at, reason),
     pruneRuns: (workflowId, retention, now) => writer.write("pruneRuns", workflowId, retention, now),
   } satisfies Partial<Store>;

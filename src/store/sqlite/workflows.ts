@@ -13,6 +13,7 @@ export interface WorkflowWrites {
   beginRun(run: WorkflowRun, records: readonly StepRecord[]): WorkflowRun;
   noteBegun(runId: RunId, record: StepRecord): void;
   endWait(step: Pick<WaitingStep, "runId" | "path">, request?: JsonObject): StepRecord | undefined;
+  noteRun(run: WorkflowRun): void;
   cancelRun(id: RunId, at: number, reason: string): boolean;
   pruneRuns(workflowId: WorkflowId, retention: Retention, now: number): number;
 }
@@ -47,13 +48,18 @@ function recordWriter(db: Database): (runId: RunId, record: StepRecord) => boole
 
 /** Notes a step, and what it has made of its run. */
 export function stepWriter(db: Database): (step: StepCommit) => void {
-  const updateRun = db.prepare(UPDATE_RUN);
+  const updateRun = runUpdater(db);
   const writeRecord = recordWriter(db);
   return ({ run, record }) => {
     if (!writeRecord(run.id, record)) throw new PdError("PD_NOT_STORED", `Cannot store a step of ${run.id}: the run is gone`);
-    const { state, endedAt = null, failure, reason = null, id } = run;
-    updateRun.run(state, endedAt, failure === undefined ? null : JSON.stringify(failure), reason, id);
+    updateRun(run);
   };
+}
+
+function runUpdater(db: Database): (run: WorkflowRun) => void {
+  const update = db.prepare(UPDATE_RUN);
+  return ({ state, endedAt = null, failure, reason = null, id }) =>
+    void update.run(state, endedAt, failure === undefined ? null : JSON.stringify(failure), reason, id);
 }
 
 export function workflowWrites(db: Database): WorkflowWrites {
@@ -87,6 +93,7 @@ export function workflowWrites(db: Database): WorkflowWrites {
       setRunning.run(runId);
       return after;
     },
+    noteRun: runUpdater(db),
     cancelRun: (id, at, reason) => cancel.run(at, reason, id).changes > 0,
     pruneRuns: (id, { maxInvocations, maxAgeMs }, now) => prune.run(id, now - maxAgeMs, id, maxInvocations).changes,
   };

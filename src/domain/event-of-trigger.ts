@@ -1,6 +1,6 @@
-import { appHookPayload } from "../../domain/app-hook.ts";
-import { isRecord } from "../../domain/json.ts";
-import { type HttpTrigger, type Trigger, timerEvent } from "../../domain/trigger.ts";
+import { appHookPayload } from "./app-hook.ts";
+import { isRecord } from "./json.ts";
+import { type HttpTrigger, type Trigger, timerEvent } from "./trigger.ts";
 
 /** What `run(event)` is called with. */
 export async function eventFor(trigger: Trigger): Promise<unknown> {

@@ -1,0 +1,45 @@
+import type { HttpResponse } from "../../domain/invocation.ts";
+import type { Clock } from "../../ports/clock.ts";
+
+/** Answers that came before anyone asked for them. */
+const MOST_EARLY = 1000;
+
+/** What clients of HTTP endpoints get: they wait while a run goes on that answers them (`$.respond`). */
+export class Answers {
+  readonly #clock: Clock;
+  readonly #waiting = new Map<string, (answer: HttpResponse | undefined) => void>();
+  readonly #early = new Map<string, HttpResponse | undefined>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** What the run of this message answers; `undefined`: it has ended, or stopped to wait, without. "late": nothing in time. */
+  async of(messageId: string, withinMs: number): Promise<HttpResponse | undefined | "late"> {
+    if (this.#early.has(messageId)) {
+      const early = this.#early.get(messageId);
+      this.#early.delete(messageId);
+      return early;
+    }
+    const timeout = new AbortController();
+    const answer = new Promise<HttpResponse | undefined>((resolve) => this.#waiting.set(messageId, resolve));
+    const late = this.#clock.sleepUntil(this.#clock.now() + withinMs, timeout.signal).then(() => "late" as const);
+    try {
+      return await Promise.race([answer, late]);
+    } finally {
+      timeout.abort();
+      this.#waiting.delete(messageId);
+    }
+  }
+
+  /** The first one counts. */
+  settle(messageId: string, answer: HttpResponse | undefined): void {
+    const resolve = this.#waiting.get(messageId);
+    if (resolve !== undefined) return resolve(answer);
+    this.#early.set(messageId, answer);
+    for (const oldest of this.#early.keys()) {
+      if (this.#early.size <= MOST_EARLY) break;
+      this.#early.delete(oldest);
+    }
+  }
+}

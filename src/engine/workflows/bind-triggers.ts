@@ -1,0 +1,63 @@
+import { type TriggerId, isDeployedId, isTriggerId } from "../../domain/ids.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { scheduleInput } from "../../domain/schedule.ts";
+import type { WorkflowBinding } from "../../domain/workflow/binding.ts";
+import type { WorkflowTrigger } from "../../domain/workflow/workflow.ts";
+import { WORKFLOW_FILE } from "./build-workflow.ts";
+
+/** What a trigger of a workflow's file is on this server. */
+export type BoundTrigger =
+  | { readonly kind: "http"; readonly id: TriggerId }
+  | { readonly kind: "schedule"; readonly id: TriggerId; readonly timer: JsonObject }
+  | { readonly kind: "events"; readonly id: string; readonly channel: string };
+
+export interface Bindings {
+  /** By their place in the file. */
+  readonly triggers: readonly (BoundTrigger | undefined)[];
+  readonly warnings: readonly string[];
+}
+
+interface Surroundings {
+  readonly binding: WorkflowBinding;
+  /** Whether nothing else has this id. */
+  readonly isFree: (id: string) => boolean;
+  /** The id of what has this id or slug, and can be listened to. */
+  readonly emitter: (idOrSlug: string) => string | undefined;
+  readonly newId: () => string;
+}
+
+/** Finds for each trigger what emits its events: a new id where there is none yet, the same as before where there is. */
+export function bindTriggers(triggers: readonly WorkflowTrigger[], around: Surroundings): Bindings {
+  const warnings: string[] = [];
+  const asked = new Set(triggers.flatMap((trigger) => (trigger.kind === "events" ? [] : (trigger.id ?? []))));
+  const left = new Set(around.binding.triggers.filter((id): id is TriggerId => isTriggerId(id)));
+  const take = (prefix: "hi_" | "ti_", wanted: string | undefined): TriggerId => {
+    const own = isTriggerId(wanted) ? wanted : undefined;
+    const known = own !== undefined && left.has(own) ? own : [...left].find((id) => id.startsWith(prefix) && !asked.has(id));
+    if (known !== undefined) left.delete(known);
+    return known ?? (own !== undefined && around.isFree(own) ? own : `${prefix}${around.newId()}`);
+  };
+  const bound = triggers.map((trigger): BoundTrigger | undefined => {
+    if (trigger.kind === "http") return { kind: "http", id: take("hi_", trigger.id) };
+    if (trigger.kind === "schedule") {
+      const timer = trigger.schedule === undefined ? around.binding.schedules[trigger.id ?? ""] : { ...scheduleInput(trigger.schedule) };
+      if (timer !== undefined) return { kind: "schedule", id: take("ti_", trigger.id), timer };
+      warnings.push(`${WORKFLOW_FILE}: nothing tells when ${trigger.id ?? "its schedule"} fires, so it does not: give it schedule: { cron: … }, or --schedule`);
+      return undefined;
+    }
+    const wanted = around.binding.sources[trigger.emitter] ?? trigger.emitter;
+    const id = around.emitter(wanted);
+    if (id === undefined)
+      warnings.push(`${WORKFLOW_FILE}: no source or workflow here is ${wanted}, so its events begin nothing: deploy it, or say which one is meant with --source`);
+    return id === undefined ? undefined : { kind: "events", id, channel: trigger.channel };
+  });
+  return { triggers: bound, warnings };
+}
+
+/** Emitters of the triggers, each with the channel that counts. */
+export function emittersOf(triggers: readonly (BoundTrigger | undefined)[]): readonly { readonly emitterId: string; readonly channel: string }[] {
+  return triggers.flatMap((trigger) => {
+    if (trigger === undefined || !isDeployedId(trigger.id)) return [];
+    return [{ emitterId: trigger.id, channel: trigger.kind === "events" ? trigger.channel : "" }];
+  });
+}

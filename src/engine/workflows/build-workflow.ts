@@ -1,0 +1,164 @@
+import { buildFailed } from "../../domain/build-problem.ts";
+import { PdError } from "../../domain/errors.ts";
+import { isJsonObject, isSameJson, parseJson } from "../../domain/json.ts";
+import type { ComponentCode, SavedComponent } from "../../domain/saved-component.ts";
+import { type CodeStep, type Workflow, everyStep } from "../../domain/workflow/workflow.ts";
+import { readWorkflow } from "../../domain/workflow/read-workflow.ts";
+import type { Bundler } from "../../ports/bundler.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { StepComponent } from "../../ports/workflow-store.ts";
+import { requireAction } from "../code/build-component.ts";
+import type { Workbench } from "../workbench/workbench.ts";
+import type { WorkflowPlan } from "./plan.ts";
+
+/** The file that says what a workflow is (workflows.md §1). */
+export const WORKFLOW_FILE = "workflow.yaml";
+/** The file in which the hosted export keeps the id. */
+export const STATE_FILE = ".workflow.state";
+
+export interface WorkflowBuildPorts {
+  readonly bundler: Bundler;
+  readonly workbench: Workbench;
+  readonly clock: Clock;
+}
+
+/** Path → text of all files of the folder. */
+export type WorkflowFiles = Readonly<Record<string, string>>;
+
+export interface BuildWishes {
+  readonly files: WorkflowFiles;
+  readonly env: Readonly<Record<string, string>>;
+  /** The version that it follows: what has not changed is not built again, and stays pinned. */
+  readonly before?: WorkflowPlan | undefined;
+}
+
+/** Code and steps of a new version. */
+export interface BuiltWorkflow extends WorkflowPlan {
+  readonly stepComponents: readonly StepComponent[];
+  /** What a user is told of it: what does nothing, and what was taken in the place of something else. */
+  readonly warnings: readonly string[];
+}
+
+/** Throws PD_BAD_INPUT, PD_BUILD_FAILED with lines, PD_COMPONENT_NOT_FOUND, and what loading a step throws. */
+export async function buildWorkflow(ports: WorkflowBuildPorts, { files, env, before }: BuildWishes): Promise<BuiltWorkflow> {
+  const { workflow, warnings } = readFiles(files);
+  const steps = new Map<string, SavedComponent>();
+  const notes = [...warnings];
+  for (const step of everyStep(workflow.steps)) {
+    if (step.kind !== "code") continue;
+    const { component, note } = await stepComponent(ports, { step, files, env, before });
+    if (note !== undefined) notes.push(note);
+    steps.set(step.namespace, component);
+  }
+  const code = savedWorkflow(ports, { files, workflow, warnings: notes });
+  return { code, workflow, steps, warnings: notes, stepComponents: [...steps].map(([namespace, component]) => ({ namespace, component })) };
+}
+
+function readFiles(files: WorkflowFiles): { workflow: Workflow; warnings: readonly string[] } {
+  const text = files[WORKFLOW_FILE];
+  if (text === undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot read the workflow: there is no ${WORKFLOW_FILE}`, { fix: "Give the folder that it lies in; pd init workflow makes one" });
+  const read = readWorkflow(text);
+  if (read.kind === "valid") return { workflow: read.workflow, warnings: read.warnings.map(({ line, problem }) => `${WORKFLOW_FILE}:${line}: ${problem}`) };
+  throw buildFailed(
+    WORKFLOW_FILE,
+    read.problems.map(({ line, problem }) => ({ text: problem, file: WORKFLOW_FILE, line })),
+  );
+}
+
+interface StepBuild extends BuildWishes {
+  readonly step: CodeStep;
+}
+
+async function stepComponent(ports: WorkflowBuildPorts, build: StepBuild): Promise<{ component: SavedComponent; note?: string }> {
+  const { step, before } = build;
+  const known = before?.steps.get(step.namespace);
+  const knownStep = [...everyStep(before?.workflow.steps ?? [])].find((candidate) => candidate.kind === "code" && candidate.namespace === step.namespace);
+  const isSameUse = knownStep?.kind === "code" && isSameJson({ ...knownStep.code }, { ...step.code });
+  if (step.code.kind === "registry") return isSameUse && known !== undefined ? { component: known } : registryStep(ports, build, step.code);
+  return { component: await fileStep(ports, build, { path: step.code.path, known }) };
+}
+
+async function registryStep(
+  { workbench }: WorkflowBuildPorts,
+  { step, env }: StepBuild,
+  { key, version }: { readonly key: string; readonly version?: string },
+): Promise<{ component: SavedComponent; note?: string }> {
+  try {
+    const component = await workbench.describe({ code: { kind: "key", key }, env });
+    requireAction(component.definition);
+    const found = component.definition.version;
+    if (version === undefined || version === found) return { component };
+    const note = `${WORKFLOW_FILE}:${step.line}: step ${step.namespace} asks for ${key}@${version}, which no registry has any more: ${found} is taken, and stays`;
+    return { component, note };
+  } catch (error) {
+    throw atStep(error, step);
+  }
+}
+
+/** Says which step it is about. */
+function atStep(error: unknown, { namespace, line }: CodeStep): unknown {
+  if (!(error instanceof PdError)) return error;
+  const { code, message, fix, details = {} } = error;
+  return new PdError(code, `${WORKFLOW_FILE}:${line}: step ${namespace}: ${message}`, { fix, details: { ...details, step: namespace, line }, cause: error });
+}
+
+async function fileStep(
+  ports: WorkflowBuildPorts,
+  { step, files, env }: StepBuild,
+  { path, known }: { path: string; known: SavedComponent | undefined },
+): Promise<SavedComponent> {
+  const text = files[path];
+  if (text === undefined)
+    throw buildFailed(WORKFLOW_FILE, [{ text: `step ${step.namespace} uses ./${path}, which is not in the folder`, file: WORKFLOW_FILE, line: step.line }]);
+  const code = await ownCode(ports.bundler, { path, text, files: codeFiles(files, path) });
+  if (known?.hash === ports.bundler.hashOf(code)) return known;
+  try {
+    const lock = known === undefined ? {} : { lock: known.lock };
+    const component = await ports.workbench.describe({ code: { kind: "code", code, ...lock }, env, step: step.namespace });
+    if (component.definition.props.some(({ kind }) => kind === "db"))
+      throw new PdError("PD_NOT_A_COMPONENT", "$.service.db is for sources; a step keeps values in a data store (type: data_store)");
+    return component;
+  } catch (error) {
+    throw atStep(error, step);
+  }
+}
+
+/** Of the folder's files those that the step is made of: what others are made of changes nothing about it. */
+async function ownCode(bundler: Bundler, code: ComponentCode): Promise<ComponentCode> {
+  const result = await bundler.bundle(code);
+  if (result.kind === "failed") throw buildFailed(code.path, result.problems);
+  const map = parseJson(result.bundle.map);
+  const sources = new Set(isJsonObject(map) && Array.isArray(map["sources"]) ? map["sources"].map(String) : []);
+  const isOwn = (path: string): boolean => sources.has(path) || path.endsWith("package.json");
+  return { ...code, files: Object.fromEntries(Object.entries(code.files).filter(([path]) => isOwn(path))) };
+}
+
+function codeFiles(files: WorkflowFiles, entry: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(files).filter(([path]) => path !== entry && /\.([mc]?[jt]sx?|json)$/.test(path)));
+}
+
+/** The folder as it is kept: a component that no process loads. */
+function savedWorkflow(
+  { clock, bundler }: Pick<WorkflowBuildPorts, "clock" | "bundler">,
+  { files, workflow, warnings }: { files: WorkflowFiles; workflow: Workflow; warnings: readonly string[] },
+): SavedComponent {
+  const { [WORKFLOW_FILE]: text = "", ...rest } = files;
+  const code = { path: WORKFLOW_FILE, text, files: rest };
+  return {
+    id: `sc_${clock.randomText(10)}`,
+    code,
+    hash: bundler.hashOf(code),
+    origin: { kind: "inline" },
+    bundle: { code: "", map: "{}", packages: [], imports: [], isBuiltIn: true },
+    definition: { name: workflow.name, version: "0.0.1", type: "workflow", props: [], hooks: [], warnings },
+    lock: {},
+    isTransient: true,
+    createdAt: clock.now(),
+  };
+}
+
+/** The id that the hosted export has noted; `undefined`: there is none. */
+export function idInFiles(files: WorkflowFiles): string | undefined {
+  return /^id:\s*(p_[0-9A-Za-z]+)\s*$/m.exec(files[STATE_FILE] ?? "")?.[1];
+}

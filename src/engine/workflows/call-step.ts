@@ -1,0 +1,97 @@
+import { PdError } from "../../domain/errors.ts";
+import type { ActionContext, Method, RunResult } from "../../domain/invocation.ts";
+import { type JsonObject, type JsonValue, isJsonObject } from "../../domain/json.ts";
+import { dataStoresOf, withDynamicProps } from "../../domain/props/declared-props.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
+import { accountIdOf } from "../../domain/props/app-prop.ts";
+import type { CodeStep } from "../../domain/workflow/workflow.ts";
+import type { AccountStore } from "../../ports/account-store.ts";
+import type { DataStoreStore } from "../../ports/data-store-store.ts";
+import { askUnit } from "../runs/ask-unit.ts";
+import type { Configuration } from "../runs/configure.ts";
+import { type ActionPorts, type CallTerms, type LoadedAction, callAction } from "../workbench/actions.ts";
+import type { Workbench } from "../workbench/workbench.ts";
+import { type Ask, type ExpressionContext, evaluated, noteLines, shownInputs, stepValues } from "./step-values.ts";
+import { EXPRESSIONS_COMPONENT } from "./trigger-unit.ts";
+
+export interface StepPorts extends ActionPorts {
+  readonly store: AccountStore & DataStoreStore & ActionPorts["store"];
+  /** Where steps are loaded. */
+  readonly bench: Workbench;
+}
+
+/** What the steps of a workflow run with. */
+export interface StepSurroundings {
+  readonly env: Readonly<Record<string, string>>;
+  /** Id in the file → account of this server. */
+  readonly accounts: Readonly<Record<string, string>>;
+}
+
+export interface StepCalled {
+  readonly result: RunResult;
+  /** Values of its props, as they are shown. */
+  readonly inputs: JsonObject;
+  /** It would fail in the same way again. */
+  readonly isHopeless?: true;
+}
+
+/** What is no fault of the step: it is not over. */
+const PASSING: ReadonlySet<string> = new Set(["PD_STOPPING", "PD_INTERRUPTED", "PD_NOT_STORED", "PD_IN_DOUBT", "PD_TOO_BUSY", "PD_DATABASE_DAMAGED"]);
+
+interface StepCalling extends ActionContext {
+  readonly step: CodeStep;
+  readonly component: SavedComponent;
+  readonly terms: CallTerms;
+}
+
+/** Runs a step's code once. What keeps it from being run is its failure; what is no fault of its is thrown. */
+export async function callStep(ports: StepPorts, { env, accounts }: StepSurroundings, calling: StepCalling): Promise<StepCalled> {
+  const { step, component, terms, steps, context } = calling;
+  try {
+    return await ports.bench.use({ code: { kind: "saved", component }, env }, async (loaded) => {
+      const ask = askOf(ports, loaded);
+      const given = withOwnAccounts((await evaluated(step.props, { steps, context }, async () => ask)) ?? {}, accounts);
+      const { configured, dynamicProps, notes } = await stepValues({ store: ports.store, loaded, ask }, given);
+      const declared = withDynamicProps(component.definition.props, dynamicProps);
+      for (const name of dataStoresOf(declared, configured)) await ports.store.createDataStore(name, ports.clock.now());
+      const result = await callAction(ports, loaded, { configured, dynamicProps, steps, context, terms });
+      return { result: { ...result, logs: [...noteLines(notes, ports.clock.now()), ...result.logs] }, inputs: shownInputs(configured, declared) };
+    });
+  } catch (error) {
+    if (!(error instanceof PdError) || PASSING.has(error.code)) throw error;
+    return { result: refused(error), inputs: {}, ...(error.code === "PD_BAD_PROPS" ? { isHopeless: true } : {}) };
+  }
+}
+
+/** What a branch or a loop depends on. Throws PD_BAD_PROPS. */
+export async function decide(ports: StepPorts, { env }: StepSurroundings, { value, ...context }: ExpressionContext & { readonly value: JsonValue }) {
+  const inProcess = (): Promise<Ask> => Promise.resolve((method, values) => askBlank(ports, env, { method, values }));
+  return evaluated(value, context, inProcess);
+}
+
+function askBlank(ports: StepPorts, env: StepSurroundings["env"], { method, values }: { method: Method; values: Configuration }): Promise<RunResult> {
+  return ports.bench.use({ code: { kind: "saved", component: EXPRESSIONS_COMPONENT }, env }, (loaded) => askOf(ports, loaded)(method, values));
+}
+
+function askOf(ports: StepPorts, { unit, component }: LoadedAction): Ask {
+  return async (method, values) => {
+    const reach = await ports.credentials.reachOf(withDynamicProps(component.definition.props, values.dynamicProps), values.configured);
+    return askUnit(ports, unit, { method, ...values, ...reach, endpoint: "" });
+  };
+}
+
+/** Accounts that the file names by ids of elsewhere stand for those of this server. */
+function withOwnAccounts(given: JsonValue, accounts: StepSurroundings["accounts"]): JsonObject {
+  if (!isJsonObject(given)) return {};
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      const own = accounts[accountIdOf(value) ?? ""];
+      return [name, own === undefined ? value : { authProvisionId: own }];
+    }),
+  );
+}
+
+/** The step was not run. */
+function refused({ code, message }: PdError): RunResult {
+  return { outcome: { kind: "threw", error: { name: code, message, stack: `${code}: ${message}` } }, emits: [], stateChanges: {}, logs: [] };
+}

@@ -1,0 +1,294 @@
+import { PdError } from "../../domain/errors.ts";
+import { type InvocationId, type RunId, invocationId } from "../../domain/ids.ts";
+import { type HttpResponse, type Invocation, type LogLine, type RunResult, describeOutcome } from "../../domain/invocation.ts";
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import { MOST_TRIES, type Tries, isDeath, reasonToRunAgain } from "../../domain/run-again.ts";
+import type { StepTrigger } from "../../domain/trigger.ts";
+import { type Progress, type StepCall, type StepResult, advance } from "../../domain/workflow/advance.ts";
+import { MOST_ITEMS, type StepRecord, type WorkflowRun, hasEnded, resultOf } from "../../domain/workflow/run.ts";
+import type { CodeStep } from "../../domain/workflow/workflow.ts";
+import type { StepCommit } from "../../ports/workflow-store.ts";
+import { isInDoubt } from "../runs/in-doubt.ts";
+import type { CallTerms } from "../workbench/actions.ts";
+import type { StepCalled } from "./call-step.ts";
+import type { WorkflowPlan } from "./plan.ts";
+import { type WaitAddresses, judgeStep } from "./step-record.ts";
+
+/** What a run needs of the workflow that it belongs to. */
+export interface RunHost {
+  readonly signal: AbortSignal;
+  now(): number;
+  random(): number;
+  randomText(length: number): string;
+  read(id: RunId): Promise<{ run: WorkflowRun; records: readonly StepRecord[] } | undefined>;
+  plan(version: number): Promise<WorkflowPlan>;
+  call(run: WorkflowRun, calling: { readonly plan: WorkflowPlan; readonly step: CodeStep; readonly steps: JsonObject; readonly context: JsonObject; readonly terms: CallTerms }): Promise<StepCalled>;
+  decide(run: WorkflowRun, given: { readonly value: JsonValue; readonly steps: JsonObject }): Promise<JsonValue | undefined>;
+  commit(step: StepCommit, invocation: Omit<Invocation, "durationMs" | "outcome" | "eventCount" | "dropped">, result: RunResult): Promise<void>;
+  noteRun(run: WorkflowRun): Promise<void>;
+  noteBegun(run: WorkflowRun, record: StepRecord): Promise<void>;
+  addresses(token: string): WaitAddresses;
+  /** `$.context` of a step, but for what is known of its tries alone. */
+  context(run: WorkflowRun): JsonObject;
+  triggerContext(run: WorkflowRun): JsonObject;
+  observe(id: InvocationId, trigger: StepTrigger, at: number): void;
+  observeLine(id: InvocationId, line: LogLine): void;
+  /** The client of its HTTP trigger gets this; `undefined`: the run does not answer. */
+  answer(run: WorkflowRun, response: HttpResponse | undefined): void;
+  /** Somebody may use the token while the step that has it still runs. */
+  expect<Value>(token: string, run: WorkflowRun, work: () => Promise<Value>): Promise<Value>;
+}
+
+/**
+ * One run as it goes on: what is ready is called, what a call has come to is committed, and so on until nothing is left
+ * to do now. All that it knows is in the store: another takes it up where this one ends.
+ */
+export class LiveRun {
+  readonly id: RunId;
+  readonly #host: RunHost;
+  readonly #records = new Map<string, StepRecord>();
+  readonly #results = new Map<string, StepResult>();
+  readonly #inFlight = new Map<string, Promise<void>>();
+  #run: WorkflowRun | undefined;
+  #plan: WorkflowPlan | undefined;
+  #response: JsonObject | undefined;
+  #broken: { readonly error: unknown } | undefined;
+  #isCancelled = false;
+  #isOver = false;
+  #nudge: () => void = () => {};
+
+  /** `begun`: what is known of it already. */
+  constructor(host: RunHost, id: RunId, begun?: WorkflowRun) {
+    this.#host = host;
+    this.id = id;
+    this.#run = begun;
+  }
+
+  /** Resolves when it has ended or waits. Throws PD_STOPPING, PD_NOT_STORED and their like: it goes on from what is stored then. */
+  async work(): Promise<void> {
+    try {
+      await this.#load();
+      for (;;) {
+        for (const call of this.#ready()) this.#begin(call);
+        if (this.#inFlight.size === 0) break;
+        const nudged = new Promise<void>((resolve) => (this.#nudge = resolve));
+        await Promise.race([nudged, ...this.#inFlight.values()]);
+      }
+    } finally {
+      this.#isOver = true;
+    }
+    if (this.#broken !== undefined) throw this.#broken.error;
+    await this.#rest();
+  }
+
+  /** The wait of a step is over. False: nobody works here any more. */
+  take(record: StepRecord): boolean {
+    if (this.#isOver) return false;
+    this.#note(record);
+    this.#nudge();
+    return true;
+  }
+
+  /** What is on its way ends, and nothing follows. */
+  cancel(): void {
+    this.#isCancelled = true;
+    this.#nudge();
+  }
+
+  async #load(): Promise<void> {
+    const taken = [...this.#records.values()];
+    const found = this.#run === undefined ? await this.#host.read(this.id) : { run: this.#run, records: [] };
+    if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot go on with run ${this.id}: it is gone`);
+    this.#run = found.run;
+    this.#plan = await this.#host.plan(found.run.version);
+    // What was taken while this was read is newer.
+    for (const record of [...found.records, ...taken, ...this.#records.values()]) this.#note(record);
+  }
+
+  #note(record: StepRecord): void {
+    this.#records.set(record.path, record);
+    const result = resultOf(record);
+    if (result === undefined) this.#results.delete(record.path);
+    else this.#results.set(record.path, result);
+  }
+
+  get #known(): { run: WorkflowRun; plan: WorkflowPlan } {
+    if (this.#run === undefined || this.#plan === undefined) throw new Error(`${this.id} was worked on before it was read`);
+    return { run: this.#run, plan: this.#plan };
+  }
+
+  #progress(): Progress {
+    const { run, plan } = this.#known;
+    return advance(plan.workflow.steps, this.#results, { event: run.trigger.event, context: this.#host.triggerContext(run) });
+  }
+
+  /** What may begin now. */
+  #ready(): readonly StepCall[] {
+    const { run } = this.#known;
+    if (hasEnded(run) || this.#isCancelled || this.#broken !== undefined || this.#host.signal.aborted) return [];
+    return this.#progress().ready.filter(({ path }) => !this.#inFlight.has(path) && this.#records.get(path)?.state !== "waiting");
+  }
+
+  #begin(call: StepCall): void {
+    const done = (call.step.kind === "code" ? this.#runStep(call, call.step) : this.#decide(call, call.step))
+      .catch((error: unknown) => void (this.#broken ??= { error }))
+      .finally(() => this.#inFlight.delete(call.path));
+    this.#inFlight.set(call.path, done);
+  }
+
+  /** Nothing goes on: what this has come to is told, and stored where no step has done that. */
+  async #rest(): Promise<void> {
+    const host = this.#host;
+    const { run } = this.#known;
+    if (!hasEnded(run) && !this.#isCancelled && host.signal.aborted) throw new PdError("PD_STOPPING", `Run ${this.id} waits for the next start of the server`);
+    if (run.state === "running" && !this.#isCancelled) await host.noteRun(this.#stateAfter());
+    const { status, headers, body, encoding } = this.#response ?? {};
+    host.answer(run, status === undefined ? undefined : httpResponse({ status, headers, body, encoding }));
+  }
+
+  async #runStep({ path, steps }: StepCall, step: CodeStep): Promise<void> {
+    const { run, plan } = this.#known;
+    const host = this.#host;
+    const before = this.#records.get(path);
+    const isAgain = before?.state === "again";
+    const attempt = (before?.attempt ?? 1) + (isAgain && before.pause?.kind === "retry" ? 1 : 0);
+    const runs = (before?.runs ?? 1) + (isAgain && before.pause?.kind === "rerun" ? 1 : 0);
+    const retries = step.retries ?? plan.workflow.settings.retries;
+    const [id, token, startedAt] = [invocationId(host.now(), host.randomText(8)), host.randomText(32), host.now()];
+    const tried = { path, namespace: step.namespace, attempt, runs, startedAt, invocationId: id };
+    const trigger: StepTrigger = { kind: "step", runId: run.id, path, namespace: step.namespace, attempt };
+    const addresses = host.addresses(token);
+    const context = { ...host.context(run), ...addresses, attempt, run: runContext(runs, before) };
+    if (retries === 0 && before?.state !== "begun") await host.noteBegun(run, { ...tried, state: "begun", exports: {}, outcome: CUT_OFF, durationMs: 0 });
+    host.observe(id, trigger, startedAt);
+    const report = {
+      log: (line: LogLine) => host.observeLine(id, line),
+      // An answer that leaves at once.
+      respond: (response: HttpResponse | { readonly problem: string }) => ("problem" in response ? undefined : host.answer(run, response)),
+    };
+    const terms: CallTerms = { id, deadlineMs: plan.workflow.settings.timeout * 1000, report };
+    await host.expect(token, run, async () => {
+      const called =
+        retries === 0 && before?.state === "begun"
+          ? { result: { outcome: CUT_OFF, emits: [], stateChanges: {}, logs: [] }, inputs: {} }
+          : await this.#call(trigger, { step, steps, context, terms, mayRepeat: retries > 0 });
+      const end = judgeStep(called, { record: tried, token, addresses, retries, now: host.now(), random: host.random() });
+      this.#response = end.response ?? this.#response;
+      await this.#commit(end.record, { id, trigger, result: called.result, reason: end.reason });
+    });
+  }
+
+  /** Calls it, and again when that did not count through no fault of its own. */
+  async #call(
+    trigger: StepTrigger,
+    { mayRepeat, ...calling }: { step: CodeStep; steps: JsonObject; context: JsonObject; terms: CallTerms; mayRepeat: boolean },
+  ): Promise<StepCalled> {
+    const { run, plan } = this.#known;
+    const notes: LogLine[] = [];
+    let tries: Tries = { count: 1, deathsAlone: 0 };
+    for (;;) {
+      const called = await this.#host.call(run, { plan, ...calling });
+      const { result } = called;
+      if (result.outcome.kind === "interrupted" && this.#host.signal.aborted)
+        throw new PdError("PD_STOPPING", `A step of ${run.id} was interrupted: the server is stopping`);
+      const reason = mayRepeat && tries.count < MOST_TRIES ? reasonToRunAgain(result, trigger, tries) : undefined;
+      if (reason === undefined) return { ...called, result: { ...result, logs: [...notes, ...result.logs] } };
+      notes.push({ at: this.#host.now(), level: "system", text: `A first try does not count: ${reason}` });
+      tries = { count: tries.count + 1, deathsAlone: tries.deathsAlone + (isDeath(result) ? 1 : 0) };
+    }
+  }
+
+  async #decide({ path, steps }: StepCall, step: Exclude<StepCall["step"], CodeStep>): Promise<void> {
+    const { run } = this.#known;
+    const host = this.#host;
+    const [id, startedAt] = [invocationId(host.now(), host.randomText(8)), host.now()];
+    const { namespace } = step;
+    const base = { path, namespace, attempt: 1, runs: 1, startedAt, invocationId: id };
+    const trigger: StepTrigger = { kind: "step", runId: run.id, path, namespace, attempt: 1 };
+    const result = await this.#decision(step, steps);
+    const durationMs = host.now() - startedAt;
+    const record: StepRecord =
+      "decision" in result
+        ? { ...base, state: "done", exports: {}, decision: result.decision, outcome: { kind: "returned" }, durationMs }
+        : { ...base, state: "failed", exports: {}, outcome: failure(result.problem), durationMs };
+    await this.#commit(record, { id, trigger, result: { outcome: record.outcome, emits: [], stateChanges: {}, logs: [] }, reason: undefined });
+  }
+
+  async #decision(step: Exclude<StepCall["step"], CodeStep>, steps: JsonObject): Promise<{ decision: JsonValue } | { problem: string }> {
+    const { run } = this.#known;
+    const given = step.kind === "if" ? step.condition : step.kind === "switch" ? step.value : step.items;
+    try {
+      const value = (await this.#host.decide(run, { value: given, steps })) ?? null;
+      if (step.kind === "if") return { decision: isTrue(value) };
+      if (step.kind === "switch") return { decision: step.cases.findIndex(({ when }) => JSON.stringify(when) === JSON.stringify(value)) };
+      if (!Array.isArray(value)) return { problem: `for_each wants a list, not ${JSON.stringify(value).slice(0, 100)}` };
+      return value.length > MOST_ITEMS ? { problem: `for_each may go over ${MOST_ITEMS} items, not ${value.length}` } : { decision: value };
+    } catch (error) {
+      if (error instanceof PdError && error.code === "PD_BAD_PROPS") return { problem: error.message };
+      throw error;
+    }
+  }
+
+  /** The step and what it makes of the run, in one commit. */
+  async #commit(
+    record: StepRecord,
+    { id, trigger, result, reason }: { id: InvocationId; trigger: StepTrigger; result: RunResult; reason: string | undefined },
+  ): Promise<void> {
+    const { run: before } = this.#known;
+    this.#note(record);
+    const run = this.#stateAfter(record, reason);
+    this.#run = run;
+    const { startedAt } = record;
+    await this.#host.commit({ run, record }, { id, sourceId: before.workflowId, version: before.version, trigger, startedAt }, result);
+  }
+
+  /** What the run is once this step is noted; without one: now that nothing goes on. */
+  #stateAfter(record?: StepRecord, reason?: string): WorkflowRun {
+    const { run } = this.#known;
+    if (hasEnded(run)) return run;
+    const endedAt = this.#host.now();
+    if (record?.state === "failed") {
+      const { namespace, path, outcome } = record;
+      return { ...run, state: "failed", endedAt, failure: { namespace, path, message: describeOutcome(outcome) } };
+    }
+    const progress = this.#progress();
+    if (progress.isDone) return { ...run, state: "succeeded", endedAt, ...(reason === undefined ? {} : { reason }) };
+    const others = [...this.#inFlight.keys()].some((path) => path !== record?.path);
+    const next = progress.ready.some(({ path }) => this.#records.get(path)?.state !== "waiting");
+    return { ...run, state: others || next ? "running" : "waiting" };
+  }
+}
+
+/** What a call that was cut off with its server has come to. */
+const CUT_OFF = { kind: "interrupted", reason: "the server ended while it ran, and it may not run twice" } as const;
+
+function failure(message: string): StepRecord["outcome"] {
+  return { kind: "threw", error: { name: "PD_BAD_PROPS", message, stack: message } };
+}
+
+/** As JavaScript has it. */
+function isTrue(value: JsonValue): boolean {
+  return value !== null && value !== false && value !== 0 && value !== "";
+}
+
+/** `$.context.run` (workflows.md §2). */
+function runContext(runs: number, before: StepRecord | undefined): JsonObject {
+  const context = before?.pause?.context;
+  const request = before?.resumedBy;
+  return { runs, ...(context === undefined ? {} : { context }), ...(request === undefined ? {} : { callback_request: request }) };
+}
+
+/** As the step's process has made it. */
+function httpResponse({ status, headers, body, encoding }: JsonObject): HttpResponse {
+  const given = typeof headers === "object" && headers !== null && !Array.isArray(headers) ? headers : {};
+  const lines = Object.entries(given).flatMap(([name, value]): [string, string | readonly string[]][] =>
+    typeof value === "string" ? [[name, value]] : Array.isArray(value) ? [[name, value.map(String)]] : [],
+  );
+  return { status: Number(status), headers: Object.fromEntries(lines), body: String(body ?? ""), encoding: encoding === "base64" ? "base64" : "utf8" };
+}
+
+/** What is lost of a run that cannot be stored, and is read anew. */
+export function isPassing(error: unknown): boolean {
+  return isInDoubt(error) || (error instanceof PdError && ["PD_NOT_STORED", "PD_INTERRUPTED", "PD_TOO_BUSY"].includes(error.code));
+}
+

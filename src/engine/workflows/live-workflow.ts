@@ -1,0 +1,286 @@
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
+import { type RunId, type WorkflowId, isDeployedId, isWorkflowId, runId } from "../../domain/ids.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { EventTrigger } from "../../domain/trigger.ts";
+import { bindingOf } from "../../domain/workflow/binding.ts";
+import type { RunTrigger, StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
+import type { ComponentStore } from "../../ports/component-store.ts";
+import type { EngineSettings } from "../../ports/engine-settings.ts";
+import type { Log } from "../../ports/log.ts";
+import type { RunStore } from "../../ports/run-store.ts";
+import type { WorkflowStore } from "../../ports/workflow-store.ts";
+import { type CommitPorts, commitRun } from "../runs/commit-run.ts";
+import { StateOwnership } from "../runs/state-ownership.ts";
+import { Usage } from "../runs/usage.ts";
+import type { Answers } from "./answers.ts";
+import { type StepPorts, callStep, decide } from "./call-step.ts";
+import type { ExpectedTokens } from "./expected-tokens.ts";
+import { LiveRun, type RunHost, isPassing } from "./live-run.ts";
+import { type WorkflowPlan, readPlan } from "./plan.ts";
+import { Slots } from "./slots.ts";
+
+export interface WorkflowPorts extends CommitPorts, StepPorts {
+  readonly store: WorkflowStore & Pick<ComponentStore, "getComponent" | "listVersions"> & RunStore & StepPorts["store"];
+  readonly log: Log;
+  readonly settings: Pick<EngineSettings, "endpointUrl" | "deadlineMs">;
+  readonly answers: Answers;
+  readonly tokens: ExpectedTokens;
+  /** The user that this server belongs to. */
+  readonly ownerId: string;
+}
+
+/** After a run that could not be stored, as on a full disk, the pause before it goes on; it grows. */
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** A workflow as this host runs it: it alone commits its steps. */
+export class LiveWorkflow {
+  source: DeployedComponent;
+  readonly id: WorkflowId;
+  /** It was deleted. */
+  isGone = false;
+  /** False while it is being deployed. */
+  isShown: boolean;
+  readonly #ports: WorkflowPorts;
+  readonly #plans = new Map<number, Promise<WorkflowPlan>>();
+  readonly #live = new Map<RunId, LiveRun>();
+  readonly #slots = new Slots(1);
+  readonly #usage: Usage;
+  readonly #ownership: StateOwnership;
+  readonly #host: RunHost;
+  /** Runs begin one after the other, so that each knows how many have begun before it. */
+  #beginning: Promise<unknown> = Promise.resolve();
+
+  constructor(ports: WorkflowPorts, { source, isShown }: { source: DeployedComponent; isShown: boolean }) {
+    if (!isWorkflowId(source.id)) throw new Error(`${source.id} is no workflow`);
+    this.#ports = ports;
+    this.id = source.id;
+    this.source = source;
+    this.isShown = isShown;
+    this.#usage = new Usage(ports.clock);
+    this.#ownership = new StateOwnership(ports.store, source.id);
+    this.#host = this.#hostOf();
+    this.#resize();
+  }
+
+  /** What new runs run on. */
+  plan(version: number = this.source.version): Promise<WorkflowPlan> {
+    const known = this.#plans.get(version);
+    if (known !== undefined) return known;
+    const reading = this.#readPlan(version);
+    this.#plans.set(version, reading);
+    reading.catch(() => this.#plans.delete(version));
+    return reading;
+  }
+
+  /** New runs go to this version from now on; those that go on stay on theirs. */
+  switchTo(source: DeployedComponent, plan?: WorkflowPlan): void {
+    this.source = source;
+    if (plan !== undefined) this.#plans.set(source.version, Promise.resolve(plan));
+    this.#resize();
+  }
+
+  /** Runs that go on now, and that wait for their turn. */
+  get load(): { readonly running: number; readonly waiting: number } {
+    return { running: this.#live.size, waiting: this.#slots.waiting };
+  }
+
+  /**
+   * Begins a run for a message and resolves when it has ended or waits. Throws PD_SOURCE_INACTIVE, PD_SOURCE_NOT_FOUND,
+   * PD_STOPPING, PD_NOT_STORED: then the message stays due.
+   */
+  receive({ emitterId, channel, messageId, event }: EventTrigger): Promise<void> {
+    const kind = emitterId.startsWith("hi_") ? "http" : emitterId.startsWith("ti_") ? "schedule" : "event";
+    const emitter = isDeployedId(emitterId) ? { emitterId } : {};
+    return this.#inSlot(async () => {
+      if (!this.source.active) throw new PdError("PD_SOURCE_INACTIVE", `Cannot run ${this.source.slug}: it is not active`);
+      const run = await this.#begin({ kind, event, ...emitter, channel, messageId });
+      // What a message has begun before goes on by itself.
+      if (run.isNew) await this.#workOn(new LiveRun(this.#host, run.run.id, run.run));
+    });
+  }
+
+  /** Begins a run by hand, or one that repeats another; resolves as soon as it is stored. */
+  async start(trigger: RunTrigger, repeat?: { rerunOf: RunId; from?: string; records: readonly StepRecord[] }): Promise<WorkflowRun> {
+    const { clock, store } = this.#ports;
+    const now = clock.now();
+    const { records = [], ...origin } = repeat ?? {};
+    const run: WorkflowRun = { ...this.#newRun(trigger, now), ...origin };
+    await store.beginRun(run, records);
+    void this.goOn(run.id);
+    return run;
+  }
+
+  /** Takes up a run that is stored. `record`: a step whose wait is over. */
+  goOn(id: RunId, record?: StepRecord): Promise<void> {
+    if (record !== undefined && this.#live.get(id)?.take(record) === true) return Promise.resolve();
+    const known = this.#live.get(id);
+    if (known !== undefined && record === undefined) return Promise.resolve();
+    const run = new LiveRun(this.#host, id);
+    this.#live.set(id, run);
+    return this.#inSlot(() => this.#workOn(run)).catch((error: unknown) => {
+      if (this.#live.get(id) === run) this.#live.delete(id);
+      if (!this.#ports.signal.aborted && !this.isGone) this.#ports.log.error("a run of a workflow cannot go on", { run: id, reason: messageOf(error) });
+    });
+  }
+
+  /** False: it has ended already, or is none of this workflow. */
+  async cancel(id: RunId, reason: string): Promise<boolean> {
+    const { clock, store } = this.#ports;
+    const run = await store.getRun(id);
+    if (run?.workflowId !== this.id || !(await store.cancelRun(id, clock.now(), reason))) return false;
+    this.#live.get(id)?.cancel();
+    return true;
+  }
+
+  /** Resolves when nothing goes on. */
+  untilIdle(): Promise<void> {
+    return this.#usage.untilIdle();
+  }
+
+  #resize(): void {
+    void this.plan().then(
+      ({ workflow }) => this.#slots.resize(workflow.settings.concurrency),
+      () => {},
+    );
+  }
+
+  #inSlot<Value>(work: () => Promise<Value>): Promise<Value> {
+    return this.#usage.during(async () => {
+      await this.plan();
+      return this.#slots.during(work);
+    });
+  }
+
+  async #readPlan(version: number): Promise<WorkflowPlan> {
+    const { store } = this.#ports;
+    const { source } = this;
+    const componentId =
+      version === source.version ? source.componentId : (await store.listVersions(this.id)).find(({ number }) => number === version)?.componentId;
+    if (componentId === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run version ${version} of ${source.slug}: it is not kept`);
+    return readPlan(store, componentId);
+  }
+
+  #newRun(trigger: RunTrigger, startedAt: number): WorkflowRun {
+    const id = runId(startedAt, this.#ports.clock.randomText(8));
+    return { id, workflowId: this.id, version: this.source.version, trigger, state: "running", startedAt };
+  }
+
+  /** In turn, when the throttle lets it. */
+  #begin(trigger: RunTrigger): Promise<{ run: WorkflowRun; isNew: boolean }> {
+    const { store, clock } = this.#ports;
+    const begun = this.#beginning.then(async () => {
+      await this.#throttled();
+      const run = this.#newRun(trigger, clock.now());
+      const stored = await store.beginRun(run, []);
+      return { run: stored, isNew: stored.id === run.id };
+    });
+    this.#beginning = begun.catch(() => {});
+    return begun;
+  }
+
+  /** Resolves when a window has room for one more run. */
+  async #throttled(): Promise<void> {
+    const { store, clock, signal } = this.#ports;
+    for (;;) {
+      if (signal.aborted) throw new PdError("PD_STOPPING", `Cannot run ${this.source.slug}: the server is stopping`);
+      const { throttle } = (await this.plan()).workflow.settings;
+      if (throttle === undefined) return;
+      const windowMs = throttle.seconds * 1000;
+      const begin = Math.floor(clock.now() / windowMs) * windowMs;
+      if ((await store.countBegun(this.id, begin)) < throttle.runs) return;
+      await clock.sleepUntil(begin + windowMs, signal);
+    }
+  }
+
+  /** Until it has ended, waits, or the server stops; what could not be stored is read anew and goes on. */
+  async #workOn(first: LiveRun): Promise<void> {
+    const { signal, clock, log } = this.#ports;
+    const { id } = first;
+    let pauseMs = FIRST_PAUSE_MS;
+    for (let run = first; ; run = new LiveRun(this.#host, id)) {
+      this.#live.set(id, run);
+      try {
+        return await run.work();
+      } catch (error) {
+        if (this.isGone || signal.aborted || !isPassing(error)) throw error;
+        // Others may be ahead of the disk as well: all begin anew with what is stored.
+        this.#ownership.giveUp();
+        log.warn("a run of a workflow could not be stored, and goes on from its last step", { run: id, reason: messageOf(error) });
+        await clock.sleepUntil(clock.now() + pauseMs, signal);
+        pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+      } finally {
+        if (this.#live.get(id) === run) this.#live.delete(id);
+      }
+    }
+  }
+
+  #hostOf(): RunHost {
+    const ports = this.#ports;
+    const { clock, store, feed, answers, tokens, signal } = ports;
+    const surroundings = () => ({ env: this.source.env, accounts: bindingOf(this.source.configured).accounts });
+    return {
+      signal,
+      now: () => clock.now(),
+      random: () => clock.random(),
+      randomText: (length) => clock.randomText(length),
+      plan: (version) => this.plan(version),
+      async read(id) {
+        const run = await store.getRun(id);
+        return run === undefined ? undefined : { run, records: await store.stepRecords(id) };
+      },
+      call: async (_run, { plan, step, ...calling }) => {
+        const component = plan.steps.get(step.namespace);
+        if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run step ${step.namespace}: its code is gone`);
+        return callStep(ports, surroundings(), { step, component, ...calling });
+      },
+      decide: (run, { value, steps }) => decide(ports, surroundings(), { value, steps, context: this.#contextOf(run) }),
+      commit: async (step, invocation, result) => {
+        const owner = await this.#ownership.take();
+        // What an action remembers is kept with the action.
+        await commitRun(ports, { owner, strategy: undefined, invocation, result: { ...result, stateChanges: {} }, step });
+      },
+      noteRun: (run) => store.noteRun(run),
+      noteBegun: (run, record) => store.noteBegun(run.id, record),
+      addresses: (token) => ({ resume_url: ports.settings.endpointUrl(`resume/${token}`), cancel_url: ports.settings.endpointUrl(`cancel/${token}`) }),
+      context: (run) => this.#contextOf(run),
+      triggerContext: (run) => this.#triggerContextOf(run),
+      observe: (id, trigger, at) => feed.observe(this.id, { kind: "started", id, at, trigger }),
+      observeLine: (id, line) => feed.observe(this.id, { kind: "line", id, line }),
+      answer: ({ trigger: { messageId, kind } }, response) => (kind === "http" && messageId !== undefined ? answers.settle(messageId, response) : undefined),
+      expect: (token, run, work) => tokens.during(token, run, work),
+    };
+  }
+
+  /** `$.context` (workflows.md §2). */
+  #contextOf({ id, startedAt, rerunOf, version }: WorkflowRun): JsonObject {
+    const { name } = this.source;
+    const deployment = `d_${this.id.slice(2)}${version}`;
+    return {
+      id,
+      ts: new Date(startedAt).toISOString(),
+      owner_id: this.#ports.ownerId,
+      workflow_id: this.id,
+      workflow_name: name,
+      deployment_id: deployment,
+      trace_id: id,
+      test: false,
+      replay: rerunOf !== undefined,
+    };
+  }
+
+  /** `steps.trigger.context` (workflows.md §2). */
+  #triggerContextOf(run: WorkflowRun): JsonObject {
+    const { kind, emitterId, channel } = run.trigger;
+    const source = { http: "HTTP", schedule: "TIMER", event: "COMPONENT", manual: "SDK" }[kind];
+    return {
+      ...this.#contextOf(run),
+      source_type: source,
+      verified: false,
+      platform_version: "3.0.0",
+      ...(emitterId === undefined ? {} : { emitter_id: emitterId }),
+      ...(channel === undefined || channel === "" ? {} : { event_name: channel }),
+    };
+  }
+}

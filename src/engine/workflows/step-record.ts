@@ -1,0 +1,75 @@
+import { type Outcome, describeOutcome } from "../../domain/invocation.ts";
+import { type JsonObject, isJsonObject } from "../../domain/json.ts";
+import { DEFAULT_SUSPEND_MS, LONGEST_WAIT_MS, type Pause, type StepRecord, retryAt } from "../../domain/workflow/run.ts";
+import { reportOf } from "../workbench/actions.ts";
+import type { StepCalled } from "./call-step.ts";
+
+/** Where somebody may end a wait, or the run. */
+export interface WaitAddresses {
+  readonly resume_url: string;
+  readonly cancel_url: string;
+}
+
+/** What a call of a step was made with. */
+export interface StepTry {
+  readonly record: Pick<StepRecord, "path" | "namespace" | "attempt" | "runs" | "startedAt" | "invocationId">;
+  readonly token: string;
+  readonly addresses: WaitAddresses;
+  readonly retries: number;
+  readonly now: number;
+  readonly random: number;
+}
+
+/** What is kept of a step that was called, and what the run takes from it. */
+export interface StepEnd {
+  readonly record: StepRecord;
+  /** What the client of an HTTP trigger is to get when the run has ended. */
+  readonly response?: JsonObject;
+  /** Why it has ended the run. */
+  readonly reason?: string;
+}
+
+/** Judges what a call of a step has come to: over, to be tried again, or the reason to wait. */
+export function judgeStep({ result, inputs, isHopeless }: StepCalled, attempted: StepTry): StepEnd {
+  const { outcome } = result;
+  const { exports, returned, flow, response, sends } = reportOf(result);
+  const rest = { ...attempted.record, outcome, durationMs: attempted.now - attempted.record.startedAt, inputs };
+  const given = { ...(isJsonObject(exports) ? exports : {}), ...(returned === undefined ? {} : { $return_value: returned }) };
+  const sent = Array.isArray(sends) && sends.length > 0 ? { sends } : {};
+  if (outcome.kind !== "returned") return { record: { ...rest, ...sent, ...failed(outcome, given, { ...attempted, isHopeless }) } };
+  const wish = isJsonObject(flow) ? flow : {};
+  const answer = isJsonObject(response) ? { response } : {};
+  if (wish["kind"] === "exit") {
+    const reason = typeof wish["reason"] === "string" ? { reason: wish["reason"] } : {};
+    return { record: { ...rest, ...sent, state: "done", exports: given, isExit: true }, ...answer, ...reason };
+  }
+  const pause = pauseOf(wish, attempted);
+  return { record: { ...rest, ...sent, exports: given, ...(pause === undefined ? { state: "done" } : { state: "waiting", pause }) }, ...answer };
+}
+
+function failed(
+  outcome: Outcome,
+  exports: JsonObject,
+  { record, retries, now, random, token, addresses, isHopeless }: StepTry & { readonly isHopeless: true | undefined },
+): Pick<StepRecord, "state" | "exports" | "pause"> {
+  const until = isHopeless === true ? undefined : retryAt(record.attempt, { retries, now, random });
+  if (until === undefined) return { state: "failed", exports };
+  const error = { message: describeOutcome(outcome), ...(outcome.kind === "threw" ? { name: outcome.error.name, stack: outcome.error.stack } : {}) };
+  // workflows.md §2: what the step sees that is tried again.
+  const $attempt = { error, cancel_url: addresses.cancel_url, rerun_url: addresses.resume_url, resume_ts: new Date(until).toISOString() };
+  return { state: "waiting", exports: { ...exports, $attempt }, pause: { kind: "retry", until, token } };
+}
+
+/** `undefined`: nothing is waited for. */
+function pauseOf(flow: JsonObject, { now, token, record: { runs } }: StepTry): Pause | undefined {
+  const { kind, ms, context, maxRetries } = flow;
+  const until = now + waitOf(ms);
+  if (kind === "delay" || kind === "suspend") return { kind, until, token };
+  if (kind !== "rerun" || runs > Number(maxRetries ?? 0)) return undefined;
+  return { kind, until, token, ...(context === undefined ? {} : { context }) };
+}
+
+/** A wait that is none, as one that was not given, is that of the hosted platform. */
+function waitOf(ms: unknown): number {
+  return typeof ms === "number" && ms >= 0 ? Math.min(ms, LONGEST_WAIT_MS) : DEFAULT_SUSPEND_MS;
+}

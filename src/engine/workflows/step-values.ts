@@ -1,0 +1,98 @@
+import { withAccounts } from "../../domain/account.ts";
+import { PdError } from "../../domain/errors.ts";
+import { describeOutcome, type LogLine, type Method, type RunResult } from "../../domain/invocation.ts";
+import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
+import { checkProps } from "../../domain/props/check-props.ts";
+import { withDynamicProps } from "../../domain/props/declared-props.ts";
+import type { PropDeclaration } from "../../domain/props/kinds.ts";
+import { type ExpressionValue, expressionsIn, valueOfPath, withExpressions } from "../../domain/workflow/expressions.ts";
+import type { AccountStore } from "../../ports/account-store.ts";
+import { accountFinder } from "../accounts/accounts.ts";
+import { type Configuration, dynamicPropsFor } from "../runs/configure.ts";
+import type { LoadedAction } from "../workbench/actions.ts";
+
+/** Calls a component for an answer. */
+export type Ask = (method: Method, values: Configuration) => Promise<RunResult>;
+
+/** What expressions may look at. */
+export interface ExpressionContext {
+  readonly steps: JsonObject;
+  readonly context: JsonObject;
+}
+
+/** The value with what its expressions come to; those that only walk through results need nobody to run them. Throws PD_BAD_PROPS. */
+export async function evaluated(value: JsonValue, { steps, context }: ExpressionContext, ask: () => Promise<Ask>): Promise<JsonValue | undefined> {
+  const expressions = expressionsIn(value);
+  if (expressions.length === 0) return value;
+  const results = new Map<string, ExpressionValue>();
+  for (const expression of expressions) {
+    const found = valueOfPath(expression, steps);
+    if (found !== undefined) results.set(expression, found);
+  }
+  const rest = expressions.filter((expression) => !results.has(expression));
+  if (rest.length > 0) for (const [expression, found] of await run(rest, { steps, context }, await ask())) results.set(expression, found);
+  return withExpressions(value, results);
+}
+
+async function run(expressions: readonly string[], context: ExpressionContext, ask: Ask): Promise<readonly [string, ExpressionValue][]> {
+  const { outcome, returned } = await ask({ kind: "evaluate", expressions, ...context }, { configured: {}, dynamicProps: [] });
+  if (outcome.kind !== "returned") throw new PdError("PD_BAD_PROPS", `Cannot evaluate ${quoted(expressions[0] ?? "")}: ${describeOutcome(outcome)}`);
+  const answers = parseJson(returned ?? "[]");
+  return expressions.map((expression, index): [string, ExpressionValue] => {
+    const answer = Array.isArray(answers) ? answers[index] : undefined;
+    const { problem, value } = isJsonObject(answer) ? answer : {};
+    if (problem !== undefined) throw new PdError("PD_BAD_PROPS", `Cannot evaluate ${quoted(expression)}: ${String(problem)}`);
+    return [expression, value === undefined ? {} : { value }];
+  });
+}
+
+function quoted(expression: string): string {
+  return `{{${expression.length > 200 ? `${expression.slice(0, 200)}…` : expression}}}`;
+}
+
+export interface StepValues extends Configuration {
+  /** What of them does not fit what is declared, and was handed over all the same. */
+  readonly notes: readonly string[];
+}
+
+interface Given {
+  readonly store: AccountStore;
+  readonly loaded: LoadedAction;
+  readonly ask: Ask;
+}
+
+/**
+ * Values of a step's props, as far as they fit in their declared types. What does not fit is handed over as it is: on
+ * the hosted platform nothing checks what an expression comes to. Throws PD_BAD_PROPS for what is required and missing.
+ */
+export async function stepValues({ store, loaded, ask }: Given, given: JsonObject): Promise<StepValues> {
+  const { definition } = loaded.component;
+  const { name } = definition;
+  const findAccount = await accountFinder(store);
+  const askAdditional = (values: Configuration): Promise<RunResult> => ask({ kind: "additional-props" }, values);
+  const dynamicProps = await dynamicPropsFor({ name, definition, given, isPartial: true, ask: askAdditional, findAccount });
+  const declared = withDynamicProps(definition.props, dynamicProps);
+  const named = withAccounts(declared, given, findAccount);
+  const { values, problems } = checkProps(declared, named);
+  const fatal = problems.filter(({ prop, isMissing }) => isMissing || isReference(declared, prop));
+  if (fatal.length > 0) throw new PdError("PD_BAD_PROPS", `Cannot run ${name}: ${fatal.map(({ prop, problem }) => `${prop} ${problem}`).join("; ")}`);
+  const unfit = problems.flatMap(({ prop }): [string, JsonValue][] => (named[prop] === undefined ? [] : [[prop, named[prop]]]));
+  return { configured: { ...values, ...Object.fromEntries(unfit) }, dynamicProps, notes: problems.map(({ prop, problem }) => `${prop} ${problem}`) };
+}
+
+/** It stands for something that has to be there. */
+function isReference(declared: readonly PropDeclaration[], prop: string): boolean {
+  const kind = declared.find(({ name }) => name === prop)?.kind;
+  return kind === "app" || kind === "data-store";
+}
+
+/** What was handed to a step, for those who look at it: no secrets, and accounts by their ids. */
+export function shownInputs(given: JsonObject, declared: readonly PropDeclaration[]): JsonObject {
+  const secret = new Set(declared.flatMap((prop) => (prop.kind === "user" && prop.secret ? [prop.name] : [])));
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, secret.has(name) ? "••••" : value]));
+}
+
+/** Lines of a step's log that tell of values. */
+export function noteLines(notes: readonly string[], at: number): readonly LogLine[] {
+  return notes.map((text) => ({ at, level: "system", text: `A value is handed over though it does not fit: ${text}` }));
+}

@@ -1,0 +1,93 @@
+import type { ComponentDefinition } from "../../domain/component.ts";
+import { eventFor } from "../../domain/event-of-trigger.ts";
+import type { RunResult } from "../../domain/invocation.ts";
+import { type JsonValue, isJsonValue } from "../../domain/json.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
+import { HOURLY } from "../../domain/schedule.ts";
+import { describeTrigger } from "../../domain/trigger.ts";
+import type { CallRequest, Runner, Unit, UnitEvents } from "../../ports/runner.ts";
+
+/** What a workflow's endpoint and schedule run on: they emit what triggers them, as a source without `run` does (registry.md §1). */
+export const TRIGGER_COMPONENTS = {
+  http: builtIn("sc_workflowhttp", { name: "HTTP endpoint", props: [{ kind: "http", name: "http", customResponse: false }] }),
+  schedule: builtIn("sc_workflowschedule", { name: "Schedule", props: [{ kind: "timer", name: "timer", default: HOURLY, isStatic: false }] }),
+} as const;
+
+/** Evaluates what no step's own process is there for, such as the condition of a branch. */
+export const EXPRESSIONS_COMPONENT: SavedComponent = {
+  ...builtIn("sc_workflowexpressions", { name: "Expressions", props: [] }),
+  bundle: { code: "export default { run() {} };", map: "{}", packages: [], imports: [] },
+};
+
+function builtIn(id: SavedComponent["id"], declared: Pick<ComponentDefinition, "name" | "props">): SavedComponent {
+  return {
+    id,
+    code: { path: "built-in", text: "", files: {} },
+    hash: id,
+    origin: { kind: "inline" },
+    bundle: { code: "", map: "{}", packages: [], imports: [], isBuiltIn: true },
+    definition: { ...declared, version: "0.0.1", type: "source", hooks: [], warnings: [] },
+    lock: {},
+    isTransient: true,
+    createdAt: 0,
+  };
+}
+
+/** Starts what is built in here, and all else where it was started before. */
+export function withTriggerUnits(runner: Runner): Runner {
+  return {
+    start: async (code, events) => (code.bundle.isBuiltIn === true ? new TriggerUnit(events) : runner.start(code, events)),
+    prepare: (code) => (code.bundle.isBuiltIn === true ? undefined : runner.prepare(code)),
+  };
+}
+
+/** Needs no process: nothing of anybody's code runs in it. */
+class TriggerUnit implements Unit {
+  readonly definition = undefined;
+  isUsable = true;
+  readonly #events: UnitEvents;
+
+  constructor(events: UnitEvents) {
+    this.#events = events;
+  }
+
+  async call({ id, method }: CallRequest): Promise<RunResult> {
+    const emits = method.kind === "run" ? [{ payload: JSON.stringify(await plainEvent(method.trigger)), id, summary: describeTrigger(method.trigger) }] : [];
+    return { outcome: { kind: "returned" }, emits, stateChanges: {}, logs: [] };
+  }
+
+  async memoryBytes(): Promise<number | undefined> {
+    return undefined;
+  }
+
+  patchState(): void {}
+
+  restoreState(): void {}
+
+  async retire(): Promise<void> {
+    this.#end();
+  }
+
+  kill(): void {
+    this.#end();
+  }
+
+  #end(): void {
+    if (!this.isUsable) return;
+    this.isUsable = false;
+    this.#events.ended();
+  }
+}
+
+/** Bytes that are no text travel in base64, as an event is JSON. */
+async function plainEvent(trigger: Parameters<typeof eventFor>[0]): Promise<JsonValue> {
+  const event = await eventFor(trigger);
+  const carried = trigger.kind === "http" && trigger.encoding === "base64" ? withTextBody(event, trigger.body) : event;
+  return isJsonValue(carried) ? carried : {};
+}
+
+function withTextBody(event: unknown, base64: string): unknown {
+  const isRecord = typeof event === "object" && event !== null;
+  if (!isRecord || !("body" in event) || !(event.body instanceof Uint8Array)) return event;
+  return { ...event, body: { type: "Buffer", base64 } };
+}

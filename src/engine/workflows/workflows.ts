@@ -1,0 +1,297 @@
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type DeployedId, type RunId, type WorkflowId, isRunId } from "../../domain/ids.ts";
+import type { HttpResponse } from "../../domain/invocation.ts";
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import { messageIdOf } from "../../domain/message.ts";
+import type { SourceVersion } from "../../domain/source-version.ts";
+import type { EventTrigger, HttpTrigger } from "../../domain/trigger.ts";
+import { type RunState, type StepRecord, type WorkflowRun } from "../../domain/workflow/run.ts";
+import { carriedOver } from "../../domain/workflow/rerun.ts";
+import { everyStep } from "../../domain/workflow/workflow.ts";
+import { bindingOf } from "../../domain/workflow/binding.ts";
+import type { RunPage } from "../../ports/workflow-store.ts";
+import type { Hosting } from "../sources/hosted-sources.ts";
+import type { LiveSource } from "../runs/live-source.ts";
+import { type ChangeRequest, type WorkflowChangePorts, type WorkflowRequest, changeWorkflow, deployWorkflow } from "./deploy-workflow.ts";
+import { LiveWorkflow, type WorkflowPorts } from "./live-workflow.ts";
+import type { WorkflowPlan } from "./plan.ts";
+import { Waits } from "./waits.ts";
+
+export interface WorkflowsPorts extends WorkflowPorts, WorkflowChangePorts {
+  readonly store: WorkflowPorts["store"] & WorkflowChangePorts["store"];
+  readonly settings: WorkflowPorts["settings"] & WorkflowChangePorts["settings"] & { readonly responseMs: number };
+}
+
+/** Runs at once that a bulk of them begins. */
+const MOST_IN_BULK = 10_000;
+
+/** What a run is repeated with. */
+export interface RerunWishes {
+  /** Its namespace; absent: go on after what had ended. */
+  readonly from?: string | undefined;
+}
+
+/** The workflows of this host. */
+export class Workflows {
+  readonly #ports: WorkflowsPorts;
+  readonly #hosting: Hosting;
+  readonly #byId = new Map<string, LiveWorkflow>();
+  readonly #waits: Waits;
+  /** Changes of one workflow happen one after the other. */
+  readonly #changing = new Map<WorkflowId, Promise<unknown>>();
+
+  constructor(ports: WorkflowsPorts, hosting: Hosting) {
+    this.#ports = ports;
+    this.#hosting = hosting;
+    this.#waits = new Waits(ports, ({ workflowId, runId: id }, record) => void this.#byId.get(workflowId)?.goOn(id, record));
+  }
+
+  /** Reads those that there are; nothing happens by itself before `open`. */
+  async load(): Promise<void> {
+    for (const { source } of await this.#ports.store.listWorkflows()) this.#add(new LiveWorkflow(this.#ports, { source, isShown: true }));
+  }
+
+  /** Takes up what an earlier server left. */
+  async open(): Promise<void> {
+    const { store } = this.#ports;
+    for (const run of await store.listRunsAtWork([...this.#byId.values()].map(({ id }) => id))) void this.#byId.get(run.workflowId)?.goOn(run.id);
+    this.#waits.start();
+  }
+
+  /** Newest first. */
+  list(): readonly LiveWorkflow[] {
+    const shown = [...this.#byId.values()].filter(({ isShown }) => isShown);
+    return shown.toSorted((a, b) => b.source.createdAt - a.source.createdAt || (a.id < b.id ? -1 : 1));
+  }
+
+  /** By id or slug. Throws PD_WORKFLOW_NOT_FOUND. */
+  find(idOrSlug: string, attempted = "find workflow"): LiveWorkflow {
+    const found = this.#byId.get(idOrSlug) ?? [...this.#byId.values()].find(({ source }) => source.slug === idOrSlug);
+    if (found === undefined) throw new PdError("PD_WORKFLOW_NOT_FOUND", `Cannot ${attempted} "${idOrSlug}": no workflow has this id or slug`);
+    return found;
+  }
+
+  byId(id: string): LiveWorkflow | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Endpoints and schedules of a workflow. */
+  triggersOf({ id }: LiveWorkflow): readonly LiveSource[] {
+    return [...this.#hosting.sources.all()].filter(({ source }) => source.workflowId === id);
+  }
+
+  async deploy(request: WorkflowRequest): Promise<LiveWorkflow> {
+    return deployWorkflow(this.#ports, this.#around, request);
+  }
+
+  update(live: LiveWorkflow, request: ChangeRequest): Promise<LiveWorkflow> {
+    return this.#inTurn(live, () => changeWorkflow(this.#ports, this.#around, { live, request }));
+  }
+
+  delete(live: LiveWorkflow): Promise<void> {
+    return this.#inTurn(live, async () => {
+      const triggers = this.triggersOf(live);
+      await this.#ports.store.deleteSource(live.id);
+      this.#byId.delete(live.id);
+      live.isGone = true;
+      for (const trigger of triggers) this.#forget(trigger);
+      this.#ports.feed.end(live.id);
+    });
+  }
+
+  /** Newest first. */
+  versions({ id }: LiveWorkflow): Promise<readonly SourceVersion[]> {
+    return this.#ports.store.listVersions(id);
+  }
+
+  /** Path → text of the files of a version; without a number of the one that new runs run on. Throws PD_NOT_FOUND. */
+  async files(live: LiveWorkflow, number: number = live.source.version): Promise<Readonly<Record<string, string>>> {
+    const { code } = await live.plan(number).catch((error: unknown) => {
+      if (error instanceof PdError && error.code === "PD_COMPONENT_NOT_FOUND")
+        throw new PdError("PD_NOT_FOUND", `Cannot show version ${number} of ${live.source.slug}: it is not kept`);
+      throw error;
+    });
+    return { ...code.code.files, [code.code.path]: code.code.text };
+  }
+
+  /** Back to an earlier folder; without a number to the one before today's. It becomes a version of its own. */
+  async rollback(live: LiveWorkflow, number: number | undefined): Promise<LiveWorkflow> {
+    const { version, componentId, slug } = live.source;
+    const wanted = number ?? (await this.versions(live)).find((known) => known.number < version && known.componentId !== componentId)?.number;
+    if (wanted === undefined) throw new PdError("PD_NOT_FOUND", `Cannot roll ${slug} back: it has run on no other folder that is kept`);
+    if (wanted === version) throw new PdError("PD_BAD_INPUT", `Cannot roll ${slug} back to version ${wanted}: it runs on it`);
+    return this.update(live, { files: await this.files(live, wanted), like: await live.plan(wanted) });
+  }
+
+  /** Gives a workflow what its trigger has emitted. */
+  receive(id: DeployedId, trigger: EventTrigger): Promise<void> {
+    const live = this.#byId.get(id);
+    if (live === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run ${id}: no workflow has this id`);
+    return live.receive(trigger);
+  }
+
+  /** How many messages it works on at the same time. */
+  async concurrencyOf(id: string): Promise<number | undefined> {
+    return (await this.#byId.get(id)?.plan())?.workflow.settings.concurrency;
+  }
+
+  /** Whether a request to this endpoint waits for what the run answers. */
+  async isAnswered({ source: { workflowId, id } }: LiveSource): Promise<boolean> {
+    const live = this.#byId.get(workflowId ?? "");
+    return live !== undefined && isAnswered(await live.plan(), bindingOf(live.source.configured).triggers.indexOf(id));
+  }
+
+  /** Stores the request, and waits for what its run answers. */
+  async answer(trigger: LiveSource, request: HttpTrigger): Promise<HttpResponse> {
+    const { answers, settings } = this.#ports;
+    const { events, invocation } = await trigger.invoke(request);
+    const [event] = events;
+    const answer = event === undefined ? undefined : await answers.of(messageIdOf(trigger.source.id, event), settings.responseMs);
+    if (answer === "late") return plainAnswer(504, { error: "The workflow did not answer in time; it goes on", invocation_id: invocation.id });
+    return answer ?? plainAnswer(400, { error: "No $respond called in workflow", invocation_id: invocation.id });
+  }
+
+  /** Runs now, as its trigger would. */
+  run(live: LiveWorkflow, event: JsonValue | undefined): Promise<WorkflowRun> {
+    return live.start({ kind: "manual", event: event ?? {} });
+  }
+
+  /** Newest first. */
+  runs({ id }: LiveWorkflow, page: RunPage): Promise<readonly WorkflowRun[]> {
+    return this.#ports.store.listRuns(id, page);
+  }
+
+  counts({ id }: LiveWorkflow): Promise<Readonly<Record<RunState, number>>> {
+    return this.#ports.store.countRuns(id);
+  }
+
+  /** Throws PD_RUN_NOT_FOUND. */
+  async findRun(id: string, attempted = "find run"): Promise<WorkflowRun> {
+    const found = isRunId(id) ? await this.#ports.store.getRun(id) : undefined;
+    if (found === undefined) throw new PdError("PD_RUN_NOT_FOUND", `Cannot ${attempted} "${id}": no run has this id`);
+    return found;
+  }
+
+  /** In the order in which they ended or came to wait. */
+  stepsOf(id: RunId): Promise<readonly StepRecord[]> {
+    return this.#ports.store.stepRecords(id);
+  }
+
+  /** A new run with the same trigger, on today's code, with what the steps before `from` have left. Throws PD_BAD_INPUT. */
+  async rerun(run: WorkflowRun, { from }: RerunWishes): Promise<WorkflowRun> {
+    const live = this.find(run.workflowId, "run again");
+    const { workflow } = await live.plan();
+    const names = [...everyStep(workflow.steps)].map(({ namespace }) => namespace);
+    if (from !== undefined && !names.includes(from))
+      throw new PdError("PD_BAD_INPUT", `Cannot run ${run.id} again from "${from}": ${live.source.slug} has the steps ${names.join(", ")}`);
+    if (from === undefined && run.state === "succeeded")
+      throw new PdError("PD_BAD_INPUT", `Cannot run ${run.id} again from where it failed: it has succeeded`, { fix: `Say from which step: --from ${names[0] ?? ""}` });
+    const records = carriedOver(workflow.steps, await this.stepsOf(run.id), { from, of: run.id });
+    const { messageId: _own, ...trigger } = run.trigger;
+    return live.start(trigger, { rerunOf: run.id, ...(from === undefined ? {} : { from }), records });
+  }
+
+  /** Runs of these states again, the oldest first, each from where it failed or from this step. */
+  async rerunAll(live: LiveWorkflow, { states, since, from }: RerunWishes & { states: readonly RunState[]; since: number }): Promise<readonly WorkflowRun[]> {
+    const found = await this.runs(live, { limit: MOST_IN_BULK, states, since });
+    const begun: WorkflowRun[] = [];
+    for (const run of found.toReversed()) begun.push(await this.rerun(run, { from }));
+    return begun;
+  }
+
+  /** Throws PD_CONFLICT when it has ended already. */
+  async cancel(run: WorkflowRun, reason: string): Promise<void> {
+    const isCancelled = await this.find(run.workflowId, "cancel a run of").cancel(run.id, reason);
+    if (!isCancelled) throw new PdError("PD_CONFLICT", `Cannot cancel ${run.id}: it has ended already`, { fix: `pd runs ${run.workflowId}` });
+  }
+
+  /** Ends the wait of the step that has this token. False: none has it, or it went on already. */
+  async resume(token: string, request: JsonObject): Promise<boolean> {
+    const { store, tokens } = this.#ports;
+    const found = (await store.findWaiting(token)) ?? ((await tokens.untilSettled(token)) ? await store.findWaiting(token) : undefined);
+    const record = found === undefined ? undefined : await store.endWait(found, request);
+    if (found === undefined || record === undefined) return false;
+    void this.#byId.get(found.workflowId)?.goOn(found.runId, record);
+    return true;
+  }
+
+  /** Ends the run of the step that has this token. False: none has it, or it has ended already. */
+  async cancelBy(token: string): Promise<boolean> {
+    const { store, tokens } = this.#ports;
+    const running = tokens.runOf(token);
+    const waiting = running === undefined ? await store.findWaiting(token) : undefined;
+    const [id, workflowId] = running === undefined ? [waiting?.runId, waiting?.workflowId] : [running.id, running.workflowId];
+    if (id === undefined || workflowId === undefined) return false;
+    return (await this.#byId.get(workflowId)?.cancel(id, "its cancel address was called")) ?? false;
+  }
+
+  /** Something waits that may be due first. */
+  noteWait(): void {
+    this.#waits.wake();
+  }
+
+  /** Steps in flight finish; nothing new begins. The ports' signal has to be aborted before. */
+  async stop(): Promise<void> {
+    await this.#waits[Symbol.asyncDispose]();
+    await Promise.all([...this.#byId.values()].map((live) => live.untilIdle()));
+  }
+
+  get #around() {
+    return {
+      hosting: this.#hosting,
+      add: (live: LiveWorkflow) => this.#add(live),
+      remove: (live: LiveWorkflow) => void this.#byId.delete(live.id),
+      isKnown: (id: string) => this.#byId.has(id) || [...this.#hosting.sources.all()].some(({ source }) => source.id === id),
+      emitter: (idOrSlug: string) => this.#emitter(idOrSlug),
+      make: (source: DeployedComponent) => new LiveWorkflow(this.#ports, { source, isShown: false }),
+      forget: (trigger: LiveSource) => this.#forget(trigger),
+      triggersOf: (live: LiveWorkflow) => this.triggersOf(live),
+    };
+  }
+
+  #add(live: LiveWorkflow): void {
+    this.#byId.set(live.id, live);
+  }
+
+  #emitter(idOrSlug: string): DeployedId | undefined {
+    const workflow = this.#byId.get(idOrSlug) ?? [...this.#byId.values()].find(({ source }) => source.slug === idOrSlug);
+    return workflow?.id ?? [...this.#hosting.sources.all()].find(({ source }) => source.id === idOrSlug || source.slug === idOrSlug)?.source.id;
+  }
+
+  /** It is gone from the store. */
+  #forget(trigger: LiveSource): void {
+    const { sources, timers } = this.#hosting;
+    sources.remove(trigger);
+    timers.replace(trigger.source.id, []);
+    trigger.kill("its workflow does not have it any more");
+    this.#ports.feed.end(trigger.source.id);
+  }
+
+  async #inTurn<Value>(live: LiveWorkflow, change: () => Promise<Value>): Promise<Value> {
+    const before = this.#changing.get(live.id) ?? Promise.resolve();
+    const mine = before
+      .catch(() => {})
+      .then(() => {
+        if (live.isGone) throw new PdError("PD_WORKFLOW_NOT_FOUND", `Cannot change ${live.source.slug}: it was deleted`);
+        return change();
+      });
+    this.#changing.set(live.id, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#changing.get(live.id) === mine) this.#changing.delete(live.id);
+    }
+  }
+}
+
+/** As the file says; where it says nothing: when a step does. */
+function isAnswered({ workflow, steps }: WorkflowPlan, index: number): boolean {
+  const trigger = workflow.triggers[index];
+  if (trigger?.kind !== "http") return false;
+  return trigger.customResponse ?? [...steps.values()].some(({ bundle }) => bundle.code.includes(".respond("));
+}
+
+function plainAnswer(status: number, body: JsonObject): HttpResponse {
+  return { status, headers: { "content-type": "application/json; charset=utf-8" }, body: JSON.stringify(body), encoding: "utf8" };
+}
