@@ -77,7 +77,7 @@ function watched({ bundler, packages, clock }: CheckPorts, { root, reach }: { ro
   return {
     clock,
     bundler: {
-      hashOf: bundler.hashOf,
+      hashOf: (code) => bundler.hashOf(code),
       async bundle(code) {
         reach("bundled");
         const result = await bundler.bundle(code);

@@ -1,13 +1,14 @@
 import { PdError } from "../domain/errors.ts";
 import type { Event } from "../domain/event.ts";
 import type { HttpResponse, Invocation } from "../domain/invocation.ts";
-import type { JsonObject, JsonValue } from "../domain/json.ts";
+import type { JsonValue } from "../domain/json.ts";
 import type { AppProbe } from "../domain/known-app.ts";
-import { type HttpTrigger, timerEvent } from "../domain/trigger.ts";
+import { isWorkflowId } from "../domain/ids.ts";
+import type { HttpTrigger } from "../domain/trigger.ts";
 import type { CarriedState, StoredBaggage } from "../ports/component-store.ts";
 import type { Identity } from "../ports/subscription-store.ts";
 import { type AccountTest, testAccount } from "./accounts/account-test.ts";
-import { Accounts } from "./accounts/accounts.ts";
+import { Accounts, accountsOf } from "./accounts/accounts.ts";
 import { type App, Apps } from "./accounts/apps.ts";
 import { RequestAcceptor } from "./requests/accept-request.ts";
 import { type CodeInput, resolveCode } from "./code/build-component.ts";
@@ -21,6 +22,7 @@ import { type Rehearsal, rehearse } from "./runs/rehearse.ts";
 import type { EventFeed } from "./runs/event-feed.ts";
 import { keepCool, keepPruned, keepRenewed } from "./housekeeping.ts";
 import { LiveSource } from "./runs/live-source.ts";
+import { manualEvent } from "./runs/manual-event.ts";
 import { OAuthFlows } from "./accounts/oauth-flows.ts";
 import { ProcessBudget } from "./runs/process-budget.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -33,6 +35,10 @@ import { Scheduler } from "./timers/scheduler.ts";
 import { type UpdateRequest, update } from "./sources/update.ts";
 import { Versions } from "./sources/versions.ts";
 import { Webhooks } from "./deliveries/webhooks.ts";
+import { Answers } from "./workflows/answers.ts";
+import { ExpectedTokens } from "./workflows/expected-tokens.ts";
+import { withTriggerUnits } from "./workflows/trigger-unit.ts";
+import { Workflows } from "./workflows/workflows.ts";
 import { Workbench } from "./workbench/workbench.ts";
 import { ApiKeys } from "./accounts/api-keys.ts";
 import { Components } from "./workbench/components.ts";
@@ -68,6 +74,8 @@ export class Engine {
   readonly #deliverer: Deliverer;
   readonly #postponed: PostponedEmitter;
   readonly #over = new AbortController();
+  /** Where steps of workflows are loaded. */
+  readonly #stepBench: Workbench;
   /** Who owns this server. */
   readonly owner: Identity;
   /** Code that is saved here, with what registries hold. */
@@ -92,14 +100,17 @@ export class Engine {
   readonly apiKeys: ApiKeys;
   /** The codes that sources ran on. */
   readonly versions: Versions;
+  readonly workflows: Workflows;
   #chores: Promise<unknown> = Promise.resolve();
 
   /** Loads the records of all sources. They can be called; nothing happens by itself before `open`. */
   static async start(given: GivenPorts): Promise<Engine> {
     const { store } = given;
     const engine = new Engine(given, await store.identity());
-    for (const { source, provenance } of await store.listSources()) engine.#sources.add(new LiveSource(engine.#ports, source, provenance));
+    // First, as the triggers of a workflow go with it.
     await store.dropUnfinished(await store.listUnfinished());
+    for (const { source, provenance } of await store.listSources()) engine.#sources.add(new LiveSource(engine.#ports, source, provenance));
+    await engine.workflows.load();
     await settleRunningInstants(engine.#ports, engine.#sources.ids);
     return engine;
   }
@@ -107,14 +118,15 @@ export class Engine {
   /** Fires timers and takes up what an earlier server left. Endpoints have to answer by now: hooks call them. */
   async open(): Promise<void> {
     this.#scheduler.start(await this.#ports.store.listTimers(this.#sources.ids));
+    await this.workflows.open();
     await this.#deliverer.start();
     this.#postponed.start();
     await runPending(this.#ports, this.#sources);
     this.#chores = Promise.all([
       activateCutOff(this.#ports, this.#sources),
-      keepPruned(this.#ports, this.#sources),
-      keepCool(this.#ports, this.#sources, this.workbench),
-      keepRenewed(this.#ports, this.#sources),
+      keepPruned(this.#ports, { sources: this.#sources, workflows: this.workflows }),
+      keepCool(this.#ports, this.#sources, [this.workbench, this.#stepBench]),
+      keepRenewed(this.#ports, () => this.#accountsInUse()),
     ]);
   }
 
@@ -122,6 +134,7 @@ export class Engine {
     this.owner = owner;
     const ports: EnginePorts = {
       ...given,
+      runner: withTriggerUnits(given.runner),
       credentials: new Credentials(given),
       processes: new ProcessBudget(given.settings.maxProcesses, () => this.#coolLongestIdle()),
       onDeliveries: (listeners) => this.#deliverer.wake(listeners),
@@ -138,16 +151,22 @@ export class Engine {
     this.sharedStores = new SharedStores(ports, this.#sources);
     this.apiKeys = new ApiKeys(ports);
     this.versions = new Versions(ports);
-    this.accounts = new Accounts(ports);
+    this.accounts = new Accounts({ ...ports, workflowsWith: (id) => this.workflows.withAccount(id) });
     this.apps = new Apps(ports, this.registries);
     this.oauthFlows = new OAuthFlows(ports, this.accounts);
-    this.#deliverer = new Deliverer(
-      { ...ports, concurrency: ports.settings.deliveryConcurrency },
-      { receive: async (sourceId, trigger) => this.#requireActive(sourceId).invoke(trigger) },
-    );
+    this.#deliverer = new Deliverer(ports, {
+      receive: async (id, trigger) => (isWorkflowId(id) ? this.workflows.receive(id, trigger) : this.#requireActive(id).invoke(trigger)),
+      concurrencyOf: (id) => this.workflows.concurrencyOf(id) ?? ports.settings.deliveryConcurrency,
+    });
     this.#scheduler = new Scheduler(ports, { invoke: async (sourceId, trigger, id) => this.#sources.byId(sourceId)?.invoke(trigger, { id }) });
     this.#postponed = new PostponedEmitter(ports);
     this.#acceptor = new RequestAcceptor(ports, this.#over.signal);
+    const { maxProcesses, idleMs } = ports.settings;
+    this.#stepBench = new Workbench(ports, { most: maxProcesses, idleMs, places: ports.processes });
+    this.workflows = new Workflows(
+      { ...ports, workbench: this.workbench, bench: this.#stepBench, answers: new Answers(ports.clock), tokens: new ExpectedTokens(), ownerId: owner.userId },
+      { sources: this.#sources, timers: this.#scheduler },
+    );
   }
 
   /** How many sources there are. */
@@ -155,9 +174,9 @@ export class Engine {
     return this.newestSources().length;
   }
 
-  /** All sources but those that are being deployed, the newest first. */
+  /** All sources but those that are being deployed and those that belong to a workflow, the newest first. */
   newestSources(): readonly LiveSource[] {
-    return this.#sources.newestFirst().filter(({ isShown }) => isShown);
+    return this.#sources.newestFirst().filter(({ isShown, source }) => isShown && source.workflowId === undefined);
   }
 
   /** Processes of sources that there are now, that there may be, and how many more are waited for. */
@@ -181,7 +200,7 @@ export class Engine {
       if (idleMs !== undefined && !live.isCooling && idleMs >= (longest?.idleMs ?? 0)) longest = live;
     }
     longest?.coolDown(0);
-    return longest !== undefined;
+    return longest !== undefined || this.#stepBench.makePlace();
   }
 
   get feed(): EventFeed {
@@ -245,7 +264,8 @@ export class Engine {
     return exportSource(this.#ports.store, live, wishes);
   }
 
-  update(live: LiveSource, request: UpdateRequest): Promise<LiveSource> {
+  async update(live: LiveSource, request: UpdateRequest): Promise<LiveSource> {
+    refuseTrigger(live, "change");
     return update(this.#ports, { sources: this.#sources, timers: this.#scheduler }, { live, request });
   }
 
@@ -255,7 +275,8 @@ export class Engine {
     return this.update(live, { version: component });
   }
 
-  delete(live: LiveSource, force: boolean): Promise<void> {
+  async delete(live: LiveSource, force: boolean): Promise<void> {
+    refuseTrigger(live, "delete");
     return deleteSource(this.#ports, { sources: this.#sources, timers: this.#scheduler }, { live, force });
   }
 
@@ -267,7 +288,7 @@ export class Engine {
 
   /** Runs now; without an event as its timer would, or as an empty request would. */
   async run(live: LiveSource, event: JsonValue | undefined): Promise<CommittedRun> {
-    return live.invoke({ kind: "manual", event: event ?? (await this.#manualEvent(live)) });
+    return live.invoke({ kind: "manual", event: event ?? (await manualEvent(this.#ports, live)) });
   }
 
   /** The same trigger again, against today's code. Throws PD_INVOCATION_NOT_FOUND, and PD_BAD_INPUT for a hook. */
@@ -296,7 +317,9 @@ export class Engine {
   /** `undefined`: no source is reached under this key. */
   async accept(endpointKey: string, trigger: HttpTrigger): Promise<HttpResponse | undefined> {
     const live = this.#sources.byEndpoint(endpointKey);
-    return live?.source.active === true ? this.#acceptor.accept(live, trigger) : undefined;
+    if (live?.source.active !== true) return undefined;
+    if (live.source.workflowId !== undefined && (await this.workflows.isAnswered(live))) return this.workflows.answer(live, trigger);
+    return this.#acceptor.accept(live, trigger);
   }
 
   /** Calls in flight finish; after `graceMs` they are interrupted. The ports' signal has to be aborted before. */
@@ -308,12 +331,13 @@ export class Engine {
     this.#ports.processes.close(new PdError("PD_STOPPING", "Cannot start a process: the server is stopping"));
     // What is cut off on its way to a webhook is sent again, under the same id.
     const delivered = this.#deliverer.stop(Math.min(graceMs, DELIVERY_GRACE_MS));
-    const stopped = Promise.all([...this.#sources.all()].map((live) => live.stop()));
+    const stopped = Promise.all([...[...this.#sources.all()].map((live) => live.stop()), this.workflows.stop()]);
     const { credentials } = this.#ports;
-    void Promise.all([stopped, this.workbench.untilIdle(), credentials.untilSettled()]).then(() => grace.abort());
+    void Promise.all([stopped, this.workbench.untilIdle(), this.#stepBench.untilIdle(), credentials.untilSettled()]).then(() => grace.abort());
     await clock.sleepUntil(clock.now() + graceMs, grace.signal);
     credentials.cutOff();
     this.workbench.close();
+    this.#stepBench.close();
     for (const live of this.#sources.all()) live.kill("the server stopped");
     await Promise.all([stopped, delivered, this.#chores, credentials.close()]);
     this.#over.abort();
@@ -327,22 +351,22 @@ export class Engine {
     });
   }
 
+  async #accountsInUse(): Promise<readonly string[]> {
+    const ofSources = [...this.#sources.all()].flatMap((live) => (live.source.active ? accountsOf(live) : []));
+    return [...ofSources, ...(await this.workflows.accountsInUse())];
+  }
+
   #requireActive(id: string): LiveSource {
     const live = this.find(id, "deliver to");
     if (!live.source.active) throw new PdError("PD_SOURCE_INACTIVE", `Cannot deliver to ${live.source.slug}: it is not active`);
     return live;
   }
+}
 
-  async #manualEvent(live: LiveSource): Promise<JsonObject> {
-    const now = this.#ports.clock.now();
-    const [timer] = await this.#ports.store.listTimers([live.source.id]);
-    if (timer !== undefined) return timerEvent({ plannedAt: now, schedule: timer.schedule });
-    const timestamp = Math.floor(now / 1000);
-    const isHttp = live.definition.props.some(({ kind }) => kind === "http");
-    return isHttp
-      ? { timestamp, method: "GET", path: "/", url: `${live.endpoint}/`, query: {}, headers: {}, body: {}, bodyRaw: "", rawBody: "" }
-      : { timestamp };
-  }
+/** What belongs to a workflow is changed with it. */
+function refuseTrigger({ source: { id, workflowId } }: LiveSource, attempted: string): void {
+  if (workflowId === undefined) return;
+  throw new PdError("PD_BAD_INPUT", `Cannot ${attempted} ${id}: it is a trigger of workflow ${workflowId}`, { fix: `Change triggers in its workflow.yaml, or pd update ${workflowId}` });
 }
 
 /** State travels to a source that is there already; events do not. */

@@ -1,12 +1,11 @@
-import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { messageOf } from "../domain/errors.ts";
 import type { ListenerId } from "../domain/ids.ts";
 import { canRenew, dueAt } from "../domain/oauth.ts";
 import type { AccountStore } from "../ports/account-store.ts";
-import { type UserOfAccounts, accountsOf } from "./accounts/accounts.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { HostedSources } from "./sources/hosted-sources.ts";
 import type { Workbench } from "./workbench/workbench.ts";
+import type { Workflows } from "./workflows/workflows.ts";
 
 const PRUNE_EVERY_MS = 60_000;
 /** Between the steps of one pruning, so that commits get their turn. */
@@ -16,14 +15,19 @@ const LOOK_AT_TOKENS_EVERY_MS = 60_000;
 const LOOK_AT_TOKENS_AT_MOST_EVERY_MS = 2000;
 
 /** Removes what is older or more than the retention allows, in small steps, until the server stops. */
-export async function keepPruned({ store, clock, log, settings, signal }: EnginePorts, sources: HostedSources): Promise<void> {
+export async function keepPruned(
+  { store, clock, log, settings, signal }: EnginePorts,
+  { sources, workflows }: { sources: HostedSources; workflows: Workflows },
+): Promise<void> {
   const repeat = async (step: () => Promise<number>): Promise<void> => {
     while (!signal.aborted && (await step()) > 0) await clock.sleepUntil(clock.now() + PRUNE_PAUSE_MS, signal);
   };
   while (!signal.aborted) {
     try {
-      for (const { source } of sources.all()) await repeat(() => store.prune(source.id, settings.retention, clock.now()));
-      const listeners: readonly ListenerId[] = [...(await store.listWebhooks()).map(({ id }) => id), ...[...sources.all()].map(({ source }) => source.id)];
+      const deployed = [...sources.ids, ...workflows.ids];
+      for (const id of deployed) await repeat(() => store.prune(id, settings.retention, clock.now()));
+      for (const id of workflows.ids) await repeat(() => store.pruneRuns(id, settings.retention, clock.now()));
+      const listeners: readonly ListenerId[] = [...(await store.listWebhooks()).map(({ id }) => id), ...deployed];
       for (const id of listeners) await repeat(() => store.pruneDeliveries(id, settings.retention, clock.now()));
       await repeat(() => store.shrink());
     } catch (error) {
@@ -34,31 +38,26 @@ export async function keepPruned({ store, clock, log, settings, signal }: Engine
 }
 
 /** Ends the processes of sources that have nothing to do, until the server stops. */
-export async function keepCool({ clock, settings, signal }: EnginePorts, sources: HostedSources, workbench: Workbench): Promise<void> {
+export async function keepCool({ clock, settings, signal }: EnginePorts, sources: HostedSources, benches: readonly Workbench[]): Promise<void> {
   while (!signal.aborted) {
     await clock.sleepUntil(clock.now() + Math.min(COOL_DOWN_EVERY_MS, settings.idleMs), signal);
-    workbench.coolDown();
+    for (const bench of benches) bench.coolDown();
     for (const live of sources.all()) if (live.isWarm) live.coolDown(settings.idleMs);
   }
 }
 
-/** What is deployed, as far as it uses accounts. */
-interface AccountUsers {
-  all(): Iterable<UserOfAccounts & { readonly source: Pick<DeployedComponent, "active"> }>;
-}
-
 /**
- * Renews the tokens of accounts that active sources use, until the server stops: no run has to wait for a provider, and
+ * Renews the tokens of accounts that what is active uses, until the server stops: no run has to wait for a provider, and
  * a grant that ends when nobody uses it does not end.
  */
 export async function keepRenewed(
   { store, credentials, clock, log, signal }: Pick<EnginePorts, "credentials" | "clock" | "log" | "signal"> & { readonly store: AccountStore },
-  sources: AccountUsers,
+  accountsInUse: () => Promise<readonly string[]>,
 ): Promise<void> {
   let due: readonly number[] = [];
   while (!signal.aborted) {
     try {
-      const used = new Set([...sources.all()].flatMap((user) => (user.source.active ? accountsOf(user) : [])));
+      const used = new Set(await accountsInUse());
       const accounts = (await store.listAccounts()).filter(({ id, problem, oauth }) => used.has(id) && problem === undefined && canRenew(oauth));
       due = accounts.flatMap(({ oauth }) => (oauth === undefined ? [] : (dueAt(oauth) ?? [])));
       // Nobody waits here: a provider that is slow holds up no other.

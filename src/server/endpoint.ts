@@ -17,6 +17,9 @@ export interface EndpointSettings {
 }
 
 const NO_ENDPOINT = { error: "No active source has this endpoint", code: "PD_NOT_FOUND" };
+/** Where runs of workflows go on, or end, that wait for somebody (workflows.md §2). */
+const [RESUME, CANCEL] = ["resume", "cancel"];
+const NOTHING_WAITS = { error: "No run waits for this, or it went on already", code: "PD_NOT_FOUND" };
 
 interface Address {
   readonly key: string;
@@ -43,10 +46,12 @@ async function answer(
 ): Promise<void> {
   const address = addressOf(request);
   if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) return preflight(response);
-  if (!engine.hasEndpoint(address.key)) {
+  const token = tokenOf(address);
+  const isWanted = token === undefined ? engine.hasEndpoint(address.key) : await engine.workflows.awaits(token);
+  if (!isWanted) {
     // Nobody wants the body: it is not read.
     if (!request.complete) response.setHeader("connection", "close");
-    return send(response, 404, NO_ENDPOINT);
+    return send(response, 404, token === undefined ? NO_ENDPOINT : NOTHING_WAITS);
   }
   const body = await settings.bodies.read(request, settings.bodyLimitBytes);
   if (body === "too-many") {
@@ -57,9 +62,19 @@ async function answer(
     response.setHeader("connection", "close");
     return send(response, 413, { error: `The body has more than ${settings.bodyLimitBytes} bytes`, code: "PD_BODY_TOO_LARGE" });
   }
-  const result = await engine.accept(address.key, triggerOf(request, address, { body, settings }));
+  const trigger = triggerOf(request, address, { body, settings });
+  if (token !== undefined) {
+    const isDone = await (address.key === RESUME ? engine.workflows.resume(token, trigger) : engine.workflows.cancelBy(token));
+    return isDone ? send(response, 200, { status: address.key === RESUME ? "resumed" : "cancelled" }) : send(response, 404, NOTHING_WAITS);
+  }
+  const result = await engine.accept(address.key, trigger);
   if (result === undefined) return send(response, 404, NO_ENDPOINT);
   write(response, result);
+}
+
+/** Of a step that waits; `undefined`: the address is that of an endpoint. */
+function tokenOf({ key, path }: Address): string | undefined {
+  return key === RESUME || key === CANCEL ? path.slice(1) : undefined;
 }
 
 function addressOf({ url = "/", headers }: IncomingMessage): Address {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Account, AccountContent } from "../../src/domain/account.ts";
 import { readProps } from "../../src/domain/props/read-props.ts";
+import { accountsOf } from "../../src/engine/accounts/accounts.ts";
 import { Credentials } from "../../src/engine/accounts/credentials.ts";
 import { keepRenewed } from "../../src/engine/housekeeping.ts";
 import type { AccountStore } from "../../src/ports/account-store.ts";
@@ -187,7 +188,7 @@ describe("tokens", () => {
     const stop = new AbortController();
     const source = { active: false, configured: { demo: { authProvisionId: "apn_1" } } };
     const { props } = readProps({ demo: { type: "app", app: "demo" } });
-    const users = { all: () => [{ source, definition: { props } }] };
+    const users = async () => (source.active ? accountsOf({ source, definition: { props } }) : []);
     const work = keepRenewed({ store, credentials, clock, log: silentLog, signal: stop.signal }, users);
     const grantedAt = () => store.kept.get("apn_1")?.oauth?.grantedAt;
     // Accounts that cannot be read for a while do not end it.

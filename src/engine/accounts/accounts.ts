@@ -25,6 +25,8 @@ export interface AccountPorts {
   readonly store: AccountStore & Pick<ComponentStore, "listSources">;
   readonly clock: Clock;
   readonly credentials: Credentials;
+  /** Slugs of workflows that use this account. */
+  readonly workflowsWith: (id: string) => Promise<readonly string[]>;
 }
 
 /** Credentials for apps, kept once and named by the components that use them. */
@@ -132,11 +134,12 @@ export class Accounts {
 
   async #slugsOfUsers(id: string): Promise<readonly string[]> {
     const sources = await this.#ports.store.listSources();
-    return sources
+    const users = sources
       .filter(({ source, provenance }) =>
         accountsOf({ source, definition: { props: withDynamicProps(provenance.declared.props, source.dynamicProps) } }).includes(id),
       )
       .map(({ source }) => source.slug);
+    return [...users, ...(await this.#ports.workflowsWith(id))];
   }
 
   async #freeName(app: string): Promise<string> {

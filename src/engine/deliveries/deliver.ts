@@ -3,7 +3,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Meter } from "../../ports/meter.ts";
 import { type Attempt, type Delivery, type SendResult, judge } from "../../domain/delivery.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
-import { type ListenerId, isWebhookId } from "../../domain/ids.ts";
+import { type DeployedId, type ListenerId, isWebhookId } from "../../domain/ids.ts";
 import { parseJson } from "../../domain/json.ts";
 import type { EventTrigger } from "../../domain/trigger.ts";
 import { type Webhook, signingSecrets } from "../../domain/webhook.ts";
@@ -20,13 +20,14 @@ export interface DelivererPorts {
   readonly signal: AbortSignal;
   readonly store: DeliveryStore & Pick<SubscriptionStore, "getWebhook">;
   readonly sender: Sender;
-  /** Attempts that go on for one listener. */
-  readonly concurrency: number;
 }
 
-/** Runs a source that listens; resolves when its run is stored, which settles the delivery as well. */
-export interface SourceListener {
-  receive(sourceId: string, trigger: EventTrigger): Promise<unknown>;
+/** Runs a source or a workflow that listens. */
+export interface DeployedListener {
+  /** Resolves when its run is stored, which settles the delivery as well. */
+  receive(id: DeployedId, trigger: EventTrigger): Promise<unknown>;
+  /** Attempts that go on at the same time. */
+  concurrencyOf(id: ListenerId): number;
 }
 
 /** Read ahead of what can be sent at once. */
@@ -41,14 +42,14 @@ const LONGEST_PAUSE_MS = 60_000;
  */
 export class Deliverer {
   readonly #ports: DelivererPorts;
-  readonly #sources: SourceListener;
+  readonly #deployed: DeployedListener;
   readonly #lanes = new Map<ListenerId, Lane>();
   readonly #over = new AbortController();
   #isStopping = false;
 
-  constructor(ports: DelivererPorts, sources: SourceListener) {
+  constructor(ports: DelivererPorts, deployed: DeployedListener) {
     this.#ports = ports;
-    this.#sources = sources;
+    this.#deployed = deployed;
   }
 
   /** Takes up what is pending. */
@@ -78,7 +79,7 @@ export class Deliverer {
   }
 
   #open(id: ListenerId): void {
-    const lane = new Lane(this.#ports, id, (delivery) => this.#attempt(delivery));
+    const lane = new Lane(this.#ports, id, { attempt: (delivery) => this.#attempt(delivery), concurrency: () => this.#deployed.concurrencyOf(id) });
     this.#lanes.set(id, lane);
     void lane.run().finally(() => {
       if (this.#lanes.get(id) === lane) this.#lanes.delete(id);
@@ -91,11 +92,14 @@ export class Deliverer {
   async #attempt(delivery: Delivery): Promise<() => Promise<boolean>> {
     const { clock, meter, store } = this.#ports;
     const { listenerId } = delivery;
-    const webhook = isWebhookId(listenerId) ? await store.getWebhook(listenerId) : undefined;
-    // Deleted or deactivated since it was read.
-    if (isWebhookId(listenerId) && webhook?.active !== true) return () => this.#settled(store.missPending(listenerId));
+    let webhook: Webhook | undefined;
+    if (isWebhookId(listenerId)) {
+      webhook = await store.getWebhook(listenerId);
+      // Deleted or deactivated since it was read.
+      if (webhook?.active !== true) return () => this.#settled(store.missPending(listenerId));
+    }
     const at = clock.now();
-    const result = webhook === undefined ? await this.#giveToSource(delivery) : await this.#sendTo(webhook, delivery);
+    const result = webhook === undefined ? await this.#giveToDeployed(delivery) : await this.#sendTo(webhook, delivery);
     if (result === "inactive") return () => this.#settled(store.missPending(listenerId));
     // Nothing was tried: it stays due.
     if (result === "busy" || this.#over.signal.aborted) return async () => false;
@@ -123,9 +127,10 @@ export class Deliverer {
     return sender.send({ url: webhook.url, id: messageId, payload, secrets: signingSecrets(webhook, clock.now()), headers }, this.#over.signal);
   }
 
-  async #giveToSource({ listenerId, messageId, payload, emitterId, channel }: Delivery): Promise<SendResult | "inactive" | "busy"> {
+  async #giveToDeployed({ listenerId, messageId, payload, emitterId, channel }: Delivery): Promise<SendResult | "inactive" | "busy"> {
+    if (isWebhookId(listenerId)) return "inactive";
     try {
-      await this.#sources.receive(listenerId, { kind: "event", emitterId, channel, messageId, event: parseJson(payload) ?? null });
+      await this.#deployed.receive(listenerId, { kind: "event", emitterId, channel, messageId, event: parseJson(payload) ?? null });
       return { kind: "answered", status: 200, answer: "" };
     } catch (error) {
       const code = error instanceof PdError ? error.code : "PD_FAILED";
@@ -136,11 +141,16 @@ export class Deliverer {
   }
 }
 
+interface LaneWork {
+  attempt(delivery: Delivery): Promise<() => Promise<boolean>>;
+  concurrency(): number;
+}
+
 /** What is on its way to one listener. */
 class Lane {
   readonly #ports: DelivererPorts;
   readonly #listenerId: ListenerId;
-  readonly #attempt: (delivery: Delivery) => Promise<() => Promise<boolean>>;
+  readonly #work: LaneWork;
   /** Deliveries that were read, and are not recorded yet. */
   readonly #taken = new Set<string>();
   readonly #onTheirWay = new Set<Promise<void>>();
@@ -154,10 +164,10 @@ class Lane {
   /** Something may be due that was not read yet. */
   isWanted = true;
 
-  constructor(ports: DelivererPorts, listenerId: ListenerId, attempt: (delivery: Delivery) => Promise<() => Promise<boolean>>) {
+  constructor(ports: DelivererPorts, listenerId: ListenerId, work: LaneWork) {
     this.#ports = ports;
     this.#listenerId = listenerId;
-    this.#attempt = attempt;
+    this.#work = work;
   }
 
   wake(): void {
@@ -175,8 +185,9 @@ class Lane {
 
   /** Ends when nothing is pending any more. */
   async run(): Promise<void> {
-    const { clock, concurrency } = this.#ports;
+    const { clock } = this.#ports;
     while (!this.#isStopping) {
+      const concurrency = this.#work.concurrency();
       if (clock.now() < this.#resumeAt) {
         await this.#untilChangedOr(this.#resumeAt);
         continue;
@@ -223,7 +234,7 @@ class Lane {
 
   #begin(delivery: Delivery | undefined): void {
     if (delivery === undefined) return;
-    const answered = this.#attempt(delivery).then((record) => {
+    const answered = this.#work.attempt(delivery).then((record) => {
       this.#onTheirWay.delete(answered);
       void this.#record(delivery, record);
     });

@@ -48,8 +48,8 @@ export function bindAccounts(plan: WorkflowPlan, { given, known }: { given: Read
   });
 }
 
-/** Each once. */
-function accountsIn({ workflow, steps }: WorkflowPlan): readonly NamedAccount[] {
+/** The accounts that a file names, each once. */
+export function accountsIn({ workflow, steps }: WorkflowPlan): readonly NamedAccount[] {
   const found = new Map<string, NamedAccount>();
   for (const step of everyStep(workflow.steps)) {
     if (step.kind !== "code") continue;

@@ -105,9 +105,9 @@ async function takeBack({ store }: WorkflowChangePorts, around: WorkflowSurround
 }
 
 /** The one that the export notes, if nothing here has it. */
-function idOf(files: WorkflowFiles, { isKnown }: WorkflowSurroundings, randomText: () => string): WorkflowId {
+function idOf(files: WorkflowFiles, around: WorkflowSurroundings, randomText: () => string): WorkflowId {
   const noted = idInFiles(files);
-  return isWorkflowId(noted) && !isKnown(noted) ? noted : `p_${randomText()}`;
+  return isWorkflowId(noted) && !around.isKnown(noted) ? noted : `p_${randomText()}`;
 }
 
 /**

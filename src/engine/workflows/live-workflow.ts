@@ -1,5 +1,6 @@
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
+import { isoTime } from "../../domain/event.ts";
 import { type RunId, type WorkflowId, isDeployedId, isWorkflowId, runId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { EventTrigger } from "../../domain/trigger.ts";
@@ -14,6 +15,7 @@ import { type CommitPorts, commitRun } from "../runs/commit-run.ts";
 import { StateOwnership } from "../runs/state-ownership.ts";
 import { Usage } from "../runs/usage.ts";
 import type { Answers } from "./answers.ts";
+import { accountsIn } from "./bind-accounts.ts";
 import { type StepPorts, callStep, decide } from "./call-step.ts";
 import type { ExpectedTokens } from "./expected-tokens.ts";
 import { LiveRun, type RunHost, isPassing } from "./live-run.ts";
@@ -28,6 +30,8 @@ export interface WorkflowPorts extends CommitPorts, StepPorts {
   readonly tokens: ExpectedTokens;
   /** The user that this server belongs to. */
   readonly ownerId: string;
+  /** Told that a step waits, which may be due first. */
+  readonly onWait: () => void;
 }
 
 /** After a run that could not be stored, as on a full disk, the pause before it goes on; it grows. */
@@ -79,6 +83,16 @@ export class LiveWorkflow {
     this.source = source;
     if (plan !== undefined) this.#plans.set(source.version, Promise.resolve(plan));
     this.#resize();
+  }
+
+  get concurrency(): number {
+    return this.#slots.most;
+  }
+
+  /** Ids of the accounts of this server that its steps use. */
+  async accounts(): Promise<readonly string[]> {
+    const { accounts } = bindingOf(this.source.configured);
+    return accountsIn(await this.plan()).map(({ id }) => accounts[id] ?? id);
   }
 
   /** Runs that go on now, and that wait for their turn. */
@@ -240,6 +254,7 @@ export class LiveWorkflow {
         const owner = await this.#ownership.take();
         // What an action remembers is kept with the action.
         await commitRun(ports, { owner, strategy: undefined, invocation, result: { ...result, stateChanges: {} }, step });
+        if (step.record.state === "waiting") ports.onWait();
       },
       noteRun: (run) => store.noteRun(run),
       noteBegun: (run, record) => store.noteBegun(run.id, record),
@@ -259,7 +274,7 @@ export class LiveWorkflow {
     const deployment = `d_${this.id.slice(2)}${version}`;
     return {
       id,
-      ts: new Date(startedAt).toISOString(),
+      ts: isoTime(startedAt),
       owner_id: this.#ports.ownerId,
       workflow_id: this.id,
       workflow_name: name,

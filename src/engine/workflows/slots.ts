@@ -14,6 +14,10 @@ export class Slots {
     this.#next();
   }
 
+  get most(): number {
+    return this.#most;
+  }
+
   get waiting(): number {
     return this.#waiting.length;
   }

@@ -1,3 +1,4 @@
+import { isoTime } from "../../domain/event.ts";
 import { type Outcome, describeOutcome } from "../../domain/invocation.ts";
 import { type JsonObject, isJsonObject } from "../../domain/json.ts";
 import { DEFAULT_SUSPEND_MS, LONGEST_WAIT_MS, type Pause, type StepRecord, retryAt } from "../../domain/workflow/run.ts";
@@ -56,7 +57,7 @@ function failed(
   if (until === undefined) return { state: "failed", exports };
   const error = { message: describeOutcome(outcome), ...(outcome.kind === "threw" ? { name: outcome.error.name, stack: outcome.error.stack } : {}) };
   // workflows.md §2: what the step sees that is tried again.
-  const $attempt = { error, cancel_url: addresses.cancel_url, rerun_url: addresses.resume_url, resume_ts: new Date(until).toISOString() };
+  const $attempt = { error, cancel_url: addresses.cancel_url, rerun_url: addresses.resume_url, resume_ts: isoTime(until) };
   return { state: "waiting", exports: { ...exports, $attempt }, pause: { kind: "retry", until, token } };
 }
 

@@ -79,8 +79,8 @@ class TriggerUnit implements Unit {
   }
 }
 
-/** Bytes that are no text travel in base64, as an event is JSON. */
-async function plainEvent(trigger: Parameters<typeof eventFor>[0]): Promise<JsonValue> {
+/** The event of a trigger as JSON: bytes that are no text travel in base64. */
+export async function plainEvent(trigger: Parameters<typeof eventFor>[0]): Promise<JsonValue> {
   const event = await eventFor(trigger);
   const carried = trigger.kind === "http" && trigger.encoding === "base64" ? withTextBody(event, trigger.body) : event;
   return isJsonValue(carried) ? carried : {};

@@ -2,7 +2,7 @@ import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type DeployedId, type RunId, type WorkflowId, isRunId } from "../../domain/ids.ts";
 import type { HttpResponse } from "../../domain/invocation.ts";
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, isJsonObject } from "../../domain/json.ts";
 import { messageIdOf } from "../../domain/message.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
 import type { EventTrigger, HttpTrigger } from "../../domain/trigger.ts";
@@ -16,9 +16,10 @@ import type { LiveSource } from "../runs/live-source.ts";
 import { type ChangeRequest, type WorkflowChangePorts, type WorkflowRequest, changeWorkflow, deployWorkflow } from "./deploy-workflow.ts";
 import { LiveWorkflow, type WorkflowPorts } from "./live-workflow.ts";
 import type { WorkflowPlan } from "./plan.ts";
+import { plainEvent } from "./trigger-unit.ts";
 import { Waits } from "./waits.ts";
 
-export interface WorkflowsPorts extends WorkflowPorts, WorkflowChangePorts {
+export interface WorkflowsPorts extends Omit<WorkflowPorts, "onWait">, WorkflowChangePorts {
   readonly store: WorkflowPorts["store"] & WorkflowChangePorts["store"];
   readonly settings: WorkflowPorts["settings"] & WorkflowChangePorts["settings"] & { readonly responseMs: number };
 }
@@ -34,7 +35,7 @@ export interface RerunWishes {
 
 /** The workflows of this host. */
 export class Workflows {
-  readonly #ports: WorkflowsPorts;
+  readonly #ports: WorkflowsPorts & WorkflowPorts;
   readonly #hosting: Hosting;
   readonly #byId = new Map<string, LiveWorkflow>();
   readonly #waits: Waits;
@@ -42,7 +43,7 @@ export class Workflows {
   readonly #changing = new Map<WorkflowId, Promise<unknown>>();
 
   constructor(ports: WorkflowsPorts, hosting: Hosting) {
-    this.#ports = ports;
+    this.#ports = { ...ports, onWait: () => this.#waits.wake() };
     this.#hosting = hosting;
     this.#waits = new Waits(ports, ({ workflowId, runId: id }, record) => void this.#byId.get(workflowId)?.goOn(id, record));
   }
@@ -131,9 +132,25 @@ export class Workflows {
     return live.receive(trigger);
   }
 
-  /** How many messages it works on at the same time. */
-  async concurrencyOf(id: string): Promise<number | undefined> {
-    return (await this.#byId.get(id)?.plan())?.workflow.settings.concurrency;
+  /** How many messages it works on at the same time; `undefined`: it is none. */
+  concurrencyOf(id: string): number | undefined {
+    return this.#byId.get(id)?.concurrency;
+  }
+
+  get ids(): readonly WorkflowId[] {
+    return [...this.#byId.values()].map(({ id }) => id);
+  }
+
+  /** Ids of the accounts that active workflows use. */
+  async accountsInUse(): Promise<readonly string[]> {
+    const active = [...this.#byId.values()].filter(({ source }) => source.active);
+    return (await Promise.all(active.map((live) => live.accounts()))).flat();
+  }
+
+  /** Slugs of those that use an account. */
+  async withAccount(id: string): Promise<readonly string[]> {
+    const users = await Promise.all([...this.#byId.values()].map(async (live) => ((await live.accounts()).includes(id) ? [live.source.slug] : [])));
+    return users.flat();
   }
 
   /** Whether a request to this endpoint waits for what the run answers. */
@@ -206,11 +223,18 @@ export class Workflows {
     if (!isCancelled) throw new PdError("PD_CONFLICT", `Cannot cancel ${run.id}: it has ended already`, { fix: `pd runs ${run.workflowId}` });
   }
 
+  /** Whether a step has this token that waits, or may come to. */
+  async awaits(token: string): Promise<boolean> {
+    const { store, tokens } = this.#ports;
+    return tokens.runOf(token) !== undefined || (await store.findWaiting(token)) !== undefined;
+  }
+
   /** Ends the wait of the step that has this token. False: none has it, or it went on already. */
-  async resume(token: string, request: JsonObject): Promise<boolean> {
+  async resume(token: string, trigger: HttpTrigger): Promise<boolean> {
     const { store, tokens } = this.#ports;
     const found = (await store.findWaiting(token)) ?? ((await tokens.untilSettled(token)) ? await store.findWaiting(token) : undefined);
-    const record = found === undefined ? undefined : await store.endWait(found, request);
+    const event = await plainEvent(trigger);
+    const record = found === undefined ? undefined : await store.endWait(found, isJsonObject(event) ? event : {});
     if (found === undefined || record === undefined) return false;
     void this.#byId.get(found.workflowId)?.goOn(found.runId, record);
     return true;
@@ -224,11 +248,6 @@ export class Workflows {
     const [id, workflowId] = running === undefined ? [waiting?.runId, waiting?.workflowId] : [running.id, running.workflowId];
     if (id === undefined || workflowId === undefined) return false;
     return (await this.#byId.get(workflowId)?.cancel(id, "its cancel address was called")) ?? false;
-  }
-
-  /** Something waits that may be due first. */
-  noteWait(): void {
-    this.#waits.wake();
   }
 
   /** Steps in flight finish; nothing new begins. The ports' signal has to be aborted before. */

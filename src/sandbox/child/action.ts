@@ -55,14 +55,22 @@ function toolsFor(report: ActionReport, { call, files, context }: { call: Call; 
       report.exports[String(name)] = plain(value, `$.export(${JSON.stringify(name)})`);
     },
     respond: async (response: unknown) => {
-      const isLater = isRecord(response) && response["immediate"] !== true && report.response !== undefined;
-      if (!isLater) report.response = responseOf(response);
+      const isAtOnce = isRecord(response) && response["immediate"] === true;
+      if (!isAtOnce && report.response !== undefined) return;
+      const made = responseOf(response);
+      report.response = made;
+      // Whoever asked gets it now; the others when the run has ended (workflows.md §2).
+      if (isAtOnce) call.respond(made, true);
     },
     send: {
       http: send("http"),
       email: send("email"),
       s3: send("s3"),
-      sse: send("sse"),
+      sse: (what: unknown) => {
+        const { channel, payload } = isRecord(what) ? what : {};
+        call.emit(payload, channel === undefined ? {} : { name: String(channel) });
+        report.sends.push({ to: "sse", what: plain(payload, "$.send.sse"), status: 200 });
+      },
       sms: send("sms"),
       emit: (event: unknown, channel: unknown) => {
         const { raw_event: payload = event } = isRecord(event) ? event : {};

@@ -1,0 +1,22 @@
+import type { JsonObject } from "../../domain/json.ts";
+import { timerEvent } from "../../domain/trigger.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { TimerStore } from "../../ports/timer-store.ts";
+import type { LiveSource } from "./live-source.ts";
+
+interface ManualPorts {
+  readonly clock: Clock;
+  readonly store: Pick<TimerStore, "listTimers">;
+}
+
+/** What a source is run with by hand, when nothing is given: as its timer would, or as an empty request would. */
+export async function manualEvent({ clock, store }: ManualPorts, live: LiveSource): Promise<JsonObject> {
+  const now = clock.now();
+  const [timer] = await store.listTimers([live.source.id]);
+  if (timer !== undefined) return timerEvent({ plannedAt: now, schedule: timer.schedule });
+  const timestamp = Math.floor(now / 1000);
+  const isHttp = live.definition.props.some(({ kind }) => kind === "http");
+  return isHttp
+    ? { timestamp, method: "GET", path: "/", url: `${live.endpoint}/`, query: {}, headers: {}, body: {}, bodyRaw: "", rawBody: "" }
+    : { timestamp };
+}
