@@ -13,6 +13,7 @@ import { sources } from "./sources.ts";
 import { state } from "./state.ts";
 import { subscriptions } from "./subscriptions.ts";
 import { webhooks } from "./webhooks.ts";
+import { workflows } from "./workflows.ts";
 import { page } from "./page.ts";
 
 /** Each call of the list is declared, at the address that it has there. */
@@ -28,6 +29,7 @@ export const api = {
   state,
   components,
   actions,
+  workflows,
   registries,
   dataStores,
   webhooks,

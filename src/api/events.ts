@@ -30,6 +30,7 @@ export const events = {
     summary: "Lists events, the newest first; bodies over 1 KB are cut unless expand is event. event_name=$in: those that are postponed",
     params: pageParams.extend({ event_name: optionalText, expand: optionalText }),
     answer: paged(event),
+    also: ["GET /v1/workflows/{id}/event_summaries"],
   }),
   get: call(CALLS.events.get, { tag, summary: "Shows an event with its whole body", answer: one(event) }),
   emit: call(CALLS.events.emit, {
@@ -37,8 +38,20 @@ export const events = {
     summary: "Emits a kept event once more: as a new event, to streams and listeners, whatever dedupe knows of it",
     answer: one(event),
   }),
-  errors: call(CALLS.events.errors, { tag, summary: "Lists failures of the source, the newest first", params: pageParams, answer: paged(event) }),
-  logs: call(CALLS.events.logs, { tag, summary: "Lists lines that the source has logged, the newest first", params: pageParams, answer: paged(event) }),
+  errors: call(CALLS.events.errors, {
+    tag,
+    summary: "Lists failures of a source or workflow, the newest first",
+    params: pageParams,
+    answer: paged(event),
+    also: ["GET /v1/workflows/{id}/$errors/event_summaries"],
+  }),
+  logs: call(CALLS.events.logs, {
+    tag,
+    summary: "Lists lines that a source or workflow has logged, the newest first",
+    params: pageParams,
+    answer: paged(event),
+    also: ["GET /v1/workflows/{id}/$logs/event_summaries"],
+  }),
   delete: call(CALLS.events.delete, {
     tag,
     summary: "Deletes events from start_id to end_id; either may be left open, and without both all go",

@@ -1,3 +1,4 @@
+import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { PdError } from "../domain/errors.ts";
 import type { Event } from "../domain/event.ts";
 import type { HttpResponse, Invocation } from "../domain/invocation.ts";
@@ -5,13 +6,12 @@ import type { JsonValue } from "../domain/json.ts";
 import type { AppProbe } from "../domain/known-app.ts";
 import { isWorkflowId } from "../domain/ids.ts";
 import type { HttpTrigger } from "../domain/trigger.ts";
-import type { CarriedState, StoredBaggage } from "../ports/component-store.ts";
 import type { Identity } from "../ports/subscription-store.ts";
 import { type AccountTest, testAccount } from "./accounts/account-test.ts";
 import { Accounts, accountsOf } from "./accounts/accounts.ts";
 import { type App, Apps } from "./accounts/apps.ts";
 import { RequestAcceptor } from "./requests/accept-request.ts";
-import { type CodeInput, resolveCode } from "./code/build-component.ts";
+import { resolveCode } from "./code/build-component.ts";
 import { type SourceActivity, activityOf } from "./runs/activity.ts";
 import type { CommittedRun } from "./runs/commit-run.ts";
 import { Credentials } from "./accounts/credentials.ts";
@@ -30,7 +30,8 @@ import { askPublished } from "./workbench/published-choices.ts";
 import { PostponedEmitter } from "./deliveries/postponed-emitter.ts";
 import { activateCutOff, runPending, settleRunningInstants } from "./recover.ts";
 import { Registries } from "./code/registries.ts";
-import { HostedSources } from "./sources/hosted-sources.ts";
+import { HostedSources, type Hosting } from "./sources/hosted-sources.ts";
+import { type ImportRequest, importSource } from "./sources/import-source.ts";
 import { Scheduler } from "./timers/scheduler.ts";
 import { type UpdateRequest, update } from "./sources/update.ts";
 import { Versions } from "./sources/versions.ts";
@@ -48,13 +49,6 @@ import { KeptEvents } from "./runs/kept-events.ts";
 import { SharedStores } from "./sources/shared-stores.ts";
 import { type ExportWishes, type ExportedSource, exportSource } from "./sources/transfer.ts";
 import type { Timer } from "../ports/timer-store.ts";
-
-export interface ImportRequest extends Pick<DeployRequest, "props" | "env" | "baggage" | "maxConcurrency" | "allowsPrograms"> {
-  readonly slug: string;
-  readonly name: string;
-  readonly active: boolean;
-  readonly code: CodeInput;
-}
 
 /** Receivers that do not answer hold up a stop no longer than this. */
 const DELIVERY_GRACE_MS = 1000;
@@ -165,7 +159,7 @@ export class Engine {
     this.#stepBench = new Workbench(ports, { most: maxProcesses, idleMs, places: ports.processes });
     this.workflows = new Workflows(
       { ...ports, workbench: this.workbench, bench: this.#stepBench, answers: new Answers(ports.clock), tokens: new ExpectedTokens(), ownerId: owner.userId },
-      { sources: this.#sources, timers: this.#scheduler },
+      this.#hosting,
     );
   }
 
@@ -207,6 +201,11 @@ export class Engine {
     return this.#ports.feed;
   }
 
+  /** Where an endpoint, or what waits for a request, is reached. */
+  get endpointUrl(): (key: string) => string {
+    return (key) => this.#ports.settings.endpointUrl(key);
+  }
+
   /** Callers may have modules loaded before the component. */
   get allowsImports(): boolean {
     return this.#ports.settings.allowsImports;
@@ -225,19 +224,22 @@ export class Engine {
   }
 
   deploy(request: DeployRequest): Promise<LiveSource> {
-    return deploy(this.#ports, { sources: this.#sources, timers: this.#scheduler }, request);
+    return deploy(this.#ports, this.#hosting, request);
   }
 
   /** Deploys a source that comes from another server, or updates the one that has its slug. */
-  importSource({ slug, baggage, ...given }: ImportRequest): Promise<LiveSource> {
-    const known = this.#sources.bySlug(slug);
-    if (known === undefined) return this.deploy({ ...given, slug, baggage });
-    return this.update(known, { ...given, keepsSlug: true, carried: carriedOf(baggage) });
+  importSource(request: ImportRequest): Promise<LiveSource> {
+    return importSource(this.#ports, this.#hosting, request);
   }
 
   /** By id or slug. Throws PD_SOURCE_NOT_FOUND. */
   find(idOrSlug: string, attempted = "find source"): LiveSource {
     return this.#sources.find(idOrSlug, attempted);
+  }
+
+  /** A source or a workflow, by id or slug: both emit and are listened to. Throws PD_SOURCE_NOT_FOUND. */
+  findDeployed(idOrSlug: string, attempted: string): DeployedComponent {
+    return this.workflows.byName(idOrSlug)?.source ?? this.find(idOrSlug, attempted).source;
   }
 
   /** Timers of these sources. */
@@ -266,7 +268,7 @@ export class Engine {
 
   async update(live: LiveSource, request: UpdateRequest): Promise<LiveSource> {
     refuseTrigger(live, "change");
-    return update(this.#ports, { sources: this.#sources, timers: this.#scheduler }, { live, request });
+    return update(this.#ports, this.#hosting, { live, request });
   }
 
   /** Back to an earlier code; without a number to the one before today's. It becomes a version of its own. Throws PD_NOT_FOUND. */
@@ -277,7 +279,7 @@ export class Engine {
 
   async delete(live: LiveSource, force: boolean): Promise<void> {
     refuseTrigger(live, "delete");
-    return deleteSource(this.#ports, { sources: this.#sources, timers: this.#scheduler }, { live, force });
+    return deleteSource(this.#ports, this.#hosting, { live, force });
   }
 
   /** Emits the component's own example in place of a run. Throws PD_BAD_INPUT when it has none. */
@@ -345,10 +347,19 @@ export class Engine {
 
   async #replayable(id: string, attempted: string): Promise<Invocation> {
     const before = await this.history.find(id, attempted);
-    if (before.trigger.kind !== "hook") return before;
-    throw new PdError("PD_BAD_INPUT", `Cannot ${attempted} ${before.id}: it called the hook ${before.trigger.hook}`, {
+    const { trigger } = before;
+    if (trigger.kind === "step")
+      throw new PdError("PD_BAD_INPUT", `Cannot ${attempted} ${before.id}: it was step ${trigger.namespace} of run ${trigger.runId}`, {
+        fix: `pd rerun ${trigger.runId} --from ${trigger.namespace}`,
+      });
+    if (trigger.kind !== "hook") return before;
+    throw new PdError("PD_BAD_INPUT", `Cannot ${attempted} ${before.id}: it called the hook ${trigger.hook}`, {
       fix: "pd update <source> runs deactivate and activate",
     });
+  }
+
+  get #hosting(): Hosting {
+    return { sources: this.#sources, timers: this.#scheduler };
   }
 
   async #accountsInUse(): Promise<readonly string[]> {
@@ -366,10 +377,7 @@ export class Engine {
 /** What belongs to a workflow is changed with it. */
 function refuseTrigger({ source: { id, workflowId } }: LiveSource, attempted: string): void {
   if (workflowId === undefined) return;
-  throw new PdError("PD_BAD_INPUT", `Cannot ${attempted} ${id}: it is a trigger of workflow ${workflowId}`, { fix: `Change triggers in its workflow.yaml, or pd update ${workflowId}` });
-}
-
-/** State travels to a source that is there already; events do not. */
-function carriedOf(baggage: StoredBaggage | undefined): CarriedState | undefined {
-  return baggage?.state === undefined ? undefined : { state: baggage.state, cache: baggage.cache ?? {} };
+  throw new PdError("PD_BAD_INPUT", `Cannot ${attempted} ${id}: it is a trigger of workflow ${workflowId}`, {
+    fix: `Change triggers in its workflow.yaml, or pd update ${workflowId}`,
+  });
 }

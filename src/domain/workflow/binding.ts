@@ -22,7 +22,9 @@ export function bindingOf({ triggers, accounts, sources, schedules }: JsonObject
     triggers: Array.isArray(triggers) ? triggers.map((id) => (typeof id === "string" ? id : undefined)) : [],
     accounts: textsOf(accounts),
     sources: textsOf(sources),
-    schedules: Object.fromEntries(Object.entries(isJsonObject(schedules) ? schedules : {}).flatMap(([id, given]) => (isJsonObject(given) ? [[id, given]] : []))),
+    schedules: Object.fromEntries(
+      Object.entries(isJsonObject(schedules) ? schedules : {}).flatMap(([id, given]) => (isJsonObject(given) ? [[id, given]] : [])),
+    ),
   };
 }
 

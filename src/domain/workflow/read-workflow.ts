@@ -130,6 +130,7 @@ class WorkflowReader {
     const members = this.#reader.members(value, "a step");
     if (members === undefined) return undefined;
     const { line } = value;
+    if (this.#optional(members.get("disabled"), (given) => this.#reader.truth(given, "disabled")) === true) return undefined;
     const namespace = this.#optional(members.get("namespace"), (given) => this.#reader.text(given, "namespace"));
     const inner = { namespace: namespace ?? `step_${line}`, line, depth: depth + 1 };
     if (members.has("if")) return this.#ifStep(members, inner);

@@ -16,7 +16,5 @@ export async function manualEvent({ clock, store }: ManualPorts, live: LiveSourc
   if (timer !== undefined) return timerEvent({ plannedAt: now, schedule: timer.schedule });
   const timestamp = Math.floor(now / 1000);
   const isHttp = live.definition.props.some(({ kind }) => kind === "http");
-  return isHttp
-    ? { timestamp, method: "GET", path: "/", url: `${live.endpoint}/`, query: {}, headers: {}, body: {}, bodyRaw: "", rawBody: "" }
-    : { timestamp };
+  return isHttp ? { timestamp, method: "GET", path: "/", url: `${live.endpoint}/`, query: {}, headers: {}, body: {}, bodyRaw: "", rawBody: "" } : { timestamp };
 }

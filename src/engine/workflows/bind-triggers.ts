@@ -48,7 +48,9 @@ export function bindTriggers(triggers: readonly WorkflowTrigger[], around: Surro
     const wanted = around.binding.sources[trigger.emitter] ?? trigger.emitter;
     const id = around.emitter(wanted);
     if (id === undefined)
-      warnings.push(`${WORKFLOW_FILE}: no source or workflow here is ${wanted}, so its events begin nothing: deploy it, or say which one is meant with --source`);
+      warnings.push(
+        `${WORKFLOW_FILE}: no source or workflow here is ${wanted}, so its events begin nothing: deploy it, or say which one is meant with --source`,
+      );
     return id === undefined ? undefined : { kind: "events", id, channel: trigger.channel };
   });
   return { triggers: bound, warnings };

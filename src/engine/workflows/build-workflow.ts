@@ -57,7 +57,9 @@ export async function buildWorkflow(ports: WorkflowBuildPorts, { files, env, bef
 function readFiles(files: WorkflowFiles): { workflow: Workflow; warnings: readonly string[] } {
   const text = files[WORKFLOW_FILE];
   if (text === undefined)
-    throw new PdError("PD_BAD_INPUT", `Cannot read the workflow: there is no ${WORKFLOW_FILE}`, { fix: "Give the folder that it lies in; pd init workflow makes one" });
+    throw new PdError("PD_BAD_INPUT", `Cannot read the workflow: there is no ${WORKFLOW_FILE}`, {
+      fix: "Give the folder that it lies in; pd init workflow makes one",
+    });
   const read = readWorkflow(text);
   if (read.kind === "valid") return { workflow: read.workflow, warnings: read.warnings.map(({ line, problem }) => `${WORKFLOW_FILE}:${line}: ${problem}`) };
   throw buildFailed(

@@ -22,7 +22,10 @@ export interface RunHost {
   randomText(length: number): string;
   read(id: RunId): Promise<{ run: WorkflowRun; records: readonly StepRecord[] } | undefined>;
   plan(version: number): Promise<WorkflowPlan>;
-  call(run: WorkflowRun, calling: { readonly plan: WorkflowPlan; readonly step: CodeStep; readonly steps: JsonObject; readonly context: JsonObject; readonly terms: CallTerms }): Promise<StepCalled>;
+  call(
+    run: WorkflowRun,
+    calling: { readonly plan: WorkflowPlan; readonly step: CodeStep; readonly steps: JsonObject; readonly context: JsonObject; readonly terms: CallTerms },
+  ): Promise<StepCalled>;
   decide(run: WorkflowRun, given: { readonly value: JsonValue; readonly steps: JsonObject }): Promise<JsonValue | undefined>;
   commit(step: StepCommit, invocation: Omit<Invocation, "durationMs" | "outcome" | "eventCount" | "dropped">, result: RunResult): Promise<void>;
   noteRun(run: WorkflowRun): Promise<void>;
@@ -291,4 +294,3 @@ function httpResponse({ status, headers, body, encoding }: JsonObject): HttpResp
 export function isPassing(error: unknown): boolean {
   return isInDoubt(error) || (error instanceof PdError && ["PD_NOT_STORED", "PD_INTERRUPTED", "PD_TOO_BUSY"].includes(error.code));
 }
-

@@ -68,13 +68,14 @@ export class Workflows {
 
   /** By id or slug. Throws PD_WORKFLOW_NOT_FOUND. */
   find(idOrSlug: string, attempted = "find workflow"): LiveWorkflow {
-    const found = this.#byId.get(idOrSlug) ?? [...this.#byId.values()].find(({ source }) => source.slug === idOrSlug);
+    const found = this.byName(idOrSlug);
     if (found === undefined) throw new PdError("PD_WORKFLOW_NOT_FOUND", `Cannot ${attempted} "${idOrSlug}": no workflow has this id or slug`);
     return found;
   }
 
-  byId(id: string): LiveWorkflow | undefined {
-    return this.#byId.get(id);
+  /** By id or slug. */
+  byName(idOrSlug: string): LiveWorkflow | undefined {
+    return this.#byId.get(idOrSlug) ?? [...this.#byId.values()].find(({ source }) => source.slug === idOrSlug);
   }
 
   /** Endpoints and schedules of a workflow. */
@@ -203,7 +204,9 @@ export class Workflows {
     if (from !== undefined && !names.includes(from))
       throw new PdError("PD_BAD_INPUT", `Cannot run ${run.id} again from "${from}": ${live.source.slug} has the steps ${names.join(", ")}`);
     if (from === undefined && run.state === "succeeded")
-      throw new PdError("PD_BAD_INPUT", `Cannot run ${run.id} again from where it failed: it has succeeded`, { fix: `Say from which step: --from ${names[0] ?? ""}` });
+      throw new PdError("PD_BAD_INPUT", `Cannot run ${run.id} again from where it failed: it has succeeded`, {
+        fix: `Say from which step: --from ${names[0] ?? ""}`,
+      });
     const records = carriedOver(workflow.steps, await this.stepsOf(run.id), { from, of: run.id });
     const { messageId: _own, ...trigger } = run.trigger;
     return live.start(trigger, { rerunOf: run.id, ...(from === undefined ? {} : { from }), records });
@@ -240,6 +243,16 @@ export class Workflows {
     return true;
   }
 
+  /** Ends all that a run waits for. Throws PD_CONFLICT when it waits for nothing. */
+  async resumeRun(run: WorkflowRun, event: JsonObject = {}): Promise<void> {
+    const live = this.find(run.workflowId, "resume a run of");
+    const waiting = (await this.stepsOf(run.id)).filter(({ state }) => state === "waiting");
+    const ended = await Promise.all(waiting.map(({ path }) => this.#ports.store.endWait({ runId: run.id, path }, event)));
+    const records = ended.flatMap((record) => record ?? []);
+    if (records.length === 0) throw new PdError("PD_CONFLICT", `Cannot resume ${run.id}: it does not wait`);
+    for (const record of records) void live.goOn(run.id, record);
+  }
+
   /** Ends the run of the step that has this token. False: none has it, or it has ended already. */
   async cancelBy(token: string): Promise<boolean> {
     const { store, tokens } = this.#ports;
@@ -274,8 +287,7 @@ export class Workflows {
   }
 
   #emitter(idOrSlug: string): DeployedId | undefined {
-    const workflow = this.#byId.get(idOrSlug) ?? [...this.#byId.values()].find(({ source }) => source.slug === idOrSlug);
-    return workflow?.id ?? [...this.#hosting.sources.all()].find(({ source }) => source.id === idOrSlug || source.slug === idOrSlug)?.source.id;
+    return this.byName(idOrSlug)?.id ?? [...this.#hosting.sources.all()].find(({ source }) => source.id === idOrSlug || source.slug === idOrSlug)?.source.id;
   }
 
   /** It is gone from the store. */

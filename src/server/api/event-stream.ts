@@ -19,7 +19,7 @@ interface Message {
 export function streamRoutes(engine: Engine): Hono {
   const app = new Hono();
   const emitted = (context: Context): Response => {
-    const { id } = engine.find(context.req.param("id") ?? "", "stream events of").source;
+    const { id } = engine.findDeployed(context.req.param("id") ?? "", "stream events of");
     const last = context.req.header("last-event-id") ?? context.req.query("last_event_id");
     const after = last === undefined ? undefined : seqOf(last);
     return stream(context, (signal) => emits(engine, id, { after, signal }));
@@ -27,7 +27,7 @@ export function streamRoutes(engine: Engine): Hono {
   app.get("/sse/dc/:id/emits", emitted);
   app.get("/sources/:id/sse", emitted);
   app.get("/sse/dc/:id/observations", (context) => {
-    const { id } = engine.find(context.req.param("id"), "stream logs of").source;
+    const { id } = engine.findDeployed(context.req.param("id"), "stream logs of");
     return stream(context, (signal) => observations(engine, id, signal));
   });
   return app;

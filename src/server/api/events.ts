@@ -22,7 +22,7 @@ export function eventRoutes(engine: Engine): readonly Route[] {
   return [
     route(events.list, async ({ params, part }) => {
       const { limit, before, after, event_name: name, expand } = params;
-      const { id } = engine.find(part("id"), "read events of").source;
+      const { id } = engine.findDeployed(part("id"), "read events of");
       if (name === "$errors" || name === "$logs") return channelPage(engine, { id, name, limit });
       const channelName = name === undefined ? {} : { channel: name };
       // The list begins with the newest: what follows a cursor is older. Before one are those next to it.
@@ -37,21 +37,21 @@ export function eventRoutes(engine: Engine): readonly Route[] {
       );
     }),
     route(events.get, async ({ part }) => {
-      const { id, slug } = engine.find(part("id"), "read an event of").source;
+      const { id, slug } = engine.findDeployed(part("id"), "read an event of");
       const seq = seqOf(part("event_id"));
       const [found] = await engine.events.list(id, { limit: 1, beforeSeq: seq + 1, afterSeq: seq - 1 });
       if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot show event ${part("event_id")} of ${slug}: it is not kept, or never was`);
       return { data: eventRecord(id, found, true) };
     }),
     route(events.emit, async ({ part }) => {
-      const { id } = engine.find(part("id"), "emit an event of").source;
+      const { id } = engine.findDeployed(part("id"), "emit an event of");
       return { data: eventRecord(id, await engine.events.emitAgain(id, seqOf(part("event_id"))), true) };
     }),
     route(events.errors, ({ params, part }) => channelPage(engine, { id: part("id"), name: "$errors", limit: params.limit })),
     route(events.logs, ({ params, part }) => channelPage(engine, { id: part("id"), name: "$logs", limit: params.limit })),
     route(events.delete, async ({ params, part }) => {
       const { start_id: start, end_id: end, event_name: name } = params;
-      const { id } = engine.find(part("id"), "delete events of").source;
+      const { id } = engine.findDeployed(part("id"), "delete events of");
       const range = { ...(start && { fromSeq: seqOf(start) }), ...(end && { toSeq: seqOf(end) }) };
       if (name === INBOUND) await engine.events.deletePostponed(id, range);
       else await engine.events.delete(id, { ...range, ...(name === undefined ? {} : { channel: name }) });
@@ -70,7 +70,7 @@ async function channelPage(
   engine: Engine,
   { id: idOrSlug, name, limit }: { id: string; name: "$errors" | "$logs"; limit: number },
 ): Promise<Page<EventRecord>> {
-  const { id } = engine.find(idOrSlug, `read ${name} of`).source;
+  const { id } = engine.findDeployed(idOrSlug, `read ${name} of`);
   const wanted = Math.min(limit, LAST);
   const records = name === "$errors" ? await errorRecords(engine, id, wanted) : await logRecords(engine, id, wanted);
   return pageBy(records, records.length);

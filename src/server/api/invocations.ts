@@ -11,16 +11,16 @@ const { invocations } = api;
 export function invocationRoutes(engine: Engine): readonly Route[] {
   return [
     route(invocations.list, async ({ params: { limit, before }, part }) => {
-      const { id } = engine.find(part("id"), "read invocations of").source;
+      const { id } = engine.findDeployed(part("id"), "read invocations of");
       const found = await engine.history.invocations(id, { limit, ...(isInvocationId(before) ? { before } : {}) });
       return { data: found.map((invocation) => invocationRecord(invocation)) };
     }),
     route(invocations.observations, async ({ params: { limit }, part }) => {
-      const { id } = engine.find(part("id"), "read logs of").source;
+      const { id } = engine.findDeployed(part("id"), "read logs of");
       return { data: (await engine.history.observations(id, limit)).map(observationRecord) };
     }),
     route(invocations.instants, async ({ params: { limit }, part }) => {
-      const { id } = engine.find(part("id"), "read timers of").source;
+      const { id } = engine.findDeployed(part("id"), "read timers of");
       return { data: (await engine.history.instants(id, limit)).map(instantRecord) };
     }),
     route(invocations.get, async ({ part }) => {

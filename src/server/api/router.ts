@@ -31,6 +31,7 @@ import { subscriptionRoutes } from "./subscriptions.ts";
 import { transferRoutes } from "./transfer.ts";
 import { versionRoutes } from "./versions.ts";
 import { deliveryRoutes, webhookRoutes } from "./webhooks.ts";
+import { workflowRoutes } from "./workflows.ts";
 
 export interface ApiSettings {
   readonly apiKey: string;
@@ -107,6 +108,7 @@ function apiRoutes(engine: Engine, { clock, version, facts, rotateSecrets }: Api
     ...dataStoreRoutes(engine),
     ...sourceRoutes(engine),
     ...versionRoutes(engine),
+    ...workflowRoutes(engine),
     ...transferRoutes(engine),
     ...eventRoutes(engine),
     ...invocationRoutes(engine),

@@ -1,0 +1,209 @@
+import { z } from "zod";
+import { CALLS } from "./calls.ts";
+import { call, deleted, flag, json, jsonObject, many, ms, one, optionalText, pageParams, paged, seconds, text, texts, whole, word } from "./declare.ts";
+
+const RUN_STATES = ["running", "waiting", "succeeded", "failed", "cancelled"] as const;
+const runState = z.enum(RUN_STATES);
+
+const trigger = z.object({
+  id: optionalText.describe("absent: nothing emits yet what the file names"),
+  kind: z.enum(["http", "schedule", "events"]),
+  owner_id: text,
+  name: optionalText,
+  active: z.boolean(),
+  endpoint_url: optionalText,
+  custom_response: z.boolean().optional(),
+  configured_props: jsonObject.optional(),
+  next_at_ms: ms.optional(),
+  emitter: optionalText.describe("what the file names, whose events begin runs"),
+  event_name: optionalText,
+});
+export type WorkflowTriggerRecord = z.infer<typeof trigger>;
+
+const codeStep = {
+  savedComponent: z.object({ id: text, codeHash: text, configurableProps: z.array(jsonObject), version: text }).optional(),
+  component_key: optionalText,
+  component_path: optionalText,
+  configured_props_json: optionalText,
+  type: text,
+  lang: optionalText,
+  disabled: z.literal(false),
+};
+/** As documented for what runs code (workflows.md §3); branches and loops hold others. */
+export interface StepShape {
+  namespace: string;
+  kind: "code" | "if" | "switch" | "parallel" | "for_each";
+  line: number;
+  type: string;
+  lang?: string | undefined;
+  disabled: false;
+  component_key?: string | undefined;
+  component_path?: string | undefined;
+  configured_props_json?: string | undefined;
+  savedComponent?: z.infer<typeof codeStep.savedComponent>;
+  value?: z.infer<typeof json> | undefined;
+  branches?: { name: string; steps: StepShape[] }[] | undefined;
+}
+const step: z.ZodType<StepShape> = z.lazy(() =>
+  z.object({
+    namespace: text,
+    kind: z.enum(["code", "if", "switch", "parallel", "for_each"]),
+    line: z.int(),
+    ...codeStep,
+    value: json.optional().describe("what a branch or a loop depends on"),
+    branches: z.array(z.object({ name: text, steps: z.array(step) })).optional(),
+  }),
+);
+
+const workflow = z.object({
+  id: text,
+  name: text,
+  name_slug: text,
+  owner_id: text,
+  active: z.boolean(),
+  version: z.int().describe("counts the folders that it ran on, from 1"),
+  created_at: seconds,
+  updated_at: seconds,
+  env: z.array(text),
+  settings: jsonObject,
+  accounts: texts.describe("id in the file → account of this server"),
+  warnings: z.array(text),
+  runs: z.record(runState, z.int()).describe("how many there are in each state"),
+  triggers: z.array(trigger),
+  steps: z.array(step),
+});
+export type WorkflowRecord = z.infer<typeof workflow>;
+
+const failure = z.object({ namespace: text, path: text, message: text });
+const run = z.object({
+  id: text,
+  workflow_id: text,
+  version: z.int(),
+  state: runState,
+  trigger: z.object({ kind: text, event: json.optional().describe("absent in lists"), emitter_id: optionalText, event_name: optionalText }),
+  started_at_ms: ms,
+  ended_at_ms: ms.optional(),
+  failure: failure.optional(),
+  reason: optionalText,
+  rerun_of: optionalText,
+  from: optionalText,
+});
+export type RunRecord = z.infer<typeof run>;
+
+const runStep = z.object({
+  path: text.describe("its place in the run, such as 2.then.0 or 4.[17].0"),
+  namespace: text,
+  state: z.enum(["begun", "waiting", "again", "done", "failed"]),
+  attempt: z.int(),
+  runs: z.int(),
+  inputs: jsonObject.optional(),
+  exports: jsonObject,
+  decision: json.optional(),
+  outcome: text,
+  message: text,
+  error: jsonObject.optional(),
+  started_at_ms: ms,
+  duration_ms: z.number(),
+  invocation_id: optionalText,
+  sends: z.array(json).optional(),
+  pause: z
+    .object({ kind: text, until_ms: ms, resume_url: optionalText, cancel_url: optionalText })
+    .optional()
+    .describe("addresses are shown to keys that may change something"),
+  copied_from: optionalText.describe("the run whose step this is"),
+});
+export type RunStepRecord = z.infer<typeof runStep>;
+
+const stand = {
+  accounts: texts.optional().describe("id in the file → id or name of an account here"),
+  sources: texts.optional().describe("id in the file → id or slug of a source or workflow here"),
+  schedules: z.record(z.string(), jsonObject).optional().describe("id of a trigger in the file → schedule, as a timer is given"),
+};
+const workflowParams = z.object({
+  files: texts.optional().describe("path → text of the folder: workflow.yaml, and the files that its steps use"),
+  name: word.optional(),
+  env: texts.optional(),
+  active: flag.optional(),
+  ...stand,
+});
+const templateStep = z.object({ namespace: text, props: jsonObject.optional() });
+
+const version = z.object({ number: z.int(), code_hash: text, since_ms: ms, current: z.boolean(), same_as: z.int().optional() });
+export type WorkflowVersionRecord = z.infer<typeof version>;
+
+const states = z
+  .union([z.array(runState), z.string()])
+  .optional()
+  .describe("of these states; in a query with commas between them");
+const MOST_VERSIONS = 999_999_999;
+const tag = "Workflows";
+
+/** /workflows (workflows.md §3), and what files need beside it. */
+export const workflows = {
+  list: call(CALLS.workflows.list, { tag, summary: "Lists all workflows, the newest first", params: pageParams, answer: paged(workflow) }),
+  deploy: call(CALLS.workflows.deploy, {
+    tag,
+    summary: "Deploys a workflow from the files of its folder, or as a copy of another (template_id) with other props",
+    params: workflowParams.extend({
+      slug: word.optional(),
+      template_id: optionalText.describe("id or slug of a workflow of this server"),
+      steps: z.array(templateStep).optional(),
+      triggers: z.array(z.object({ props: jsonObject.optional() })).optional(),
+      settings: z.object({ name: optionalText, auto_deploy: flag.optional() }).optional(),
+    }),
+    answer: one(workflow),
+  }),
+  get: call(CALLS.workflows.get, { tag, summary: "Shows a workflow, by id or slug", answer: workflow }),
+  update: call(CALLS.workflows.update, {
+    tag,
+    summary: "Changes files, name, variables or state; runs that go on stay on the version that they began with",
+    params: workflowParams.extend({ if_version: whole(1, MOST_VERSIONS).optional().describe("only while this version runs, else PD_CONFLICT") }),
+    answer: one(workflow),
+  }),
+  delete: call(CALLS.workflows.delete, { tag, summary: "Deletes a workflow with its triggers and runs", answer: one(deleted) }),
+  files: call(CALLS.workflows.files, {
+    tag,
+    summary: "The folder of a version; without a number of the one that new runs run on",
+    params: z.object({ version: whole(1, MOST_VERSIONS).optional() }),
+    answer: one(z.object({ version: z.int(), files: texts })),
+  }),
+  versions: call(CALLS.workflows.versions, {
+    tag,
+    summary: "Lists the folders that a workflow ran on and that are kept, the newest first",
+    answer: many(version),
+  }),
+  rollback: call(CALLS.workflows.rollback, {
+    tag,
+    summary: "Goes back to an earlier folder, or to the one before today's; it becomes a version of its own",
+    params: z.object({ version: whole(1, MOST_VERSIONS).optional() }),
+    answer: one(workflow),
+  }),
+  start: call(CALLS.workflows.start, { tag, summary: "Begins a run by hand", params: z.object({ event: json.optional() }), answer: one(run) }),
+  runs: call(CALLS.workflows.runs, {
+    tag,
+    summary: "Lists runs, the newest first; before is the id of one",
+    params: z.object({ limit: pageParams.shape.limit, before: optionalText, states, since_ms: whole(0).optional() }),
+    answer: many(run),
+  }),
+  rerunAll: call(CALLS.workflows.rerunAll, {
+    tag,
+    summary: "Runs again all runs of these states, each from where it failed, or from a step; the oldest first",
+    params: z.object({ states, since_ms: whole(0).default(0), from: optionalText }),
+    answer: many(run),
+  }),
+  run: call(CALLS.workflows.run, { tag, summary: "Shows a run", answer: one(run) }),
+  steps: call(CALLS.workflows.steps, { tag, summary: "The steps of a run with what they were given, exported and took", answer: many(runStep) }),
+  rerun: call(CALLS.workflows.rerun, {
+    tag,
+    summary: "A new run with the same trigger on today's files: from where it failed, or from a step, with what the steps before have exported",
+    params: z.object({ from: optionalText }),
+    answer: one(run),
+  }),
+  resume: call(CALLS.workflows.resume, {
+    tag,
+    summary: "Ends what a run waits for now; $resume_data is the event",
+    params: z.object({ event: jsonObject.optional() }),
+    answer: one(run),
+  }),
+  cancel: call(CALLS.workflows.cancel, { tag, summary: "Ends a run", answer: one(run) }),
+};

@@ -1,0 +1,26 @@
+import type { CarriedState, StoredBaggage } from "../../ports/component-store.ts";
+import type { CodeInput } from "../code/build-component.ts";
+import type { LiveSource } from "../runs/live-source.ts";
+import type { ChangePorts } from "./change-ports.ts";
+import { type DeployRequest, deploy } from "./deploy.ts";
+import type { Hosting } from "./hosted-sources.ts";
+import { update } from "./update.ts";
+
+export interface ImportRequest extends Pick<DeployRequest, "props" | "env" | "baggage" | "maxConcurrency" | "allowsPrograms"> {
+  readonly slug: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly code: CodeInput;
+}
+
+/** Deploys a source that comes from another server, or updates the one that has its slug. */
+export function importSource(ports: ChangePorts, hosting: Hosting, { slug, baggage, ...given }: ImportRequest): Promise<LiveSource> {
+  const known = hosting.sources.bySlug(slug);
+  if (known === undefined) return deploy(ports, hosting, { ...given, slug, baggage });
+  return update(ports, hosting, { live: known, request: { ...given, keepsSlug: true, carried: carriedOf(baggage) } });
+}
+
+/** State travels to a source that is there already; events do not. */
+function carriedOf(baggage: StoredBaggage | undefined): CarriedState | undefined {
+  return baggage?.state === undefined ? undefined : { state: baggage.state, cache: baggage.cache ?? {} };
+}

@@ -1,0 +1,168 @@
+/** Workflows and their runs as the wire has them (workflows.md §3). */
+import type { RunRecord, RunStepRecord, StepShape, WorkflowRecord, WorkflowTriggerRecord, WorkflowVersionRecord } from "../../api/workflows.ts";
+import { describeOutcome } from "../../domain/invocation.ts";
+import { propFacts } from "../../domain/props/declared-props.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
+import { scheduleInput } from "../../domain/schedule.ts";
+import type { SourceVersion } from "../../domain/source-version.ts";
+import { bindingOf } from "../../domain/workflow/binding.ts";
+import type { StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
+import { type CodeStep, type Step, type WorkflowTrigger, innerLists } from "../../domain/workflow/workflow.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { LiveWorkflow } from "../../engine/workflows/live-workflow.ts";
+import type { WorkflowPlan } from "../../engine/workflows/plan.ts";
+import { seconds } from "./records.ts";
+
+/** A workflow as every answer shows it. */
+export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promise<WorkflowRecord> {
+  const { source } = live;
+  const plan = await live.plan();
+  const { concurrency, throttle, retries, timeout, records } = plan.workflow.settings;
+  return {
+    id: source.id,
+    name: source.name,
+    name_slug: source.slug,
+    owner_id: engine.owner.userId,
+    active: source.active,
+    version: source.version,
+    created_at: seconds(source.createdAt),
+    updated_at: seconds(source.updatedAt),
+    env: Object.keys(source.env),
+    settings: { concurrency, retries, timeout, record: records, ...(throttle === undefined ? {} : { throttle: { ...throttle } }) },
+    accounts: { ...bindingOf(source.configured).accounts },
+    warnings: [...plan.code.definition.warnings],
+    runs: { ...(await engine.workflows.counts(live)) },
+    triggers: await triggerRecords(engine, live, plan),
+    steps: plan.workflow.steps.map((step) => stepShape(step, plan.steps)),
+  };
+}
+
+async function triggerRecords(engine: Engine, live: LiveWorkflow, { workflow }: WorkflowPlan): Promise<WorkflowTriggerRecord[]> {
+  const { triggers: ids } = bindingOf(live.source.configured);
+  const own = engine.workflows.triggersOf(live);
+  const timers = await engine.timersOf(own);
+  return workflow.triggers.map((trigger, index) => {
+    const id = ids[index];
+    const found = own.find(({ source }) => source.id === id);
+    const next = timers.find(({ sourceId }) => sourceId === id)?.nextAt;
+    return {
+      ...(id === undefined ? {} : { id }),
+      kind: trigger.kind,
+      owner_id: engine.owner.userId,
+      active: live.source.active && id !== undefined,
+      ...(found === undefined ? {} : { name: found.source.name }),
+      ...triggerFacts(trigger),
+      ...(found !== undefined && trigger.kind === "http" ? { endpoint_url: found.endpoint } : {}),
+      ...(next === undefined ? {} : { next_at_ms: next }),
+    };
+  });
+}
+
+function triggerFacts(trigger: WorkflowTrigger): Partial<WorkflowTriggerRecord> {
+  switch (trigger.kind) {
+    case "http":
+      return trigger.customResponse === undefined ? {} : { custom_response: trigger.customResponse };
+    case "schedule":
+      return trigger.schedule === undefined ? {} : { configured_props: { timer: { ...scheduleInput(trigger.schedule) } } };
+    case "events":
+      return { emitter: trigger.emitter, ...(trigger.channel === "" ? {} : { event_name: trigger.channel }) };
+  }
+}
+
+function stepShape(step: Step, components: ReadonlyMap<string, SavedComponent>): StepShape {
+  const { namespace, kind, line } = step;
+  const base = { namespace, kind, line, disabled: false } as const;
+  if (step.kind === "code") return { ...base, ...codeShape(step, components.get(namespace)) };
+  const value = step.kind === "if" ? step.condition : step.kind === "switch" ? step.value : step.kind === "for_each" ? step.items : undefined;
+  const branches = innerLists(step).map(({ name, steps }) => ({ name, steps: steps.map((inner) => stepShape(inner, components)) }));
+  return { ...base, type: "ControlFlow", ...(value === undefined ? {} : { value }), branches };
+}
+
+/** Props that may hold secrets were written into the file by whoever may read it. */
+function codeShape({ code, props }: CodeStep, component: SavedComponent | undefined) {
+  const saved = component && {
+    id: component.id,
+    codeHash: component.hash,
+    configurableProps: component.definition.props.map((prop) => ({ ...propFacts(prop) })),
+    version: component.definition.version,
+  };
+  const isOfRegistry = code.kind === "registry";
+  return {
+    type: "CodeCell",
+    lang: "nodejs",
+    ...(saved === undefined ? {} : { savedComponent: saved }),
+    ...(isOfRegistry ? { component_key: code.key } : { component_path: code.path }),
+    configured_props_json: JSON.stringify(props),
+  };
+}
+
+/** In lists without its event, which may be large. */
+export function runRecord(run: WorkflowRun, { withEvent = false }: { withEvent?: boolean } = {}): RunRecord {
+  const { kind, event, emitterId, channel } = run.trigger;
+  return {
+    id: run.id,
+    workflow_id: run.workflowId,
+    version: run.version,
+    state: run.state,
+    trigger: {
+      kind,
+      ...(withEvent ? { event } : {}),
+      ...(emitterId === undefined ? {} : { emitter_id: emitterId }),
+      ...(channel === undefined || channel === "" ? {} : { event_name: channel }),
+    },
+    started_at_ms: run.startedAt,
+    ...(run.endedAt === undefined ? {} : { ended_at_ms: run.endedAt }),
+    ...(run.failure === undefined ? {} : { failure: { ...run.failure } }),
+    ...(run.reason === undefined ? {} : { reason: run.reason }),
+    ...(run.rerunOf === undefined ? {} : { rerun_of: run.rerunOf }),
+    ...(run.from === undefined ? {} : { from: run.from }),
+  };
+}
+
+/** `addressOf`: absent for those who may only read, as whoever has one of them may change the run. */
+export function runStepRecord(record: StepRecord, addressOf: ((name: "resume" | "cancel", token: string) => string) | undefined): RunStepRecord {
+  const { outcome, pause, decision, inputs, sends, copiedFrom, invocationId } = record;
+  const { path, namespace, state, attempt, runs, startedAt } = record;
+  return {
+    path,
+    namespace,
+    state,
+    attempt,
+    runs,
+    exports: shownExports(record, addressOf !== undefined),
+    outcome: outcome.kind,
+    message: describeOutcome(outcome),
+    started_at_ms: startedAt,
+    duration_ms: record.durationMs,
+    ...(inputs === undefined ? {} : { inputs }),
+    ...(decision === undefined ? {} : { decision }),
+    ...(outcome.kind === "threw" ? { error: { ...outcome.error } } : {}),
+    ...(invocationId === undefined ? {} : { invocation_id: invocationId }),
+    ...(sends === undefined ? {} : { sends: [...sends] }),
+    ...(copiedFrom === undefined ? {} : { copied_from: copiedFrom }),
+    ...(pause === undefined
+      ? {}
+      : {
+          pause: {
+            kind: pause.kind,
+            until_ms: pause.until,
+            ...(addressOf === undefined ? {} : { resume_url: addressOf("resume", pause.token), cancel_url: addressOf("cancel", pause.token) }),
+          },
+        }),
+  };
+}
+
+/** What a step that is tried again has left holds such addresses as well. */
+function shownExports({ exports, state }: StepRecord, mayChange: boolean): RunStepRecord["exports"] {
+  const { $attempt: _addresses, ...rest } = exports;
+  return mayChange || state !== "waiting" ? exports : rest;
+}
+
+/** Newest first. */
+export function workflowVersionRecords(versions: readonly SourceVersion[], current: number): WorkflowVersionRecord[] {
+  return versions.map(({ number, componentId, hash, at }) => {
+    const first = versions.findLast((known) => known.componentId === componentId);
+    const same = first === undefined || first.number === number ? {} : { same_as: first.number };
+    return { number, code_hash: hash, since_ms: at, current: number === current, ...same };
+  });
+}

@@ -1,0 +1,126 @@
+import type { z } from "zod";
+import { api } from "../../api/api.ts";
+import { PdError } from "../../domain/errors.ts";
+import { isRunId } from "../../domain/ids.ts";
+import { type RunState, hasEnded } from "../../domain/workflow/run.ts";
+import { withWishes } from "../../domain/workflow/template.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { WORKFLOW_FILE, type WorkflowFiles } from "../../engine/workflows/build-workflow.ts";
+import { checkCode } from "./component-code.ts";
+import { type Route, pageOf, route } from "./route.ts";
+import { runRecord, runStepRecord, workflowRecord, workflowVersionRecords } from "./workflow-records.ts";
+
+const { workflows } = api;
+type DeployParams = z.output<typeof workflows.deploy.params>;
+
+const STATES: readonly RunState[] = ["running", "waiting", "succeeded", "failed", "cancelled"];
+
+/** /workflows and /runs (workflows.md §3). */
+export function workflowRoutes(engine: Engine): readonly Route[] {
+  const kept = engine.workflows;
+  return [
+    route(workflows.list, ({ params }) =>
+      pageOf(kept.list(), params, { idOf: ({ id }) => id, records: (shown) => Promise.all(shown.map((live) => workflowRecord(engine, live))) }),
+    ),
+    route(workflows.deploy, async ({ params }) => {
+      const { name, slug, env = {}, active = params.settings?.auto_deploy, accounts, sources, schedules } = params;
+      const files = await deployedFiles(engine, params);
+      const stand = { ...(accounts && { accounts }), ...(sources && { sources }), ...(schedules && { schedules }) };
+      const live = await kept.deploy({ files, name, slug, env, active, ...stand });
+      return { data: await workflowRecord(engine, live) };
+    }),
+    route(workflows.get, async ({ part }) => workflowRecord(engine, kept.find(part("id")))),
+    route(workflows.update, async ({ params, part }) => {
+      const { files, name, env, active, accounts, sources, schedules, if_version: ifVersion } = params;
+      const stand = { ...(accounts && { accounts }), ...(sources && { sources }), ...(schedules && { schedules }) };
+      const change = { ...(files && { files: checkedFiles(files) }), name, env, active, ifVersion, ...stand };
+      return { data: await workflowRecord(engine, await kept.update(kept.find(part("id"), "update workflow"), change)) };
+    }),
+    route(workflows.delete, async ({ part }) => {
+      const live = kept.find(part("id"), "delete workflow");
+      await kept.delete(live);
+      return { data: { id: live.id, deleted: true } };
+    }),
+    route(workflows.files, async ({ params, part }) => {
+      const live = kept.find(part("id"), "show files of");
+      const version = params.version ?? live.source.version;
+      return { data: { version, files: { ...(await kept.files(live, version)) } } };
+    }),
+    route(workflows.versions, async ({ part }) => {
+      const live = kept.find(part("id"), "list versions of");
+      return { data: workflowVersionRecords(await kept.versions(live), live.source.version) };
+    }),
+    route(workflows.rollback, async ({ params, part }) => ({
+      data: await workflowRecord(engine, await kept.rollback(kept.find(part("id"), "roll back"), params.version)),
+    })),
+    ...runRoutes(engine),
+  ];
+}
+
+function runRoutes({ workflows: kept, endpointUrl }: Engine): readonly Route[] {
+  const shown = async (id: string) => ({ data: runRecord(await kept.findRun(id), { withEvent: true }) });
+  return [
+    route(workflows.start, async ({ params, part }) => ({
+      data: runRecord(await kept.run(kept.find(part("id"), "run workflow"), params.event), { withEvent: true }),
+    })),
+    route(workflows.runs, async ({ params: { limit, before, states, since_ms: since }, part }) => {
+      const page = { limit, ...(isRunId(before) ? { before } : {}), ...statesOf(states), ...(since === undefined ? {} : { since }) };
+      return { data: (await kept.runs(kept.find(part("id"), "list runs of"), page)).map((run) => runRecord(run)) };
+    }),
+    route(workflows.rerunAll, async ({ params: { states, since_ms: since, from }, part }) => {
+      const live = kept.find(part("id"), "run again runs of");
+      return { data: (await kept.rerunAll(live, { states: ["failed"], ...statesOf(states), since, from })).map((run) => runRecord(run)) };
+    }),
+    route(workflows.run, ({ part }) => shown(part("id"))),
+    route(workflows.steps, async ({ part, caller }) => {
+      const run = await kept.findRun(part("id"), "list steps of");
+      const addressOf = caller().isReadOnly ? undefined : (name: string, token: string) => endpointUrl(`${name}/${token}`);
+      return { data: (await kept.stepsOf(run.id)).map((record) => runStepRecord(record, addressOf)) };
+    }),
+    route(workflows.rerun, async ({ params: { from }, part }) => ({
+      data: runRecord(await kept.rerun(await kept.findRun(part("id"), "run again"), { from }), { withEvent: true }),
+    })),
+    route(workflows.resume, async ({ params, part }) => {
+      const run = await kept.findRun(part("id"), "resume");
+      await kept.resumeRun(run, params.event);
+      return shown(run.id);
+    }),
+    route(workflows.cancel, async ({ part }) => {
+      const run = await kept.findRun(part("id"), "cancel");
+      if (hasEnded(run)) throw new PdError("PD_CONFLICT", `Cannot cancel ${run.id}: it has ${run.state} already`);
+      await kept.cancel(run, "it was cancelled by hand");
+      return shown(run.id);
+    }),
+  ];
+}
+
+/** Throws PD_BAD_INPUT for what is no state. */
+function statesOf(given: z.output<typeof workflows.runs.params>["states"]): { states?: readonly RunState[] } {
+  if (given === undefined) return {};
+  const names: readonly string[] = typeof given === "string" ? given.split(",") : given;
+  return {
+    states: names.map((name) => {
+      const found = STATES.find((state) => state === name);
+      if (found === undefined) throw new PdError("PD_BAD_INPUT", `Cannot look for runs that are ${JSON.stringify(name)}: they are ${STATES.join(", ")}`);
+      return found;
+    }),
+  };
+}
+
+/** Given, or those of another workflow with other values. */
+async function deployedFiles(engine: Engine, { files, template_id: template, steps = [], triggers = [], settings }: DeployParams): Promise<WorkflowFiles> {
+  if (files !== undefined) return checkedFiles(files);
+  if (template === undefined) throw new PdError("PD_BAD_INPUT", "Cannot deploy a workflow: neither files nor template_id is given");
+  if (template.startsWith("tch_"))
+    throw new PdError("PD_BAD_INPUT", `Cannot deploy from ${template}: templates of the hosted platform cannot be read from outside`, {
+      fix: "Give files, or the id of a workflow of this server as template_id",
+    });
+  const copied = await engine.workflows.files(engine.workflows.find(template, "copy workflow"));
+  const { ".workflow.state": _ownId, ...rest } = copied;
+  return { ...rest, [WORKFLOW_FILE]: withWishes(copied[WORKFLOW_FILE] ?? "", { name: settings?.name, steps, triggers }) };
+}
+
+/** Throws PD_BAD_INPUT for paths that lead out of the folder. */
+function checkedFiles(files: WorkflowFiles): WorkflowFiles {
+  return checkCode({ path: WORKFLOW_FILE, text: "", files }).files;
+}
