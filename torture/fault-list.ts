@@ -61,8 +61,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "a delivery is settled before its receiver has it",
     file: "src/engine/deliveries/deliver.ts",
-    find: "const result = webhook === undefined ? await this.#giveToSource(delivery) : await this.#sendTo(webhook, delivery);",
-    put: 'const result: SendResult | "inactive" | "busy" = webhook === undefined ? await this.#giveToSource(delivery) : clock.random() < 0.05 ? { kind: "answered", status: 200, answer: "" } : await this.#sendTo(webhook, delivery);',
+    find: "const result = webhook === undefined ? await this.#giveToDeployed(delivery) : await this.#sendTo(webhook, delivery);",
+    put: 'const result: SendResult | "inactive" | "busy" = webhook === undefined ? await this.#giveToDeployed(delivery) : clock.random() < 0.05 ? { kind: "answered", status: 200, answer: "" } : await this.#sendTo(webhook, delivery);',
     breaks: /delivered to each webhook/,
   },
   {

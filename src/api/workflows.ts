@@ -196,7 +196,7 @@ export const workflows = {
   rerun: call(CALLS.workflows.rerun, {
     tag,
     summary: "A new run with the same trigger on today's files: from where it failed, or from a step, with what the steps before have exported",
-    params: z.object({ from: optionalText }),
+    params: z.object({ from: optionalText, from_changed: flag.optional().describe("from the first step that is not what it was in that run") }),
     answer: one(run),
   }),
   resume: call(CALLS.workflows.resume, {

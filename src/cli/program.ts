@@ -8,6 +8,7 @@ import { remoteCommands } from "./declarations/remote.ts";
 import type { Run } from "./declarations/run.ts";
 import { serverCommands } from "./declarations/server.ts";
 import { deployCommands, readCommands, runCommands } from "./declarations/sources.ts";
+import { workflowCommands } from "./declarations/workflows.ts";
 import { webhookCommands } from "./declarations/webhooks.ts";
 
 export function buildProgram(run: Run): Command {
@@ -23,6 +24,7 @@ export function buildProgram(run: Run): Command {
   deployCommands(program, run);
   readCommands(program, run);
   runCommands(program, run);
+  workflowCommands(program, run);
   componentCommands(program, run);
   webhookCommands(program, run);
   remoteCommands(program, run);

@@ -1,5 +1,5 @@
 import { PdError } from "./errors.ts";
-import type { ListenerId, SubscriptionId } from "./ids.ts";
+import { type DeployedId, type ListenerId, type SubscriptionId, isTriggerId, isWorkflowId } from "./ids.ts";
 
 /** Who gets what an emitter emits on a channel (platform.md §1.6). */
 export interface Subscription {
@@ -20,14 +20,23 @@ export interface AutoSubscription {
 
 export type SystemChannel = "$errors" | "$logs";
 
-/** Every source of this server. */
-export const ALL_SOURCES = "dc_*";
+/** Every source and every workflow of this server. */
+const ALL = "*";
 
-/** What the emitter stands for when emitters are matched. Throws PD_BAD_INPUT for what can be no emitter. */
+/** What the emitter of a subscription stands for when emitters are matched. Throws PD_BAD_INPUT for what can be no emitter. */
 export function emitterKey(emitterId: string): string {
-  if (/^(dc|p)_([0-9A-Za-z]+|\*)$/.test(emitterId)) return emitterId;
-  if (/^[ou]_[0-9A-Za-z]+$/.test(emitterId)) return ALL_SOURCES;
+  if (/^(dc|p)_([0-9A-Za-z]+|\*)$/.test(emitterId) || isTriggerId(emitterId)) return emitterId;
+  if (/^[ou]_[0-9A-Za-z]+$/.test(emitterId)) return ALL;
   throw new PdError("PD_BAD_INPUT", `Cannot subscribe to ${JSON.stringify(emitterId)}: an emitter is a dc_ or p_ id, dc_*, p_*, or a workspace or user id`);
+}
+
+/**
+ * The keys of the subscriptions that get what this one emits: its own, and those that stand for many. Triggers of a
+ * workflow are part of it: no pattern reaches them.
+ */
+export function keysReaching(emitter: DeployedId): readonly [string, string, string] {
+  if (isTriggerId(emitter)) return [emitter, emitter, emitter];
+  return [emitter, isWorkflowId(emitter) ? "p_*" : "dc_*", ALL];
 }
 
 /** A pattern that a source matches must not make it its own listener; that has to be asked for by its id. */

@@ -3,9 +3,14 @@ import { type JsonObject, type JsonValue, parseJson } from "./json.ts";
 import type { WorkflowRun } from "./workflow/run.ts";
 import { type Trigger, timerEvent } from "./trigger.ts";
 
+/** What failed for good. */
+export function isFailure({ trigger, outcome }: Pick<Invocation, "trigger" | "outcome">): boolean {
+  return isFailed(outcome) && !(trigger.kind === "step" && trigger.isRetried === true);
+}
+
 /** A message of `$errors` for a call that failed (platform.md §5); `undefined` when it did not. `run`: of the workflow that it was a step of. */
 export function errorMessage({ id, sourceId, trigger, startedAt, outcome }: Invocation, run?: WorkflowRun): JsonObject | undefined {
-  if (!isFailed(outcome)) return undefined;
+  if (!isFailure({ trigger, outcome })) return undefined;
   const thrown = outcome.kind === "threw" ? { code: outcome.error.name, msg: outcome.error.message, stack: outcome.error.stack } : { code: outcome.kind };
   const ts = new Date(startedAt).toISOString();
   const origin = run === undefined ? { source_id: sourceId, source_type: "source" } : { workflow_id: sourceId, run_id: run.id };

@@ -62,6 +62,8 @@ export interface StepTrigger {
   readonly namespace: string;
   /** From 1; it counts on when the step failed and is tried again. */
   readonly attempt: number;
+  /** It failed and is tried again: its run has not failed. */
+  readonly isRetried?: true;
 }
 
 /** Why an invocation happens. */

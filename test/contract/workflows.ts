@@ -29,9 +29,13 @@ export function workflowContract(open: () => Promise<{ store: Store; reopen: () 
     await store.finishDeploy("p_a", []);
     const { fence } = await store.open("p_a");
     const step = (id: InvocationId, commit: StepCommit, parts = {}) => {
-      const { path, namespace, attempt } = commit.record;
+      const { path, namespace, attempt, pause } = commit.record;
+      const isRetried = pause?.kind === "retry" ? ({ isRetried: true } as const) : {};
       const base = commitOf(fence, "p_a", id, { step: commit, ...parts });
-      return store.commit({ ...base, invocation: { ...base.invocation, trigger: { kind: "step", runId: commit.run.id, path, namespace, attempt } } });
+      return store.commit({
+        ...base,
+        invocation: { ...base.invocation, trigger: { kind: "step", runId: commit.run.id, path, namespace, attempt, ...isRetried } },
+      });
     };
     return { store, reopen, fence, step };
   }

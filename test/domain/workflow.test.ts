@@ -74,7 +74,7 @@ describe("a workflow's file", () => {
         name: "Top tracks, daily",
         settings: { concurrency: 10, retries: 8, timeout: 300, records: false },
         triggers: [
-          { kind: "http", id: "hi_ABC1234", customResponse: true },
+          { kind: "http", id: "hi_ABC1234" },
           { kind: "schedule", id: "ti_DEF5678" },
           { kind: "events", emitter: "dc_GHI9012", channel: "" },
         ],

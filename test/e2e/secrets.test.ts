@@ -1,5 +1,5 @@
 import { readFile, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { PdHome } from "../support/pd.ts";
@@ -19,6 +19,18 @@ const SOURCE = `export default { key: "demo-uses", name: "uses", version: "1", p
     this.$emit({ ok: true });
     if (event.query?.fail) throw new Error("refused: " + this.token + " " + this.demo.$auth.oauth_refresh_token);
   } };`;
+
+const FLOW = `name: flow
+settings: { retries: 0 }
+steps:
+- namespace: only
+  uses: ./only/entry.mjs
+  props: { demo: { authProvisionId: apn_elsewhere } }
+`;
+const STEP = `export default defineComponent({ props: { demo: { type: "app", app: "demo" } }, run() {
+  console.log(process.env.KEY, this.demo.$auth);
+  throw new Error("refused: " + process.env.KEY + this.demo.$auth.oauth_access_token);
+} });`;
 
 it("no secret is in any file, answer or output of a session", async () => {
   const home = await PdHome.inProcess({ PD_OAUTH_CLIENT_SECRET: "hush-client" });
@@ -70,6 +82,17 @@ it("no secret is in any file, answer or output of a session", async () => {
   await pd("publish", await home.file("uses.mjs", SOURCE));
   await pd("stores", "create", "shared");
   await pd("push", "uses", "--to", "local", "--dry-run", "--json");
+  await home.file("flow/only/entry.mjs", STEP);
+  const folder = dirname(await home.file("flow/workflow.yaml", FLOW));
+  await pd("deploy", folder, "--account", "apn_elsewhere=demo", "--env", "KEY=hush-env");
+  await pd("run", "flow");
+  for (const words of [
+    ["runs", "flow"],
+    ["describe", "flow"],
+    ["logs", "flow", "--no-follow"],
+    ["list", "workflows"],
+  ])
+    for (const form of [[], ["--json"]]) await pd(...words, ...form);
   const answers = await everyAnswer(home, source);
   expect(answers.filter(({ status }) => status !== 200).map(({ path, status }) => `${status} ${path}`)).toEqual([]);
   seen.push(...answers.map(({ text }) => text));
@@ -104,6 +127,8 @@ async function everyAnswer(home: PdHome, source: JsonObject): Promise<{ path: st
     deliveries: await first(`/v1/webhooks/${webhook}/deliveries`),
     accounts: "demo",
     apps: "gitlab",
+    workflows: "flow",
+    runs: await first("/v1/workflows/flow/runs"),
   };
   const org = JSON.parse((await get("/v1/users/me")).text).data.orgs[0].id;
   const { paths } = JSON.parse((await get("/v1/openapi.json")).text);

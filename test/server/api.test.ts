@@ -9,6 +9,7 @@ import { Gate } from "../support/gate.ts";
 import { Receiver } from "../support/receiver.ts";
 import { type DeployedSource, TestServer, eventually } from "../support/runtime.ts";
 import { TokenServer } from "../support/token-server.ts";
+import { codeStep, deployWorkflow, workflowOf } from "../support/workflows.ts";
 
 interface Asked {
   readonly path?: Readonly<Record<string, string>>;
@@ -48,6 +49,9 @@ async function call(server: TestServer, method: string, path: string, { query = 
   return { status: answer.status, body: text === "" ? undefined : JSON.parse(text), headers: answer.headers };
 }
 
+/** A workflow that waits. */
+const FLOW = workflowOf({ ask: codeStep("$.flow.suspend();") });
+
 describe("the API", () => {
   it("is described by a document that every route's real answer fits", async () => {
     const { server, source, webhook, run, delivery, component, receiver } = await fullServer();
@@ -59,6 +63,8 @@ describe("the API", () => {
     const tokens = await TokenServer.start(({ path }) => ({ body: path === "/device" ? device : { access_token: "t" } }));
     const oauth = { app: "demo", client_id: "me", flow: "device_code", token_url: tokens.url, device_url: `${tokens.url}/device` };
     const flow = String(dataOf(await server.api.post("/v1/accounts/oauth", oauth))["flow_id"]);
+    const workflow = await deployWorkflow(server, FLOW);
+    const [flowId, runId, otherRunId] = [workflow.id, String((await workflow.run())["id"]), String((await workflow.run())["id"])];
     /** In this order: what deletes comes last. */
     const asked: Readonly<Record<string, Asked>> = {
       "get /v1/components": { query: { limit: "5" } },
@@ -164,6 +170,25 @@ describe("the API", () => {
       "post /v1/sources/import": {
         body: { slug: "copied", name: "Copied", component: { code: CODE, path: "e.mjs", files: { "demo.app.mjs": APP } }, configured_props: { demo: {} } },
       },
+      "post /v1/workflows": { body: { files: FLOW } },
+      "get /v1/workflows": {},
+      "get /v1/workflows/{id}": { path: { id: flowId } },
+      "put /v1/workflows/{id}": { path: { id: flowId }, body: { files: { ...FLOW, "ask/entry.js": codeStep("return 1;") } } },
+      "get /v1/workflows/{id}/files": { path: { id: flowId }, query: { version: "1" } },
+      "get /v1/workflows/{id}/versions": { path: { id: flowId } },
+      "post /v1/workflows/{id}/rollback": { path: { id: flowId } },
+      "post /v1/workflows/{id}/runs": { path: { id: flowId }, body: { event: { n: 1 } } },
+      "get /v1/workflows/{id}/runs": { path: { id: flowId }, query: { states: "waiting,running" } },
+      "post /v1/workflows/{id}/rerun": { path: { id: flowId }, body: { states: ["failed"] } },
+      "get /v1/workflows/{id}/event_summaries": { path: { id: flowId } },
+      "get /v1/workflows/{id}/$errors/event_summaries": { path: { id: flowId } },
+      "get /v1/workflows/{id}/$logs/event_summaries": { path: { id: flowId } },
+      "get /v1/runs/{id}": { path: { id: runId } },
+      "get /v1/runs/{id}/steps": { path: { id: runId } },
+      "post /v1/runs/{id}/rerun": { path: { id: runId }, body: { from: "ask" } },
+      "post /v1/runs/{id}/resume": { path: { id: runId } },
+      "post /v1/runs/{id}/cancel": { path: { id: otherRunId } },
+      "delete /v1/workflows/{id}": { path: { id: flowId } },
       "delete /v1/components/{id}": { path: { id: "demo-echo" } },
       "delete /v1/api_keys/{id}": { path: { id: "ci" } },
       "delete /v1/subscriptions": { query: subscription },

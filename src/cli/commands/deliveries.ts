@@ -1,5 +1,6 @@
 import type { AttemptAnswer, DeliveryRecord } from "../../api/deliveries.ts";
 import { PdError } from "../../domain/errors.ts";
+import { sinceOf } from "../since.ts";
 import { type CliContext, connect } from "../context.ts";
 import { clockTime, countOf, printLine, printRecord, printRecords } from "../reporter.ts";
 
@@ -57,16 +58,4 @@ export async function retry(cli: CliContext, target: string, { since }: { since?
   if (target.startsWith("dlv_")) return printRecord(cli, await client.deliveries.retry(target), () => printLine(cli, `${target} is delivered again`));
   const done = await client.deliveries.retryWebhook(target, { since_ms: sinceMs });
   return printRecord(cli, done, () => printLine(cli, `${done.retried} are delivered again`));
-}
-
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** `2h`, or a date. Throws PD_BAD_INPUT. */
-function sinceOf(given: string): number {
-  const span = /^(\d+)([smhd])$/.exec(given);
-  const at = span === null ? Date.parse(given) : Date.now() - Number(span[1]) * (UNITS[span[2] ?? ""] ?? 0);
-  if (!Number.isNaN(at)) return at;
-  throw new PdError("PD_BAD_INPUT", `Cannot use --since ${JSON.stringify(given)}: it wants a time such as 2h, 3d or 2026-01-31T12:00:00Z`, {
-    fix: "--since 2h",
-  });
 }

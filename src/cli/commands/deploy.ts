@@ -6,18 +6,23 @@ import { codeOf, importParams, pickComponent } from "../code/component-target.ts
 import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { printLine, printNote, printRecord } from "../reporter.ts";
+import { type StandFlags, printSent, sendWorkflow } from "../workflows/deploy-workflow.ts";
+import { readWorkflowFolder, workflowFolderOf } from "../workflows/folder.ts";
 
 export interface LimitFlags {
   readonly maxConcurrency?: string | undefined;
   readonly allowRun?: string | undefined;
 }
 
-export interface DeployFlags extends CodeFlags, LimitFlags {
+export interface DeployFlags extends CodeFlags, LimitFlags, StandFlags {
   readonly name?: string | undefined;
+  readonly new?: boolean | undefined;
 }
 
-/** `pd deploy [file, URL or key]`; without one a person picks from the registries. */
+/** `pd deploy [file, URL, key, or folder of a workflow]`; without one a person picks from the registries. */
 export async function deploy(cli: CliContext, target: string | undefined, flags: DeployFlags): Promise<number> {
+  const workflow = target === undefined ? undefined : await workflowFolderOf(target);
+  if (workflow !== undefined) return deployFolder(cli, workflow, flags);
   const [props, env, imports] = [await givenProps(flags), await givenEnv(flags), await importParams(flags.import)];
   const given = target === undefined ? undefined : await codeOf(target);
   const client = await connect(cli);
@@ -30,6 +35,13 @@ export async function deploy(cli: CliContext, target: string | undefined, flags:
     isGuided: true,
   });
   return printRecord(cli, source, () => printDeployed(cli, source));
+}
+
+async function deployFolder(cli: CliContext, path: string, flags: DeployFlags): Promise<number> {
+  const [folder, env] = [await readWorkflowFolder(path), await givenEnv(flags)];
+  const client = await connect(cli);
+  const sent = await sendWorkflow(cli, client, { folder, flags, env, name: flags.name, isNew: flags.new });
+  return printRecord(cli, sent.workflow, () => printSent(cli, sent));
 }
 
 /** Parameters of the API for flags that limit what a source may do. */

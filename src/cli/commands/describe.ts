@@ -1,12 +1,14 @@
 import type { SourceRecord, TimerRecord } from "../../api/sources.ts";
 import { type CliContext, connect } from "../context.ts";
+import { findDeployed } from "../deployed.ts";
+import { describedWorkflow } from "../workflows/workflow-text.ts";
 import { fields, printLine, printRecord } from "../reporter.ts";
 
-/** `pd describe <source>`. */
+/** `pd describe <source or workflow>`. */
 export async function describe(cli: CliContext, source: string): Promise<number> {
   const client = await connect(cli);
-  const record = await client.sources.get(source);
-  return printRecord(cli, record, () => printLine(cli, describedSource(record)));
+  const { kind, record } = await findDeployed(client, source);
+  return printRecord(cli, record, () => printLine(cli, kind === "source" ? describedSource(record) : describedWorkflow(record)));
 }
 
 function describedSource(record: SourceRecord): string {

@@ -9,9 +9,12 @@ import { findProfile } from "../profiles.ts";
 import { givenEnv, givenProps } from "../code/prop-flags.ts";
 import { printNote } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
+import type { StandFlags } from "../workflows/deploy-workflow.ts";
+import { openWorkflowSession } from "../workflows/dev-session.ts";
+import { workflowFolderOf } from "../workflows/folder.ts";
 
-/** `pd dev <file or key>`: every save becomes the running code of one deployed component. Hosts the server itself where none runs. */
-export async function dev(cli: CliContext, target: string, flags: DevFlags): Promise<number> {
+/** `pd dev <file, key, or folder of a workflow>`: every save becomes the running code of one deployed component. Hosts the server itself where none runs. */
+export async function dev(cli: CliContext, target: string, flags: DevFlags & StandFlags): Promise<number> {
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   const settings = await settingsOf(cli);
   const isElsewhere = (await findProfile(cli.profile, cli.environment)) !== undefined;
@@ -21,6 +24,11 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags): Pro
   const client = running ?? createClient({ baseUrl: hosted?.apiUrl ?? "", key: hosted?.apiKey ?? "" });
   const stop = abortOnStop(cli.stdout);
   try {
+    const workflow = await workflowFolderOf(target);
+    if (workflow !== undefined) {
+      await openWorkflowSession(cli, { client, path: workflow, flags, env, stop });
+      return 0;
+    }
     const path = await fileOf(client, target, { home: settings.home, isElsewhere });
     await openSession(cli, { client, path, flags, props, env, home: settings.home, elsewhere: isElsewhere ? client.connection.baseUrl : "", stop });
   } finally {

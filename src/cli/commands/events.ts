@@ -2,6 +2,7 @@ import type { EventRecord } from "../../api/events.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type CliContext, connect } from "../context.ts";
+import { findDeployed } from "../deployed.ts";
 import { countOf, printConnection, printJson, printLine, printRecord } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
@@ -17,7 +18,7 @@ export async function events(cli: CliContext, source: string, { n, channel, foll
   if (follow === true && channel?.startsWith("$") === true)
     throw new PdError("PD_BAD_INPUT", `Cannot follow ${channel}: only what is emitted can be followed`, { fix: `Leave out -f, or run pd logs ${source}` });
   const client = await connect(cli);
-  const { id } = await client.sources.get(source);
+  const { id } = (await findDeployed(client, source)).record;
   const page = limit === 0 ? [] : (await client.events.list(id, { expand: "event", limit, event_name: channel })).data.toReversed();
   if (cli.isJson && follow !== true) printJson(cli, page);
   else for (const record of page) printEvent(cli, record);

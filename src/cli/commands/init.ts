@@ -12,27 +12,48 @@ export interface InitFlags {
   readonly timer?: boolean | undefined;
 }
 
-const KINDS = ["source", "action", "app"];
+const KINDS = ["source", "action", "app", "workflow"];
 
-/** `pd init source|action|app <name>`: a folder with a component to begin with. */
+/** `pd init source|action|app|workflow <name>`: a folder with something to begin with. */
 export async function init(cli: CliContext, { kind, name }: { kind: string; name: string }, flags: InitFlags): Promise<number> {
   if (!KINDS.includes(kind))
-    throw new PdError("PD_BAD_INPUT", `Cannot make a ${JSON.stringify(kind)}: there are source, action and app`, { fix: "pd init source my-source --timer" });
+    throw new PdError("PD_BAD_INPUT", `Cannot make a ${JSON.stringify(kind)}: there are source, action, app and workflow`, {
+      fix: "pd init source my-source --timer",
+    });
   const slug = slugify(name);
+  if (kind === "workflow") return initWorkflow(cli, { name, slug });
   const path = join(slug, kind === "app" ? `${slug}.app.mjs` : `${slug}.mjs`);
-  if (
-    await stat(path).then(
-      () => true,
-      () => false,
-    )
-  )
-    throw new PdError("PD_BAD_INPUT", `Cannot write ${path}: it exists`, { fix: "Choose another name" });
+  if (await isThere(path)) throw new PdError("PD_BAD_INPUT", `Cannot write ${path}: it exists`, { fix: "Choose another name" });
   const template = await readFile(join(packageFile("templates"), `${kind}.mjs`), "utf8");
   await mkdir(slug, { recursive: true });
   await writeFile(path, fill(template, { name, slug, parts: chosenParts(kind, flags) }));
   if (cli.isJson) printJson(cli, { path });
   else printLine(cli, kind === "source" ? `Wrote ${path}; run it with: pd dev ${path}` : `Wrote ${path}`);
   return 0;
+}
+
+/** `workflow.yaml`, and a code step of its own folder. */
+async function initWorkflow(cli: CliContext, { name, slug }: { name: string; slug: string }): Promise<number> {
+  const path = join(slug, "workflow.yaml");
+  if (await isThere(path)) throw new PdError("PD_BAD_INPUT", `Cannot write ${path}: it exists`, { fix: "Choose another name" });
+  await mkdir(join(slug, "greet"), { recursive: true });
+  for (const [from, to] of [
+    ["workflow.yaml", path],
+    ["workflow-step.mjs", join(slug, "greet", "entry.mjs")],
+  ] as const) {
+    const template = await readFile(join(packageFile("templates"), from), "utf8");
+    await writeFile(to, fill(template, { name, slug, parts: new Set() }));
+  }
+  if (cli.isJson) printJson(cli, { path });
+  else printLine(cli, `Wrote ${path}; run it with: pd dev ${slug}`);
+  return 0;
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** A source without a choice gets a timer, so that it does something. */

@@ -2,8 +2,9 @@ import { everyPage } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type CliContext, connect } from "../context.ts";
 import { printNote, printRecords } from "../reporter.ts";
+import { listWorkflows } from "./workflows.ts";
 
-/** `pd list [sources|components|streams]`. */
+/** `pd list [sources|workflows|components|streams]`. */
 export async function list(cli: CliContext, kind: string): Promise<number> {
   switch (kind) {
     case "sources":
@@ -14,8 +15,13 @@ export async function list(cli: CliContext, kind: string): Promise<number> {
     case "streams":
     case "st":
       return listStreams(cli);
+    case "workflows":
+    case "wf":
+      return listWorkflows(cli);
     default:
-      throw new PdError("PD_BAD_INPUT", `Cannot list ${JSON.stringify(kind)}: there are sources, components and streams`, { fix: "pd list sources" });
+      throw new PdError("PD_BAD_INPUT", `Cannot list ${JSON.stringify(kind)}: there are sources, workflows, components and streams`, {
+        fix: "pd list sources",
+      });
   }
 }
 

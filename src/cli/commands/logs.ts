@@ -1,5 +1,6 @@
 import type { ObservationRecord } from "../../api/invocations.ts";
 import { type CliContext, connect } from "../context.ts";
+import { findDeployed } from "../deployed.ts";
 import { coloursFor, countOf, printConnection, printJson, printLine, timelineLine } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
@@ -7,7 +8,7 @@ import { abortOnStop } from "../stop-signals.ts";
 export async function logs(cli: CliContext, source: string, { n, follow }: { n: string; follow: boolean }): Promise<number> {
   const limit = countOf(n);
   const client = await connect(cli);
-  const { id } = await client.sources.get(source);
+  const { id } = (await findDeployed(client, source)).record;
   const colours = coloursFor(cli.stdout, cli);
   const print = (record: ObservationRecord): void => (cli.isJson ? printJson(cli, record) : printLine(cli, timelineLine(record, colours) ?? ""));
   const readRecent = async (): Promise<readonly ObservationRecord[]> => (limit === 0 ? [] : client.invocations.observations(id, { limit }));

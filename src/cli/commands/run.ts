@@ -4,18 +4,22 @@ import { PdError } from "../../domain/errors.ts";
 import { type JsonValue, isSameJson, parseJson } from "../../domain/json.ts";
 import { readText } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
+import { findDeployed } from "../deployed.ts";
 import { coloursFor, printJson, printLine, printNote, timelineLine } from "../reporter.ts";
+import { eventObject, runWorkflow } from "./workflows.ts";
 
 interface RunFlags {
   readonly event?: string | undefined;
   readonly sample?: boolean | undefined;
 }
 
-/** `pd run <source>`: runs it now and shows what it did. Exits 1 when the run failed. */
+/** `pd run <source or workflow>`: runs it now and shows what it did. Exits 1 when the run failed. */
 export async function run(cli: CliContext, source: string, { event: path, sample }: RunFlags): Promise<number> {
-  const event = path === undefined ? undefined : await readEvent(path);
   const client = await connect(cli);
-  const { id } = await client.sources.get(source);
+  const { kind, record } = await findDeployed(client, source);
+  const { id } = record;
+  if (kind === "workflow") return runWorkflow(cli, client, { id, event: await eventObject(path) });
+  const event = path === undefined ? undefined : await readEvent(path);
   return printInvocation(cli, await client.sources.run(id, { event, sample }));
 }
 

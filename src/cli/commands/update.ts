@@ -8,6 +8,7 @@ import { codeOf, importParams } from "../code/component-target.ts";
 import { askedSource } from "../props/asked-component.ts";
 import { type DeployFlags, limitsOf, printWarnings } from "./deploy.ts";
 import { latestCode } from "./update-latest.ts";
+import { updateWorkflow, workflowNamed } from "./update-workflow.ts";
 
 export interface UpdateFlags extends DeployFlags {
   readonly code?: string | undefined;
@@ -19,6 +20,8 @@ export interface UpdateFlags extends DeployFlags {
 
 /** `pd update <source>`: code, name, values, active or not. */
 export async function update(cli: CliContext, source: string, flags: UpdateFlags): Promise<number> {
+  const found = await workflowNamed(cli, source);
+  if (found !== undefined) return updateWorkflow(cli, found, flags);
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   const given = await changeOf(flags, env);
   if (Object.keys(given).length === 0 && Object.keys(props).length === 0 && flags.latest !== true) {

@@ -1,10 +1,15 @@
 import { fileLines } from "../transfer/transfer-plan.ts";
+import type { Client } from "../../client/client.ts";
+import { differenceOf } from "../../domain/text-difference.ts";
 import { type CliContext, connect } from "../context.ts";
+import { findDeployed } from "../deployed.ts";
 import { printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 
 /** `pd versions <source> [version] [other]`: lists the codes that it ran on; with one, how it differs from what runs now, or from another. */
 export async function versions(cli: CliContext, source: string, [number, other]: readonly (string | undefined)[]): Promise<number> {
   const client = await connect(cli);
+  const { kind, record } = await findDeployed(client, source);
+  if (kind === "workflow") return workflowVersions(cli, client, { id: record.id, numbers: [number, other] });
   if (number !== undefined) {
     const against = other === undefined ? {} : { against: Number(other) };
     const shown = await client.sources.version(source, number, against);
@@ -31,9 +36,10 @@ export async function versions(cli: CliContext, source: string, [number, other]:
 /** `pd rollback <source> [version]`: the code before today's, or the one that is named; values and state stay. */
 export async function rollback(cli: CliContext, source: string, version: string | undefined): Promise<number> {
   const client = await connect(cli);
-  const before = await client.sources.get(source);
-  const after = await client.sources.rollback(source, version === undefined ? {} : { version });
-  const kept = await client.sources.versions(after.id);
+  const { kind, record: before } = await findDeployed(client, source);
+  const calls = kind === "source" ? client.sources : client.workflows;
+  const after = await calls.rollback(before.id, version === undefined ? {} : { version });
+  const kept = await calls.versions(after.id);
   const sameAs = kept.find(({ current }) => current)?.same_as;
   return printRecord(cli, after, () =>
     printLine(
@@ -41,4 +47,31 @@ export async function rollback(cli: CliContext, source: string, version: string 
       `Rolled ${after.name_slug} back from version ${before.version}: it runs version ${after.version}${sameAs === undefined ? "" : `, which is ${sameAs} again`}`,
     ),
   );
+}
+
+/** The folders that a workflow ran on; with one, how it differs from what runs now, or from another. */
+async function workflowVersions(
+  cli: CliContext,
+  client: Client,
+  { id, numbers: [number, other] }: { id: string; numbers: readonly (string | undefined)[] },
+): Promise<number> {
+  if (number === undefined)
+    return printRecords(cli, await client.workflows.versions(id), {
+      columns: ["version", "since", "files", ""],
+      cells: ({ number: count, since_ms: since, code_hash: hash, current, same_as: sameAs }) => [
+        String(count),
+        new Date(since).toISOString(),
+        hash.slice(0, 7),
+        [...(current ? ["runs now"] : []), ...(sameAs === undefined ? [] : [`as ${sameAs}`])].join(", "),
+      ],
+      none: "No versions are kept",
+    });
+  const shown = await client.workflows.files(id, { version: number });
+  const against = await client.workflows.files(id, other === undefined ? {} : { version: other });
+  return printRecord(cli, shown, () => {
+    const lines = fileLines(differenceOf(against.files, shown.files));
+    if (lines.length === 0) return printNote(cli, `Versions ${against.version} and ${shown.version} are the same`);
+    printNote(cli, `From version ${against.version} to ${shown.version}:`);
+    for (const line of lines) printLine(cli, line);
+  });
 }

@@ -21,3 +21,11 @@ export function propFlags<Words extends unknown[], Flags extends OptionValues, G
     .option("--import <module>", "Module that is loaded before the component: a file or a package; repeatable", list)
     .option("--no-prompt", "Never ask; say what is missing");
 }
+
+/** Flags that say what stands for ids which a workflow's file brings from elsewhere. */
+export function standFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
+  return command
+    .option("--account <id=name>", "Account for an id in a workflow's file; repeatable", list)
+    .option("--source <id=name>", "Source or workflow for an id in a workflow's file; repeatable", list)
+    .option("--schedule <id=cron>", "Schedule for a trigger of a workflow's file: cron, seconds, or JSON as a timer; repeatable", list);
+}

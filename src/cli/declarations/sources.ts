@@ -1,22 +1,29 @@
 import type { Command } from "@commander-js/extra-typings";
-import { propFlags, serverFlags } from "./flags.ts";
+import { propFlags, serverFlags, standFlags } from "./flags.ts";
 import type { Run } from "./run.ts";
 
 export function deployCommands(program: Command, run: Run): void {
-  const dev = program.command("dev <component>").description("Deploy a file, or a component of a registry by its key, and update it on every save");
-  propFlags(serverFlags(dev))
+  const dev = program
+    .command("dev <component>")
+    .description("Deploy a file, a component of a registry by its key, or the folder of a workflow, and update it on every save");
+  standFlags(propFlags(serverFlags(dev)))
     .option("--dc <id>", "Attach to this deployed component")
     .option("--name <name>", "Name of the source")
     .option("--prompt-all", "Ask for every prop, also those that have a value")
     .action((component, flags, command) => run(command, async (cli) => (await import("../commands/dev.ts")).dev(cli, component, flags)));
   const deploy = program.command("deploy [component]");
-  propFlags(deploy.description("Deploy a component: a file, a URL of raw code, or a key; without one, pick from the registries"))
-    .option("--name <name>", "Name of the source")
+  standFlags(
+    propFlags(
+      deploy.description("Deploy a component (a file, a URL of raw code, or a key) or the folder of a workflow; without one, pick from the registries"),
+    ),
+  )
+    .option("--name <name>", "Name of the source or workflow")
+    .option("--new", "Another workflow, although the folder notes which one it is")
     .option("--allow-run <true|false>", "It may start programs of this machine, inside the wall")
     .option("--max-concurrency <n>", "Runs of it at the same time; 1: one after the other")
     .action((component, flags, command) => run(command, async (cli) => (await import("../commands/deploy.ts")).deploy(cli, component, flags)));
-  propFlags(program.command("update <source>").description("Change the code, the name, the props or the state of a source"))
-    .option("--code <component>", "New code: a file, a URL of raw code, or a key")
+  standFlags(propFlags(program.command("update <source>").description("Change the code, the name, the props or the state of a source or workflow")))
+    .option("--code <component>", "New code: a file, a URL of raw code, a key, or the folder of a workflow")
     .option("--latest", "The newest code of the registry or address that it came from; shows what changes first")
     .option("--yes", "Do not ask whether to go on")
     .option("--name <name>", "New name")
@@ -27,7 +34,7 @@ export function deployCommands(program: Command, run: Run): void {
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/update.ts")).update(cli, source, flags)));
   program
     .command("versions <source> [version] [other]")
-    .description("List the codes that a source ran on; with one of them, how it differs from today's or from another")
+    .description("List the codes that a source or workflow ran on; with one of them, how it differs from today's or from another")
     .action((source, version, other, _flags, command) =>
       run(command, async (cli) => (await import("../commands/versions.ts")).versions(cli, source, [version, other])),
     );
@@ -37,12 +44,12 @@ export function deployCommands(program: Command, run: Run): void {
     .action((source, version, _flags, command) => run(command, async (cli) => (await import("../commands/versions.ts")).rollback(cli, source, version)));
   program
     .command("delete <source>")
-    .description("Delete a source with its events")
+    .description("Delete a source or workflow with its events and runs")
     .option("--force", "Although its deactivate hook throws")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/delete.ts")).remove(cli, source, flags)));
   program
     .command("init <kind> <name>")
-    .description("Write a component to begin with: source, action or app")
+    .description("Write something to begin with: source, action, app or workflow")
     .option("--db", "With a key-value store")
     .option("--http", "Triggered by HTTP")
     .option("--timer", "Triggered by a timer")
@@ -56,22 +63,22 @@ export function readCommands(program: Command, run: Run): void {
     .action((source, _flags, command) => run(command, async (cli) => (await import("../commands/open.ts")).open(cli, source)));
   program
     .command("list [kind]")
-    .description("List sources (so), components or streams (st)")
+    .description("List sources (so), workflows (wf), components or streams (st)")
     .action((kind, _flags, command) => run(command, async (cli) => (await import("../commands/list.ts")).list(cli, kind ?? "sources")));
   program
     .command("describe <source>")
-    .description("Show a source")
+    .description("Show a source, or a workflow with its steps")
     .action((source, _flags, command) => run(command, async (cli) => (await import("../commands/describe.ts")).describe(cli, source)));
   program
     .command("events <source>")
-    .description("Show the newest events of a source")
+    .description("Show the newest events of a source or workflow")
     .option("-n <count>", "How many", "10")
     .option("--channel <name>", "Only of this channel; $in: those that are postponed")
     .option("-f, --follow", "Go on with what comes")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/events.ts")).events(cli, source, flags)));
   program
     .command("logs <source>")
-    .description("Show what a source does, and go on with what comes")
+    .description("Show what a source or workflow does, and go on with what comes")
     .option("-n <count>", "How many recent lines", "100")
     .option("--no-follow", "Stop after the recent lines")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/logs.ts")).logs(cli, source, flags)));
@@ -80,7 +87,7 @@ export function readCommands(program: Command, run: Run): void {
 export function runCommands(program: Command, run: Run): void {
   program
     .command("run <source>")
-    .description("Run a source now")
+    .description("Run a source or workflow now")
     .option("--event <file>", "JSON file with the event that run is called with")
     .option("--sample", "Emit the component's own example in place of a run")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/run.ts")).run(cli, source, flags)));

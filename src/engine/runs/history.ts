@@ -1,7 +1,8 @@
 import type { Event } from "../../domain/event.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type DeployedId, isInvocationId } from "../../domain/ids.ts";
-import { type Invocation, type LogLine, isFailed } from "../../domain/invocation.ts";
+import type { Invocation, LogLine } from "../../domain/invocation.ts";
+import { isFailure } from "../../domain/system-channels.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { EndedCall, InvocationPage, RunStore } from "../../ports/run-store.ts";
 import type { TimerInstant, TimerStore } from "../../ports/timer-store.ts";
@@ -77,7 +78,7 @@ export class History {
   /** Calls that failed, newest first. */
   async failures(sourceId: DeployedId, limit: number): Promise<readonly Invocation[]> {
     const looked = await this.invocations(sourceId, { limit: MOST_LOOKED_AT });
-    return looked.filter(({ outcome }) => isFailed(outcome)).slice(0, limit);
+    return looked.filter(isFailure).slice(0, limit);
   }
 
   /** Lines of all calls, newest first. */

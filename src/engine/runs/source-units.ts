@@ -77,7 +77,11 @@ export class SourceUnits {
     const self: StartingUnit = { unit: undefined, hasEnded: false, hasPlace: false, doomed: undefined, missed: [] };
     this.#starting.add(self);
     try {
-      await this.#takePlace(self, code, isFirst);
+      // What is built in has no process.
+      const needsPlace = code.bundle.isBuiltIn !== true;
+      const wait = needsPlace ? this.#processes.enter(!isFirst) : undefined;
+      if (wait !== undefined) await wait;
+      self.hasPlace = needsPlace;
       const unit = await this.#runner.start(code, {
         late: (part) => this.#events.late(part, self.unit),
         ask: (request) => this.#events.ask(request),
@@ -93,13 +97,6 @@ export class SourceUnits {
       if (self.unit === undefined) this.#leave(self);
       if (self.unit === undefined) this.#events.ended(undefined);
     }
-  }
-
-  async #takePlace(self: StartingUnit, { bundle }: UnitCode, isFirst: boolean): Promise<void> {
-    if (bundle.isBuiltIn === true) return;
-    const wait = this.#processes.enter(!isFirst);
-    if (wait !== undefined) await wait;
-    self.hasPlace = true;
   }
 
   /** Every unit but the one that wrote it learns of a change. */

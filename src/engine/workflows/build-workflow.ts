@@ -145,7 +145,8 @@ function savedWorkflow(
   { clock, bundler }: Pick<WorkflowBuildPorts, "clock" | "bundler">,
   { files, workflow, warnings }: { files: WorkflowFiles; workflow: Workflow; warnings: readonly string[] },
 ): SavedComponent {
-  const { [WORKFLOW_FILE]: text = "", ...rest } = files;
+  // Which workflow it is belongs to none of its versions.
+  const { [WORKFLOW_FILE]: text = "", [STATE_FILE]: _id, ...rest } = files;
   const code = { path: WORKFLOW_FILE, text, files: rest };
   return {
     id: `sc_${clock.randomText(10)}`,

@@ -127,7 +127,7 @@ export async function changeWorkflow(
   const before = await live.plan();
   const built = request.files === undefined ? undefined : await buildWorkflow(ports, { files: request.files, env, before: request.like ?? before });
   const isSame = built === undefined || (built.code.hash === before.code.hash && isSameSteps(built, before));
-  const plan = isSame ? { ...before, stepComponents: [], warnings: before.code.definition.warnings } : built;
+  const plan = isSame ? { ...before, stepComponents: [], warnings: before.code.definition.warnings } : likeBefore(built, request.like);
   const binding = bindingOf(source.configured);
   const bound = await bind(ports, around, { built: plan, binding, stand: request });
   const name = request.name ?? (built === undefined || before.workflow.name === built.workflow.name ? source.name : built.workflow.name);
@@ -147,7 +147,7 @@ export async function changeWorkflow(
   try {
     const old = emittersOf(binding.triggers.map((id, index) => boundBefore(before, id, index)));
     for (const trigger of bound.triggers) await listen(ports, around, { live, trigger, active });
-    await store.swap(next, isSame ? plan.code : withWarnings(built, bound.warnings), { timers: [], steps: plan.stepComponents });
+    await store.swap(next, isSame ? plan.code : withWarnings(plan, bound.warnings), { timers: [], steps: plan.stepComponents });
     live.switchTo(next, plan);
     await stopListening(ports, around, { live, old, triggers: bound.triggers });
   } finally {
@@ -171,6 +171,11 @@ function isSameSteps(left: WorkflowPlan, right: WorkflowPlan): boolean {
 
 function withWarnings({ code, warnings }: BuiltWorkflow, more: readonly string[]) {
   return { ...code, definition: { ...code.definition, warnings: [...warnings, ...more] } };
+}
+
+/** A version that is gone back to is kept once. */
+function likeBefore(built: BuiltWorkflow, like: WorkflowPlan | undefined): BuiltWorkflow {
+  return like !== undefined && like.code.hash === built.code.hash && isSameSteps(built, like) ? { ...built, code: like.code } : built;
 }
 
 interface Binding extends Bindings, Pick<BoundAccounts, "accounts"> {

@@ -242,7 +242,8 @@ export class LiveRun {
     const run = this.#stateAfter(record, reason);
     this.#run = run;
     const { startedAt } = record;
-    await this.#host.commit({ run, record }, { id, sourceId: before.workflowId, version: before.version, trigger, startedAt }, result);
+    const told: StepTrigger = record.pause?.kind === "retry" ? { ...trigger, isRetried: true } : trigger;
+    await this.#host.commit({ run, record }, { id, sourceId: before.workflowId, version: before.version, trigger: told, startedAt }, result);
   }
 
   /** What the run is once this step is noted; without one: now that nothing goes on. */

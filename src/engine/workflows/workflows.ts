@@ -1,18 +1,19 @@
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type DeployedId, type RunId, type WorkflowId, isRunId } from "../../domain/ids.ts";
-import type { HttpResponse } from "../../domain/invocation.ts";
+import type { HttpResponse, Invocation } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "../../domain/json.ts";
 import { messageIdOf } from "../../domain/message.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
 import type { EventTrigger, HttpTrigger } from "../../domain/trigger.ts";
 import { type RunState, type StepRecord, type WorkflowRun } from "../../domain/workflow/run.ts";
-import { carriedOver } from "../../domain/workflow/rerun.ts";
+import { type StepFacts, carriedOver, firstChanged } from "../../domain/workflow/rerun.ts";
 import { everyStep } from "../../domain/workflow/workflow.ts";
 import { bindingOf } from "../../domain/workflow/binding.ts";
 import type { RunPage } from "../../ports/workflow-store.ts";
 import type { Hosting } from "../sources/hosted-sources.ts";
 import type { LiveSource } from "../runs/live-source.ts";
+import { manualEvent } from "../runs/manual-event.ts";
 import { type ChangeRequest, type WorkflowChangePorts, type WorkflowRequest, changeWorkflow, deployWorkflow } from "./deploy-workflow.ts";
 import { LiveWorkflow, type WorkflowPorts } from "./live-workflow.ts";
 import type { WorkflowPlan } from "./plan.ts";
@@ -31,6 +32,8 @@ const MOST_IN_BULK = 10_000;
 export interface RerunWishes {
   /** Its namespace; absent: go on after what had ended. */
   readonly from?: string | undefined;
+  /** From the first step that is not what it was when the run was made; without one, from where it failed. */
+  readonly isFromChanged?: boolean;
 }
 
 /** The workflows of this host. */
@@ -170,9 +173,11 @@ export class Workflows {
     return answer ?? plainAnswer(400, { error: "No $respond called in workflow", invocation_id: invocation.id });
   }
 
-  /** Runs now, as its trigger would. */
-  run(live: LiveWorkflow, event: JsonValue | undefined): Promise<WorkflowRun> {
-    return live.start({ kind: "manual", event: event ?? {} });
+  /** Runs now; without an event as its schedule would, or as an empty request to its endpoint would. */
+  async run(live: LiveWorkflow, event: JsonValue | undefined): Promise<WorkflowRun> {
+    const [trigger] = this.triggersOf(live);
+    const usual = trigger === undefined ? {} : await manualEvent(this.#ports, trigger);
+    return live.start({ kind: "manual", event: event ?? usual });
   }
 
   /** Newest first. */
@@ -191,19 +196,26 @@ export class Workflows {
     return found;
   }
 
+  /** The run that an invocation was a step of. */
+  async runOf({ trigger }: Invocation): Promise<WorkflowRun | undefined> {
+    return trigger.kind === "step" ? this.#ports.store.getRun(trigger.runId) : undefined;
+  }
+
   /** In the order in which they ended or came to wait. */
   stepsOf(id: RunId): Promise<readonly StepRecord[]> {
     return this.#ports.store.stepRecords(id);
   }
 
   /** A new run with the same trigger, on today's code, with what the steps before `from` have left. Throws PD_BAD_INPUT. */
-  async rerun(run: WorkflowRun, { from }: RerunWishes): Promise<WorkflowRun> {
+  async rerun(run: WorkflowRun, { from: wanted, isFromChanged = false }: RerunWishes): Promise<WorkflowRun> {
     const live = this.find(run.workflowId, "run again");
-    const { workflow } = await live.plan();
+    const plan = await live.plan();
+    const { workflow } = plan;
+    const from = isFromChanged ? firstChanged(factsOf(await live.plan(run.version)), factsOf(plan)) : wanted;
     const names = [...everyStep(workflow.steps)].map(({ namespace }) => namespace);
     if (from !== undefined && !names.includes(from))
       throw new PdError("PD_BAD_INPUT", `Cannot run ${run.id} again from "${from}": ${live.source.slug} has the steps ${names.join(", ")}`);
-    if (from === undefined && run.state === "succeeded")
+    if (from === undefined && run.state === "succeeded" && !isFromChanged)
       throw new PdError("PD_BAD_INPUT", `Cannot run ${run.id} again from where it failed: it has succeeded`, {
         fix: `Say from which step: --from ${names[0] ?? ""}`,
       });
@@ -314,6 +326,10 @@ export class Workflows {
       if (this.#changing.get(live.id) === mine) this.#changing.delete(live.id);
     }
   }
+}
+
+function factsOf({ workflow, steps }: WorkflowPlan): StepFacts {
+  return { steps: workflow.steps, codeOf: (namespace) => steps.get(namespace)?.hash };
 }
 
 /** As the file says; where it says nothing: when a step does. */

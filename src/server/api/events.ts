@@ -78,8 +78,11 @@ async function channelPage(
 
 async function errorRecords(engine: Engine, sourceId: DeployedId, limit: number): Promise<EventRecord[]> {
   const failed = await engine.history.failures(sourceId, limit);
-  return failed.map((invocation) =>
-    channelRecord({ sourceId, invocationId: invocation.id, at: invocation.startedAt, name: "$errors", index: 0, event: errorMessage(invocation) ?? {} }),
+  return Promise.all(
+    failed.map(async (invocation) => {
+      const event = errorMessage(invocation, await engine.workflows.runOf(invocation)) ?? {};
+      return channelRecord({ sourceId, invocationId: invocation.id, at: invocation.startedAt, name: "$errors", index: 0, event });
+    }),
   );
 }
 

@@ -77,8 +77,8 @@ function runRoutes({ workflows: kept, endpointUrl }: Engine): readonly Route[] {
       const addressOf = caller().isReadOnly ? undefined : (name: string, token: string) => endpointUrl(`${name}/${token}`);
       return { data: (await kept.stepsOf(run.id)).map((record) => runStepRecord(record, addressOf)) };
     }),
-    route(workflows.rerun, async ({ params: { from }, part }) => ({
-      data: runRecord(await kept.rerun(await kept.findRun(part("id"), "run again"), { from }), { withEvent: true }),
+    route(workflows.rerun, async ({ params: { from, from_changed: isFromChanged = false }, part }) => ({
+      data: runRecord(await kept.rerun(await kept.findRun(part("id"), "run again"), { from, isFromChanged }), { withEvent: true }),
     })),
     route(workflows.resume, async ({ params, part }) => {
       const run = await kept.findRun(part("id"), "resume");

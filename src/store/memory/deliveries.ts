@@ -1,14 +1,14 @@
 import { type Delivery, type DeliveryState, MOST_ATTEMPTS, healthAfter } from "../../domain/delivery.ts";
 import { type DeployedId, type ListenerId, isWebhookId } from "../../domain/ids.ts";
 import { type Published, messagesOf } from "../../domain/message.ts";
-import { ALL_SOURCES, emitterKey, reaches } from "../../domain/subscription.ts";
+import { emitterKey, keysReaching, reaches } from "../../domain/subscription.ts";
 import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
 import type { KeptDelivery, Shelves } from "./shelves.ts";
 
 /** Writes a delivery for each listener that a call's messages reach; returns who got one that is to be sent now. */
 export function publish(shelves: Shelves, published: Published): readonly ListenerId[] {
   const { sourceId, at } = published;
-  const listeners = shelves.subscriptions.filter(({ emitterId }) => [sourceId, ALL_SOURCES].includes(emitterKey(emitterId)));
+  const listeners = shelves.subscriptions.filter(({ emitterId }) => keysReaching(sourceId).includes(emitterKey(emitterId)));
   const woken = new Set<ListenerId>();
   for (const { id: messageId, channel, payload } of messagesOf(published, new Set(listeners.map((listener) => listener.channel)))) {
     for (const listener of listeners) {

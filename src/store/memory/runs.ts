@@ -1,7 +1,7 @@
 import { PdError } from "../../domain/errors.ts";
 import { type Event, type NewEvent, type NewPostponedEvent } from "../../domain/event.ts";
 import { type DeployedId, type InvocationId, eventId } from "../../domain/ids.ts";
-import { emitterKey } from "../../domain/subscription.ts";
+import { emitterKey, keysReaching } from "../../domain/subscription.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { PostponedStore } from "../../ports/postponed-store.ts";
 import type { Addendum, Committed, RunStore } from "../../ports/run-store.ts";
@@ -45,8 +45,8 @@ export function memoryRuns(shelves: Shelves): RunStore & EventStore & PostponedS
         );
       if (trigger.kind === "event") received(shelves, sourceId, trigger.messageId);
       // A step that is tried again has not failed its run.
-      const failable = step === undefined ? { invocation } : step.record.state === "waiting" ? {} : { invocation, run: step.run };
-      return { events: stored, listeners: publish(shelves, { sourceId, ...origin, events: stored, logs, logChunk: shelves.nextNumber(), ...failable }) };
+      const failed = step === undefined ? { invocation } : { invocation, run: step.run };
+      return { events: stored, listeners: publish(shelves, { sourceId, ...origin, events: stored, logs, logChunk: shelves.nextNumber(), ...failed }) };
     },
     async committed(id) {
       const found = invocations.get(id);
@@ -179,10 +179,10 @@ function memoryPostponed(shelves: Shelves): PostponedStore {
   return {
     nextPostponedAt: async () => shelves.postponed.reduce<number | undefined>((first, { dueAt }) => Math.min(first ?? dueAt, dueAt), undefined),
     async listPostponed(id, { limit, beforeSeq = Number.MAX_SAFE_INTEGER, afterSeq = 0 }) {
-      const concerns = (emitter: string, of: string): boolean =>
+      const concerns = (emitter: DeployedId, of: string): boolean =>
         emitter === id ||
         shelves.subscriptions.some(
-          ({ emitterId, listenerId, channel }) => listenerId === id && channel === of && [emitter, "dc_*"].includes(emitterKey(emitterId)),
+          ({ emitterId, listenerId, channel }) => listenerId === id && channel === of && keysReaching(emitter).includes(emitterKey(emitterId)),
         );
       return shelves.postponed
         .filter(({ sourceId, channel, seq }) => seq < beforeSeq && seq > afterSeq && concerns(sourceId, channel))

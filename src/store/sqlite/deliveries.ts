@@ -1,7 +1,7 @@
 import { type DeliveryState, MOST_ATTEMPTS, healthAfter } from "../../domain/delivery.ts";
 import { type DeliveryId, type ListenerId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
 import { type Published, messagesOf } from "../../domain/message.ts";
-import { ALL_SOURCES, reaches } from "../../domain/subscription.ts";
+import { keysReaching, reaches } from "../../domain/subscription.ts";
 import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
 import type { Database } from "../../database/driver.ts";
 import { attemptOf, deliveryOf, listenerOf, row, rows, stateCount, webhookOf } from "./rows.ts";
@@ -15,7 +15,7 @@ export interface DeliveryWrites {
 
 const LISTENERS = `select s.emitter_id, s.listener_id, s.channel, coalesce(w.active, d.active) as active from subscriptions s
   left join webhooks w on w.id = s.listener_id left join deployed_components d on d.id = s.listener_id
-  where s.emitter_key in (?, '${ALL_SOURCES}')`;
+  where s.emitter_key in (?, ?, ?)`;
 const INSERT_DELIVERY = `insert into deliveries (listener_id, message_id, emitter_id, channel, payload, state, next_at, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
 /** One that was made due again from the beginning has fewer attempts than who took it before. */
@@ -36,7 +36,7 @@ export function publisher(db: Database): (published: Published) => readonly List
   const insert = db.prepare(INSERT_DELIVERY);
   return (published) => {
     const { sourceId, at } = published;
-    const found = rows(listeners.all(sourceId)).map((entry) => ({
+    const found = rows(listeners.all(...keysReaching(sourceId))).map((entry) => ({
       emitterId: String(entry["emitter_id"]),
       listenerId: listenerOf(entry),
       channel: String(entry["channel"]),

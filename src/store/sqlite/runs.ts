@@ -71,8 +71,7 @@ export function runWrites(db: Database): RunWrites {
       if (trigger.kind === "timer") fireInstant.run(sourceId, trigger.prop, trigger.plannedAt, id);
       if (trigger.kind === "event") receive.run(sourceId, trigger.messageId);
       if (step !== undefined) writeStep(step);
-      // A step that is tried again has not failed its run.
-      const failable = step === undefined ? { invocation } : step.record.state === "waiting" ? {} : { invocation, run: step.run };
+      const failable = step === undefined ? { invocation } : { invocation, run: step.run };
       return { events: stored, listeners: publish({ sourceId, invocationId: id, at, events: stored, logs, logChunk, ...failable }) };
     },
     append({ fence, sourceId, invocationId, at, events, postponed = [], stateChanges, cache, logs, dropped, outcome }) {

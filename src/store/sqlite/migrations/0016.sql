@@ -2,6 +2,9 @@
 alter table deployed_components add column workflow_id text references deployed_components (id) on delete cascade;
 create index deployed_components_by_workflow on deployed_components (workflow_id) where workflow_id is not null;
 
+-- A user or a workspace stands for workflows as well, where it stood for all sources.
+update subscriptions set emitter_key = '*' where emitter_key = 'dc_*' and emitter_id <> 'dc_*';
+
 -- What the steps of a workflow's code run on.
 create table step_components (
   workflow_component_id text not null references saved_components (id) on delete cascade,

@@ -1,0 +1,49 @@
+import type { WorkflowRecord } from "../../api/workflows.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type CodeFlags, givenEnv } from "../code/prop-flags.ts";
+import { type CliContext, connect } from "../context.ts";
+import { findDeployed } from "../deployed.ts";
+import { printLine, printNote, printRecord } from "../reporter.ts";
+import { type StandFlags, standOf } from "../workflows/deploy-workflow.ts";
+import { readWorkflowFolder, workflowFolderOf } from "../workflows/folder.ts";
+
+interface WorkflowUpdateFlags extends CodeFlags, StandFlags {
+  readonly code?: string | undefined;
+  readonly name?: string | undefined;
+  readonly activate?: boolean | undefined;
+  readonly deactivate?: boolean | undefined;
+}
+
+/** The workflow that has this name; `undefined`: a source is meant. */
+export async function workflowNamed(cli: CliContext, name: string): Promise<WorkflowRecord | undefined> {
+  const client = await connect(cli);
+  const found = await findDeployed(client, name);
+  return found.kind === "workflow" ? found.record : undefined;
+}
+
+/** `pd update <workflow>`: files (`--code <folder>`), name, variables, active or not, and what stands for ids of elsewhere. */
+export async function updateWorkflow(cli: CliContext, before: WorkflowRecord, flags: WorkflowUpdateFlags): Promise<number> {
+  if (flags.activate === true && flags.deactivate === true)
+    throw new PdError("PD_BAD_INPUT", "Cannot both activate and deactivate", { fix: "Give one of --activate and --deactivate" });
+  const files = flags.code === undefined ? undefined : await filesOf(flags.code);
+  const env = await givenEnv(flags);
+  const active = flags.activate === true ? true : flags.deactivate === true ? false : undefined;
+  const { accounts, sources, schedules } = standOf(flags);
+  const stands = [accounts, sources, schedules].some((given) => Object.keys(given).length > 0);
+  if (files === undefined && flags.name === undefined && active === undefined && Object.keys(env).length === 0 && !stands)
+    throw new PdError("PD_BAD_INPUT", `Cannot update ${before.name_slug}: nothing to change is given`, {
+      fix: "Give --code <folder>, --name, --env, --account, --source, --schedule, --activate or --deactivate",
+    });
+  const client = await connect(cli);
+  const updated = await client.workflows.update(before.id, { files, name: flags.name, env, active, accounts, sources, schedules });
+  return printRecord(cli, updated, () => {
+    for (const warning of updated.warnings) printNote(cli, `Warning: ${warning}`);
+    printLine(cli, `Updated ${updated.name_slug} (${updated.id}), version ${updated.version}`);
+  });
+}
+
+async function filesOf(target: string): Promise<Record<string, string>> {
+  const folder = await workflowFolderOf(target);
+  if (folder === undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${target} as the files of a workflow: it is no folder with a workflow.yaml`);
+  return (await readWorkflowFolder(folder)).files;
+}

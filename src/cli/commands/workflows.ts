@@ -1,0 +1,112 @@
+import type { RunRecord } from "../../api/workflows.ts";
+import { type Client, everyPage } from "../../client/client.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type JsonObject, isJsonObject } from "../../domain/json.ts";
+import { type CliContext, connect } from "../context.ts";
+import { readJsonFile } from "../code/prop-flags.ts";
+import { countOf, printJson, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
+import { sinceOf } from "../since.ts";
+import { runLine, stepLines } from "../workflows/workflow-text.ts";
+import { untilRest } from "../workflows/until-rest.ts";
+
+/** `pd list workflows`. */
+export async function listWorkflows(cli: CliContext): Promise<number> {
+  const client = await connect(cli);
+  return printRecords(cli, await everyPage(client.workflows.list), {
+    columns: ["name", "id", "active", "version", "steps", "runs", "failed", "endpoint"],
+    cells: ({ name_slug: name, id, active, version, steps, runs, triggers }) => [
+      name,
+      id,
+      active ? "yes" : "no",
+      version,
+      steps.length,
+      Object.values(runs).reduce((sum, count) => sum + count, 0),
+      runs.failed,
+      triggers.find(({ endpoint_url: url }) => url !== undefined)?.endpoint_url,
+    ],
+    none: "No workflows yet: pd deploy <folder>, or pd init workflow <name> for one to begin with",
+  });
+}
+
+export interface RunsFlags {
+  readonly n: string;
+  readonly failed?: boolean | undefined;
+  readonly state?: string | undefined;
+  readonly since?: string | undefined;
+}
+
+/** `pd runs <workflow>`: its runs, the newest first; `pd runs <run>`: the steps of one. */
+export async function runs(cli: CliContext, target: string, flags: RunsFlags): Promise<number> {
+  const client = await connect(cli);
+  if (target.startsWith("run_")) return showRun(cli, client, await client.workflows.run(target));
+  const states = statesOf(flags);
+  const found = await client.workflows.runs(target, { limit: countOf(flags.n), ...(states && { states }), ...sinceParam(flags.since) });
+  if (cli.isJson) printJson(cli, found);
+  else if (found.length === 0) printNote(cli, `No runs${states === undefined ? ` yet: pd run ${target}` : ` are ${states}`}`);
+  else for (const run of found) printLine(cli, runLine(run));
+  return 0;
+}
+
+/** A run and its steps. Exits 1 when it failed. */
+export async function showRun(cli: CliContext, client: Client, run: RunRecord): Promise<number> {
+  const steps = await client.workflows.steps(run.id);
+  if (cli.isJson) printJson(cli, { ...run, steps });
+  else {
+    printLine(cli, runLine(run));
+    for (const step of steps) for (const line of stepLines(step)) printLine(cli, `  ${line}`);
+    if (run.state === "failed") printNote(cli, `pd rerun ${run.id} goes on from ${run.failure?.namespace ?? "there"} on today's files`);
+  }
+  return run.state === "failed" ? 1 : 0;
+}
+
+/** `pd run <workflow>`: begins a run, and shows it once it has ended or waits. */
+export async function runWorkflow(cli: CliContext, client: Client, { id, event }: { id: string; event: JsonObject | undefined }): Promise<number> {
+  const begun = await client.workflows.start(id, event === undefined ? {} : { event });
+  return showRun(cli, client, await untilRest(client, begun));
+}
+
+export interface RerunFlags extends Omit<RunsFlags, "n"> {
+  readonly from?: string | undefined;
+}
+
+/** `pd rerun <run>`, or all runs of a workflow that failed. */
+export async function rerun(cli: CliContext, target: string, flags: RerunFlags): Promise<number> {
+  const client = await connect(cli);
+  const { from } = flags;
+  if (target.startsWith("run_")) return showRun(cli, client, await untilRest(client, await client.workflows.rerun(target, { from })));
+  const states = statesOf(flags);
+  if (states === undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot run again runs of ${target}: it is not said which`, {
+      fix: `pd rerun ${target} --failed --since 1d, or pd rerun <run>`,
+    });
+  const begun = await client.workflows.rerunAll(target, { states, from, ...sinceParam(flags.since) });
+  return printRecord(cli, begun, () => printLine(cli, `${begun.length} runs begin again: pd runs ${target}`));
+}
+
+/** `pd cancel <run>`. */
+export async function cancel(cli: CliContext, run: string): Promise<number> {
+  const client = await connect(cli);
+  const cancelled = await client.workflows.cancel(run);
+  return printRecord(cli, cancelled, () => printLine(cli, runLine(cancelled)));
+}
+
+/** `pd resume <run>`: what it waits for is over; `--event` is what the next step sees as `$resume_data`. */
+export async function resume(cli: CliContext, run: string, { event: path }: { event?: string | undefined }): Promise<number> {
+  const event = path === undefined ? undefined : await readJsonFile(path, "the event");
+  const client = await connect(cli);
+  return showRun(cli, client, await untilRest(client, await client.workflows.resume(run, { event })));
+}
+
+function statesOf({ failed, state }: Pick<RunsFlags, "failed" | "state">): string | undefined {
+  return state ?? (failed === true ? "failed" : undefined);
+}
+
+function sinceParam(since: string | undefined): { since_ms?: number } {
+  return since === undefined ? {} : { since_ms: Math.round(sinceOf(since)) };
+}
+
+/** What a run is begun with: an object. Throws PD_BAD_INPUT. */
+export async function eventObject(path: string | undefined): Promise<JsonObject | undefined> {
+  const event = path === undefined ? undefined : await readJsonFile(path, "the event");
+  return isJsonObject(event) ? event : undefined;
+}

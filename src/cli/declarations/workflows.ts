@@ -1,0 +1,30 @@
+import type { Command } from "@commander-js/extra-typings";
+import type { Run } from "./run.ts";
+
+export function workflowCommands(program: Command, run: Run): void {
+  program
+    .command("runs <workflow-or-run>")
+    .description("List runs of a workflow, or show the steps of one")
+    .option("-n <count>", "How many", "20")
+    .option("--failed", "Only those that have failed")
+    .option("--state <states>", "Only those that are running, waiting, succeeded, failed or cancelled; with commas between them")
+    .option("--since <time>", "Those since 2h, 3d, or a date")
+    .action((target, flags, command) => run(command, async (cli) => (await import("../commands/workflows.ts")).runs(cli, target, flags)));
+  program
+    .command("rerun <run-or-workflow>")
+    .description("Run again on today's files, from where it failed or from a step; or all runs of a workflow that failed")
+    .option("--from <step>", "From this step, with what those before it have exported")
+    .option("--failed", "All that have failed")
+    .option("--state <states>", "All that are failed, cancelled or succeeded; with commas between them")
+    .option("--since <time>", "Those since 2h, 3d, or a date")
+    .action((target, flags, command) => run(command, async (cli) => (await import("../commands/workflows.ts")).rerun(cli, target, flags)));
+  program
+    .command("resume <run>")
+    .description("End what a run waits for")
+    .option("--event <file>", "JSON file with what later steps see as $resume_data")
+    .action((target, flags, command) => run(command, async (cli) => (await import("../commands/workflows.ts")).resume(cli, target, flags)));
+  program
+    .command("cancel <run>")
+    .description("End a run")
+    .action((target, _flags, command) => run(command, async (cli) => (await import("../commands/workflows.ts")).cancel(cli, target)));
+}

@@ -1,0 +1,117 @@
+import { search } from "@inquirer/prompts";
+import type { WorkflowRecord } from "../../api/workflows.ts";
+import type { Client } from "../../client/client.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
+import { canAsk } from "../ask/can-ask.ts";
+import { splitPair } from "../code/prop-flags.ts";
+import type { CliContext } from "../context.ts";
+import { printLine, printNote } from "../reporter.ts";
+import { holdingTerminal, withSpinner } from "../spinner.ts";
+import { type WorkflowFolder, noteId } from "./folder.ts";
+import { graphOf } from "./workflow-text.ts";
+
+/** Flags that say what stands for ids that a workflow's file brings from elsewhere. */
+export interface StandFlags {
+  /** `apn_x=mine` each. */
+  readonly account?: readonly string[] | undefined;
+  /** `dc_x=my-source` each. */
+  readonly source?: readonly string[] | undefined;
+  /** `ti_x={"cron":"0 8 * * *"}` each. */
+  readonly schedule?: readonly string[] | undefined;
+  readonly prompt?: boolean | undefined;
+}
+
+export interface Stand {
+  readonly accounts: Record<string, string>;
+  readonly sources: Record<string, string>;
+  readonly schedules: Record<string, JsonObject>;
+}
+
+/** Throws PD_BAD_INPUT. */
+export function standOf({ account = [], source = [], schedule = [] }: StandFlags): Stand {
+  const pairs = (given: readonly string[], flag: string): Record<string, string> => Object.fromEntries(given.map((pair) => splitPair(pair, flag)));
+  const schedules = Object.entries(pairs(schedule, "--schedule")).map(([id, text]): [string, JsonObject] => [id, scheduleOf(text)]);
+  return { accounts: pairs(account, "--account"), sources: pairs(source, "--source"), schedules: Object.fromEntries(schedules) };
+}
+
+/** A schedule is given as a timer is, or as a cron expression or a number of seconds. */
+function scheduleOf(text: string): JsonObject {
+  const given = text.startsWith("{") ? parseJson(text) : undefined;
+  if (isJsonObject(given)) return given;
+  return /^\d+$/.test(text) ? { intervalSeconds: Number(text) } : { cron: text };
+}
+
+interface Sending {
+  readonly folder: WorkflowFolder;
+  readonly flags: StandFlags;
+  readonly name?: string | undefined;
+  readonly env: Record<string, string>;
+  /** Although the folder notes which workflow it is. */
+  readonly isNew?: boolean | undefined;
+}
+
+/** What became of a folder. */
+export interface Sent {
+  readonly workflow: WorkflowRecord;
+  readonly isNew: boolean;
+}
+
+/** Deploys the folder, or updates the workflow that it is; a person is asked for accounts that its file names and this server does not know. */
+export async function sendWorkflow(cli: CliContext, client: Client, { folder, flags, name, env, isNew = false }: Sending): Promise<Sent> {
+  const { files, id } = folder;
+  const known = isNew || id === undefined ? undefined : await knownWorkflow(client, id);
+  const { ".workflow.state": _own, ...others } = files;
+  const request = { files: isNew ? others : files, name, env };
+  const stand = standOf(flags);
+  for (;;) {
+    try {
+      const sending = known === undefined ? client.workflows.deploy({ ...request, ...stand }) : client.workflows.update(known.id, { ...request, ...stand });
+      const workflow = await withSpinner(cli, "Deploying", sending);
+      if (workflow.id !== id) await noteId(folder, workflow.id);
+      return { workflow, isNew: known === undefined };
+    } catch (error) {
+      const missing = missingAccounts(error);
+      if (missing.length === 0 || !canAsk(cli, flags)) throw error;
+      for (const one of missing) stand.accounts[one.id] = await askAccount(cli, client, one);
+    }
+  }
+}
+
+async function knownWorkflow(client: Client, id: string): Promise<WorkflowRecord | undefined> {
+  return client.workflows.get(id).catch((error: unknown) => {
+    if (error instanceof PdError && error.code === "PD_WORKFLOW_NOT_FOUND") return undefined;
+    throw error;
+  });
+}
+
+interface MissingAccount {
+  readonly id: string;
+  readonly app: string;
+  readonly steps: string;
+}
+
+function missingAccounts(error: unknown): readonly MissingAccount[] {
+  const accounts = error instanceof PdError && error.code === "PD_ACCOUNT_NOT_FOUND" ? error.details?.["accounts"] : undefined;
+  return (Array.isArray(accounts) ? accounts : []).flatMap((one) =>
+    isJsonObject(one) ? [{ id: String(one["id"]), app: String(one["app"]), steps: Array.isArray(one["steps"]) ? one["steps"].join(", ") : "" }] : [],
+  );
+}
+
+/** Throws PD_ACCOUNT_NOT_FOUND when there is none to choose from. */
+async function askAccount(cli: CliContext, client: Client, { id, app, steps }: MissingAccount): Promise<string> {
+  const known = (await client.accounts.list({ app, limit: 1000 })).data;
+  if (known.length === 0)
+    throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot deploy: ${steps} needs an account of ${app}, and there is none`, { fix: `pd accounts connect ${app}` });
+  const choices = known.map(({ id: value, name }) => ({ name: `${name ?? value}  ${value}`, value }));
+  const question = { message: `Which account of ${app} is ${id} (${steps})?`, source: () => choices };
+  return holdingTerminal(() => search(question, { input: cli.stdin, output: cli.stderr }));
+}
+
+/** What was deployed, as it will run, and how to go on with it. */
+export function printSent(cli: CliContext, { workflow, isNew }: Sent): void {
+  for (const warning of workflow.warnings) printNote(cli, `Warning: ${warning}`);
+  printLine(cli, `${isNew ? "Deployed" : "Updated"} ${workflow.name_slug} (${workflow.id}), version ${workflow.version}`);
+  for (const line of graphOf(workflow)) printLine(cli, line);
+  printNote(cli, `pd runs ${workflow.name_slug} lists its runs, pd logs ${workflow.name_slug} follows what it does`);
+}

@@ -1,0 +1,184 @@
+import { join } from "node:path";
+import type { RunRecord, WorkflowRecord } from "../../api/workflows.ts";
+import type { Client } from "../../client/client.ts";
+import { differenceLines, differencesOf } from "../../client/run-difference.ts";
+import { PdError } from "../../domain/errors.ts";
+import type { CliContext } from "../context.ts";
+import { FileWatcher } from "../dev/file-watcher.ts";
+import { listenToKeys } from "../dev/key-commands.ts";
+import { Timeline } from "../dev/timeline.ts";
+import { coloursFor, printError, printJson, printLine, printNote } from "../reporter.ts";
+import { type StandFlags, printSent, sendWorkflow } from "./deploy-workflow.ts";
+import { type WorkflowFolder, readWorkflowFolder } from "./folder.ts";
+import { untilRest } from "./until-rest.ts";
+import { runLine } from "./workflow-text.ts";
+
+const RETRY_MS = 1000;
+
+interface DevSettings {
+  readonly client: Client;
+  readonly path: string;
+  readonly flags: StandFlags & { readonly name?: string | undefined };
+  readonly env: Record<string, string>;
+  readonly stop: AbortController;
+}
+
+/** `pd dev <folder>`: each save becomes the workflow, and the last run goes again from the first step that changed. */
+export async function openWorkflowSession(cli: CliContext, settings: DevSettings): Promise<void> {
+  const session = new WorkflowSession(cli, settings);
+  try {
+    await session.run();
+  } finally {
+    await session.close();
+  }
+}
+
+class WorkflowSession {
+  readonly #cli: CliContext;
+  readonly #settings: DevSettings;
+  readonly #watcher: FileWatcher;
+  readonly #timeline: Timeline;
+  #workflow: WorkflowRecord | undefined;
+  /** What the folder held when it was last taken up, as text to compare. */
+  #seen = "";
+  #isLost = false;
+  /** Set while nothing is deployed yet. */
+  #firstSave: (() => void) | undefined;
+
+  constructor(cli: CliContext, settings: DevSettings) {
+    this.#cli = cli;
+    this.#settings = settings;
+    this.#timeline = new Timeline(cli);
+    this.#watcher = new FileWatcher(() => this.#look());
+  }
+
+  async run(): Promise<void> {
+    const { stop, client } = this.#settings;
+    while (!stop.signal.aborted && this.#workflow === undefined) await this.#attachOrWait();
+    const workflow = this.#workflow;
+    if (workflow === undefined || stop.signal.aborted) return;
+    const { ended } = await this.#timeline.follow(client, workflow.id, stop.signal);
+    this.#greet(workflow);
+    this.#takeKeys();
+    this.#watcher.lookAgain(0);
+    await ended;
+  }
+
+  async close(): Promise<void> {
+    await this.#watcher.close();
+    if (this.#cli.stdin.isTTY === true) this.#cli.stdin.setRawMode(false);
+    this.#cli.stdin.pause();
+  }
+
+  /** A folder that cannot run yet is shown what is wrong with it, and the next save is tried. */
+  async #attachOrWait(): Promise<void> {
+    const { stop } = this.#settings;
+    const saved = new Promise<void>((resolve) => {
+      this.#firstSave = resolve;
+      stop.signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    try {
+      await this.#send(await this.#read());
+      this.#firstSave = undefined;
+      return;
+    } catch (error) {
+      if (error instanceof PdError && ["PD_SERVER_UNREACHABLE", "PD_ACCOUNT_NOT_FOUND"].includes(error.code)) throw error;
+      printError(this.#cli, error);
+      printNote(this.#cli, "Waiting for file change (or ^C to quit)...");
+    }
+    await saved;
+  }
+
+  async #read(): Promise<WorkflowFolder> {
+    const { path } = this.#settings;
+    const folder = await readWorkflowFolder(path);
+    this.#watcher.watch(Object.keys(folder.files).map((name) => join(path, name)));
+    this.#seen = textOf(folder);
+    return folder;
+  }
+
+  async #send(folder: WorkflowFolder): Promise<void> {
+    const { client, flags, env } = this.#settings;
+    const sent = await sendWorkflow(this.#cli, client, { folder, flags, env, name: flags.name });
+    this.#workflow = sent.workflow;
+    this.#isLost = false;
+    if (!this.#cli.isJson) printSent(this.#cli, sent);
+    else printJson(this.#cli, sent.workflow);
+  }
+
+  async #look(): Promise<void> {
+    const { path } = this.#settings;
+    const folder = await readWorkflowFolder(path).catch(() => undefined);
+    // An editor may be half-way through a save.
+    if (folder === undefined || textOf(folder) === this.#seen) return;
+    if (this.#firstSave !== undefined) return this.#firstSave();
+    await this.#save();
+  }
+
+  /** Whatever is wrong is shown, and the version before goes on. */
+  async #save(): Promise<void> {
+    const before = this.#workflow?.version;
+    try {
+      await this.#send(await this.#read());
+    } catch (error) {
+      if (error instanceof PdError && error.code === "PD_SERVER_UNREACHABLE") return this.#retryLater(error);
+      printError(this.#cli, error);
+      return printNote(this.#cli, "The version before goes on");
+    }
+    if (this.#workflow?.version !== before) await this.#goAgain().catch((error: unknown) => printError(this.#cli, error));
+  }
+
+  #retryLater(error: PdError): void {
+    if (!this.#isLost) printError(this.#cli, error);
+    if (!this.#isLost) printNote(this.#cli, "This save will be sent when the server answers again");
+    this.#isLost = true;
+    this.#seen = "";
+    this.#watcher.lookAgain(RETRY_MS);
+  }
+
+  /** The last run goes again from the first step that changed, with what those before it have left. */
+  async #goAgain(): Promise<void> {
+    const { client, stop } = this.#settings;
+    const [last] = this.#workflow === undefined ? [] : await client.workflows.runs(this.#workflow.id, { limit: 1 });
+    if (last === undefined) return printNote(this.#cli, "There is no run yet that could go again: pd run begins one, or press r");
+    const again = await untilRest(client, await client.workflows.rerun(last.id, { from_changed: true }), stop.signal);
+    await this.#showDifference(last, again);
+  }
+
+  async #showDifference(last: RunRecord, again: RunRecord): Promise<void> {
+    const { client } = this.#settings;
+    const differences = differencesOf(await client.workflows.steps(last.id), await client.workflows.steps(again.id));
+    if (this.#cli.isJson)
+      return printJson(this.#cli, { run: again, before: last.id, differences: differences.map(({ namespace, path, kind }) => ({ namespace, path, kind })) });
+    printLine(this.#cli, runLine(again));
+    const colours = coloursFor(this.#cli.stdout, this.#cli);
+    for (const line of differences.flatMap(differenceLines))
+      printLine(this.#cli, `  ${line.startsWith("+") ? colours.green(line) : line.startsWith("-") ? colours.red(line) : colours.dim(line)}`);
+  }
+
+  #greet({ name_slug: slug, triggers }: WorkflowRecord): void {
+    if (this.#cli.isJson) return;
+    const endpoint = triggers.find(({ endpoint_url: url }) => url !== undefined)?.endpoint_url;
+    printLine(this.#cli, `Watching ${this.#settings.path} for ${slug}`);
+    if (endpoint !== undefined) printLine(this.#cli, `Endpoint: ${endpoint}`);
+    if (this.#cli.stdin.isTTY === true) printLine(this.#cli, coloursFor(this.#cli.stdout, this.#cli).dim("r run · q quit"));
+    printLine(this.#cli, "Ready for updates!");
+  }
+
+  #takeKeys(): void {
+    const { stdin } = this.#cli;
+    const { client, stop } = this.#settings;
+    if (stdin.isTTY !== true) return;
+    const press = (key: string): void => {
+      if (key === "q") stop.abort();
+      const id = this.#workflow?.id;
+      if (key === "r" && id !== undefined) client.workflows.start(id).catch((error: unknown) => printError(this.#cli, error));
+    };
+    listenToKeys(stdin, { press, ended: () => stop.abort() });
+  }
+}
+
+/** The note of the id is written by a deploy, and changes nothing. */
+function textOf({ files: { ".workflow.state": _id, ...files } }: WorkflowFolder): string {
+  return JSON.stringify(files);
+}

@@ -1,0 +1,61 @@
+import { readFile, readdir, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
+import { PdError } from "../../domain/errors.ts";
+import { isWorkflowId } from "../../domain/ids.ts";
+
+const WORKFLOW_FILE = "workflow.yaml";
+const STATE_FILE = ".workflow.state";
+/** What steps are made of; other files of the folder stay where they are. */
+const CODE = /\.([mc]?[jt]sx?|json)$/;
+const SKIPPED = new Set(["node_modules"]);
+const MOST_FILES = 2000;
+const MOST_BYTES = 10 * 1024 * 1024;
+
+/** The folder of a workflow that is meant; `undefined`: something else is. */
+export async function workflowFolderOf(target: string): Promise<string | undefined> {
+  const folder = basename(target) === WORKFLOW_FILE ? dirname(target) : target;
+  const found = await stat(join(folder, WORKFLOW_FILE)).catch(() => undefined);
+  return found?.isFile() === true ? folder : undefined;
+}
+
+export interface WorkflowFolder {
+  readonly path: string;
+  /** Path from the folder → text. */
+  readonly files: Record<string, string>;
+  /** That the hosted export, or an earlier deploy, has noted. */
+  readonly id: string | undefined;
+}
+
+/** Reads what a workflow is made of. Throws PD_BAD_INPUT for more than a workflow can be. */
+export async function readWorkflowFolder(path: string): Promise<WorkflowFolder> {
+  const files: Record<string, string> = {};
+  let bytes = 0;
+  for await (const file of filesIn(path)) {
+    const name = relative(path, file).replaceAll("\\", "/");
+    if (name !== WORKFLOW_FILE && name !== STATE_FILE && !CODE.test(name)) continue;
+    const text = await readFile(file, "utf8");
+    files[name] = text;
+    bytes += text.length;
+    if (bytes > MOST_BYTES || Object.keys(files).length > MOST_FILES)
+      throw new PdError("PD_BAD_INPUT", `Cannot read the workflow in ${path}: it has more than ${MOST_FILES} files or ${MOST_BYTES} bytes of code`, {
+        fix: "Give the folder of one workflow",
+      });
+  }
+  const noted = /^id:\s*(\S+)\s*$/m.exec(files[STATE_FILE] ?? "")?.[1];
+  return { path, files, id: isWorkflowId(noted) ? noted : undefined };
+}
+
+async function* filesIn(folder: string): AsyncGenerator<string> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && !entry.name.startsWith(".") && !SKIPPED.has(entry.name)) yield* filesIn(path);
+    if (entry.isFile()) yield path;
+  }
+}
+
+/** Notes the id, so that the next deploy finds the workflow again. */
+export async function noteId({ path }: Pick<WorkflowFolder, "path">, id: string): Promise<void> {
+  const text = `# Written by pd deploy; it tells which workflow this folder is.\nschema: workflow.state/2022.04\nid: ${id}\n`;
+  await writeFile(join(path, STATE_FILE), text);
+}

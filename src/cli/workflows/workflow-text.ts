@@ -1,0 +1,92 @@
+import type { RunRecord, RunStepRecord, StepShape, WorkflowRecord } from "../../api/workflows.ts";
+import { fields } from "../reporter.ts";
+
+/** What `pd describe` tells of a workflow: facts, then a picture of its steps. */
+export function describedWorkflow(record: WorkflowRecord): string {
+  const { concurrency, throttle, retries, timeout, record: records } = record.settings;
+  const facts = fields([
+    ["id", record.id],
+    ["name", record.name],
+    ["slug", record.name_slug],
+    ["version", String(record.version)],
+    ["active", record.active ? "yes" : "no"],
+    ["variables", record.env.join(", ")],
+    ["runs at once", concurrency],
+    ["throttle", throttle],
+    ["retries of a step", retries],
+    ["seconds a step", timeout],
+    ["records calls", records === true ? "yes" : undefined],
+    ...Object.entries(record.accounts).map(([id, own]): [string, string] => [`account ${id}`, own]),
+    ["runs", runCounts(record)],
+  ]);
+  return `${facts}\n\n${graphOf(record).join("\n")}`;
+}
+
+function runCounts({ runs }: WorkflowRecord): string {
+  const counted = Object.entries(runs).filter(([, count]) => count > 0);
+  return counted.length === 0 ? "none yet" : counted.map(([state, count]) => `${count} ${state}`).join(", ");
+}
+
+/** The steps in the order in which they run, branches and loops set in. */
+export function graphOf({ triggers, steps }: Pick<WorkflowRecord, "triggers" | "steps">): string[] {
+  const heads = triggers.map((trigger) => {
+    const { kind, id, endpoint_url: url, emitter, event_name: channel, configured_props: props } = trigger;
+    const detail = url ?? emitter ?? (props === undefined ? (id ?? "") : JSON.stringify(props["timer"]));
+    const on = channel === undefined ? "" : ` on ${channel}`;
+    return `● ${kind} ${detail}${on}${id === undefined ? " (nothing emits this yet)" : ""}`;
+  });
+  return [...(heads.length === 0 ? ["● by hand"] : heads), ...listed(steps)];
+}
+
+function listed(steps: readonly StepShape[]): string[] {
+  return steps.flatMap((step, index) => {
+    const isLast = index === steps.length - 1;
+    const inner = (step.branches ?? []).flatMap(({ name, steps: own }) =>
+      own.length === 0 ? [] : [`◇ ${name === "[]" ? "each item" : name}`, ...listed(own)],
+    );
+    return [`${isLast ? "└─" : "├─"} ${step.namespace}${detailOf(step)}`, ...inner.map((line) => `${isLast ? "  " : "│ "} ${line}`)];
+  });
+}
+
+function detailOf({ kind, value, component_key: key, component_path: path, savedComponent }: StepShape): string {
+  if (kind === "code") return `  ${key === undefined ? `./${path ?? ""}` : `${key}@${savedComponent?.version ?? ""}`}`;
+  return `  ${kind}${value === undefined ? "" : ` ${typeof value === "string" ? value : JSON.stringify(value)}`}`;
+}
+
+const SIGNS: Readonly<Record<RunRecord["state"], string>> = { running: "▶", waiting: "◷", succeeded: "✔", failed: "✖", cancelled: "⊘" };
+
+/** One line a run. */
+export function runLine({ id, state, version, started_at_ms: at, ended_at_ms: end, failure, reason, rerun_of: of, trigger }: RunRecord): string {
+  const took = end === undefined ? "" : ` ${end - at} ms`;
+  const why = failure === undefined ? (reason ?? "") : `${failure.namespace}: ${failure.message}`;
+  const origin = of === undefined ? trigger.kind : `${trigger.kind}, again after ${of}`;
+  return [`${SIGNS[state]} ${state}`, new Date(at).toISOString(), id, `version ${version}`, `${origin}${took}`, why].filter((part) => part !== "").join("  ");
+}
+
+const STEP_SIGNS: Readonly<Record<RunStepRecord["state"], string>> = { done: "✔", failed: "✖", waiting: "◷", again: "↻", begun: "▶" };
+
+/** A step of a run with what it left, and why it waits or failed. */
+export function stepLines({
+  path,
+  namespace,
+  state,
+  attempt,
+  duration_ms: ms,
+  exports,
+  message,
+  outcome,
+  pause,
+  copied_from: copied,
+  decision,
+}: RunStepRecord): string[] {
+  const tries = attempt > 1 ? `, attempt ${attempt}` : "";
+  const where = copied === undefined ? `${ms} ms` : `as in ${copied}`;
+  const left = Object.entries(exports).map(([name, value]) => `     ${name}: ${JSON.stringify(value)}`);
+  return [
+    `${STEP_SIGNS[state]} ${namespace.padEnd(20)} ${path.padEnd(8)} ${where}${tries}`,
+    ...(decision === undefined ? [] : [`     ${Array.isArray(decision) ? `${decision.length} items` : `decided ${JSON.stringify(decision)}`}`]),
+    ...left,
+    ...(outcome === "returned" ? [] : [`     ${message}`]),
+    ...(pause === undefined ? [] : [`     waits (${pause.kind}) until ${new Date(pause.until_ms).toISOString()}`]),
+  ];
+}

@@ -1,0 +1,62 @@
+import type { RunStepRecord } from "../api/workflows.ts";
+import { isSameJson } from "../domain/json.ts";
+
+/** How a step of a run that was repeated came out, beside how it did before. */
+export interface StepDifference {
+  readonly path: string;
+  readonly namespace: string;
+  /** `taken`: it was not run again. */
+  readonly kind: "same" | "changed" | "new" | "gone" | "taken";
+  readonly before?: RunStepRecord;
+  readonly after?: RunStepRecord;
+}
+
+/** In the order of the new run; steps that it did not come to stand at the end. */
+export function differencesOf(before: readonly RunStepRecord[], after: readonly RunStepRecord[]): readonly StepDifference[] {
+  const known = new Map(before.map((step) => [`${step.namespace} ${itemsOf(step)}`, step]));
+  const differences = after.map((step): StepDifference => {
+    const { path, namespace } = step;
+    const key = `${namespace} ${itemsOf(step)}`;
+    const old = known.get(key);
+    known.delete(key);
+    if (old === undefined) return { path, namespace, kind: "new", after: step };
+    if (step.copied_from !== undefined) return { path, namespace, kind: "taken", before: old, after: step };
+    return { path, namespace, kind: isSame(old, step) ? "same" : "changed", before: old, after: step };
+  });
+  return [...differences, ...[...known.values()].map((step): StepDifference => ({ path: step.path, namespace: step.namespace, kind: "gone", before: step }))];
+}
+
+/** The items of the loops around it. */
+function itemsOf({ path }: RunStepRecord): string {
+  return [...path.matchAll(/\[\d+\]/g)].join("");
+}
+
+function isSame(before: RunStepRecord, after: RunStepRecord): boolean {
+  return (
+    before.outcome === after.outcome &&
+    before.message === after.message &&
+    isSameJson(before.exports, after.exports) &&
+    isSameJson(before.decision, after.decision)
+  );
+}
+
+/** A step as one line, or two where it has changed. */
+export function differenceLines({ namespace, kind, before, after }: StepDifference): readonly string[] {
+  switch (kind) {
+    case "taken":
+      return [`= ${namespace} (not run again)`];
+    case "same":
+      return [`= ${namespace}`];
+    case "new":
+      return [`+ ${namespace} ${cameOut(after)}`];
+    case "gone":
+      return [`- ${namespace} ${cameOut(before)}`];
+    case "changed":
+      return [`- ${namespace} ${cameOut(before)}`, `+ ${namespace} ${cameOut(after)}`];
+  }
+}
+
+function cameOut(step: RunStepRecord | undefined): string {
+  if (step === undefined) return "";
+  return step.outcome === "returned" ? JSON.stringify(step.exports) : step.message;
+}

@@ -1,0 +1,139 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { PdHome, collect, killHard } from "../support/pd.ts";
+import { codeStep, workflowOf } from "../support/workflows.ts";
+import { eventually } from "../support/eventually.ts";
+
+/** Writes a folder, and returns its path. */
+async function folderOf(home: PdHome, files: Record<string, string>, name = "flow"): Promise<string> {
+  for (const [path, text] of Object.entries(files)) await home.file(join(name, path), text);
+  return join(home.folder, name);
+}
+
+describe("pd with a workflow's folder", () => {
+  it("begins one, deploys it, runs it, shows its runs and its steps, and deploys it again as the same", async () => {
+    const home = await PdHome.inProcess();
+    expect((await home.pd("init", "workflow", "Say hello")).stdout).toBe("Wrote say-hello/workflow.yaml; run it with: pd dev say-hello\n");
+    const folder = join(home.folder, "say-hello");
+    const deployed = await home.pd("deploy", folder);
+    expect(deployed.stdout).toMatch(/^Deployed say-hello \(p_\w+\), version 1\n● http http:\S+\n└─ greet {2}\.\/greet\/entry\.mjs\n/);
+    const id = /p_\w+/.exec(deployed.stdout)?.[0] ?? "";
+    expect(await readFile(join(folder, ".workflow.state"), "utf8")).toContain(`id: ${id}`);
+    const run = await home.pd("run", "say-hello");
+    expect([run.code, run.stdout]).toEqual([0, expect.stringMatching(/✔ succeeded .*\n {2}✔ greet .*\n {7}\$summary: "Hello world"\n/)]);
+    expect((await home.pd("runs", "say-hello")).stdout).toMatch(/^✔ succeeded .*version 1 .*manual/);
+    expect((await home.pd("list", "workflows")).stdout).toMatch(/say-hello +p_\w+ +yes +1 +1 +1 +0/);
+    expect((await home.pd("deploy", folder)).stdout).toContain(`Updated say-hello (${id}), version 1`);
+    expect((await home.pd("deploy", folder, "--new")).stdout).toMatch(/^Deployed say-hello-2 /);
+    expect((await home.pd("describe", id)).stdout).toMatch(/runs: +1 succeeded[\s\S]*└─ greet/);
+    expect((await home.pd("delete", id)).stdout).toBe(`Deleted say-hello (${id})\n`);
+  });
+
+  it("mends a failed run by an edit, from the step that failed, one and in bulk", async () => {
+    const home = await PdHome.inProcess();
+    const steps = { first: codeStep("return 20;"), second: codeStep("return steps.first.$return_value + missing;") };
+    const head = "settings: { retries: 0 }\n";
+    await home.pd("deploy", await folderOf(home, workflowOf(steps, { head })));
+    const failed = await home.pd("run", "test-flow");
+    expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining("second: ReferenceError: missing is not defined")]);
+    await home.pd("run", "test-flow");
+    const run = /run_\w+/.exec(failed.stdout)?.[0] ?? "";
+    await home.pd("deploy", await folderOf(home, workflowOf({ ...steps, second: codeStep("return steps.first.$return_value + 1;") }, { head })));
+    const again = await home.pd("rerun", run);
+    expect([again.code, again.stdout]).toEqual([
+      0,
+      expect.stringMatching(/again after run_\w+[\s\S]*✔ first .* as in run_\w+[\s\S]*✔ second[\s\S]*\$return_value: 21/),
+    ]);
+    expect((await home.pd("rerun", "test-flow", "--failed", "--since", "1h")).stdout).toMatch(/^2 runs begin again/);
+    expect((await home.pd("versions", "test-flow", "1")).stdout).toContain("-export default");
+    expect((await home.pd("rollback", "test-flow")).stdout).toContain("from version 2: it runs version 3, which is 1 again");
+  });
+
+  it("says which accounts of elsewhere are missing, maps them once, and remembers", async () => {
+    const home = await PdHome.inProcess();
+    const files = workflowOf({ only: codeStep("return this.demo.$auth.api_key.length;", 'demo: { type: "app", app: "demo" }') });
+    const folder = await folderOf(home, { ...files, "workflow.yaml": `${files["workflow.yaml"]}  props:\n    demo: { authProvisionId: apn_elsewhere }\n` });
+    const refused = await home.pd("deploy", folder);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/PD_ACCOUNT_NOT_FOUND[\s\S]*apn_elsewhere of demo, for only[\s\S]*--account apn_elsewhere=/),
+    ]);
+    for (const name of ["one", "two"]) await home.pd("accounts", "connect", "demo", "--field", `api_key=${name}`, "--name", name);
+    expect((await home.pd("deploy", folder, "--account", "apn_elsewhere=two")).code).toBe(0);
+    expect((await home.pd("deploy", folder)).code).toBe(0);
+    expect((await home.pd("run", "test-flow")).stdout).toContain("$return_value: 3");
+    const deleted = await home.pd("accounts", "delete", "two");
+    expect(deleted.stderr).toContain("test-flow would lose it");
+  });
+});
+
+describe("pd dev with a workflow's folder", () => {
+  it("runs the last run again from the step that was saved, and shows what became different", async () => {
+    const home = await PdHome.make();
+    const steps = { first: codeStep("return Math.random();"), second: codeStep("return 'old';"), third: codeStep("return steps.second.$return_value + '!';") };
+    const child = home.spawn(["dev", await folderOf(home, workflowOf(steps))]);
+    const [stdout, stderr] = [collect(child, "stdout"), collect(child, "stderr")];
+    const shows = (text: string) => eventually(async () => (stdout() + stderr()).includes(text));
+    await shows("Ready for updates!");
+    await home.pd("run", "test-flow");
+    await home.file("flow/second/entry.js", codeStep("return 'new';"));
+    await shows('+ third {"$return_value":"new!"}');
+    expect(stdout()).toMatch(
+      /again after run_\w+ .*\n {2}= first \(not run again\)\n {2}- second .*"old".*\n {2}\+ second .*"new".*\n {2}- third .*\n {2}\+ third/,
+    );
+    await home.file("flow/second/entry.js", "export default {");
+    await shows("The version before goes on");
+    expect(stderr()).toContain("PD_BUILD_FAILED");
+    const closed = once(child, "close");
+    child.kill("SIGINT");
+    await closed;
+  });
+});
+
+/** Kills of one round of the test; by hand more are worth the time. */
+const KILLS = Number(process.env["KILLS"] ?? 10);
+const STEPS = Array.from({ length: 10 }, (_empty, index) => `step${index}`);
+
+describe("a server that is killed", () => {
+  it("leaves a delay that goes on after the next start, and costs no process meanwhile", async () => {
+    const home = await PdHome.make();
+    const steps = { first: codeStep("$.send.emit('first');"), wait: codeStep("$.flow.delay(1500);"), last: codeStep("$.send.emit('last');") };
+    const server = await home.up();
+    await home.pd("deploy", await folderOf(home, workflowOf(steps)));
+    await home.pd("run", "test-flow");
+    await killHard(server.child);
+    await home.up();
+    await eventually(async () => (await home.pd("runs", "test-flow", "--state", "succeeded")).stdout.includes("succeeded"));
+    expect((await home.pd("events", "test-flow")).stdout).toBe('"first"\n"last"\n');
+  });
+
+  it("in any step: each step's commit is there once, in order, and no acknowledged request is lost", async () => {
+    const home = await PdHome.make();
+    const code = (namespace: string) =>
+      codeStep(`await new Promise((end) => setTimeout(end, 15)); $.send.emit({ n: steps.trigger.event.body, step: "${namespace}" });`);
+    const files = workflowOf(Object.fromEntries(STEPS.map((namespace) => [namespace, code(namespace)])), { head: "triggers:\n- http: {}\n" });
+    const folder = await folderOf(home, files);
+    let server = await home.up();
+    const { triggers } = await home.json("deploy", folder);
+    const [trigger] = Array.isArray(triggers) ? triggers : [];
+    const path = new URL(typeof trigger === "object" && trigger !== null && "endpoint_url" in trigger ? String(trigger["endpoint_url"]) : "").pathname;
+    for (let n = 0; n < KILLS; n++) {
+      const answer = await fetch(`${server.endpointUrl}${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: String(n) });
+      expect(answer.status).toBe(200);
+      // Each kill meets another step.
+      const met = STEPS[n % STEPS.length];
+      await eventually(async () => {
+        const { data: events } = await server.api.get("/v1/workflows/test-flow/event_summaries?limit=1000");
+        return n % STEPS.length === 0 || JSON.stringify(events).includes(`{"n":${n},"step":"${STEPS[(n % STEPS.length) - 1]}"}`) || met === undefined;
+      });
+      await killHard(server.child);
+      server = await home.up();
+    }
+    await eventually(async () => (await home.pd("runs", "test-flow", "-n", "1000", "--state", "succeeded")).stdout.split("\n").length > KILLS);
+    const events: unknown = await home.json("events", "test-flow", "-n", "1000");
+    const seen = (Array.isArray(events) ? events : []).map(({ event }) => event);
+    for (let n = 0; n < KILLS; n++) expect([n, seen.filter((event) => event.n === n).map(({ step }) => step)]).toEqual([n, STEPS]);
+  });
+});

@@ -1,0 +1,348 @@
+import { describe, expect, it } from "vitest";
+import { dataOf, listOf } from "../support/api.ts";
+import { TestServer, eventually } from "../support/runtime.ts";
+import { codeStep, deployWorkflow, exportsOf, workflowOf } from "../support/workflows.ts";
+
+describe("a run", () => {
+  it("goes through its steps, each of which sees what those before have exported", async () => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(
+      server,
+      workflowOf({
+        first: codeStep('$.export("$summary", "made " + steps.trigger.event.name); $.export("half", 21); return { list: [1, 2] };'),
+        second: "export default async ({ steps }) => steps.first.half * steps.first.$return_value.list.length;",
+      }),
+    );
+    const run = await workflow.run({ name: "Ada" });
+    expect([run["state"], exportsOf(run, "first"), exportsOf(run, "second")]).toEqual([
+      "succeeded",
+      { $summary: "made Ada", half: 21, $return_value: { list: [1, 2] } },
+      { $return_value: 42 },
+    ]);
+  });
+
+  it("fills expressions into props: values of any type, texts, and code", async () => {
+    const server = await TestServer.inMemory();
+    const files = workflowOf({
+      first: codeStep("return { id: 7, tags: ['a', 'b'] };"),
+      second: codeStep(
+        "return { whole: this.whole, text: this.text, code: this.code, gone: this.gone };",
+        'whole: { type: "object" }, text: { type: "string" }, code: { type: "integer" }, gone: { type: "string", optional: true }',
+      ),
+    });
+    const yaml = files["workflow.yaml"]?.concat(`  props:
+    whole: "{{steps.first.$return_value}}"
+    text: "no. {{steps.first.$return_value.id}}: {{steps.first.$return_value.tags}}"
+    code: "{{steps.first.$return_value.tags.length * 10 + steps.trigger.event.more}}"
+    gone: "{{steps.first.nothing}}"
+`);
+    const workflow = await deployWorkflow(server, { ...files, "workflow.yaml": yaml ?? "" });
+    expect(exportsOf(await workflow.run({ more: 2 }), "second")).toEqual({
+      $return_value: { whole: { id: 7, tags: ["a", "b"] }, text: 'no. 7: ["a","b"]', code: 22 },
+    });
+  });
+
+  it("ends as a success where a step says so", async () => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(server, workflowOf({ first: codeStep('return $.flow.exit("enough");'), second: codeStep("return 1;") }));
+    const run = await workflow.run();
+    expect([run["state"], run["reason"], run.steps.length]).toEqual(["succeeded", "enough", 1]);
+  });
+
+  it("that fails tells $errors, and is run again from the step that failed on the mended file", async () => {
+    const server = await TestServer.inMemory();
+    const head = "settings:\n  retries: 0\n";
+    const good = { first: codeStep("return Math.random();") };
+    const workflow = await deployWorkflow(
+      server,
+      workflowOf({ ...good, second: codeStep('throw new Error("not today");'), third: codeStep("return steps.first.$return_value;") }, { head }),
+    );
+    const failed = await workflow.run({ n: 1 });
+    expect([failed["state"], failed["failure"]]).toMatchObject(["failed", { namespace: "second", message: expect.stringContaining("Error: not today") }]);
+    const [error] = listOf(await server.api.get(`${workflow.path}/$errors/event_summaries`));
+    expect(error).toMatchObject({
+      event: { error: { msg: "not today" }, original_event: { n: 1 }, original_context: { workflow_id: workflow.id, namespace: "second" } },
+    });
+    await workflow.update({ files: workflowOf({ ...good, second: codeStep("return 2;"), third: codeStep("return steps.first.$return_value;") }, { head }) });
+    const again = await workflow.rest(dataOf(await server.api.post(`/v1/runs/${String(failed["id"])}/rerun`)));
+    expect([again["state"], again["rerun_of"], again["version"]]).toEqual(["succeeded", failed["id"], 2]);
+    expect(exportsOf(again, "third")).toEqual(exportsOf(failed, "first"));
+  });
+
+  it("tries a failed step again by the policy, which sees what happened", async () => {
+    const server = await TestServer.inMemory();
+    const code = codeStep('if ($.context.attempt === 1) throw new Error("busy"); return $.context.attempt;');
+    const workflow = await deployWorkflow(server, workflowOf({ only: code }));
+    const waiting = await workflow.run();
+    expect([waiting["state"], waiting.steps[0]]).toMatchObject([
+      "waiting",
+      { state: "waiting", pause: { kind: "retry" }, exports: { $attempt: { error: { message: expect.stringContaining("Error: busy") } } } },
+    ]);
+    expect(listOf(await server.api.get(`${workflow.path}/$errors/event_summaries`))).toEqual([]);
+    const resumed = dataOf(await server.api.post(`/v1/runs/${String(waiting["id"])}/resume`));
+    expect(exportsOf(await workflow.rest(resumed), "only")).toEqual({ $return_value: 2 });
+  });
+
+  it("waits as long as a step asks, and goes on when its address is called, once", async () => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(
+      server,
+      workflowOf({
+        ask: codeStep("const { resume_url } = $.flow.suspend(); return resume_url;"),
+        after: codeStep("return steps.ask.$resume_data.body.answer;"),
+      }),
+    );
+    const waiting = await workflow.run();
+    const { $return_value: url } = exportsOf(waiting, "ask") as { $return_value: string };
+    expect([waiting["state"], url]).toEqual(["waiting", expect.stringContaining("/resume/")]);
+    const call = () => fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: '{"answer":"yes"}' });
+    expect([(await call()).status, (await call()).status]).toEqual([200, 404]);
+    expect(exportsOf(await workflow.rest(waiting), "after")).toEqual({ $return_value: "yes" });
+  });
+
+  it("goes on by itself when a delay is over", async () => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(server, workflowOf({ wait: codeStep("$.flow.delay(50);"), after: codeStep("return 1;") }));
+    await workflow.start();
+    const [run] = await workflow.runsOnce(1);
+    expect(run).toMatchObject({ state: "succeeded" });
+  });
+
+  it("runs a step again that wishes so, and counts", async () => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(
+      server,
+      workflowOf({
+        poll: codeStep(
+          "const { runs, context } = $.context.run; if (runs < 3) return $.flow.rerun(1, { seen: (context?.seen ?? 0) + runs }); return { runs, context };",
+        ),
+      }),
+    );
+    await workflow.start();
+    const [run] = await workflow.runsOnce(1);
+    expect(exportsOf(await workflow.rest(run ?? {}), "poll")).toEqual({ $return_value: { runs: 3, context: { seen: 3 } } });
+  });
+
+  it("that is cancelled begins no further step", async () => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(server, workflowOf({ wait: codeStep("$.flow.suspend();"), after: codeStep("return 1;") }));
+    const waiting = await workflow.run();
+    expect(await server.api.post(`/v1/runs/${String(waiting["id"])}/cancel`)).toMatchObject({ data: { state: "cancelled" } });
+    await expect(server.api.post(`/v1/runs/${String(waiting["id"])}/cancel`)).rejects.toMatchObject({ code: "PD_CONFLICT" });
+    await expect(server.api.post(`/v1/runs/${String(waiting["id"])}/resume`)).rejects.toMatchObject({ code: "PD_CONFLICT" });
+  });
+});
+
+describe("a trigger", () => {
+  it("by HTTP begins a run with the request as its event, and answers at once", async () => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(
+      server,
+      workflowOf({ only: codeStep("return steps.trigger.event.body.n + 1;") }, { head: "triggers:\n- id: hi_abc1234\n" }),
+    );
+    const answer = await fetch(`${workflow.endpoint}/sub?x=1`, { method: "POST", body: '{"n":1}', headers: { "content-type": "application/json" } });
+    expect([answer.status, await answer.json()]).toMatchObject([200, { status: "ok" }]);
+    const [run] = await workflow.runsOnce(1);
+    expect(exportsOf(await workflow.rest(run ?? {}), "only")).toEqual({ $return_value: 2 });
+  });
+
+  it("by HTTP is answered by $.respond where a step has one", async () => {
+    const server = await TestServer.inMemory();
+    const files = workflowOf(
+      {
+        first: codeStep("if (steps.trigger.event.query.now) await $.respond({ status: 202, body: 'soon', immediate: true });"),
+        second: codeStep("if (!steps.trigger.event.query.none) await $.respond({ status: 201, headers: { 'x-own': 'yes' }, body: { n: 1 } });"),
+      },
+      { head: "triggers:\n- id: hi_abc1234\n" },
+    );
+    const workflow = await deployWorkflow(server, files);
+    const answer = await fetch(workflow.endpoint);
+    expect([answer.status, answer.headers.get("x-own"), await answer.json()]).toEqual([201, "yes", { n: 1 }]);
+    expect([(await fetch(`${workflow.endpoint}?now=1`)).status, (await fetch(`${workflow.endpoint}?none=1`)).status]).toEqual([202, 400]);
+  });
+
+  it("by a source, and by another workflow, begins a run for each event", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(
+      'export default { name: "numbers", version: "1", props: { http: "$.interface.http" }, run(event) { this.$emit({ n: event.body }); } };',
+    );
+    const first = await deployWorkflow(
+      server,
+      workflowOf(
+        { send: codeStep("$.send.emit({ raw_event: { twice: steps.trigger.event.n * 2 } });") },
+        { name: "First", head: `triggers:\n- id: ${source.id}\n` },
+      ),
+    );
+    const second = await deployWorkflow(
+      server,
+      workflowOf({ take: codeStep("return steps.trigger.event.twice;") }, { name: "Second", head: "triggers:\n- workflow: first\n" }),
+    );
+    await fetch(source.endpoint, { method: "POST", body: "21", headers: { "content-type": "application/json" } });
+    const [run] = await second.runsOnce(1);
+    expect(exportsOf(await second.rest(run ?? {}), "take")).toEqual({ $return_value: 42 });
+    expect(await first.payloads()).toEqual([{ twice: 42 }]);
+  });
+
+  it("by a schedule begins runs that know it", async () => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(
+      server,
+      workflowOf({ only: codeStep("return steps.trigger.event.interval_seconds;") }, { head: "triggers:\n- schedule: { intervalSeconds: 1 }\n" }),
+    );
+    const [run] = await workflow.runsOnce(1);
+    expect(exportsOf(await workflow.rest(run ?? {}), "only")).toEqual({ $return_value: 1 });
+    expect(workflow.record["triggers"]).toMatchObject([{ kind: "schedule", configured_props: { timer: { intervalSeconds: 1 } } }]);
+  });
+
+  it("of a workflow is no source of its own: it is in no list and cannot be changed", async () => {
+    const server = await TestServer.inMemory();
+    await deployWorkflow(server, workflowOf({ only: codeStep("return 1;") }, { head: "triggers:\n- id: hi_abc1234\n" }));
+    expect(listOf(await server.api.get("/v1/users/me/sources"))).toEqual([]);
+    await expect(server.api.delete("/v1/sources/hi_abc1234")).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
+  });
+});
+
+describe("control flow", () => {
+  it("takes one branch, does branches at the same time, and goes over lists", async () => {
+    const server = await TestServer.inMemory();
+    const yaml = `schema: workflow/2022.04
+name: Flow
+steps:
+- namespace: list
+  uses: ./list.js
+- namespace: large
+  if: "{{steps.list.$return_value.length > 2}}"
+  then:
+  - namespace: yes
+    uses: ./yes.js
+  else:
+  - namespace: no
+    uses: ./yes.js
+- namespace: both
+  parallel:
+    left:
+    - { namespace: l, uses: ./yes.js }
+    right:
+    - { namespace: r, uses: ./yes.js }
+- namespace: each
+  for_each: "{{steps.list.$return_value}}"
+  concurrency: 2
+  steps:
+  - namespace: square
+    uses: ./square.js
+    props: { n: "{{steps.each.item}}" }
+- namespace: sum
+  uses: ./sum.js
+`;
+    const workflow = await deployWorkflow(server, {
+      "workflow.yaml": yaml,
+      "list.js": codeStep("return [1, 2, 3];"),
+      "yes.js": codeStep("return Object.keys(steps);"),
+      "square.js": codeStep("return this.n ** 2;", 'n: "integer"'),
+      "sum.js": codeStep("return [steps.each.$return_value, steps.yes.$return_value, steps.no, steps.l.$return_value, steps.r.$return_value];"),
+    });
+    const run = await workflow.run();
+    const before = ["trigger", "list", "large", "yes"];
+    expect([run["state"], exportsOf(run, "sum")]).toEqual(["succeeded", { $return_value: [[1, 4, 9], ["trigger", "list", "large"], null, before, before] }]);
+  });
+});
+
+describe("a folder", () => {
+  it("that cannot run is refused with its lines, and nothing is left of it", async () => {
+    const server = await TestServer.inMemory();
+    const yaml = `schema: workflow/2022.04
+name: Bad
+steps:
+- namespace: py
+  runtime: python3.9
+  uses: ./py/entry.py
+- namespace: ok
+  uses: ./missing.js
+- namespace: ok
+  uses: "not a key"
+`;
+    await expect(deployWorkflow(server, { "workflow.yaml": yaml })).rejects.toMatchObject({
+      code: "PD_BUILD_FAILED",
+      message: expect.stringMatching(/workflow\.yaml:5.*python3\.9[\s\S]*workflow\.yaml:10/),
+    });
+    await expect(deployWorkflow(server, workflowOf({ broken: "export default {" }))).rejects.toMatchObject({ code: "PD_BUILD_FAILED" });
+    await expect(deployWorkflow(server, workflowOf({ broken: codeStep("", 'db: "$.service.db"') }))).rejects.toMatchObject({ code: "PD_NOT_A_COMPONENT" });
+    expect(listOf(await server.api.get("/v1/workflows"))).toEqual([]);
+  });
+
+  it("is updated as a version of its own, on which new runs run, and goes back", async () => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(server, workflowOf({ wait: codeStep("$.flow.suspend();"), only: codeStep("return 1;") }));
+    const old = await workflow.run();
+    await workflow.update({ files: workflowOf({ only: codeStep("return 2;") }) });
+    expect(exportsOf(await workflow.run(), "only")).toEqual({ $return_value: 2 });
+    await server.api.post(`/v1/runs/${String(old["id"])}/resume`);
+    expect(exportsOf(await workflow.rest(old), "only")).toEqual({ $return_value: 1 });
+    expect(dataOf(await server.api.post(`${workflow.path}/rollback`))).toMatchObject({ version: 3 });
+    expect(listOf(await server.api.get(`${workflow.path}/versions`))).toMatchObject([{ number: 3, current: true }, { number: 2 }, { number: 1 }]);
+  });
+
+  it("keeps the id and the endpoint that the export notes", async () => {
+    const server = await TestServer.inMemory();
+    const files = {
+      ...workflowOf({ only: codeStep("return 1;") }, { head: "triggers:\n- id: hi_abc1234\n" }),
+      ".workflow.state": "# do not edit\nschema: workflow.state/2022.04\nid: p_ezCxVPk\n",
+    };
+    const first = await deployWorkflow(server, files);
+    const second = await deployWorkflow(server, files);
+    expect([first.id, second.id === first.id, first.endpoint === second.endpoint]).toEqual(["p_ezCxVPk", false, false]);
+  });
+
+  it("goes with its triggers, runs and events when it is deleted", async () => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(server, workflowOf({ only: codeStep("$.send.emit(1);") }, { head: "triggers:\n- id: hi_abc1234\n" }));
+    const run = await workflow.run();
+    await server.api.delete(workflow.path);
+    await expect(server.api.get(`/v1/runs/${String(run["id"])}`)).rejects.toMatchObject({ code: "PD_RUN_NOT_FOUND" });
+    expect((await fetch(workflow.endpoint)).status).toBe(404);
+  });
+
+  it("is copied with other props", async () => {
+    const server = await TestServer.inMemory();
+    const files = workflowOf({ only: codeStep("return this.word;", 'word: "string"') });
+    const first = await deployWorkflow(server, { ...files, "workflow.yaml": `${files["workflow.yaml"]}  props: { word: one } # kept\n` });
+    const copy = dataOf(
+      await server.api.post("/v1/workflows", { template_id: first.id, steps: [{ namespace: "only", props: { word: "two" } }], settings: { name: "Copy" } }),
+    );
+    const event = dataOf(await server.api.post(`/v1/workflows/${String(copy["id"])}/runs`));
+    const run = await first.rest(event);
+    expect([copy["name_slug"], exportsOf(run, "only")]).toEqual(["copy", { $return_value: "two" }]);
+  });
+});
+
+describe("order and limits", () => {
+  it("with one worker runs follow each other in the order of their events", async () => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(
+      server,
+      workflowOf(
+        { only: codeStep("await new Promise((end) => setTimeout(end, 5 * (5 - steps.trigger.event.body))); $.send.emit(steps.trigger.event.body);") },
+        { head: "settings:\n  concurrency: 1\ntriggers:\n- id: hi_abc1234\n" },
+      ),
+    );
+    for (const n of [0, 1, 2, 3, 4]) await fetch(workflow.endpoint, { method: "POST", body: String(n), headers: { "content-type": "application/json" } });
+    await workflow.runsOnce(5);
+    expect(await workflow.payloads()).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it("a throttle lets so many runs begin in a window, and loses none", async () => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(
+      server,
+      workflowOf({ only: codeStep("return 1;") }, { head: "settings:\n  throttle: { runs: 2, seconds: 1 }\ntriggers:\n- id: hi_abc1234\n" }),
+    );
+    for (const n of [0, 1, 2, 3, 4]) await fetch(workflow.endpoint, { method: "POST", body: String(n) });
+    const runs = await eventually(async () => {
+      const found = await workflow.runs("&states=succeeded");
+      return found.length === 5 && found;
+    });
+    const windows = new Map<number, number>();
+    for (const { started_at_ms: at } of runs) windows.set(Math.floor(Number(at) / 1000), (windows.get(Math.floor(Number(at) / 1000)) ?? 0) + 1);
+    expect(Math.max(...windows.values())).toBe(2);
+  });
+});
