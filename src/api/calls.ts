@@ -69,6 +69,7 @@ export const CALLS = {
     start: "POST /v1/workflows/{id}/runs",
     runs: "GET /v1/workflows/{id}/runs",
     rerunAll: "POST /v1/workflows/{id}/rerun",
+    rehearse: "POST /v1/workflows/{id}/rehearse",
     run: "GET /v1/runs/{id}",
     steps: "GET /v1/runs/{id}/steps",
     rerun: "POST /v1/runs/{id}/rerun",

@@ -114,6 +114,13 @@ const runStep = z.object({
 });
 export type RunStepRecord = z.infer<typeof runStep>;
 
+const rehearsed = z.object({
+  run,
+  before: z.array(runStep),
+  after: z.object({ state: runState, failure: failure.optional(), reason: optionalText, steps: z.array(runStep) }),
+});
+export type RehearsedRunRecord = z.infer<typeof rehearsed>;
+
 const stand = {
   accounts: texts.optional().describe("id in the file → id or name of an account here"),
   sources: texts.optional().describe("id in the file → id or slug of a source or workflow here"),
@@ -190,6 +197,13 @@ export const workflows = {
     summary: "Runs again all runs of these states, each from where it failed, or from a step; the oldest first",
     params: z.object({ states, since_ms: whole(0).default(0), from: optionalText }),
     answer: many(run),
+  }),
+  rehearse: call(CALLS.workflows.rehearse, {
+    tag,
+    summary:
+      "What all runs of these states would come to, each from where it failed, or from a step; nothing is kept, and third parties are answered for by what was recorded",
+    params: z.object({ states, since_ms: whole(0).default(0), from: optionalText }),
+    answer: many(rehearsed),
   }),
   run: call(CALLS.workflows.run, { tag, summary: "Shows a run", answer: one(run) }),
   steps: call(CALLS.workflows.steps, { tag, summary: "The steps of a run with what they were given, exported and took", answer: many(runStep) }),

@@ -1,5 +1,6 @@
 import type { HookName } from "./component.ts";
 import type { Emit } from "./event.ts";
+import type { ThirdParties } from "./exchange.ts";
 import type { DeployedId, InvocationId } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
 import type { Trigger } from "./trigger.ts";
@@ -92,6 +93,8 @@ export interface ActionContext {
   readonly steps: JsonObject;
   /** `$.context`. */
   readonly context: JsonObject;
+  /** Absent: they are asked, and nothing is noted. */
+  readonly thirdParties?: ThirdParties;
 }
 
 /** Expressions of a workflow's props that only JavaScript can tell. */

@@ -15,6 +15,8 @@ export interface StepCommit {
   /** As it is from now on. One that has ended meanwhile stays ended, and the step is noted all the same. */
   readonly run: WorkflowRun;
   readonly record: StepRecord;
+  /** What third parties answered, as JSON text; absent: that is not recorded. */
+  readonly recording?: string;
 }
 
 export interface RunPage {
@@ -66,6 +68,10 @@ export interface WorkflowStore {
   countBegun(workflowId: WorkflowId, since: number): Promise<number>;
   /** In the order in which they were noted last. */
   stepRecords(id: RunId): Promise<readonly StepRecord[]>;
+  /** Path of a step → what third parties answered it the last time, as JSON text. */
+  recordings(id: RunId): Promise<ReadonlyMap<string, string>>;
+  /** Forgets all of them. */
+  dropRecordings(): Promise<void>;
   /** Runs that were at work, oldest first. */
   listRunsAtWork(of: readonly DeployedId[]): Promise<readonly WorkflowRun[]>;
   /** The step that waits for this token. */

@@ -1,9 +1,11 @@
 import type { Account, AccountContent } from "../domain/account.ts";
 import type { DeployedComponent, StoredSource } from "../domain/deployed-component.ts";
+import type { RunId } from "../domain/ids.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import { isOAuthGrant } from "../domain/oauth.ts";
 import type { Registry } from "../domain/registry.ts";
 import type { Webhook, WebhookChange } from "../domain/webhook.ts";
+import type { StepCommit } from "../ports/workflow-store.ts";
 import type { Store } from "../ports/store.ts";
 import { type Vault, sealedWith } from "../ports/vault.ts";
 
@@ -35,12 +37,16 @@ export async function openSealedStore(store: Store, vault: Vault): Promise<Store
     replaceAccount: ({ id, revision }, after) => store.replaceAccount({ id, revision }, seals.sealAccount(after)),
     getAccount: async (id) => opened(await store.getAccount(id), (account) => seals.openAccount(account)),
     listAccounts: async () => (await store.listAccounts()).map((account) => seals.openAccount(account)),
+    commit: (commit) => store.commit(commit.step?.recording === undefined ? commit : { ...commit, step: seals.sealStep(commit.step) }),
+    recordings: async (id) => new Map([...(await store.recordings(id))].map(([path, text]) => [path, vault.open(text, placeOf(id, path))])),
     saveRegistry: (registry) => store.saveRegistry(seals.sealRegistry(registry)),
     listRegistries: async () => (await store.listRegistries()).map((registry) => seals.openRegistry(registry)),
     rotateSecrets() {
       const rotate = async (): Promise<void> => {
         await vault.rotate();
         await reseal(store, { vault, seals });
+        // They are many and of use for a while: none is kept under a key that has gone.
+        await store.dropRecordings();
       };
       // One after the other: an earlier key is given up only when nothing needs it.
       rotating = rotating.then(rotate, rotate);
@@ -105,6 +111,11 @@ async function resealOnce(store: Store, { vault, seals }: { vault: Vault; seals:
 
 function opened<Value>(found: Value | undefined, open: (found: Value) => Value): Value | undefined {
   return found === undefined ? undefined : open(found);
+}
+
+/** Of what third parties answered a step. */
+function placeOf(run: RunId, path: string): string {
+  return `recording ${run} ${path}`;
 }
 
 /** Where nothing was set aside there is nothing to seal. */
@@ -176,6 +187,11 @@ class Seals {
     const place = `webhook ${webhook.id}`;
     const oldSecrets = webhook.oldSecrets.map((old) => ({ ...old, secret: this.#vault.seal(old.secret, place) }));
     return { ...webhook, secret: this.#vault.seal(webhook.secret, place), oldSecrets };
+  }
+
+  sealStep(step: StepCommit): StepCommit {
+    const { recording, run, record } = step;
+    return recording === undefined ? step : { ...step, recording: this.#vault.seal(recording, placeOf(run.id, record.path)) };
   }
 
   sealChange(id: Webhook["id"], change: WebhookChange): WebhookChange {

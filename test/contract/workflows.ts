@@ -125,6 +125,20 @@ export function workflowContract(open: () => Promise<{ store: Store; reopen: () 
       });
     });
 
+    it("keeps what third parties answered its steps the last time, until it is told to forget", async () => {
+      const { store, step } = await withWorkflow();
+      await store.beginRun(workflowRun("run_1"), []);
+      for (const [id, recording] of [
+        ["inv_1", '["first"]'],
+        ["inv_2", '["second"]'],
+      ] as const)
+        await step(id, { run: workflowRun("run_1"), record: record("0"), recording });
+      await step("inv_3", { run: workflowRun("run_1"), record: record("1") });
+      expect([...(await store.recordings("run_1"))]).toEqual([["0", '["second"]']]);
+      await store.dropRecordings();
+      expect([...(await store.recordings("run_1"))]).toEqual([]);
+    });
+
     it("that has ended stays ended, whatever its last steps say", async () => {
       const { store, step } = await withWorkflow();
       await store.beginRun(workflowRun("run_1"), []);

@@ -438,7 +438,7 @@ describe("pd", () => {
     ["a file that is not there", ["deploy", "nowhere.mjs"], "Error [PD_FILE_NOT_FOUND] Cannot read nowhere.mjs: there is no such file"],
     ["a pair that is none", ["deploy", "x.mjs", "--prop", "name"], 'Error [PD_BAD_INPUT] Cannot use --prop "name": it wants name=value'],
     ["a value's file that is not there", ["deploy", "x.mjs", "--prop", "a=@nowhere"], "Error [PD_FILE_NOT_FOUND] Cannot read the value of a"],
-    ["a kind that there is none of", ["list", "things"], 'Error [PD_BAD_INPUT] Cannot list "things": there are sources, components and streams'],
+    ["a kind that there is none of", ["list", "things"], 'Error [PD_BAD_INPUT] Cannot list "things": there are sources, workflows, components and streams'],
     ["a count that is none", ["events", "x", "-n", "abc"], 'Error [PD_BAD_INPUT] Cannot use -n "abc": it wants a whole number from 0 to 1000'],
     ["a port that is none", ["up", "--port", "x"], 'Error [PD_BAD_INPUT] Cannot use --port "x": it wants a number of at least 0'],
   ])("tells what is wrong with %s", async (_title, words, message) => {

@@ -14,7 +14,7 @@ import { silentLog } from "../../src/system/log.ts";
 import { programFile } from "../../src/system/program-files.ts";
 import { openVault } from "../../src/system/secret-key.ts";
 import { deliveryContract } from "../contract/deliveries.ts";
-import { component, source, storeContract } from "../contract/store.ts";
+import { component, run as commitOf, source, storeContract } from "../contract/store.ts";
 import { raceContract } from "../contract/races.ts";
 import { workflowContract } from "../contract/workflows.ts";
 import { sharedDataContract } from "../contract/shared-data.ts";
@@ -140,6 +140,31 @@ describe("the sealed store", () => {
     expect(await store.getWebhook("wh_1")).toMatchObject({ secret: `new-${HUSH}`, oldSecrets: [{ secret: webhook.secret }, { secret: `old-${HUSH}` }] });
     expect((await readBack(store)).slice(0, 2)).toEqual([planted, planted]);
     expect((await store.listRegistries()).at(-1)).toEqual(registry);
+    await store.close();
+    expect(await leaks(folder)).toEqual([]);
+  });
+
+  it("keeps what third parties answered a step where nobody can read it, and hands it back", async () => {
+    const folder = await temporaryFolder();
+    const store = await openSealed(folder);
+    await store.beginDeploy(source("p_a", "sc_w"), component("sc_w", true), { steps: [] });
+    await store.finishDeploy("p_a", []);
+    const { fence } = await store.open("p_a");
+    const begun = { id: "run_1", workflowId: "p_a", version: 1, trigger: { kind: "manual", event: {} }, state: "running", startedAt: 1 } as const;
+    const step = {
+      path: "0",
+      namespace: "s",
+      state: "done",
+      attempt: 1,
+      runs: 1,
+      exports: {},
+      outcome: { kind: "returned" },
+      startedAt: 1,
+      durationMs: 1,
+    } as const;
+    await store.beginRun(begun, []);
+    await store.commit(commitOf(fence, "p_a", "inv_1", { step: { run: begun, record: step, recording: HUSH } }));
+    expect([...(await store.recordings("run_1"))]).toEqual([["0", HUSH]]);
     await store.close();
     expect(await leaks(folder)).toEqual([]);
   });

@@ -1,4 +1,5 @@
-import type { RunRecord } from "../../api/workflows.ts";
+import type { RehearsedRunRecord, RunRecord } from "../../api/workflows.ts";
+import { differenceLines, differencesOf } from "../../client/run-difference.ts";
 import { type Client, everyPage } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, isJsonObject } from "../../domain/json.ts";
@@ -81,6 +82,41 @@ export async function rerun(cli: CliContext, target: string, flags: RerunFlags):
     });
   const begun = await client.workflows.rerunAll(target, { states, from, ...sinceParam(flags.since) });
   return printRecord(cli, begun, () => printLine(cli, `${begun.length} runs begin again: pd runs ${target}`));
+}
+
+export interface RetryFlags extends RerunFlags {
+  readonly dry?: boolean | undefined;
+  readonly go?: boolean | undefined;
+}
+
+/** `pd retry <workflow>`: runs that failed again on the file as it is. `--dry` shows what each would come to, and asks nobody; `--go` lets them go. */
+export async function retry(cli: CliContext, target: string, flags: RetryFlags): Promise<number> {
+  if ((flags.dry === true) === (flags.go === true))
+    throw new PdError("PD_BAD_INPUT", `Cannot retry ${target}: it is not said how`, {
+      fix: `pd retry ${target} --failed --dry shows what would happen, --go lets it happen`,
+    });
+  if (flags.go === true) return rerun(cli, target, { ...flags, failed: true });
+  const client = await connect(cli);
+  const found = await client.workflows.rehearse(target, { states: statesOf(flags) ?? "failed", from: flags.from, ...sinceParam(flags.since) });
+  if (cli.isJson) printJson(cli, found);
+  else for (const one of found) for (const line of rehearsedLines(one)) printLine(cli, line);
+  const mended = found.filter(({ after }) => after.state !== "failed").length;
+  if (!cli.isJson)
+    printNote(
+      cli,
+      found.length === 0 ? "No runs have failed" : `${mended} of ${found.length} would not fail any more. Nothing of this was kept; --go lets them go`,
+    );
+  return 0;
+}
+
+function rehearsedLines({ run, before, after }: RehearsedRunRecord): string[] {
+  const why = after.failure === undefined ? "" : `  ${after.failure.namespace}: ${after.failure.message}`;
+  return [
+    `${run.id}  ${run.state} → ${after.state}${why}`,
+    ...differencesOf(before, after.steps)
+      .flatMap(differenceLines)
+      .map((line) => `  ${line}`),
+  ];
 }
 
 /** `pd cancel <run>`. */

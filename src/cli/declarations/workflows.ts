@@ -19,6 +19,16 @@ export function workflowCommands(program: Command, run: Run): void {
     .option("--since <time>", "Those since 2h, 3d, or a date")
     .action((target, flags, command) => run(command, async (cli) => (await import("../commands/workflows.ts")).rerun(cli, target, flags)));
   program
+    .command("retry <workflow>")
+    .description("Run failed runs again on the file as it is: --dry shows what each would come to and asks nobody, --go lets them go")
+    .option("--dry", "Show the difference; third parties are answered for by what was recorded (settings: record: true)")
+    .option("--go", "Run them again")
+    .option("--from <step>", "From this step in place of the one that failed")
+    .option("--failed", "Those that have failed, which is what is meant without a state")
+    .option("--state <states>", "Those that are failed, cancelled or succeeded; with commas between them")
+    .option("--since <time>", "Those since 2h, 3d, or a date")
+    .action((workflow, flags, command) => run(command, async (cli) => (await import("../commands/workflows.ts")).retry(cli, workflow, flags)));
+  program
     .command("resume <run>")
     .description("End what a run waits for")
     .option("--event <file>", "JSON file with what later steps see as $resume_data")

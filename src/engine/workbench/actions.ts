@@ -82,7 +82,7 @@ export interface CallTerms {
 export async function callAction(
   ports: ActionPorts,
   action: LoadedAction,
-  { configured, dynamicProps, steps, context, terms }: Wishes & { readonly terms?: CallTerms },
+  { configured, dynamicProps, steps, context, thirdParties, terms }: Wishes & { readonly terms?: CallTerms },
 ): Promise<RunResult> {
   const { clock, settings } = ports;
   const { definition } = action.component;
@@ -94,7 +94,7 @@ export async function callAction(
     deadlineMs: settings.deadlineMs,
     report: { log: () => {}, respond: () => {} },
   };
-  const method = { kind: "action", steps, context } as const;
+  const method = { kind: "action", steps, context, ...(thirdParties === undefined ? {} : { thirdParties }) } as const;
   const result = await action.unit.call({ id, method, ...reach, dynamicProps, endpoint: "", deadlineMs }, report);
   if (memory !== undefined) await remember(ports, action, { memory, changes: result.stateChanges });
   return result;

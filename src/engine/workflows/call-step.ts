@@ -46,7 +46,7 @@ interface StepCalling extends ActionContext {
 
 /** Runs a step's code once. What keeps it from being run is its failure; what is no fault of its is thrown. */
 export async function callStep(ports: StepPorts, { env, accounts }: StepSurroundings, calling: StepCalling): Promise<StepCalled> {
-  const { step, component, terms, steps, context } = calling;
+  const { step, component, terms, steps, context, thirdParties } = calling;
   try {
     return await ports.bench.use({ code: { kind: "saved", component }, env }, async (loaded) => {
       const ask = askOf(ports, loaded);
@@ -54,7 +54,8 @@ export async function callStep(ports: StepPorts, { env, accounts }: StepSurround
       const { configured, dynamicProps, notes } = await stepValues({ store: ports.store, loaded, ask }, given);
       const declared = withDynamicProps(component.definition.props, dynamicProps);
       for (const name of dataStoresOf(declared, configured)) await ports.store.createDataStore(name, ports.clock.now());
-      const result = await callAction(ports, loaded, { configured, dynamicProps, steps, context, terms });
+      const watched = thirdParties === undefined ? {} : { thirdParties };
+      const result = await callAction(ports, loaded, { configured, dynamicProps, steps, context, terms, ...watched });
       return { result: { ...result, logs: [...noteLines(notes, ports.clock.now()), ...result.logs] }, inputs: shownInputs(configured, declared) };
     });
   } catch (error) {

@@ -24,7 +24,14 @@ export interface RunHost {
   plan(version: number): Promise<WorkflowPlan>;
   call(
     run: WorkflowRun,
-    calling: { readonly plan: WorkflowPlan; readonly step: CodeStep; readonly steps: JsonObject; readonly context: JsonObject; readonly terms: CallTerms },
+    calling: {
+      readonly plan: WorkflowPlan;
+      readonly step: CodeStep;
+      readonly path: string;
+      readonly steps: JsonObject;
+      readonly context: JsonObject;
+      readonly terms: CallTerms;
+    },
   ): Promise<StepCalled>;
   decide(run: WorkflowRun, given: { readonly value: JsonValue; readonly steps: JsonObject }): Promise<JsonValue | undefined>;
   commit(step: StepCommit, invocation: Omit<Invocation, "durationMs" | "outcome" | "eventCount" | "dropped">, result: RunResult): Promise<void>;
@@ -177,7 +184,7 @@ export class LiveRun {
           : await this.#call(trigger, { step, steps, context, terms, mayRepeat: retries > 0 });
       const end = judgeStep(called, { record: tried, token, addresses, retries, now: host.now(), random: host.random() });
       this.#response = end.response ?? this.#response;
-      await this.#commit(end.record, { id, trigger, result: called.result, reason: end.reason });
+      await this.#commit(end.record, { id, trigger, result: called.result, reason: end.reason, recording: end.recording });
     });
   }
 
@@ -190,7 +197,7 @@ export class LiveRun {
     const notes: LogLine[] = [];
     let tries: Tries = { count: 1, deathsAlone: 0 };
     for (;;) {
-      const called = await this.#host.call(run, { plan, ...calling });
+      const called = await this.#host.call(run, { plan, path: trigger.path, ...calling });
       const { result } = called;
       if (result.outcome.kind === "interrupted" && this.#host.signal.aborted)
         throw new PdError("PD_STOPPING", `A step of ${run.id} was interrupted: the server is stopping`);
@@ -214,7 +221,7 @@ export class LiveRun {
       "decision" in result
         ? { ...base, state: "done", exports: {}, decision: result.decision, outcome: { kind: "returned" }, durationMs }
         : { ...base, state: "failed", exports: {}, outcome: failure(result.problem), durationMs };
-    await this.#commit(record, { id, trigger, result: { outcome: record.outcome, emits: [], stateChanges: {}, logs: [] }, reason: undefined });
+    await this.#commit(record, { id, trigger, result: { outcome: record.outcome, emits: [], stateChanges: {}, logs: [] } });
   }
 
   async #decision(step: Exclude<StepCall["step"], CodeStep>, steps: JsonObject): Promise<{ decision: JsonValue } | { problem: string }> {
@@ -233,17 +240,15 @@ export class LiveRun {
   }
 
   /** The step and what it makes of the run, in one commit. */
-  async #commit(
-    record: StepRecord,
-    { id, trigger, result, reason }: { id: InvocationId; trigger: StepTrigger; result: RunResult; reason: string | undefined },
-  ): Promise<void> {
+  async #commit(record: StepRecord, { id, trigger, result, reason, recording }: StepCalledAs): Promise<void> {
     const { run: before } = this.#known;
     this.#note(record);
     const run = this.#stateAfter(record, reason);
     this.#run = run;
     const { startedAt } = record;
     const told: StepTrigger = record.pause?.kind === "retry" ? { ...trigger, isRetried: true } : trigger;
-    await this.#host.commit({ run, record }, { id, sourceId: before.workflowId, version: before.version, trigger: told, startedAt }, result);
+    const recorded = recording === undefined ? {} : { recording };
+    await this.#host.commit({ run, record, ...recorded }, { id, sourceId: before.workflowId, version: before.version, trigger: told, startedAt }, result);
   }
 
   /** What the run is once this step is noted; without one: now that nothing goes on. */
@@ -261,6 +266,15 @@ export class LiveRun {
     const next = progress.ready.some(({ path }) => this.#records.get(path)?.state !== "waiting");
     return { ...run, state: others || next ? "running" : "waiting" };
   }
+}
+
+interface StepCalledAs {
+  readonly id: InvocationId;
+  readonly trigger: StepTrigger;
+  readonly result: RunResult;
+  readonly reason?: string | undefined;
+  /** What third parties answered. */
+  readonly recording?: string | undefined;
 }
 
 /** What a call that was cut off with its server has come to. */

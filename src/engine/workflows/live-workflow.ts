@@ -16,7 +16,7 @@ import { StateOwnership } from "../runs/state-ownership.ts";
 import { Usage } from "../runs/usage.ts";
 import type { Answers } from "./answers.ts";
 import { accountsIn } from "./bind-accounts.ts";
-import { type StepPorts, callStep, decide } from "./call-step.ts";
+import { type StepPorts, type StepSurroundings, callStep, decide } from "./call-step.ts";
 import type { ExpectedTokens } from "./expected-tokens.ts";
 import { LiveRun, type RunHost, isPassing } from "./live-run.ts";
 import { type WorkflowPlan, readPlan } from "./plan.ts";
@@ -87,6 +87,16 @@ export class LiveWorkflow {
 
   get concurrency(): number {
     return this.#slots.most;
+  }
+
+  /** What its steps run with. */
+  get surroundings(): StepSurroundings {
+    return { env: this.source.env, accounts: bindingOf(this.source.configured).accounts };
+  }
+
+  /** What its runs work with. */
+  get host(): RunHost {
+    return this.#host;
   }
 
   /** Ids of the accounts of this server that its steps use. */
@@ -233,7 +243,6 @@ export class LiveWorkflow {
   #hostOf(): RunHost {
     const ports = this.#ports;
     const { clock, store, feed, answers, tokens, signal } = ports;
-    const surroundings = () => ({ env: this.source.env, accounts: bindingOf(this.source.configured).accounts });
     return {
       signal,
       now: () => clock.now(),
@@ -244,12 +253,13 @@ export class LiveWorkflow {
         const run = await store.getRun(id);
         return run === undefined ? undefined : { run, records: await store.stepRecords(id) };
       },
-      call: async (_run, { plan, step, ...calling }) => {
+      call: async (_run, { plan, step, path: _path, ...calling }) => {
         const component = plan.steps.get(step.namespace);
         if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run step ${step.namespace}: its code is gone`);
-        return callStep(ports, surroundings(), { step, component, ...calling });
+        const watched = plan.workflow.settings.records ? ({ thirdParties: { kind: "recorded" } } as const) : {};
+        return callStep(ports, this.surroundings, { step, component, ...calling, ...watched });
       },
-      decide: (run, { value, steps }) => decide(ports, surroundings(), { value, steps, context: this.#contextOf(run) }),
+      decide: (run, { value, steps }) => decide(ports, this.surroundings, { value, steps, context: this.#contextOf(run) }),
       commit: async (step, invocation, result) => {
         const owner = await this.#ownership.take();
         // What an action remembers is kept with the action.

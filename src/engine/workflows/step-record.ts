@@ -28,24 +28,27 @@ export interface StepEnd {
   readonly response?: JsonObject;
   /** Why it has ended the run. */
   readonly reason?: string;
+  /** What third parties answered, as JSON text. */
+  readonly recording?: string;
 }
 
 /** Judges what a call of a step has come to: over, to be tried again, or the reason to wait. */
 export function judgeStep({ result, inputs, isHopeless }: StepCalled, attempted: StepTry): StepEnd {
   const { outcome } = result;
-  const { exports, returned, flow, response, sends } = reportOf(result);
+  const { exports, returned, flow, response, sends, exchanges } = reportOf(result);
+  const recorded = exchanges === undefined ? {} : { recording: JSON.stringify(exchanges) };
   const rest = { ...attempted.record, outcome, durationMs: attempted.now - attempted.record.startedAt, inputs };
   const given = { ...(isJsonObject(exports) ? exports : {}), ...(returned === undefined ? {} : { $return_value: returned }) };
   const sent = Array.isArray(sends) && sends.length > 0 ? { sends } : {};
-  if (outcome.kind !== "returned") return { record: { ...rest, ...sent, ...failed(outcome, given, { ...attempted, isHopeless }) } };
+  if (outcome.kind !== "returned") return { ...recorded, record: { ...rest, ...sent, ...failed(outcome, given, { ...attempted, isHopeless }) } };
   const wish = isJsonObject(flow) ? flow : {};
   const answer = isJsonObject(response) ? { response } : {};
   if (wish["kind"] === "exit") {
     const reason = typeof wish["reason"] === "string" ? { reason: wish["reason"] } : {};
-    return { record: { ...rest, ...sent, state: "done", exports: given, isExit: true }, ...answer, ...reason };
+    return { ...recorded, record: { ...rest, ...sent, state: "done", exports: given, isExit: true }, ...answer, ...reason };
   }
   const pause = pauseOf(wish, attempted);
-  return { record: { ...rest, ...sent, exports: given, ...(pause === undefined ? { state: "done" } : { state: "waiting", pause }) }, ...answer };
+  return { ...recorded, record: { ...rest, ...sent, exports: given, ...(pause === undefined ? { state: "done" } : { state: "waiting", pause }) }, ...answer };
 }
 
 function failed(

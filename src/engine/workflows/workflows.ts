@@ -17,16 +17,19 @@ import { manualEvent } from "../runs/manual-event.ts";
 import { type ChangeRequest, type WorkflowChangePorts, type WorkflowRequest, changeWorkflow, deployWorkflow } from "./deploy-workflow.ts";
 import { LiveWorkflow, type WorkflowPorts } from "./live-workflow.ts";
 import type { WorkflowPlan } from "./plan.ts";
+import { type RehearsalPorts, type RunRehearsal, rehearseRun } from "./rehearse-run.ts";
 import { plainEvent } from "./trigger-unit.ts";
 import { Waits } from "./waits.ts";
 
 export interface WorkflowsPorts extends Omit<WorkflowPorts, "onWait">, WorkflowChangePorts {
-  readonly store: WorkflowPorts["store"] & WorkflowChangePorts["store"];
+  readonly store: WorkflowPorts["store"] & WorkflowChangePorts["store"] & RehearsalPorts["store"];
   readonly settings: WorkflowPorts["settings"] & WorkflowChangePorts["settings"] & { readonly responseMs: number };
 }
 
 /** Runs at once that a bulk of them begins. */
 const MOST_IN_BULK = 10_000;
+/** Each starts processes of its own. */
+const MOST_REHEARSED = 100;
 
 /** What a run is repeated with. */
 export interface RerunWishes {
@@ -34,6 +37,20 @@ export interface RerunWishes {
   readonly from?: string | undefined;
   /** From the first step that is not what it was when the run was made; without one, from where it failed. */
   readonly isFromChanged?: boolean;
+}
+
+/** Which runs are repeated, and with what. */
+export interface BulkWishes extends Pick<RerunWishes, "from"> {
+  readonly states: readonly RunState[];
+  /** Epoch ms. */
+  readonly since: number;
+}
+
+/** A run as it is stored, and what it would come to. */
+export interface RehearsedRun {
+  readonly run: WorkflowRun;
+  readonly before: readonly StepRecord[];
+  readonly after: RunRehearsal;
 }
 
 /** The workflows of this host. */
@@ -225,11 +242,29 @@ export class Workflows {
   }
 
   /** Runs of these states again, the oldest first, each from where it failed or from this step. */
-  async rerunAll(live: LiveWorkflow, { states, since, from }: RerunWishes & { states: readonly RunState[]; since: number }): Promise<readonly WorkflowRun[]> {
+  async rerunAll(live: LiveWorkflow, { states, since, from }: BulkWishes): Promise<readonly WorkflowRun[]> {
     const found = await this.runs(live, { limit: MOST_IN_BULK, states, since });
     const begun: WorkflowRun[] = [];
     for (const run of found.toReversed()) begun.push(await this.rerun(run, { from }));
     return begun;
+  }
+
+  /** What runs of these states would come to on today's files, each from where it failed or from this step; nothing of it is kept. The oldest first. */
+  async rehearseAll(live: LiveWorkflow, { states, since, from }: BulkWishes): Promise<readonly RehearsedRun[]> {
+    const found = await this.runs(live, { limit: MOST_REHEARSED, states, since });
+    const rehearsed: RehearsedRun[] = [];
+    for (const before of found.toReversed()) {
+      if (this.#ports.signal.aborted) break;
+      rehearsed.push(await this.#rehearse(live, before, from));
+    }
+    return rehearsed;
+  }
+
+  async #rehearse(live: LiveWorkflow, run: WorkflowRun, from: string | undefined): Promise<RehearsedRun> {
+    const [plan, before] = [await live.plan(), await this.stepsOf(run.id)];
+    const carried = carriedOver(plan.workflow.steps, before, { from, of: run.id });
+    const { host, surroundings } = live;
+    return { run, before, after: await rehearseRun(this.#ports, { host, plan, surroundings, run, before, carried }) };
   }
 
   /** Throws PD_CONFLICT when it has ended already. */

@@ -1,3 +1,4 @@
+import type { Exchange } from "../../domain/exchange.ts";
 import type { ActionContext } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isRecord, parseJson } from "../../domain/json.ts";
 import type { Call } from "./call.ts";
@@ -26,6 +27,8 @@ interface ActionReport {
   sends: Send[];
   /** The last wish about what comes next. */
   flow?: Record<string, unknown>;
+  /** What was asked of third parties, where that is recorded. */
+  exchanges?: readonly Exchange[];
 }
 
 /** Runs the action with `{ steps, $ }` (platform.md §4.7). What it did through `$` is the call's report. */
@@ -37,12 +40,16 @@ export async function callAction(
   const report: ActionReport = { exports: {}, sends: [] };
   call.report = () => JSON.stringify(report);
   const files = new FileStore(call.id);
+  const { thirdParties: wishes } = method;
+  const watched = wishes === undefined ? undefined : (await import("./third-parties.ts")).watchThirdParties(call, wishes);
   try {
     const run = methodOf(component, "run", false);
     const returned: unknown = await run?.call(instance, { steps: method.steps, $: toolsFor(report, { call, files, context: method.context }) });
     await Promise.all(report.sends.map(deliver));
     return returned === report.flow ? undefined : returned;
   } finally {
+    await watched?.settled();
+    if (watched?.isAnswered === false) report.exchanges = watched.exchanges;
     await files.clear();
   }
 }

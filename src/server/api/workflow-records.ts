@@ -1,5 +1,13 @@
 /** Workflows and their runs as the wire has them (workflows.md §3). */
-import type { RunRecord, RunStepRecord, StepShape, WorkflowRecord, WorkflowTriggerRecord, WorkflowVersionRecord } from "../../api/workflows.ts";
+import type {
+  RehearsedRunRecord,
+  RunRecord,
+  RunStepRecord,
+  StepShape,
+  WorkflowRecord,
+  WorkflowTriggerRecord,
+  WorkflowVersionRecord,
+} from "../../api/workflows.ts";
 import { describeOutcome } from "../../domain/invocation.ts";
 import { propFacts } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
@@ -11,6 +19,7 @@ import { type CodeStep, type Step, type WorkflowTrigger, innerLists } from "../.
 import type { Engine } from "../../engine/engine.ts";
 import type { LiveWorkflow } from "../../engine/workflows/live-workflow.ts";
 import type { WorkflowPlan } from "../../engine/workflows/plan.ts";
+import type { RehearsedRun } from "../../engine/workflows/workflows.ts";
 import { seconds } from "./records.ts";
 
 /** A workflow as every answer shows it. */
@@ -156,6 +165,17 @@ export function runStepRecord(record: StepRecord, addressOf: ((name: "resume" | 
 function shownExports({ exports, state }: StepRecord, mayChange: boolean): RunStepRecord["exports"] {
   const { $attempt: _addresses, ...rest } = exports;
   return mayChange || state !== "waiting" ? exports : rest;
+}
+
+/** A run, and what it would come to. Nothing of it waits anywhere, so it has no addresses. */
+export function rehearsedRecord({ run, before, after }: RehearsedRun): RehearsedRunRecord {
+  const { state, failure, reason } = after.run;
+  const steps = after.steps.map((step) => runStepRecord(step, undefined));
+  return {
+    run: runRecord(run),
+    before: before.map((step) => runStepRecord(step, undefined)),
+    after: { state, ...(failure === undefined ? {} : { failure: { ...failure } }), ...(reason === undefined ? {} : { reason }), steps },
+  };
 }
 
 /** Newest first. */

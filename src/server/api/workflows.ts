@@ -8,7 +8,7 @@ import type { Engine } from "../../engine/engine.ts";
 import { WORKFLOW_FILE, type WorkflowFiles } from "../../engine/workflows/build-workflow.ts";
 import { checkCode } from "./component-code.ts";
 import { type Route, pageOf, route } from "./route.ts";
-import { runRecord, runStepRecord, workflowRecord, workflowVersionRecords } from "./workflow-records.ts";
+import { rehearsedRecord, runRecord, runStepRecord, workflowRecord, workflowVersionRecords } from "./workflow-records.ts";
 
 const { workflows } = api;
 type DeployParams = z.output<typeof workflows.deploy.params>;
@@ -70,6 +70,11 @@ function runRoutes({ workflows: kept, endpointUrl }: Engine): readonly Route[] {
     route(workflows.rerunAll, async ({ params: { states, since_ms: since, from }, part }) => {
       const live = kept.find(part("id"), "run again runs of");
       return { data: (await kept.rerunAll(live, { states: ["failed"], ...statesOf(states), since, from })).map((run) => runRecord(run)) };
+    }),
+    route(workflows.rehearse, async ({ params: { states, since_ms: since, from }, part }) => {
+      const live = kept.find(part("id"), "rehearse runs of");
+      const rehearsed = await kept.rehearseAll(live, { states: ["failed"], ...statesOf(states), since, from });
+      return { data: rehearsed.map(rehearsedRecord) };
     }),
     route(workflows.run, ({ part }) => shown(part("id"))),
     route(workflows.steps, async ({ part, caller }) => {

@@ -48,6 +48,8 @@ export interface KeptDelivery {
 export interface KeptRun {
   run: WorkflowRun;
   readonly steps: Map<string, StepRecord>;
+  /** Path of a step → what third parties answered it. */
+  recordings?: Map<string, string>;
 }
 
 export interface KeptDataStore {

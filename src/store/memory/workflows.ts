@@ -10,10 +10,11 @@ import type { KeptRun, Shelves } from "./shelves.ts";
 const STEP = 100;
 
 /** Notes a step, and what it has made of its run. */
-export function writeStep({ runs }: Shelves, { run, record }: StepCommit): void {
+export function writeStep({ runs }: Shelves, { run, record, recording }: StepCommit): void {
   const kept = runs.get(run.id);
   if (kept === undefined) throw new PdError("PD_NOT_STORED", `Cannot store a step of ${run.id}: the run is gone`);
   note(kept, record);
+  if (recording !== undefined) (kept.recordings ??= new Map()).set(record.path, recording);
   noteRun(kept, run);
 }
 
@@ -65,6 +66,10 @@ export function memoryWorkflows(shelves: Shelves): Omit<WorkflowStore, "listWork
       if (kept === undefined || hasEnded(kept.run)) return false;
       kept.run = { ...kept.run, state: "cancelled", endedAt, reason };
       return true;
+    },
+    recordings: async (id) => new Map(runs.get(id)?.recordings),
+    async dropRecordings() {
+      for (const kept of runs.values()) kept.recordings?.clear();
     },
     async pruneRuns(id, { maxInvocations, maxAgeMs }, now) {
       const all = own(id);

@@ -137,6 +137,7 @@ function workflowVerbs(writer: WriterClient) {
     endWait: (step, request) => writer.write("endWait", step, request),
     noteRun: (run) => writer.write("noteRun", run),
     cancelRun: (id, at, reason) => writer.write("cancelRun", id, at, reason),
+    dropRecordings: () => writer.write("dropRecordings"),
     pruneRuns: (workflowId, retention, now) => writer.write("pruneRuns", workflowId, retention, now),
   } satisfies Partial<Store>;
 }

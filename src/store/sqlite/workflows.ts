@@ -16,6 +16,7 @@ export interface WorkflowWrites {
   noteRun(run: WorkflowRun): void;
   cancelRun(id: RunId, at: number, reason: string): boolean;
   pruneRuns(workflowId: WorkflowId, retention: Retention, now: number): number;
+  dropRecordings(): void;
 }
 
 const INSERT_RUN = `insert into workflow_runs
@@ -29,6 +30,8 @@ const WRITE_STEP = `insert into workflow_steps (run_seq, path, noted, state, unt
   on conflict (run_seq, path) do update set noted = excluded.noted, state = excluded.state, until = excluded.until, token = excluded.token, record = excluded.record`;
 const WAITING_STEP = `select s.record from workflow_steps s join workflow_runs r on r.seq = s.run_seq
   where r.id = ? and s.path = ? and s.state = 'waiting' and r.state in ('running', 'waiting')`;
+const KEEP_RECORDING = `insert into workflow_recordings (run_seq, path, exchanges) select seq, ?, ? from workflow_runs where id = ?
+  on conflict (run_seq, path) do update set exchanges = excluded.exchanges`;
 /** Rows that one step may remove: a step holds the writer for a few milliseconds. */
 const STEP = 100;
 const PRUNE = `delete from workflow_runs where seq in (select seq from workflow_runs where workflow_id = ?
@@ -50,8 +53,10 @@ function recordWriter(db: Database): (runId: RunId, record: StepRecord) => boole
 export function stepWriter(db: Database): (step: StepCommit) => void {
   const updateRun = runUpdater(db);
   const writeRecord = recordWriter(db);
-  return ({ run, record }) => {
+  const keepRecording = db.prepare(KEEP_RECORDING);
+  return ({ run, record, recording }) => {
     if (!writeRecord(run.id, record)) throw new PdError("PD_NOT_STORED", `Cannot store a step of ${run.id}: the run is gone`);
+    if (recording !== undefined) keepRecording.run(record.path, recording, run.id);
     updateRun(run);
   };
 }
@@ -72,6 +77,7 @@ export function workflowWrites(db: Database): WorkflowWrites {
   const setRunning = db.prepare("update workflow_runs set state = 'running' where id = ? and state = 'waiting'");
   const cancel = db.prepare("update workflow_runs set state = 'cancelled', ended_at = ?, reason = ? where id = ? and state in ('running', 'waiting')");
   const prune = db.prepare(PRUNE);
+  const dropRecordings = db.prepare("delete from workflow_recordings");
   return {
     beginRun(run, records) {
       const { id, workflowId, version, trigger, state, startedAt, endedAt = null, failure, reason = null, rerunOf = null, from = null } = run;
@@ -95,6 +101,7 @@ export function workflowWrites(db: Database): WorkflowWrites {
     },
     noteRun: runUpdater(db),
     cancelRun: (id, at, reason) => cancel.run(at, reason, id).changes > 0,
+    dropRecordings: () => void dropRecordings.run(),
     pruneRuns: (id, { maxInvocations, maxAgeMs }, now) => prune.run(id, now - maxAgeMs, id, maxInvocations).changes,
   };
 }
@@ -115,6 +122,7 @@ export function workflowReads(db: Database): WorkflowReads {
   const count = db.prepare("select state, count(*) as count from workflow_runs where workflow_id = ? group by state");
   const countBegun = db.prepare("select count(*) as count from workflow_runs where workflow_id = ? and message_id is not null and started_at >= ?");
   const records = db.prepare("select s.record from workflow_steps s join workflow_runs r on r.seq = s.run_seq where r.id = ? order by s.noted");
+  const recordings = db.prepare("select k.path, k.exchanges from workflow_recordings k join workflow_runs r on r.seq = k.run_seq where r.id = ?");
   const running = db.prepare("select * from workflow_runs where state = 'running' and workflow_id in (select value from json_each(?)) order by seq");
   const byToken = db.prepare(`${WAITING} where s.token = ? and s.state = 'waiting' and ${OPEN}`);
   const nextEnd = db.prepare(
@@ -137,6 +145,7 @@ export function workflowReads(db: Database): WorkflowReads {
       return counts;
     },
     countBegun: async (id, since) => Number(row(countBegun.get(id, since))?.["count"]),
+    recordings: async (id) => new Map(rows(recordings.all(id)).map((found): [string, string] => [String(found["path"]), String(found["exchanges"])])),
     stepRecords: async (id) => rows(records.all(id)).map(stepRecordOf),
     listRunsAtWork: async (of) => rows(running.all(JSON.stringify(of))).map(workflowRunOf),
     async findWaiting(token) {

@@ -46,6 +46,14 @@ create table workflow_steps (
   record   text not null,                      -- JSON
   primary key (run_seq, path)
 ) strict, without rowid;
+-- What third parties answered a step, sealed.
+create table workflow_recordings (
+  run_seq   integer not null references workflow_runs (seq) on delete cascade,
+  path      text not null,
+  exchanges text not null,
+  primary key (run_seq, path)
+) strict;
+
 create index workflow_steps_by_note on workflow_steps (run_seq, noted);
 create index workflow_steps_waiting on workflow_steps (until) where state = 'waiting';
 create unique index workflow_steps_by_token on workflow_steps (token) where token is not null;

@@ -1,0 +1,108 @@
+import { type Exchange, exchangesOf } from "../../domain/exchange.ts";
+import { parseJson } from "../../domain/json.ts";
+import type { StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
+import type { WorkflowStore } from "../../ports/workflow-store.ts";
+import { RehearsedStores, type StoreValues } from "../runs/rehearsed-stores.ts";
+import { Workbench, type WorkbenchPorts } from "../workbench/workbench.ts";
+import { type StepPorts, type StepSurroundings, callStep } from "./call-step.ts";
+import { LiveRun, type RunHost } from "./live-run.ts";
+import type { WorkflowPlan } from "./plan.ts";
+
+export type RehearsalPorts = StepPorts &
+  WorkbenchPorts & { readonly store: StepPorts["store"] & WorkbenchPorts["store"] & StoreValues & Pick<WorkflowStore, "recordings"> };
+
+/** What a run would come to if it were run again. */
+export interface RunRehearsal {
+  readonly run: WorkflowRun;
+  readonly steps: readonly StepRecord[];
+}
+
+interface Rehearsed {
+  /** Of the workflow. */
+  readonly host: RunHost;
+  readonly plan: WorkflowPlan;
+  readonly surroundings: StepSurroundings;
+  readonly run: WorkflowRun;
+  /** Its steps as they are stored. */
+  readonly before: readonly StepRecord[];
+  /** Those of them that are not run again. */
+  readonly carried: readonly StepRecord[];
+}
+
+/** Only one of these is there at a time: each has processes of its own. */
+const BENCH = { most: 4, idleMs: 10_000 };
+
+/**
+ * Runs a run again on today's code, in processes of their own, and keeps nothing: no step, no event, no value of a data
+ * store. Third parties are answered for by what they answered then; what was not asked then is refused.
+ */
+export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundings, run, before, carried }: Rehearsed): Promise<RunRehearsal> {
+  const recordings = await ports.store.recordings(run.id);
+  const store = { ...ports.store, ...withoutWrites(ports.store) };
+  const bench = new Workbench({ ...ports, store }, BENCH);
+  const dry: StepPorts = { ...ports, store, bench };
+  const steps: StepRecord[] = [...carried];
+  const { endedAt: _ended, failure: _failure, reason: _reason, ...rest } = run;
+  let last: WorkflowRun = { ...rest, state: "running" };
+  const rehearsal: RunHost = {
+    ...host,
+    read: async () => ({ run: last, records: carried }),
+    plan: async () => withoutRetries(plan),
+    async call(_run, { plan: { steps: components }, step, path, ...calling }) {
+      const component = components.get(step.namespace);
+      if (component === undefined) return host.call(_run, { plan, step, path, ...calling });
+      const exchanges = exchangesAt({ namespace: step.namespace, path }, { before, recordings });
+      return callStep(dry, surroundings, { step, component, ...calling, thirdParties: { kind: "answered", exchanges } });
+    },
+    async commit({ run: after, record }) {
+      last = after;
+      steps.push(record);
+    },
+    async noteRun(after) {
+      last = after;
+    },
+    noteBegun: async () => {},
+    observe: () => {},
+    observeLine: () => {},
+    answer: () => {},
+    expect: (_token, _run, work) => work(),
+  };
+  try {
+    await new LiveRun(rehearsal, run.id).work();
+  } finally {
+    bench.close();
+  }
+  return { run: last, steps };
+}
+
+/** What is written while it goes on is seen by it alone. */
+function withoutWrites(store: StoreValues): StoreValues & Pick<RehearsalPorts["store"], "createDataStore" | "writeActionState"> {
+  const rehearsed = new RehearsedStores(store);
+  return {
+    getDataStoreValue: (name, key) => rehearsed.getDataStoreValue(name, key),
+    listDataStoreValues: (name) => rehearsed.listDataStoreValues(name),
+    setDataStoreValue: (name, key, value) => rehearsed.setDataStoreValue(name, key, value),
+    deleteDataStoreValue: (name, key) => rehearsed.deleteDataStoreValue(name, key),
+    clearDataStore: (name) => rehearsed.clearDataStore(name),
+    createDataStore: async () => {},
+    writeActionState: async () => {},
+  };
+}
+
+/** One that fails is shown as it failed the first time. */
+function withoutRetries(plan: WorkflowPlan): WorkflowPlan {
+  return { ...plan, workflow: { ...plan.workflow, settings: { ...plan.workflow.settings, retries: 0 } } };
+}
+
+/** Of the same step for the same items, wherever it stands in the file by now. */
+function exchangesAt(
+  { namespace, path }: Pick<StepRecord, "namespace" | "path">,
+  { before, recordings }: { before: readonly StepRecord[]; recordings: ReadonlyMap<string, string> },
+): readonly Exchange[] {
+  const old = before.find((record) => record.namespace === namespace && itemsOf(record.path) === itemsOf(path));
+  return exchangesOf(parseJson((old === undefined ? undefined : recordings.get(old.path)) ?? "[]"));
+}
+
+function itemsOf(path: string): string {
+  return [...path.matchAll(/\[\d+\]/g)].join("");
+}

@@ -1,0 +1,160 @@
+import { createHash } from "node:crypto";
+import { Socket } from "node:net";
+import { ClientRequestInterceptor } from "@mswjs/interceptors/ClientRequest";
+import { FetchInterceptor } from "@mswjs/interceptors/fetch";
+import type { Exchange, ThirdParties } from "../../domain/exchange.ts";
+import { MOST_RECORDED_BYTES } from "../../domain/exchange.ts";
+import { currentCall } from "./call.ts";
+
+/** Requests of one call to third parties: written down, or answered from what was written down. */
+export class CallExchanges {
+  readonly exchanges: Exchange[] = [];
+  readonly #wishes: ThirdParties;
+  readonly #pending = new Set<Promise<void>>();
+  /** Answers that were given already: the same request may be made again, and is answered by the next. */
+  readonly #used = new Set<Exchange>();
+  #bytes = 0;
+
+  constructor(wishes: ThirdParties) {
+    this.#wishes = wishes;
+  }
+
+  get isAnswered(): boolean {
+    return this.#wishes.kind === "answered";
+  }
+
+  /** What was recorded for the same request. */
+  answerTo(request: Asked): Exchange | undefined {
+    const same = this.#wishes.kind === "answered" ? this.#wishes.exchanges.filter((one) => isSame(one, request)) : [];
+    const found = same.find((one) => !this.#used.has(one)) ?? same.at(-1);
+    if (found !== undefined) this.#used.add(found);
+    return found;
+  }
+
+  /** Takes an answer that comes in. */
+  record(exchange: Promise<Exchange>): void {
+    const recording = exchange
+      .then((done) => this.#keep(done))
+      .catch(() => {})
+      .finally(() => this.#pending.delete(recording));
+    this.#pending.add(recording);
+  }
+
+  /** Answers that the component has got are noted by then, but for one that never ends. */
+  async settled(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => resolve(), SETTLE_MS);
+    });
+    await Promise.race([Promise.all(this.#pending), late]);
+    clearTimeout(timer);
+  }
+
+  #keep(exchange: Exchange): void {
+    this.#bytes += exchange.body.length;
+    const isTooMuch = this.#bytes > MOST_RECORDED_BYTES;
+    this.exchanges.push(isTooMuch ? { ...exchange, body: "", isCut: true } : exchange);
+  }
+}
+
+const SETTLE_MS = 500;
+
+type Asked = Pick<Exchange, "method" | "url" | "bodyHash">;
+
+function isSame(exchange: Exchange, { method, url, bodyHash }: Asked): boolean {
+  return exchange.method === method && exchange.url === url && exchange.bodyHash === bodyHash && exchange.isCut !== true;
+}
+
+const calls = new WeakMap<object, CallExchanges>();
+let isWatching = false;
+const asked = new Map<string, Promise<{ readonly call: CallExchanges; readonly request: Asked }>>();
+
+/** From now on requests of this call are seen. */
+export function watchThirdParties(call: object, wishes: ThirdParties): CallExchanges {
+  const exchanges = new CallExchanges(wishes);
+  calls.set(call, exchanges);
+  if (!isWatching) watch();
+  isWatching = true;
+  if (exchanges.isAnswered) shutNetwork();
+  return exchanges;
+}
+
+function exchangesNow(): CallExchanges | undefined {
+  const call = currentCall.getStore();
+  return call === undefined ? undefined : calls.get(call);
+}
+
+function watch(): void {
+  const [client, fetches] = [new ClientRequestInterceptor(), new FetchInterceptor()];
+  // One that fetch has decoded says no more how it was encoded.
+  for (const { interceptor, isDecoded } of [
+    { interceptor: client, isDecoded: false },
+    { interceptor: fetches, isDecoded: true },
+  ]) {
+    interceptor.on("request", async ({ request, requestId, controller }) => {
+      const call = exchangesNow();
+      if (call === undefined) return;
+      const noted = askedOf(request.clone()).then((one) => ({ call, request: one }));
+      asked.set(requestId, noted);
+      if (!call.isAnswered) return;
+      const { request: wanted } = await noted;
+      const found = call.answerTo(wanted);
+      if (found === undefined) return controller.errorWith(notRecorded(wanted));
+      controller.respondWith(responseOf(found));
+    });
+    interceptor.on("response", ({ response, requestId }) => {
+      const noted = asked.get(requestId);
+      asked.delete(requestId);
+      if (noted === undefined) return;
+      const copy = response.clone();
+      void noted.then(({ call, request }) => {
+        if (!call.isAnswered) call.record(exchangeOf(request, copy, isDecoded));
+      });
+    });
+    interceptor.apply();
+  }
+}
+
+async function askedOf(request: Request): Promise<Asked> {
+  const body = Buffer.from(await request.arrayBuffer());
+  return { method: request.method, url: request.url, bodyHash: body.length === 0 ? "" : createHash("sha256").update(body).digest("base64") };
+}
+
+async function exchangeOf(request: Asked, response: Response, isDecoded: boolean): Promise<Exchange> {
+  const headers = [...response.headers].filter(([name]) => !isDecoded || (name !== "content-encoding" && name !== "content-length"));
+  const body = Buffer.from(await response.arrayBuffer()).toString("base64");
+  return { ...request, status: response.status, statusText: response.statusText, headers, body };
+}
+
+function responseOf({ status, statusText, headers, body }: Exchange): Response {
+  const hasBody = status !== 204 && status !== 205 && status !== 304;
+  return new Response(hasBody ? Buffer.from(body, "base64") : null, {
+    status,
+    statusText,
+    headers: headers.map(([name, value]): [string, string] => [name, value]),
+  });
+}
+
+function notRecorded({ method, url }: Asked): Error {
+  return Object.assign(new Error(`${method} ${url.replace(/\?.*$/s, "?…")} was not recorded in the run, and nobody is asked while a retry is tried`), {
+    code: "PD_NOT_RECORDED",
+  });
+}
+
+let isShut = false;
+
+/** Whoever goes past what is watched reaches nobody. */
+function shutNetwork(): void {
+  if (isShut) return;
+  isShut = true;
+  Object.defineProperty(Socket.prototype, "connect", {
+    configurable: true,
+    value: function (this: Socket) {
+      const error = Object.assign(new Error("nobody is asked while a retry is tried: only what was recorded over HTTP is answered"), {
+        code: "PD_NOT_RECORDED",
+      });
+      process.nextTick(() => this.destroy(error));
+      return this;
+    },
+  });
+}

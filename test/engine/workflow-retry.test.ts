@@ -1,0 +1,99 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { listOf } from "../support/api.ts";
+import { startHttpServer } from "../support/http-server.ts";
+import { TestServer } from "../support/runtime.ts";
+import { codeStep, deployWorkflow, workflowOf } from "../support/workflows.ts";
+
+/** A third party that counts who asks, and packs what it answers. */
+async function thirdParty() {
+  const asked: string[] = [];
+  const url = await startHttpServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => (body += String(chunk)));
+    request.on("end", () => {
+      asked.push(`${request.method} ${request.url} ${body}`);
+      response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
+      response.end(gzipSync(JSON.stringify({ price: 20, count: asked.length })));
+    });
+  });
+  return { url, asked };
+}
+
+const head = "settings: { retries: 0, record: true }\n";
+const imports =
+  'import http from "node:http"; import { gunzipSync } from "node:zlib";\nconst viaHttp = (url) => new Promise((done, failed) => http.get(url, (answer) => { const parts = []; answer.on("data", (part) => parts.push(part)); answer.on("end", () => done(JSON.parse(gunzipSync(Buffer.concat(parts))))); }).on("error", failed));\n';
+
+function stepsFor(url: string, rest: string) {
+  const asks = `const fetched = await (await fetch("${url}/fetched", { method: "POST", body: "x" })).json(); const got = await viaHttp("${url}/got");`;
+  return {
+    before: codeStep("return 'kept';"),
+    price: imports + codeStep(`${asks} ${rest}`),
+    tell: codeStep(`await fetch("${url}/tell"); return steps.price.$return_value;`),
+  };
+}
+
+describe("the edit that mends", () => {
+  it("is tried on failed runs with what third parties had answered, asks nobody, keeps nothing, and is then let go", async () => {
+    const party = await thirdParty();
+    const server = await TestServer.start();
+    const workflow = await deployWorkflow(server, workflowOf(stepsFor(party.url, "return fetched.price + got.price + missing;"), { head }));
+    const failed = await workflow.run();
+    expect(party.asked).toEqual(["POST /fetched x", "GET /got "]);
+    await workflow.update({ files: workflowOf(stepsFor(party.url, '$.send.emit("sent"); return fetched.price + got.price + fetched.count;'), { head }) });
+
+    const [tried] = listOf(await server.api.post(`${workflow.path}/rehearse`, { states: ["failed"] }));
+    expect(tried).toMatchObject({
+      run: { id: failed["id"], state: "failed" },
+      after: {
+        state: "failed",
+        failure: { namespace: "tell", message: expect.stringContaining(`GET ${party.url}/tell was not recorded in the run`) },
+        steps: [
+          { namespace: "before", copied_from: failed["id"] },
+          { namespace: "price", exports: { $return_value: 41 } },
+          { namespace: "tell", outcome: "threw" },
+        ],
+      },
+    });
+    expect([party.asked.length, await workflow.payloads(), (await workflow.runs()).length]).toEqual([2, [], 1]);
+
+    const [begun] = listOf(await server.api.post(`${workflow.path}/rerun`, { states: ["failed"] }));
+    const run = await workflow.rest(begun ?? {});
+    expect([run["state"], party.asked.slice(2)]).toEqual(["succeeded", ["POST /fetched x", "GET /got ", "GET /tell "]]);
+    expect(await workflow.payloads()).toEqual(["sent"]);
+  });
+
+  it("refuses a request that is not the same, and whoever goes past HTTP", async () => {
+    const party = await thirdParty();
+    const server = await TestServer.start();
+    const workflow = await deployWorkflow(server, workflowOf(stepsFor(party.url, "throw new Error('no');"), { head }));
+    await workflow.run();
+    const socket = `import net from "node:net";\n${codeStep(`await new Promise((done, failed) => net.connect(${new URL(party.url).port}, "127.0.0.1", done).on("error", failed));`)}`;
+    for (const [price, message] of [
+      [codeStep(`await fetch("${party.url}/fetched", { method: "POST", body: "y" });`), "POST"],
+      [socket, "only what was recorded over HTTP is answered"],
+    ] as const) {
+      await workflow.update({ files: workflowOf({ ...stepsFor(party.url, ""), price }, { head }) });
+      const [tried] = listOf(await server.api.post(`${workflow.path}/rehearse`));
+      expect(tried).toMatchObject({ after: { state: "failed", failure: { namespace: "price", message: expect.stringContaining(message) } } });
+    }
+    expect(party.asked.length).toBe(2);
+  });
+
+  it("sees data stores as they are, and writes none", async () => {
+    const server = await TestServer.start();
+    const count = (rest: string) =>
+      codeStep(`const n = ((await this.store.get("n")) ?? 0) + 1; await this.store.set("n", n); ${rest}`, 'store: { type: "data_store" }');
+    const files = (rest: string) => {
+      const made = workflowOf({ count: count(rest) }, { head });
+      return { ...made, "workflow.yaml": `${made["workflow.yaml"]}  props: { store: shared }\n` };
+    };
+    const workflow = await deployWorkflow(server, files("throw new Error('no');"));
+    await workflow.run();
+    await workflow.update({ files: files("return n;") });
+    for (const _again of [1, 2]) {
+      const [tried] = listOf(await server.api.post(`${workflow.path}/rehearse`));
+      expect(tried).toMatchObject({ after: { state: "succeeded", steps: [{ exports: { $return_value: 2 } }] } });
+    }
+  });
+});
