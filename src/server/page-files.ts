@@ -11,7 +11,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** First parts of the paths that show the page; it looks at the rest itself. */
-const SECTIONS = ["sources", "webhooks", "accounts", "actions", "stores", "schedule", "status", "components"];
+const SECTIONS = ["sources", "workflows", "webhooks", "accounts", "actions", "stores", "schedule", "status", "components"];
 
 /** Only what this server hands out runs, no site may frame the page, and no address is told to others. */
 const HEADERS: Readonly<Record<string, string>> = {

@@ -4,7 +4,19 @@ import { useGo } from "./address.ts";
 import { useClient, useSession } from "./app-context.ts";
 import { Icon } from "./icons.tsx";
 import { Help, Palette } from "./palette.tsx";
-import { AccountsPage, ActionsPage, NewSourcePage, SchedulePage, SourcePage, StatusPage, StoresPage, WebhooksPage, prefetchPages } from "./pages/lazy-pages.ts";
+import {
+  AccountsPage,
+  ActionsPage,
+  NewSourcePage,
+  SchedulePage,
+  SourcePage,
+  StatusPage,
+  StoresPage,
+  WebhooksPage,
+  WorkflowPage,
+  WorkflowsPage,
+  prefetchPages,
+} from "./pages/lazy-pages.ts";
 import { SourcesPage } from "./pages/sources.tsx";
 import { Empty } from "./parts/problem.tsx";
 import { Toasts } from "./parts/toast.tsx";
@@ -46,6 +58,8 @@ function Pages() {
       <Route path="/sources/new" component={NewSourcePage} />
       <Route path="/sources/:id/:tab?">{({ id, tab }) => <SourcePage id={id} tab={tab ?? "events"} key={id} />}</Route>
       <Route path="/sources" component={SourcesPage} />
+      <Route path="/workflows/:id/:tab?">{({ id, tab }) => <WorkflowPage id={id} tab={tab ?? "runs"} key={id} />}</Route>
+      <Route path="/workflows" component={WorkflowsPage} />
       <Route path="/actions" component={ActionsPage} />
       <Route path="/webhooks/:id?">{({ id }) => <WebhooksPage id={id ?? ""} />}</Route>
       <Route path="/accounts/:id?">{({ id }) => <AccountsPage id={id ?? ""} />}</Route>

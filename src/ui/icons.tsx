@@ -1,6 +1,7 @@
 /** Outlines on a grid of 16. */
 const PATHS = {
   sources: "M2 5c2-3 4-3 6 0s4 3 6 0M2 11c2-3 4-3 6 0s4 3 6 0",
+  workflows: "M2 2h5v4H2zM9 10h5v4H9zM4.5 6v6H9M7 4h4.500v6",
   actions: "M9 1 3 9h4l-1 6 6-8H8z",
   webhooks: "M8 5a3 3 0 1 1 2 2l-2 4M5 7a3 3 0 1 0 2 5h4M11 9a3 3 0 1 1-1 4",
   accounts: "M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM2 14c1-4 11-4 12 0",

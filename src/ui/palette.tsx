@@ -30,12 +30,14 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [query, setQuery] = useState("");
   const [at, setAt] = useState(0);
   const { value: sources = [] } = useLoaded("palette", () => everyPage(client.sources.list));
+  const { value: workflows = [] } = useLoaded("palette workflows", () => everyPage(client.workflows.list));
   const wanted = query.trim();
   const { value: actions } = useLoaded(`palette ${wanted}`, async () =>
     wanted.length < LEAST_LETTERS ? [] : (await client.registries.search({ query: wanted, component_type: "action", limit: MOST_ACTIONS })).data,
   );
   const all: Entry[] = [
     ...sources.map(({ id, name, name_slug: slug }) => ({ label: name, hint: slug, to: `/sources/${id}` })),
+    ...workflows.map(({ id, name, name_slug: slug }) => ({ label: name, hint: slug, to: `/workflows/${id}` })),
     ...SECTIONS.map(({ name, path }) => ({ label: name, hint: "page", to: path })),
     ...VERBS,
   ];

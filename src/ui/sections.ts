@@ -3,6 +3,7 @@ import type { IconName } from "./icons.tsx";
 /** The rail, in its order; `key` follows g. */
 export const SECTIONS: readonly { readonly path: string; readonly name: string; readonly icon: IconName; readonly key: string }[] = [
   { path: "/sources", name: "Sources", icon: "sources", key: "s" },
+  { path: "/workflows", name: "Workflows", icon: "workflows", key: "f" },
   { path: "/actions", name: "Actions", icon: "actions", key: "a" },
   { path: "/webhooks", name: "Webhooks", icon: "webhooks", key: "w" },
   { path: "/accounts", name: "Accounts", icon: "accounts", key: "c" },

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/home.ts";
 import { openWindow } from "../support/browser.ts";
 import { Receiver } from "../support/receiver.ts";
+import { codeStep, deployWorkflow, workflowOf } from "../support/workflows.ts";
 import { TestServer } from "../support/runtime.ts";
 import { ORDERS, openPage, order } from "./open-page.ts";
 import { mockProvider } from "../support/mock-provider.ts";
@@ -224,6 +225,8 @@ describe("the page", () => {
     const server = await TestServer.inMemory();
     const source = await server.client.sources.deploy({ component_code: ORDERS });
     await order(source.endpoint_url, { id: "a" });
+    const workflow = await deployWorkflow(server, workflowOf({ ask: codeStep("$.flow.suspend();") }));
+    const run = await workflow.run();
     const { key } = await server.client.keys.create({ name: "viewer", read_only: true });
     const { page } = await openWindow();
     await page.goto(`${server.apiUrl}/sources/${source.id}#key=${key}`);
@@ -235,6 +238,8 @@ describe("the page", () => {
       `/sources/${source.id}/state`,
       `/sources/${source.id}/configuration`,
       `/sources/${source.id}/versions`,
+      "/workflows",
+      `/workflows/${workflow.id}/runs?run=${String(run["id"])}`,
       "/webhooks",
       "/accounts",
       "/stores",
@@ -243,7 +248,7 @@ describe("the page", () => {
     ]) {
       await page.goto(server.apiUrl + path);
       await page.locator("main h1, main .empty").first().waitFor();
-      expect(await page.getByRole("button", { name: /^(New|Run|Save|Edit|Delete|Replay|Roll back|Deploy|Connect)/ }).count()).toBe(0);
+      expect(await page.getByRole("button", { name: /^(New|Run|Save|Edit|Delete|Replay|Roll back|Deploy|Connect|Resume|Cancel|Retry)/ }).count()).toBe(0);
     }
   });
 

@@ -4,6 +4,7 @@ import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { openWindow } from "../support/browser.ts";
+import { codeStep, deployWorkflow, workflowOf } from "../support/workflows.ts";
 import { TestServer } from "../support/runtime.ts";
 import { ORDERS, order, untilShown } from "./open-page.ts";
 
@@ -46,7 +47,26 @@ async function fullServer() {
     schedule: "/schedule",
     status: "/status",
   };
-  return { server, paths };
+  return { server, paths: { ...paths, ...(await workflowPaths(server)) } };
+}
+
+/** A workflow with a run that failed, and one that waits. */
+async function workflowPaths(server: TestServer): Promise<Record<string, string>> {
+  const steps = {
+    ask: codeStep("console.log('asked'); if (steps.trigger.event.fails) throw new Error('no'); $.flow.suspend(); return { of: [1, 2] };"),
+    tell: codeStep("return 1;"),
+  };
+  const workflow = await deployWorkflow(server, workflowOf(steps, { head: "settings: { retries: 0 }\ntriggers:\n- http: {}\n" }));
+  await workflow.run({ fails: true });
+  const run = await workflow.run({ fails: false });
+  const path = `/workflows/${workflow.id}`;
+  return {
+    workflows: "/workflows",
+    "workflow-runs": path,
+    "workflow-run": `${path}/runs?run=${String(run["id"])}`,
+    "workflow-graph": `${path}/graph`,
+    "workflow-files": `${path}/files`,
+  };
 }
 
 const WIDTHS = [360, 768, 1280, 2560];

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ClientRequestInterceptor } from "@mswjs/interceptors/ClientRequest";
 import { FetchInterceptor } from "@mswjs/interceptors/fetch";
 import type { Exchange, ThirdParties } from "../../domain/exchange.ts";
@@ -34,7 +35,8 @@ export class CallExchanges {
   /** Takes an answer that comes in. */
   record(exchange: Promise<Exchange>): void {
     const recording = exchange
-      .then((done) => this.#keep(done))
+      .then((answered) => this.#keep(answered))
+      // One that was cut off is no answer: a retry is told that it was not recorded.
       .catch(() => {})
       .finally(() => this.#pending.delete(recording));
     this.#pending.add(recording);
@@ -42,12 +44,10 @@ export class CallExchanges {
 
   /** Answers that the component has got are noted by then, but for one that never ends. */
   async settled(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(() => resolve(), SETTLE_MS);
-    });
-    await Promise.race([Promise.all(this.#pending), late]);
-    clearTimeout(timer);
+    const late = new AbortController();
+    const given = sleep(SETTLE_MS, undefined, { signal: late.signal }).catch(() => {});
+    await Promise.race([Promise.all(this.#pending), given]);
+    late.abort();
   }
 
   #keep(exchange: Exchange): void {

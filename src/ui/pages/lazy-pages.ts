@@ -10,6 +10,8 @@ export const SchedulePage = lazy(async () => (await load()).SchedulePage);
 export const SourcePage = lazy(async () => (await load()).SourcePage);
 export const StatusPage = lazy(async () => (await load()).StatusPage);
 export const StoresPage = lazy(async () => (await load()).StoresPage);
+export const WorkflowsPage = lazy(async () => (await load()).WorkflowsPage);
+export const WorkflowPage = lazy(async () => (await load()).WorkflowPage);
 export const WebhooksPage = lazy(async () => (await load()).WebhooksPage);
 
 // Whoever comes for another page waits for nothing else first.

@@ -7,3 +7,5 @@ export { SchedulePage } from "./schedule.tsx";
 export { StatusPage } from "./status.tsx";
 export { StoresPage } from "./stores.tsx";
 export { WebhooksPage } from "./webhooks.tsx";
+export { WorkflowPage } from "../workflow/workflow-page.tsx";
+export { WorkflowsPage } from "./workflows.tsx";

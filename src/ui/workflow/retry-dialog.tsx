@@ -1,0 +1,66 @@
+import { differencesOf } from "../../client/run-difference.ts";
+import { useClient } from "../app-context.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { StateMark } from "../parts/state-mark.tsx";
+import { tell, telling } from "../parts/toast.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { plural } from "../text-of.ts";
+import type { RehearsedRun, Workflow } from "../types.ts";
+import { useLoaded } from "../use-loaded.ts";
+import { StepDifferences } from "./step-differences.tsx";
+import { RUN_TONES } from "./step-texts.ts";
+
+/** Failed runs on today's files: first what each would come to, with nobody asked, then they may go. */
+export function RetryDialog({ workflow, onClose }: { workflow: Workflow; onClose: () => void }) {
+  const client = useClient();
+  const { value: rehearsed, error } = useLoaded(`retry ${workflow.id} ${workflow.version}`, () => client.workflows.rehearse(workflow.id, { states: "failed" }));
+  const mended = rehearsed?.filter(({ after }) => after.state !== "failed").length ?? 0;
+  const go = (): Promise<void> =>
+    telling(async () => {
+      const begun = await client.workflows.rerunAll(workflow.id, { states: "failed" });
+      tell(`${plural(begun.length, "run")} go again`);
+      onClose();
+    });
+  return (
+    <Dialog title="Retry failed runs" onClose={onClose}>
+      <p class="muted">
+        Each was tried on version {workflow.version}, from where it failed. Third parties were not asked: what they had answered is used where it was recorded (
+        <code>settings: record: true</code>).
+      </p>
+      {error !== undefined && <Problem error={error} />}
+      {rehearsed === undefined && error === undefined && <Waiting />}
+      {rehearsed !== undefined && (
+        <p role="status">
+          {mended} of {rehearsed.length} would not fail any more.
+        </p>
+      )}
+      {rehearsed?.map((one) => (
+        <Tried key={one.run.id} tried={one} />
+      ))}
+      <div class="row end">
+        <button type="button" class="button" onClick={onClose}>
+          Not now
+        </button>
+        <button type="button" class="button filled" disabled={rehearsed === undefined || rehearsed.length === 0} onClick={() => void go()}>
+          Let them go
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Tried({ tried: { run, before, after } }: { tried: RehearsedRun }) {
+  return (
+    <details>
+      <summary>
+        <span class="row">
+          <code>{run.id}</code>
+          <StateMark tone={RUN_TONES[after.state]}>{after.state}</StateMark>
+          <span class="muted cut">{after.failure?.message}</span>
+        </span>
+      </summary>
+      <StepDifferences differences={differencesOf(before, after.steps)} />
+    </details>
+  );
+}

@@ -1,0 +1,152 @@
+import { useState } from "preact/hooks";
+import { differencesOf } from "../../client/run-difference.ts";
+import { useClient, useMayChange } from "../app-context.ts";
+import { JsonTree } from "../parts/json-tree.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { StateMark } from "../parts/state-mark.tsx";
+import { At, Until } from "../parts/time.tsx";
+import { telling } from "../parts/toast.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { LogLines } from "../source/log-lines.tsx";
+import { duration } from "../text-of.ts";
+import type { RunStep, Workflow, WorkflowRun } from "../types.ts";
+import { useLoaded } from "../use-loaded.ts";
+import { Graph } from "./graph.tsx";
+import { StepDifferences } from "./step-differences.tsx";
+import { RUN_TONES, STEP_TONES } from "./step-texts.ts";
+
+const LOOK_EVERY_MS = 1000;
+
+interface RunDetailProps {
+  readonly workflow: Workflow;
+  readonly id: string;
+  /** Another run is to be shown. */
+  readonly onRun: (id: string) => void;
+}
+
+/** One run: where it is, and what each step was given and left. */
+export function RunDetail({ workflow, id, onRun }: RunDetailProps) {
+  const client = useClient();
+  const [path, setPath] = useState("");
+  const load = async () => ({ run: await client.workflows.run(id), steps: await client.workflows.steps(id) });
+  const { value, error, reload } = useLoaded(`run ${id}`, load, LOOK_EVERY_MS);
+  if (error !== undefined && value === undefined) return <Problem error={error} onRetry={reload} />;
+  if (value === undefined) return <Waiting />;
+  const { run, steps } = value;
+  const step = steps.find((one) => one.path === path);
+  return (
+    <div class="stack">
+      <RunHead run={run} reload={reload} onRun={onRun} />
+      {run.rerun_of !== undefined && <Repeated of={run.rerun_of} steps={steps} />}
+      <Graph steps={workflow.steps} records={steps} chosen={path} onChoose={setPath} />
+      {step === undefined ? (
+        <details>
+          <summary>Event that began it</summary>
+          <JsonTree value={run.trigger.event ?? null} label="event" />
+        </details>
+      ) : (
+        <StepDetail key={step.path} step={step} run={run} onRun={onRun} />
+      )}
+    </div>
+  );
+}
+
+function RunHead({ run, reload, onRun }: { run: WorkflowRun; reload: () => void; onRun: (id: string) => void }) {
+  const client = useClient();
+  const mayChange = useMayChange();
+  const { id, state, started_at_ms: at, ended_at_ms: end, failure, reason, version } = run;
+  const hasEnded = state !== "running" && state !== "waiting";
+  const act = (work: () => Promise<unknown>): void =>
+    void telling(async () => {
+      await work();
+      reload();
+    });
+  return (
+    <div class="stack tight">
+      <div class="row wrap">
+        <h2>
+          <StateMark tone={RUN_TONES[state]}>{state}</StateMark>
+        </h2>
+        <At at={at} />
+        {end !== undefined && <span class="muted">{duration(end - at)}</span>}
+        <span class="muted">version {version}</span>
+        <code class="cut">{id}</code>
+        <span class="grow" />
+        {mayChange && state === "waiting" && (
+          <button type="button" class="button" onClick={() => act(() => client.workflows.resume(id))}>
+            Resume
+          </button>
+        )}
+        {mayChange && !hasEnded && (
+          <button type="button" class="button" onClick={() => act(() => client.workflows.cancel(id))}>
+            Cancel the run
+          </button>
+        )}
+        {mayChange && (state === "failed" || state === "cancelled") && (
+          <button type="button" class="button" onClick={() => act(async () => onRun((await client.workflows.rerun(id)).id))}>
+            Run again from where it ended
+          </button>
+        )}
+      </div>
+      {failure !== undefined && (
+        <p class="note bad" role="alert">
+          {failure.namespace}: {failure.message}
+        </p>
+      )}
+      {reason !== undefined && <p class="muted">{reason}</p>}
+    </div>
+  );
+}
+
+/** What became different since the run that this one repeats. */
+function Repeated({ of, steps }: { of: string; steps: readonly RunStep[] }) {
+  const client = useClient();
+  const { value: before } = useLoaded(`steps ${of}`, () => client.workflows.steps(of));
+  if (before === undefined) return null;
+  return (
+    <details open>
+      <summary>Beside {of}, which it repeats</summary>
+      <StepDifferences differences={differencesOf(before, steps)} />
+    </details>
+  );
+}
+
+function StepDetail({ step, run, onRun }: { step: RunStep; run: WorkflowRun; onRun: (id: string) => void }) {
+  const client = useClient();
+  const mayChange = useMayChange();
+  const { namespace, state, attempt, duration_ms: ms, inputs, exports, decision, outcome, message, invocation_id: invocation, pause } = step;
+  const { value: called } = useLoaded(`called ${invocation ?? ""}`, async () => (invocation === undefined ? undefined : client.invocations.get(invocation)));
+  const again = (): Promise<void> => telling(async () => onRun((await client.workflows.rerun(run.id, { from: namespace })).id));
+  return (
+    <section class="stack panel" style={{ padding: "12px" }} aria-label={`Step ${namespace}`}>
+      <div class="row wrap">
+        <h3>{namespace}</h3>
+        <StateMark tone={STEP_TONES[state]}>{state}</StateMark>
+        <span class="muted">{step.copied_from === undefined ? duration(ms) : `as in ${step.copied_from}`}</span>
+        {attempt > 1 && <span class="muted">attempt {attempt}</span>}
+        {pause !== undefined && (
+          <span class="muted">
+            {pause.kind}, <Until at={pause.until_ms} />
+          </span>
+        )}
+        <span class="grow" />
+        {mayChange && (
+          <button type="button" class="button" onClick={() => void again()}>
+            Run again from here
+          </button>
+        )}
+      </div>
+      {outcome !== "returned" && <p class="note bad">{message}</p>}
+      {inputs !== undefined && Object.keys(inputs).length > 0 && (
+        <>
+          <h4>Inputs</h4>
+          <JsonTree value={inputs} label={`inputs of ${namespace}`} />
+        </>
+      )}
+      <h4>Exports</h4>
+      <JsonTree value={decision ?? exports} label={`exports of ${namespace}`} />
+      <h4>Log</h4>
+      <LogLines lines={called?.logs ?? []} none="It logged nothing" />
+    </section>
+  );
+}

@@ -1,0 +1,131 @@
+import { useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { useGo } from "../address.ts";
+import { useClient, useMayChange } from "../app-context.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { ConfirmByName } from "../parts/dialog.tsx";
+import { Menu } from "../parts/menu.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { StateMark } from "../parts/state-mark.tsx";
+import { tell, telling } from "../parts/toast.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import { useLoaded } from "../use-loaded.ts";
+import { FilesTab } from "./files-tab.tsx";
+import { Graph } from "./graph.tsx";
+import { RunsTab } from "./runs-tab.tsx";
+import { triggerText } from "./step-texts.ts";
+import type { WorkflowTabProps } from "./tab-props.ts";
+
+const LOOK_EVERY_MS = 2000;
+
+const TABS = [
+  { name: "runs", label: "Runs", key: "i", content: RunsTab },
+  { name: "graph", label: "Steps", key: "s", content: GraphTab },
+  { name: "files", label: "Files", key: "o", content: FilesTab },
+] as const;
+
+/** `/workflows/{id}/{tab}`. */
+export function WorkflowPage({ id, tab }: { id: string; tab: string }) {
+  const client = useClient();
+  const { value: workflow, error, reload } = useLoaded(id, () => client.workflows.get(id), LOOK_EVERY_MS);
+  if (workflow === undefined)
+    return (
+      <div class="content">
+        <Link href="/workflows">← Workflows</Link>
+        {error === undefined ? <Waiting /> : <Problem error={error} onRetry={reload} />}
+      </div>
+    );
+  const { content: Content } = TABS.find(({ name }) => name === tab) ?? TABS[0];
+  return (
+    <div class="content">
+      <Head workflow={workflow} reload={reload} />
+      {workflow.warnings.map((warning) => (
+        <p class="note attention" key={warning}>
+          {warning}
+        </p>
+      ))}
+      <nav class="tabs" aria-label="Parts of this workflow">
+        {TABS.map(({ name, label, key }) => (
+          <Link key={name} href={`/workflows/${id}/${name}`} aria-current={name === tab ? "page" : undefined} data-key={key}>
+            {label}
+          </Link>
+        ))}
+      </nav>
+      <Content workflow={workflow} reload={reload} />
+    </div>
+  );
+}
+
+function Head({ workflow, reload }: WorkflowTabProps) {
+  const mayChange = useMayChange();
+  const { name, active, version, triggers } = workflow;
+  const endpoint = triggers.find(({ endpoint_url: url }) => url !== undefined)?.endpoint_url;
+  return (
+    <div class="stack tight">
+      <p>
+        <Link href="/workflows">← Workflows</Link>
+      </p>
+      <div class="row wrap">
+        <h1 class="cut">{name}</h1>
+        <StateMark tone={active ? "good" : "plain"}>{active ? "active" : "inactive"}</StateMark>
+        <span class="muted">version {version}</span>
+        <span class="muted cut">{triggers.length === 0 ? "by hand" : triggers.map(triggerText).join(", ")}</span>
+        <span class="grow" />
+        {mayChange && <Verbs workflow={workflow} reload={reload} />}
+      </div>
+      {endpoint !== undefined && (
+        <div class="row">
+          <code class="cut">{endpoint}</code>
+          <CopyButton text={endpoint} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Verbs({ workflow, reload }: WorkflowTabProps) {
+  const client = useClient();
+  const go = useGo();
+  const [isDeleting, setDeleting] = useState(false);
+  const { id, name_slug: slug, active } = workflow;
+  const run = (): Promise<void> =>
+    telling(async () => {
+      const begun = await client.workflows.start(id);
+      go(`/workflows/${id}/runs?run=${begun.id}`);
+    });
+  const setActive = (next: boolean): Promise<void> =>
+    telling(async () => {
+      await client.workflows.update(id, { active: next });
+      reload();
+      tell(`${slug} is ${next ? "active" : "inactive"}`, () => void setActive(!next));
+    });
+  const remove = (): Promise<void> =>
+    telling(async () => {
+      await client.workflows.delete(id);
+      go("/workflows");
+    }, `Deleted ${slug}`);
+  return (
+    <>
+      <button type="button" class="button filled" data-key="r" onClick={() => void run()}>
+        Run now
+      </button>
+      <Menu label="More">
+        <button type="button" class="button plain" onClick={() => void setActive(!active)}>
+          {active ? "Deactivate" : "Activate"}
+        </button>
+        <button type="button" class="button plain" onClick={() => setDeleting(true)}>
+          Delete…
+        </button>
+      </Menu>
+      {isDeleting && (
+        <ConfirmByName title={`Delete ${slug}?`} name={slug} verb="Delete" onClose={() => setDeleting(false)} onConfirm={() => void remove()}>
+          Its endpoint, its runs and its events are gone then.
+        </ConfirmByName>
+      )}
+    </>
+  );
+}
+
+function GraphTab({ workflow }: WorkflowTabProps) {
+  return <Graph steps={workflow.steps} />;
+}
