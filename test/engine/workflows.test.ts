@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dataOf, listOf } from "../support/api.ts";
+import { Receiver } from "../support/receiver.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 import { codeStep, deployWorkflow, exportsOf, workflowOf } from "../support/workflows.ts";
 
@@ -244,6 +245,51 @@ steps:
     const run = await workflow.run();
     const before = ["trigger", "list", "large", "yes"];
     expect([run["state"], exportsOf(run, "sum")]).toEqual(["succeeded", { $return_value: [[1, 4, 9], ["trigger", "list", "large"], null, before, before] }]);
+  });
+});
+
+describe("many items", () => {
+  it("are gone over, a few at a time, and what each returned is kept in order", async () => {
+    const server = await TestServer.inMemory();
+    const yaml = `name: Many
+steps:
+- { namespace: list, uses: ./list.js }
+- namespace: each
+  for_each: "{{steps.list.$return_value}}"
+  concurrency: 20
+  steps:
+  - { namespace: square, uses: ./square.js, props: { n: "{{steps.each.item}}" } }
+- { namespace: sum, uses: ./sum.js }
+`;
+    const workflow = await deployWorkflow(server, {
+      "workflow.yaml": yaml,
+      "list.js": codeStep("return Array.from({ length: 1000 }, (_, n) => n);"),
+      "square.js": codeStep("return this.n ** 2;", 'n: "integer"'),
+      "sum.js": codeStep("const all = steps.each.$return_value; return [all.length, all[999], all.reduce((sum, one) => sum + one, 0)];"),
+    });
+    const run = await workflow.run();
+    expect([run["state"], run.steps.length, exportsOf(run, "sum")]).toEqual(["succeeded", 1003, { $return_value: [1000, 998001, 332833500] }]);
+  });
+});
+
+describe("a schedule", () => {
+  it("counts in a data store, and what the workflow emits reaches a webhook", async () => {
+    const server = await TestServer.inMemory();
+    const receiver = await Receiver.start();
+    const files = workflowOf(
+      {
+        count: codeStep('const n = ((await this.store.get("n")) ?? 0) + 1; await this.store.set("n", n); return n;', 'store: { type: "data_store" }'),
+        tell: codeStep("$.send.emit({ raw_event: { count: steps.count.$return_value } });"),
+      },
+      { head: "settings: { concurrency: 1 }\ntriggers:\n- schedule: { intervalSeconds: 1 }\n" },
+    );
+    const yaml = files["workflow.yaml"]?.replace("- namespace: tell", "  props: { store: counts }\n- namespace: tell") ?? "";
+    const workflow = await deployWorkflow(server, { ...files, "workflow.yaml": yaml }, { active: false });
+    const webhook = dataOf(await server.api.post("/v1/webhooks", { url: receiver.url }));
+    await server.api.post("/v1/subscriptions", { emitter_id: workflow.id, listener_id: String(webhook["id"]) });
+    await workflow.update({ active: true });
+    const told = await eventually(async () => receiver.received.length >= 2 && receiver.received.slice(0, 2));
+    expect(told.map(({ body }) => body)).toEqual(['{"count":1}', '{"count":2}']);
   });
 });
 
