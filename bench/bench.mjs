@@ -1,7 +1,7 @@
-// npm run bench [start] [reload] [requests] [slow-disk] [memory] [deliveries] [streams] [page]: figures as ratios to a yardstick measured beside them.
+// npm run bench [start] [reload] [requests] [slow-disk] [memory] [deliveries] [streams] [workflows] [waiting] [page]: figures as ratios to a yardstick measured beside them.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -193,7 +193,8 @@ async function api(method, path, body) {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const answer = await fetch(base + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   if (!answer.ok) throw new Error(await answer.text());
-  return (await answer.json()).data;
+  const told = await answer.json();
+  return told.data ?? told;
 }
 
 /** A source that emits as many events with the time of each as its event says. */
@@ -252,6 +253,117 @@ async function streams() {
   console.log(`one stream to 100 readers: ${figures.count} messages, from $emit to each reader ${summary(figures)}`);
   readers.kill();
   run("delete", source.id);
+  run("down");
+}
+
+/** A workflow's folder of steps that do nothing but return. */
+function workflowFolder(name, settings, steps) {
+  const path = join(folder, name);
+  const listed = Object.keys(steps).map((step) => `- { namespace: ${step}, uses: ./${step}.mjs }`);
+  mkdirSync(path, { recursive: true });
+  writeFileSync(
+    join(path, "workflow.yaml"),
+    `name: ${name}\nsettings: ${settings}\ntriggers:\n- http: { custom_response: false }\nsteps:\n${listed.join("\n")}\n`,
+  );
+  for (const [step, code] of Object.entries(steps)) writeFileSync(join(path, `${step}.mjs`), `export default async ({ steps, $ }) => { ${code} };\n`);
+  return JSON.parse(run("deploy", path, "--json"));
+}
+
+const post = (url, body) =>
+  fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }).then((answer) => answer.text());
+
+async function runsOf(id) {
+  const all = [];
+  for (let before; ;) {
+    const page = await api("GET", `/v1/workflows/${id}/runs?limit=1000${before === undefined ? "" : `&before=${before}`}`);
+    all.push(...page);
+    if (page.length < 1000) return all;
+    before = page.at(-1).id;
+  }
+}
+
+async function untilRuns(id, state, count) {
+  while ((await api("GET", `/v1/workflows/${id}`)).runs[state] < count) await new Promise((resolve) => setTimeout(resolve, 100));
+}
+
+/** Words of a yardstick program of this folder: what it prints, as JSON. */
+function yardstick(file, ...words) {
+  const { stdout } = spawnSync(process.execPath, [join(import.meta.dirname, file), ...words.map(String)], { env, encoding: "utf8" });
+  return JSON.parse(stdout);
+}
+
+const RUNS = 3000;
+const AT_ONCE = 50;
+
+/**
+ * Three code steps, each committed with fsync: 3,000 runs whose requests came before, 50 at a time, ÷ the same three commits
+ * by hand for 50 runs each; then 300 requests one by one, from the request to the commit of the last step. 3 rounds in turn.
+ */
+async function workflows() {
+  run("up", "--detach", "--keep-invocations", "100000");
+  const steps = { one: "return steps.trigger.event.body;", two: "return steps.one.$return_value;", three: "return steps.two.$return_value;" };
+  const workflow = workflowFolder("three-steps", `{ concurrency: ${AT_ONCE} }`, steps);
+  const [{ endpoint_url: url }] = workflow.triggers;
+  await post(url, { warm: true });
+  await untilRuns(workflow.id, "succeeded", 1);
+  const rounds = [];
+  let before = 1;
+  for (let round = 0; round < 3; round++) {
+    const byHand = yardstick("step-commits.mjs", mkdtempSync(join(folder, "hand-")), RUNS, AT_ONCE);
+    for (let n = 0; n < RUNS; n += AT_ONCE) await Promise.all(Array.from({ length: AT_ONCE }, () => post(url, { n })));
+    await untilRuns(workflow.id, "succeeded", before + RUNS);
+    const ended = (await runsOf(workflow.id)).slice(0, RUNS);
+    const seconds = (Math.max(...ended.map((one) => one.ended_at_ms)) - Math.min(...ended.map((one) => one.started_at_ms))) / 1000;
+    rounds.push({ rate: RUNS / seconds, byHand: byHand.rate });
+    before += RUNS;
+  }
+  const alone = yardstick("step-commits.mjs", mkdtempSync(join(folder, "hand-")), 300, 1);
+  const sent = [];
+  for (let n = 0; n < 300; n++) {
+    sent.push(Date.now());
+    await post(url, { n });
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  await untilRuns(workflow.id, "succeeded", before + 300);
+  const times = (await runsOf(workflow.id))
+    .slice(0, 300)
+    .toReversed()
+    .map((one, index) => one.ended_at_ms - sent[index]);
+  const ratios = rounds.map(({ rate, byHand }) => rate / byHand);
+  console.log(
+    `runs of three code steps, each step committed: ${Math.round(median(rounds.map(({ rate }) => rate)))}/s of ${RUNS}, ${AT_ONCE} at a time; by hand ${Math.round(median(rounds.map(({ byHand }) => byHand)))}/s; ratio ${round(median(ratios), 3)} (${spread(ratios)})`,
+  );
+  console.log(
+    `one request → last step committed: p50 ${quantile(times, 0.5)} ms, p95 ${quantile(times, 0.95)} ms of 300; three commits by hand: p50 ${round(alone.p50, 1)} ms`,
+  );
+  run("delete", workflow.id);
+  run("down");
+}
+
+const WAITING = 10_000;
+
+/** 10,000 runs that wait for somebody: the server with them after a restart, beside one with none. */
+async function waiting() {
+  const measure = async () => {
+    run("up", "--detach");
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+    return memoryOf(JSON.parse(run("status", "--json")).pid);
+  };
+  run("up", "--detach");
+  const workflow = workflowFolder("waits", `{ concurrency: ${AT_ONCE} }`, { ask: "return $.flow.suspend(1e9);", after: "return 1;" });
+  const [{ endpoint_url: url }] = workflow.triggers;
+  run("down");
+  const empty = await measure();
+  for (let n = 0; n < WAITING; n += AT_ONCE) await Promise.all(Array.from({ length: AT_ONCE }, () => post(url, { n })));
+  await untilRuns(workflow.id, "waiting", WAITING);
+  await new Promise((resolve) => setTimeout(resolve, 90_000));
+  const live = memoryOf(JSON.parse(run("status", "--json")).pid);
+  run("down");
+  const restarted = await measure();
+  console.log(
+    `${WAITING} runs that wait: ${round(restarted.megabytes - empty.megabytes, 1)} MB and ${restarted.processes - empty.processes} processes more than without them after a restart; ${round(live.megabytes - empty.megabytes, 1)} MB and ${live.processes - empty.processes} processes more on the server that began them, 90 s later`,
+  );
+  run("delete", workflow.id);
   run("down");
 }
 
@@ -338,6 +450,8 @@ try {
   if (isWanted("memory")) await memory();
   if (isWanted("deliveries")) await deliveries();
   if (isWanted("streams")) await streams();
+  if (isWanted("workflows")) await workflows();
+  if (isWanted("waiting")) await waiting();
   // It wants a browser.
   if (wanted.includes("page")) await page();
 } finally {

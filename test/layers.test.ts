@@ -55,7 +55,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "cli/accounts": ["domain", "api", "client", "cli", "cli/ask", "cli/code"],
   "cli/props": ["domain", "api", "client", "cli", "cli/ask", "cli/accounts"],
   "cli/transfer": ["domain", "api", "client", "cli"],
-  "cli/workflows": ["domain", "api", "client", "cli", "cli/ask", "cli/code", "cli/dev"],
+  "cli/workflows": ["domain", "api", "client", "cli", "cli/ask", "cli/code", "cli/dev", "cli/transfer"],
   "cli/dev": ["domain", "api", "client", "code", "system", "cli", "cli/ask", "cli/code", "cli/props"],
   "cli/commands": [
     "domain",

@@ -118,3 +118,8 @@ async function writeConfig(environment: Environment, config: Config): Promise<vo
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await writeWhole(path, ini.stringify(config));
 }
+
+/** A profile of the hosted platform's own command. */
+export function isHostedProfile(name: string | undefined): boolean {
+  return name !== undefined && HOSTED.test(name);
+}

@@ -1,3 +1,4 @@
+import type { WorkflowRecord } from "../../api/workflows.ts";
 import type { SourceRecord } from "../../api/sources.ts";
 import type { ExportedRecord } from "../../api/transfer.ts";
 import { type Client, everyPage } from "../../client/client.ts";
@@ -6,11 +7,13 @@ import type { JsonObject } from "../../domain/json.ts";
 import { type CliContext, connectTo } from "../context.ts";
 import { exportHosted } from "../transfer/hosted-source.ts";
 import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
-import { type Profile, findProfile } from "../profiles.ts";
+import { type Profile, findProfile, isHostedProfile } from "../profiles.ts";
 import { coloursFor, countOf, printError, printJson, printLine, printNote } from "../reporter.ts";
+import type { StandFlags } from "../workflows/deploy-workflow.ts";
+import { transferWorkflow, writeHostedWorkflow } from "../workflows/transfer-workflow.ts";
 import { type PlannedTransfer, type TransferWishes, planTransfer } from "../transfer/transfer-plan.ts";
 
-export interface TransferFlags extends CodeFlags {
+export interface TransferFlags extends CodeFlags, StandFlags {
   readonly all?: boolean | undefined;
   readonly withSecrets?: boolean | undefined;
   readonly withState?: boolean | undefined;
@@ -43,9 +46,19 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   if (names.length === 0 && flags.all !== true)
     throw new PdError("PD_BAD_INPUT", "Cannot tell what to transfer: no source is named", { fix: "Name sources, or give --all" });
-  const [origin, target] = [await connectTo(cli, from), await connectTo(cli, to)];
+  const origin = await connectTo(cli, from);
+  const { orgId } = (await findProfile(from, cli.environment)) ?? {};
+  const isHosted = isHostedProfile(from);
+  const workflows = await workflowsAmong(origin, names, { isAll: flags.all === true, isHosted });
+  for (const id of workflows) {
+    if (isHosted) await writeHostedWorkflow(cli, origin, { id, orgId });
+    else await transferWorkflow(cli, { origin, target: await connectTo(cli, to) }, { id, flags, env });
+  }
+  const others = names.filter((name) => !workflows.includes(name));
+  if (others.length === 0 && flags.all !== true) return 0;
+  const target = await connectTo(cli, to);
   const listed = await sourcesOf(origin, await findProfile(from, cli.environment));
-  const sources = flags.all === true ? listed : names.map((name) => named(listed, name));
+  const sources = flags.all === true ? listed : others.map((name) => named(listed, name));
   const known = new Set((await everyPage(target.sources.list)).map(({ name_slug: slug }) => slug));
   const plans: PlannedTransfer[] = [];
   const failures: unknown[] = [];
@@ -67,6 +80,24 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
     );
   else if (flags.dryRun === true) printNote(cli, "Nothing was changed (--dry-run)");
   return tellFailures(cli, failures, sources.length);
+}
+
+/** The names that mean workflows; with `isAll` every one there is. */
+async function workflowsAmong(
+  origin: Client,
+  names: readonly string[],
+  { isAll, isHosted }: { isAll: boolean; isHosted: boolean },
+): Promise<readonly string[]> {
+  if (isHosted) return names.filter((name) => name.startsWith("p_"));
+  const listed = await everyPage(origin.workflows.list).catch(ignoringOlder);
+  if (isAll) return listed.map(({ id }) => id);
+  return names.filter((name) => name.startsWith("p_") || listed.some(({ name_slug: slug }) => slug === name));
+}
+
+/** A server of an earlier version has none. */
+function ignoringOlder(error: unknown): readonly WorkflowRecord[] {
+  if (error instanceof PdError && error.code === "PD_NOT_FOUND") return [];
+  throw error;
 }
 
 /** One that fails does not keep the others back; in the end each is told. */

@@ -1,11 +1,11 @@
 import type { Command, OptionValues } from "@commander-js/extra-typings";
-import { propFlags } from "./flags.ts";
+import { propFlags, standFlags } from "./flags.ts";
 import type { Run } from "./run.ts";
 
 /** Flags of what travels between servers. */
 function transferFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
-  return propFlags(command)
-    .option("--all", "Every source")
+  return standFlags(propFlags(command))
+    .option("--all", "Every source and workflow")
     .option("--with-secrets", "Secrets, credentials and variables as well")
     .option("--with-state", "The key-value store and the dedupe memory as well")
     .option("--events <count>", "The newest events as well, to a source that is new there", "0")
@@ -22,10 +22,12 @@ export function remoteCommands(program: Command, run: Run): void {
     .command("logout")
     .description("Forget the key of a server")
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/login.ts")).logout(cli)));
-  transferFlags(program.command("push [source...]").description("Bring sources to another server"))
+  transferFlags(program.command("push [source...]").description("Bring sources and workflows to another server"))
     .option("--to <profile>", "The other server")
     .action((sources, flags, command) => run(command, async (cli) => (await import("../commands/transfer.ts")).push(cli, sources, flags)));
-  transferFlags(program.command("pull [source...]").description("Fetch sources from another server, or from the hosted platform (--from pipedream)"))
+  transferFlags(
+    program.command("pull [source...]").description("Fetch sources and workflows from another server, or from the hosted platform (--from pipedream)"),
+  )
     .option("--from <profile>", "The other server")
     .action((sources, flags, command) => run(command, async (cli) => (await import("../commands/transfer.ts")).pull(cli, sources, flags)));
 }

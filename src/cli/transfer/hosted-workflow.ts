@@ -1,0 +1,87 @@
+import { stringify } from "yaml";
+import { slugify } from "../../domain/deployed-component.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
+
+/** The folder of a workflow of the hosted platform, as far as its documented interface tells. */
+export interface HostedFolder {
+  /** Name of the folder, as the platform's own export has it. */
+  readonly name: string;
+  readonly files: Readonly<Record<string, string>>;
+  /** What has to be connected, or written, before it runs. */
+  readonly missing: readonly string[];
+}
+
+/** Makes a folder of what `GET /v1/workflows/{id}` tells (workflows.md §3). Throws PD_BAD_INPUT for what is no workflow. */
+export function hostedFolder(id: string, told: JsonValue | undefined): HostedFolder {
+  const record = isJsonObject(told) ? told : {};
+  if (!Array.isArray(record["steps"])) throw new PdError("PD_BAD_INPUT", `Cannot pull ${id}: what its server tells of it has no steps`);
+  const name = textOf(record["name"]) ?? id;
+  const files: Record<string, string> = {};
+  const missing: string[] = [];
+  const steps = record["steps"].filter(isJsonObject).map((step) => stepOf(step, files, missing));
+  const triggers = (Array.isArray(record["triggers"]) ? record["triggers"] : []).filter(isJsonObject).map((trigger) => triggerOf(trigger, missing));
+  const yaml = { schema: "workflow/2022.04", name, ...(triggers.length === 0 ? {} : { triggers }), steps };
+  return {
+    name: `${slugify(name)}-${id}`,
+    files: { "workflow.yaml": stringify(yaml, { lineWidth: 0 }), ".workflow.state": `schema: workflow.state/2022.04\nid: ${id}\n`, ...files },
+    missing,
+  };
+}
+
+/** An action by its key, or code, which becomes a file of the folder. */
+function stepOf(step: JsonObject, files: Record<string, string>, missing: string[]): JsonObject {
+  const namespace = textOf(step["namespace"]) ?? textOf(step["id"]) ?? "step";
+  const [key, code] = [textOf(step["component_key"]), textOf(step["code_raw"])];
+  const saved = isJsonObject(step["savedComponent"]) ? step["savedComponent"] : {};
+  const version = textOf(saved["version"]);
+  const runtime = textOf(step["lang"]) ?? "nodejs20.x";
+  const props = propsOf(step, { namespace, missing });
+  const rest = { ...(Object.keys(props).length === 0 ? {} : { props }), ...(step["disabled"] === true ? { disabled: true } : {}) };
+  if (key !== undefined) return { namespace, uses: version === undefined ? key : `${key}@${version}`, ...rest };
+  const path = `${namespace}/entry.js`;
+  if (code === undefined) missing.push(`the code of step ${namespace}: write it to ${path}`);
+  files[path] = code ?? "export default defineComponent({ async run({ steps, $ }) {} });\n";
+  return { namespace, ...(runtime.startsWith("nodejs") ? {} : { runtime }), uses: `./${path}`, ...rest };
+}
+
+/** Values, with the accounts that are told beside them. */
+function propsOf(step: JsonObject, { namespace, missing }: { namespace: string; missing: string[] }): JsonObject {
+  const given = parseJson(textOf(step["configured_props_json"]) ?? "{}");
+  const values = isJsonObject(given) ? { ...given } : {};
+  const accounts = isJsonObject(step["authProvisionIdMap"]) ? step["authProvisionIdMap"] : {};
+  for (const [prop, id] of Object.entries(accounts)) {
+    if (typeof id !== "string") continue;
+    values[prop] = { authProvisionId: id };
+    missing.push(`account ${id}, the ${prop} of step ${namespace}: --account ${id}=<name>`);
+  }
+  return values;
+}
+
+function triggerOf(trigger: JsonObject, missing: string[]): JsonObject {
+  const id = textOf(trigger["id"]) ?? "";
+  const values = isJsonObject(trigger["configured_props"]) ? trigger["configured_props"] : {};
+  if (id.startsWith("hi_")) return { id, ...(trigger["custom_response"] === true ? { http: { custom_response: true } } : {}) };
+  if (id.startsWith("ti_")) {
+    const schedule = scheduleOf(values);
+    if (schedule === undefined) missing.push(`the times of schedule ${id}: --schedule "${id}=0 9 * * 1"`);
+    return { id, ...(schedule === undefined ? {} : { schedule }) };
+  }
+  missing.push(`source ${id} (${textOf(trigger["name"]) ?? "no name"}): pd pull ${id}, then --source ${id}=<name>`);
+  return { id };
+}
+
+/** It may stand in a prop of any name. */
+function scheduleOf(values: JsonObject): JsonObject | undefined {
+  for (const value of [values, ...Object.values(values)]) {
+    if (!isJsonObject(value)) continue;
+    const [cron, seconds] = [textOf(value["cron"]), value["intervalSeconds"] ?? value["interval_seconds"]];
+    if (cron !== undefined) return { cron, ...(textOf(value["timezone"]) === undefined ? {} : { timezone: textOf(value["timezone"]) }) };
+    if (typeof seconds === "number") return { intervalSeconds: seconds };
+  }
+  return undefined;
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

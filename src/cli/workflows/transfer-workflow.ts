@@ -1,0 +1,70 @@
+import { mkdir, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { WorkflowRecord } from "../../api/workflows.ts";
+import type { Client } from "../../client/client.ts";
+import { PdError } from "../../domain/errors.ts";
+import { differenceOf } from "../../domain/text-difference.ts";
+import type { CliContext } from "../context.ts";
+import { printJson, printLine, printNote } from "../reporter.ts";
+import { hostedFolder } from "../transfer/hosted-workflow.ts";
+import { fileLines } from "../transfer/transfer-plan.ts";
+import { type StandFlags, standOf } from "./deploy-workflow.ts";
+
+export interface WorkflowTransfer {
+  readonly id: string;
+  readonly flags: StandFlags & { readonly dryRun?: boolean | undefined };
+  readonly env: Record<string, string>;
+}
+
+/** From one of our servers to another: files and name; accounts are those of the other one. Under the same id. */
+export async function transferWorkflow(
+  cli: CliContext,
+  { origin, target }: { origin: Client; target: Client },
+  { id, flags, env }: WorkflowTransfer,
+): Promise<void> {
+  const from = await origin.workflows.get(id);
+  const { files } = await origin.workflows.files(from.id);
+  const before = await known(target, from);
+  const there = before === undefined ? {} : (await target.workflows.files(before.id)).files;
+  const changes = fileLines(differenceOf(there, files));
+  if (!cli.isJson) {
+    printLine(cli, `${before === undefined ? "+" : changes.length === 0 ? "=" : "~"} ${from.name_slug}`);
+    for (const line of changes) printLine(cli, `  ${line}`);
+  }
+  if (flags.dryRun === true)
+    return cli.isJson ? printJson(cli, { workflow: from.name_slug, changes, done: false }) : printNote(cli, "Nothing was changed (--dry-run)");
+  const request = { files: { ...files, ".workflow.state": `id: ${from.id}\n` }, name: from.name, env, ...standOf(flags) };
+  const after = await (before === undefined ? target.workflows.deploy({ ...request, active: from.active }) : target.workflows.update(before.id, request));
+  if (cli.isJson) return printJson(cli, after);
+  for (const warning of after.warnings) printNote(cli, `Warning: ${warning}`);
+  printLine(cli, `${before === undefined ? "Created" : "Updated"} ${after.name_slug} (${after.id})`);
+}
+
+/** The same one, or one that has its slug. */
+async function known(client: Client, { id, name_slug: slug }: WorkflowRecord): Promise<WorkflowRecord | undefined> {
+  for (const name of [id, slug]) {
+    const found = await client.workflows.get(name).catch((error: unknown) => {
+      if (error instanceof PdError && error.code === "PD_WORKFLOW_NOT_FOUND") return undefined;
+      throw error;
+    });
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** From the hosted platform into a folder beside the others of this one: nothing is deployed yet. */
+export async function writeHostedWorkflow(cli: CliContext, origin: Client, { id, orgId }: { id: string; orgId: string | undefined }): Promise<void> {
+  const query = orgId === undefined ? "" : `?org_id=${encodeURIComponent(orgId)}`;
+  const told = await origin.connection.request({ method: "GET", path: `/v1/workflows/${encodeURIComponent(id)}${query}` });
+  const { name, files, missing } = hostedFolder(id, told);
+  if ((await stat(name).catch(() => undefined)) !== undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot write ${name}: it exists`, { fix: "Move it away, or pull elsewhere" });
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(name, path)), { recursive: true });
+    await writeFile(join(name, path), text);
+  }
+  if (cli.isJson) return printJson(cli, { folder: name, files: Object.keys(files), missing: [...missing] });
+  printLine(cli, `Wrote ${name} with ${Object.keys(files).length} files`);
+  for (const one of missing) printLine(cli, `  ! ${one}`);
+  printNote(cli, `Deploy it with: pd deploy ${name}`);
+}
