@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { createClient, everyPage } from "../../src/client/client.ts";
 import { PdHome, collect, killHard } from "../support/pd.ts";
 import { codeStep, workflowOf } from "../support/workflows.ts";
 import { eventually } from "../support/eventually.ts";
@@ -132,8 +133,9 @@ describe("a server that is killed", () => {
       server = await home.up();
     }
     await eventually(async () => (await home.pd("runs", "test-flow", "-n", "1000", "--state", "succeeded")).stdout.split("\n").length > KILLS);
-    const events: unknown = await home.json("events", "test-flow", "-n", "1000");
-    const seen = (Array.isArray(events) ? events : []).map(({ event }) => event);
-    for (let n = 0; n < KILLS; n++) expect([n, seen.filter((event) => event.n === n).map(({ step }) => step)]).toEqual([n, STEPS]);
+    const client = createClient({ baseUrl: server.apiUrl, key: server.apiKey });
+    const events = await everyPage((page) => client.events.list("test-flow", page));
+    const seen = events.toReversed().map(({ event }) => JSON.stringify(event));
+    for (let n = 0; n < KILLS; n++) expect(seen.filter((event) => event.startsWith(`{"n":${n},`))).toEqual(STEPS.map((step) => JSON.stringify({ n, step })));
   });
 });

@@ -53,7 +53,7 @@ export class LiveWorkflow {
   readonly #usage: Usage;
   readonly #ownership: StateOwnership;
   readonly #host: RunHost;
-  /** Runs begin one after the other, so that each knows how many have begun before it. */
+  /** Where a throttle counts, runs begin one after the other. */
   #beginning: Promise<unknown> = Promise.resolve();
 
   constructor(ports: WorkflowPorts, { source, isShown }: { source: DeployedComponent; isShown: boolean }) {
@@ -191,24 +191,30 @@ export class LiveWorkflow {
     return { id, workflowId: this.id, version: this.source.version, trigger, state: "running", startedAt };
   }
 
-  /** In turn, when the throttle lets it. */
-  #begin(trigger: RunTrigger): Promise<{ run: WorkflowRun; isNew: boolean }> {
-    const { store, clock } = this.#ports;
+  /** When the throttle lets it; then in turn, so that each knows how many have begun before it. */
+  async #begin(trigger: RunTrigger): Promise<{ run: WorkflowRun; isNew: boolean }> {
+    const { throttle } = (await this.plan()).workflow.settings;
+    if (throttle === undefined) return this.#store(trigger);
     const begun = this.#beginning.then(async () => {
       await this.#throttled();
-      const run = this.#newRun(trigger, clock.now());
-      const stored = await store.beginRun(run, []);
-      return { run: stored, isNew: stored.id === run.id };
+      return this.#store(trigger);
     });
     this.#beginning = begun.catch(() => {});
     return begun;
   }
 
+  async #store(trigger: RunTrigger): Promise<{ run: WorkflowRun; isNew: boolean }> {
+    const { store, clock, signal } = this.#ports;
+    if (signal.aborted) throw new PdError("PD_STOPPING", `Cannot run ${this.source.slug}: the server is stopping`);
+    const run = this.#newRun(trigger, clock.now());
+    const stored = await store.beginRun(run, []);
+    return { run: stored, isNew: stored.id === run.id };
+  }
+
   /** Resolves when a window has room for one more run. */
   async #throttled(): Promise<void> {
     const { store, clock, signal } = this.#ports;
-    for (;;) {
-      if (signal.aborted) throw new PdError("PD_STOPPING", `Cannot run ${this.source.slug}: the server is stopping`);
+    while (!signal.aborted) {
       const { throttle } = (await this.plan()).workflow.settings;
       if (throttle === undefined) return;
       const windowMs = throttle.seconds * 1000;
