@@ -351,9 +351,10 @@ async function waiting() {
   };
   run("up", "--detach");
   const workflow = workflowFolder("waits", `{ concurrency: ${AT_ONCE} }`, { ask: "return $.flow.suspend(1e9);", after: "return 1;" });
-  const [{ endpoint_url: url }] = workflow.triggers;
   run("down");
   const empty = await measure();
+  // It is reached at another port by now.
+  const [{ endpoint_url: url }] = (await api("GET", `/v1/workflows/${workflow.id}`)).triggers;
   for (let n = 0; n < WAITING; n += AT_ONCE) await Promise.all(Array.from({ length: AT_ONCE }, () => post(url, { n })));
   await untilRuns(workflow.id, "waiting", WAITING);
   await new Promise((resolve) => setTimeout(resolve, 90_000));

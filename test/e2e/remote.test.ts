@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
@@ -183,6 +183,69 @@ describe("pd push", () => {
     expect((await home.pd("push", "counter", "--to", "there")).code).toBe(0);
     expect(await home.json("describe", "counter", "-p", "there")).toMatchObject({ component_version: "2" });
     expect(again.child.exitCode).toBeNull();
+  });
+});
+
+const FLOW = { "workflow.yaml": "name: Flow\nsteps:\n- { namespace: only, uses: ./only.mjs }\n", "only.mjs": "export default async () => 1;\n" };
+
+describe("a workflow", () => {
+  it("travels to another server under its id, is updated there, and comes back", async () => {
+    const { home } = await twoServers();
+    for (const [path, text] of Object.entries(FLOW)) await home.file(join("flow", path), text);
+    const { id } = await home.json("deploy", join(home.folder, "flow"));
+    expect((await home.pd("push", "flow", "--to", "there", "--dry-run")).stdout).toMatch(/^\+ flow\n[\s\S]*\+ only\.mjs/);
+    expect((await home.pd("list", "workflows", "-p", "there")).stderr).toContain("No workflows yet");
+    expect((await home.pd("push", "flow", "--to", "there")).stdout).toContain(`Created flow (${String(id)})`);
+    expect((await home.pd("run", "flow", "-p", "there")).stdout).toContain("$return_value: 1");
+    await home.file("flow/only.mjs", "export default async () => 2;\n");
+    await home.pd("deploy", join(home.folder, "flow"));
+    expect((await home.pd("push", "flow", "--to", "there")).stdout).toMatch(/^~ flow\n[\s\S]*Updated flow/);
+    expect((await home.pd("run", "flow", "-p", "there")).stdout).toContain("$return_value: 2");
+    await home.pd("delete", "flow");
+    expect((await home.pd("pull", "flow", "--from", "there")).stdout).toContain(`Created flow (${String(id)})`);
+  });
+
+  it("of the hosted platform becomes a folder that says what has to be connected", async () => {
+    const hosted = await startHosted();
+    const home = await PdHome.inProcess();
+    await home.file("config/pipedream/config", `api_key = ${HOSTED_KEY}\nbase_url = ${hosted}/v1\n`);
+    const pulled = await home.pd("pull", "p_abc1234", "--from", "pipedream");
+    expect([pulled.code, pulled.stdout]).toEqual([
+      0,
+      `Wrote p-abc1234-p_abc1234 with 3 files
+  ! account apn_1, the demo of step send: --account apn_1=<name>
+  ! source dc_abc123 (Weather): pd pull dc_abc123, then --source dc_abc123=<name>
+`,
+    ]);
+    const folder = join(home.folder, "p-abc1234-p_abc1234");
+    expect(await readFile(join(folder, "workflow.yaml"), "utf8")).toBe(`schema: workflow/2022.04
+name: p_abc1234
+triggers:
+  - id: hi_Abc1234
+    http:
+      custom_response: true
+  - id: ti_Abc1234
+    schedule:
+      cron: 0 9 * * 1
+      timezone: UTC
+  - id: dc_abc123
+steps:
+  - namespace: send
+    uses: demo-send@0.1.2
+    props:
+      text: "{{steps.trigger.event.body.text}}"
+      demo:
+        authProvisionId: apn_1
+  - namespace: count
+    uses: ./count/entry.js
+`);
+    expect((await home.pd("pull", "p_abc1234", "--from", "pipedream")).stderr).toContain("it exists");
+    // Without the action of an app that nobody has published, it is deployed and runs.
+    const yaml = await readFile(join(folder, "workflow.yaml"), "utf8");
+    await home.file("p-abc1234-p_abc1234/workflow.yaml", yaml.replace(/ {2}- namespace: send[\s\S]*? {2}- namespace: count/, "  - namespace: count"));
+    const deployed = await home.pd("deploy", folder);
+    expect([deployed.code, deployed.stderr]).toEqual([0, expect.stringContaining("no source or workflow here is dc_abc123")]);
+    expect((await home.pd("run", "p_abc1234")).stdout).toContain("$return_value: 1");
   });
 });
 

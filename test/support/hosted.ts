@@ -66,6 +66,29 @@ const SUMMARY = {
   metadata: { emit_id: "1ktF96gAMsLqdYSRWYL9KFS5QqW", name: "", emitter_id: "dc_abc123", id: "7" },
 };
 
+/** A workflow as `GET /v1/workflows/{id}` tells it: bare, with code and values of its steps. */
+const WORKFLOW = {
+  triggers: [
+    { id: "hi_Abc1234", owner_id: "o_abc1234", custom_response: true, configured_props: {}, active: true },
+    { id: "ti_Abc1234", owner_id: "o_abc1234", configured_props: { cron: { cron: "0 9 * * 1", timezone: "UTC" } }, active: true },
+    { id: "dc_abc123", owner_id: "o_abc1234", name: "Weather", configured_props: {}, active: true },
+  ],
+  steps: [
+    {
+      id: "c_abc123",
+      type: "CodeCell",
+      namespace: "send",
+      disabled: false,
+      lang: "nodejs20.x",
+      component_key: "demo-send",
+      savedComponent: { id: "sc_1", codeHash: "0", configurableProps: [], version: "0.1.2" },
+      configured_props_json: '{"text":"{{steps.trigger.event.body.text}}"}',
+      authProvisionIdMap: { demo: "apn_1" },
+    },
+    { id: "c_abc124", type: "CodeCell", namespace: "count", lang: "nodejs20.x", code_raw: "export default defineComponent({ async run() { return 1; } });\n" },
+  ],
+};
+
 /** Stands for the hosted platform: answers the documented endpoints in the documented shapes, and nothing else. */
 export async function startHosted(): Promise<string> {
   const answers: Readonly<Record<string, unknown>> = {
@@ -74,6 +97,7 @@ export async function startHosted(): Promise<string> {
     "/v1/orgs/o_abc1234/sources": { page_info: { total_count: 2, count: 2 }, data: [SOURCE, SHARED_SOURCE] },
     "/v1/components/sc_old456": { data: SHARED_COMPONENT },
     "/v1/components/sc_def456": { data: COMPONENT },
+    "/v1/workflows/p_abc1234": WORKFLOW,
     "/v1/sources/dc_abc123/event_summaries": { page_info: { total_count: 1, count: 1, start_cursor: SUMMARY.id, end_cursor: SUMMARY.id }, data: [SUMMARY] },
   };
   return startHttpServer((request, response) => {

@@ -10,17 +10,26 @@ export interface WorkflowBinding {
   readonly sources: Readonly<Record<string, string>>;
   /** Id in the file → schedule, as a timer is given, that the file does not tell. */
   readonly schedules: Readonly<Record<string, JsonObject>>;
+  /** What was taken in the place of something else, and what is not there yet. */
+  readonly warnings: readonly string[];
 }
 
 /** As a deployed component keeps it. */
-export function bindingValue({ triggers, accounts, sources, schedules }: WorkflowBinding): JsonObject {
-  return { triggers: triggers.map((id) => id ?? null), accounts: { ...accounts }, sources: { ...sources }, schedules: { ...schedules } };
+export function bindingValue({ triggers, accounts, sources, schedules, warnings }: WorkflowBinding): JsonObject {
+  return {
+    triggers: triggers.map((id) => id ?? null),
+    accounts: { ...accounts },
+    sources: { ...sources },
+    schedules: { ...schedules },
+    warnings: [...warnings],
+  };
 }
 
-export function bindingOf({ triggers, accounts, sources, schedules }: JsonObject): WorkflowBinding {
+export function bindingOf({ triggers, accounts, sources, schedules, warnings }: JsonObject): WorkflowBinding {
   return {
     triggers: Array.isArray(triggers) ? triggers.map((id) => (typeof id === "string" ? id : undefined)) : [],
     accounts: textsOf(accounts),
+    warnings: Array.isArray(warnings) ? warnings.map(String) : [],
     sources: textsOf(sources),
     schedules: Object.fromEntries(
       Object.entries(isJsonObject(schedules) ? schedules : {}).flatMap(([id, given]) => (isJsonObject(given) ? [[id, given]] : [])),

@@ -62,7 +62,7 @@ export interface WorkflowSurroundings {
   triggersOf(live: LiveWorkflow): readonly LiveSource[];
 }
 
-const NOTHING: WorkflowBinding = { triggers: [], accounts: {}, sources: {}, schedules: {} };
+const NOTHING: WorkflowBinding = { triggers: [], accounts: {}, sources: {}, schedules: {}, warnings: [] };
 
 /** Folder → steps, each loaded once → record → triggers → shown. When anything fails nothing is left. */
 export async function deployWorkflow(ports: WorkflowChangePorts, around: WorkflowSurroundings, request: WorkflowRequest): Promise<LiveWorkflow> {
@@ -78,7 +78,7 @@ export async function deployWorkflow(ports: WorkflowChangePorts, around: Workflo
   try {
     await withSlug({ sources: around.hosting.sources, store }, { name, wanted }, async (slug) => {
       const source: DeployedComponent = { ...draft, id, componentId: built.code.id, name, slug, configured: bindingValue(bound.binding), env, active };
-      await store.beginDeploy(source, withWarnings(built, bound.warnings), { steps: built.stepComponents });
+      await store.beginDeploy(source, built.code, { steps: built.stepComponents });
       live = around.make(source);
       live.switchTo(source, built);
       around.add(live);
@@ -147,7 +147,7 @@ export async function changeWorkflow(
   try {
     const old = emittersOf(binding.triggers.map((id, index) => boundBefore(before, id, index)));
     for (const trigger of bound.triggers) await listen(ports, around, { live, trigger, active });
-    await store.swap(next, isSame ? plan.code : withWarnings(plan, bound.warnings), { timers: [], steps: plan.stepComponents });
+    await store.swap(next, plan.code, { timers: [], steps: plan.stepComponents });
     live.switchTo(next, plan);
     await stopListening(ports, around, { live, old, triggers: bound.triggers });
   } finally {
@@ -169,16 +169,12 @@ function isSameSteps(left: WorkflowPlan, right: WorkflowPlan): boolean {
   return left.steps.size === right.steps.size && [...left.steps].every(([namespace, { id }]) => right.steps.get(namespace)?.id === id);
 }
 
-function withWarnings({ code, warnings }: BuiltWorkflow, more: readonly string[]) {
-  return { ...code, definition: { ...code.definition, warnings: [...warnings, ...more] } };
-}
-
 /** A version that is gone back to is kept once. */
 function likeBefore(built: BuiltWorkflow, like: WorkflowPlan | undefined): BuiltWorkflow {
   return like !== undefined && like.code.hash === built.code.hash && isSameSteps(built, like) ? { ...built, code: like.code } : built;
 }
 
-interface Binding extends Bindings, Pick<BoundAccounts, "accounts"> {
+interface Binding extends Pick<Bindings, "triggers">, Pick<BoundAccounts, "accounts"> {
   readonly binding: WorkflowBinding;
 }
 
@@ -198,10 +194,15 @@ async function bind(
     newId: () => clock.randomText(7),
   });
   return {
-    ...bound,
+    triggers: bound.triggers,
     accounts,
-    warnings: [...warnings, ...bound.warnings],
-    binding: { triggers: bound.triggers.map((trigger) => trigger?.id), accounts: { ...binding.accounts, ...accounts }, sources, schedules },
+    binding: {
+      warnings: [...warnings, ...bound.warnings],
+      triggers: bound.triggers.map((trigger) => trigger?.id),
+      accounts: { ...binding.accounts, ...accounts },
+      sources,
+      schedules,
+    },
   };
 }
 

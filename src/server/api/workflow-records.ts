@@ -39,7 +39,7 @@ export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promis
     env: Object.keys(source.env),
     settings: { concurrency, retries, timeout, record: records, ...(throttle === undefined ? {} : { throttle: { ...throttle } }) },
     accounts: { ...bindingOf(source.configured).accounts },
-    warnings: [...plan.code.definition.warnings],
+    warnings: [...plan.code.definition.warnings, ...bindingOf(source.configured).warnings],
     runs: { ...(await engine.workflows.counts(live)) },
     triggers: await triggerRecords(engine, live, plan),
     steps: plan.workflow.steps.map((step) => stepShape(step, plan.steps)),
