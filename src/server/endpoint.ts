@@ -47,6 +47,9 @@ async function answer(
   const address = addressOf(request);
   if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) return preflight(response);
   const token = tokenOf(address);
+  // Whoever only looks where an address leads must not act by that.
+  if (token !== undefined && request.method !== "GET" && request.method !== "POST")
+    return send(response, 405, { error: "It wants GET or POST", code: "PD_BAD_INPUT" });
   const isWanted = token === undefined ? engine.hasEndpoint(address.key) : await engine.workflows.awaits(token);
   if (!isWanted) {
     // Nobody wants the body: it is not read.

@@ -25,20 +25,28 @@ export interface Progress {
   /** May begin now; those that have begun already are among them. */
   readonly ready: readonly StepCall[];
   readonly isDone: boolean;
-  /** What the last steps have left for whoever reads the run. */
-  readonly steps: JsonObject;
 }
 
 /**
  * What comes next in a run, from its file and what is known of its steps. Nothing else is remembered: after a crash the
  * same records lead to the same calls.
  */
-export function advance(steps: readonly Step[], results: ReadonlyMap<string, StepResult>, trigger: JsonObject): Progress {
-  const walk = new Walk(results);
-  const scope: JsonObject = { trigger };
-  const isOver = walk.sequence(steps, "", scope);
-  return { ready: walk.isExit ? [] : walk.ready, isDone: isOver || walk.isExit, steps: scope };
+export function advance(steps: readonly Step[], { results, trigger, loops = new Map() }: Known): Progress {
+  const walk = new Walk(results, loops);
+  const isOver = walk.sequence(steps, "", { trigger });
+  return { ready: walk.isExit ? [] : walk.ready, isDone: isOver || walk.isExit };
 }
+
+export interface Known {
+  /** By the paths of the steps. */
+  readonly results: ReadonlyMap<string, StepResult>;
+  readonly trigger: JsonObject;
+  /** What earlier looks at the same run have found of its loops, by their paths: it is added to, and spares later ones to walk through all items. */
+  readonly loops?: Loops;
+}
+
+/** Items of a loop that are over, from the first on without a gap, and what each came to. */
+export type Loops = Map<string, JsonValue[]>;
 
 interface Decided {
   readonly path: string;
@@ -49,9 +57,11 @@ class Walk {
   readonly ready: StepCall[] = [];
   isExit = false;
   readonly #results: ReadonlyMap<string, StepResult>;
+  readonly #loops: Loops;
 
-  constructor(results: ReadonlyMap<string, StepResult>) {
+  constructor(results: ReadonlyMap<string, StepResult>, loops: Loops) {
     this.#results = results;
+    this.#loops = loops;
   }
 
   /** True when all of it has ended. What it comes to is added to `scope`. */
@@ -98,19 +108,18 @@ class Walk {
   /** A few items at a time, in their order. What its last step returned for each is what the loop comes to. */
   #loop({ namespace, concurrency, steps }: ForEachStep, { path, decision }: Decided, scope: JsonObject): boolean {
     const items = Array.isArray(decision) ? decision : [];
-    const values: JsonValue[] = [];
-    let [isOver, begun] = [true, 0];
-    for (const [index, item] of items.entries()) {
-      const own: JsonObject = { ...scope, [namespace]: { item, index } };
+    const values = this.#loops.get(path) ?? [];
+    this.#loops.set(path, values);
+    let begun = 0;
+    for (let index = values.length; index < items.length; index++) {
+      const own: JsonObject = { ...scope, [namespace]: { item: items[index] ?? null, index } };
       const isItemOver = this.sequence(steps, `${path}.[${index}].`, own);
       if (this.isExit) return true;
-      values.push(isItemOver ? lastValue(steps, own) : null);
-      if (isItemOver) continue;
-      isOver = false;
-      if (++begun === concurrency) break;
+      if (isItemOver && values.length === index) values.push(lastValue(steps, own));
+      if (!isItemOver && ++begun === concurrency) break;
     }
     scope[namespace] = { $return_value: values };
-    return isOver;
+    return values.length === items.length;
   }
 }
 

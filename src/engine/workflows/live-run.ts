@@ -4,7 +4,7 @@ import { type HttpResponse, type Invocation, type LogLine, type RunResult, descr
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import { MOST_TRIES, type Tries, isDeath, reasonToRunAgain } from "../../domain/run-again.ts";
 import type { StepTrigger } from "../../domain/trigger.ts";
-import { type Progress, type StepCall, type StepResult, advance } from "../../domain/workflow/advance.ts";
+import { type Loops, type Progress, type StepCall, type StepResult, advance } from "../../domain/workflow/advance.ts";
 import { MOST_ITEMS, type StepRecord, type WorkflowRun, hasEnded, resultOf } from "../../domain/workflow/run.ts";
 import type { CodeStep } from "../../domain/workflow/workflow.ts";
 import type { StepCommit } from "../../ports/workflow-store.ts";
@@ -59,6 +59,8 @@ export class LiveRun {
   readonly #records = new Map<string, StepRecord>();
   readonly #results = new Map<string, StepResult>();
   readonly #inFlight = new Map<string, Promise<void>>();
+  readonly #loops: Loops = new Map();
+  #trigger: JsonObject | undefined;
   #run: WorkflowRun | undefined;
   #plan: WorkflowPlan | undefined;
   #response: JsonObject | undefined;
@@ -129,7 +131,8 @@ export class LiveRun {
 
   #progress(): Progress {
     const { run, plan } = this.#known;
-    return advance(plan.workflow.steps, this.#results, { event: run.trigger.event, context: this.#host.triggerContext(run) });
+    this.#trigger ??= { event: run.trigger.event, context: this.#host.triggerContext(run) };
+    return advance(plan.workflow.steps, { results: this.#results, trigger: this.#trigger, loops: this.#loops });
   }
 
   /** What may begin now. */
