@@ -44,7 +44,7 @@ describe("a step", () => {
     ["exports without end", codeStep('for (let n = 0; n < 1e6; n++) $.export("k" + n, "x".repeat(1000));'), "1"],
     ["a report that is no report", codeStep("return $.flow.suspend(-1e308);"), "1"],
   ])("ends its run and nothing else: %s", async (_title, code, value) => {
-    const { server } = await startAttacked({ timeoutMs: "2000" });
+    const { server } = await startAttacked({});
     const made = workflowOf({ only: code }, { head: "settings: { retries: 0, timeout: 5 }\n" });
     const workflow = await deployWorkflow(server, { ...made, "workflow.yaml": `${made["workflow.yaml"]}  props: { n: ${JSON.stringify(value)} }\n` });
     const run = await workflow.run();

@@ -25,6 +25,8 @@ export interface StepSurroundings {
   readonly env: Readonly<Record<string, string>>;
   /** Id in the file → account of this server. */
   readonly accounts: Readonly<Record<string, string>>;
+  /** For one call, an expression included. */
+  readonly deadlineMs: number;
 }
 
 export interface StepCalled {
@@ -45,11 +47,11 @@ interface StepCalling extends ActionContext {
 }
 
 /** Runs a step's code once. What keeps it from being run is its failure; what is no fault of its is thrown. */
-export async function callStep(ports: StepPorts, { env, accounts }: StepSurroundings, calling: StepCalling): Promise<StepCalled> {
+export async function callStep(ports: StepPorts, { env, accounts, deadlineMs }: StepSurroundings, calling: StepCalling): Promise<StepCalled> {
   const { step, component, terms, steps, context, thirdParties } = calling;
   try {
     return await ports.bench.use({ code: { kind: "saved", component }, env }, async (loaded) => {
-      const ask = askOf(ports, loaded);
+      const ask = askOf(ports, loaded, deadlineMs);
       const given = withOwnAccounts((await evaluated(step.props, { steps, context }, async () => ask)) ?? {}, accounts);
       const { configured, dynamicProps, notes } = await stepValues({ store: ports.store, loaded, ask }, given);
       const declared = withDynamicProps(component.definition.props, dynamicProps);
@@ -65,19 +67,19 @@ export async function callStep(ports: StepPorts, { env, accounts }: StepSurround
 }
 
 /** What a branch or a loop depends on. Throws PD_BAD_PROPS. */
-export async function decide(ports: StepPorts, { env }: StepSurroundings, { value, ...context }: ExpressionContext & { readonly value: JsonValue }) {
-  const inProcess = (): Promise<Ask> => Promise.resolve((method, values) => askBlank(ports, env, { method, values }));
+export async function decide(ports: StepPorts, surroundings: StepSurroundings, { value, ...context }: ExpressionContext & { readonly value: JsonValue }) {
+  const inProcess = (): Promise<Ask> => Promise.resolve((method, values) => askBlank(ports, surroundings, { method, values }));
   return evaluated(value, context, inProcess);
 }
 
-function askBlank(ports: StepPorts, env: StepSurroundings["env"], { method, values }: { method: Method; values: Configuration }): Promise<RunResult> {
-  return ports.bench.use({ code: { kind: "saved", component: EXPRESSIONS_COMPONENT }, env }, (loaded) => askOf(ports, loaded)(method, values));
+function askBlank(ports: StepPorts, { env, deadlineMs }: StepSurroundings, { method, values }: { method: Method; values: Configuration }): Promise<RunResult> {
+  return ports.bench.use({ code: { kind: "saved", component: EXPRESSIONS_COMPONENT }, env }, (loaded) => askOf(ports, loaded, deadlineMs)(method, values));
 }
 
-function askOf(ports: StepPorts, { unit, component }: LoadedAction): Ask {
+function askOf(ports: StepPorts, { unit, component }: LoadedAction, deadlineMs: number): Ask {
   return async (method, values) => {
     const reach = await ports.credentials.reachOf(withDynamicProps(component.definition.props, values.dynamicProps), values.configured);
-    return askUnit(ports, unit, { method, ...values, ...reach, endpoint: "" });
+    return askUnit({ clock: ports.clock, settings: { deadlineMs } }, unit, { method, ...values, ...reach, endpoint: "" });
   };
 }
 

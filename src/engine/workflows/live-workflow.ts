@@ -90,8 +90,8 @@ export class LiveWorkflow {
   }
 
   /** What its steps run with. */
-  get surroundings(): StepSurroundings {
-    return { env: this.source.env, accounts: bindingOf(this.source.configured).accounts };
+  surroundings({ workflow }: WorkflowPlan): StepSurroundings {
+    return { env: this.source.env, accounts: bindingOf(this.source.configured).accounts, deadlineMs: workflow.settings.timeout * 1000 };
   }
 
   /** What its runs work with. */
@@ -263,9 +263,9 @@ export class LiveWorkflow {
         const component = plan.steps.get(step.namespace);
         if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run step ${step.namespace}: its code is gone`);
         const watched = plan.workflow.settings.records ? ({ thirdParties: { kind: "recorded" } } as const) : {};
-        return callStep(ports, this.surroundings, { step, component, ...calling, ...watched });
+        return callStep(ports, this.surroundings(plan), { step, component, ...calling, ...watched });
       },
-      decide: (run, { value, steps }) => decide(ports, this.surroundings, { value, steps, context: this.#contextOf(run) }),
+      decide: async (run, { value, steps }) => decide(ports, this.surroundings(await this.plan(run.version)), { value, steps, context: this.#contextOf(run) }),
       commit: async (step, invocation, result) => {
         const owner = await this.#ownership.take();
         // What an action remembers is kept with the action.

@@ -263,7 +263,8 @@ export class Workflows {
   async #rehearse(live: LiveWorkflow, run: WorkflowRun, from: string | undefined): Promise<RehearsedRun> {
     const [plan, before] = [await live.plan(), await this.stepsOf(run.id)];
     const carried = carriedOver(plan.workflow.steps, before, { from, of: run.id });
-    const { host, surroundings } = live;
+    const { host } = live;
+    const surroundings = live.surroundings(plan);
     return { run, before, after: await rehearseRun(this.#ports, { host, plan, surroundings, run, before, carried }) };
   }
 
