@@ -22,6 +22,8 @@ export interface UnitCode {
   readonly state: Readonly<Record<string, string>>;
   /** It may start programs of this machine, where something encloses them as well. */
   readonly allowsPrograms?: true;
+  /** It reaches nobody: only what its calls are answered for. */
+  readonly isCutOff?: true;
   /** How many changes this state is the result of; 0 when left out. */
   readonly epoch?: number;
 }

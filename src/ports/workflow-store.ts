@@ -27,6 +27,8 @@ export interface RunPage {
   readonly states?: readonly RunState[];
   /** Only those that began then or later, epoch ms. */
   readonly since?: number;
+  /** Only those that no other run repeats. */
+  readonly isLatest?: true;
 }
 
 export interface WaitingStep {

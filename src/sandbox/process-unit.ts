@@ -151,7 +151,7 @@ export class ProcessUnit implements Unit {
     this.#child.kill();
   }
 
-  async #load({ bundle, env, state, epoch = 0 }: UnitCode, modules: { url: string; preloads: readonly string[] }): Promise<Outcome | undefined> {
+  async #load({ bundle, env, state, epoch = 0, isCutOff }: UnitCode, modules: { url: string; preloads: readonly string[] }): Promise<Outcome | undefined> {
     this.#mask.add(secretVariables(env));
     const timer = new AbortController();
     const loaded = new Promise<Outcome | undefined>((resolve) => {
@@ -168,7 +168,7 @@ export class ProcessUnit implements Unit {
       void this.#settings.clock.sleepUntil(this.#settings.clock.now() + deadline, timer.signal).then(() => resolve({ kind: "timed-out", afterMs: deadline }));
     });
     const platform = callsPlatform(bundle) ? { platformApi: env["PD_API_URL"] ?? this.#settings.apiUrl() } : {};
-    this.#child.send({ type: "host:load", ...modules, ...platform, env, state, epoch });
+    this.#child.send({ type: "host:load", ...modules, ...platform, ...(isCutOff === undefined ? {} : { isCutOff }), env, state, epoch });
     const failure = await loaded;
     timer.abort();
     if (failure === undefined) this.#begin();

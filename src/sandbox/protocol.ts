@@ -7,7 +7,7 @@ import type { ConfiguredProps } from "../domain/props/declared-props.ts";
 import type { PropFacts } from "../domain/props/prop-kind.ts";
 
 /** Changes when a message changes; a child of another version is refused. */
-export const PROTOCOL = 6;
+export const PROTOCOL = 7;
 
 /** Host of the hosted platform's API. */
 export const HOSTED_API = "api.pipedream.com";
@@ -31,6 +31,8 @@ export type ToChild =
       readonly preloads: readonly string[];
       /** Where calls of the hosted platform's API are led; absent: the component makes none. */
       readonly platformApi?: string;
+      /** It may ask nobody, from its first line on. */
+      readonly isCutOff?: true;
       readonly env: Readonly<Record<string, string>>;
       readonly state: Readonly<Record<string, string>>;
       /** How many changes this state is the result of. */

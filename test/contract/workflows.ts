@@ -9,7 +9,7 @@ const now = Date.parse("2026-01-01T00:00:00Z");
 const KEPT = { maxEvents: 10, maxInvocations: 10, maxAgeMs: 1_000_000 };
 
 function workflowRun(id: RunId, parts: Partial<WorkflowRun> = {}): WorkflowRun {
-  return { id, workflowId: "p_a", version: 1, trigger: { kind: "manual", event: { a: 1 } }, state: "running", startedAt: now, ...parts };
+  return { id, workflowId: "p_a", version: 1, trigger: { kind: "manual", event: { a: 1 } }, state: "running", startedAt: now, wakes: 0, ...parts };
 }
 
 function record(path: string, parts: Partial<StepRecord> = {}): StepRecord {
@@ -137,6 +137,19 @@ export function workflowContract(open: () => Promise<{ store: Store; reopen: () 
       expect([...(await store.recordings("run_1"))]).toEqual([["0", '["second"]']]);
       await store.dropRecordings();
       expect([...(await store.recordings("run_1"))]).toEqual([]);
+    });
+
+    it("waits only when whoever says so knows of every wait that is over, and is told which nobody has repeated", async () => {
+      const { store, step } = await withWorkflow();
+      await store.beginRun(workflowRun("run_1"), []);
+      await step("inv_1", { run: workflowRun("run_1", { state: "waiting" }), record: waiting("0", now + 50) });
+      await store.endWait({ runId: "run_1", path: "0" });
+      await step("inv_2", { run: workflowRun("run_1", { state: "waiting" }), record: record("1") });
+      expect(await store.getRun("run_1")).toMatchObject({ state: "running", wakes: 1 });
+      await store.noteRun(workflowRun("run_1", { state: "waiting", wakes: 1 }));
+      expect(await store.getRun("run_1")).toMatchObject({ state: "waiting" });
+      await store.beginRun(workflowRun("run_2", { rerunOf: "run_1" }), []);
+      expect((await store.listRuns("p_a", { limit: 9, isLatest: true })).map(({ id }) => id)).toEqual(["run_2"]);
     });
 
     it("that has ended stays ended, whatever its last steps say", async () => {

@@ -49,7 +49,7 @@ describe("what comes next in a run", () => {
     const steps = stepsOf(
       `- { namespace: i, if: x, then: [${code("t")}], else: [${code("e")}] }\n- { namespace: s, switch: x, cases: [{ when: a, steps: [${code("one")}] }, { when: b, steps: [${code("two")}] }], default: [${code("none")}] }\n- ${code("end")}\n`,
     );
-    const decided = runAll(steps, ({ step }) => (step.kind === "if" ? true : 1));
+    const decided = runAll(steps, ({ step }) => (step.kind === "if" ? true : "b"));
     expect(decided.order).toEqual(["0", "0.then.0", "1", "1.case1.0", "2"]);
     expect(decided.seen.at(-1)).toMatchObject({ t: { $return_value: "0.then.0" }, two: { $return_value: "1.case1.0" } });
     expect(runAll(steps, () => undefined).order).toEqual(["0", "0.else.0", "1", "1.default.0", "2"]);

@@ -193,4 +193,10 @@ steps:
       ),
     );
   });
+
+  it("may say something once and mean it elsewhere, but not a part of itself", () => {
+    const read = readWorkflow("name: w\nx: &common { a: [1] }\nsteps:\n- { namespace: one, uses: ./a.js, props: *common }\n");
+    expect(read).toMatchObject({ kind: "valid", workflow: { steps: [{ props: { a: [1] } }] } });
+    expect(readWorkflow("name: w\nsteps:\n- { namespace: one, uses: ./a.js, props: &p { a: *p } }\n")).toMatchObject({ kind: "invalid" });
+  });
 });

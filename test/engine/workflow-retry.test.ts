@@ -80,6 +80,25 @@ describe("the edit that mends", () => {
     expect(party.asked.length).toBe(2);
   });
 
+  it("asks nobody while code is loaded, and while props are evaluated", async () => {
+    const party = await thirdParty();
+    const server = await TestServer.start();
+    const files = (price: string, value: string) => {
+      const made = workflowOf({ price }, { head });
+      return { ...made, "workflow.yaml": `${made["workflow.yaml"]}  props: { n: ${JSON.stringify(value)} }\n` };
+    };
+    const workflow = await deployWorkflow(server, files(codeStep("throw new Error('no');", 'n: "any"'), "1"));
+    await workflow.run();
+    const loads = `export const asked = fetch("${party.url}/load").then(() => "yes", (error) => String(error.cause ?? error)); ${codeStep("return asked;", 'n: "any"')}`;
+    await workflow.update({
+      files: files(loads, `{{(async () => { try { await fetch("${party.url}/evaluate"); } catch (error) { return String(error.cause ?? error); } })()}}`),
+    });
+    const before = party.asked.length;
+    const [tried] = listOf(await server.api.post(`${workflow.path}/rehearse`));
+    expect(tried).toMatchObject({ after: { state: "succeeded", steps: [{ exports: { $return_value: expect.stringContaining("was not recorded") } }] } });
+    expect(party.asked.slice(before)).toEqual([]);
+  });
+
   it("sees data stores as they are, and writes none", async () => {
     const server = await TestServer.start();
     const count = (rest: string) =>

@@ -134,6 +134,57 @@ describe("a run", () => {
   });
 });
 
+describe("a run that is run again", () => {
+  it("is not run beside itself, and not twice by two commands", async () => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(
+      server,
+      workflowOf({ only: codeStep("if (steps.trigger.event.waits) $.flow.suspend(); else throw new Error('no');") }, { head: "settings: { retries: 0 }\n" }),
+    );
+    const waiting = await workflow.run({ waits: true });
+    await expect(server.api.post(`/v1/runs/${String(waiting["id"])}/rerun`)).rejects.toMatchObject({ code: "PD_CONFLICT" });
+    await expect(server.api.post(`${workflow.path}/rerun`, { states: "waiting" })).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
+    await workflow.run({ waits: false });
+    const begun = await Promise.all([1, 2].map(() => server.api.post(`${workflow.path}/rerun`, { states: "failed" })));
+    expect(new Set(begun.map((answer) => listOf(answer).length))).toEqual(new Set([0, 1]));
+  });
+
+  it("takes the case of a switch that fits in the file as it is now", async () => {
+    const server = await TestServer.inMemory();
+    const files = (cases: string, step: string): Record<string, string> => ({
+      "workflow.yaml": `name: Cases\nsettings: { retries: 0 }\nsteps:\n- namespace: kind\n  switch: "{{steps.trigger.event.kind}}"\n  cases: [${cases}]\n- { namespace: last, uses: ./last.js }\n`,
+      "order.js": codeStep("return 'order';"),
+      "other.js": codeStep("return 'other';"),
+      "last.js": codeStep(step),
+    });
+    const order = "{ when: order, steps: [{ namespace: order, uses: ./order.js }] }";
+    const workflow = await deployWorkflow(server, files(order, "throw new Error('no');"));
+    const failed = await workflow.run({ kind: "order" });
+    await workflow.update({
+      files: files(`{ when: other, steps: [{ namespace: other, uses: ./other.js }] }, ${order}`, "return [steps.order?.$return_value, steps.other];"),
+    });
+    const again = await workflow.rest(dataOf(await server.api.post(`/v1/runs/${String(failed["id"])}/rerun`)));
+    expect(exportsOf(again, "last")).toEqual({ $return_value: ["order", null] });
+  });
+});
+
+describe("branches at the same time", () => {
+  it("whose waits end while others end: the run ends, whatever came first", async () => {
+    const server = await TestServer.inMemory();
+    const steps = Array.from(
+      { length: 8 },
+      (_, n) => `    b${n}: [{ namespace: w${n}, uses: ./wait.js, props: { ms: ${n % 3} } }, { namespace: a${n}, uses: ./after.js }]`,
+    ).join("\n");
+    const workflow = await deployWorkflow(server, {
+      "workflow.yaml": `name: Together\nsteps:\n- namespace: both\n  parallel:\n${steps}\n`,
+      "wait.js": codeStep("if (this.ms > 0) $.flow.delay(this.ms);", 'ms: "integer"'),
+      "after.js": codeStep("return 1;"),
+    });
+    for (let n = 0; n < 5; n++) await workflow.start();
+    expect(await workflow.runsOnce(5)).toHaveLength(5);
+  });
+});
+
 describe("a trigger", () => {
   it("by HTTP begins a run with the request as its event, and answers at once", async () => {
     const server = await TestServer.inMemory();

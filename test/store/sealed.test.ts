@@ -150,7 +150,7 @@ describe("the sealed store", () => {
     await store.beginDeploy(source("p_a", "sc_w"), component("sc_w", true), { steps: [] });
     await store.finishDeploy("p_a", []);
     const { fence } = await store.open("p_a");
-    const begun = { id: "run_1", workflowId: "p_a", version: 1, trigger: { kind: "manual", event: {} }, state: "running", startedAt: 1 } as const;
+    const begun = { id: "run_1", workflowId: "p_a", version: 1, trigger: { kind: "manual", event: {} }, state: "running", startedAt: 1, wakes: 0 } as const;
     const step = {
       path: "0",
       namespace: "s",

@@ -81,7 +81,7 @@ export async function rerun(cli: CliContext, target: string, flags: RerunFlags):
       fix: `pd rerun ${target} --failed --since 1d, or pd rerun <run>`,
     });
   const begun = await client.workflows.rerunAll(target, { states, from, ...sinceParam(flags.since) });
-  return printRecord(cli, begun, () => printLine(cli, `${begun.length} runs begin again: pd runs ${target}`));
+  return printRecord(cli, begun, () => printLine(cli, `${begun.length === 1 ? "1 run begins" : `${begun.length} runs begin`} again: pd runs ${target}`));
 }
 
 export interface RetryFlags extends RerunFlags {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../json.ts";
+import { type JsonObject, type JsonValue, isSameJson } from "../json.ts";
 import type { CodeStep, ForEachStep, IfStep, ParallelStep, Step, SwitchStep } from "./workflow.ts";
 
 /** What is known of a step of a run once it is over: the part of its record that says what comes next. */
@@ -127,10 +127,10 @@ function ifBranch({ whenTrue, otherwise }: IfStep, decision: JsonValue | undefin
   return decision === true ? ["then", whenTrue] : ["else", otherwise];
 }
 
-/** The decision is the place of the case; without one it is the default. */
+/** The decision is the value: a run that is repeated on a file with other cases takes the one that fits there. */
 function switchBranch({ cases, otherwise }: SwitchStep, decision: JsonValue | undefined): readonly [string, readonly Step[]] {
-  const chosen = typeof decision === "number" ? cases[decision] : undefined;
-  return chosen === undefined ? ["default", otherwise] : [`case${String(decision)}`, chosen.steps];
+  const place = cases.findIndex(({ when }) => isSameJson(when, decision));
+  return place < 0 ? ["default", otherwise] : [`case${place}`, cases[place]?.steps ?? []];
 }
 
 function lastValue(steps: readonly Step[], scope: JsonObject): JsonValue {

@@ -10,25 +10,37 @@ export interface WorkflowBinding {
   readonly sources: Readonly<Record<string, string>>;
   /** Id in the file → schedule, as a timer is given, that the file does not tell. */
   readonly schedules: Readonly<Record<string, JsonObject>>;
+  /** While a change goes on: who may be heard by then, before it or after it. Whoever finds it cut off tidies up. */
+  readonly touched: readonly Heard[];
   /** What was taken in the place of something else, and what is not there yet. */
   readonly warnings: readonly string[];
 }
 
+/** Who is listened to. */
+export interface Heard {
+  readonly emitterId: string;
+  readonly channel: string;
+}
+
 /** As a deployed component keeps it. */
-export function bindingValue({ triggers, accounts, sources, schedules, warnings }: WorkflowBinding): JsonObject {
+export function bindingValue({ triggers, accounts, sources, schedules, warnings, touched }: WorkflowBinding): JsonObject {
   return {
     triggers: triggers.map((id) => id ?? null),
     accounts: { ...accounts },
     sources: { ...sources },
     schedules: { ...schedules },
     warnings: [...warnings],
+    touched: touched.map((one) => ({ ...one })),
   };
 }
 
-export function bindingOf({ triggers, accounts, sources, schedules, warnings }: JsonObject): WorkflowBinding {
+export function bindingOf({ triggers, accounts, sources, schedules, warnings, touched }: JsonObject): WorkflowBinding {
   return {
     triggers: Array.isArray(triggers) ? triggers.map((id) => (typeof id === "string" ? id : undefined)) : [],
     accounts: textsOf(accounts),
+    touched: (Array.isArray(touched) ? touched : []).flatMap((one) =>
+      isJsonObject(one) ? [{ emitterId: String(one["emitterId"]), channel: String(one["channel"]) }] : [],
+    ),
     warnings: Array.isArray(warnings) ? warnings.map(String) : [],
     sources: textsOf(sources),
     schedules: Object.fromEntries(

@@ -40,6 +40,8 @@ export interface WorkflowRun {
   /** The run that it repeats, with what its steps before `from` have left. */
   readonly rerunOf?: RunId;
   readonly from?: string;
+  /** How many waits of its steps are over: whoever says that it waits has to know of each. */
+  readonly wakes: number;
 }
 
 export type PauseKind =

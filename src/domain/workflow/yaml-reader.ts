@@ -1,4 +1,4 @@
-import { LineCounter, type Node, type Pair, type ParsedNode, isMap, isNode, isScalar, isSeq, parseDocument } from "yaml";
+import { type Document, LineCounter, type Node, type Pair, type ParsedNode, isAlias, isMap, isNode, isScalar, isSeq, parseDocument } from "yaml";
 import { type JsonValue, isJsonValue } from "../json.ts";
 
 /** Something that is wrong, or that has no effect, at a line of a file, from 1. */
@@ -23,14 +23,17 @@ export class YamlReader {
   readonly warnings: FileProblem[] = [];
   readonly root: Value;
   readonly #lines = new LineCounter();
+  readonly #document: Document.Parsed;
 
   constructor(text: string) {
     const document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, strict: true });
     for (const { message, pos } of document.errors) this.problems.push({ line: this.#lines.linePos(pos[0]).line, problem: message });
     this.root = { node: document.errors.length > 0 ? null : document.contents, line: 1 };
+    this.#document = document;
     if (this.problems.length === 0) {
       try {
-        document.toJS({ maxAliasCount: MOST_ALIASES });
+        // Aliases may make it huge, or a part of itself.
+        JSON.stringify(document.toJS({ maxAliasCount: MOST_ALIASES }));
       } catch (error) {
         this.problems.push({ line: 1, problem: error instanceof Error ? error.message : String(error) });
       }
@@ -53,7 +56,7 @@ export class YamlReader {
   list(value: Value, what: string): readonly Value[] | undefined {
     const { node, line } = value;
     if (!isSeq(node)) return this.wrong(line, `${what} wants a list`);
-    return node.items.map((item) => ({ node: isNode(item) ? item : null, line: isNode(item) ? this.#lineOf(item, line) : line }));
+    return node.items.map((item) => ({ node: this.#meant(item), line: isNode(item) ? this.#lineOf(item, line) : line }));
   }
 
   text(value: Value, what: string): string | undefined {
@@ -74,7 +77,7 @@ export class YamlReader {
 
   /** Anything that JSON can say. */
   json({ node, line }: Value, what: string): JsonValue | undefined {
-    const found: unknown = node === null ? null : node.toJSON();
+    const found: unknown = node === null ? null : node.toJS(this.#document, { maxAliasCount: MOST_ALIASES });
     return isJsonValue(found) ? found : this.wrong(line, `${what} wants a value that JSON can say`);
   }
 
@@ -89,7 +92,13 @@ export class YamlReader {
 
   #valueOf({ key, value }: Pair<unknown, unknown>, before: number): Value {
     const line = isNode(key) ? this.#lineOf(key, before) : before;
-    return { node: isNode(value) ? value : null, line };
+    return { node: this.#meant(value), line };
+  }
+
+  /** What an alias stands for. */
+  #meant(item: unknown): Value["node"] {
+    if (isAlias(item)) return item.resolve(this.#document) ?? null;
+    return isNode(item) ? item : null;
   }
 
   #lineOf(node: Node, otherwise: number): number {

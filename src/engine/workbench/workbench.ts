@@ -33,6 +33,8 @@ export interface Places {
   /** Resolves when there is one; `undefined`: there is. */
   enter(isUrgent: boolean): Promise<void> | undefined;
   leave(): void;
+  /** Somebody may have what has become idle. */
+  offer(): void;
 }
 
 interface BenchLimits {
@@ -42,6 +44,8 @@ interface BenchLimits {
   readonly idleMs: number;
   /** Absent: they are few enough not to count. */
   readonly places?: Places;
+  /** What is loaded here reaches nobody. */
+  readonly isCutOff?: true;
 }
 
 export interface WorkbenchPorts extends CodePorts, ActionPorts {
@@ -160,6 +164,7 @@ export class Workbench {
       } finally {
         bench.uses--;
         bench.lastUsedAt = this.#ports.clock.now();
+        if (bench.uses === 0) this.#limits.places?.offer();
       }
     }
   }
@@ -187,7 +192,7 @@ export class Workbench {
       ...(step === undefined ? {} : { step }),
       start: ({ bundle, packagesFolder }) => {
         const packagesPath = packagesFolder === undefined ? {} : { packagesPath: ports.packages.locate(packagesFolder) };
-        return this.#start({ bundle, env, state: {}, ...packagesPath });
+        return this.#start({ bundle, env, state: {}, ...packagesPath, ...(this.#limits.isCutOff === undefined ? {} : { isCutOff: true }) });
       },
     });
     if (this.#isClosed) {

@@ -2,7 +2,9 @@ import type { HttpResponse } from "../../domain/invocation.ts";
 import type { Clock } from "../../ports/clock.ts";
 
 /** Answers that came before anyone asked for them. */
-const MOST_EARLY = 1000;
+const MOST_EARLY = 100;
+/** Characters; an answer so large comes later than the question for it. */
+const LARGEST_EARLY = 1_000_000;
 
 /** What clients of HTTP endpoints get: they wait while a run goes on that answers them (`$.respond`). */
 export class Answers {
@@ -36,6 +38,8 @@ export class Answers {
   settle(messageId: string, answer: HttpResponse | undefined): void {
     const resolve = this.#waiting.get(messageId);
     if (resolve !== undefined) return resolve(answer);
+    // Nobody may ever ask for it, as when the client's request came to another kind of answer.
+    if (this.#early.has(messageId) || (answer?.body.length ?? 0) > LARGEST_EARLY) return;
     this.#early.set(messageId, answer);
     for (const oldest of this.#early.keys()) {
       if (this.#early.size <= MOST_EARLY) break;

@@ -1,7 +1,7 @@
 import { type TriggerId, isDeployedId, isTriggerId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { scheduleInput } from "../../domain/schedule.ts";
-import type { WorkflowBinding } from "../../domain/workflow/binding.ts";
+import type { Heard, WorkflowBinding } from "../../domain/workflow/binding.ts";
 import type { WorkflowTrigger } from "../../domain/workflow/workflow.ts";
 import { WORKFLOW_FILE } from "./build-workflow.ts";
 
@@ -57,7 +57,7 @@ export function bindTriggers(triggers: readonly WorkflowTrigger[], around: Surro
 }
 
 /** Emitters of the triggers, each with the channel that counts. */
-export function emittersOf(triggers: readonly (BoundTrigger | undefined)[]): readonly { readonly emitterId: string; readonly channel: string }[] {
+export function emittersOf(triggers: readonly (BoundTrigger | undefined)[]): readonly Heard[] {
   return triggers.flatMap((trigger) => {
     if (trigger === undefined || !isDeployedId(trigger.id)) return [];
     return [{ emitterId: trigger.id, channel: trigger.kind === "events" ? trigger.channel : "" }];

@@ -1,23 +1,17 @@
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type WorkflowId, isTriggerId, isWorkflowId } from "../../domain/ids.ts";
-import { type JsonObject, isSameJson } from "../../domain/json.ts";
-import { type WorkflowBinding, bindingOf, bindingValue } from "../../domain/workflow/binding.ts";
-import type { SubscriptionStore } from "../../ports/subscription-store.ts";
-import type { LiveSource } from "../runs/live-source.ts";
-import type { ChangePorts } from "../sources/change-ports.ts";
-import { deploy, subscribeAutomatically } from "../sources/deploy.ts";
-import type { Hosting } from "../sources/hosted-sources.ts";
+import { type WorkflowId, isWorkflowId } from "../../domain/ids.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { type Heard, type WorkflowBinding, bindingOf, bindingValue } from "../../domain/workflow/binding.ts";
+import { subscribeAutomatically } from "../sources/deploy.ts";
 import { claimSlug, withSlug } from "../sources/slugs.ts";
-import { update } from "../sources/update.ts";
 import { type BoundAccounts, bindAccounts } from "./bind-accounts.ts";
-import { type Bindings, type BoundTrigger, bindTriggers, emittersOf } from "./bind-triggers.ts";
-import { type BuiltWorkflow, type WorkflowBuildPorts, type WorkflowFiles, buildWorkflow, idInFiles } from "./build-workflow.ts";
+import { type Bindings, bindTriggers } from "./bind-triggers.ts";
+import { type BuiltWorkflow, type WorkflowFiles, buildWorkflow, idInFiles } from "./build-workflow.ts";
+import { listen, whileListeningTo } from "./listening.ts";
 import type { LiveWorkflow } from "./live-workflow.ts";
 import type { WorkflowPlan } from "./plan.ts";
-import { TRIGGER_COMPONENTS } from "./trigger-unit.ts";
-
-export type WorkflowChangePorts = ChangePorts & WorkflowBuildPorts;
+import type { WorkflowChangePorts, WorkflowSurroundings } from "./surroundings.ts";
 
 /** What stands for ids that the file brings from elsewhere. */
 interface Stand {
@@ -50,19 +44,7 @@ export interface ChangeRequest extends Stand {
   readonly ifVersion?: number | undefined;
 }
 
-/** What is around a workflow that is deployed or changed. */
-export interface WorkflowSurroundings {
-  readonly hosting: Hosting;
-  add(live: LiveWorkflow): void;
-  remove(live: LiveWorkflow): void;
-  isKnown(id: string): boolean;
-  emitter(idOrSlug: string): string | undefined;
-  make(source: DeployedComponent): LiveWorkflow;
-  forget(trigger: LiveSource): void;
-  triggersOf(live: LiveWorkflow): readonly LiveSource[];
-}
-
-const NOTHING: WorkflowBinding = { triggers: [], accounts: {}, sources: {}, schedules: {}, warnings: [] };
+const NOTHING: WorkflowBinding = { triggers: [], accounts: {}, sources: {}, schedules: {}, warnings: [], touched: [] };
 
 /** Folder → steps, each loaded once → record → triggers → shown. When anything fails nothing is left. */
 export async function deployWorkflow(ports: WorkflowChangePorts, around: WorkflowSurroundings, request: WorkflowRequest): Promise<LiveWorkflow> {
@@ -145,24 +127,17 @@ export async function changeWorkflow(
     updatedAt: clock.now(),
   };
   try {
-    const old = emittersOf(binding.triggers.map((id, index) => boundBefore(before, id, index)));
-    for (const trigger of bound.triggers) await listen(ports, around, { live, trigger, active });
-    await store.swap(next, plan.code, { timers: [], steps: plan.stepComponents });
-    live.switchTo(next, plan);
-    await stopListening(ports, around, { live, old, triggers: bound.triggers });
+    const swap = async (touched: readonly Heard[]): Promise<void> => {
+      const source = { ...next, configured: bindingValue({ ...bound.binding, touched }) };
+      await store.swap(source, plan.code, { timers: [], steps: plan.stepComponents });
+      live.switchTo(source, plan);
+    };
+    await whileListeningTo(ports, around, { live, triggers: bound.triggers, active, swap });
   } finally {
     around.hosting.sources.releaseSlug(slug);
   }
   ports.feed.observe(live.id, { kind: "updated", at: clock.now(), version: String(next.version), hash: plan.code.hash });
   return live;
-}
-
-/** What a trigger of the version before was. */
-function boundBefore({ workflow }: WorkflowPlan, id: string | undefined, index: number): BoundTrigger | undefined {
-  const trigger = workflow.triggers[index];
-  if (id === undefined || trigger === undefined) return undefined;
-  if (trigger.kind === "events") return { kind: "events", id, channel: trigger.channel };
-  return isTriggerId(id) ? { kind: "http", id } : undefined;
 }
 
 function isSameSteps(left: WorkflowPlan, right: WorkflowPlan): boolean {
@@ -197,6 +172,7 @@ async function bind(
     triggers: bound.triggers,
     accounts,
     binding: {
+      touched: [],
       warnings: [...warnings, ...bound.warnings],
       triggers: bound.triggers.map((trigger) => trigger?.id),
       accounts: { ...binding.accounts, ...accounts },
@@ -204,47 +180,4 @@ async function bind(
       schedules,
     },
   };
-}
-
-/** The workflow hears what its trigger emits from now on. It listens before there is anything to be heard. */
-async function listen(
-  ports: WorkflowChangePorts,
-  around: WorkflowSurroundings,
-  { live, trigger, active = live.source.active }: { live: LiveWorkflow; trigger: BoundTrigger | undefined; active?: boolean },
-): Promise<void> {
-  if (trigger === undefined) return;
-  const { store, clock } = ports;
-  const { sources, timers } = around.hosting;
-  const [{ emitterId, channel } = { emitterId: "", channel: "" }] = emittersOf([trigger]);
-  await store.saveSubscription({ id: `sub_${clock.randomText(7)}`, emitterId, listenerId: live.id, channel, createdAt: clock.now() });
-  if (trigger.kind === "events") return;
-  const props = trigger.kind === "schedule" ? { timer: trigger.timer } : {};
-  const known = sources.byId(trigger.id);
-  const name = `${live.source.name}: ${trigger.kind === "http" ? "endpoint" : "schedule"}`;
-  if (known === undefined) {
-    const code = { kind: "saved", component: TRIGGER_COMPONENTS[trigger.kind] } as const;
-    await deploy(ports, around.hosting, { code, trigger: { id: trigger.id, workflowId: live.id }, name, slug: trigger.id, props, env: {}, active });
-    return;
-  }
-  const isSame = known.source.active === active && (trigger.kind === "http" || isSameJson(known.source.configured["timer"], trigger.timer));
-  if (!isSame) await update(ports, { sources, timers }, { live: known, request: { props, active, keepsSlug: true } });
-}
-
-/** What the version before heard and this one does not. */
-async function stopListening(
-  { store }: { readonly store: SubscriptionStore & WorkflowChangePorts["store"] },
-  around: WorkflowSurroundings,
-  { live, old, triggers }: { live: LiveWorkflow; old: ReturnType<typeof emittersOf>; triggers: Bindings["triggers"] },
-): Promise<void> {
-  const wanted = emittersOf(triggers);
-  for (const { emitterId, channel } of old) {
-    if (wanted.some((one) => one.emitterId === emitterId && one.channel === channel)) continue;
-    await store.deleteSubscription({ emitterId, listenerId: live.id, channel });
-  }
-  const kept = new Set(wanted.map(({ emitterId }) => emitterId));
-  for (const trigger of around.triggersOf(live)) {
-    if (kept.has(trigger.source.id)) continue;
-    await store.deleteSource(trigger.source.id);
-    around.forget(trigger);
-  }
 }

@@ -8,7 +8,6 @@ import { type Loops, type Progress, type StepCall, type StepResult, advance } fr
 import { MOST_ITEMS, type StepRecord, type WorkflowRun, hasEnded, resultOf } from "../../domain/workflow/run.ts";
 import type { CodeStep } from "../../domain/workflow/workflow.ts";
 import type { StepCommit } from "../../ports/workflow-store.ts";
-import { isInDoubt } from "../runs/in-doubt.ts";
 import type { CallTerms } from "../workbench/actions.ts";
 import type { StepCalled } from "./call-step.ts";
 import type { WorkflowPlan } from "./plan.ts";
@@ -60,6 +59,8 @@ export class LiveRun {
   readonly #results = new Map<string, StepResult>();
   readonly #inFlight = new Map<string, Promise<void>>();
   readonly #loops: Loops = new Map();
+  /** Records that were taken before the run was read. */
+  #takenEarly = 0;
   #trigger: JsonObject | undefined;
   #run: WorkflowRun | undefined;
   #plan: WorkflowPlan | undefined;
@@ -97,6 +98,8 @@ export class LiveRun {
   take(record: StepRecord): boolean {
     if (this.#isOver) return false;
     this.#note(record);
+    if (this.#run === undefined) this.#takenEarly++;
+    else if (!hasEnded(this.#run)) this.#run = { ...this.#run, state: "running", wakes: this.#run.wakes + 1 };
     this.#nudge();
     return true;
   }
@@ -108,13 +111,22 @@ export class LiveRun {
   }
 
   async #load(): Promise<void> {
-    const taken = [...this.#records.values()];
-    const found = this.#run === undefined ? await this.#host.read(this.id) : { run: this.#run, records: [] };
-    if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot go on with run ${this.id}: it is gone`);
-    this.#run = found.run;
+    const found = this.#run === undefined ? await this.#read() : { run: this.#run, records: [] };
     this.#plan = await this.#host.plan(found.run.version);
-    // What was taken while this was read is newer.
-    for (const record of [...found.records, ...taken, ...this.#records.values()]) this.#note(record);
+    // What was taken meanwhile is newer.
+    for (const record of [...found.records, ...this.#records.values()]) this.#note(record);
+  }
+
+  /** With all that was taken so far. */
+  async #read(): Promise<{ run: WorkflowRun; records: readonly StepRecord[] }> {
+    for (;;) {
+      const taken = this.#takenEarly;
+      const found = await this.#host.read(this.id);
+      if (found === undefined) throw new PdError("PD_NOT_FOUND", `Cannot go on with run ${this.id}: it is gone`);
+      if (taken !== this.#takenEarly) continue;
+      this.#run = found.run;
+      return found;
+    }
   }
 
   #note(record: StepRecord): void {
@@ -131,8 +143,12 @@ export class LiveRun {
 
   #progress(): Progress {
     const { run, plan } = this.#known;
+    return advance(plan.workflow.steps, { results: this.#results, trigger: this.#triggerOf(run), loops: this.#loops });
+  }
+
+  #triggerOf(run: WorkflowRun): JsonObject {
     this.#trigger ??= { event: run.trigger.event, context: this.#host.triggerContext(run) };
-    return advance(plan.workflow.steps, { results: this.#results, trigger: this.#trigger, loops: this.#loops });
+    return this.#trigger;
   }
 
   /** What may begin now. */
@@ -154,7 +170,8 @@ export class LiveRun {
     const host = this.#host;
     const { run } = this.#known;
     if (!hasEnded(run) && !this.#isCancelled && host.signal.aborted) throw new PdError("PD_STOPPING", `Run ${this.id} waits for the next start of the server`);
-    if (run.state === "running" && !this.#isCancelled) await host.noteRun(this.#stateAfter());
+    const after = this.#stateAfter();
+    if (after !== run && !this.#isCancelled) await host.noteRun(after);
     const { status, headers, body, encoding } = this.#response ?? {};
     host.answer(run, status === undefined ? undefined : httpResponse({ status, headers, body, encoding }));
   }
@@ -184,11 +201,18 @@ export class LiveRun {
       const called =
         retries === 0 && before?.state === "begun"
           ? { result: { outcome: CUT_OFF, emits: [], stateChanges: {}, logs: [] }, inputs: {} }
-          : await this.#call(trigger, { step, steps, context, terms, mayRepeat: retries > 0 });
+          : await this.#call(trigger, { step, steps, context, terms, mayRepeat: retries > 0 }).catch((error: unknown) => this.#notCalled(error, tried));
       const end = judgeStep(called, { record: tried, token, addresses, retries, now: host.now(), random: host.random() });
       this.#response = end.response ?? this.#response;
       await this.#commit(end.record, { id, trigger, result: called.result, reason: end.reason, recording: end.recording });
     });
+  }
+
+  /** One that may not run twice was not reached, unless it was cut off by a stop: it may run the next time. */
+  async #notCalled(error: unknown, tried: Omit<StepRecord, "state" | "exports" | "outcome" | "durationMs">): Promise<never> {
+    const isCutOff = error instanceof PdError && error.code === "PD_STOPPING";
+    if (!isCutOff) await this.#host.noteBegun(this.#known.run, { ...tried, state: "again", exports: {}, outcome: CUT_OFF, durationMs: 0 });
+    throw error;
   }
 
   /** Calls it, and again when that did not count through no fault of its own. */
@@ -233,7 +257,7 @@ export class LiveRun {
     try {
       const value = (await this.#host.decide(run, { value: given, steps })) ?? null;
       if (step.kind === "if") return { decision: isTrue(value) };
-      if (step.kind === "switch") return { decision: step.cases.findIndex(({ when }) => JSON.stringify(when) === JSON.stringify(value)) };
+      if (step.kind === "switch") return { decision: value };
       if (!Array.isArray(value)) return { problem: `for_each wants a list, not ${JSON.stringify(value).slice(0, 100)}` };
       return value.length > MOST_ITEMS ? { problem: `for_each may go over ${MOST_ITEMS} items, not ${value.length}` } : { decision: value };
     } catch (error) {
@@ -245,29 +269,40 @@ export class LiveRun {
   /** The step and what it makes of the run, in one commit. */
   async #commit(record: StepRecord, { id, trigger, result, reason, recording }: StepCalledAs): Promise<void> {
     const { run: before } = this.#known;
-    this.#note(record);
     const run = this.#stateAfter(record, reason);
-    this.#run = run;
     const { startedAt } = record;
     const told: StepTrigger = record.pause?.kind === "retry" ? { ...trigger, isRetried: true } : trigger;
     const recorded = recording === undefined ? {} : { recording };
     await this.#host.commit({ run, record, ...recorded }, { id, sourceId: before.workflowId, version: before.version, trigger: told, startedAt }, result);
+    this.#note(record);
+    // Others may have changed it while this was on its way.
+    const { run: now } = this.#known;
+    if (!hasEnded(now)) this.#run = hasEnded(run) || now.wakes === run.wakes ? run : now;
   }
 
-  /** What the run is once this step is noted; without one: now that nothing goes on. */
+  /**
+   * What the run is once this step is noted; without one: now that nothing goes on. The step itself is not noted by
+   * this, as its commit may fail.
+   */
   #stateAfter(record?: StepRecord, reason?: string): WorkflowRun {
-    const { run } = this.#known;
+    const { run, plan } = this.#known;
     if (hasEnded(run)) return run;
     const endedAt = this.#host.now();
     if (record?.state === "failed") {
       const { namespace, path, outcome } = record;
       return { ...run, state: "failed", endedAt, failure: { namespace, path, message: describeOutcome(outcome) } };
     }
-    const progress = this.#progress();
-    if (progress.isDone) return { ...run, state: "succeeded", endedAt, ...(reason === undefined ? {} : { reason }) };
+    // Whoever is on its way as well says later what the run has become.
     const others = [...this.#inFlight.keys()].some((path) => path !== record?.path);
-    const next = progress.ready.some(({ path }) => this.#records.get(path)?.state !== "waiting");
-    return { ...run, state: others || next ? "running" : "waiting" };
+    if (others && record?.isExit !== true) return inState(run, "running");
+    const loops: Loops = new Map([...this.#loops].map(([path, values]) => [path, [...values]]));
+    const result = record === undefined ? undefined : resultOf(record);
+    if (record !== undefined && result !== undefined) this.#results.set(record.path, result);
+    const progress = advance(plan.workflow.steps, { results: this.#results, trigger: this.#triggerOf(run), loops });
+    if (record !== undefined) this.#results.delete(record.path);
+    if (progress.isDone) return { ...run, state: "succeeded", endedAt, ...(reason === undefined ? {} : { reason }) };
+    const isWaiting = (path: string): boolean => (path === record?.path ? record : this.#records.get(path))?.state === "waiting";
+    return inState(run, progress.ready.every(({ path }) => isWaiting(path)) ? "waiting" : "running");
   }
 }
 
@@ -282,6 +317,11 @@ interface StepCalledAs {
 
 /** What a call that was cut off with its server has come to. */
 const CUT_OFF = { kind: "interrupted", reason: "the server ended while it ran, and it may not run twice" } as const;
+
+/** The same one when nothing changes. */
+function inState(run: WorkflowRun, state: "running" | "waiting"): WorkflowRun {
+  return run.state === state ? run : { ...run, state };
+}
 
 function failure(message: string): StepRecord["outcome"] {
   return { kind: "threw", error: { name: "PD_BAD_PROPS", message, stack: message } };
@@ -306,9 +346,4 @@ function httpResponse({ status, headers, body, encoding }: JsonObject): HttpResp
     typeof value === "string" ? [[name, value]] : Array.isArray(value) ? [[name, value.map(String)]] : [],
   );
   return { status: Number(status), headers: Object.fromEntries(lines), body: String(body ?? ""), encoding: encoding === "base64" ? "base64" : "utf8" };
-}
-
-/** What is lost of a run that cannot be stored, and is read anew. */
-export function isPassing(error: unknown): boolean {
-  return isInDoubt(error) || (error instanceof PdError && ["PD_NOT_STORED", "PD_INTERRUPTED", "PD_TOO_BUSY"].includes(error.code));
 }

@@ -12,15 +12,17 @@ import type { Log } from "../../ports/log.ts";
 import type { RunStore } from "../../ports/run-store.ts";
 import type { WorkflowStore } from "../../ports/workflow-store.ts";
 import { type CommitPorts, commitRun } from "../runs/commit-run.ts";
+import { isInDoubt } from "../runs/in-doubt.ts";
 import { StateOwnership } from "../runs/state-ownership.ts";
 import { Usage } from "../runs/usage.ts";
 import type { Answers } from "./answers.ts";
 import { accountsIn } from "./bind-accounts.ts";
 import { type StepPorts, type StepSurroundings, callStep, decide } from "./call-step.ts";
 import type { ExpectedTokens } from "./expected-tokens.ts";
-import { LiveRun, type RunHost, isPassing } from "./live-run.ts";
+import { LiveRun, type RunHost } from "./live-run.ts";
 import { type WorkflowPlan, readPlan } from "./plan.ts";
 import { Slots } from "./slots.ts";
+import { Throttle } from "./throttle.ts";
 
 export interface WorkflowPorts extends CommitPorts, StepPorts {
   readonly store: WorkflowStore & Pick<ComponentStore, "getComponent" | "listVersions"> & RunStore & StepPorts["store"];
@@ -37,6 +39,8 @@ export interface WorkflowPorts extends CommitPorts, StepPorts {
 /** After a run that could not be stored, as on a full disk, the pause before it goes on; it grows. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
+/** How often a run is taken up after something went wrong that is no step's fault. */
+const MOST_TRIES = 6;
 
 /** A workflow as this host runs it: it alone commits its steps. */
 export class LiveWorkflow {
@@ -49,12 +53,13 @@ export class LiveWorkflow {
   readonly #ports: WorkflowPorts;
   readonly #plans = new Map<number, Promise<WorkflowPlan>>();
   readonly #live = new Map<RunId, LiveRun>();
+  /** Runs that are about to be taken up once more. */
+  readonly #pausing = new Set<RunId>();
   readonly #slots = new Slots(1);
   readonly #usage: Usage;
   readonly #ownership: StateOwnership;
   readonly #host: RunHost;
-  /** Where a throttle counts, runs begin one after the other. */
-  #beginning: Promise<unknown> = Promise.resolve();
+  readonly #throttle: Throttle;
 
   constructor(ports: WorkflowPorts, { source, isShown }: { source: DeployedComponent; isShown: boolean }) {
     if (!isWorkflowId(source.id)) throw new Error(`${source.id} is no workflow`);
@@ -64,6 +69,7 @@ export class LiveWorkflow {
     this.isShown = isShown;
     this.#usage = new Usage(ports.clock);
     this.#ownership = new StateOwnership(ports.store, source.id);
+    this.#throttle = new Throttle(ports, { workflowId: this.id, limit: async () => (await this.plan()).workflow.settings.throttle });
     this.#host = this.#hostOf();
     this.#resize();
   }
@@ -81,6 +87,8 @@ export class LiveWorkflow {
   /** New runs go to this version from now on; those that go on stay on theirs. */
   switchTo(source: DeployedComponent, plan?: WorkflowPlan): void {
     this.source = source;
+    // Older ones are read again by runs that still go on.
+    this.#plans.clear();
     if (plan !== undefined) this.#plans.set(source.version, Promise.resolve(plan));
     this.#resize();
   }
@@ -117,11 +125,17 @@ export class LiveWorkflow {
   receive({ emitterId, channel, messageId, event }: EventTrigger): Promise<void> {
     const kind = emitterId.startsWith("hi_") ? "http" : emitterId.startsWith("ti_") ? "schedule" : "event";
     const emitter = isDeployedId(emitterId) ? { emitterId } : {};
-    return this.#inSlot(async () => {
-      if (!this.source.active) throw new PdError("PD_SOURCE_INACTIVE", `Cannot run ${this.source.slug}: it is not active`);
-      const run = await this.#begin({ kind, event, ...emitter, channel, messageId });
-      // What a message has begun before goes on by itself.
-      if (run.isNew) await this.#workOn(new LiveRun(this.#host, run.run.id, run.run));
+    return this.#usage.during(async () => {
+      await this.plan();
+      const begun = await this.#throttle.admitted();
+      const work = this.#slots.during(async () => {
+        if (!this.source.active) throw new PdError("PD_SOURCE_INACTIVE", `Cannot run ${this.source.slug}: it is not active`);
+        const run = await this.#begin({ kind, event, ...emitter, channel, messageId });
+        begun();
+        // What a message has begun before goes on by itself.
+        if (run.isNew) await this.#workOn(new LiveRun(this.#host, run.run.id, run.run));
+      });
+      await work.finally(begun);
     });
   }
 
@@ -140,7 +154,8 @@ export class LiveWorkflow {
   goOn(id: RunId, record?: StepRecord): Promise<void> {
     if (record !== undefined && this.#live.get(id)?.take(record) === true) return Promise.resolve();
     const known = this.#live.get(id);
-    if (known !== undefined && record === undefined) return Promise.resolve();
+    // One that pauses reads what is stored when it goes on.
+    if (this.#pausing.has(id) || (known !== undefined && record === undefined)) return Promise.resolve();
     const run = new LiveRun(this.#host, id);
     this.#live.set(id, run);
     return this.#inSlot(() => this.#workOn(run)).catch((error: unknown) => {
@@ -164,6 +179,7 @@ export class LiveWorkflow {
   }
 
   #resize(): void {
+    this.#throttle.changed();
     void this.plan().then(
       ({ workflow }) => this.#slots.resize(workflow.settings.concurrency),
       () => {},
@@ -188,22 +204,10 @@ export class LiveWorkflow {
 
   #newRun(trigger: RunTrigger, startedAt: number): WorkflowRun {
     const id = runId(startedAt, this.#ports.clock.randomText(8));
-    return { id, workflowId: this.id, version: this.source.version, trigger, state: "running", startedAt };
+    return { id, workflowId: this.id, version: this.source.version, trigger, state: "running", startedAt, wakes: 0 };
   }
 
-  /** When the throttle lets it; then in turn, so that each knows how many have begun before it. */
   async #begin(trigger: RunTrigger): Promise<{ run: WorkflowRun; isNew: boolean }> {
-    const { throttle } = (await this.plan()).workflow.settings;
-    if (throttle === undefined) return this.#store(trigger);
-    const begun = this.#beginning.then(async () => {
-      await this.#throttled();
-      return this.#store(trigger);
-    });
-    this.#beginning = begun.catch(() => {});
-    return begun;
-  }
-
-  async #store(trigger: RunTrigger): Promise<{ run: WorkflowRun; isNew: boolean }> {
     const { store, clock, signal } = this.#ports;
     if (signal.aborted) throw new PdError("PD_STOPPING", `Cannot run ${this.source.slug}: the server is stopping`);
     const run = this.#newRun(trigger, clock.now());
@@ -211,37 +215,60 @@ export class LiveWorkflow {
     return { run: stored, isNew: stored.id === run.id };
   }
 
-  /** Resolves when a window has room for one more run. */
-  async #throttled(): Promise<void> {
-    const { store, clock, signal } = this.#ports;
-    while (!signal.aborted) {
-      const { throttle } = (await this.plan()).workflow.settings;
-      if (throttle === undefined) return;
-      const windowMs = throttle.seconds * 1000;
-      const begin = Math.floor(clock.now() / windowMs) * windowMs;
-      if ((await store.countBegun(this.id, begin)) < throttle.runs) return;
-      await clock.sleepUntil(begin + windowMs, signal);
-    }
-  }
-
-  /** Until it has ended, waits, or the server stops; what could not be stored is read anew and goes on. */
+  /** Until it has ended, waits, or the server stops; what went wrong through no fault of its steps is tried anew from what is stored. */
   async #workOn(first: LiveRun): Promise<void> {
-    const { signal, clock, log } = this.#ports;
+    const { signal, log } = this.#ports;
     const { id } = first;
-    let pauseMs = FIRST_PAUSE_MS;
-    for (let run = first; ; run = new LiveRun(this.#host, id)) {
+    let run = first;
+    for (let tries = 1; ; tries++) {
       this.#live.set(id, run);
       try {
         return await run.work();
       } catch (error) {
-        if (this.isGone || signal.aborted || !isPassing(error)) throw error;
-        // Others may be ahead of the disk as well: all begin anew with what is stored.
-        this.#ownership.giveUp();
-        log.warn("a run of a workflow could not be stored, and goes on from its last step", { run: id, reason: messageOf(error) });
-        await clock.sleepUntil(clock.now() + pauseMs, signal);
-        pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+        if (this.isGone || signal.aborted) throw error;
+        if (!isInDoubt(error) && tries >= MOST_TRIES) return await this.#fail(id, error);
+        log.warn("a run of a workflow goes on from its last step", { run: id, reason: messageOf(error) });
+        await this.#pause(id, tries);
       } finally {
         if (this.#live.get(id) === run) this.#live.delete(id);
+      }
+      run = new LiveRun(this.#host, id);
+    }
+  }
+
+  async #pause(id: RunId, tries: number): Promise<void> {
+    const { signal, clock } = this.#ports;
+    this.#pausing.add(id);
+    try {
+      await clock.sleepUntil(clock.now() + Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS), signal);
+    } finally {
+      this.#pausing.delete(id);
+    }
+  }
+
+  /** Nothing that could be tried has helped: it is told, and can be run again. */
+  async #fail(id: RunId, error: unknown): Promise<void> {
+    const { store, clock, log } = this.#ports;
+    const run = await store.getRun(id);
+    log.error("a run of a workflow has failed outside its steps", { run: id, reason: messageOf(error) });
+    if (run === undefined) return;
+    await store.noteRun({ ...run, state: "failed", endedAt: clock.now(), failure: { namespace: "workflow", path: "", message: messageOf(error) } });
+    this.#host.answer(run, undefined);
+  }
+
+  /** What a step has done is not done again because a disk is full: it is kept until it can be stored. */
+  async #untilStored(id: RunId, store: () => Promise<void>): Promise<void> {
+    const { signal, clock, log } = this.#ports;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      try {
+        return await store();
+      } catch (error) {
+        const isPassing = error instanceof PdError && error.code === "PD_NOT_STORED" && !this.isGone && !signal.aborted;
+        if (!isPassing) throw error;
+        // Others may be ahead of the disk as well.
+        this.#ownership.giveUp();
+        log.warn("a step of a workflow could not be stored, and is kept until it can be", { run: id, reason: messageOf(error) });
+        await clock.sleepUntil(clock.now() + pauseMs, signal);
       }
     }
   }
@@ -267,9 +294,11 @@ export class LiveWorkflow {
       },
       decide: async (run, { value, steps }) => decide(ports, this.surroundings(await this.plan(run.version)), { value, steps, context: this.#contextOf(run) }),
       commit: async (step, invocation, result) => {
-        const owner = await this.#ownership.take();
         // What an action remembers is kept with the action.
-        await commitRun(ports, { owner, strategy: undefined, invocation, result: { ...result, stateChanges: {} }, step });
+        await this.#untilStored(step.run.id, async () => {
+          const owner = await this.#ownership.take();
+          await commitRun(ports, { owner, strategy: undefined, invocation, result: { ...result, stateChanges: {} }, step });
+        });
         if (step.record.state === "waiting") ports.onWait();
       },
       noteRun: (run) => store.noteRun(run),

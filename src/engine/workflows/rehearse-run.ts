@@ -1,4 +1,4 @@
-import { type Exchange, exchangesOf } from "../../domain/exchange.ts";
+import { exchangesOf } from "../../domain/exchange.ts";
 import { parseJson } from "../../domain/json.ts";
 import type { StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
 import type { WorkflowStore } from "../../ports/workflow-store.ts";
@@ -30,7 +30,7 @@ interface Rehearsed {
 }
 
 /** Only one of these is there at a time: each has processes of its own. */
-const BENCH = { most: 4, idleMs: 10_000 };
+const BENCH = { most: 4, idleMs: 10_000, isCutOff: true } as const;
 
 /**
  * Runs a run again on today's code, in processes of their own, and keeps nothing: no step, no event, no value of a data
@@ -38,6 +38,7 @@ const BENCH = { most: 4, idleMs: 10_000 };
  */
 export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundings, run, before, carried }: Rehearsed): Promise<RunRehearsal> {
   const recordings = await ports.store.recordings(run.id);
+  const paths = new Map(before.map(({ namespace, path }) => [`${namespace} ${itemsOf(path)}`, path]));
   const store = { ...ports.store, ...withoutWrites(ports.store) };
   const bench = new Workbench({ ...ports, store }, BENCH);
   const dry: StepPorts = { ...ports, store, bench };
@@ -51,7 +52,9 @@ export async function rehearseRun(ports: RehearsalPorts, { host, plan, surroundi
     async call(_run, { plan: { steps: components }, step, path, ...calling }) {
       const component = components.get(step.namespace);
       if (component === undefined) return host.call(_run, { plan, step, path, ...calling });
-      const exchanges = exchangesAt({ namespace: step.namespace, path }, { before, recordings });
+      // Of the same step for the same items, wherever it stands in the file by now.
+      const text = recordings.get(paths.get(`${step.namespace} ${itemsOf(path)}`) ?? "");
+      const exchanges = exchangesOf(parseJson(text ?? "[]"));
       return callStep(dry, surroundings, { step, component, ...calling, thirdParties: { kind: "answered", exchanges } });
     },
     async commit({ run: after, record }) {
@@ -92,15 +95,6 @@ function withoutWrites(store: StoreValues): StoreValues & Pick<RehearsalPorts["s
 /** One that fails is shown as it failed the first time. */
 function withoutRetries(plan: WorkflowPlan): WorkflowPlan {
   return { ...plan, workflow: { ...plan.workflow, settings: { ...plan.workflow.settings, retries: 0 } } };
-}
-
-/** Of the same step for the same items, wherever it stands in the file by now. */
-function exchangesAt(
-  { namespace, path }: Pick<StepRecord, "namespace" | "path">,
-  { before, recordings }: { before: readonly StepRecord[]; recordings: ReadonlyMap<string, string> },
-): readonly Exchange[] {
-  const old = before.find((record) => record.namespace === namespace && itemsOf(record.path) === itemsOf(path));
-  return exchangesOf(parseJson((old === undefined ? undefined : recordings.get(old.path)) ?? "[]"));
 }
 
 function itemsOf(path: string): string {

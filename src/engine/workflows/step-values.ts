@@ -36,6 +36,9 @@ export async function evaluated(value: JsonValue, { steps, context }: Expression
 
 async function run(expressions: readonly string[], context: ExpressionContext, ask: Ask): Promise<readonly [string, ExpressionValue][]> {
   const { outcome, returned } = await ask({ kind: "evaluate", expressions, ...context }, { configured: {}, dynamicProps: [] });
+  // Whose end it was that it met is not known.
+  if (outcome.kind === "interrupted" || outcome.kind === "out-of-memory" || outcome.kind === "exited")
+    throw new PdError("PD_INTERRUPTED", `Cannot evaluate ${quoted(expressions[0] ?? "")}: ${describeOutcome(outcome)}`);
   if (outcome.kind !== "returned") throw new PdError("PD_BAD_PROPS", `Cannot evaluate ${quoted(expressions[0] ?? "")}: ${describeOutcome(outcome)}`);
   const answers = parseJson(returned ?? "[]");
   return expressions.map((expression, index): [string, ExpressionValue] => {

@@ -1,5 +1,5 @@
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
-import { PdError } from "../../domain/errors.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
 import { type DeployedId, type RunId, type WorkflowId, isRunId } from "../../domain/ids.ts";
 import type { HttpResponse, Invocation } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "../../domain/json.ts";
@@ -7,50 +7,24 @@ import { messageIdOf } from "../../domain/message.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
 import type { EventTrigger, HttpTrigger } from "../../domain/trigger.ts";
 import { type RunState, type StepRecord, type WorkflowRun } from "../../domain/workflow/run.ts";
-import { type StepFacts, carriedOver, firstChanged } from "../../domain/workflow/rerun.ts";
-import { everyStep } from "../../domain/workflow/workflow.ts";
 import { bindingOf } from "../../domain/workflow/binding.ts";
 import type { RunPage } from "../../ports/workflow-store.ts";
 import type { Hosting } from "../sources/hosted-sources.ts";
 import type { LiveSource } from "../runs/live-source.ts";
 import { manualEvent } from "../runs/manual-event.ts";
-import { type ChangeRequest, type WorkflowChangePorts, type WorkflowRequest, changeWorkflow, deployWorkflow } from "./deploy-workflow.ts";
+import { type ChangeRequest, type WorkflowRequest, changeWorkflow, deployWorkflow } from "./deploy-workflow.ts";
+import { settle } from "./listening.ts";
 import { LiveWorkflow, type WorkflowPorts } from "./live-workflow.ts";
 import type { WorkflowPlan } from "./plan.ts";
-import { type RehearsalPorts, type RunRehearsal, rehearseRun } from "./rehearse-run.ts";
+import type { RehearsalPorts } from "./rehearse-run.ts";
+import { Repeats } from "./repeats.ts";
 import { plainEvent } from "./trigger-unit.ts";
+import type { WorkflowChangePorts } from "./surroundings.ts";
 import { Waits } from "./waits.ts";
 
 export interface WorkflowsPorts extends Omit<WorkflowPorts, "onWait">, WorkflowChangePorts {
   readonly store: WorkflowPorts["store"] & WorkflowChangePorts["store"] & RehearsalPorts["store"];
   readonly settings: WorkflowPorts["settings"] & WorkflowChangePorts["settings"] & { readonly responseMs: number };
-}
-
-/** Runs at once that a bulk of them begins. */
-const MOST_IN_BULK = 10_000;
-/** Each starts processes of its own. */
-const MOST_REHEARSED = 100;
-
-/** What a run is repeated with. */
-export interface RerunWishes {
-  /** Its namespace; absent: go on after what had ended. */
-  readonly from?: string | undefined;
-  /** From the first step that is not what it was when the run was made; without one, from where it failed. */
-  readonly isFromChanged?: boolean;
-}
-
-/** Which runs are repeated, and with what. */
-export interface BulkWishes extends Pick<RerunWishes, "from"> {
-  readonly states: readonly RunState[];
-  /** Epoch ms. */
-  readonly since: number;
-}
-
-/** A run as it is stored, and what it would come to. */
-export interface RehearsedRun {
-  readonly run: WorkflowRun;
-  readonly before: readonly StepRecord[];
-  readonly after: RunRehearsal;
 }
 
 /** The workflows of this host. */
@@ -59,12 +33,18 @@ export class Workflows {
   readonly #hosting: Hosting;
   readonly #byId = new Map<string, LiveWorkflow>();
   readonly #waits: Waits;
+  /** Runs once more, and what they would come to. */
+  readonly repeats: Repeats;
   /** Changes of one workflow happen one after the other. */
   readonly #changing = new Map<WorkflowId, Promise<unknown>>();
 
   constructor(ports: WorkflowsPorts, hosting: Hosting) {
     this.#ports = { ...ports, onWait: () => this.#waits.wake() };
     this.#hosting = hosting;
+    this.repeats = new Repeats(this.#ports, {
+      workflowOf: (run) => this.find(run.workflowId, "run again"),
+      inTurn: (live, change) => this.#inTurn(live, change),
+    });
     this.#waits = new Waits(ports, ({ workflowId, runId: id }, record) => void this.#byId.get(workflowId)?.goOn(id, record));
   }
 
@@ -77,6 +57,10 @@ export class Workflows {
   async open(): Promise<void> {
     const { store } = this.#ports;
     for (const run of await store.listRunsAtWork([...this.#byId.values()].map(({ id }) => id))) void this.#byId.get(run.workflowId)?.goOn(run.id);
+    for (const live of this.#byId.values())
+      await settle(this.#ports, this.#around, live).catch((error: unknown) =>
+        this.#ports.log.error("a change of a workflow that was cut off cannot be settled", { workflow: live.id, reason: messageOf(error) }),
+      );
     this.#waits.start();
   }
 
@@ -223,51 +207,6 @@ export class Workflows {
     return this.#ports.store.stepRecords(id);
   }
 
-  /** A new run with the same trigger, on today's code, with what the steps before `from` have left. Throws PD_BAD_INPUT. */
-  async rerun(run: WorkflowRun, { from: wanted, isFromChanged = false }: RerunWishes): Promise<WorkflowRun> {
-    const live = this.find(run.workflowId, "run again");
-    const plan = await live.plan();
-    const { workflow } = plan;
-    const from = isFromChanged ? firstChanged(factsOf(await live.plan(run.version)), factsOf(plan)) : wanted;
-    const names = [...everyStep(workflow.steps)].map(({ namespace }) => namespace);
-    if (from !== undefined && !names.includes(from))
-      throw new PdError("PD_BAD_INPUT", `Cannot run ${run.id} again from "${from}": ${live.source.slug} has the steps ${names.join(", ")}`);
-    if (from === undefined && run.state === "succeeded" && !isFromChanged)
-      throw new PdError("PD_BAD_INPUT", `Cannot run ${run.id} again from where it failed: it has succeeded`, {
-        fix: `Say from which step: --from ${names[0] ?? ""}`,
-      });
-    const records = carriedOver(workflow.steps, await this.stepsOf(run.id), { from, of: run.id });
-    const { messageId: _own, ...trigger } = run.trigger;
-    return live.start(trigger, { rerunOf: run.id, ...(from === undefined ? {} : { from }), records });
-  }
-
-  /** Runs of these states again, the oldest first, each from where it failed or from this step. */
-  async rerunAll(live: LiveWorkflow, { states, since, from }: BulkWishes): Promise<readonly WorkflowRun[]> {
-    const found = await this.runs(live, { limit: MOST_IN_BULK, states, since });
-    const begun: WorkflowRun[] = [];
-    for (const run of found.toReversed()) begun.push(await this.rerun(run, { from }));
-    return begun;
-  }
-
-  /** What runs of these states would come to on today's files, each from where it failed or from this step; nothing of it is kept. The oldest first. */
-  async rehearseAll(live: LiveWorkflow, { states, since, from }: BulkWishes): Promise<readonly RehearsedRun[]> {
-    const found = await this.runs(live, { limit: MOST_REHEARSED, states, since });
-    const rehearsed: RehearsedRun[] = [];
-    for (const before of found.toReversed()) {
-      if (this.#ports.signal.aborted) break;
-      rehearsed.push(await this.#rehearse(live, before, from));
-    }
-    return rehearsed;
-  }
-
-  async #rehearse(live: LiveWorkflow, run: WorkflowRun, from: string | undefined): Promise<RehearsedRun> {
-    const [plan, before] = [await live.plan(), await this.stepsOf(run.id)];
-    const carried = carriedOver(plan.workflow.steps, before, { from, of: run.id });
-    const { host } = live;
-    const surroundings = live.surroundings(plan);
-    return { run, before, after: await rehearseRun(this.#ports, { host, plan, surroundings, run, before, carried }) };
-  }
-
   /** Throws PD_CONFLICT when it has ended already. */
   async cancel(run: WorkflowRun, reason: string): Promise<void> {
     const isCancelled = await this.find(run.workflowId, "cancel a run of").cancel(run.id, reason);
@@ -362,10 +301,6 @@ export class Workflows {
       if (this.#changing.get(live.id) === mine) this.#changing.delete(live.id);
     }
   }
-}
-
-function factsOf({ workflow, steps }: WorkflowPlan): StepFacts {
-  return { steps: workflow.steps, codeOf: (namespace) => steps.get(namespace)?.hash };
 }
 
 /** As the file says; where it says nothing: when a step does. */

@@ -86,6 +86,7 @@ async function receive(message: ToChild): Promise<void> {
       hostStream.unref();
       return;
     case "host:load":
+      if (message.isCutOff === true) (await import("./third-parties.ts")).cutOff();
       Object.assign(process.env, message.env);
       defineModuleGlobals(message.url);
       if (message.platformApi !== undefined) leadPlatformCallsTo(message.platformApi, message.url);

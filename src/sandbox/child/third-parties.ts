@@ -73,10 +73,17 @@ const asked = new Map<string, Promise<{ readonly call: CallExchanges; readonly r
 export function watchThirdParties(call: object, wishes: ThirdParties): CallExchanges {
   const exchanges = new CallExchanges(wishes);
   calls.set(call, exchanges);
-  if (!isWatching) watch();
-  isWatching = true;
-  if (exchanges.isAnswered) shutNetwork();
+  watch();
   return exchanges;
+}
+
+let isCutOff = false;
+
+/** From now on nobody is asked, whoever it is that asks: neither by a call, nor by what is loaded. */
+export function cutOff(): void {
+  isCutOff = true;
+  watch();
+  shutNetwork();
 }
 
 function exchangesNow(): CallExchanges | undefined {
@@ -85,6 +92,8 @@ function exchangesNow(): CallExchanges | undefined {
 }
 
 function watch(): void {
+  if (isWatching) return;
+  isWatching = true;
   const [client, fetches] = [new ClientRequestInterceptor(), new FetchInterceptor()];
   // One that fetch has decoded says no more how it was encoded.
   for (const { interceptor, isDecoded } of [
@@ -93,7 +102,10 @@ function watch(): void {
   ]) {
     interceptor.on("request", async ({ request, requestId, controller }) => {
       const call = exchangesNow();
-      if (call === undefined) return;
+      if (call === undefined) {
+        if (isCutOff) controller.errorWith(notRecorded({ method: request.method, url: request.url }));
+        return;
+      }
       const noted = askedOf(request.clone()).then((one) => ({ call, request: one }));
       asked.set(requestId, noted);
       if (!call.isAnswered) return;
@@ -122,8 +134,16 @@ async function askedOf(request: Request): Promise<Asked> {
 
 async function exchangeOf(request: Asked, response: Response, isDecoded: boolean): Promise<Exchange> {
   const headers = [...response.headers].filter(([name]) => !isDecoded || (name !== "content-encoding" && name !== "content-length"));
-  const body = Buffer.from(await response.arrayBuffer()).toString("base64");
-  return { ...request, status: response.status, statusText: response.statusText, headers, body };
+  const base = { ...request, status: response.status, statusText: response.statusText, headers };
+  const bytes: Uint8Array[] = [];
+  let count = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes.push(chunk);
+    count += chunk.length;
+    // The rest of a download that is not kept anyway is not read.
+    if (count > MOST_RECORDED_BYTES) return { ...base, body: "", isCut: true };
+  }
+  return { ...base, body: Buffer.concat(bytes).toString("base64") };
 }
 
 function responseOf({ status, statusText, headers, body }: Exchange): Response {
@@ -135,18 +155,14 @@ function responseOf({ status, statusText, headers, body }: Exchange): Response {
   });
 }
 
-function notRecorded({ method, url }: Asked): Error {
+function notRecorded({ method, url }: Pick<Asked, "method" | "url">): Error {
   return Object.assign(new Error(`${method} ${url.replace(/\?.*$/s, "?…")} was not recorded in the run, and nobody is asked while a retry is tried`), {
     code: "PD_NOT_RECORDED",
   });
 }
 
-let isShut = false;
-
 /** Whoever goes past what is watched reaches nobody. */
 function shutNetwork(): void {
-  if (isShut) return;
-  isShut = true;
   Object.defineProperty(Socket.prototype, "connect", {
     configurable: true,
     value: function (this: Socket) {

@@ -19,7 +19,7 @@ import { type CodeStep, type Step, type WorkflowTrigger, innerLists } from "../.
 import type { Engine } from "../../engine/engine.ts";
 import type { LiveWorkflow } from "../../engine/workflows/live-workflow.ts";
 import type { WorkflowPlan } from "../../engine/workflows/plan.ts";
-import type { RehearsedRun } from "../../engine/workflows/workflows.ts";
+import type { RehearsedRun } from "../../engine/workflows/repeats.ts";
 import { seconds } from "./records.ts";
 
 /** A workflow as every answer shows it. */

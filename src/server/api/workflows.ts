@@ -69,11 +69,11 @@ function runRoutes({ workflows: kept, endpointUrl }: Engine): readonly Route[] {
     }),
     route(workflows.rerunAll, async ({ params: { states, since_ms: since, from }, part }) => {
       const live = kept.find(part("id"), "run again runs of");
-      return { data: (await kept.rerunAll(live, { states: ["failed"], ...statesOf(states), since, from })).map((run) => runRecord(run)) };
+      return { data: (await kept.repeats.rerunAll(live, { states: ["failed"], ...statesOf(states), since, from })).map((run) => runRecord(run)) };
     }),
     route(workflows.rehearse, async ({ params: { states, since_ms: since, from }, part }) => {
       const live = kept.find(part("id"), "rehearse runs of");
-      const rehearsed = await kept.rehearseAll(live, { states: ["failed"], ...statesOf(states), since, from });
+      const rehearsed = await kept.repeats.rehearseAll(live, { states: ["failed"], ...statesOf(states), since, from });
       return { data: rehearsed.map(rehearsedRecord) };
     }),
     route(workflows.run, ({ part }) => shown(part("id"))),
@@ -83,7 +83,7 @@ function runRoutes({ workflows: kept, endpointUrl }: Engine): readonly Route[] {
       return { data: (await kept.stepsOf(run.id)).map((record) => runStepRecord(record, addressOf)) };
     }),
     route(workflows.rerun, async ({ params: { from, from_changed: isFromChanged = false }, part }) => ({
-      data: runRecord(await kept.rerun(await kept.findRun(part("id"), "run again"), { from, isFromChanged }), { withEvent: true }),
+      data: runRecord(await kept.repeats.rerun(await kept.findRun(part("id"), "run again"), { from, isFromChanged }), { withEvent: true }),
     })),
     route(workflows.resume, async ({ params, part }) => {
       const run = await kept.findRun(part("id"), "resume");

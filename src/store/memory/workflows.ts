@@ -18,7 +18,9 @@ export function writeStep({ runs }: Shelves, { run, record, recording }: StepCom
   noteRun(kept, run);
 }
 
-function noteRun(kept: KeptRun, { state, endedAt, failure, reason }: WorkflowRun): void {
+/** Who says that it waits, and does not know of a wait that is over by now, is too late. */
+function noteRun(kept: KeptRun, { state: said, endedAt, failure, reason, wakes }: WorkflowRun): void {
+  const state = said === "waiting" && wakes !== kept.run.wakes ? "running" : said;
   const ended = { ...(endedAt === undefined ? {} : { endedAt }), ...(failure === undefined ? {} : { failure }), ...(reason === undefined ? {} : { reason }) };
   if (!hasEnded(kept.run)) kept.run = { ...kept.run, state, ...ended };
 }
@@ -54,7 +56,7 @@ export function memoryWorkflows(shelves: Shelves): Omit<WorkflowStore, "listWork
       if (kept === undefined || record?.state !== "waiting" || hasEnded(kept.run)) return undefined;
       const after = afterWait(record, request);
       note(kept, after);
-      kept.run = { ...kept.run, state: "running" };
+      kept.run = { ...kept.run, state: "running", wakes: kept.run.wakes + 1 };
       return after;
     },
     async noteRun(run) {
@@ -95,11 +97,13 @@ function memoryRunReads({ runs }: Shelves, own: (workflowId: string) => KeptRun[
   const plain = ({ workflowId, runId, path }: WaitingStep): WaitingStep => ({ workflowId, runId, path });
   return {
     getRun: async (id) => runs.get(id)?.run,
-    async listRuns(workflowId, { limit, before, states, since = 0 }) {
+    async listRuns(workflowId, { limit, before, states, since = 0, isLatest = false }) {
+      const repeated = new Set([...runs.values()].map(({ run: { rerunOf } }) => rerunOf));
       const all = own(workflowId).map(({ run }) => run);
       const end = before === undefined ? -1 : all.findIndex(({ id }: { id: RunId }) => id === before);
       const older = end < 0 ? all : all.slice(0, end);
       return older
+        .filter(({ id }) => !isLatest || !repeated.has(id))
         .filter(({ state, startedAt }) => (states === undefined || states.includes(state)) && startedAt >= since)
         .toReversed()
         .slice(0, limit);

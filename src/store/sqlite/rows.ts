@@ -277,6 +277,7 @@ export function workflowRunOf(row: Row): WorkflowRun {
     reason: row["reason"] as string | null,
     rerunOf: row["rerun_of"] as WorkflowRun["id"] | null,
     from: row["from_step"] as string | null,
+    wakes: Number(row["wakes"]),
   });
 }
 

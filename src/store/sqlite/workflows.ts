@@ -22,7 +22,8 @@ export interface WorkflowWrites {
 const INSERT_RUN = `insert into workflow_runs
   (id, workflow_id, version, trigger, message_id, state, started_at, ended_at, failure, reason, rerun_of, from_step)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
-const UPDATE_RUN = `update workflow_runs set state = ?, ended_at = ?, failure = ?, reason = ?
+/** Who says that it waits, and does not know of a wait that is over by now, is too late. */
+const UPDATE_RUN = `update workflow_runs set state = case when ? = 'waiting' and wakes <> ? then 'running' else ? end, ended_at = ?, failure = ?, reason = ?
   where id = ? and state in ('running', 'waiting')`;
 const WRITE_STEP = `insert into workflow_steps (run_seq, path, noted, state, until, token, record)
   select seq, :path, (select coalesce(max(noted), 0) + 1 from workflow_steps where run_seq = seq), :state, :until, :token, :record
@@ -63,8 +64,8 @@ export function stepWriter(db: Database): (step: StepCommit) => void {
 
 function runUpdater(db: Database): (run: WorkflowRun) => void {
   const update = db.prepare(UPDATE_RUN);
-  return ({ state, endedAt = null, failure, reason = null, id }) =>
-    void update.run(state, endedAt, failure === undefined ? null : JSON.stringify(failure), reason, id);
+  return ({ state, endedAt = null, failure, reason = null, id, wakes }) =>
+    void update.run(state, wakes, state, endedAt, failure === undefined ? null : JSON.stringify(failure), reason, id);
 }
 
 export function workflowWrites(db: Database): WorkflowWrites {
@@ -74,7 +75,7 @@ export function workflowWrites(db: Database): WorkflowWrites {
   const receive = db.prepare(RECEIVE);
   const writeRecord = recordWriter(db);
   const waiting = db.prepare(WAITING_STEP);
-  const setRunning = db.prepare("update workflow_runs set state = 'running' where id = ? and state = 'waiting'");
+  const setRunning = db.prepare("update workflow_runs set state = 'running', wakes = wakes + 1 where id = ? and state in ('running', 'waiting')");
   const cancel = db.prepare("update workflow_runs set state = 'cancelled', ended_at = ?, reason = ? where id = ? and state in ('running', 'waiting')");
   const prune = db.prepare(PRUNE);
   const dropRecordings = db.prepare("delete from workflow_recordings");
@@ -109,7 +110,8 @@ export function workflowWrites(db: Database): WorkflowWrites {
 type WorkflowReads = Omit<WorkflowStore, keyof WorkflowWrites>;
 
 const LIST_RUNS = `select * from workflow_runs where workflow_id = ? and seq < coalesce((select seq from workflow_runs where id = ?), 9e18)
-  and state in (select value from json_each(?)) and started_at >= ? order by seq desc limit ?`;
+  and state in (select value from json_each(?)) and started_at >= ?
+  and (? = 0 or not exists (select 1 from workflow_runs again where again.rerun_of = workflow_runs.id)) order by seq desc limit ?`;
 const STATES: readonly RunState[] = ["running", "waiting", "succeeded", "failed", "cancelled"];
 const WAITING = `select r.workflow_id, r.id as run_id, s.path from workflow_steps s join workflow_runs r on r.seq = s.run_seq`;
 const OPEN = "r.state in ('running', 'waiting')";
@@ -137,8 +139,8 @@ export function workflowReads(db: Database): WorkflowReads {
       const found = row(one.get(id));
       return found === undefined ? undefined : workflowRunOf(found);
     },
-    listRuns: async (id, { limit, before = null, states = STATES, since = 0 }) =>
-      rows(list.all(id, before, JSON.stringify(states), since, limit)).map(workflowRunOf),
+    listRuns: async (id, { limit, before = null, states = STATES, since = 0, isLatest = false }) =>
+      rows(list.all(id, before, JSON.stringify(states), since, isLatest ? 1 : 0, limit)).map(workflowRunOf),
     async countRuns(id) {
       const counts: Record<RunState, number> = { running: 0, waiting: 0, succeeded: 0, failed: 0, cancelled: 0 };
       for (const [state, number] of rows(count.all(id)).map(runStateCount)) counts[state] = number;

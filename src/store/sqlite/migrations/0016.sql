@@ -28,8 +28,10 @@ create table workflow_runs (
   reason      text,
   rerun_of    text,
   from_step   text,
+  wakes       integer not null default 0,      -- waits of its steps that are over
   unique (workflow_id, message_id)
 ) strict;
+create index workflow_runs_by_origin on workflow_runs (rerun_of) where rerun_of is not null;
 create index workflow_runs_by_state on workflow_runs (workflow_id, state, seq);
 create index workflow_runs_by_workflow on workflow_runs (workflow_id, seq);
 create index workflow_runs_at_work on workflow_runs (workflow_id) where state = 'running';

@@ -1,0 +1,123 @@
+import { PdError } from "../../domain/errors.ts";
+import { type StepFacts, carriedOver, firstChanged } from "../../domain/workflow/rerun.ts";
+import { type RunState, type StepRecord, type WorkflowRun, hasEnded } from "../../domain/workflow/run.ts";
+import { everyStep } from "../../domain/workflow/workflow.ts";
+import type { LiveWorkflow, WorkflowPorts } from "./live-workflow.ts";
+import type { WorkflowPlan } from "./plan.ts";
+import { type RehearsalPorts, type RunRehearsal, rehearseRun } from "./rehearse-run.ts";
+
+/** Runs at once that a bulk of them begins. */
+const MOST_IN_BULK = 10_000;
+/** Each starts processes of its own. */
+const MOST_REHEARSED = 100;
+
+/** What a run is repeated with. */
+export interface RerunWishes {
+  /** Its namespace; absent: go on after what had ended. */
+  readonly from?: string | undefined;
+  /** From the first step that is not what it was when the run was made; without one, from where it failed. */
+  readonly isFromChanged?: boolean;
+}
+
+/** Which runs are repeated, and with what. */
+export interface BulkWishes extends Pick<RerunWishes, "from"> {
+  readonly states: readonly RunState[];
+  /** Epoch ms. */
+  readonly since: number;
+}
+
+/** A run as it is stored, and what it would come to. */
+export interface RehearsedRun {
+  readonly run: WorkflowRun;
+  readonly before: readonly StepRecord[];
+  readonly after: RunRehearsal;
+}
+
+type RepeatPorts = WorkflowPorts & RehearsalPorts & { readonly store: WorkflowPorts["store"] & RehearsalPorts["store"] };
+
+interface Around {
+  /** Throws PD_WORKFLOW_NOT_FOUND. */
+  workflowOf(run: WorkflowRun): LiveWorkflow;
+  /** Changes of one workflow happen one after the other. */
+  inTurn<Value>(live: LiveWorkflow, change: () => Promise<Value>): Promise<Value>;
+}
+
+/** Runs that are run once more on today's files, and what that would come to. */
+export class Repeats {
+  readonly #ports: RepeatPorts;
+  readonly #around: Around;
+
+  constructor(ports: RepeatPorts, around: Around) {
+    this.#ports = ports;
+    this.#around = around;
+  }
+
+  /** A new run with the same trigger, on today's code, with what the steps before `from` have left. Throws PD_BAD_INPUT. */
+  async rerun(run: WorkflowRun, { from: wanted, isFromChanged = false }: RerunWishes): Promise<WorkflowRun> {
+    const live = this.#around.workflowOf(run);
+    const plan = await live.plan();
+    const { workflow } = plan;
+    if (!hasEnded(run)) {
+      if (!isFromChanged)
+        throw new PdError("PD_CONFLICT", `Cannot run ${run.id} again beside itself: it is ${run.state}`, {
+          fix: `pd resume ${run.id}, or pd cancel ${run.id} first`,
+        });
+      await live.cancel(run.id, "it was run again on newer files");
+    }
+    const from = isFromChanged ? firstChanged(factsOf(await live.plan(run.version)), factsOf(plan)) : wanted;
+    const names = [...everyStep(workflow.steps)].map(({ namespace }) => namespace);
+    if (from !== undefined && !names.includes(from))
+      throw new PdError("PD_BAD_INPUT", `Cannot run ${run.id} again from "${from}": ${live.source.slug} has the steps ${names.join(", ")}`);
+    if (from === undefined && run.state === "succeeded" && !isFromChanged)
+      throw new PdError("PD_BAD_INPUT", `Cannot run ${run.id} again from where it failed: it has succeeded`, {
+        fix: `Say from which step: --from ${names[0] ?? ""}`,
+      });
+    const records = carriedOver(workflow.steps, await this.#ports.store.stepRecords(run.id), { from, of: run.id });
+    const { messageId: _own, ...trigger } = run.trigger;
+    return live.start(trigger, { rerunOf: run.id, ...(from === undefined ? {} : { from }), records });
+  }
+
+  /** Runs of these states again that nobody has run again yet, the oldest first, each from where it failed or from this step. */
+  async rerunAll(live: LiveWorkflow, { states, since, from }: BulkWishes): Promise<readonly WorkflowRun[]> {
+    checkBulk(states, from);
+    // What another command has run again just now is not run once more.
+    return this.#around.inTurn(live, async () => {
+      const found = await this.#ports.store.listRuns(live.id, { limit: MOST_IN_BULK, states, since, isLatest: true });
+      const begun: WorkflowRun[] = [];
+      for (const run of found.toReversed()) begun.push(await this.rerun(run, { from }));
+      return begun;
+    });
+  }
+
+  /** What runs of these states would come to on today's files, each from where it failed or from this step; nothing of it is kept. The oldest first. */
+  async rehearseAll(live: LiveWorkflow, { states, since, from }: BulkWishes): Promise<readonly RehearsedRun[]> {
+    checkBulk(states, from);
+    const found = await this.#ports.store.listRuns(live.id, { limit: MOST_REHEARSED, states, since, isLatest: true });
+    const rehearsed: RehearsedRun[] = [];
+    for (const before of found.toReversed()) {
+      if (this.#ports.signal.aborted) break;
+      rehearsed.push(await this.#rehearse(live, before, from));
+    }
+    return rehearsed;
+  }
+
+  async #rehearse(live: LiveWorkflow, run: WorkflowRun, from: string | undefined): Promise<RehearsedRun> {
+    const [plan, before] = [await live.plan(), await this.#ports.store.stepRecords(run.id)];
+    const carried = carriedOver(plan.workflow.steps, before, { from, of: run.id });
+    const { host } = live;
+    const surroundings = live.surroundings(plan);
+    return { run, before, after: await rehearseRun(this.#ports, { host, plan, surroundings, run, before, carried }) };
+  }
+}
+
+/** Throws PD_BAD_INPUT for states whose runs cannot be run again so. */
+function checkBulk(states: readonly RunState[], from: string | undefined): void {
+  const open = states.filter((state) => !hasEnded({ state }));
+  if (open.length > 0) throw new PdError("PD_BAD_INPUT", `Cannot run again runs that are ${open.join(" or ")}: they have not ended`);
+  if (from === undefined && states.includes("succeeded"))
+    throw new PdError("PD_BAD_INPUT", "Cannot run again from where they failed runs that have succeeded", { fix: "Say from which step: --from <step>" });
+}
+
+function factsOf({ workflow, steps }: WorkflowPlan): StepFacts {
+  return { steps: workflow.steps, codeOf: (namespace) => steps.get(namespace)?.hash };
+}

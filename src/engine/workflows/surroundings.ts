@@ -1,0 +1,20 @@
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import type { LiveSource } from "../runs/live-source.ts";
+import type { ChangePorts } from "../sources/change-ports.ts";
+import type { Hosting } from "../sources/hosted-sources.ts";
+import type { WorkflowBuildPorts } from "./build-workflow.ts";
+import type { LiveWorkflow } from "./live-workflow.ts";
+
+export type WorkflowChangePorts = ChangePorts & WorkflowBuildPorts;
+
+/** What is around a workflow that is deployed or changed. */
+export interface WorkflowSurroundings {
+  readonly hosting: Hosting;
+  add(live: LiveWorkflow): void;
+  remove(live: LiveWorkflow): void;
+  isKnown(id: string): boolean;
+  emitter(idOrSlug: string): string | undefined;
+  make(source: DeployedComponent): LiveWorkflow;
+  forget(trigger: LiveSource): void;
+  triggersOf(live: LiveWorkflow): readonly LiveSource[];
+}

@@ -1,0 +1,63 @@
+import type { WorkflowId } from "../../domain/ids.ts";
+import type { WorkflowSettings } from "../../domain/workflow/workflow.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { WorkflowStore } from "../../ports/workflow-store.ts";
+
+interface ThrottlePorts {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly store: Pick<WorkflowStore, "countBegun">;
+}
+
+interface Throttled {
+  readonly workflowId: WorkflowId;
+  /** As it is now; `undefined`: there is none. */
+  readonly limit: () => Promise<WorkflowSettings["throttle"]>;
+}
+
+/** Lets so many messages of a workflow begin in each window of time; the others wait, in the order of coming. */
+export class Throttle {
+  readonly #ports: ThrottlePorts;
+  readonly #throttled: Throttled;
+  /** Admitted, and not stored yet. */
+  #onTheirWay = 0;
+  #turn: Promise<unknown> = Promise.resolve();
+  #change = new AbortController();
+
+  constructor(ports: ThrottlePorts, throttled: Throttled) {
+    this.#ports = ports;
+    this.#throttled = throttled;
+  }
+
+  /** The limit is another one: who waits looks again. */
+  changed(): void {
+    this.#change.abort();
+    this.#change = new AbortController();
+  }
+
+  /** Resolves when a window has room, or the server stops. Until what it resolves to is called, it counts as one that has begun. */
+  async admitted(): Promise<() => void> {
+    if ((await this.#throttled.limit()) === undefined) return () => {};
+    const mine = this.#turn.then(() => this.#untilRoom());
+    this.#turn = mine.catch(() => {});
+    await mine;
+    let isOver = false;
+    return () => {
+      if (!isOver) this.#onTheirWay--;
+      isOver = true;
+    };
+  }
+
+  async #untilRoom(): Promise<void> {
+    const { store, clock, signal } = this.#ports;
+    while (!signal.aborted) {
+      const limit = await this.#throttled.limit();
+      const windowMs = (limit?.seconds ?? 0) * 1000;
+      const begin = windowMs === 0 ? 0 : Math.floor(clock.now() / windowMs) * windowMs;
+      const hasRoom = limit === undefined || (await store.countBegun(this.#throttled.workflowId, begin)) + this.#onTheirWay < limit.runs;
+      if (hasRoom) break;
+      await clock.sleepUntil(begin + windowMs, AbortSignal.any([signal, this.#change.signal]));
+    }
+    this.#onTheirWay++;
+  }
+}
