@@ -320,6 +320,7 @@ export class Engine {
   async accept(endpointKey: string, trigger: HttpTrigger): Promise<HttpResponse | undefined> {
     const live = this.#sources.byEndpoint(endpointKey);
     if (live?.source.active !== true) return undefined;
+    if (live.source.workflowId !== undefined) await this.workflows.requireRoom(live);
     if (live.source.workflowId !== undefined && (await this.workflows.isAnswered(live))) return this.workflows.answer(live, trigger);
     return this.#acceptor.accept(live, trigger);
   }

@@ -427,6 +427,22 @@ describe("order and limits", () => {
     expect(await workflow.payloads()).toEqual([0, 1, 2, 3, 4]);
   });
 
+  it("a queue that is full refuses requests, and loses none that it took", async () => {
+    const server = await TestServer.inMemory();
+    const head = "settings: { concurrency: 1, queue: 2 }\ntriggers:\n- id: hi_abc1234\n";
+    const workflow = await deployWorkflow(
+      server,
+      workflowOf({ only: codeStep("await new Promise((end) => setTimeout(end, 50)); $.send.emit(steps.trigger.event.body);") }, { head }),
+    );
+    const statuses: number[] = [];
+    for (let n = 0; n < 8; n++)
+      statuses.push((await fetch(workflow.endpoint, { method: "POST", body: String(n), headers: { "content-type": "application/json" } })).status);
+    const taken = statuses.flatMap((status, n) => (status === 200 ? [n] : []));
+    expect(statuses).toContain(429);
+    await workflow.runsOnce(taken.length);
+    expect(await workflow.payloads()).toEqual(taken);
+  });
+
   it("a throttle lets so many runs begin in a window, and loses none", async () => {
     const server = await TestServer.inMemory();
     const workflow = await deployWorkflow(

@@ -2,6 +2,7 @@ import type { EventRecord } from "../../api/events.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { sendRequest } from "../../system/http-client.ts";
 import { type CliContext, connect } from "../context.ts";
+import { findDeployed } from "../deployed.ts";
 import { clockTime, coloursFor, printConnection, printJson, printLine, printNote } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
@@ -14,7 +15,7 @@ export async function listen(cli: CliContext, source: string, { forward }: { for
       fix: "--forward http://localhost:3000/path",
     });
   const client = await connect(cli);
-  const { id } = await client.sources.get(source);
+  const { id } = (await findDeployed(client, source)).record;
   const stop = abortOnStop(cli.stdout);
   const coming = client.follow.events(id, { signal: stop.signal, onConnection: (isOpen) => printConnection(cli, isOpen) });
   await coming.opened;

@@ -1,12 +1,13 @@
 import { type CliContext, connect } from "../context.ts";
+import { findDeployed } from "../deployed.ts";
 import { openPrivately } from "../open-browser.ts";
 import { pageWithTicket } from "../page-address.ts";
 import { printJson, printLine, printNote } from "../reporter.ts";
 
-/** `pd open [source]`: the web page, in a browser of this machine. The address carries a ticket, and never the key. */
+/** `pd open [source or workflow]`: the web page, in a browser of this machine. The address carries a ticket, and never the key. */
 export async function open(cli: CliContext, source: string | undefined): Promise<number> {
   const client = await connect(cli);
-  const url = await pageWithTicket(client, source === undefined ? undefined : (await client.sources.get(source)).id);
+  const url = await pageWithTicket(client, source === undefined ? undefined : (await findDeployed(client, source)).record.id);
   if (cli.isJson) printJson(cli, { url });
   else {
     printLine(cli, url);

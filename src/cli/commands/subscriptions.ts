@@ -1,5 +1,6 @@
 import type { Client } from "../../client/client.ts";
 import { type CliContext, connect } from "../context.ts";
+import { findDeployed } from "../deployed.ts";
 import { printLine, printRecord, printRecords } from "../reporter.ts";
 
 interface Ends {
@@ -36,6 +37,6 @@ export async function remove(cli: CliContext, ends: Ends): Promise<number> {
 
 /** Sources may be named by their slugs. */
 async function named(client: Client, { emitter, listener, channel }: Ends) {
-  const idOf = async (name: string): Promise<string> => (/^(dc|p|wh|o|u)_/.test(name) ? name : (await client.sources.get(name)).id);
+  const idOf = async (name: string): Promise<string> => (/^(dc|p|wh|o|u)_/.test(name) ? name : (await findDeployed(client, name)).record.id);
   return { emitter_id: await idOf(emitter), listener_id: await idOf(listener), event_name: channel };
 }

@@ -4,6 +4,7 @@ import { PdError } from "../../domain/errors.ts";
 import { type JsonValue, parseJson } from "../../domain/json.ts";
 import { readText } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
+import { findDeployed } from "../deployed.ts";
 import { fields, printJson, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 
 interface NameFlags {
@@ -118,7 +119,7 @@ interface SubscribeFlags {
 /** `pd subscribe <source> <url>`: a webhook and its subscription in one. */
 export async function subscribe(cli: CliContext, { source, url }: { source: string; url: string }, { channel = "", name }: SubscribeFlags): Promise<number> {
   const client = await connect(cli);
-  const emitter = source.endsWith("_*") ? source : (await client.sources.get(source)).id;
+  const emitter = source.endsWith("_*") ? source : (await findDeployed(client, source)).record.id;
   const webhook = await client.webhooks.create({ url, name });
   await subscribeOrUndo(client, webhook, { emitter, channel });
   if (!cli.isJson) printNote(cli, `${source} is delivered to ${webhook.url} from now on`);

@@ -3,7 +3,7 @@ import { fields } from "../reporter.ts";
 
 /** What `pd describe` tells of a workflow: facts, then a picture of its steps. */
 export function describedWorkflow(record: WorkflowRecord): string {
-  const { concurrency, throttle, retries, timeout, record: records } = record.settings;
+  const { concurrency, queue, throttle, retries, timeout, record: records } = record.settings;
   const facts = fields([
     ["id", record.id],
     ["name", record.name],
@@ -12,6 +12,7 @@ export function describedWorkflow(record: WorkflowRecord): string {
     ["active", record.active ? "yes" : "no"],
     ["variables", record.env.join(", ")],
     ["runs at once", concurrency],
+    ["most that wait", queue],
     ["throttle", throttle],
     ["retries of a step", retries],
     ["seconds a step", timeout],

@@ -63,15 +63,17 @@ class WorkflowReader {
   #settings(value: Value): WorkflowSettings {
     const reader = this.#reader;
     const members = reader.members(value, "settings") ?? new Map<string, Value>();
-    reader.warnOfOthers(members, ["error_notification", "concurrency", "throttle", "retries", "timeout", "record"], "settings");
+    reader.warnOfOthers(members, ["error_notification", "concurrency", "queue", "throttle", "retries", "timeout", "record"], "settings");
     const whole = (name: string, least: number, most: number): number | undefined =>
       this.#optional(members.get(name), (given) => reader.whole(given, `settings.${name}`, { least, most }));
     const throttle = this.#optional(members.get("throttle"), (given) => this.#throttle(given));
+    const queue = whole("queue", 1, 1_000_000);
     return {
       concurrency: whole("concurrency", 1, 1000) ?? DEFAULTS.concurrency,
       retries: whole("retries", 0, 100) ?? DEFAULTS.retries,
       timeout: whole("timeout", 1, DAY_SECONDS) ?? DEFAULTS.timeout,
       records: this.#optional(members.get("record"), (given) => reader.truth(given, "settings.record")) ?? DEFAULTS.records,
+      ...(queue === undefined ? {} : { queue }),
       ...(throttle === undefined ? {} : { throttle }),
     };
   }

@@ -14,6 +14,8 @@ export interface WorkflowSettings {
   readonly concurrency: number;
   /** At most so many runs begin in each window. */
   readonly throttle?: { readonly runs: number; readonly seconds: number };
+  /** Requests to its endpoint are refused while so many messages wait; absent: none is. What sources emit always waits. */
+  readonly queue?: number;
   /** How often a failed step is tried again. */
   readonly retries: number;
   /** How long one step may take, in seconds. */

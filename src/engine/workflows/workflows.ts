@@ -8,6 +8,7 @@ import type { SourceVersion } from "../../domain/source-version.ts";
 import type { EventTrigger, HttpTrigger } from "../../domain/trigger.ts";
 import { type RunState, type StepRecord, type WorkflowRun } from "../../domain/workflow/run.ts";
 import { bindingOf } from "../../domain/workflow/binding.ts";
+import type { DeliveryStore } from "../../ports/delivery-store.ts";
 import type { RunPage } from "../../ports/workflow-store.ts";
 import type { Hosting } from "../sources/hosted-sources.ts";
 import type { LiveSource } from "../runs/live-source.ts";
@@ -23,7 +24,7 @@ import type { WorkflowChangePorts } from "./surroundings.ts";
 import { Waits } from "./waits.ts";
 
 export interface WorkflowsPorts extends Omit<WorkflowPorts, "onWait">, WorkflowChangePorts {
-  readonly store: WorkflowPorts["store"] & WorkflowChangePorts["store"] & RehearsalPorts["store"];
+  readonly store: WorkflowPorts["store"] & WorkflowChangePorts["store"] & RehearsalPorts["store"] & Pick<DeliveryStore, "countDeliveries">;
   readonly settings: WorkflowPorts["settings"] & WorkflowChangePorts["settings"] & { readonly responseMs: number };
 }
 
@@ -156,6 +157,15 @@ export class Workflows {
   async withAccount(id: string): Promise<readonly string[]> {
     const users = await Promise.all([...this.#byId.values()].map(async (live) => ((await live.accounts()).includes(id) ? [live.source.slug] : [])));
     return users.flat();
+  }
+
+  /** Refuses a request when more messages wait than the workflow takes: who sent it knows that it was not taken. Throws PD_TOO_BUSY. */
+  async requireRoom({ source: { workflowId } }: LiveSource): Promise<void> {
+    const live = this.#byId.get(workflowId ?? "");
+    const most = live === undefined ? undefined : (await live.plan()).workflow.settings.queue;
+    if (live === undefined || most === undefined) return;
+    const { pending } = await this.#ports.store.countDeliveries(live.id);
+    if (pending >= most) throw new PdError("PD_TOO_BUSY", `Cannot take a request to ${live.source.slug}: ${pending} messages wait already`);
   }
 
   /** Whether a request to this endpoint waits for what the run answers. */

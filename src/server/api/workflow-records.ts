@@ -26,7 +26,7 @@ import { seconds } from "./records.ts";
 export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promise<WorkflowRecord> {
   const { source } = live;
   const plan = await live.plan();
-  const { concurrency, throttle, retries, timeout, records } = plan.workflow.settings;
+  const { concurrency, queue, throttle, retries, timeout, records } = plan.workflow.settings;
   return {
     id: source.id,
     name: source.name,
@@ -37,7 +37,14 @@ export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promis
     created_at: seconds(source.createdAt),
     updated_at: seconds(source.updatedAt),
     env: Object.keys(source.env),
-    settings: { concurrency, retries, timeout, record: records, ...(throttle === undefined ? {} : { throttle: { ...throttle } }) },
+    settings: {
+      concurrency,
+      retries,
+      timeout,
+      record: records,
+      ...(queue === undefined ? {} : { queue }),
+      ...(throttle === undefined ? {} : { throttle: { ...throttle } }),
+    },
     accounts: { ...bindingOf(source.configured).accounts },
     warnings: [...plan.code.definition.warnings, ...bindingOf(source.configured).warnings],
     runs: { ...(await engine.workflows.counts(live)) },
