@@ -1,7 +1,7 @@
 import { search } from "@inquirer/prompts";
 import type { WorkflowRecord } from "../../api/workflows.ts";
 import type { Client } from "../../client/client.ts";
-import { PdError } from "../../domain/errors.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
 import { canAsk } from "../ask/can-ask.ts";
 import { splitPair } from "../code/prop-flags.ts";
@@ -68,7 +68,10 @@ export async function sendWorkflow(cli: CliContext, client: Client, { folder, fl
     try {
       const sending = known === undefined ? client.workflows.deploy({ ...request, ...stand }) : client.workflows.update(known.id, { ...request, ...stand });
       const workflow = await withSpinner(cli, "Deploying", sending);
-      if (workflow.id !== id) await noteId(folder, workflow.id);
+      if (workflow.id !== id)
+        await noteId(folder, workflow.id).catch((error: unknown) =>
+          printNote(cli, `Warning: the next deploy will not find ${workflow.id} again, since its id cannot be noted in the folder: ${messageOf(error)}`),
+        );
       return { workflow, isNew: known === undefined };
     } catch (error) {
       const missing = missingAccounts(error);
