@@ -180,7 +180,7 @@ describe("the API", () => {
       "post /v1/workflows/{id}/runs": { path: { id: flowId }, body: { event: { n: 1 } } },
       "get /v1/workflows/{id}/runs": { path: { id: flowId }, query: { states: "waiting,running" } },
       "post /v1/workflows/{id}/rerun": { path: { id: flowId }, body: { states: ["failed"] } },
-      "post /v1/workflows/{id}/rehearse": { path: { id: flowId }, body: { states: "waiting" } },
+      "post /v1/workflows/{id}/rehearse": { path: { id: flowId }, body: { states: "failed,cancelled" } },
       "get /v1/workflows/{id}/event_summaries": { path: { id: flowId } },
       "get /v1/workflows/{id}/$errors/event_summaries": { path: { id: flowId } },
       "get /v1/workflows/{id}/$logs/event_summaries": { path: { id: flowId } },
