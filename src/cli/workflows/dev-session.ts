@@ -100,10 +100,12 @@ class WorkflowSession {
   async #send(folder: WorkflowFolder): Promise<void> {
     const { client, flags, env } = this.#settings;
     const sent = await sendWorkflow(this.#cli, client, { folder, flags, env, name: flags.name });
+    const isFirst = this.#workflow === undefined;
     this.#workflow = sent.workflow;
     this.#isLost = false;
-    if (!this.#cli.isJson) printSent(this.#cli, sent);
-    else printJson(this.#cli, sent.workflow);
+    if (this.#cli.isJson) printJson(this.#cli, sent.workflow);
+    else if (isFirst) printSent(this.#cli, sent);
+    else for (const warning of sent.workflow.warnings) printNote(this.#cli, `Warning: ${warning}`);
   }
 
   async #look(): Promise<void> {
