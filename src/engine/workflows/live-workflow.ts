@@ -42,6 +42,11 @@ const LONGEST_PAUSE_MS = 60_000;
 /** How often a run is taken up after something went wrong that is no step's fault. */
 const MOST_TRIES = 6;
 
+/** Nothing is wrong with the run: it waits until it can be stored. */
+function isOfDisk(error: unknown): boolean {
+  return isInDoubt(error) || (error instanceof PdError && error.code === "PD_NOT_STORED");
+}
+
 /** A workflow as this host runs it: it alone commits its steps. */
 export class LiveWorkflow {
   source: DeployedComponent;
@@ -226,7 +231,7 @@ export class LiveWorkflow {
         return await run.work();
       } catch (error) {
         if (this.isGone || signal.aborted) throw error;
-        if (!isInDoubt(error) && tries >= MOST_TRIES) return await this.#fail(id, error);
+        if (!isOfDisk(error) && tries >= MOST_TRIES) return await this.#fail(id, error);
         log.warn("a run of a workflow goes on from its last step", { run: id, reason: messageOf(error) });
         await this.#pause(id, tries);
       } finally {
