@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { listOf } from "../support/api.ts";
 import { startHttpServer } from "../support/http-server.ts";
-import { TestServer } from "../support/runtime.ts";
+import { TestServer, eventually } from "../support/runtime.ts";
 import { codeStep, deployWorkflow, workflowOf } from "../support/workflows.ts";
 
 /** A third party that counts who asks, and packs what it answers. */
@@ -93,6 +93,8 @@ describe("the edit that mends", () => {
     await workflow.update({
       files: files(loads, `{{(async () => { try { await fetch("${party.url}/evaluate"); } catch (error) { return String(error.cause ?? error); } })()}}`),
     });
+    // To deploy it is to load it, and that may ask.
+    await eventually(async () => party.asked.some((one) => one.includes("/load")));
     const before = party.asked.length;
     const [tried] = listOf(await server.api.post(`${workflow.path}/rehearse`));
     expect(tried).toMatchObject({ after: { state: "succeeded", steps: [{ exports: { $return_value: expect.stringContaining("was not recorded") } }] } });

@@ -31,9 +31,7 @@ export function RetryDialog({ workflow, onClose }: { workflow: Workflow; onClose
       {error !== undefined && <Problem error={error} />}
       {rehearsed === undefined && error === undefined && <Waiting />}
       {rehearsed !== undefined && (
-        <p role="status">
-          {mended} of {rehearsed.length} would not fail any more.
-        </p>
+        <p role="status">{rehearsed.length === 0 ? "All that failed was run again already." : `${mended} of ${rehearsed.length} would not fail any more.`}</p>
       )}
       {rehearsed?.map((one) => (
         <Tried key={one.run.id} tried={one} />
