@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createClient, everyPage } from "../../src/client/client.ts";
+import { Gate } from "../support/gate.ts";
 import { PdHome, collect, killHard } from "../support/pd.ts";
 import { codeStep, workflowOf } from "../support/workflows.ts";
 import { eventually } from "../support/eventually.ts";
@@ -108,6 +109,25 @@ describe("a server that is killed", () => {
     await home.up();
     await eventually(async () => (await home.pd("runs", "test-flow", "--state", "succeeded")).stdout.includes("succeeded"));
     expect((await home.pd("events", "test-flow")).stdout).toBe('"first"\n"last"\n');
+  });
+
+  it("in a step that may not run twice: it fails, and is run again by hand", async () => {
+    const home = await PdHome.make();
+    const gate = await Gate.open();
+    const code = (rest: string) => codeStep(`await fetch("${gate.url}"); ${rest}`);
+    const folder = await folderOf(home, workflowOf({ once: code("return 1;") }, { head: "settings: { retries: 0 }\n" }));
+    const server = await home.up();
+    await home.pd("deploy", folder);
+    await server.api.post("/v1/workflows/test-flow/runs");
+    await gate.reached;
+    await killHard(server.child);
+    gate.release();
+    await home.up();
+    const failed = await eventually(async () => {
+      const { stdout } = await home.pd("runs", "test-flow", "--failed");
+      return stdout.includes("it may not run twice") && stdout;
+    });
+    expect((await home.pd("rerun", /run_\w+/.exec(failed)?.[0] ?? "")).stdout).toContain("$return_value: 1");
   });
 
   it("in any step: each step's commit is there once, in order, and no acknowledged request is lost", async () => {
