@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { call, recordOf } from "./api.ts";
-import { counter, hooked, passing } from "./components.ts";
+import { counter, flow, hooked, passing } from "./components.ts";
 import type { Change, History, Request } from "./history.ts";
 import type { Random } from "./random.ts";
 import type { TorturedServer } from "./server.ts";
@@ -23,8 +23,8 @@ export function now(): number {
   return performance.now();
 }
 
-function sourceOf({ sources }: World, name: string): TorturedSource {
-  const found = sources[name];
+function sourceOf({ sources, flow: workflow }: World, name: string): TorturedSource {
+  const found = name === "flow" ? workflow : sources[name];
   if (found === undefined) throw new Error(`there is no source ${name}`);
   return found;
 }
@@ -47,7 +47,7 @@ export async function requests(
         body: JSON.stringify({ ...bodyOf(random), request: request.id }),
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
-      const body = recordOf(JSON.parse(await answer.text()));
+      const body = recordOf(JSON.parse((await answer.text()) || "{}"));
       request.endedAt = now();
       request.status = answer.status;
       if (typeof body["n"] === "number") request.n = body["n"];
@@ -83,6 +83,16 @@ export async function updates(stage: Stage): Promise<void> {
   for (let version = 1; !stage.signal.aborted; version++) {
     await change(stage, { kind: "update", source: "counter", value: version }, [`PUT /v1/sources/${id}`, { component_code: counter(version) }]);
     await sleep(random.between(200, 1500));
+  }
+}
+
+/** New steps for the workflow: a run goes on with those that it began with. */
+export async function flowUpdates(stage: Stage): Promise<void> {
+  const random = stage.random.fork();
+  const { record } = sourceOf(stage.world, "flow");
+  for (let version = 1; !stage.signal.aborted; version++) {
+    await change(stage, { kind: "update", source: "flow", value: version }, [`PUT ${record}`, { files: flow(version) }]);
+    await sleep(random.between(300, 2500));
   }
 }
 

@@ -3,6 +3,7 @@
  * finds broken is one of the README's "What holds".
  */
 import { recordOf } from "./api.ts";
+import { FLOW_STEPS, SCHEDULED_TIMEOUT } from "./components.ts";
 import type { Change, Final, History, Request, StoredEvent } from "./history.ts";
 
 export interface Violation {
@@ -24,6 +25,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   "a reader sees each event once, in order": streamsAreWhole,
   "each event is delivered to each webhook": deliveriesAreWhole,
   "a source that listens hears each event once": listenersHearOnce,
+  "a workflow commits each step of a run once, in order": stepsAreOnce,
+  "a workflow is heard by the triggers of its version": triggersAreOfTheVersion,
   "each instant has one fate": instantsHaveOneFate,
   "an answer is that of the newest code": answersAreNew,
   "what was created is there, what was deleted is gone": comingAndGoing,
@@ -168,6 +171,32 @@ function listenersHearOnce(_history: History, { events, state }: Final): string[
     ...wrong.map((request) => `the event of ${request} was heard ${heard.get(request) ?? 0} times`),
     ...(counted === stored ? [] : [`${stored} runs are stored, and the count is ${counted}`]),
   ];
+}
+
+/** A run has all its steps or, when nobody has acknowledged its request, none; they are of one version. */
+function stepsAreOnce({ requests }: History, { events }: Final): string[] {
+  const runs = new Map<string, string[]>();
+  const versions = new Map<string, Set<unknown>>();
+  for (const { event } of events["flow"] ?? []) {
+    const { request, step, version } = recordOf(event);
+    runs.set(String(request), [...(runs.get(String(request)) ?? []), String(step)]);
+    versions.set(String(request), (versions.get(String(request)) ?? new Set()).add(version));
+  }
+  const whole = FLOW_STEPS.join(", ");
+  return requests
+    .filter(({ source }) => source === "flow")
+    .flatMap((request) => {
+      const steps = (runs.get(request.id) ?? []).join(", ");
+      const isMixed = (versions.get(request.id)?.size ?? 0) > 1;
+      if (isMixed) return [`${request.id} has run steps of more than one version`];
+      return steps === whole || (steps === "" && !isAcknowledged(request)) ? [] : [`${request.id}, answered ${request.status}, has left the steps: ${steps}`];
+    });
+}
+
+function triggersAreOfTheVersion(_history: History, { flow }: Final): string[] {
+  const wanted = flow.timeout === SCHEDULED_TIMEOUT ? "http, schedule" : "http";
+  const found = flow.triggers.toSorted().join(", ");
+  return found === wanted ? [] : [`its triggers are ${found}, and its file says ${wanted}`];
 }
 
 function instantsHaveOneFate(_history: History, { events, instants, state }: Final): string[] {

@@ -78,3 +78,28 @@ export function hooked(version: number): string {
 export function passing(number: number): string {
   return `export default { name: "passing ${number}", version: "1", props: { http: "$.interface.http" }, run() { this.$emit(${number}); } };`;
 }
+
+/** Every other version of the workflow has a schedule beside its endpoint, and says so in its settings too. */
+export const SCHEDULED_TIMEOUT = 21;
+const NEVER_IN_TORTURE = '- schedule: { cron: "0 0 29 2 *" }\n';
+
+/** A workflow: two steps that tell of themselves, and a wait between them that no process holds. */
+export function flow(version: number): Readonly<Record<string, string>> {
+  const step = (run: string): string => `export default defineComponent({ async run({ steps, $ }) { ${run} } });`;
+  const told = (name: string): string => `$.send.emit({ request: steps.trigger.event.body.request, step: "${name}", version: ${version} });`;
+  const isScheduled = version % 2 === 1;
+  const settings = `{ concurrency: 8, timeout: ${isScheduled ? SCHEDULED_TIMEOUT : 20} }`;
+  const schedule = isScheduled ? NEVER_IN_TORTURE : "";
+  const listed = FLOW_STEPS.map((name) => `- namespace: ${name}\n  uses: "./${name}/entry.mjs"\n`).join("");
+  return {
+    "workflow.yaml": `schema: workflow/2022.04\nname: flow\nsettings: ${settings}\ntriggers:\n- http: {}\n${schedule}steps:\n${listed}`,
+    "first/entry.mjs": step(`await new Promise((done) => setTimeout(done, Math.random() * 60)); ${told("first")} return ${version};`),
+    "middle/entry.mjs": step(
+      `if (steps.first.$return_value !== ${version}) throw new Error("another version's step"); ${told("middle")} $.flow.delay(Math.random() * 400);`,
+    ),
+    "last/entry.mjs": step(told("last")),
+  };
+}
+
+/** In their order. */
+export const FLOW_STEPS = ["first", "middle", "last"] as const;

@@ -12,17 +12,20 @@ const MOST_MS = 150_000;
 export async function readFinal(server: TorturedServer, world: World): Promise<Final> {
   const unfinished = await untilQuiet(server, world);
   const [events, state]: [Record<string, readonly StoredEvent[]>, Record<string, Record<string, unknown>>] = [{}, {}];
-  for (const [name, { id }] of Object.entries(world.sources)) {
-    events[name] = await eventsOf(server, id);
-    state[name] = recordOf((await callUntilDone(server, `GET /v1/sources/${id}/state`))["data"]);
+  for (const [name, { record }] of Object.entries(world.sources)) {
+    events[name] = await eventsOf(server, record);
+    state[name] = recordOf((await callUntilDone(server, `GET ${record}/state`))["data"]);
   }
+  events["flow"] = await eventsOf(server, world.flow.record);
   const ticker = world.sources["ticker"]?.id ?? "";
   const instants = listOf((await callUntilDone(server, `GET /v1/sources/${ticker}/timer_instants?limit=${PAGE}`))["data"]);
   const deliveries: Record<string, Record<string, string>> = {};
   for (const [name, id] of Object.entries(world.webhooks)) deliveries[name] = await deliveriesOf(server, id);
+  const flow = await callUntilDone(server, `GET ${world.flow.record}`);
   return {
     events,
     state,
+    flow: { timeout: Number(recordOf(flow["settings"])["timeout"]), triggers: listOf(flow["triggers"]).map(triggerName) },
     instants: {
       ticker: instants.map((instant) => ({
         planned: Number(instant["planned_at_ms"]),
@@ -51,23 +54,34 @@ async function untilQuiet(server: TorturedServer, world: World): Promise<readonl
 /** What changes as long as anything goes on; the ticker always does, and so does what waits for a bad receiver. */
 async function busyness(server: TorturedServer, world: World): Promise<{ text: string; pending: number }> {
   const counts: string[] = [];
-  for (const [name, { id }] of Object.entries(world.sources)) {
+  for (const [name, { record }] of Object.entries({ ...world.sources, flow: world.flow })) {
     if (name === "ticker") continue;
-    const page = recordOf((await callUntilDone(server, `GET /v1/sources/${id}/event_summaries?limit=1`))["page_info"]);
+    const page = recordOf((await callUntilDone(server, `GET ${record}/event_summaries?limit=1`))["page_info"]);
     counts.push(`${name} ${String(page["total_count"])}`);
   }
   const good = recordOf((await callUntilDone(server, `GET /v1/webhooks/${world.webhooks["good"]}`))["data"]);
   const heard = listOf((await callUntilDone(server, `GET /v1/sources/${world.sources["listener"]?.id}/deliveries?limit=1000&state=pending`))["data"]);
   // An attempt that was cut off is made again after a pause that grows: that is no loss, and is asked for at once.
   if (Number(recordOf(good["deliveries"])["pending"]) > 0) await callUntilDone(server, `POST /v1/webhooks/${world.webhooks["good"]}/deliveries/retry`, {});
-  const pending = Number(recordOf(good["deliveries"])["pending"]) + heard.length;
-  return { text: `${counts.join(", ")}, deliveries that wait: ${pending}`, pending };
+  const runs = await openRuns(server, world);
+  const pending = Number(recordOf(good["deliveries"])["pending"]) + heard.length + runs;
+  return { text: `${counts.join(", ")}, deliveries and runs that wait: ${pending}`, pending };
 }
 
-async function eventsOf(server: TorturedServer, id: string): Promise<StoredEvent[]> {
+/** A schedule that plans nothing is none. */
+function triggerName({ kind, active, next_at_ms: next }: Record<string, unknown>): string {
+  return active !== true || (kind === "schedule" && next === undefined) ? `dead ${String(kind)}` : String(kind);
+}
+
+/** Runs of the workflow that have not come to an end. */
+async function openRuns(server: TorturedServer, { flow }: World): Promise<number> {
+  return listOf((await callUntilDone(server, `GET ${flow.record}/runs?states=running,waiting&limit=100`))["data"]).length;
+}
+
+async function eventsOf(server: TorturedServer, record: string): Promise<StoredEvent[]> {
   const events: StoredEvent[] = [];
   for (let after = ""; ;) {
-    const page = await callUntilDone(server, `GET /v1/sources/${id}/event_summaries?expand=event&limit=${PAGE}${after}`);
+    const page = await callUntilDone(server, `GET ${record}/event_summaries?expand=event&limit=${PAGE}${after}`);
     const found = listOf(page["data"]);
     events.push(...found.map((one) => ({ id: String(one["id"]), event: one["event"] })));
     if (found.length < PAGE) return events.toReversed();

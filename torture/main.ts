@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { type Stage, passers, reader, requests, switches, updates, writers } from "./actors.ts";
+import { type Stage, flowUpdates, passers, reader, requests, switches, updates, writers } from "./actors.ts";
 import { hitChildren, hitServer } from "./chaos.ts";
 import { check } from "./check.ts";
 import { readFinal, untilRead } from "./final.ts";
@@ -45,7 +45,9 @@ const acting = [
   ...[0, 1].map((client) => requests(stage, { source: "plain", client, bodyOf: () => ({}) })),
   ...[0, 1].map((client) => requests(stage, { source: "slow", client, bodyOf: () => ({}) })),
   requests(stage, { source: "deduped", client: 0, bodyOf: ids }),
+  ...[0, 1].map((client) => requests(stage, { source: "flow", client, bodyOf: () => ({}) })),
   updates(stage),
+  flowUpdates(stage),
   switches(stage),
   passers(stage),
   writers(stage),

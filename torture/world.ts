@@ -1,6 +1,6 @@
 import { type Server, createServer } from "node:http";
-import { callUntilDone, recordOf } from "./api.ts";
-import { DEDUPED, LISTENER, PLAIN, SLOW, TICKER, counter, hooked } from "./components.ts";
+import { callUntilDone, listOf, recordOf } from "./api.ts";
+import { DEDUPED, LISTENER, PLAIN, SLOW, TICKER, counter, flow, hooked } from "./components.ts";
 import type { History } from "./history.ts";
 import type { Random } from "./random.ts";
 import type { TorturedServer } from "./server.ts";
@@ -9,6 +9,8 @@ import type { TorturedServer } from "./server.ts";
 export interface TorturedSource {
   readonly id: string;
   readonly slug: string;
+  /** Path of its record at the API. */
+  readonly record: string;
   /** Path of its endpoint on whatever port the server has. */
   readonly path: string;
 }
@@ -16,6 +18,7 @@ export interface TorturedSource {
 /** What there is before the torture begins. */
 export interface World {
   readonly sources: Readonly<Record<string, TorturedSource>>;
+  readonly flow: TorturedSource;
   /** Name → id of the webhook. */
   readonly webhooks: Readonly<Record<string, string>>;
   readonly receivers: readonly Server[];
@@ -47,13 +50,23 @@ export async function makeWorld(server: TorturedServer, history: History, random
     for (const emitter of ["counter", "plain"])
       await callUntilDone(server, "POST /v1/subscriptions", { emitter_id: ids[emitter], listener_id: webhooks[kind] });
   }
-  return { sources, webhooks, receivers };
+  return { sources, flow: await deployFlow(server), webhooks, receivers };
 }
 
 async function deploy(server: TorturedServer, name: string, code: string): Promise<TorturedSource> {
   const record = recordOf((await callUntilDone(server, "POST /v1/sources", { name, component_code: code }))["data"]);
-  const endpoint = record["endpoint_url"];
-  return { id: String(record["id"]), slug: String(record["name_slug"]), path: typeof endpoint === "string" ? new URL(endpoint).pathname : "" };
+  return tortured(record, { kind: "sources", endpoint: record["endpoint_url"] });
+}
+
+async function deployFlow(server: TorturedServer): Promise<TorturedSource> {
+  const record = recordOf((await callUntilDone(server, "POST /v1/workflows", { files: flow(0) }))["data"]);
+  return tortured(record, { kind: "workflows", endpoint: listOf(record["triggers"])[0]?.["endpoint_url"] });
+}
+
+function tortured(record: Record<string, unknown>, { kind, endpoint }: { kind: "sources" | "workflows"; endpoint: unknown }): TorturedSource {
+  const id = String(record["id"]);
+  const path = typeof endpoint === "string" ? new URL(endpoint).pathname : "";
+  return { id, slug: String(record["name_slug"]), record: `/v1/${kind}/${id}`, path };
 }
 
 interface Receiving {

@@ -101,6 +101,16 @@ describe("a run", () => {
     expect(exportsOf(await workflow.rest(waiting), "after")).toEqual({ $return_value: "yes" });
   });
 
+  it("waits for whole milliseconds, and fails a step that asks for a wait which is none", async () => {
+    const server = await TestServer.inMemory();
+    const steps = { given: codeStep("$.flow.delay(steps.trigger.event.ms);"), after: codeStep("return 1;") };
+    const workflow = await deployWorkflow(server, workflowOf(steps, { head: "settings: { retries: 0 }\n" }));
+    await workflow.start({ ms: 20.4 });
+    await workflow.runsOnce(1);
+    for (const ms of ["soon", -1, {}])
+      expect((await workflow.run({ ms }))["failure"]).toMatchObject({ message: expect.stringContaining("a wait is a number of milliseconds") });
+  });
+
   it("goes on by itself when a delay is over", async () => {
     const server = await TestServer.inMemory();
     const workflow = await deployWorkflow(server, workflowOf({ wait: codeStep("$.flow.delay(50);"), after: codeStep("return 1;") }));

@@ -75,5 +75,5 @@ function pauseOf(flow: JsonObject, { now, token, record: { runs } }: StepTry): P
 
 /** A wait that is none, as one that was not given, is that of the hosted platform. */
 function waitOf(ms: unknown): number {
-  return typeof ms === "number" && ms >= 0 ? Math.min(ms, LONGEST_WAIT_MS) : DEFAULT_SUSPEND_MS;
+  return typeof ms === "number" && ms >= 0 ? Math.min(Math.ceil(ms), LONGEST_WAIT_MS) : DEFAULT_SUSPEND_MS;
 }

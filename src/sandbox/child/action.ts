@@ -106,15 +106,23 @@ function flowTools(report: ActionReport, addresses: JsonObject): object {
     (report.flow = context === undefined ? flow : { ...flow, context: plain(context, `$.flow.${String(flow["kind"])}`) });
   return {
     exit: (reason?: unknown) => wish({ kind: "exit", ...(reason === undefined ? {} : { reason: String(reason) }) }),
-    delay: (ms: unknown, context?: unknown) => pausing(wish({ kind: "delay", ms: Number(ms), context })),
-    suspend: (ms: unknown = DAY_MS, context?: unknown) => pausing(wish({ kind: "suspend", ms: Number(ms), context })),
+    delay: (ms: unknown, context?: unknown) => pausing(wish({ kind: "delay", ms: waitOf(ms, "$.flow.delay"), context })),
+    suspend: (ms: unknown = DAY_MS, context?: unknown) => pausing(wish({ kind: "suspend", ms: waitOf(ms, "$.flow.suspend"), context })),
     rerun: (ms: unknown, context?: unknown, maxRetries: unknown = 10) =>
-      pausing(wish({ kind: "rerun", ms: Number(ms), maxRetries: Math.min(Number(maxRetries), Number.MAX_SAFE_INTEGER), context })),
+      pausing(wish({ kind: "rerun", ms: waitOf(ms, "$.flow.rerun"), maxRetries: Math.min(Number(maxRetries), Number.MAX_SAFE_INTEGER), context })),
     trigger: () => {
       throw new Error(`$.flow.trigger starts another workflow: ${NO_WORKFLOW}`);
     },
     refreshTimeout: () => {},
   };
+}
+
+/** Whole ms; one that was not given is left to the server. Throws TypeError when it is no time. */
+function waitOf(ms: unknown, what: string): number | undefined {
+  if (ms === undefined || ms === null) return undefined;
+  const given = Number(ms);
+  if (Number.isNaN(given) || given < 0) throw new TypeError(`${what} was given ${JSON.stringify(ms)}: a wait is a number of milliseconds, 0 or more`);
+  return Math.min(Math.ceil(given), Number.MAX_SAFE_INTEGER);
 }
 
 /** As JSON carries it, as it is now. Throws TypeError, naming what it is for. */
