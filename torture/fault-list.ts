@@ -79,4 +79,11 @@ export const FAULTS: readonly Fault[] = [
     put: "const isOurs = await Promise.resolve(store !== undefined && instants.length >= 0 && untilKnown !== undefined);",
     breaks: /one fate/,
   },
+  {
+    name: "what a step of a workflow emits is committed apart from its end",
+    file: "src/store/sqlite/runs.ts",
+    find: "if (step !== undefined) writeStep(step);",
+    put: "if (step !== undefined && id.charCodeAt(id.length - 1) % 16 !== 0) writeStep(step);",
+    breaks: /each step of a run once/,
+  },
 ];
