@@ -149,7 +149,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const started = startedNow(endpoints.url, version);
   const record = (): ServerRecord => ({ ...started, api_url: api?.url ?? "" });
   metrics.watchProcesses(() => engine.processes.count);
-  metrics.watchSources(() => engine.sourceCount);
+  metrics.watchSources(() => engine.newestSources().length);
   const facts = serverFacts({ engine, store, metrics, health, record, home, keyPlace, enclosure, retention: retentionOf(settings) });
   const router = apiRouter(engine, {
     apiKey,

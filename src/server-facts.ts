@@ -81,7 +81,7 @@ function statusOf({ engine, health, record, home, keyPlace, enclosure: { kind, n
     home,
     secret_key: keyPlace,
     database: driverName(),
-    sources: engine.sourceCount,
+    sources: engine.newestSources().length,
     processes: engine.processes.count,
     sandbox: kind,
     component_network: network,

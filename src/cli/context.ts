@@ -136,7 +136,8 @@ function flagWords(name: string, value: string | undefined): string[] {
 
 /** Another command started a server at the same time: that one will answer. */
 function hasLostRace(lines: readonly string[]): boolean {
-  return lines.findLast((line) => line.startsWith("Error "))?.startsWith("Error [PD_HOME_IN_USE]") === true;
+  // The code is the last line of an error.
+  return lines.findLast((line) => /^\[PD_\w+\]$/.test(line)) === "[PD_HOME_IN_USE]";
 }
 
 /** Lines of a file behind so many bytes. */
@@ -149,10 +150,10 @@ async function linesFrom(path: string, bytes: number): Promise<readonly string[]
 }
 
 function notStarted(logPath: string, lines: readonly string[]): PdError {
-  const at = lines.findLastIndex((line) => line.startsWith("Error "));
+  const at = lines.findLastIndex((line) => line.startsWith("Error: "));
   const reason = lines[at] ?? lines.at(-1) ?? "";
   const advice = at < 0 ? undefined : lines.slice(at).find((line) => line.startsWith("Try: "));
-  return new PdError("PD_SERVER_UNREACHABLE", `Cannot start a server in the background: ${reason.replace(/^Error /, "")}`, {
+  return new PdError("PD_SERVER_UNREACHABLE", `Cannot start a server in the background: ${reason.replace(/^Error: /, "")}`, {
     fix: advice?.slice("Try: ".length) ?? `Read ${logPath}, or run pd up to see why`,
   });
 }

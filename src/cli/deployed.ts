@@ -6,7 +6,7 @@ import { PdError } from "../domain/errors.ts";
 /** What a command is about. */
 export type Deployed = { readonly kind: "source"; readonly record: SourceRecord } | { readonly kind: "workflow"; readonly record: WorkflowRecord };
 
-/** A source or a workflow, by id or slug. Throws PD_SOURCE_NOT_FOUND, or PD_WORKFLOW_NOT_FOUND for an id of one. */
+/** A source or a workflow, by id, slug or name. Throws PD_SOURCE_NOT_FOUND, or PD_WORKFLOW_NOT_FOUND for an id of one. */
 export async function findDeployed(client: Client, name: string): Promise<Deployed> {
   if (name.startsWith("p_")) return { kind: "workflow", record: await client.workflows.get(name) };
   try {

@@ -24,7 +24,11 @@ export async function main(argv: readonly string[], place?: CliPlace): Promise<n
       return isWrongUsage(error) ? WRONG_USAGE : 1;
     });
   });
-  program.exitOverride().configureOutput({ writeOut: (text) => streams.stdout.write(text), writeErr: (text) => streams.stderr.write(text) });
+  const isJson = argv.includes("--json");
+  program.exitOverride().configureOutput({
+    writeOut: (text) => streams.stdout.write(text),
+    writeErr: (text) => void (isJson || streams.stderr.write(text)),
+  });
   inherit(program);
   const [first, topic] = argv;
   const isUnknownTopic = first === "help" && topic !== undefined && !program.commands.some((command) => command.name() === topic);
@@ -33,9 +37,16 @@ export async function main(argv: readonly string[], place?: CliPlace): Promise<n
     await program.parseAsync([...argv], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? 0 : WRONG_USAGE;
+    if (error.exitCode === 0) return 0;
+    if (isJson) streams.stdout.write(`${JSON.stringify({ error: wrongUsage(error) })}\n`);
+    return WRONG_USAGE;
   }
   return exitCode;
+}
+
+/** As every error is told to a script. */
+function wrongUsage({ message }: CommanderError): object {
+  return { code: "PD_BAD_INPUT", message: message.replace(/^error: /, ""), fix: "pd help shows what there is" };
 }
 
 /** Commands take over what holds for the program only when they are made. */

@@ -8,6 +8,8 @@ import { forTerminal } from "./terminal-text.ts";
 
 /** Where messages of the timeline begin. */
 const INDENT = 21;
+/** Of an event without a summary. */
+const MOST_OF_PAYLOAD = 120;
 /** The API gives so many at a time. */
 const MOST_RECORDS = 1000;
 
@@ -39,14 +41,14 @@ export function printConnection(cli: CliContext, isOpen: boolean): void {
   printNote(cli, isOpen ? "The server is back" : "The server is gone; waiting for it");
 }
 
-/** `Error [CODE] message` and the next step. */
+/** The sentence, what belongs to it, the next step, and the code last; under --json the same as JSON, where the answer would be. */
 export function printError(cli: CliContext, thrown: unknown): void {
   // Ctrl-C at a question.
   if (thrown instanceof Error && thrown.name === "ExitPromptError") return printNote(cli, "Cancelled");
   const colours = coloursFor(cli.stderr, cli);
   const known = thrown instanceof PdError || isDiskProblem(thrown) ? toPdError(thrown) : undefined;
-  const label = colours.red(`Error [${known?.code ?? "PD_FAILED"}]`);
-  printNote(cli, `${label} ${messageOf(thrown)}`);
+  if (cli.isJson) return printJson(cli, { error: errorRecord(thrown, known) });
+  printNote(cli, `${colours.red("Error:")} ${messageOf(thrown)}`);
   const stack = known?.details?.["stack"];
   const frames = typeof stack === "string" ? stack.split("\n").filter((line) => /^\s+at /.test(line)) : [];
   if (frames.length > 0) printNote(cli, colours.dim(frames.slice(0, 8).join("\n")));
@@ -54,6 +56,12 @@ export function printError(cli: CliContext, thrown: unknown): void {
   for (const line of logs) printNote(cli, colours.dim(`│ ${String(line)}`));
   if (known !== undefined) printNote(cli, colours.dim(`Try: ${known.fix}`));
   else if (cli.environment["PD_DEBUG"] !== undefined && thrown instanceof Error) printNote(cli, thrown.stack ?? "");
+  printNote(cli, colours.dim(`[${known?.code ?? "PD_FAILED"}]`));
+}
+
+/** An error as scripts read it. */
+function errorRecord(thrown: unknown, known: PdError | undefined): object {
+  return { code: known?.code ?? "PD_FAILED", message: messageOf(thrown), fix: known?.fix, details: known?.details };
 }
 
 /** The command itself refused what it was given; what a server refuses comes with details. */
@@ -172,9 +180,32 @@ function stackOf({ err }: ObservationRecord, colours: ChalkInstance): string {
 
 /** One line of the timeline for an event. */
 export function eventLine({ metadata, event, indexed_at_ms: at }: EventRecord, colours: ChalkInstance): string {
+  const label = shown(shortLabel({ metadata, event }));
+  return `${colours.dim(clockTime(at))} ${colours.green("◆ event")} ${metadata.name === "" ? "" : `[${metadata.name}] `}${label}`;
+}
+
+/** Its summary; without one, how its payload begins. */
+function shortLabel({ metadata, event }: Pick<EventRecord, "metadata" | "event">): string {
   const body = JSON.stringify(event);
-  const label = metadata.summary || (body.length > 120 ? `${body.slice(0, 120)}…` : body);
-  return `${colours.dim(clockTime(at))} ${colours.green("◆ event")} ${metadata.name === "" ? "" : `[${metadata.name}] `}${shown(label)}`;
+  return metadata.summary || (body.length > MOST_OF_PAYLOAD ? `${body.slice(0, MOST_OF_PAYLOAD)}…` : body);
+}
+
+/** An event in a list: when, what, and its id; with its payload below. */
+export function eventLines(record: EventRecord, { colours, isVerbose }: { colours: ChalkInstance; isVerbose: boolean }): string {
+  const { metadata, event, indexed_at_ms: at, id } = record;
+  const channel = metadata.name === "" ? "" : `[${metadata.name}] `;
+  const line = `${colours.dim(localTime(at))}  ${channel}${shortLabel(record)}  ${colours.dim(id)}`;
+  return isVerbose ? `${line}\n${colours.dim(JSON.stringify(event, null, 2))}` : line;
+}
+
+/** `2026-03-01 12:03:01 +01:00` */
+export function localTime(at: number): string {
+  const date = new Date(at);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const offset = -date.getTimezoneOffset();
+  const zone = `${offset < 0 ? "-" : "+"}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`;
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())} ${zone}`;
 }
 
 /** A number of lines or events. Throws PD_BAD_INPUT. */

@@ -37,6 +37,7 @@ export type ErrorCode =
   | "PD_REGISTRY_UNREACHABLE"
   | "PD_SOURCE_INACTIVE"
   | "PD_CONFLICT"
+  | "PD_AMBIGUOUS"
   | "PD_WEBHOOK_NOT_FOUND"
   | "PD_ACCOUNT_NOT_FOUND"
   | "PD_ACCOUNT_UNHEALTHY"
@@ -79,10 +80,10 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
     fix: "Use the page that this server serves, or call the API from a program",
   },
   PD_NOT_FOUND: { status: 404, title: "Nothing is here", fix: "Check the id or the path" },
-  PD_SOURCE_NOT_FOUND: { status: 404, title: "No source has this id or slug", fix: "pd list sources" },
+  PD_SOURCE_NOT_FOUND: { status: 404, title: "No source has this id, slug or name", fix: "pd list sources" },
   PD_COMPONENT_NOT_FOUND: { status: 404, title: "No saved component has this id or key", fix: "pd list components" },
   PD_INVOCATION_NOT_FOUND: { status: 404, title: "No invocation has this id", fix: "pd logs <source>" },
-  PD_WORKFLOW_NOT_FOUND: { status: 404, title: "No workflow has this id or slug", fix: "pd list workflows" },
+  PD_WORKFLOW_NOT_FOUND: { status: 404, title: "No workflow has this id, slug or name", fix: "pd list workflows" },
   PD_RUN_NOT_FOUND: { status: 404, title: "No run of a workflow has this id", fix: "pd runs <workflow>" },
   PD_FILE_NOT_FOUND: { status: 400, title: "A file cannot be read", fix: "Check the path" },
   PD_BUILD_FAILED: { status: 422, title: "The component does not compile", fix: "Correct the code; a version that is already running goes on serving" },
@@ -117,6 +118,7 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   PD_REGISTRY_UNREACHABLE: { status: 503, title: "A registry cannot be fetched", fix: "Check its location and the connection, and try again" },
   PD_SOURCE_INACTIVE: { status: 409, title: "The source is not active", fix: "pd update <source> --activate" },
   PD_CONFLICT: { status: 409, title: "It is there already", fix: "Choose another name" },
+  PD_AMBIGUOUS: { status: 409, title: "Several have this name", fix: "Use the id or the slug" },
   PD_ACCOUNT_UNHEALTHY: { status: 409, title: "The provider does not take the account any more", fix: "pd accounts reconnect <account>" },
   PD_OAUTH_FAILED: { status: 502, title: "The provider gave no tokens", fix: "Try again; if it stays, check client id, secret and addresses" },
   PD_ACCOUNT_NOT_FOUND: { status: 404, title: "No account has this id or name", fix: "pd accounts list" },

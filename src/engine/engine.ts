@@ -5,6 +5,7 @@ import type { HttpResponse, Invocation } from "../domain/invocation.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { AppProbe } from "../domain/known-app.ts";
 import { isWorkflowId } from "../domain/ids.ts";
+import { theNamed } from "../domain/named.ts";
 import type { HttpTrigger } from "../domain/trigger.ts";
 import type { Identity } from "../ports/subscription-store.ts";
 import { type AccountTest, testAccount } from "./accounts/account-test.ts";
@@ -163,11 +164,6 @@ export class Engine {
     );
   }
 
-  /** How many sources there are. */
-  get sourceCount(): number {
-    return this.newestSources().length;
-  }
-
   /** All sources but those that are being deployed and those that belong to a workflow, the newest first. */
   newestSources(): readonly LiveSource[] {
     return this.#sources.newestFirst().filter(({ isShown, source }) => isShown && source.workflowId === undefined);
@@ -232,14 +228,14 @@ export class Engine {
     return importSource(this.#ports, this.#hosting, request);
   }
 
-  /** By id or slug. Throws PD_SOURCE_NOT_FOUND. */
-  find(idOrSlug: string, attempted = "find source"): LiveSource {
-    return this.#sources.find(idOrSlug, attempted);
+  /** By id, slug or name. Throws PD_SOURCE_NOT_FOUND and PD_AMBIGUOUS. */
+  find(word: string, attempted = "find source"): LiveSource {
+    return this.#sources.find(word, attempted);
   }
 
-  /** A source or a workflow, by id or slug: both emit and are listened to. Throws PD_SOURCE_NOT_FOUND. */
-  findDeployed(idOrSlug: string, attempted: string): DeployedComponent {
-    return this.workflows.byName(idOrSlug)?.source ?? this.find(idOrSlug, attempted).source;
+  /** A source or a workflow, by id, slug or name: both emit and are listened to. Throws PD_SOURCE_NOT_FOUND and PD_AMBIGUOUS. */
+  findDeployed(word: string, attempted: string): DeployedComponent {
+    return (this.#sources.byIdOrSlug(word) ?? theNamed([...this.workflows.named(), ...this.#sources.named()], word, { attempted }).live).source;
   }
 
   /** Timers of these sources. */

@@ -82,7 +82,7 @@ describe("pd accounts", () => {
     const shown = await fetch(`${asked.get("redirect_uri")}?code=denied&state=${asked.get("state")}`);
     expect(await shown.text()).toContain("Not connected: the terminal says why");
     const [code] = await once(refused, "close");
-    expect([code, said()]).toEqual([1, expect.stringContaining("Error [PD_OAUTH_FAILED] Cannot connect demo: this code was used")]);
+    expect([code, said()]).toEqual([1, expect.stringContaining("Error: Cannot connect demo: this code was used")]);
     const device = await home.pd(...words, "--name", "device", "--flow", "device", "--device-url", `${provider.url}/device`);
     expect([device.code, device.stderr]).toEqual([0, expect.stringContaining("Open https://example.com/go and enter AB-12")]);
     expect((await home.pd(...words, "--flow", "nonsense")).code).toBe(2);

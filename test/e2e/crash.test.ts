@@ -274,8 +274,8 @@ describe("a full disk at a deploy or an update", () => {
     const file = await home.file("kept.mjs", 'export default { name: "Kept", version: "1", run() { return 1; } };');
     await home.pd("deploy", file);
     const large = await home.file("large.mjs", `export default { name: "Large", version: "2", run() { return 2; } }; // ${"x".repeat(700_000)}`);
-    expect(await home.pd("deploy", large)).toMatchObject({ code: 1, stderr: expect.stringContaining("Error [PD_NOT_STORED]") });
-    expect(await home.pd("update", "kept", "--code", large)).toMatchObject({ code: 1, stderr: expect.stringContaining("Error [PD_NOT_STORED]") });
+    expect(await home.pd("deploy", large)).toMatchObject({ code: 1, stderr: expect.stringContaining("[PD_NOT_STORED]") });
+    expect(await home.pd("update", "kept", "--code", large)).toMatchObject({ code: 1, stderr: expect.stringContaining("[PD_NOT_STORED]") });
     expect(server.child.exitCode).toBeNull();
     await killHard(server.child);
     await home.up();
@@ -293,7 +293,7 @@ describe("a damaged database", () => {
     await writeFile(path, "not a database at all, but mine".repeat(200));
     const result = await home.pd("up");
     expect(result).toMatchObject({ code: 1, stdout: "" });
-    expect(result.stderr).toContain(`Error [PD_DATABASE_UNUSABLE] Cannot open the database ${path}`);
+    expect(result.stderr).toContain(`Error: Cannot open the database ${path}`);
     expect(readFileSync(path, "utf8")).toContain("but mine");
   });
 });

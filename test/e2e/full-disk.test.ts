@@ -19,7 +19,7 @@ describe("pd up", () => {
     const home = join(await temporaryFolder(), "home");
     await mkdir(home);
     const { status, printed } = upWith(home, ["--size", String(kilobytes * 1024), "--tmpfs", home]);
-    expect(printed).toMatch(/Error \[PD_NOT_STORED\] Cannot .*(full|I\/O|no space)/);
+    expect(printed).toMatch(/Error: Cannot .*(full|I\/O|no space)/);
     expect(printed).toContain("Free disk space under PD_HOME");
     expect(printed).not.toContain("undefined");
     expect(status).toBe(1);

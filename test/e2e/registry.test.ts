@@ -71,7 +71,7 @@ describe("components by key", () => {
     const action = await home.pd("run-action", "shop-count", "--prop", "to=3");
     expect([action.code, action.stdout]).toEqual([0, expect.stringMatching(/^summary {2}counted to 3\nreturned 3\n✔ done \d+ ms\n$/)]);
     const unknown = await home.pd("deploy", "shop-nothing");
-    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('[PD_COMPONENT_NOT_FOUND] Cannot find component "shop-nothing"')]);
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('Error: Cannot find component "shop-nothing"')]);
   });
 
   it("are brought up to date once what changes has been shown and wanted", async () => {
@@ -115,7 +115,7 @@ describe("components by key", () => {
     execFileSync("tar", ["czf", join(home.folder, "it.tgz"), "-C", home.folder, "origin"]);
     const tarball = await readFile(join(home.folder, "it.tgz"));
     const base = await startHttpServer((request, response) => (request.url === "/it.tgz" ? response.end(tarball) : response.writeHead(404).end()));
-    expect((await home.pd("registry", "add", `${base}/none.tgz`)).stderr).toContain("[PD_REGISTRY_UNREACHABLE] Cannot fetch");
+    expect((await home.pd("registry", "add", `${base}/none.tgz`)).stderr).toContain("Error: Cannot fetch");
     expect((await home.pd("registry", "add", `file://${home.folder}/nothing.git`)).stderr).toContain("[PD_REGISTRY_UNREACHABLE]");
     expect((await home.pd("registry", "add", "/nowhere")).stderr).toContain("[PD_FILE_NOT_FOUND]");
     await home.pd("registry", "remove", "cloned");
@@ -134,7 +134,7 @@ describe("components by key", () => {
     const published = await home.pd("publish", await file("0.0.1"));
     expect(published.stdout).toMatch(/^ID +NAME +VERSION +PUBLISHED +KEY\nsc_\w+ +One +0\.0\.1 +just now +mine-one\n$/);
     expect(JSON.parse((await home.pd("publish", await file("0.0.1"), "--json")).stdout)).toMatchObject({
-      error: expect.stringContaining("version 0.0.1 is published already"),
+      error: { code: "PD_CONFLICT", message: expect.stringContaining("version 0.0.1 is published already") },
     });
     expect(await home.json("publish", await file("0.0.2"))).toMatchObject({ key: "mine-one", version: "0.0.2" });
     expect(await home.json("deploy", "mine-one")).toMatchObject({ component_version: "0.0.2" });

@@ -60,7 +60,7 @@ describe("pd with a workflow's folder", () => {
     const refused = await home.pd("deploy", folder);
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      expect.stringMatching(/PD_ACCOUNT_NOT_FOUND[\s\S]*apn_elsewhere of demo, for only[\s\S]*--account apn_elsewhere=/),
+      expect.stringMatching(/apn_elsewhere of demo, for only[\s\S]*--account apn_elsewhere=[\s\S]*PD_ACCOUNT_NOT_FOUND/),
     ]);
     for (const name of ["one", "two"]) await home.pd("accounts", "connect", "demo", "--field", `api_key=${name}`, "--name", name);
     expect((await home.pd("deploy", folder, "--account", "apn_elsewhere=two")).code).toBe(0);

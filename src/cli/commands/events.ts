@@ -1,27 +1,37 @@
 import type { EventRecord } from "../../api/events.ts";
-import { isJsonObject } from "../../domain/json.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
-import { countOf, printConnection, printJson, printLine, printRecord } from "../reporter.ts";
+import { coloursFor, countOf, eventLines, printConnection, printJson, printLine, printNote, printRecord } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 interface EventsFlags {
   readonly n: string;
   readonly channel?: string | undefined;
   readonly follow?: boolean | undefined;
+  readonly raw?: boolean | undefined;
+  readonly verbose?: boolean | undefined;
 }
 
-/** `pd events <source>`: payloads, oldest first; `-f` goes on with what comes. Under --json whole records. */
-export async function events(cli: CliContext, source: string, { n, channel, follow }: EventsFlags): Promise<number> {
+/**
+ * `pd events <source>`, the oldest first; `-f` goes on with what comes. A person sees time, summary and id, and the
+ * payloads with -v; a pipe, and --raw, get the payloads alone, one a line; --json gives whole records.
+ */
+export async function events(cli: CliContext, source: string, { n, channel, follow, raw, verbose }: EventsFlags): Promise<number> {
   const limit = countOf(n);
   if (follow === true && channel?.startsWith("$") === true)
     throw new PdError("PD_BAD_INPUT", `Cannot follow ${channel}: only what is emitted can be followed`, { fix: `Leave out -f, or run pd logs ${source}` });
+  const isForPeople = cli.stdout.isTTY === true && raw !== true;
+  const print = (record: EventRecord): void => {
+    if (cli.isJson) return printJson(cli, record);
+    printLine(cli, isForPeople ? eventLines(record, { colours: coloursFor(cli.stdout, cli), isVerbose: verbose === true }) : JSON.stringify(record.event));
+  };
   const client = await connect(cli);
   const { id } = (await findDeployed(client, source)).record;
   const page = limit === 0 ? [] : (await client.events.list(id, { expand: "event", limit, event_name: channel })).data.toReversed();
   if (cli.isJson && follow !== true) printJson(cli, page);
-  else for (const record of page) printEvent(cli, record);
+  else if (page.length === 0 && follow !== true && isForPeople) printNote(cli, `No events yet: pd run ${source}`);
+  else page.forEach(print);
   if (follow !== true) return 0;
   const stop = abortOnStop(cli.stdout);
   const after = page.at(-1)?.id ?? (limit === 0 ? undefined : "0-0");
@@ -30,7 +40,7 @@ export async function events(cli: CliContext, source: string, { n, channel, foll
     onConnection: (isOpen) => printConnection(cli, isOpen),
     ...(after === undefined ? {} : { after }),
   });
-  for await (const record of coming) if (channel === undefined || record.metadata.name === channel) printEvent(cli, record);
+  for await (const record of coming) if (channel === undefined || record.metadata.name === channel) print(record);
   return 0;
 }
 
@@ -39,9 +49,4 @@ export async function emitAgain(cli: CliContext, source: string, id: string): Pr
   const client = await connect(cli);
   const event = await client.events.emit(source, id);
   return printRecord(cli, event, () => printLine(cli, `Emitted ${id} again, as ${event.id}`));
-}
-
-function printEvent(cli: CliContext, record: EventRecord): void {
-  if (cli.isJson) return printJson(cli, record);
-  printLine(cli, JSON.stringify(record.event, null, cli.stdout.isTTY === true && isJsonObject(record.event) ? 2 : 0));
 }

@@ -1,20 +1,15 @@
 import { PdError } from "../../domain/errors.ts";
 import { codeOf } from "../code/component-target.ts";
 import { type CliContext, connect } from "../context.ts";
-import { printJson, printLine, printNote, printRecord, table } from "../reporter.ts";
+import { printLine, printNote, printRecord, table } from "../reporter.ts";
 
-/** `pd publish <file>`: keeps a component under its key, in a version that is new. Failures are JSON as well with --json. */
+/** `pd publish <file>`: keeps a component under its key, in a version that is new. */
 export async function publish(cli: CliContext, target: string): Promise<number> {
-  try {
-    const code = await codeOf(target);
-    const client = await connect(cli);
-    const saved = await client.components.save({ ...code, publish: true });
-    const row = [saved.id, saved.name, saved.version, "just now", saved.key ?? ""];
-    return printRecord(cli, saved, () => printLine(cli, table(["id", "name", "version", "published", "key"], [row])));
-  } catch (error) {
-    if (cli.isJson && error instanceof PdError) printJson(cli, { error: error.message, code: error.code });
-    throw error;
-  }
+  const code = await codeOf(target);
+  const client = await connect(cli);
+  const saved = await client.components.save({ ...code, publish: true });
+  const row = [saved.id, saved.name, saved.version, "just now", saved.key ?? ""];
+  return printRecord(cli, saved, () => printLine(cli, table(["id", "name", "version", "published", "key"], [row])));
 }
 
 /** `pd unpublish [component] <key>`: takes away what was published under it. */

@@ -2,6 +2,7 @@ import type { WorkflowRecord } from "../../api/workflows.ts";
 import type { SourceRecord } from "../../api/sources.ts";
 import type { ExportedRecord } from "../../api/transfer.ts";
 import { type Client, everyPage } from "../../client/client.ts";
+import { theNamed } from "../../domain/named.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { type CliContext, connectTo } from "../context.ts";
@@ -118,9 +119,8 @@ async function sourcesOf(client: Client, profile: Profile | undefined): Promise<
 }
 
 function named(listed: readonly SourceRecord[], name: string): SourceRecord {
-  const found = listed.find(({ id, name_slug: slug }) => id === name || slug === name);
-  if (found === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot find source "${name}" there: no source has this id or slug`);
-  return found;
+  const things = listed.map((record) => ({ id: record.id, slug: record.name_slug, name: record.name, record }));
+  return theNamed(things, name, { attempted: "transfer source" }).record;
 }
 
 /** From one of our servers all of it; from the hosted platform what its documented endpoints tell. */

@@ -75,6 +75,8 @@ export function readCommands(program: Command, run: Run): void {
     .option("-n <count>", "How many", "10")
     .option("--channel <name>", "Only of this channel; $in: those that are postponed")
     .option("-f, --follow", "Go on with what comes")
+    .option("-v, --verbose", "On a terminal: the payload of each event below its line")
+    .option("--raw", "On a terminal: the payloads alone, one a line, as a pipe gets them")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/events.ts")).events(cli, source, flags)));
   program
     .command("logs <source>")

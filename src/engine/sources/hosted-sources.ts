@@ -1,5 +1,6 @@
 import { PdError } from "../../domain/errors.ts";
 import type { DeployedId } from "../../domain/ids.ts";
+import { type Named, theNamed } from "../../domain/named.ts";
 import type { TimerPlan } from "../timers/scheduler.ts";
 import type { LiveSource } from "../runs/live-source.ts";
 
@@ -50,6 +51,10 @@ export class HostedSources {
     return [...this.#byId.values()].find(({ source }) => source.slug === slug);
   }
 
+  byIdOrSlug(word: string): LiveSource | undefined {
+    return this.#byId.get(word) ?? this.bySlug(word);
+  }
+
   /** Keeps a slug from other sources of this host until it is released; false: one has it, or is about to. */
   holdSlug(slug: string): boolean {
     if (this.#claimed.has(slug) || this.bySlug(slug) !== undefined) return false;
@@ -61,11 +66,15 @@ export class HostedSources {
     this.#claimed.delete(slug);
   }
 
-  /** By id or slug. Throws PD_SOURCE_NOT_FOUND, saying what was attempted. */
-  find(idOrSlug: string, attempted: string): LiveSource {
-    const found = this.#byId.get(idOrSlug) ?? this.bySlug(idOrSlug);
-    if (found === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot ${attempted} "${idOrSlug}": no source has this id or slug`);
-    return found;
+  /** By id, slug or name. Throws PD_SOURCE_NOT_FOUND, saying what was attempted, and PD_AMBIGUOUS. */
+  find(word: string, attempted: string): LiveSource {
+    return this.byIdOrSlug(word) ?? theNamed(this.named(), word, { attempted }).live;
+  }
+
+  /** Sources that people know of: triggers of workflows belong to those. */
+  named(): readonly (Named & { readonly live: LiveSource })[] {
+    const known = [...this.#byId.values()].filter(({ source }) => source.workflowId === undefined);
+    return known.map((live) => ({ id: live.source.id, slug: live.source.slug, name: live.source.name, live }));
   }
 
   /** Changes of one source happen one after the other. */

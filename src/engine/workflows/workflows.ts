@@ -4,6 +4,7 @@ import { type DeployedId, type RunId, type WorkflowId, isRunId } from "../../dom
 import type { HttpResponse, Invocation } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "../../domain/json.ts";
 import { messageIdOf } from "../../domain/message.ts";
+import { type Named, theNamed } from "../../domain/named.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
 import type { EventTrigger, HttpTrigger } from "../../domain/trigger.ts";
 import { type RunState, type StepRecord, type WorkflowRun } from "../../domain/workflow/run.ts";
@@ -71,15 +72,17 @@ export class Workflows {
     return shown.toSorted((a, b) => b.source.createdAt - a.source.createdAt || (a.id < b.id ? -1 : 1));
   }
 
-  /** By id or slug. Throws PD_WORKFLOW_NOT_FOUND. */
-  find(idOrSlug: string, attempted = "find workflow"): LiveWorkflow {
-    const found = this.byName(idOrSlug);
-    if (found === undefined) throw new PdError("PD_WORKFLOW_NOT_FOUND", `Cannot ${attempted} "${idOrSlug}": no workflow has this id or slug`);
-    return found;
+  /** By id, slug or name. Throws PD_WORKFLOW_NOT_FOUND, and PD_AMBIGUOUS. */
+  find(word: string, attempted = "find workflow"): LiveWorkflow {
+    return this.bySlug(word) ?? theNamed(this.named(), word, { attempted, what: "workflow" }).live;
+  }
+
+  named(): readonly (Named & { readonly live: LiveWorkflow })[] {
+    return this.list().map((live) => ({ id: live.id, slug: live.source.slug, name: live.source.name, live }));
   }
 
   /** By id or slug. */
-  byName(idOrSlug: string): LiveWorkflow | undefined {
+  bySlug(idOrSlug: string): LiveWorkflow | undefined {
     return this.#byId.get(idOrSlug) ?? [...this.#byId.values()].find(({ source }) => source.slug === idOrSlug);
   }
 
@@ -284,7 +287,7 @@ export class Workflows {
   }
 
   #emitter(idOrSlug: string): DeployedId | undefined {
-    return this.byName(idOrSlug)?.id ?? [...this.#hosting.sources.all()].find(({ source }) => source.id === idOrSlug || source.slug === idOrSlug)?.source.id;
+    return this.bySlug(idOrSlug)?.id ?? [...this.#hosting.sources.all()].find(({ source }) => source.id === idOrSlug || source.slug === idOrSlug)?.source.id;
   }
 
   /** It is gone from the store. */
