@@ -120,8 +120,8 @@ function isRefused(error: unknown): boolean {
 export async function refusalOf(answer: Answer, call: string): Promise<PdError> {
   const value = parseJson(await textOf(answer, MOST_BYTES).catch(() => ""));
   const told = isRecord(value) ? value : {};
-  const details = isRecord(told["details"]) ? told["details"] : {};
+  const { fix: advice, ...details } = isRecord(told["details"]) ? told["details"] : {};
   const message = typeof told["error"] === "string" ? told["error"] : `${call} was answered with status ${answer.status}`;
-  const fix = typeof details["fix"] === "string" ? { fix: details["fix"] } : {};
+  const fix = typeof advice === "string" ? { fix: advice } : {};
   return new PdError(isErrorCode(told["code"]) ? told["code"] : "PD_FAILED", message, { details, ...fix });
 }

@@ -440,9 +440,17 @@ describe("pd", () => {
   ])("tells what is wrong with %s", async (_title, words, message) => {
     const home = await PdHome.inProcess();
     const result = await home.pd(...words);
-    expect([result.code, result.stdout]).toEqual([message.includes("PD_BAD_INPUT") ? 2 : 1, ""]);
+    expect([result.code, result.stdout]).toEqual([result.stderr.includes("[PD_BAD_INPUT]") ? 2 : 1, ""]);
     expect(result.stderr).toContain(message);
     expect(result.stderr).toMatch(/\nTry: .+\n\[PD_\w+\]\n$/);
+    const json = await home.pd(...words, "--json");
+    expect([json.code, json.stderr]).toEqual([result.code, ""]);
+    const { error } = JSON.parse(json.stdout);
+    expect([`[${error.code}]`, `Error: ${error.message}`, error.fix]).toEqual([
+      expect.stringMatching(/PD_(BAD_INPUT|FILE_NOT_FOUND)/),
+      expect.stringContaining(message),
+      expect.stringMatching(/./),
+    ]);
   });
 });
 

@@ -140,12 +140,59 @@ describe("pd dev", () => {
     expect([second.id, second.endpoint]).toEqual([first.id, first.endpoint]);
     expect((await stat(join(home.home, "dev-attachments.json"))).mode & 0o777).toBe(0o600);
     await stop(second);
-    const other = await home.json("deploy", await home.file("other.mjs", 'export default { name: "Other", version: "1", run() {} };'));
+    const other = await home.json("deploy", await home.file("other.mjs", 'export default { name: "Dev source", version: "1", run() {} };'));
     const third = await startDev(home, [source, "--dc", String(other["id"])]);
     expect(third.id).toBe(other["id"]);
     expect(await answer(third.endpoint)).toBe("one!");
     await stop(third);
     expect(await home.json("list")).toHaveLength(2);
+  });
+
+  it("deploys another one with --new, finds the file of a source by its name, and refuses a source of another component", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    const file = await home.file("source.ts", version("one"));
+    await home.file("lib.ts", 'export const end = "!";');
+    const first = await startDev(home, [file]);
+    const second = await startDev(home, [file, "--new"]);
+    expect(second.id).not.toBe(first.id);
+    const third = home.spawn(["dev", "Dev source"]);
+    expect(await once(third, "close")).toEqual([1, null]);
+    await stop(second);
+    const named = await startDev(home, ["dev-source-2"]);
+    expect([named.id, named.shown()]).toEqual([second.id, expect.stringContaining("watching source.ts")]);
+    const other = await home.file("other.mjs", 'export default { name: "Other", version: "1", run() {} };');
+    const refused = await home.pd("dev", other, "--dc", first.id);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining(`Cannot attach to dev-source (${first.id}): it is "Dev source", and the file is "Other"`),
+    ]);
+    await stop(first);
+    await stop(named);
+    const forced = await startDev(home, [other, "--dc", first.id, "--force"]);
+    expect(forced.id).toBe(first.id);
+    await stop(forced);
+  });
+
+  it("lets one session save a source, and others watch it", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    const file = await home.file("source.ts", version("one"));
+    await home.file("lib.ts", 'export const end = "!";');
+    const first = await startDev(home, [file]);
+    const second = await startDev(home, [file]);
+    expect(second.shown()).toContain("Another pd dev saves source.ts: this one shows what happens, and saves nothing");
+    await home.file("source.ts", version("two"));
+    await eventually(async () => second.shown().includes("↻ new"));
+    expect(await answer(first.endpoint)).toBe("two!");
+    await eventually(async () => first.shown().includes("an event of two") && second.shown().includes("an event of two"));
+    expect(second.shown().match(/↻ new/g)).toHaveLength(1);
+    // Whoever is killed holds nothing back.
+    await killHard(first.child);
+    await stop(second);
+    const third = await startDev(home, [file]);
+    expect(third.shown()).toContain("Attached to");
+    await stop(third);
   });
 
   it("hosts the server while none runs, and the source is still there for the next", async () => {

@@ -1,8 +1,11 @@
+import { stat } from "node:fs/promises";
+import { Attachments } from "../dev/attachments.ts";
 import { openSession } from "../dev/session.ts";
 import type { DevFlags } from "../dev/session-settings.ts";
 import { startRuntime } from "../../runtime.ts";
 import { streamLog } from "../../system/log.ts";
-import { createClient } from "../../client/client.ts";
+import { type Client, createClient } from "../../client/client.ts";
+import { PdError } from "../../domain/errors.ts";
 import { fileOf } from "../code/component-target.ts";
 import { type CliContext, connect, findServer, settingsOf } from "../context.ts";
 import { findProfile } from "../profiles.ts";
@@ -13,7 +16,7 @@ import type { StandFlags } from "../workflows/deploy-workflow.ts";
 import { openWorkflowSession } from "../workflows/dev-session.ts";
 import { workflowFolderOf } from "../workflows/folder.ts";
 
-/** `pd dev <file, key, or folder of a workflow>`: every save becomes the running code of one deployed component. Hosts the server itself where none runs. */
+/** `pd dev <file, key, name of a source, or folder of a workflow>`: every save becomes the running code of one deployed component. Hosts the server itself where none runs. */
 export async function dev(cli: CliContext, target: string, flags: DevFlags & StandFlags): Promise<number> {
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   const settings = await settingsOf(cli);
@@ -29,10 +32,36 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags & Sta
       await openWorkflowSession(cli, { client, path: workflow, flags, env, stop });
       return 0;
     }
-    const path = await fileOf(client, target, { home: settings.home, isElsewhere });
-    await openSession(cli, { client, path, flags, props, env, home: settings.home, elsewhere: isElsewhere ? client.connection.baseUrl : "", stop });
+    const elsewhere = isElsewhere ? client.connection.baseUrl : "";
+    const known = await attachedFile(client, target, new Attachments(settings.home, elsewhere));
+    const path = known?.path ?? (await fileOf(client, target, { home: settings.home, isElsewhere }));
+    await openSession(cli, {
+      client,
+      path,
+      flags: { ...flags, dc: flags.dc ?? known?.id, force: flags.force ?? known !== undefined },
+      props,
+      env,
+      home: settings.home,
+      elsewhere,
+      stop,
+    });
   } finally {
     await hosted?.[Symbol.asyncDispose]();
   }
   return 0;
+}
+
+/** A word that is no file may name a source: the one to attach to, with the file that it was saved from. */
+async function attachedFile(client: Client, target: string, attachments: Attachments): Promise<{ readonly path: string; readonly id: string } | undefined> {
+  const isPath = await stat(target).then(
+    () => true,
+    () => false,
+  );
+  if (isPath) return undefined;
+  const source = await client.sources.get(target).catch((error: unknown) => {
+    if (error instanceof PdError && error.code === "PD_SOURCE_NOT_FOUND") return undefined;
+    throw error;
+  });
+  const path = source === undefined ? undefined : await attachments.fileOf(source.id);
+  return source === undefined || path === undefined ? undefined : { path, id: source.id };
 }

@@ -11,7 +11,11 @@ export async function logs(cli: CliContext, source: string, { n, follow }: { n: 
   const { id } = (await findDeployed(client, source)).record;
   const colours = coloursFor(cli.stdout, cli);
   const print = (record: ObservationRecord): void => (cli.isJson ? printJson(cli, record) : printLine(cli, timelineLine(record, colours) ?? ""));
-  const readRecent = async (): Promise<readonly ObservationRecord[]> => (limit === 0 ? [] : client.invocations.observations(id, { limit }));
+  const readRecent = async (): Promise<readonly ObservationRecord[]> => {
+    const recent = limit === 0 ? [] : await client.invocations.observations(id, { limit });
+    // They come run by run; runs overlap, and one may say something after its end.
+    return recent.toSorted((a, b) => a.ts - b.ts);
+  };
   if (!follow) {
     const recent = await readRecent();
     if (cli.isJson) printJson(cli, recent);

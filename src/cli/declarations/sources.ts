@@ -7,7 +7,9 @@ export function deployCommands(program: Command, run: Run): void {
     .command("dev <component>")
     .description("Deploy a file, a component of a registry by its key, or the folder of a workflow, and update it on every save");
   standFlags(propFlags(serverFlags(dev)))
-    .option("--dc <id>", "Attach to this deployed component")
+    .option("--dc <source>", "Attach to this deployed component")
+    .option("--force", "With --dc: although it is of another component")
+    .option("--new", "Deploy another one, although the file is deployed already")
     .option("--name <name>", "Name of the source")
     .option("--prompt-all", "Ask for every prop, also those that have a value")
     .action((component, flags, command) => run(command, async (cli) => (await import("../commands/dev.ts")).dev(cli, component, flags)));

@@ -19,6 +19,14 @@ export class Attachments {
     return typeof id === "string" ? id : undefined;
   }
 
+  /** The file that a deployed component was saved from. */
+  async fileOf(id: string): Promise<string | undefined> {
+    const all = await this.#read();
+    const end = this.#keyOf("");
+    const key = Object.keys(all).find((known) => all[known] === id && known.endsWith(end));
+    return key?.slice(0, key.length - end.length);
+  }
+
   async keep(file: string, id: string): Promise<void> {
     await makeHome(dirname(this.#path));
     await writeWhole(this.#path, JSON.stringify({ ...(await this.#read()), [this.#keyOf(file)]: id }, null, 2));

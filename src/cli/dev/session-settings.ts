@@ -4,6 +4,10 @@ import type { CodeFlags } from "../code/prop-flags.ts";
 
 export interface DevFlags extends CodeFlags {
   readonly dc?: string | undefined;
+  /** Although the source is of another component. */
+  readonly force?: boolean | undefined;
+  /** Another source, although the file has one. */
+  readonly new?: boolean | undefined;
   readonly name?: string | undefined;
   readonly promptAll?: boolean | undefined;
 }

@@ -1,4 +1,4 @@
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import type { CodeParams } from "../../api/components.ts";
 import type { SourceRecord } from "../../api/sources.ts";
 import { canAsk, isTakenBack } from "../ask/can-ask.ts";
@@ -9,6 +9,7 @@ import { readParams } from "../code/local-code.ts";
 import { importParams } from "../code/component-target.ts";
 import { coloursFor, printError, printJson, printLine, printNote } from "../reporter.ts";
 import { withSpinner } from "../spinner.ts";
+import { holdLock } from "../../system/file-lock.ts";
 import { LocalComponent, type ReadResult } from "../../code/local-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -17,12 +18,13 @@ import { Attachments } from "./attachments.ts";
 import { FileWatcher } from "./file-watcher.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { promptAllQuestions } from "./prompt-all.ts";
+import { refuseOther } from "./same-component.ts";
 import { Timeline } from "./timeline.ts";
 import { pageOf } from "../page-address.ts";
 import { KEY_HELP, listenToKeys, openEndpoint, openInspector, replayLast, runNow } from "./key-commands.ts";
 
 /** No save can mend these. */
-const HOPELESS = new Set(["PD_SOURCE_NOT_FOUND", "PD_SERVER_UNREACHABLE"]);
+const HOPELESS = new Set(["PD_SOURCE_NOT_FOUND", "PD_AMBIGUOUS", "PD_CONFLICT", "PD_SERVER_UNREACHABLE"]);
 
 /** What does not compile may be half a save; an empty file surely is one, unless it stays empty. */
 const DOUBT_MS = 20;
@@ -66,6 +68,8 @@ class Session {
   #question: AbortController | undefined;
   #saving: Promise<void> = Promise.resolve();
   #endLook: () => void = () => {};
+  /** Absent while another session on this machine saves the source. */
+  #lock: { release(): void } | undefined;
   /** The server did not answer to the last save. */
   #isLost = false;
   #takesKeys = false;
@@ -92,6 +96,7 @@ class Session {
   }
 
   async close(): Promise<void> {
+    this.#lock?.release();
     await this.#watcher.close();
     await this.#component.dispose();
     if (this.#cli.stdin.isTTY === true) this.#cli.stdin.setRawMode(false);
@@ -131,8 +136,10 @@ class Session {
   async #attach(code: CodeParams): Promise<SourceRecord> {
     const { client, flags, home, env, elsewhere, props } = this.#settings;
     const attachments = new Attachments(home, elsewhere);
-    const id = flags.dc ?? (await attachments.find(this.#component.entry));
+    const id = flags.dc ?? (flags.new === true ? undefined : await attachments.find(this.#component.entry));
     const before = id === undefined ? undefined : await client.sources.get(id).catch((error: unknown) => this.#unknownSource(error));
+    if (before !== undefined && flags.dc !== undefined && flags.force !== true) await refuseOther(client, before, code);
+    if (before !== undefined && !this.#hold(before)) return before;
     this.#isNew = before === undefined;
     const request = { ...code, name: flags.name, env };
     const component = askedCode(client, before === undefined ? { ...code, env } : { ...code, env, source_id: before.id });
@@ -142,7 +149,14 @@ class Session {
         : client.sources.update(before.id, { ...request, configured_props: values }),
     );
     await attachments.keep(this.#component.entry, source.id);
+    if (before === undefined) this.#hold(source);
     return flags.promptAll === true && canAsk(this.#cli, flags) ? this.#askEvery(source) : source;
+  }
+
+  /** Whoever saves a source is the only one on this machine. False: another session saves it, and this one watches what it does. */
+  #hold({ id }: SourceRecord): boolean {
+    this.#lock ??= holdLock(join(this.#settings.home, `dev-${id}.lock`));
+    return this.#lock !== undefined;
   }
 
   /** A component that was deleted meanwhile is made anew; one that was named has to exist. */
@@ -188,7 +202,8 @@ class Session {
   async #look(): Promise<void> {
     const read = await this.#component.read();
     const now = JSON.stringify(read);
-    if (now === this.#seen) return;
+    const isOthers = this.#source !== undefined && this.#lock === undefined;
+    if (now === this.#seen || isOthers) return;
     const doubtMs = read.kind === "failed" ? DOUBT_MS : read.code.text.trim() === "" ? EMPTY_DOUBT_MS : 0;
     if (this.#doubtful?.text !== now) this.#doubtful = { text: now, since: Date.now() };
     if (Date.now() - this.#doubtful.since < doubtMs) return this.#watcher.lookAgain(doubtMs);
@@ -237,7 +252,10 @@ class Session {
     const { stdin } = this.#cli;
     const path = relative(process.cwd(), this.#component.entry);
     if (this.#cli.isJson) return printJson(this.#cli, source);
-    printLine(this.#cli, `${this.#isNew ? "Deployed" : "Attached to"} ${source.name_slug} (${source.id}), watching ${path}`);
+    const isOthers = this.#lock === undefined;
+    const what = isOthers ? "Watching" : this.#isNew ? "Deployed" : "Attached to";
+    printLine(this.#cli, `${what} ${source.name_slug} (${source.id})${isOthers ? "" : `, watching ${path}`}`);
+    if (isOthers) printNote(this.#cli, `Another pd dev saves ${path}: this one shows what happens, and saves nothing (--new deploys another one)`);
     if (source.endpoint_url !== undefined) printLine(this.#cli, `Endpoint: ${source.endpoint_url}`);
     printLine(this.#cli, `Inspector: ${pageOf(this.#settings.client, source.id)}`);
     if (stdin.isTTY === true) printLine(this.#cli, coloursFor(this.#cli.stdout, this.#cli).dim(KEY_HELP));
