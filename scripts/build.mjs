@@ -42,6 +42,7 @@ await Promise.all([
     entryPoints: [
       { in: "src/index.ts", out: "index" },
       { in: "src/client/index.ts", out: "client" },
+      { in: "src/component/index.ts", out: "component" },
       ...commands.map((path) => ({ in: path, out: basename(path, ".ts") })),
     ],
     outdir: "dist",

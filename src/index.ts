@@ -6,5 +6,6 @@ export type { Event } from "./domain/event.ts";
 export type { Invocation, LogLine, Outcome } from "./domain/invocation.ts";
 export type { SavedComponent } from "./domain/saved-component.ts";
 export type { Trigger } from "./domain/trigger.ts";
-export { type Runtime, startRuntime } from "./runtime.ts";
+export { type RunningServer, startServer } from "./library.ts";
+export type { Log } from "./ports/log.ts";
 export { silentLog, streamLog } from "./system/log.ts";

@@ -11,6 +11,7 @@ const SRC = join(import.meta.dirname, "..", "src");
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   ports: ["domain"],
+  component: [],
   database: ["domain"],
   api: ["domain"],
   engine: [

@@ -17,6 +17,7 @@ const NOWHERE = existsSync("/var/empty") ? "/var/empty" : parse(process.cwd()).r
 const ENTRY = "component:entry";
 /** `defineSource` and its like hand back what they are given: no need to install a package for that. */
 const TYPES_PACKAGE = "@pipedream/types";
+const TYPES_PACKAGES = /^(@pipedream\/types(@[^/]+)?|headwater(@[^/]+)?\/component)$/;
 const TYPES_MODULE = `const same = (definition) => definition;
 export { same as defineSource, same as defineAction, same as defineApp };`;
 
@@ -99,7 +100,7 @@ function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImpo
 function resolveImport({ path, importer }: OnResolveArgs, files: VirtualFiles, packages: PackageImports): OnResolveResult {
   if (isBuiltIn(path)) return { path, external: true };
   if (!isBareImport(path)) return resolveLocal(path, importer, files);
-  if (/^@pipedream\/types(@[^/]+)?$/.test(path)) return { path: TYPES_PACKAGE, namespace: NAMESPACE };
+  if (TYPES_PACKAGES.test(path)) return { path: TYPES_PACKAGE, namespace: NAMESPACE };
   const specifier = packages.add(path, importer);
   if (specifier === undefined) return { errors: [{ text: `"${path}" can be neither a file nor a package` }] };
   return { path: specifier, external: true };

@@ -76,7 +76,7 @@ export async function fetchTarball(url: string, folder: string): Promise<string>
   try {
     const answer = await sendRequest(publicLocation(url), { timeoutMs: TIMEOUT_MS, headers: credentialsOf(url) });
     if (!answer.ok || answer.body === null) throw new Error(`it answered with status ${answer.status}`);
-    await pipeline(Readable.fromWeb(answer.body), atMost(MOST_BYTES), createWriteStream(archive));
+    await pipeline(Readable.from(answer.body), atMost(MOST_BYTES), createWriteStream(archive));
     await unpack(archive, folder);
   } catch (error) {
     throw unreachable(url, error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error));

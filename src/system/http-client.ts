@@ -14,7 +14,19 @@ export interface Sending {
   readonly timeoutMs?: number;
 }
 
-export type Answer = Awaited<ReturnType<typeof send>>;
+/** What comes back; the part of `Response` that is used, so that nobody needs the types of the library behind it. */
+export interface Answer {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly url: string;
+  readonly headers: { get(name: string): string | null };
+  readonly body: AnswerBody | null;
+  text(): Promise<string>;
+}
+
+interface AnswerBody extends AsyncIterable<Uint8Array> {
+  getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: unknown }>; cancel(): Promise<void> };
+}
 
 const CONNECT_TIMEOUT_MS = 5000;
 /** Hooks, installs and runs may take their time: the server sets the limits. */

@@ -1,7 +1,7 @@
 import type { Log } from "../ports/log.ts";
 
 /** One line each on stderr, for people and for log collectors: `time level message key=value`. */
-export function streamLog(stream: NodeJS.WritableStream): Log {
+export function streamLog(stream: { write(text: string): unknown }): Log {
   const write = (level: string, message: string, fields: Record<string, unknown> = {}): void => {
     const rest = Object.entries(fields).map(([key, value]) => ` ${key}=${typeof value === "string" ? value : JSON.stringify(value)}`);
     stream.write(`${new Date().toISOString()} ${level} ${message}${rest.join("")}\n`);

@@ -40,7 +40,7 @@ describe("a deploy", () => {
       { files: { "demo.app.ts": app }, props: { demo: { name: "you" } } },
     );
     expect((await source.run())["returned"]).toBe("hello you");
-    const code = 'import { defineAction } from "@pipedream/types"; export default defineAction({ name: "Act", version: "1", type: "action", run() {} });';
+    const code = 'import { defineAction } from "headwater/component"; export default defineAction({ name: "Act", version: "1", type: "action", run() {} });';
     const { data } = await server.api.post("/v1/components", { component_code: code, component_path: "act.ts" });
     expect(data).toMatchObject({ component_type: "action", name: "Act" });
     await expect(server.deploy(code, { path: "act.ts" })).rejects.toMatchObject({ code: "PD_NOT_A_COMPONENT" });

@@ -3,6 +3,6 @@ import { fetchPublished } from "./published.ts";
 
 /** The tests start the built program, on published components: real processes, real threads, code of others. */
 export default async function build(): Promise<void> {
-  execFileSync(process.execPath, ["scripts/build.mjs"], { stdio: "inherit" });
+  execFileSync("npm", ["run", "-s", "build"], { stdio: "inherit" });
   await fetchPublished();
 }
