@@ -7,7 +7,7 @@ export type Schedule =
   | { readonly intervalSeconds: number; readonly cron?: never; readonly timezone?: never; readonly catchUp?: CatchUp }
   | { readonly cron: string; readonly timezone?: string; readonly intervalSeconds?: never; readonly catchUp?: CatchUp };
 /** What becomes of the times that were missed while the server was down. */
-export type CatchUp = "one" | "all" | "none";
+export type CatchUp = "latest" | "skip" | "all";
 
 /** What is asked of a method that lists choices. */
 export interface OptionsContext {
