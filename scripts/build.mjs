@@ -43,6 +43,7 @@ await Promise.all([
       { in: "src/index.ts", out: "index" },
       { in: "src/client/index.ts", out: "client" },
       { in: "src/component/index.ts", out: "component" },
+      { in: "src/testing/index.ts", out: "testing" },
       ...commands.map((path) => ({ in: path, out: basename(path, ".ts") })),
     ],
     outdir: "dist",

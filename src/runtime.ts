@@ -6,7 +6,7 @@ import { NpmResolver } from "./code/npm-resolver.ts";
 import { urlOrigin } from "./code/url-origin.ts";
 import { npmWithin } from "./code/walled-npm.ts";
 import type { Settings } from "./config.ts";
-import { PdError, codeOf, messageOf } from "./domain/errors.ts";
+import { PdError, messageOf } from "./domain/errors.ts";
 import { Engine } from "./engine/engine.ts";
 import { EventFeed } from "./engine/runs/event-feed.ts";
 import type { Log } from "./ports/log.ts";
@@ -30,6 +30,7 @@ import { Metrics } from "./system/metrics.ts";
 import { oauthServer } from "./system/oauth-client.ts";
 import { osKeyring } from "./system/os-keyring.ts";
 import { prober } from "./system/prober.ts";
+import { isAlive } from "./system/processes.ts";
 import { packageVersion, programFile } from "./system/program-files.ts";
 import { openVault } from "./system/secret-key.ts";
 import { webhookSender } from "./system/webhook-sender.ts";
@@ -288,15 +289,6 @@ async function homeInUse(home: string): Promise<PdError> {
   // What an earlier one has left says nothing of the one that is on its way up, or down.
   const who = running === undefined || !isAlive(running.pid) ? ", and does not answer yet" : `: process ${running.pid} at ${running.api_url}`;
   return new PdError("PD_HOME_IN_USE", `Cannot start on ${home}: another server runs on it${who}`);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === "EPERM";
-  }
 }
 
 /** 32 letters and digits, for the owner of the folder alone. */

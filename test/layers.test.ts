@@ -46,6 +46,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   system: ["domain", "ports", "database"],
   server: ["domain", "ports", "api", "engine", "engine/code", "engine/accounts", "engine/runs", "engine/sources", "engine/workbench", "engine/workflows"],
   conformance: ["domain", "ports", "engine/code", "sandbox", "code", "registry", "system", "config.ts"],
+  testing: ["domain", "ports", "engine/code", "engine/runs", "sandbox", "sandbox/child", "code", "system", "config.ts"],
   client: ["domain", "api", "system"],
   // What it takes from the client's own imports, the build replaces: see scripts/build-page.mjs.
   ui: ["domain", "api", "client"],
@@ -94,7 +95,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "config.ts",
   ],
   "restore-home.ts": ["domain", "store/sqlite", "system"],
-  "index.ts": ["domain", "system", "config.ts", "runtime.ts"],
+  "library.ts": ["ports", "system", "config.ts", "runtime.ts"],
+  "index.ts": ["domain", "ports", "system", "config.ts", "library.ts"],
 };
 const ROOMS = Object.keys(MAY_IMPORT);
 

@@ -9,6 +9,7 @@ import type { PackageResolver, ResolvedPackages } from "../ports/package-resolve
 import { type InstalledList, foreignPackages, installedVersions, readInstalledList } from "./installed-tree.ts";
 import { type Npm, npmCulprit, npmProblem } from "./npm-command.ts";
 import { compareVersions, isExactVersion, satisfiesRange } from "./versions.ts";
+import { isAlive } from "../system/processes.ts";
 import { readPlainFile } from "../system/whole-files.ts";
 
 export interface NpmResolverSettings {
@@ -44,9 +45,7 @@ export class NpmResolver implements PackageResolver {
   static async open(settings: NpmResolverSettings): Promise<NpmResolver> {
     await mkdir(settings.folder, { recursive: true, mode: 0o700 });
     await chmod(settings.folder, 0o700);
-    for (const name of await readdir(settings.folder)) {
-      if (name.startsWith(PARTIAL)) await rm(join(settings.folder, name), { recursive: true, force: true });
-    }
+    for (const name of await readdir(settings.folder)) if (isLeft(name)) await rm(join(settings.folder, name), { recursive: true, force: true });
     return new NpmResolver(settings);
   }
 
@@ -111,7 +110,7 @@ export class NpmResolver implements PackageResolver {
 
   async #install(ranges: Readonly<Record<string, string>>, specs: readonly PackageSpec[]): Promise<PackageLock> {
     const { folder, npm, allowScripts, clock, signal } = this.#settings;
-    const partial = join(folder, PARTIAL + clock.randomText(12));
+    const partial = join(folder, `${PARTIAL}${process.pid}-${clock.randomText(12)}`);
     await mkdir(partial);
     try {
       await writeFile(join(partial, "package.json"), JSON.stringify({ private: true, dependencies: ranges }));
@@ -253,4 +252,12 @@ function installError(output: string, specs: readonly PackageSpec[]): PdError {
     return new PdError("PD_PACKAGES_UNREACHABLE", `Cannot install ${names}: the package registry does not answer`, { details });
   }
   return new PdError("PD_INSTALL_FAILED", `Cannot install ${names}: npm failed`, { details });
+}
+
+/** An install that nobody is at any more; another process may be at one, where tests share what they install. */
+function isLeft(name: string): boolean {
+  if (!name.startsWith(PARTIAL)) return false;
+  const pid = Number(name.slice(PARTIAL.length).split("-")[0]);
+  // The number of this process was that of an earlier one: it has begun nothing yet.
+  return pid === process.pid || !isAlive(pid);
 }

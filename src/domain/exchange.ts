@@ -21,6 +21,19 @@ export type ThirdParties =
   /** Nobody is asked: the same requests are answered as these were, and others refused. */
   | { readonly kind: "answered"; readonly exchanges: readonly Exchange[] };
 
+/** A request to a third party that the host is asked to answer, in place of whoever it is for. */
+export interface OutsideRequest {
+  readonly operation: "fetch";
+  readonly method: string;
+  readonly url: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Base64. */
+  readonly body: string;
+}
+
+/** What the host answers; the body in base64. */
+export type OutsideAnswer = Pick<Exchange, "status" | "statusText" | "headers" | "body">;
+
 /** Characters of all bodies that are kept of one call. */
 export const MOST_RECORDED_BYTES = 2_000_000;
 

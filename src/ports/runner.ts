@@ -1,6 +1,7 @@
 import type { InvocationId } from "../domain/ids.ts";
 import type { BadResponse, HttpResponse, LogLine, Method, Outcome, RunResult, StateChanges, StoredValues } from "../domain/invocation.ts";
 import type { DataStoreRequest } from "../domain/data-store.ts";
+import type { OutsideAnswer, OutsideRequest } from "../domain/exchange.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { ConfiguredProps } from "../domain/props/declared-props.ts";
 import type { PropDeclaration } from "../domain/props/kinds.ts";
@@ -41,6 +42,10 @@ export interface CallRequest {
   /** What `this.<http>.endpoint` shows. */
   readonly endpoint: string;
   readonly deadlineMs: number;
+  /** What it asks of third parties is asked of the host, by `UnitEvents.fetch`. */
+  readonly asksHost?: true;
+  /** The time that it sees, epoch ms; absent: the real one. */
+  readonly nowMs?: number;
 }
 
 /** What leaves a call before it ends. */
@@ -60,6 +65,8 @@ export interface UnitEvents {
   late(part: LatePart): void;
   /** A call wants something of a data store that it may reach; what is thrown is thrown there. */
   ask?(request: DataStoreRequest): Promise<JsonValue | undefined>;
+  /** Answers for third parties, in calls that say so; what is thrown is thrown there. */
+  fetch?(request: OutsideRequest): Promise<OutsideAnswer>;
   /** The unit is gone, for whatever reason; calls in flight were settled before. */
   ended(): void;
 }

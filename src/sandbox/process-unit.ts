@@ -7,6 +7,7 @@ import { secretVariables } from "../domain/secrets.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { CallReport, CallRequest, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { type PrintedAmount, keepLine } from "./call-log.ts";
+import { answerQuestion } from "./answer-question.ts";
 import type { ChildExit, ChildProcess } from "./child-process.ts";
 import { LateLines } from "./late-lines.ts";
 import { Pulse } from "./pulse.ts";
@@ -224,8 +225,7 @@ export class ProcessUnit implements Unit {
       if (this.#openAsks > MOST_ASKS) throw new Error(`a component may ask its data stores ${MOST_ASKS} things at once`);
       const call = this.#inFlight.get(id);
       if (call === undefined) throw new Error("the call has ended: await what uses a data store");
-      if (!call.dataStores.includes(request.store)) throw new Error(`the component was not given the data store "${request.store}"`);
-      const value = await this.#events.ask?.(request);
+      const value = await answerQuestion(this.#events, request, call.dataStores);
       this.#child.send({ type: "host:answer", number, ...(value === undefined ? {} : { value }) });
     } catch (error) {
       this.#child.send({ type: "host:answer", number, error: messageOf(error) });

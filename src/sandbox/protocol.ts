@@ -2,12 +2,13 @@ import type { Emit } from "../domain/event.ts";
 import type { InvocationId } from "../domain/ids.ts";
 import type { BadResponse, HttpResponse, LogLine, Method, Outcome, StateChanges, StoredValues, TouchedKeys } from "../domain/invocation.ts";
 import type { DataStoreRequest } from "../domain/data-store.ts";
+import type { OutsideRequest } from "../domain/exchange.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { ConfiguredProps } from "../domain/props/declared-props.ts";
 import type { PropFacts } from "../domain/props/prop-kind.ts";
 
 /** Changes when a message changes; a child of another version is refused. */
-export const PROTOCOL = 7;
+export const PROTOCOL = 8;
 
 /** Host of the hosted platform's API. */
 export const HOSTED_API = "api.pipedream.com";
@@ -46,6 +47,8 @@ export type ToChild =
       readonly configured: ConfiguredProps;
       readonly endpoint: string;
       readonly dynamicProps: readonly PropFacts[];
+      readonly asksHost?: true;
+      readonly nowMs?: number;
     }
   /** To the question of this number; `error`: the message to throw. */
   | { readonly type: "host:answer"; readonly number: number; readonly value?: JsonValue; readonly error?: string }
@@ -70,7 +73,7 @@ export type ToHost =
   | { readonly type: "child:preloaded" }
   | { readonly type: "child:loaded"; readonly definition: unknown }
   | { readonly type: "child:load-failed"; readonly outcome: Outcome }
-  | { readonly type: "child:ask"; readonly id: InvocationId; readonly number: number; readonly request: DataStoreRequest }
+  | { readonly type: "child:ask"; readonly id: InvocationId; readonly number: number; readonly request: DataStoreRequest | OutsideRequest }
   | { readonly type: "child:log"; readonly id: InvocationId | null; readonly line: RawLogLine }
   | { readonly type: "child:respond"; readonly id: InvocationId; readonly response: HttpResponse | BadResponse; readonly isUnsettled: boolean }
   | {

@@ -3,6 +3,7 @@
  * Each message is held against what the protocol says before anybody acts on it.
  */
 import type { DataStoreRequest } from "../domain/data-store.ts";
+import type { OutsideRequest } from "../domain/exchange.ts";
 import type { Emit } from "../domain/event.ts";
 import type { InvocationId } from "../domain/ids.ts";
 import type { BadResponse, HttpResponse, LogLevel, Outcome, StateChanges, TouchedKeys } from "../domain/invocation.ts";
@@ -183,8 +184,26 @@ function headersOf(value: unknown): HttpResponse["headers"] {
   );
 }
 
-function requestOf(value: unknown): DataStoreRequest {
-  const { operation, store, key, value: given } = record(value, "request");
+function requestOf(value: unknown): DataStoreRequest | OutsideRequest {
+  const asked = record(value, "request");
+  return asked["operation"] === "fetch" ? outsideOf(asked) : dataStoreOf(asked);
+}
+
+function outsideOf({ method, url, headers, body }: Record<string, unknown>): OutsideRequest {
+  if (!Array.isArray(headers)) return bad("headers");
+  const pairs = headers.map((pair: unknown): [string, string] =>
+    Array.isArray(pair) ? [text(pair[0], "header", LIMITS.name), text(pair[1], "header", LIMITS.value)] : bad("header"),
+  );
+  return {
+    operation: "fetch",
+    method: text(method, "method", LIMITS.name),
+    url: text(url, "url", LIMITS.value),
+    headers: pairs,
+    body: text(body, "body", LIMITS.call),
+  };
+}
+
+function dataStoreOf({ operation, store, key, value: given }: Record<string, unknown>): DataStoreRequest {
   const name = text(store, "store", LIMITS.name);
   switch (operation) {
     case "get":

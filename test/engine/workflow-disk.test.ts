@@ -7,7 +7,7 @@ import { Shelves } from "../../src/store/memory/shelves.ts";
 import { silentLog } from "../../src/system/log.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { startHttpServer } from "../support/http-server.ts";
-import { InProcessRunner } from "../support/in-process-runner.ts";
+import { InProcessRunner } from "../../src/testing/in-process-runner.ts";
 import { TestServer } from "../support/runtime.ts";
 import { codeStep, deployWorkflow, workflowOf } from "../support/workflows.ts";
 

@@ -10,7 +10,7 @@ import { silentLog } from "../../src/system/log.ts";
 import { CheckedClient } from "./checked-client.ts";
 import { temporaryFolder } from "./home.ts";
 import { eventually } from "./eventually.ts";
-import { InProcessRunner } from "./in-process-runner.ts";
+import { InProcessRunner } from "../../src/testing/in-process-runner.ts";
 
 /** What a test has to know of a server, wherever that runs. */
 export type RunningServer = Omit<Runtime, "engine">;

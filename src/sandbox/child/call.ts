@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { DataStoreRequest } from "../../domain/data-store.ts";
 import type { Emit } from "../../domain/event.ts";
+import type { OutsideRequest } from "../../domain/exchange.ts";
 import type { InvocationId } from "../../domain/ids.ts";
 import type { BadResponse, HttpResponse, Outcome } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
@@ -16,7 +17,7 @@ export interface CallHost {
   late(id: InvocationId, part: CallPart, outcome?: Outcome): void;
   /** A line that tells the author what does not do what it looks like. */
   note(id: InvocationId, text: string): void;
-  ask(id: InvocationId, request: DataStoreRequest): Promise<unknown>;
+  ask(id: InvocationId, request: DataStoreRequest | OutsideRequest): Promise<unknown>;
 }
 
 /** The call that the running code belongs to, also after an await. */
@@ -39,6 +40,8 @@ export class Call {
   #size = 0;
   /** What an action did so far through `$`, as JSON text. */
   report: (() => string) | undefined;
+  /** The time that its code sees, epoch ms; absent: the real one. */
+  nowMs: number | undefined;
   /** An error that nobody caught while the call went on. */
   failure: { readonly thrown: unknown } | undefined;
 
@@ -69,7 +72,7 @@ export class Call {
   }
 
   /** Asks the host for what several processes share. */
-  ask(request: DataStoreRequest): Promise<unknown> {
+  ask(request: DataStoreRequest | OutsideRequest): Promise<unknown> {
     return this.#host.ask(this.id, request);
   }
 

@@ -120,6 +120,8 @@ export class ComponentHost {
   async #run(message: CallMessage): Promise<void> {
     const call = new Call(message.id, this.#callHost, { isQuestion: QUESTIONS.has(message.method.kind) });
     this.#calls.set(call.id, call);
+    if (message.asksHost === true) (await import("./third-parties.ts")).askHost(call);
+    if (message.nowMs !== undefined) (await import("./given-time.ts")).giveTime(call, message.nowMs);
     const outcome = await currentCall.run(call, () => this.#callMethod(message, call));
     // One turn of the loop: a rejection that nobody caught is reported by then, and belongs to this call.
     await new Promise((resolve) => setImmediate(resolve));

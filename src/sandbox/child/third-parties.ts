@@ -3,9 +3,10 @@ import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ClientRequestInterceptor } from "@mswjs/interceptors/ClientRequest";
 import { FetchInterceptor } from "@mswjs/interceptors/fetch";
-import type { Exchange, ThirdParties } from "../../domain/exchange.ts";
+import type { Exchange, OutsideAnswer, OutsideRequest, ThirdParties } from "../../domain/exchange.ts";
 import { MOST_RECORDED_BYTES } from "../../domain/exchange.ts";
-import { currentCall } from "./call.ts";
+import { isRecord } from "../../domain/json.ts";
+import { type Call, currentCall } from "./call.ts";
 
 /** Requests of one call to third parties: written down, or answered from what was written down. */
 export class CallExchanges {
@@ -77,6 +78,28 @@ export function watchThirdParties(call: object, wishes: ThirdParties): CallExcha
   return exchanges;
 }
 
+const hosts = new WeakSet<object>();
+
+/** From now on the host answers requests of this call, in place of whoever they are for. */
+export function askHost(call: Call): void {
+  hosts.add(call);
+  watch();
+}
+
+async function answeredByHost(call: Call, request: Request): Promise<Response> {
+  const body = Buffer.from(await request.arrayBuffer()).toString("base64");
+  const asked: OutsideRequest = { operation: "fetch", method: request.method, url: request.url, headers: [...request.headers], body };
+  return responseOf(answerOf(await call.ask(asked)));
+}
+
+function answerOf(answer: unknown): OutsideAnswer {
+  const { status, statusText, headers, body } = isRecord(answer) ? answer : {};
+  const pairs = (Array.isArray(headers) ? headers : []).map((pair: unknown): [string, string] =>
+    Array.isArray(pair) ? [String(pair[0]), String(pair[1])] : ["", ""],
+  );
+  return { status: Number(status), statusText: String(statusText ?? ""), headers: pairs, body: String(body ?? "") };
+}
+
 let isCutOff = false;
 
 /** From now on nobody is asked, whoever it is that asks: neither by a call, nor by what is loaded. */
@@ -101,6 +124,11 @@ function watch(): void {
     { interceptor: fetches, isDecoded: true },
   ]) {
     interceptor.on("request", async ({ request, requestId, controller }) => {
+      const asking = currentCall.getStore();
+      if (asking !== undefined && hosts.has(asking)) {
+        const answer = await answeredByHost(asking, request.clone()).catch((error: unknown) => error);
+        return answer instanceof Response ? controller.respondWith(answer) : controller.errorWith(answer instanceof Error ? answer : new Error(String(answer)));
+      }
       const call = exchangesNow();
       if (call === undefined) {
         if (isCutOff) controller.errorWith(notRecorded({ method: request.method, url: request.url }));
@@ -146,7 +174,7 @@ async function exchangeOf(request: Asked, response: Response, isDecoded: boolean
   return { ...base, body: Buffer.concat(bytes).toString("base64") };
 }
 
-function responseOf({ status, statusText, headers, body }: Exchange): Response {
+function responseOf({ status, statusText, headers, body }: OutsideAnswer): Response {
   const hasBody = status !== 204 && status !== 205 && status !== 304;
   return new Response(hasBody ? Buffer.from(body, "base64") : null, {
     status,

@@ -4,17 +4,17 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Script, constants } from "node:vm";
-import { PdError } from "../../src/domain/errors.ts";
-import { describeOutcome, outcomeDetails } from "../../src/domain/invocation.ts";
-import type { Runner, Unit, UnitCode, UnitEvents } from "../../src/ports/runner.ts";
-import { currentCall } from "../../src/sandbox/child/call.ts";
-import { ComponentHost } from "../../src/sandbox/child/component-host.ts";
-import { captureOutput } from "../../src/sandbox/child/console.ts";
-import type { ChildExit } from "../../src/sandbox/child-process.ts";
-import { ProcessUnit, type UnitProcess } from "../../src/sandbox/process-unit.ts";
-import type { ToChild, ToHost } from "../../src/sandbox/protocol.ts";
-import { readToHost } from "../../src/sandbox/read-message.ts";
-import { systemClock } from "../../src/system/clock.ts";
+import { PdError } from "../domain/errors.ts";
+import { describeOutcome, outcomeDetails } from "../domain/invocation.ts";
+import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
+import { currentCall } from "../sandbox/child/call.ts";
+import { ComponentHost } from "../sandbox/child/component-host.ts";
+import { captureOutput } from "../sandbox/child/console.ts";
+import type { ChildExit } from "../sandbox/child-process.ts";
+import { ProcessUnit, type UnitProcess } from "../sandbox/process-unit.ts";
+import type { ToChild, ToHost } from "../sandbox/protocol.ts";
+import { readToHost } from "../sandbox/read-message.ts";
+import { systemClock } from "../system/clock.ts";
 
 /** Past what the test runner does with imports: these are components. */
 const importNatively: (url: string) => Promise<unknown> = new Script("(url) => import(url)", {
@@ -59,7 +59,8 @@ class InProcess implements UnitProcess {
     const say = (message: ToHost): void => {
       // As text, and a moment later, as from another process.
       const text = JSON.stringify(message);
-      setImmediate(() => (this.#isOver ? undefined : this.#listener(readToHost(text))));
+      // What hears of it is no part of the call that says it.
+      currentCall.exit(() => setImmediate(() => (this.#isOver ? undefined : this.#listener(readToHost(text)))));
     };
     this.#host = new ComponentHost({ tell: say, sendNow: say, importModule: importNatively });
   }
@@ -120,7 +121,7 @@ function defineModuleGlobals(url: string): void {
   for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
 }
 
-/** Runs units in the process of the test: for rules of the engine, where it does not matter what encloses a component. */
+/** Runs units in the process of a test: where it does not matter what encloses a component. */
 export class InProcessRunner implements Runner {
   readonly #processes = new Set<InProcess>();
 

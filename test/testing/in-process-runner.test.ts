@@ -1,6 +1,6 @@
 import { describe, onTestFinished } from "vitest";
 import { runnerContract } from "../contract/runner.ts";
-import { InProcessRunner } from "../support/in-process-runner.ts";
+import { InProcessRunner } from "../../src/testing/in-process-runner.ts";
 
 describe("the runner in the process of a test", () => {
   runnerContract(async () => {

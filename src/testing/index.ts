@@ -1,0 +1,7 @@
+/** `headwater/testing`: runs a component in tests, with its state, its dedupe memory and third parties of the test's own. */
+export { type LoadOptions, load } from "./load.ts";
+export { matchers } from "./matchers.ts";
+export { type Handler, type HandlerAnswer, type Outside, type OutsideCall, recording } from "./outside.ts";
+export { type Place, closeAll } from "./plugs.ts";
+export type { RunInput, TestRequest } from "./run-input.ts";
+export { type Emitted, type Line, RunFailed, type RunResult, TestSource } from "./test-source.ts";

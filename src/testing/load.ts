@@ -1,0 +1,183 @@
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { esbuildBundler } from "../code/esbuild-bundler.ts";
+import { LocalComponent } from "../code/local-component.ts";
+import type { Account } from "../domain/account.ts";
+import { buildFailed } from "../domain/build-problem.ts";
+import { PdError } from "../domain/errors.ts";
+import { invocationId } from "../domain/ids.ts";
+import type { JsonObject } from "../domain/json.ts";
+import { isJsonObject } from "../domain/json.ts";
+import type { PropDeclaration } from "../domain/props/kinds.ts";
+import { type Loadable, loadComponent } from "../engine/code/build-component.ts";
+import { configure } from "../engine/runs/configure.ts";
+import type { Unit } from "../ports/runner.ts";
+import { systemClock } from "../system/clock.ts";
+import { Answerer, type Outside } from "./outside.ts";
+import { type Place, packages, runnerFor } from "./plugs.ts";
+import { jsonOf } from "./run-input.ts";
+import { ENDPOINT, TestSource, timeOf } from "./test-source.ts";
+
+export interface LoadOptions {
+  /** Values of props, as a user gives them. */
+  readonly props?: Readonly<Record<string, unknown>>;
+  /** Name of an app's prop → the fields of its account, which `$auth` shows. */
+  readonly accounts?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** What `this.db` holds at first. */
+  readonly db?: Readonly<Record<string, unknown>>;
+  /** Who answers for third parties; without it, nobody: a request fails, and says so. */
+  readonly http?: Outside;
+  /** The time that the component sees; without it, the real one. */
+  readonly now?: number | string | Date;
+  readonly env?: Readonly<Record<string, string>>;
+  /** `in-process`: quick, and a debugger sees it; `sandbox`: enclosed as on a server. */
+  readonly place?: Place;
+  /** A run may take so long; 30,000. */
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Loads a component for tests: a path from the file that calls this, or from the working folder, or a file URL. Throws
+ * PD_FILE_NOT_FOUND, PD_BUILD_FAILED, PD_PACKAGE_NOT_FOUND and their like, PD_NOT_A_COMPONENT, PD_LOAD_FAILED, PD_BAD_PROPS.
+ */
+export async function load(path: string | URL, options: LoadOptions = {}): Promise<TestSource> {
+  const { place = "in-process", env = {}, http: outside = {}, db = {}, now, timeoutMs = TIMEOUT_MS } = options;
+  // Who calls is known until something is waited for.
+  const entry = placeOf(path);
+  const runner = await runnerFor(place);
+  const code = await readCode(entry);
+  // While it is loaded, additionalProps may ask.
+  const first = outside === "real" ? undefined : new Answerer(outside);
+  let answerer = (): Answerer | undefined => first;
+  let loadable: Loadable | undefined;
+  const startWith = ({ bundle, packagesFolder }: Loadable, state: Readonly<Record<string, string>>): Promise<Unit> => {
+    const packagesPath = packagesFolder === undefined ? {} : { packagesPath: packages.locate(packagesFolder) };
+    const events = { late: () => {}, ended: () => {}, fetch: async (request: Parameters<Answerer["answer"]>[0]) => theAnswerer(answerer()).answer(request) };
+    return runner.start({ bundle, env: { ...env, PD_COMPONENT: "dc_test" }, state, ...packagesPath }, events);
+  };
+  const ports = { bundler: esbuildBundler, packages, clock: systemClock };
+  const { component, unit } = await loadComponent(
+    ports,
+    { kind: "resolved", code, origin: { kind: "inline" } },
+    {
+      start: (built) => startWith((loadable = built), {}),
+    },
+  );
+  const { definition } = component;
+  try {
+    const { configured, dynamicProps } = await configure({
+      name: definition.name,
+      definition,
+      given: propsOf(definition.props, options),
+      findAccount: (app, name) => accountNamed(app, name),
+      ask: ({ configured: values, dynamicProps: declared }) =>
+        ask(unit, { configured: values, dynamicProps: declared, timeoutMs, asksHost: first !== undefined }),
+    });
+    const withFields = withAccountFields(definition.props, configured, options.accounts ?? {});
+    return new TestSource({
+      definition,
+      configured: withFields,
+      dynamicProps,
+      db: objectOf(db),
+      outside,
+      now: now === undefined ? undefined : timeOf(now),
+      timeoutMs,
+      start(state, current) {
+        answerer = current;
+        if (loadable === undefined) throw new Error("the component was not loaded");
+        return startWith(loadable, state);
+      },
+    });
+  } finally {
+    unit.kill("it was loaded to be read");
+  }
+}
+
+async function readCode(path: string) {
+  const component = await LocalComponent.open(path);
+  try {
+    const read = await component.read();
+    if (read.kind === "read") return read.code;
+    throw buildFailed(path, read.problems);
+  } finally {
+    await component.dispose();
+  }
+}
+
+/** A path counts from the file that asks, then from the working folder. */
+function placeOf(path: string | URL): string {
+  if (path instanceof URL || path.startsWith("file:")) return fileURLToPath(path);
+  const near = resolve(callerFolder(), path);
+  return existsSync(near) ? near : resolve(path);
+}
+
+/** Of the first frame outside this library. */
+function callerFolder(): string {
+  const own = import.meta.url.replace(/[^/]*$/, "");
+  const frames = (new Error("where").stack ?? "").split("\n").slice(1);
+  for (const frame of frames) {
+    const found = /\(?((?:file:\/\/)?\/[^():]+):\d+:\d+\)?$/.exec(frame.trim())?.[1];
+    if (found === undefined) continue;
+    const url = found.startsWith("file:") ? found : `file://${found}`;
+    if (!url.startsWith(own)) return dirname(fileURLToPath(url));
+  }
+  return process.cwd();
+}
+
+interface Asking {
+  readonly configured: JsonObject;
+  readonly dynamicProps: readonly PropDeclaration[];
+  readonly timeoutMs: number;
+  readonly asksHost: boolean;
+}
+
+async function ask(unit: Unit, { timeoutMs, asksHost, ...values }: Asking) {
+  const id = invocationId(systemClock.now(), systemClock.randomText(8));
+  const asking = asksHost ? { asksHost: true as const } : {};
+  const request = {
+    id,
+    method: { kind: "additional-props" },
+    secrets: [],
+    dataStores: [],
+    endpoint: ENDPOINT,
+    deadlineMs: timeoutMs,
+    ...values,
+    ...asking,
+  } as const;
+  return unit.call(request, { log: () => {}, respond: () => {} });
+}
+
+/** Apps have an account in any case: most tests have no need of one. */
+function propsOf(declared: readonly PropDeclaration[], { props = {}, accounts = {} }: LoadOptions): JsonObject {
+  const apps = declared.flatMap(({ kind, name }) => (kind === "app" ? [name] : []));
+  for (const name of Object.keys(accounts)) {
+    if (!apps.includes(name))
+      throw new PdError("PD_BAD_INPUT", `Cannot give ${name} an account: it is no prop of the type app`, {
+        fix: apps.length === 0 ? "Leave out accounts" : `Those are: ${apps.join(", ")}`,
+      });
+  }
+  return { ...Object.fromEntries(apps.map((name) => [name, name])), ...objectOf(props) };
+}
+
+function objectOf(values: Readonly<Record<string, unknown>>): JsonObject {
+  const value = jsonOf(values);
+  return isJsonObject(value) ? value : {};
+}
+
+function accountNamed(app: string, name: string): Account {
+  return { id: `apn_${name}`, name, app, credentials: {}, createdAt: 0, updatedAt: 0, revision: 1 };
+}
+
+/** What a call gets in place of the account. */
+function withAccountFields(declared: readonly PropDeclaration[], configured: JsonObject, accounts: NonNullable<LoadOptions["accounts"]>): JsonObject {
+  const fields = declared.flatMap(({ kind, name }) => (kind === "app" ? [[name, { ...accounts[name] }] as const] : []));
+  return { ...configured, ...Object.fromEntries(fields) };
+}
+
+function theAnswerer(answerer: Answerer | undefined): Answerer {
+  if (answerer === undefined) throw new Error("nobody in this test answers for third parties here");
+  return answerer;
+}

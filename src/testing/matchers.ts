@@ -1,0 +1,36 @@
+import { isRecord } from "../domain/json.ts";
+import type { RunResult } from "./test-source.ts";
+
+/** What a matcher is called with, in vitest and jest. */
+interface MatcherContext {
+  readonly equals: (left: unknown, right: unknown) => boolean;
+}
+
+interface Verdict {
+  readonly pass: boolean;
+  readonly message: () => string;
+}
+
+/** `expect.extend(matchers)`: an object is compared by the members that are given. */
+export const matchers = {
+  /** One of the kept events is this, or has these members. */
+  toHaveEmitted(this: MatcherContext, result: Pick<RunResult, "kept">, expected: unknown): Verdict {
+    const events = result.kept.map(({ event }) => event);
+    return verdict("kept an event like", { all: events, expected, pass: events.some((event) => fits(this, event, expected)) });
+  },
+  /** It answered the request like this: `{ status, headers, body }`, or some of these. */
+  toHaveResponded(this: MatcherContext, result: Pick<RunResult, "responses">, expected: unknown): Verdict {
+    return verdict("answered", { all: result.responses, expected, pass: result.responses.some((one) => fits(this, one, expected)) });
+  },
+};
+
+function verdict(what: string, { all, expected, pass }: { all: readonly unknown[]; expected: unknown; pass: boolean }): Verdict {
+  const text = (value: unknown): string => JSON.stringify(value) ?? "undefined";
+  return { pass, message: () => `the run should ${pass ? "not " : ""}have ${what} ${text(expected)}; there were ${all.length}: ${all.map(text).join(", ")}` };
+}
+
+/** A matcher of the test framework within `expected` decides by itself. */
+function fits(context: MatcherContext, value: unknown, expected: unknown): boolean {
+  if (!isRecord(expected) || "asymmetricMatch" in expected || !isRecord(value)) return context.equals(value, expected);
+  return Object.entries(expected).every(([name, part]) => fits(context, value[name], part));
+}

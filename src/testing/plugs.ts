@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { NpmResolver } from "../code/npm-resolver.ts";
+import { npmWithin } from "../code/walled-npm.ts";
+import { type Settings, readSettings } from "../config.ts";
+import type { PackageResolver } from "../ports/package-resolver.ts";
+import type { Runner } from "../ports/runner.ts";
+import { copyEntry } from "../sandbox/own-entry.ts";
+import { ProcessRunner } from "../sandbox/process-runner.ts";
+import { openEnclosure } from "../sandbox/wall.ts";
+import { systemClock } from "../system/clock.ts";
+import { makeHome } from "../system/home-folder.ts";
+import { silentLog } from "../system/log.ts";
+import { programFile } from "../system/program-files.ts";
+import { InProcessRunner } from "./in-process-runner.ts";
+
+/** Where a component runs: in this process, where a debugger sees it, or enclosed in one of its own as on a server. */
+export type Place = "in-process" | "sandbox";
+
+/** Aborts when the process of the tests ends. */
+const over = new AbortController();
+
+function settings(): Settings {
+  return readSettings({ flags: {}, environment: process.env, file: {} });
+}
+
+/** Packages are installed once for all tests of this machine, beside those of its server. */
+let resolver: Promise<NpmResolver> | undefined;
+
+async function openResolver(): Promise<NpmResolver> {
+  const { home, sandboxUse, memoryMb, componentNetwork, allowScripts } = settings();
+  const root = await makeHome(join(home, "testing"));
+  const places = { entry: await copyEntry(programFile("child.cjs"), root), runFolder: join(root, "run"), packagesFolder: join(root, "packages") };
+  const enclosure = await openEnclosure(sandboxUse, { ...places, memoryMb, network: componentNetwork });
+  const npm = npmWithin(enclosure, join(root, "npm-cache"));
+  return NpmResolver.open({ folder: places.packagesFolder, npm, allowScripts, clock: systemClock, signal: over.signal, prefersInstalled: true });
+}
+
+export const packages: PackageResolver = {
+  async resolve(specs, lock) {
+    if (specs.length === 0) return { lock };
+    return (await (resolver ??= openResolver())).resolve(specs, lock);
+  },
+  locate: (folder) => join(settings().home, "testing", "packages", folder),
+};
+
+const runners = new Map<Place, Promise<Runner & AsyncDisposable>>();
+
+/** One runner of each kind for the process of the tests. */
+export function runnerFor(place: Place): Promise<Runner & AsyncDisposable> {
+  const found = runners.get(place) ?? (place === "sandbox" ? startSandbox() : Promise.resolve(new InProcessRunner()));
+  runners.set(place, found);
+  return found;
+}
+
+async function startSandbox(): Promise<Runner & AsyncDisposable> {
+  const { sandboxUse, memoryMb, componentNetwork, allowAddons, home } = settings();
+  const root = await mkdtemp(join(tmpdir(), "headwater-testing-"));
+  const places = { entry: await copyEntry(programFile("child.cjs"), root), runFolder: join(root, "run"), packagesFolder: join(home, "testing", "packages") };
+  await makeHome(places.packagesFolder);
+  const enclosure = await openEnclosure(sandboxUse, { ...places, memoryMb, network: componentNetwork });
+  const runner = await ProcessRunner.start({
+    ...places,
+    enclosure,
+    memoryMb,
+    allowAddons,
+    apiUrl: () => "http://127.0.0.1:1",
+    clock: systemClock,
+    log: silentLog,
+  });
+  const clear = (): Promise<void> => rm(root, { recursive: true, force: true });
+  return {
+    start: (code, events) => runner.start(code, events),
+    prepare: () => {},
+    [Symbol.asyncDispose]: async () => {
+      await runner[Symbol.asyncDispose]();
+      await clear();
+    },
+  };
+}
+
+/** Ends what tests have started; the next test starts it anew. */
+export async function closeAll(): Promise<void> {
+  const open = [...runners.values()];
+  runners.clear();
+  for (const runner of open) await (await runner)[Symbol.asyncDispose]();
+}

@@ -1,0 +1,74 @@
+import { isRecord } from "../domain/json.ts";
+import { type JsonValue, isJsonValue } from "../domain/json.ts";
+import { PdError } from "../domain/errors.ts";
+import type { PropDeclaration } from "../domain/props/kinds.ts";
+import type { Schedule } from "../domain/schedule.ts";
+import type { HttpTrigger, Trigger } from "../domain/trigger.ts";
+
+/** A request to the source's endpoint. */
+export interface TestRequest {
+  /** GET, or POST when there is a body. */
+  readonly method?: string;
+  readonly path?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A text is sent as it is, anything else as JSON. */
+  readonly body?: unknown;
+}
+
+/** Why a source runs: a request, a planned time, or an event that is handed to `run` as it is (as by hand). */
+export type RunInput =
+  | { readonly http: TestRequest; readonly timer?: never; readonly event?: never }
+  | { readonly timer: { readonly prop?: string; readonly at?: number | Date }; readonly http?: never; readonly event?: never }
+  | { readonly event: unknown; readonly http?: never; readonly timer?: never };
+
+export interface InputContext {
+  readonly props: readonly PropDeclaration[];
+  readonly endpoint: string;
+  /** Epoch ms. */
+  readonly now: number;
+  readonly scheduleOf: (prop: string) => Schedule;
+}
+
+/** The trigger that an input stands for. Throws PD_BAD_INPUT when the source has no such interface. */
+export function triggerOf(input: RunInput | undefined, { props, endpoint, now, scheduleOf }: InputContext): Trigger {
+  if (input?.http !== undefined) {
+    requireKind(props, "http");
+    return requestOf(input.http, endpoint);
+  }
+  if (input?.timer !== undefined) {
+    const prop = input.timer.prop ?? requireKind(props, "timer");
+    return { kind: "timer", prop, plannedAt: Number(input.timer.at ?? now), schedule: scheduleOf(prop) };
+  }
+  return { kind: "manual", event: jsonOf(input?.event ?? {}) };
+}
+
+function requireKind(props: readonly PropDeclaration[], kind: "http" | "timer"): string {
+  const found = props.find((prop) => prop.kind === kind);
+  if (found !== undefined) return found.name;
+  throw new PdError("PD_BAD_INPUT", `Cannot run the source by ${kind}: it declares no prop of the type $.interface.${kind}`, { fix: "run({ event })" });
+}
+
+function requestOf({ method, path = "/", query = {}, headers = {}, body }: TestRequest, endpoint: string): HttpTrigger {
+  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const isText = typeof body === "string";
+  const search = new URLSearchParams(query).toString();
+  return {
+    kind: "http",
+    method: (method ?? (body === undefined ? "GET" : "POST")).toUpperCase(),
+    path,
+    query: search,
+    url: `${endpoint}${path === "/" ? "" : path}${search === "" ? "" : `?${search}`}`,
+    headers: { ...(body === undefined || isText ? {} : { "content-type": "application/json" }), host: new URL(endpoint).host, ...given },
+    clientIp: "127.0.0.1",
+    body: body === undefined ? "" : isText ? body : JSON.stringify(body),
+    encoding: "utf8",
+  };
+}
+
+/** As it travels. Throws PD_BAD_INPUT for what JSON cannot carry. */
+export function jsonOf(value: unknown): JsonValue {
+  const travelled: unknown = JSON.parse(JSON.stringify(value) ?? "null");
+  if (isJsonValue(travelled) || isRecord(travelled)) return isJsonValue(travelled) ? travelled : {};
+  throw new PdError("PD_BAD_INPUT", "Cannot use what is no JSON");
+}

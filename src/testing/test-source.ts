@@ -1,0 +1,302 @@
+import type { DedupeCache } from "../domain/dedupe.ts";
+import { dedupe } from "../domain/dedupe.ts";
+import type { ComponentDefinition, HookName } from "../domain/component.ts";
+import { type Emit, orderEmits, parseTs } from "../domain/event.ts";
+import { PdError } from "../domain/errors.ts";
+import { invocationId } from "../domain/ids.ts";
+import {
+  type BadResponse,
+  type HttpResponse,
+  type LogLine,
+  type Method,
+  type RunResult as CallResult,
+  describeOutcome,
+  isFailed,
+  reasonOf,
+} from "../domain/invocation.ts";
+import { type JsonObject, type JsonValue, parseJson } from "../domain/json.ts";
+import { dataStoresOf, withDynamicProps } from "../domain/props/declared-props.ts";
+import type { PropDeclaration } from "../domain/props/kinds.ts";
+import { type Schedule, nextInstant, parseTimer } from "../domain/schedule.ts";
+import type { Unit } from "../ports/runner.ts";
+import { Answerer, type Outside, type OutsideCall } from "./outside.ts";
+import { type RunInput, jsonOf, triggerOf } from "./run-input.ts";
+
+/** What a component has emitted. */
+export interface Emitted {
+  readonly event: unknown;
+  readonly id?: string | number;
+  readonly summary?: string;
+  /** Epoch ms. */
+  readonly ts?: number;
+  /** Channel. */
+  readonly name?: string;
+}
+
+export interface Line {
+  readonly level: LogLine["level"];
+  readonly text: string;
+}
+
+/** What one run, or one hook, has done. */
+export interface RunResult {
+  /** All that it emitted, the oldest first. */
+  readonly emits: readonly Emitted[];
+  /** What dedupe has kept: these are the events. */
+  readonly kept: readonly Emitted[];
+  /** What dedupe has dropped, and why. */
+  readonly dropped: readonly (Emitted & { readonly reason: string })[];
+  /** What it answered by `this.http.respond`; JSON is read. */
+  readonly responses: readonly { readonly status: number; readonly headers: HttpResponse["headers"]; readonly body: unknown }[];
+  readonly logs: readonly Line[];
+  /** `this.db` afterwards. */
+  readonly state: JsonObject;
+  /** What it asked of third parties. */
+  readonly calls: readonly OutsideCall[];
+  /** What `run` has returned. */
+  readonly returned: unknown;
+}
+
+/** A run that has thrown; what it did until then is its `result`. */
+export class RunFailed extends Error {
+  readonly result: RunResult;
+
+  constructor(message: string, { stack, result }: { stack?: string | undefined; result: RunResult }) {
+    super(message);
+    this.name = "RunFailed";
+    this.result = result;
+    if (stack !== undefined) this.stack = stack;
+  }
+}
+
+export interface Loaded {
+  readonly definition: ComponentDefinition;
+  /** Starts the code with this state. */
+  readonly start: (state: Readonly<Record<string, string>>, answer: () => Answerer | undefined) => Promise<Unit>;
+  readonly configured: JsonObject;
+  readonly dynamicProps: readonly PropDeclaration[];
+  readonly db: JsonObject;
+  readonly outside: Outside;
+  /** Epoch ms; absent: the real time. */
+  readonly now: number | undefined;
+  readonly timeoutMs: number;
+}
+
+export const ENDPOINT = "https://endpoint.test/source";
+const MOST_INSTANTS = 10_000;
+
+/** A component under test: its state and its dedupe memory last from run to run. */
+export class TestSource {
+  readonly #loaded: Loaded;
+  readonly #state = new Map<string, string>();
+  readonly #props: readonly PropDeclaration[];
+  #cache: DedupeCache = {};
+  #unit: Promise<Unit> | undefined;
+  #answerer: Answerer | undefined;
+  #outside: Outside;
+  #now: number | undefined;
+  /** When the timers began to count, epoch ms. */
+  readonly #since: number;
+  #count = 0;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(loaded: Loaded) {
+    this.#loaded = loaded;
+    this.#outside = loaded.outside;
+    this.#now = loaded.now;
+    this.#since = this.now;
+    this.#props = withDynamicProps(loaded.definition.props, loaded.dynamicProps);
+    for (const [key, value] of Object.entries(loaded.db)) this.#state.set(key, JSON.stringify(value));
+  }
+
+  /** Name, version, key and the rest, as the component declares them. */
+  get definition(): ComponentDefinition {
+    return this.#loaded.definition;
+  }
+
+  /** The time that the component sees, epoch ms. */
+  get now(): number {
+    return this.#now ?? Date.now();
+  }
+
+  /** `this.db`, as it is now. */
+  get state(): JsonObject {
+    return Object.fromEntries([...this.#state].map(([key, text]): [string, JsonValue] => [key, parseJson(text) ?? null]));
+  }
+
+  /** Gives `this.db` another value, as `pd db set` does; `undefined` clears the key. */
+  async setState(key: string, value: unknown): Promise<void> {
+    const text = value === undefined ? null : JSON.stringify(jsonOf(value));
+    if (text === null) this.#state.delete(key);
+    else this.#state.set(key, text);
+    const unit = await this.#unit;
+    unit?.patchState({ [key]: text }, ++this.#count);
+  }
+
+  /** From now on others answer for third parties. */
+  answerWith(outside: Outside): void {
+    this.#outside = outside;
+  }
+
+  /** From now on the component sees this time, until it is set again. No timer fires. */
+  setTime(at: number | string | Date): void {
+    this.#now = timeOf(at);
+  }
+
+  /** Moves the time on, and fires each timer at each of its times on the way; what these runs did, in order. */
+  async advance(ms: number): Promise<readonly RunResult[]> {
+    const end = this.now + ms;
+    const results: RunResult[] = [];
+    for (;;) {
+      const due = this.#nextDue(end);
+      if (due === undefined || results.length >= MOST_INSTANTS) break;
+      this.#now = due.at;
+      results.push(await this.run({ timer: due }));
+    }
+    this.#now = end;
+    return results;
+  }
+
+  /** Calls `run`. Throws RunFailed when that throws. */
+  run(input?: RunInput): Promise<RunResult> {
+    const context = { props: this.#props, endpoint: ENDPOINT, now: this.now, scheduleOf: (prop: string) => this.#scheduleOf(prop) };
+    return this.#inTurn(() => this.#call({ kind: "run", trigger: triggerOf(input, context) }));
+  }
+
+  /** Calls the hook `deploy`, which runs once when a source is deployed, before `activate`. */
+  deploy(): Promise<RunResult> {
+    return this.#hook("deploy");
+  }
+
+  activate(): Promise<RunResult> {
+    return this.#hook("activate");
+  }
+
+  deactivate(): Promise<RunResult> {
+    return this.#hook("deactivate");
+  }
+
+  /** One page of the choices of a prop. Throws PD_OPTIONS_FAILED. */
+  async options(prop: string, { page = 0, query, prevContext = {} }: { page?: number; query?: string; prevContext?: object } = {}): Promise<unknown> {
+    const context = jsonOf(prevContext);
+    const method = {
+      kind: "options",
+      prop,
+      page,
+      prevContext: typeof context === "object" && context !== null && !Array.isArray(context) ? context : {},
+      ...(query === undefined ? {} : { query }),
+    } as const;
+    const { outcome, returned } = await this.#inTurn(() => this.#ask(method, { log: () => {}, respond: () => {} }));
+    if (outcome.kind === "returned") return parseJson(returned ?? "null");
+    throw new PdError("PD_OPTIONS_FAILED", `Cannot list the options of ${prop}: ${reasonOf(outcome)}`);
+  }
+
+  /** Ends what runs it. Tests need not call it: its process ends with theirs. */
+  async close(): Promise<void> {
+    const unit = await this.#unit;
+    this.#unit = undefined;
+    unit?.kill("its test is over");
+  }
+
+  #hook(hook: HookName): Promise<RunResult> {
+    return this.#inTurn(() => this.#call({ kind: "hook", hook }));
+  }
+
+  /** One after the other, as they are asked for. */
+  #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
+    const mine = this.#turn.then(work, work);
+    this.#turn = mine.catch(() => {});
+    return mine;
+  }
+
+  async #call(method: Method): Promise<RunResult> {
+    const logs: Line[] = [];
+    const responses: (HttpResponse | BadResponse)[] = [];
+    const result = await this.#ask(method, { log: ({ level, text }) => logs.push({ level, text }), respond: (response) => responses.push(response) });
+    for (const [key, text] of Object.entries(result.stateChanges)) {
+      if (text === null) this.#state.delete(key);
+      else this.#state.set(key, text);
+    }
+    const done = this.#resultOf(result, { logs, responses });
+    if (!isFailed(result.outcome)) return done;
+    // What ended the process ends the memory of the code, not what it has stored.
+    if (result.outcome.kind !== "threw") this.#unit = undefined;
+    throw new RunFailed(describeOutcome(result.outcome), { stack: result.outcome.kind === "threw" ? result.outcome.error.stack : undefined, result: done });
+  }
+
+  async #ask(method: Method, report: { log(line: LogLine): void; respond(response: HttpResponse | BadResponse): void }): Promise<CallResult> {
+    const { configured, dynamicProps, timeoutMs } = this.#loaded;
+    this.#answerer = this.#outside === "real" ? undefined : new Answerer(this.#outside);
+    const unit = await (this.#unit ??= this.#loaded.start(Object.fromEntries(this.#state), () => this.#answerer));
+    return unit.call(
+      {
+        id: invocationId(this.now, String(++this.#count).padStart(8, "0")),
+        method,
+        configured,
+        dynamicProps,
+        secrets: [],
+        dataStores: dataStoresOf(this.#props, configured),
+        endpoint: ENDPOINT,
+        deadlineMs: timeoutMs,
+        ...(this.#answerer === undefined ? {} : { asksHost: true }),
+        ...(this.#now === undefined ? {} : { nowMs: this.#now }),
+      },
+      report,
+    );
+  }
+
+  #resultOf(result: CallResult, { logs, responses }: { logs: readonly Line[]; responses: readonly (HttpResponse | BadResponse)[] }): RunResult {
+    const judged = dedupe(this.definition.dedupe, this.#cache, orderEmits(result.emits));
+    this.#cache = judged.cache;
+    return {
+      emits: orderEmits(result.emits).map(emitted),
+      kept: judged.kept.map(emitted),
+      dropped: judged.dropped.map(({ emit, reason }) => ({ ...emitted(emit), reason })),
+      responses: responses.map(answered),
+      logs: [...logs, ...judged.warnings.map((text) => ({ level: "system" as const, text }))],
+      state: this.state,
+      calls: this.#answerer?.calls ?? [],
+      returned: result.returned === undefined ? undefined : parseJson(result.returned),
+    };
+  }
+
+  #scheduleOf(prop: string): Schedule {
+    const parsed = parseTimer(this.#loaded.configured[prop]);
+    if (typeof parsed !== "string") return parsed.schedule;
+    throw new PdError("PD_BAD_INPUT", `Cannot tell when ${prop} is due: ${parsed}`);
+  }
+
+  /** The next time of any timer, up to `end`. */
+  #nextDue(end: number): { prop: string; at: number } | undefined {
+    const timers = this.#props.filter(({ kind }) => kind === "timer");
+    const due = timers.flatMap(({ name }) => {
+      const at = nextInstant(this.#scheduleOf(name), this.#since, this.now);
+      return at === undefined || at > end ? [] : [{ prop: name, at }];
+    });
+    return due.toSorted((a, b) => a.at - b.at)[0];
+  }
+}
+
+/** Epoch ms. Throws PD_BAD_INPUT. */
+export function timeOf(at: number | string | Date): number {
+  const ms = new Date(at).getTime();
+  if (Number.isNaN(ms)) throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(at)} as a time: give epoch milliseconds, a Date or an ISO text`);
+  return ms;
+}
+
+function emitted({ payload, id, summary, ts, name }: Emit): Emitted {
+  const at = parseTs(ts);
+  return {
+    event: parseJson(payload),
+    ...(id === undefined ? {} : { id }),
+    ...(summary === undefined ? {} : { summary }),
+    ...(at === undefined ? {} : { ts: at }),
+    ...(name === undefined || name === "" ? {} : { name }),
+  };
+}
+
+function answered(response: HttpResponse | BadResponse): RunResult["responses"][number] {
+  if ("problem" in response) return { status: 500, headers: {}, body: response.problem };
+  const { status, headers, body, encoding } = response;
+  return { status, headers, body: encoding === "base64" ? Buffer.from(body, "base64") : (parseJson(body) ?? body) };
+}
