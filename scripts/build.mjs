@@ -44,6 +44,8 @@ await Promise.all([
       { in: "src/client/index.ts", out: "client" },
       { in: "src/component/index.ts", out: "component" },
       { in: "src/testing/index.ts", out: "testing" },
+      { in: "src/testing/test-hooks.ts", out: "test-hooks" },
+      { in: "src/testing/json-reporter.ts", out: "json-reporter" },
       ...commands.map((path) => ({ in: path, out: basename(path, ".ts") })),
     ],
     outdir: "dist",

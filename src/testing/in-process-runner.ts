@@ -11,15 +11,29 @@ import { currentCall } from "../sandbox/child/call.ts";
 import { ComponentHost } from "../sandbox/child/component-host.ts";
 import { captureOutput } from "../sandbox/child/console.ts";
 import type { ChildExit } from "../sandbox/child-process.ts";
+import type { Clock } from "../ports/clock.ts";
 import { ProcessUnit, type UnitProcess } from "../sandbox/process-unit.ts";
 import type { ToChild, ToHost } from "../sandbox/protocol.ts";
 import { readToHost } from "../sandbox/read-message.ts";
 import { systemClock } from "../system/clock.ts";
 
-/** Past what the test runner does with imports: these are components. */
-const importNatively: (url: string) => Promise<unknown> = new Script("(url) => import(url)", {
-  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-}).runInThisContext();
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The project's own tests load this file with a runner that does something of its own with imports; those are components. */
+const isBuilt = import.meta.url.endsWith(".js");
+const importNatively: (url: string) => Promise<unknown> = isBuilt
+  ? (url) => import(url)
+  : new Script("(url) => import(url)", { importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER }).runInThisContext();
+
+/** Deadlines of calls that are over keep no process of tests alive. */
+const unheldClock: Clock = {
+  ...systemClock,
+  sleepUntil: (at, signal) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, Math.min(at - Date.now(), LONGEST_TIMER_MS)).unref();
+      signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+    }),
+};
 
 /** What the running code belongs to: lines and errors of this process are shared by all components in it. */
 const hosts = new Map<string, ComponentHost>();
@@ -28,12 +42,11 @@ let isCapturing = false;
 function captureOnce(): void {
   if (isCapturing) return;
   isCapturing = true;
-  const own = { ...console };
-  captureOutput((level, text, rawFrom) => {
-    const host = hosts.get(currentCall.getStore()?.id ?? "");
-    if (host === undefined) own.log(text);
-    else host.log(level, text, rawFrom);
-  });
+  const hostNow = (): ComponentHost | undefined => hosts.get(currentCall.getStore()?.id ?? "");
+  captureOutput(
+    (level, text, rawFrom) => hostNow()?.log(level, text, rawFrom),
+    () => hostNow() !== undefined,
+  );
   Object.defineProperty(globalThis, "defineComponent", { value: (definition: unknown) => definition, configurable: true, writable: true });
 }
 
@@ -130,7 +143,7 @@ export class InProcessRunner implements Runner {
     const child = await InProcess.start(code);
     this.#processes.add(child);
     void child.exited.then(() => this.#processes.delete(child));
-    const settings = { clock: systemClock, memoryMb: 256, apiUrl: () => "http://127.0.0.1:1", loadDeadlineMs: 30_000 };
+    const settings = { clock: unheldClock, memoryMb: 256, apiUrl: () => "http://127.0.0.1:1", loadDeadlineMs: 30_000 };
     const loaded = await ProcessUnit.load(child, code, { events, settings });
     if ("definition" in loaded) return loaded;
     throw new PdError("PD_LOAD_FAILED", `Cannot load the component: ${describeOutcome(loaded.outcome)}`, { details: outcomeDetails(loaded.outcome) });

@@ -16,11 +16,13 @@ export interface TestRequest {
   readonly body?: unknown;
 }
 
-/** Why a source runs: a request, a planned time, or an event that is handed to `run` as it is (as by hand). */
+/** Why it runs: a request, a planned time, or an event that is handed to `run` as it is (as by hand). */
 export type RunInput =
-  | { readonly http: TestRequest; readonly timer?: never; readonly event?: never }
-  | { readonly timer: { readonly prop?: string; readonly at?: number | Date }; readonly http?: never; readonly event?: never }
-  | { readonly event: unknown; readonly http?: never; readonly timer?: never };
+  | { readonly http: TestRequest; readonly timer?: never; readonly event?: never; readonly steps?: never }
+  | { readonly timer: { readonly prop?: string; readonly at?: number | Date }; readonly http?: never; readonly event?: never; readonly steps?: never }
+  | { readonly event: unknown; readonly http?: never; readonly timer?: never; readonly steps?: never }
+  /** Of an action: what earlier steps have left. */
+  | { readonly steps: object; readonly event?: never; readonly http?: never; readonly timer?: never };
 
 export interface InputContext {
   readonly props: readonly PropDeclaration[];

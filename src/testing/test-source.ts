@@ -14,7 +14,7 @@ import {
   isFailed,
   reasonOf,
 } from "../domain/invocation.ts";
-import { type JsonObject, type JsonValue, parseJson } from "../domain/json.ts";
+import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../domain/json.ts";
 import { dataStoresOf, withDynamicProps } from "../domain/props/declared-props.ts";
 import type { PropDeclaration } from "../domain/props/kinds.ts";
 import { type Schedule, nextInstant, parseTimer } from "../domain/schedule.ts";
@@ -55,6 +55,8 @@ export interface RunResult {
   readonly calls: readonly OutsideCall[];
   /** What `run` has returned. */
   readonly returned: unknown;
+  /** What an action has left by `$.export`. */
+  readonly exports: JsonObject;
 }
 
 /** A run that has thrown; what it did until then is its `result`. */
@@ -160,7 +162,7 @@ export class TestSource {
   /** Calls `run`. Throws RunFailed when that throws. */
   run(input?: RunInput): Promise<RunResult> {
     const context = { props: this.#props, endpoint: ENDPOINT, now: this.now, scheduleOf: (prop: string) => this.#scheduleOf(prop) };
-    return this.#inTurn(() => this.#call({ kind: "run", trigger: triggerOf(input, context) }));
+    return this.#inTurn(() => this.#call(this.definition.type === "action" ? actionOf(input) : { kind: "run", trigger: triggerOf(input, context) }));
   }
 
   /** Calls the hook `deploy`, which runs once when a source is deployed, before `activate`. */
@@ -257,6 +259,7 @@ export class TestSource {
       state: this.state,
       calls: this.#answerer?.calls ?? [],
       returned: result.returned === undefined ? undefined : parseJson(result.returned),
+      exports: exportsOf(result.report),
     };
   }
 
@@ -275,6 +278,17 @@ export class TestSource {
     });
     return due.toSorted((a, b) => a.at - b.at)[0];
   }
+}
+
+/** An action is called with what steps have left. */
+function actionOf(input: RunInput | undefined): Method {
+  const steps = jsonOf(input?.steps ?? {});
+  return { kind: "action", steps: isJsonObject(steps) ? steps : {}, context: {} };
+}
+
+function exportsOf(report: string | undefined): JsonObject {
+  const told = parseJson(report ?? "");
+  return isJsonObject(told) && isJsonObject(told["exports"]) ? told["exports"] : {};
 }
 
 /** Epoch ms. Throws PD_BAD_INPUT. */

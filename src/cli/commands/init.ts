@@ -2,7 +2,7 @@ import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { slugify } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
-import { packageFile } from "../../system/program-files.ts";
+import { packageFile, packageVersion } from "../../system/program-files.ts";
 import type { CliContext } from "../context.ts";
 import { printJson, printLine } from "../reporter.ts";
 
@@ -10,6 +10,7 @@ export interface InitFlags {
   readonly db?: boolean | undefined;
   readonly http?: boolean | undefined;
   readonly timer?: boolean | undefined;
+  readonly ts?: boolean | undefined;
 }
 
 const KINDS = ["source", "action", "app", "workflow"];
@@ -22,6 +23,7 @@ export async function init(cli: CliContext, { kind, name }: { kind: string; name
     });
   const slug = slugify(name);
   if (kind === "workflow") return initWorkflow(cli, { name, slug });
+  if (flags.ts === true) return initTyped(cli, { kind, name, slug }, flags);
   const path = join(slug, kind === "app" ? `${slug}.app.mjs` : `${slug}.mjs`);
   if (await isThere(path)) throw new PdError("PD_BAD_INPUT", `Cannot write ${path}: it exists`, { fix: "Choose another name" });
   const template = await readFile(join(packageFile("templates"), `${kind}.mjs`), "utf8");
@@ -30,6 +32,39 @@ export async function init(cli: CliContext, { kind, name }: { kind: string; name
   if (cli.isJson) printJson(cli, { path });
   else printLine(cli, kind === "source" ? `Wrote ${path}; run it with: pd dev ${path}` : `Wrote ${path}`);
   return 0;
+}
+
+/** A component in TypeScript with its test; what a project needs beside it is written where there is none. */
+async function initTyped(cli: CliContext, { kind, name, slug }: { kind: string; name: string; slug: string }, flags: InitFlags): Promise<number> {
+  const path = join(slug, kind === "app" ? `${slug}.app.ts` : `${slug}.ts`);
+  if (await isThere(path)) throw new PdError("PD_BAD_INPUT", `Cannot write ${path}: it exists`, { fix: "Choose another name" });
+  const test = kind === "app" ? [] : [[`${kind}.test.ts`, join(slug, `${slug}.test.ts`)] as const];
+  await mkdir(slug, { recursive: true });
+  for (const [from, to] of [[`${kind}.ts`, path], ["tsconfig.json", join(slug, "tsconfig.json")], ...test] as const) {
+    const template = await readFile(join(packageFile("templates"), from), "utf8");
+    if (!(await isThere(to))) await writeFile(to, fill(template, { name, slug, parts: chosenParts(kind, flags) }));
+  }
+  const manifest = join(slug, "package.json");
+  if (!(await isThere(manifest))) await writeFile(manifest, `${JSON.stringify(await projectManifest(slug), null, 2)}\n`);
+  if (cli.isJson) printJson(cli, { path });
+  else
+    printLine(
+      cli,
+      `Wrote ${path}${kind === "app" ? "" : `; run it with: pd dev ${path}, and its test with: pd test ${slug}`}\nFor types in your editor: cd ${slug} && npm install`,
+    );
+  return 0;
+}
+
+/** What an editor wants for its types; the component and its test run without. */
+async function projectManifest(slug: string): Promise<object> {
+  const version = await packageVersion();
+  return {
+    name: slug,
+    private: true,
+    type: "module",
+    scripts: { test: "pd test" },
+    devDependencies: { headwater: `^${version}`, typescript: "^5.9.0", "@types/node": "^20.19.0" },
+  };
 }
 
 /** `workflow.yaml`, and a code step of its own folder. */
@@ -64,14 +99,15 @@ function chosenParts(kind: string, { db, http, timer }: InitFlags): ReadonlySet<
   return new Set(chosen.length === 0 && kind === "source" ? ["timer"] : chosen);
 }
 
-/** Lines that end in `// if: part` stay, without the mark, when one of the parts is chosen. */
+/** Lines that end in `// if: part` stay, without the mark, when one of the parts is chosen, and those in `// unless: part` when it is not. */
 function fill(template: string, { name, slug, parts }: { name: string; slug: string; parts: ReadonlySet<string> }): string {
   return template
     .split("\n")
     .flatMap((line) => {
-      const mark = / *\/\/ if: ([a-z|]+)$/.exec(line);
+      const mark = / *\/\/ (if|unless): ([a-z|]+)$/.exec(line);
       if (mark === null) return [line];
-      return (mark[1] ?? "").split("|").some((part) => parts.has(part)) ? [line.slice(0, mark.index)] : [];
+      const isChosen = (mark[2] ?? "").split("|").some((part) => parts.has(part));
+      return isChosen === (mark[1] === "if") ? [line.slice(0, mark.index)] : [];
     })
     .join("\n")
     .replaceAll("__NAME__", name.replaceAll(/["\\]/g, ""))

@@ -55,7 +55,12 @@ export function deployCommands(program: Command, run: Run): void {
     .option("--db", "With a key-value store")
     .option("--http", "Triggered by HTTP")
     .option("--timer", "Triggered by a timer")
+    .option("--ts", "In TypeScript, with a test and a tsconfig.json")
     .action((kind, name, flags, command) => run(command, async (cli) => (await import("../commands/init.ts")).init(cli, { kind, name }, flags)));
+  program
+    .command("test [paths...]")
+    .description("Run the tests of components: files named *.test.ts, .mts, .mjs or .js, here or in these folders")
+    .action((paths, _flags, command) => run(command, async (cli) => (await import("../commands/test.ts")).test(cli, paths)));
 }
 
 export function readCommands(program: Command, run: Run): void {

@@ -6,15 +6,20 @@ export type LineSink = (level: LogLevel, text: string, rawFrom?: string) => void
 
 const LEVELS = ["debug", "info", "log", "warn", "error"] as const;
 
-/** Sends what the component prints to the sink: console levels with their position, direct writes as they are. */
-export function captureOutput(sink: LineSink): void {
+/**
+ * Sends what the component prints to the sink: console levels with their position, direct writes as they are.
+ * `isCaptured`: false for what others in this process print, which goes where it would have gone.
+ */
+export function captureOutput(sink: LineSink, isCaptured: () => boolean = () => true): void {
   let indent = "";
+  const own = { ...console };
   const print = (level: LogLevel, values: readonly unknown[]): void => {
     const text = format(...values);
     sink(level, indent === "" ? text : indent + text.replaceAll("\n", `\n${indent}`), callerLine());
   };
-  for (const level of LEVELS) console[level] = (...values: unknown[]) => print(level, values);
+  for (const level of LEVELS) console[level] = (...values: unknown[]) => (isCaptured() ? print(level, values) : own[level](...values));
   console.trace = (...values: unknown[]) => {
+    if (!isCaptured()) return own.trace(...values);
     const stack = new Error(format(...values)).stack ?? "";
     print("trace", [
       stack
@@ -25,15 +30,17 @@ export function captureOutput(sink: LineSink): void {
     ]);
   };
   console.group = (...values: unknown[]) => {
+    if (!isCaptured()) return own.group(...values);
     if (values.length > 0) print("log", values);
     indent += "  ";
   };
   console.groupCollapsed = console.group;
   console.groupEnd = () => {
+    if (!isCaptured()) return own.groupEnd();
     indent = indent.slice(2);
   };
-  captureStream("stdout", sink);
-  captureStream("stderr", sink);
+  captureStream("stdout", sink, isCaptured);
+  captureStream("stderr", sink, isCaptured);
 }
 
 /** The frame that called console.x: two above this function. */
@@ -46,7 +53,7 @@ function callerLine(): string | undefined {
 }
 
 /** Patched when it is first asked for: opening the stream costs time that most components never need. */
-function captureStream(name: "stdout" | "stderr", sink: LineSink): void {
+function captureStream(name: "stdout" | "stderr", sink: LineSink, isCaptured: () => boolean): void {
   const original = Object.getOwnPropertyDescriptor(process, name);
   Object.defineProperty(process, name, {
     configurable: true,
@@ -54,7 +61,9 @@ function captureStream(name: "stdout" | "stderr", sink: LineSink): void {
     get() {
       if (original !== undefined) Object.defineProperty(process, name, original);
       const stream = process[name];
+      const write = stream.write.bind(stream);
       stream.write = (chunk: unknown, ...rest: unknown[]): boolean => {
+        if (!isCaptured()) return Reflect.apply(write, undefined, [chunk, ...rest]) === true;
         const text = typeof chunk === "string" ? chunk : chunk instanceof Uint8Array ? Buffer.from(chunk).toString("utf8") : String(chunk);
         sink(name, text.endsWith("\n") ? text.slice(0, -1) : text);
         const done = rest.find((value) => typeof value === "function");

@@ -1,0 +1,22 @@
+import { isRecord } from "../domain/json.ts";
+
+/** Of Node's test runner, as `pd test --json` uses it: one JSON value when all tests have run. */
+// oxlint-disable-next-line import/no-default-export -- the runner asks for it
+export default async function* jsonReporter(events: AsyncIterable<{ readonly type: string; readonly data?: unknown }>): AsyncGenerator<string> {
+  const tests: object[] = [];
+  for await (const { type, data } of events) {
+    if ((type !== "test:pass" && type !== "test:fail") || !isRecord(data)) continue;
+    const details = isRecord(data["details"]) ? data["details"] : {};
+    // A file is a test of its own to the runner.
+    if (details["type"] === "suite" || data["name"] === data["file"]) continue;
+    const failure = isRecord(details["error"]) || details["error"] instanceof Error ? { error: messageOf(details["error"]) } : {};
+    tests.push({ name: data["name"], file: data["file"], passed: type === "test:pass", duration_ms: details["duration_ms"], ...failure });
+  }
+  yield `${JSON.stringify({ tests })}\n`;
+}
+
+function messageOf(error: unknown): string {
+  const cause = isRecord(error) && "cause" in error ? error["cause"] : undefined;
+  const told = cause instanceof Error ? cause : error;
+  return told instanceof Error ? told.message : String(told);
+}
