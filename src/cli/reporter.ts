@@ -69,18 +69,41 @@ export function isWrongUsage(thrown: unknown): boolean {
   return thrown instanceof PdError && thrown.code === "PD_BAD_INPUT" && thrown.details === undefined;
 }
 
-/** Columns under upper-case headers, as wide as they need to be. */
-export function table(headers: readonly string[], rows: readonly (readonly string[])[]): string {
+/** Columns under upper-case headers, as wide as they need to be, and together no wider than `most`. */
+export function table(headers: readonly string[], rows: readonly (readonly string[])[], most = Number.POSITIVE_INFINITY): string {
   const lines = [headers.map((header) => header.toUpperCase()), ...rows];
-  const widths = headers.map((_header, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
+  const wanted = headers.map((_header, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
+  const widths = fittedWidths(wanted, most - GAP.length * (headers.length - 1));
   return lines
     .map((line) =>
       line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
+        .map((cell, column) => cut(cell, widths[column] ?? 0).padEnd(widths[column] ?? 0))
+        .join(GAP)
         .trimEnd(),
     )
     .join("\n");
+}
+
+const GAP = "  ";
+/** A column that is cut shows so much. */
+const LEAST_WIDTH = 6;
+
+/** The last column gives way first, then whichever is the widest. */
+function fittedWidths(wanted: readonly number[], most: number): readonly number[] {
+  const widths = [...wanted];
+  const over = (): number => widths.reduce((sum, width) => sum + width, 0) - most;
+  const last = widths.length - 1;
+  widths[last] = Math.max(Math.min(widths[last] ?? 0, LEAST_WIDTH), (widths[last] ?? 0) - Math.max(0, over()));
+  while (over() > 0) {
+    const widest = widths.indexOf(Math.max(...widths));
+    if ((widths[widest] ?? 0) <= LEAST_WIDTH) break;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  return widths;
+}
+
+function cut(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 }
 
 interface Listing<Item> {
@@ -100,6 +123,7 @@ export function printRecords<Item extends Printable>(cli: CliContext, records: r
       table(
         columns,
         records.map((record) => cells(record).map((cell) => String(cell ?? ""))),
+        cli.stdout.isTTY === true ? cli.stdout.columns : undefined,
       ),
     );
   return 0;

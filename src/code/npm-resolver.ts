@@ -25,6 +25,9 @@ export interface NpmResolverSettings {
 
 /** The registry is asked once for what several sources want at about the same time; `latest` is always asked for. */
 const ANSWER_HOLDS_MS = 60_000;
+/** npm's own pauses add up to a minute before it says that nobody answers. */
+const ONLINE = ["--fetch-retries=2", "--fetch-retry-mintimeout=200", "--fetch-retry-maxtimeout=500"];
+const OFFLINE = ["--offline"];
 const PARTIAL = ".partial-";
 const MOST_MANIFEST_BYTES = 1_000_000;
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
@@ -68,9 +71,15 @@ export class NpmResolver implements PackageResolver {
     const here = prefersInstalled ? await this.#installedSet(specs, lock) : undefined;
     if (here !== undefined) return { folder: this.#folderName(here), lock: { ...lock, ...here } };
     const installed = await this.#installOnce(specs, wanted).catch(async (error: unknown) => {
-      const substitute = isOffline(error) ? await this.#installedSet(specs, lock) : undefined;
-      if (substitute === undefined) throw error;
-      return substitute;
+      if (!isOffline(error)) throw error;
+      const substitute = await this.#installedSet(specs, lock);
+      // What npm has fetched before, for whatever else, lies in its cache.
+      return (
+        substitute ??
+        this.#installOnce(specs, wanted, OFFLINE).catch(() => {
+          throw error;
+        })
+      );
     });
     // A pin stays although its import is away for a while.
     return { folder: this.#folderName(installed), lock: { ...lock, ...installed } };
@@ -98,24 +107,27 @@ export class NpmResolver implements PackageResolver {
   }
 
   /** Two components that want the same at once wait for one install. */
-  #installOnce(specs: readonly PackageSpec[], wanted: ReadonlyMap<string, string | undefined>): Promise<PackageLock> {
+  #installOnce(specs: readonly PackageSpec[], wanted: ReadonlyMap<string, string | undefined>, network: readonly string[] = ONLINE): Promise<PackageLock> {
     const ranges = Object.fromEntries(specs.map(({ name, range }) => [name, wanted.get(name) ?? range ?? "latest"]));
-    const key = JSON.stringify(ranges);
+    const key = JSON.stringify([ranges, network]);
     const running = this.#installs.get(key);
     if (running !== undefined) return running;
-    const install = this.#install(ranges, specs).finally(() => this.#installs.delete(key));
+    const install = this.#install(ranges, { specs, network }).finally(() => this.#installs.delete(key));
     this.#installs.set(key, install);
     return install;
   }
 
-  async #install(ranges: Readonly<Record<string, string>>, specs: readonly PackageSpec[]): Promise<PackageLock> {
+  async #install(
+    ranges: Readonly<Record<string, string>>,
+    { specs, network }: { specs: readonly PackageSpec[]; network: readonly string[] },
+  ): Promise<PackageLock> {
     const { folder, npm, allowScripts, clock, signal } = this.#settings;
     const partial = join(folder, `${PARTIAL}${process.pid}-${clock.randomText(12)}`);
     await mkdir(partial);
     try {
       await writeFile(join(partial, "package.json"), JSON.stringify({ private: true, dependencies: ranges }));
       const settings = { folder: partial, signal, timeoutMs: INSTALL_TIMEOUT_MS };
-      const { code, output } = await npm.run(["install", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error"], settings);
+      const { code, output } = await npm.run(["install", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error", ...network], settings);
       if (code !== 0) throw installError(output, specs);
       const list = await readInstalledList(partial);
       await refuseForeign(partial, list, specs);

@@ -219,6 +219,32 @@ describe("pd", () => {
     await run;
   });
 
+  it.each(["webhooks", "subscriptions", "accounts", "keys", "stores", "registry"])("lists %s when nothing else is said", async (noun) => {
+    const home = await PdHome.inProcess();
+    const [alone, listed] = [await home.pd(noun, "--json"), await home.pd(noun, "list", "--json")];
+    expect([alone.code, alone.stdout]).toEqual([0, listed.stdout]);
+    expect(Array.isArray(JSON.parse(alone.stdout))).toBe(true);
+  });
+
+  it("finds a source by its name, tells candidates, and the nearest of what there is not", async () => {
+    const home = await PdHome.inProcess();
+    const file = await home.file("named.mjs", 'export default { name: "My Source", version: "1", run() { this.$emit(1, { summary: "one" }); } };');
+    await home.pd("deploy", file);
+    expect((await home.pd("run", "My Source")).code).toBe(0);
+    expect((await home.pd("events", "my source")).stdout).toBe("1\n");
+    expect((await home.pd("describe", "my-sourse")).stderr).toContain('"my-sourse": no source has this id, slug or name (did you mean my-source?)');
+    await home.pd("deploy", file);
+    const refused = await home.pd("logs", "My Source", "--no-follow");
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /2 have the name "My Source": my-source-2 \(dc_\w+\), my-source \(dc_\w+\)|2 have the name "My Source": my-source \(dc_\w+\), my-source-2 \(dc_\w+\)/,
+      ),
+    ]);
+    expect((await home.pd("delete", "my-source-2")).code).toBe(0);
+    expect((await home.pd("logs", "My Source", "--no-follow")).code).toBe(0);
+  });
+
   it("deploys raw code from a URL, and says why it cannot", async () => {
     const base = await startHttpServer((request, response) => {
       response.statusCode = request.url === "/good.mjs" ? 200 : 404;

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { bareNpm } from "../../src/code/npm-command.ts";
 import { NpmResolver } from "../../src/code/npm-resolver.ts";
@@ -124,6 +124,16 @@ describe("packages", () => {
     const source = await again.deploy(using("ms"));
     expect((await source.run())["outcome"]).toBe("returned");
     await expect(again.deploy(using("is-number"))).rejects.toMatchObject({ code: "PD_PACKAGES_UNREACHABLE" });
+  });
+
+  it("that were fetched for another set come from the cache while the registry cannot be reached, and the refusal is told at once", async () => {
+    const server = await TestServer.start();
+    await server.deploy(`import ms from "ms@2.1.3"; import odd from "is-odd@3.0.1"; ${using("is-number@7.0.0")}`);
+    vi.stubEnv("npm_config_registry", "http://127.0.0.1:9");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const source = await server.deploy(using("ms@2.1.3"));
+    expect((await source.run())["outcome"]).toBe("returned");
+    await expect(server.deploy(using("left-pad"))).rejects.toMatchObject({ code: "PD_PACKAGES_UNREACHABLE" });
   });
 
   it("whose install was killed leave nothing half done", async () => {

@@ -16,7 +16,7 @@ export function accountCommands(program: Command, run: Run): void {
 
 function keyCommands(keys: Command, run: Run): void {
   keys
-    .command("list")
+    .command("list", { isDefault: true })
     .description("List named keys")
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/keys.ts")).list(cli)));
   keys
@@ -68,7 +68,7 @@ function connectCommands(accounts: Command, run: Run): void {
 
 function keptCommands(accounts: Command, run: Run): void {
   accounts
-    .command("list [app]")
+    .command("list [app]", { isDefault: true })
     .description("List accounts, of one app or all")
     .action((app, _flags, command) => run(command, async (cli) => (await import("../commands/accounts.ts")).list(cli, app)));
   accounts

@@ -27,7 +27,7 @@ export function componentCommands(program: Command, run: Run): void {
 
 function registryCommands(registry: Command, run: Run): void {
   registry
-    .command("list")
+    .command("list", { isDefault: true })
     .description("List registries, in the order in which they are asked")
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/registry.ts")).list(cli)));
   registry
@@ -53,7 +53,7 @@ function registryCommands(registry: Command, run: Run): void {
 
 function storeCommands(stores: Command, run: Run): void {
   stores
-    .command("list")
+    .command("list", { isDefault: true })
     .description("List data stores")
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).list(cli)));
   stores

@@ -22,7 +22,7 @@ export function webhookCommands(program: Command, run: Run): void {
 
 function keptWebhooks(webhooks: Command, run: Run): void {
   webhooks
-    .command("list")
+    .command("list", { isDefault: true })
     .description("List webhooks")
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).list(cli)));
   webhooks
@@ -65,7 +65,7 @@ function changedWebhooks(webhooks: Command, run: Run): void {
 
 function subscriptionCommands(subscriptions: Command, run: Run): void {
   subscriptions
-    .command("list")
+    .command("list", { isDefault: true })
     .description("List subscriptions")
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/subscriptions.ts")).list(cli)));
   subscriptions
