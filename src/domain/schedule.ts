@@ -126,3 +126,20 @@ function spanOf(instants: readonly number[]): Omit<MissedInstants, "isAll"> {
 export function scheduleInput(schedule: Schedule): { intervalSeconds?: number; cron?: string; timezone?: string } {
   return schedule.kind === "interval" ? { intervalSeconds: schedule.seconds } : { cron: schedule.expression, timezone: schedule.timezone };
 }
+
+const UNITS = [
+  { name: "day", seconds: 86_400 },
+  { name: "hour", seconds: 3600 },
+  { name: "minute", seconds: 60 },
+  { name: "second", seconds: 1 },
+] as const;
+
+/** `every hour`, `every 15 minutes`, `cron 0 9 * * 1 (Europe/Berlin)`. */
+export function describeSchedule(schedule: Schedule): string {
+  if (schedule.kind === "cron") return `cron ${schedule.expression} (${schedule.timezone})`;
+  const { seconds } = schedule;
+  const unit = UNITS.find((one) => seconds % one.seconds === 0);
+  if (unit === undefined) return `every ${seconds} seconds`;
+  const count = seconds / unit.seconds;
+  return count === 1 ? `every ${unit.name}` : `every ${count} ${unit.name}s`;
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { HOURLY, type Schedule, countInstants, nextInstant, parseTimer } from "../../src/domain/schedule.ts";
+import { HOURLY, type Schedule, countInstants, describeSchedule, nextInstant, parseTimer } from "../../src/domain/schedule.ts";
 
 const at = (text: string): number => Date.parse(text);
 const cron = (expression: string, timezone: string): Schedule => ({ kind: "cron", expression, timezone });
@@ -38,6 +38,23 @@ describe("a timer's value", () => {
     ["hourly", 'wants { intervalSeconds } or { cron, timezone? }, not "hourly"'],
   ])("is refused when it is %j", (given, problem) => {
     expect(parseTimer(given)).toContain(problem);
+  });
+});
+
+describe("a schedule in words", () => {
+  it.each([
+    [3600, "every hour"],
+    [900, "every 15 minutes"],
+    [60, "every minute"],
+    [1, "every second"],
+    [90, "every 90 seconds"],
+    [172_800, "every 2 days"],
+  ])("of %i s is %s", (seconds, words) => {
+    expect(describeSchedule({ kind: "interval", seconds })).toBe(words);
+  });
+
+  it("of a cron names its timezone", () => {
+    expect(describeSchedule(cron("0 9 * * 1", "Europe/Berlin"))).toBe("cron 0 9 * * 1 (Europe/Berlin)");
   });
 });
 

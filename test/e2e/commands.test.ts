@@ -266,7 +266,9 @@ describe("pd", () => {
     await home.json("deploy", await file(1));
     await home.json("update", "v", "--code", await file(2));
     const listed = await home.pd("versions", "v");
-    expect(listed.stdout).toMatch(/^VERSION +SINCE +OF COMPONENT +CODE\n2 +\S+ +0\.0\.2 +[\da-f]{7} +runs now\n1 +\S+ +0\.0\.1 +[\da-f]{7}\n$/);
+    expect(listed.stdout).toMatch(
+      /^VERSION +SINCE +OF COMPONENT +CODE\n2 +[\d-]+ [\d:]+ [+-][\d:]+ +0\.0\.2 +[\da-f]{7} +runs now\n1 +[\d-]+ [\d:]+ [+-][\d:]+ +0\.0\.1 +[\da-f]{7}\n$/,
+    );
     const shown = await home.pd("versions", "v", "1");
     expect(shown).toMatchObject({
       code: 0,

@@ -2,7 +2,7 @@ import type { AttemptAnswer, DeliveryRecord } from "../../api/deliveries.ts";
 import { PdError } from "../../domain/errors.ts";
 import { sinceOf } from "../since.ts";
 import { type CliContext, connect } from "../context.ts";
-import { clockTime, countOf, printLine, printRecord, printRecords } from "../reporter.ts";
+import { clockTime, countOf, printLine, printRecord, printRecords, localTime } from "../reporter.ts";
 
 interface DeliveryFlags {
   readonly failed?: boolean | undefined;
@@ -29,7 +29,7 @@ async function list(cli: CliContext, webhook: string, { failed, state: given, n 
       delivery.id,
       delivery.state,
       delivery.attempt_count,
-      delivery.next_attempt_at_ms === undefined ? "" : new Date(delivery.next_attempt_at_ms).toISOString(),
+      delivery.next_attempt_at_ms === undefined ? "" : localTime(delivery.next_attempt_at_ms),
       delivery.emitter_id,
       delivery.event_name,
       JSON.stringify(delivery.event).slice(0, 60),

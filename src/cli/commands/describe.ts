@@ -1,8 +1,10 @@
 import type { SourceRecord, TimerRecord } from "../../api/sources.ts";
+import { type JsonValue, isJsonObject } from "../../domain/json.ts";
+import { describeSchedule, parseTimer } from "../../domain/schedule.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
 import { describedWorkflow } from "../workflows/workflow-text.ts";
-import { fields, printLine, printRecord } from "../reporter.ts";
+import { fields, localTime, printLine, printRecord } from "../reporter.ts";
 
 /** `pd describe <source or workflow>`. */
 export async function describe(cli: CliContext, source: string): Promise<number> {
@@ -27,11 +29,24 @@ function describedSource(record: SourceRecord): string {
     ["loaded before it", record.imports?.join(", ")],
     ["registry", registry === undefined ? undefined : `${registry.name} ${registry.package ?? registry.commit ?? ""}`.trim()],
     ...timers.map((timer): [string, string] => ["next run", nextRun(timer)]),
-    ...Object.entries(values).map(([name, value]): [string, string] => [`prop ${name}`, JSON.stringify(value)]),
+    ...Object.entries(values).map(([name, value]): [string, string] => [`prop ${name}`, valueText(record, { name, value: value ?? null })]),
   ]);
 }
 
-function nextRun({ cron, timezone = "", intervalSeconds, next_at_ms: nextAt }: TimerRecord): string {
-  const plan = cron === undefined ? `every ${intervalSeconds ?? ""} s` : `${cron} ${timezone}`;
-  return `${nextAt === undefined ? "never" : new Date(nextAt).toISOString()} (${plan})`;
+function nextRun({ cron, timezone, intervalSeconds, next_at_ms: nextAt }: TimerRecord): string {
+  const plan = scheduleText(cron === undefined ? { intervalSeconds: intervalSeconds ?? 0 } : { cron, timezone: timezone ?? "UTC" });
+  return `${nextAt === undefined ? "never" : localTime(nextAt)} (${plan})`;
+}
+
+/** What a person reads of a value; a schedule in words. */
+function valueText({ configurable_props: props }: SourceRecord, { name, value }: { name: string; value: JsonValue }): string {
+  const isTimer = props.some((prop) => prop.name === name && prop.type === "$.interface.timer");
+  return isTimer ? scheduleText(value) : JSON.stringify(value);
+}
+
+/** A schedule as the API gives it, whose parts may be null. */
+function scheduleText(value: JsonValue): string {
+  const { cron, timezone, interval_seconds: shown, intervalSeconds = shown } = isJsonObject(value) ? value : {};
+  const parsed = parseTimer(cron === undefined || cron === null ? { intervalSeconds } : { cron, ...(timezone === undefined ? {} : { timezone }) });
+  return typeof parsed === "string" ? JSON.stringify(value) : describeSchedule(parsed.schedule);
 }

@@ -1,12 +1,12 @@
 import { type CliContext, connect } from "../context.ts";
-import { printLine, printNote, printRecord, printRecords } from "../reporter.ts";
+import { localTime, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 
 /** `pd keys list`: named keys of a shared server. */
 export async function list(cli: CliContext): Promise<number> {
   const client = await connect(cli);
   return printRecords(cli, await client.keys.list(), {
     columns: ["name", "id", "may", "created"],
-    cells: ({ name, id, read_only: isReadOnly, created_at: at }) => [name, id, isReadOnly ? "read" : "read and change", new Date(at * 1000).toISOString()],
+    cells: ({ name, id, read_only: isReadOnly, created_at: at }) => [name, id, isReadOnly ? "read" : "read and change", localTime(at * 1000)],
     none: "No named keys: pd keys create <name>",
   });
 }

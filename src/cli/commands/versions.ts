@@ -3,7 +3,7 @@ import type { Client } from "../../client/client.ts";
 import { differenceOf } from "../../domain/text-difference.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
-import { printLine, printNote, printRecord, printRecords } from "../reporter.ts";
+import { localTime, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 
 /** `pd versions <source> [version] [other]`: lists the codes that it ran on; with one, how it differs from what runs now, or from another. */
 export async function versions(cli: CliContext, source: string, [number, other]: readonly (string | undefined)[]): Promise<number> {
@@ -24,7 +24,7 @@ export async function versions(cli: CliContext, source: string, [number, other]:
     columns: ["version", "since", "of component", "code", ""],
     cells: ({ number: count, since_ms: since, component_version: declared, code_hash: hash, current, same_as: sameAs }) => [
       String(count),
-      new Date(since).toISOString(),
+      localTime(since),
       declared,
       hash.slice(0, 7),
       [...(current ? ["runs now"] : []), ...(sameAs === undefined ? [] : [`as ${sameAs}`])].join(", "),
@@ -60,7 +60,7 @@ async function workflowVersions(
       columns: ["version", "since", "files", ""],
       cells: ({ number: count, since_ms: since, code_hash: hash, current, same_as: sameAs }) => [
         String(count),
-        new Date(since).toISOString(),
+        localTime(since),
         hash.slice(0, 7),
         [...(current ? ["runs now"] : []), ...(sameAs === undefined ? [] : [`as ${sameAs}`])].join(", "),
       ],

@@ -5,7 +5,7 @@ import { type JsonValue, parseJson } from "../../domain/json.ts";
 import { readText } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
-import { fields, printJson, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
+import { fields, printJson, printLine, printNote, printRecord, printRecords, localTime } from "../reporter.ts";
 
 interface NameFlags {
   readonly name?: string | undefined;
@@ -49,7 +49,7 @@ export async function show(cli: CliContext, id: string): Promise<number> {
         ["description", webhook.description],
         ["active", webhook.active ? "yes" : "no"],
         ["inactive because", webhook.inactive_reason],
-        ["failing since", webhook.failing_since_ms === undefined ? undefined : new Date(webhook.failing_since_ms).toISOString()],
+        ["failing since", webhook.failing_since_ms === undefined ? undefined : localTime(webhook.failing_since_ms)],
         ...Object.entries(webhook.deliveries).map(([state, count]): [string, string] => [state, String(count)]),
       ]),
     ),

@@ -1,5 +1,5 @@
 import type { RunRecord, RunStepRecord, StepShape, WorkflowRecord } from "../../api/workflows.ts";
-import { fields } from "../reporter.ts";
+import { fields, localTime } from "../reporter.ts";
 
 /** What `pd describe` tells of a workflow: facts, then a picture of its steps. */
 export function describedWorkflow(record: WorkflowRecord): string {
@@ -61,7 +61,7 @@ export function runLine({ id, state, version, started_at_ms: at, ended_at_ms: en
   const took = end === undefined ? "" : ` ${end - at} ms`;
   const why = failure === undefined ? (reason ?? "") : `${failure.namespace}: ${failure.message}`;
   const origin = of === undefined ? trigger.kind : `${trigger.kind}, again after ${of}`;
-  return [`${SIGNS[state]} ${state}`, new Date(at).toISOString(), id, `version ${version}`, `${origin}${took}`, why].filter((part) => part !== "").join("  ");
+  return [`${SIGNS[state]} ${state}`, localTime(at), id, `version ${version}`, `${origin}${took}`, why].filter((part) => part !== "").join("  ");
 }
 
 const STEP_SIGNS: Readonly<Record<RunStepRecord["state"], string>> = { done: "✔", failed: "✖", waiting: "◷", again: "↻", begun: "▶" };
@@ -88,6 +88,6 @@ export function stepLines({
     ...(decision === undefined ? [] : [`     ${Array.isArray(decision) ? `${decision.length} items` : `decided ${JSON.stringify(decision)}`}`]),
     ...left,
     ...(outcome === "returned" ? [] : [`     ${message}`]),
-    ...(pause === undefined ? [] : [`     waits (${pause.kind}) until ${new Date(pause.until_ms).toISOString()}`]),
+    ...(pause === undefined ? [] : [`     waits (${pause.kind}) until ${localTime(pause.until_ms)}`]),
   ];
 }
