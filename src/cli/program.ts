@@ -5,11 +5,17 @@ import { SETTINGS } from "../config.ts";
 import { accountCommands } from "./declarations/accounts.ts";
 import { componentCommands } from "./declarations/components.ts";
 import { remoteCommands } from "./declarations/remote.ts";
+import { arrangeHelp } from "./declarations/help.ts";
 import type { Run } from "./declarations/run.ts";
 import { serverCommands } from "./declarations/server.ts";
 import { deployCommands, readCommands, runCommands } from "./declarations/sources.ts";
 import { workflowCommands } from "./declarations/workflows.ts";
 import { webhookCommands } from "./declarations/webhooks.ts";
+
+/** A flag that every command has. */
+function everywhere(flags: string, about: string): Option {
+  return new Option(flags, about).helpGroup("Everywhere:");
+}
 
 export function buildProgram(run: Run): Command {
   const program = new Command("pd")
@@ -19,20 +25,22 @@ export function buildProgram(run: Run): Command {
     .helpCommand("help [command]", "Show help for a command")
     .showHelpAfterError("(pd help shows what there is)")
     .configureHelp({ showGlobalOptions: true });
-  serverCommands(program, run);
-  accountCommands(program, run);
+  // In the order in which help shows their groups.
   deployCommands(program, run);
   readCommands(program, run);
   runCommands(program, run);
   workflowCommands(program, run);
-  componentCommands(program, run);
   webhookCommands(program, run);
+  componentCommands(program, run);
+  accountCommands(program, run);
+  serverCommands(program, run);
   remoteCommands(program, run);
+  arrangeHelp(program);
   // What belongs to a group of commands knows the flags of the group.
   for (const command of program.commands) {
-    command.addOption(new Option("--home <folder>", `${SETTINGS.home.help} (PD_HOME)`));
-    if (command.name() !== "doctor") command.option("--json", "Answer with JSON on stdout");
-    command.option("-p, --profile <name>", "For the server of this profile (pd login); local is this machine's");
+    command.addOption(everywhere("--home <folder>", `${SETTINGS.home.help} (PD_HOME)`));
+    if (command.name() !== "doctor") command.addOption(everywhere("--json", "Answer with JSON on stdout"));
+    command.addOption(everywhere("-p, --profile <name>", "For the server of this profile (pd login); local is this machine's"));
   }
   return program;
 }

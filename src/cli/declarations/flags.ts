@@ -6,7 +6,11 @@ import { list } from "./run.ts";
 export function serverFlags<Declared extends CommandUnknownOpts>(command: Declared): Declared {
   for (const [name, row] of Object.entries(SETTINGS)) {
     if (name !== "home")
-      command.addOption(new Option(`--${row.flag} ${row.value}`, `${row.help} (${row.variable}, default ${row.default === "" ? "none" : row.default})`));
+      command.addOption(
+        new Option(`--${row.flag} ${row.value}`, `${row.help} (${row.variable}, default ${row.default === "" ? "none" : row.default})`).helpGroup(
+          "Of the server that it starts:",
+        ),
+      );
   }
   return command;
 }

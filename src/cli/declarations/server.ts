@@ -3,19 +3,19 @@ import { serverFlags } from "./flags.ts";
 import type { Run } from "./run.ts";
 
 export function serverCommands(program: Command, run: Run): void {
-  serverFlags(program.command("up").description("Start the server"))
-    .option("--detach", "Start it in the background")
-    .action((flags, command) => run(command, async (cli) => (await import("../commands/up.ts")).up(cli, flags)));
+  serverFlags(program.command("up").description("Start the server").option("--detach", "Start it in the background")).action((flags, command) =>
+    run(command, async (cli) => (await import("../commands/up.ts")).up(cli, flags)),
+  );
   serverFlags(program.command("serve").description("Start the server for a host that others reach; wants named keys (pd keys)")).action((_flags, command) =>
     run(command, async (cli) => (await import("../commands/up.ts")).serve(cli)),
   );
-  serverFlags(
-    program.command("doctor").description("Tell what is right and wrong with the server; with --registry, which components of a folder can be deployed here"),
-  )
+  const doctor = program
+    .command("doctor")
+    .description("Tell what is right and wrong with the server; with --registry, which components of a folder can be deployed here")
     .option("--registry <folder>", "A checkout of components")
     .option("--grep <text>", "Only those whose path or key has this text")
-    .option("--json [file]", "The report as JSON, on stdout or (of --registry) in a file")
-    .action((flags, command) => run(command, async (cli) => (await import("../commands/doctor.ts")).doctor(cli, flags)));
+    .option("--json [file]", "The report as JSON, on stdout or (of --registry) in a file");
+  serverFlags(doctor).action((flags, command) => run(command, async (cli) => (await import("../commands/doctor.ts")).doctor(cli, flags)));
   program
     .command("backup <file>")
     .description("Write everything that the server keeps to a file, as of one moment")
@@ -33,4 +33,8 @@ export function serverCommands(program: Command, run: Run): void {
     .command("status")
     .description("Tell whether a server runs")
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/status.ts")).status(cli)));
+  program
+    .command("completion <shell>")
+    .description("Print a completion script for bash, zsh or fish")
+    .action((shell, _flags, command) => run(command, async (cli) => (await import("../commands/completion.ts")).completion(cli, shell, program)));
 }

@@ -6,13 +6,13 @@ export function deployCommands(program: Command, run: Run): void {
   const dev = program
     .command("dev <component>")
     .description("Deploy a file, a component of a registry by its key, or the folder of a workflow, and update it on every save");
-  standFlags(propFlags(serverFlags(dev)))
+  const developing = standFlags(propFlags(dev))
     .option("--dc <source>", "Attach to this deployed component")
     .option("--force", "With --dc: although it is of another component")
     .option("--new", "Deploy another one, although the file is deployed already")
     .option("--name <name>", "Name of the source")
-    .option("--prompt-all", "Ask for every prop, also those that have a value")
-    .action((component, flags, command) => run(command, async (cli) => (await import("../commands/dev.ts")).dev(cli, component, flags)));
+    .option("--prompt-all", "Ask for every prop, also those that have a value");
+  serverFlags(developing).action((component, flags, command) => run(command, async (cli) => (await import("../commands/dev.ts")).dev(cli, component, flags)));
   const deploy = program.command("deploy [component]");
   standFlags(
     propFlags(
@@ -110,10 +110,6 @@ export function runCommands(program: Command, run: Run): void {
     .description("Emit a kept event once more, by its id")
     .action((source, id, _flags, command) => run(command, async (cli) => (await import("../commands/events.ts")).emitAgain(cli, source, id)));
   stateCommands(program.command("db").description("Read and write a source's store"), run);
-  program
-    .command("completion <shell>")
-    .description("Print a completion script for bash, zsh or fish")
-    .action((shell, _flags, command) => run(command, async (cli) => (await import("../commands/completion.ts")).completion(cli, shell, program)));
 }
 
 function stateCommands(db: Command, run: Run): void {

@@ -1,0 +1,39 @@
+import type { CommandUnknownOpts } from "@commander-js/extra-typings";
+import examples from "./examples.json" with { type: "json" };
+
+/** Words of a command → what it may be called with. */
+const EXAMPLES: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(examples));
+
+/** Under which heading a command stands in `pd help`. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  "Write and try": ["init", "dev", "test", "run-action", "options"],
+  "Deploy and change": ["deploy", "update", "versions", "rollback", "delete", "db"],
+  "Run and look": ["list", "describe", "events", "logs", "run", "replay", "emit", "open"],
+  Workflows: ["runs", "rerun", "retry", "resume", "cancel"],
+  "Deliver events": ["subscribe", "listen", "webhooks", "subscriptions", "deliveries"],
+  "Accounts, registries and stores": ["accounts", "registry", "stores", "publish", "unpublish"],
+  "The server": ["up", "serve", "down", "status", "doctor", "backup", "restore", "keys", "secrets", "completion"],
+  "Other servers": ["login", "logout", "push", "pull"],
+};
+
+/** Commands in groups, and two examples below the help of each. */
+export function arrangeHelp(program: CommandUnknownOpts): void {
+  for (const [heading, names] of Object.entries(GROUPS))
+    for (const name of names) program.commands.find((command) => command.name() === name)?.helpGroup(`${heading}:`);
+  for (const command of program.commands) addExamples(command, command.name());
+}
+
+function addExamples(command: CommandUnknownOpts, path: string): void {
+  command.addHelpText(
+    "after",
+    () =>
+      `\nExamples:\n${examplesOf(path)
+        .map((example) => `  ${example}`)
+        .join("\n")}`,
+  );
+  for (const child of command.commands) addExamples(child, `${path} ${child.name()}`);
+}
+
+function examplesOf(path: string): readonly string[] {
+  return EXAMPLES.get(path) ?? [];
+}
