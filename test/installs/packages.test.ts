@@ -129,7 +129,9 @@ describe("packages", () => {
   it("that were fetched for another set come from the cache while the registry cannot be reached, and the refusal is told at once", async () => {
     const server = await TestServer.start();
     await server.deploy(`import ms from "ms@2.1.3"; import odd from "is-odd@3.0.1"; ${using("is-number@7.0.0")}`);
-    vi.stubEnv("npm_config_registry", "http://127.0.0.1:9");
+    // The same registry, behind a proxy that does not answer: what is cached is known by its address.
+    for (const name of ["npm_config_proxy", "npm_config_https_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"])
+      vi.stubEnv(name, "http://127.0.0.1:9");
     onTestFinished(() => void vi.unstubAllEnvs());
     const source = await server.deploy(using("ms@2.1.3"));
     expect((await source.run())["outcome"]).toBe("returned");
