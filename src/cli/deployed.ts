@@ -6,15 +6,57 @@ import { PdError } from "../domain/errors.ts";
 /** What a command is about. */
 export type Deployed = { readonly kind: "source"; readonly record: SourceRecord } | { readonly kind: "workflow"; readonly record: WorkflowRecord };
 
-/** A source or a workflow, by id, slug or name. Throws PD_SOURCE_NOT_FOUND, or PD_WORKFLOW_NOT_FOUND for an id of one. */
-export async function findDeployed(client: Client, name: string): Promise<Deployed> {
-  if (name.startsWith("p_")) return { kind: "workflow", record: await client.workflows.get(name) };
+/**
+ * A source or a workflow, by id or slug, and only then by name. Throws PD_SOURCE_NOT_FOUND, or PD_WORKFLOW_NOT_FOUND for
+ * an id of one, and PD_AMBIGUOUS.
+ */
+export async function findDeployed(client: Client, word: string): Promise<Deployed> {
+  if (word.startsWith("p_")) return { kind: "workflow", record: await client.workflows.get(word) };
+  const source = await found(client.sources.get(word));
+  if (source.record !== undefined && isExactly(source.record, word)) return { kind: "source", record: source.record };
+  const workflow = await found(client.workflows.get(word));
+  if (workflow.record !== undefined && isExactly(workflow.record, word)) return { kind: "workflow", record: workflow.record };
+  const problem = [source.error, workflow.error].find((error) => error?.code === "PD_AMBIGUOUS");
+  if (problem !== undefined) throw problem;
+  if (source.record !== undefined && workflow.record !== undefined) throw ofBothKinds(word, [source.record, workflow.record]);
+  if (source.record !== undefined) return { kind: "source", record: source.record };
+  if (workflow.record !== undefined) return { kind: "workflow", record: workflow.record };
+  throw source.error ?? new PdError("PD_SOURCE_NOT_FOUND", `Cannot find source ${JSON.stringify(word)}`);
+}
+
+/** The same for what cannot be taken back: by id or slug alone. */
+export async function findExactly(client: Client, word: string): Promise<Deployed> {
+  const deployed = await findDeployed(client, word);
+  const { id, name_slug: slug, name } = deployed.record;
+  if (isExactly(deployed.record, word)) return deployed;
+  throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot delete ${JSON.stringify(word)}: it is no id and no slug, only the name of ${slug} (${id})`, {
+    fix: `pd delete ${slug}, if that is meant`,
+    details: { name },
+  });
+}
+
+interface Named {
+  readonly id: string;
+  readonly name_slug: string;
+}
+
+function isExactly({ id, name_slug: slug }: Named, word: string): boolean {
+  return id === word || slug === word;
+}
+
+/** What there is; what is not found, or more than one, may be of the other kind. */
+async function found<Found>(asked: Promise<Found>): Promise<{ record?: Found; error?: PdError }> {
   try {
-    return { kind: "source", record: await client.sources.get(name) };
+    return { record: await asked };
   } catch (error) {
-    if (!(error instanceof PdError) || error.code !== "PD_SOURCE_NOT_FOUND") throw error;
-    const record = await client.workflows.get(name).catch(() => undefined);
-    if (record === undefined) throw error;
-    return { kind: "workflow", record };
+    if (error instanceof PdError && ["PD_SOURCE_NOT_FOUND", "PD_WORKFLOW_NOT_FOUND", "PD_AMBIGUOUS"].includes(error.code)) return { error };
+    throw error;
   }
+}
+
+function ofBothKinds(word: string, both: readonly Named[]): PdError {
+  return new PdError(
+    "PD_AMBIGUOUS",
+    `A source and a workflow have the name ${JSON.stringify(word)}: ${both.map(({ id, name_slug: slug }) => `${slug} (${id})`).join(", ")}`,
+  );
 }

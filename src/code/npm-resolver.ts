@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { PdError } from "../domain/errors.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
@@ -48,7 +48,10 @@ export class NpmResolver implements PackageResolver {
   static async open(settings: NpmResolverSettings): Promise<NpmResolver> {
     await mkdir(settings.folder, { recursive: true, mode: 0o700 });
     await chmod(settings.folder, 0o700);
-    for (const name of await readdir(settings.folder)) if (isLeft(name)) await rm(join(settings.folder, name), { recursive: true, force: true });
+    for (const name of await readdir(settings.folder)) {
+      const path = join(settings.folder, name);
+      if (name.startsWith(PARTIAL) && (await isLeft(path))) await rm(path, { recursive: true, force: true });
+    }
     return new NpmResolver(settings);
   }
 
@@ -266,10 +269,11 @@ function installError(output: string, specs: readonly PackageSpec[]): PdError {
   return new PdError("PD_INSTALL_FAILED", `Cannot install ${names}: npm failed`, { details });
 }
 
-/** An install that nobody is at any more; another process may be at one, where tests share what they install. */
-function isLeft(name: string): boolean {
-  if (!name.startsWith(PARTIAL)) return false;
-  const pid = Number(name.slice(PARTIAL.length).split("-")[0]);
-  // The number of this process was that of an earlier one: it has begun nothing yet.
-  return pid === process.pid || !isAlive(pid);
+/** An install that nobody is at any more; another process, or another thread of this one, may be at one, where tests share what they install. */
+async function isLeft(path: string): Promise<boolean> {
+  const pid = Number(basename(path).slice(PARTIAL.length).split("-")[0]);
+  if (pid !== process.pid) return !isAlive(pid);
+  // The number of this process may have been that of an earlier one.
+  const begun = await stat(path).catch(() => undefined);
+  return begun !== undefined && begun.mtimeMs < Date.now() - process.uptime() * 1000;
 }

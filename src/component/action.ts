@@ -1,10 +1,10 @@
 import type { HttpResponse } from "./interfaces.ts";
 import type { ValuesOf } from "./props.ts";
-import type { Identity } from "./source.ts";
+import type { DynamicValues, Identity } from "./source.ts";
 import type { Unchecked } from "./unchecked.ts";
 
 /** `this` in an action or a step of a workflow. */
-export type ActionThis<Props, Methods> = ValuesOf<Props> & Methods;
+export type ActionThis<Props, Methods, Dynamic = unknown> = ValuesOf<Props> & Methods & DynamicValues<Dynamic>;
 
 /** What earlier steps have left. */
 export interface Steps {
@@ -86,7 +86,7 @@ export interface ActionInput {
   readonly $: ActionTools;
 }
 
-export interface StepDefinition<Props, Methods> extends Partial<Identity> {
+export interface StepDefinition<Props, Methods, Dynamic = unknown> extends Partial<Identity> {
   readonly type?: "action";
   readonly props?: Props;
   readonly methods?: Methods;
@@ -96,12 +96,12 @@ export interface StepDefinition<Props, Methods> extends Partial<Identity> {
     readonly readOnlyHint?: boolean;
     readonly idempotentHint?: boolean;
   };
-  additionalProps?(previous: Record<string, Unchecked>): unknown;
+  readonly additionalProps?: Dynamic & ((previous: Record<string, Unchecked>) => unknown);
   /** What it returns is `steps.<namespace>.$return_value`. */
   run(input: ActionInput): unknown;
 }
 
-export interface ActionDefinition<Props, Methods> extends StepDefinition<Props, Methods>, Identity {
+export interface ActionDefinition<Props, Methods, Dynamic = unknown> extends StepDefinition<Props, Methods, Dynamic>, Identity {
   readonly type: "action";
   readonly name: string;
   readonly version: string;

@@ -14,18 +14,18 @@ export type { OptionsContext, PropDeclaration, Props, Schedule, ValueOf, ValuesO
 export type { Dedupe, EmitMeta, Hooks } from "./source.ts";
 
 /** A source: triggered by requests, times or by hand, it emits events. */
-export function defineSource<const Declared extends Props, Methods extends object, Strategy extends Dedupe | undefined = undefined>(
-  source: SourceDefinition<Declared, Methods, Strategy> & { readonly props?: WithKnownDefinitions<Declared> } & ThisType<
-      SourceThis<Declared, Methods, Strategy>
+export function defineSource<const Declared extends Props, Methods extends object, Strategy extends Dedupe | undefined = undefined, Dynamic = unknown>(
+  source: SourceDefinition<Declared, Methods, Strategy, Dynamic> & { readonly props?: WithKnownDefinitions<Declared> } & ThisType<
+      SourceThis<Declared, Methods, Strategy, Dynamic>
     >,
-): SourceDefinition<Declared, Methods, Strategy> {
+): SourceDefinition<Declared, Methods, Strategy, Dynamic> {
   return source;
 }
 
 /** An action: runs once with what it is given, by itself or as a step of a workflow. */
-export function defineAction<const Declared extends Props, Methods extends object>(
-  action: ActionDefinition<Declared, Methods> & { readonly props?: WithKnownDefinitions<Declared> } & ThisType<ActionThis<Declared, Methods>>,
-): ActionDefinition<Declared, Methods> {
+export function defineAction<const Declared extends Props, Methods extends object, Dynamic = unknown>(
+  action: ActionDefinition<Declared, Methods, Dynamic> & { readonly props?: WithKnownDefinitions<Declared> } & ThisType<ActionThis<Declared, Methods, Dynamic>>,
+): ActionDefinition<Declared, Methods, Dynamic> {
   return action;
 }
 
@@ -39,12 +39,12 @@ export function defineApp(app: object): object {
 
 declare global {
   /** A source, an action, or a step of a workflow; needs no import. */
-  function defineComponent<const Declared extends Props, Methods extends object, Strategy extends Dedupe | undefined = undefined>(
-    source: SourceDefinition<Declared, Methods, Strategy> & { readonly type: "source"; readonly props?: WithKnownDefinitions<Declared> } & ThisType<
-        SourceThis<Declared, Methods, Strategy>
+  function defineComponent<const Declared extends Props, Methods extends object, Strategy extends Dedupe | undefined = undefined, Dynamic = unknown>(
+    source: SourceDefinition<Declared, Methods, Strategy, Dynamic> & { readonly type: "source"; readonly props?: WithKnownDefinitions<Declared> } & ThisType<
+        SourceThis<Declared, Methods, Strategy, Dynamic>
       >,
-  ): SourceDefinition<Declared, Methods, Strategy>;
-  function defineComponent<const Declared extends Props, Methods extends object>(
-    step: StepDefinition<Declared, Methods> & { readonly props?: WithKnownDefinitions<Declared> } & ThisType<ActionThis<Declared, Methods>>,
-  ): StepDefinition<Declared, Methods>;
+  ): SourceDefinition<Declared, Methods, Strategy, Dynamic>;
+  function defineComponent<const Declared extends Props, Methods extends object, Dynamic = unknown>(
+    step: StepDefinition<Declared, Methods, Dynamic> & { readonly props?: WithKnownDefinitions<Declared> } & ThisType<ActionThis<Declared, Methods, Dynamic>>,
+  ): StepDefinition<Declared, Methods, Dynamic>;
 }

@@ -6,7 +6,8 @@ export interface HttpEvent {
   readonly method: string;
   /** Behind the endpoint's address, with its slash. */
   readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
+  /** A name that comes several times has a list. */
+  readonly query: Readonly<Record<string, string | readonly string[]>>;
   /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** As it came. */

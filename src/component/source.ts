@@ -24,11 +24,17 @@ export type Emit<Strategy> = [Strategy] extends [Dedupe]
   : (event: unknown, meta?: EmitMeta) => Promise<void>;
 
 /** `this` in `run`, hooks, methods and options of a source: props, methods, `$emit`. */
-export type SourceThis<Props, Methods, Strategy> = ValuesOf<Props> &
-  Methods & {
+export type SourceThis<Props, Methods, Strategy, Dynamic = unknown> = ValuesOf<Props> &
+  Methods &
+  DynamicValues<Dynamic> & {
+    /** `run` itself: hooks may begin with a run. */
+    readonly run: (event?: unknown) => Promise<Unchecked>;
     /** Emits an event: JSON. It is stored, and delivered, once the run has ended. */
     readonly $emit: Emit<Strategy>;
   };
+
+/** Values of the props that `additionalProps` declares: nobody knows them before. */
+export type DynamicValues<Dynamic> = unknown extends Dynamic ? unknown : Readonly<Record<string, Unchecked>>;
 
 type EventsOf<Props> = {
   [Name in keyof Props]: TypeOf<Props[Name]> extends "$.interface.http"
@@ -63,7 +69,7 @@ export interface Identity {
   readonly description?: string;
 }
 
-export interface SourceDefinition<Props, Methods, Strategy> extends Identity {
+export interface SourceDefinition<Props, Methods, Strategy, Dynamic = unknown> extends Identity {
   readonly type?: "source";
   readonly props?: Props;
   readonly methods?: Methods;
@@ -72,7 +78,7 @@ export interface SourceDefinition<Props, Methods, Strategy> extends Identity {
   /** An event as it emits them, for those who build on it. */
   readonly sampleEmit?: unknown;
   /** Further props, by the values of those with `reloadProps`. */
-  additionalProps?(previous: Record<string, Unchecked>): unknown;
+  readonly additionalProps?: Dynamic & ((previous: Record<string, Unchecked>) => unknown);
   /** Called for each request, each planned time, and by hand. */
   run(event: EventOf<Props>): unknown;
 }

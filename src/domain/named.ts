@@ -15,7 +15,7 @@ const MOST_CANDIDATES = 8;
  * differs. `undefined`: nothing. Throws PD_AMBIGUOUS when several have the name.
  */
 function findNamed<Thing extends Named>(things: readonly Thing[], word: string): Thing | undefined {
-  const exact = things.find(({ id }) => id === word) ?? things.find(({ slug }) => slug === word);
+  const exact = exactly(things, word);
   if (exact !== undefined) return exact;
   const wanted = word.trim().toLowerCase();
   const written = things.filter(({ name }) => name === word);
@@ -32,18 +32,27 @@ function ambiguous(word: string, found: readonly Named[]): PdError {
   });
 }
 
-/** What a word names; when that is nothing, the error tells what was attempted ("show source") and the nearest slug or name. */
-export function theNamed<Thing extends Named>(
-  things: readonly Thing[],
-  word: string,
-  { attempted, what = "source" }: { readonly attempted: string; readonly what?: "source" | "workflow" },
-): Thing {
-  const found = findNamed(things, word);
+export interface Looking {
+  /** Such as "show source". */
+  readonly attempted: string;
+  readonly what?: "source" | "workflow";
+  /** Whoever destroys something names it by id or slug: a name may be that of another by now. */
+  readonly isExact?: boolean;
+}
+
+/** What a word names; when that is nothing, the error tells what was attempted and the nearest slug or name. */
+export function theNamed<Thing extends Named>(things: readonly Thing[], word: string, { attempted, what = "source", isExact = false }: Looking): Thing {
+  const found = isExact ? exactly(things, word) : findNamed(things, word);
   if (found !== undefined) return found;
   const near = didYouMean(
     word,
-    things.flatMap(({ slug, name }) => [slug, name]),
+    things.flatMap(({ slug, name }) => (isExact ? [slug] : [slug, name])),
   );
   const code = what === "source" ? "PD_SOURCE_NOT_FOUND" : "PD_WORKFLOW_NOT_FOUND";
-  throw new PdError(code, `Cannot ${attempted} ${JSON.stringify(word)}: no ${what} has this id, slug or name${near}`);
+  const forms = isExact ? "id or slug, which this wants" : "id, slug or name";
+  throw new PdError(code, `Cannot ${attempted} ${JSON.stringify(word)}: no ${what} has this ${forms}${near}`);
+}
+
+function exactly<Thing extends Named>(things: readonly Thing[], word: string): Thing | undefined {
+  return things.find(({ id }) => id === word) ?? things.find(({ slug }) => slug === word);
 }

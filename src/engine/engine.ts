@@ -229,13 +229,13 @@ export class Engine {
   }
 
   /** By id, slug or name. Throws PD_SOURCE_NOT_FOUND and PD_AMBIGUOUS. */
-  find(word: string, attempted = "find source"): LiveSource {
-    return this.#sources.find(word, attempted);
+  find(word: string, attempted = "find source", isExact = false): LiveSource {
+    return this.#sources.find(word, { attempted, isExact });
   }
 
   /** A source or a workflow, by id, slug or name: both emit and are listened to. Throws PD_SOURCE_NOT_FOUND and PD_AMBIGUOUS. */
-  findDeployed(word: string, attempted: string): DeployedComponent {
-    return (this.#sources.byIdOrSlug(word) ?? theNamed([...this.workflows.named(), ...this.#sources.named()], word, { attempted }).live).source;
+  findDeployed(word: string, attempted: string, isExact = false): DeployedComponent {
+    return (this.#sources.byIdOrSlug(word) ?? theNamed([...this.workflows.named(), ...this.#sources.named()], word, { attempted, isExact }).live).source;
   }
 
   /** Timers of these sources. */

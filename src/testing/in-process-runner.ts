@@ -57,7 +57,8 @@ class InProcess implements UnitProcess {
   readonly #host: ComponentHost;
   #exit: (exit: ChildExit) => void = () => {};
   #isOver = false;
-  #env: Readonly<Record<string, string>> = {};
+  /** Variables that it has set, and what they were. */
+  readonly #envBefore = new Map<string, string | undefined>();
   #listener: (message: ToHost) => void = () => {};
 
   static async start({ packagesPath }: UnitCode): Promise<InProcess> {
@@ -108,7 +109,7 @@ class InProcess implements UnitProcess {
       case "host:stop":
         return this.#end({ code: 0, signal: null, lastWords: "" });
       case "host:load":
-        this.#env = message.env;
+        for (const name of Object.keys(message.env)) this.#envBefore.set(name, process.env[name]);
         Object.assign(process.env, message.env);
         defineModuleGlobals(message.url);
         break;
@@ -123,7 +124,10 @@ class InProcess implements UnitProcess {
   #end(exit: ChildExit): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    for (const name of Object.keys(this.#env)) delete process.env[name];
+    for (const [name, value] of this.#envBefore) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
     void rm(this.#folder, { recursive: true, force: true }).then(() => this.#exit(exit));
   }
 }

@@ -7,10 +7,11 @@ export default async function* jsonReporter(events: AsyncIterable<{ readonly typ
   for await (const { type, data } of events) {
     if ((type !== "test:pass" && type !== "test:fail") || !isRecord(data)) continue;
     const details = isRecord(data["details"]) ? data["details"] : {};
-    // A file is a test of its own to the runner.
-    if (details["type"] === "suite" || data["name"] === data["file"]) continue;
+    // A file and a suite are tests of their own to the runner: they count when they fail, as one does that cannot be loaded.
+    const isGroup = details["type"] === "suite" || data["name"] === data["file"] || data["file"] === undefined;
+    if (isGroup && type === "test:pass") continue;
     const failure = isRecord(details["error"]) || details["error"] instanceof Error ? { error: messageOf(details["error"]) } : {};
-    tests.push({ name: data["name"], file: data["file"], passed: type === "test:pass", duration_ms: details["duration_ms"], ...failure });
+    tests.push({ name: data["name"], file: data["file"], passed: type === "test:pass", duration_ms: details["duration_ms"], ...failure, ...unusual(data) });
   }
   yield `${JSON.stringify({ tests })}\n`;
 }
@@ -19,4 +20,9 @@ function messageOf(error: unknown): string {
   const cause = isRecord(error) && "cause" in error ? error["cause"] : undefined;
   const told = cause instanceof Error ? cause : error;
   return told instanceof Error ? told.message : String(told);
+}
+
+/** Why it says nothing that it passed, or that it failed. */
+function unusual({ skip, todo }: Record<string, unknown>): object {
+  return { ...(skip === undefined ? {} : { skipped: true }), ...(todo === undefined ? {} : { todo: true }) };
 }

@@ -9,6 +9,8 @@ import { PdError } from "../domain/errors.ts";
 import { invocationId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { isJsonObject } from "../domain/json.ts";
+import { withDynamicProps } from "../domain/props/declared-props.ts";
+import type { OutsideRequest } from "../domain/exchange.ts";
 import type { PropDeclaration } from "../domain/props/kinds.ts";
 import { type Loadable, loadComponent } from "../engine/code/build-component.ts";
 import { configure } from "../engine/runs/configure.ts";
@@ -17,7 +19,7 @@ import { systemClock } from "../system/clock.ts";
 import { Answerer, type Outside } from "./outside.ts";
 import { type Place, packages, runnerFor } from "./plugs.ts";
 import { jsonOf } from "./run-input.ts";
-import { ENDPOINT, TestSource, timeOf } from "./test-source.ts";
+import { type Around, ENDPOINT, TestSource, timeOf } from "./test-source.ts";
 
 export interface LoadOptions {
   /** Values of props, as a user gives them. */
@@ -51,11 +53,12 @@ export async function load(path: string | URL, options: LoadOptions = {}): Promi
   const code = await readCode(entry);
   // While it is loaded, additionalProps may ask.
   const first = outside === "real" ? undefined : new Answerer(outside);
-  let answerer = (): Answerer | undefined => first;
+  const alone: Around = { answerer: () => first, late: () => {}, ask: () => Promise.reject(new Error("a component has no data store while it is loaded")) };
   let loadable: Loadable | undefined;
-  const startWith = ({ bundle, packagesFolder }: Loadable, state: Readonly<Record<string, string>>): Promise<Unit> => {
+  const startWith = ({ bundle, packagesFolder }: Loadable, state: Readonly<Record<string, string>>, around: Around): Promise<Unit> => {
     const packagesPath = packagesFolder === undefined ? {} : { packagesPath: packages.locate(packagesFolder) };
-    const events = { late: () => {}, ended: () => {}, fetch: async (request: Parameters<Answerer["answer"]>[0]) => theAnswerer(answerer()).answer(request) };
+    const { answerer, late, ask: askStore } = around;
+    const events = { late, ended: () => {}, ask: askStore, fetch: async (request: OutsideRequest) => theAnswerer(answerer()).answer(request) };
     return runner.start({ bundle, env: { ...env, PD_COMPONENT: "dc_test" }, state, ...packagesPath }, events);
   };
   const ports = { bundler: esbuildBundler, packages, clock: systemClock };
@@ -63,10 +66,12 @@ export async function load(path: string | URL, options: LoadOptions = {}): Promi
     ports,
     { kind: "resolved", code, origin: { kind: "inline" } },
     {
-      start: (built) => startWith((loadable = built), {}),
+      start: (built) => startWith((loadable = built), {}, alone),
     },
   );
   const { definition } = component;
+  const withFields = (values: JsonObject, dynamic: readonly PropDeclaration[]): JsonObject =>
+    withAccountFields(withDynamicProps(definition.props, dynamic), values, options.accounts ?? {});
   try {
     const { configured, dynamicProps } = await configure({
       name: definition.name,
@@ -74,21 +79,19 @@ export async function load(path: string | URL, options: LoadOptions = {}): Promi
       given: propsOf(definition.props, options),
       findAccount: (app, name) => accountNamed(app, name),
       ask: ({ configured: values, dynamicProps: declared }) =>
-        ask(unit, { configured: values, dynamicProps: declared, timeoutMs, asksHost: first !== undefined }),
+        ask(unit, { configured: withFields(values, declared), dynamicProps: declared, timeoutMs, asksHost: first !== undefined }),
     });
-    const withFields = withAccountFields(definition.props, configured, options.accounts ?? {});
     return new TestSource({
       definition,
-      configured: withFields,
+      configured: withFields(configured, dynamicProps),
       dynamicProps,
       db: objectOf(db),
       outside,
       now: now === undefined ? undefined : timeOf(now),
       timeoutMs,
-      start(state, current) {
-        answerer = current;
+      start(state, around) {
         if (loadable === undefined) throw new Error("the component was not loaded");
-        return startWith(loadable, state);
+        return startWith(loadable, state, around);
       },
     });
   } finally {

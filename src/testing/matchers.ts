@@ -1,5 +1,5 @@
 import { isRecord } from "../domain/json.ts";
-import type { RunResult } from "./test-source.ts";
+import type { RunResult } from "./run-result.ts";
 
 /** What a matcher is called with, in vitest and jest. */
 interface MatcherContext {

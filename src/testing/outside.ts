@@ -1,7 +1,8 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { OutsideAnswer, OutsideRequest } from "../domain/exchange.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
-import { codeOf } from "../domain/errors.ts";
+import { PdError, codeOf } from "../domain/errors.ts";
+import { writeWhole } from "../system/whole-files.ts";
 
 /** What a handler may answer: a Response, an object or text for 200, or nothing: another handler is asked. */
 export type HandlerAnswer = Response | object | string | undefined;
@@ -59,6 +60,8 @@ export class Answerer {
  */
 export function recording(path: string): Handler {
   const played = readRecording(path);
+  // Whoever asks first is told what is wrong with it.
+  played.catch(() => {});
   const used = new Set<Recorded>();
   return async (request) => {
     const known = await played;
@@ -68,7 +71,7 @@ export function recording(path: string): Handler {
     const found = same.find((one) => !used.has(one)) ?? same.at(-1);
     if (found === undefined) return undefined;
     used.add(found);
-    return new Response(Buffer.from(found.answer, "base64"), { status: found.status, headers: found.headers });
+    return new Response(bodyFor(found.status, Buffer.from(found.answer, "base64")), { status: found.status, headers: found.headers });
   };
 }
 
@@ -83,6 +86,14 @@ interface Recorded {
 }
 
 const taken = new Map<string, Recorded[]>();
+/** Requests overlap, and a file is written by one of them at a time. */
+const writing = new Map<string, Promise<void>>();
+
+/** Some answers have no body, not even an empty one. */
+function bodyFor(status: number, bytes: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> | null {
+  return status === 204 || status === 205 || status === 304 ? null : bytes;
+}
+
 /** Of the body as it travelled: what is kept is unpacked. */
 const OF_TRANSPORT = new Set(["content-encoding", "content-length", "transfer-encoding", "connection", "set-cookie"]);
 
@@ -95,8 +106,11 @@ async function record(path: string, request: Request, body: string): Promise<Res
     { method: request.method, url: request.url, body, status: response.status, headers, answer: answer.toString("base64") },
   ];
   taken.set(path, all);
-  await writeFile(path, `${JSON.stringify(all, null, 2)}\n`);
-  return new Response(answer, { status: response.status, headers });
+  const before = writing.get(path) ?? Promise.resolve();
+  const mine = before.then(() => writeWhole(path, `${JSON.stringify(all, null, 2)}\n`));
+  writing.set(path, mine);
+  await mine;
+  return new Response(bodyFor(response.status, answer), { status: response.status, headers });
 }
 
 async function readRecording(path: string): Promise<readonly Recorded[] | undefined> {
@@ -106,7 +120,9 @@ async function readRecording(path: string): Promise<readonly Recorded[] | undefi
   });
   if (text === undefined) return undefined;
   const value = parseJson(text);
-  return (Array.isArray(value) ? value.filter(isJsonObject) : []).map(({ method, url, body, status, headers, answer }) => ({
+  if (!Array.isArray(value))
+    throw new PdError("PD_BAD_INPUT", `Cannot play ${path}: it is no recording`, { fix: "Delete the file: what is asked for is recorded anew" });
+  return value.filter(isJsonObject).map(({ method, url, body, status, headers, answer }) => ({
     method: String(method),
     url: String(url),
     body: String(body ?? ""),

@@ -1,7 +1,8 @@
+import type { DataStoreRequest } from "../domain/data-store.ts";
 import type { DedupeCache } from "../domain/dedupe.ts";
 import { dedupe } from "../domain/dedupe.ts";
 import type { ComponentDefinition, HookName } from "../domain/component.ts";
-import { type Emit, orderEmits, parseTs } from "../domain/event.ts";
+import { type Emit, orderEmits } from "../domain/event.ts";
 import { PdError } from "../domain/errors.ts";
 import { invocationId } from "../domain/ids.ts";
 import {
@@ -10,6 +11,7 @@ import {
   type LogLine,
   type Method,
   type RunResult as CallResult,
+  type StateChanges,
   describeOutcome,
   isFailed,
   reasonOf,
@@ -18,63 +20,24 @@ import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../dom
 import { dataStoresOf, withDynamicProps } from "../domain/props/declared-props.ts";
 import type { PropDeclaration } from "../domain/props/kinds.ts";
 import { type Schedule, nextInstant, parseTimer } from "../domain/schedule.ts";
-import type { Unit } from "../ports/runner.ts";
-import { Answerer, type Outside, type OutsideCall } from "./outside.ts";
+import type { LatePart, Unit } from "../ports/runner.ts";
+import { type Line, RunFailed, type RunResult, answered, emitted, exportsOf } from "./run-result.ts";
+import { TestStores } from "./test-stores.ts";
+import { systemClock } from "../system/clock.ts";
+import { Answerer, type Outside } from "./outside.ts";
 import { type RunInput, jsonOf, triggerOf } from "./run-input.ts";
 
-/** What a component has emitted. */
-export interface Emitted {
-  readonly event: unknown;
-  readonly id?: string | number;
-  readonly summary?: string;
-  /** Epoch ms. */
-  readonly ts?: number;
-  /** Channel. */
-  readonly name?: string;
-}
-
-export interface Line {
-  readonly level: LogLine["level"];
-  readonly text: string;
-}
-
-/** What one run, or one hook, has done. */
-export interface RunResult {
-  /** All that it emitted, the oldest first. */
-  readonly emits: readonly Emitted[];
-  /** What dedupe has kept: these are the events. */
-  readonly kept: readonly Emitted[];
-  /** What dedupe has dropped, and why. */
-  readonly dropped: readonly (Emitted & { readonly reason: string })[];
-  /** What it answered by `this.http.respond`; JSON is read. */
-  readonly responses: readonly { readonly status: number; readonly headers: HttpResponse["headers"]; readonly body: unknown }[];
-  readonly logs: readonly Line[];
-  /** `this.db` afterwards. */
-  readonly state: JsonObject;
-  /** What it asked of third parties. */
-  readonly calls: readonly OutsideCall[];
-  /** What `run` has returned. */
-  readonly returned: unknown;
-  /** What an action has left by `$.export`. */
-  readonly exports: JsonObject;
-}
-
-/** A run that has thrown; what it did until then is its `result`. */
-export class RunFailed extends Error {
-  readonly result: RunResult;
-
-  constructor(message: string, { stack, result }: { stack?: string | undefined; result: RunResult }) {
-    super(message);
-    this.name = "RunFailed";
-    this.result = result;
-    if (stack !== undefined) this.stack = stack;
-  }
+/** What a unit wants of the test around it. */
+export interface Around {
+  readonly answerer: () => Answerer | undefined;
+  readonly late: (part: LatePart) => void;
+  readonly ask: (request: DataStoreRequest) => Promise<JsonValue | undefined>;
 }
 
 export interface Loaded {
   readonly definition: ComponentDefinition;
   /** Starts the code with this state. */
-  readonly start: (state: Readonly<Record<string, string>>, answer: () => Answerer | undefined) => Promise<Unit>;
+  readonly start: (state: Readonly<Record<string, string>>, around: Around) => Promise<Unit>;
   readonly configured: JsonObject;
   readonly dynamicProps: readonly PropDeclaration[];
   readonly db: JsonObject;
@@ -95,6 +58,9 @@ export class TestSource {
   #cache: DedupeCache = {};
   #unit: Promise<Unit> | undefined;
   #answerer: Answerer | undefined;
+  readonly #stores = new TestStores();
+  /** What the code did after its runs had returned. */
+  readonly #late: LatePart["result"][] = [];
   #outside: Outside;
   #now: number | undefined;
   /** When the timers began to count, epoch ms. */
@@ -135,6 +101,16 @@ export class TestSource {
     unit?.patchState({ [key]: text }, ++this.#count);
   }
 
+  /** Data stores by the values of their props: what they hold, as the component has left it. */
+  get dataStores(): Readonly<Record<string, JsonObject>> {
+    return this.#stores.values;
+  }
+
+  /** Gives a data store a value. */
+  setStored(store: string, key: string, value: unknown): void {
+    this.#stores.answer({ operation: "set", store, key, value: jsonOf(value) });
+  }
+
   /** From now on others answer for third parties. */
   answerWith(outside: Outside): void {
     this.#outside = outside;
@@ -147,11 +123,18 @@ export class TestSource {
 
   /** Moves the time on, and fires each timer at each of its times on the way; what these runs did, in order. */
   async advance(ms: number): Promise<readonly RunResult[]> {
-    const end = this.now + ms;
+    const [start, end] = [this.now, this.now + ms];
     const results: RunResult[] = [];
+    // Several timers may be due at one time.
+    const fired = new Map<string, number>();
     for (;;) {
-      const due = this.#nextDue(end);
-      if (due === undefined || results.length >= MOST_INSTANTS) break;
+      const due = this.#nextDue(end, (prop) => fired.get(prop) ?? start);
+      if (due === undefined) break;
+      if (results.length >= MOST_INSTANTS)
+        throw new PdError("PD_BAD_INPUT", `Cannot advance by ${ms} ms: more than ${MOST_INSTANTS} times of timers lie on the way`, {
+          fix: "Advance in smaller steps",
+        });
+      fired.set(due.prop, due.at);
       this.#now = due.at;
       results.push(await this.run({ timer: due }));
     }
@@ -200,6 +183,49 @@ export class TestSource {
     unit?.kill("its test is over");
   }
 
+  #around(): Around {
+    return {
+      answerer: () => this.#answerer,
+      late: ({ result }) => {
+        this.#keep(result.stateChanges);
+        this.#late.push(result);
+      },
+      ask: (request) => Promise.resolve(this.#stores.answer(request)),
+    };
+  }
+
+  #keep(changes: StateChanges): void {
+    for (const [key, text] of Object.entries(changes)) {
+      if (text === null) this.#state.delete(key);
+      else this.#state.set(key, text);
+    }
+  }
+
+  /**
+   * What the code has done since its runs have returned. On a server that counts, too: it is judged by dedupe and kept.
+   * Give it the time that it takes first.
+   */
+  takeLate(): Pick<RunResult, "emits" | "kept" | "dropped" | "logs"> {
+    const results = this.#late.splice(0);
+    const { emits, kept, dropped } = this.#judge(results.flatMap((result) => result.emits));
+    const failures = results.flatMap(({ outcome }) =>
+      outcome === undefined || !isFailed(outcome) ? [] : [{ level: "error" as const, text: describeOutcome(outcome) }],
+    );
+    return { emits, kept, dropped, logs: [...results.flatMap(({ logs }) => logs.map(({ level, text }) => ({ level, text }))), ...failures] };
+  }
+
+  #judge(given: readonly Emit[]): Pick<RunResult, "emits" | "kept" | "dropped"> & { readonly warnings: readonly string[] } {
+    const emits = orderEmits(given);
+    const judged = dedupe(this.definition.dedupe, this.#cache, emits);
+    this.#cache = judged.cache;
+    return {
+      emits: emits.map(emitted),
+      kept: judged.kept.map(emitted),
+      dropped: judged.dropped.map(({ emit, reason }) => ({ ...emitted(emit), reason })),
+      warnings: judged.warnings,
+    };
+  }
+
   #hook(hook: HookName): Promise<RunResult> {
     return this.#inTurn(() => this.#call({ kind: "hook", hook }));
   }
@@ -215,10 +241,7 @@ export class TestSource {
     const logs: Line[] = [];
     const responses: (HttpResponse | BadResponse)[] = [];
     const result = await this.#ask(method, { log: ({ level, text }) => logs.push({ level, text }), respond: (response) => responses.push(response) });
-    for (const [key, text] of Object.entries(result.stateChanges)) {
-      if (text === null) this.#state.delete(key);
-      else this.#state.set(key, text);
-    }
+    this.#keep(result.stateChanges);
     const done = this.#resultOf(result, { logs, responses });
     if (!isFailed(result.outcome)) return done;
     // What ended the process ends the memory of the code, not what it has stored.
@@ -229,10 +252,10 @@ export class TestSource {
   async #ask(method: Method, report: { log(line: LogLine): void; respond(response: HttpResponse | BadResponse): void }): Promise<CallResult> {
     const { configured, dynamicProps, timeoutMs } = this.#loaded;
     this.#answerer = this.#outside === "real" ? undefined : new Answerer(this.#outside);
-    const unit = await (this.#unit ??= this.#loaded.start(Object.fromEntries(this.#state), () => this.#answerer));
+    const unit = await (this.#unit ??= this.#loaded.start(Object.fromEntries(this.#state), this.#around()));
     return unit.call(
       {
-        id: invocationId(this.now, String(++this.#count).padStart(8, "0")),
+        id: invocationId(this.now, systemClock.randomText(8)),
         method,
         configured,
         dynamicProps,
@@ -248,14 +271,13 @@ export class TestSource {
   }
 
   #resultOf(result: CallResult, { logs, responses }: { logs: readonly Line[]; responses: readonly (HttpResponse | BadResponse)[] }): RunResult {
-    const judged = dedupe(this.definition.dedupe, this.#cache, orderEmits(result.emits));
-    this.#cache = judged.cache;
+    const late = this.#late.length;
+    const { warnings, ...judged } = this.#judge(result.emits);
+    const notes = late === 0 ? [] : [`After an earlier run had returned, its code went on ${late} times: takeLate() tells what it did`];
     return {
-      emits: orderEmits(result.emits).map(emitted),
-      kept: judged.kept.map(emitted),
-      dropped: judged.dropped.map(({ emit, reason }) => ({ ...emitted(emit), reason })),
+      ...judged,
       responses: responses.map(answered),
-      logs: [...logs, ...judged.warnings.map((text) => ({ level: "system" as const, text }))],
+      logs: [...logs, ...[...warnings, ...notes].map((text) => ({ level: "system" as const, text }))],
       state: this.state,
       calls: this.#answerer?.calls ?? [],
       returned: result.returned === undefined ? undefined : parseJson(result.returned),
@@ -269,11 +291,11 @@ export class TestSource {
     throw new PdError("PD_BAD_INPUT", `Cannot tell when ${prop} is due: ${parsed}`);
   }
 
-  /** The next time of any timer, up to `end`. */
-  #nextDue(end: number): { prop: string; at: number } | undefined {
+  /** The next time of any timer, up to `end`; each after its last one. */
+  #nextDue(end: number, lastOf: (prop: string) => number): { prop: string; at: number } | undefined {
     const timers = this.#props.filter(({ kind }) => kind === "timer");
     const due = timers.flatMap(({ name }) => {
-      const at = nextInstant(this.#scheduleOf(name), this.#since, this.now);
+      const at = nextInstant(this.#scheduleOf(name), this.#since, lastOf(name));
       return at === undefined || at > end ? [] : [{ prop: name, at }];
     });
     return due.toSorted((a, b) => a.at - b.at)[0];
@@ -286,31 +308,9 @@ function actionOf(input: RunInput | undefined): Method {
   return { kind: "action", steps: isJsonObject(steps) ? steps : {}, context: {} };
 }
 
-function exportsOf(report: string | undefined): JsonObject {
-  const told = parseJson(report ?? "");
-  return isJsonObject(told) && isJsonObject(told["exports"]) ? told["exports"] : {};
-}
-
 /** Epoch ms. Throws PD_BAD_INPUT. */
 export function timeOf(at: number | string | Date): number {
   const ms = new Date(at).getTime();
   if (Number.isNaN(ms)) throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(at)} as a time: give epoch milliseconds, a Date or an ISO text`);
   return ms;
-}
-
-function emitted({ payload, id, summary, ts, name }: Emit): Emitted {
-  const at = parseTs(ts);
-  return {
-    event: parseJson(payload),
-    ...(id === undefined ? {} : { id }),
-    ...(summary === undefined ? {} : { summary }),
-    ...(at === undefined ? {} : { ts: at }),
-    ...(name === undefined || name === "" ? {} : { name }),
-  };
-}
-
-function answered(response: HttpResponse | BadResponse): RunResult["responses"][number] {
-  if ("problem" in response) return { status: 500, headers: {}, body: response.problem };
-  const { status, headers, body, encoding } = response;
-  return { status, headers, body: encoding === "base64" ? Buffer.from(body, "base64") : (parseJson(body) ?? body) };
 }

@@ -35,6 +35,8 @@ describe("pd init --ts and pd test", () => {
     expect(await home.pd("test", failing)).toMatchObject({ code: 1, stdout: expect.stringContaining("Error: no") });
     const { tests } = await home.json("test", failing);
     expect(tests).toEqual([{ name: "it", file: failing, passed: false, duration_ms: expect.any(Number), error: "no" }]);
+    const broken = await home.file("broken.test.mjs", 'import "./nowhere.mjs";');
+    expect((await home.json("test", broken))["tests"]).toEqual([expect.objectContaining({ passed: false, error: expect.any(String) })]);
     const other = await home.file("other.test.mjs", 'import { it } from "vitest";');
     expect(await home.pd("test", other)).toMatchObject({ code: 2, stderr: expect.stringContaining("npx vitest run") });
   });

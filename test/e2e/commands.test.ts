@@ -242,6 +242,12 @@ describe("pd", () => {
       ),
     ]);
     expect((await home.pd("delete", "my-source-2")).code).toBe(0);
+    // What is gone is not taken for another of that name.
+    const again = await home.pd("delete", "My Source");
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      expect.stringContaining('Cannot delete "My Source": it is no id and no slug, only the name of my-source (dc_'),
+    ]);
     expect((await home.pd("logs", "My Source", "--no-follow")).code).toBe(0);
   });
 

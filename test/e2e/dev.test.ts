@@ -167,6 +167,8 @@ describe("pd dev", () => {
       1,
       expect.stringContaining(`Cannot attach to dev-source (${first.id}): it is "Dev source", and the file is "Other"`),
     ]);
+    const both = await home.pd("dev", other, "--dc", first.id, "--new");
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("Cannot both attach to a source and deploy another one")]);
     await stop(first);
     await stop(named);
     const forced = await startDev(home, [other, "--dc", first.id, "--force"]);
@@ -187,12 +189,12 @@ describe("pd dev", () => {
     expect(await answer(first.endpoint)).toBe("two!");
     await eventually(async () => first.shown().includes("an event of two") && second.shown().includes("an event of two"));
     expect(second.shown().match(/↻ new/g)).toHaveLength(1);
-    // Whoever is killed holds nothing back.
+    // Whoever is killed holds nothing back: the next save is the other's.
     await killHard(first.child);
+    await home.file("source.ts", version("three"));
+    await eventually(async () => second.shown().includes("The other pd dev has ended: this one saves from now on"));
+    await eventually(async () => (await answer(first.endpoint)) === "three!");
     await stop(second);
-    const third = await startDev(home, [file]);
-    expect(third.shown()).toContain("Attached to");
-    await stop(third);
   });
 
   it("hosts the server while none runs, and the source is still there for the next", async () => {

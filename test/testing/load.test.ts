@@ -133,6 +133,63 @@ describe("load", () => {
     expect((await source.run({ event: {} })).state).toEqual({ runs: 1 });
   });
 
+  it("fires every timer that is due at a time, and refuses more times than anybody waits for", async () => {
+    const folder = await temporaryFolder();
+    const file = join(folder, "timers.mjs");
+    const timer = (seconds: number): string => `{ type: "$.interface.timer", default: { intervalSeconds: ${seconds} } }`;
+    await writeFile(
+      file,
+      `export default { name: "Timers", version: "1", props: { a: ${timer(60)}, b: ${timer(120)} }, run(event) { this.$emit(event.interval_seconds); } };`,
+    );
+    const source = await load(file, { now: 0 });
+    const runs = await source.advance(120_000);
+    expect(runs.map(({ kept }) => kept[0]?.event).toSorted((a, b) => Number(a) - Number(b))).toEqual([60, 60, 120]);
+    await expect(source.advance(3_600_000_000)).rejects.toThrow("more than 10000 times of timers lie on the way");
+  });
+
+  it("tells what the code does after its run has returned, and keeps data stores", async () => {
+    const folder = await temporaryFolder();
+    const file = join(folder, "late.mjs");
+    await writeFile(
+      file,
+      `export default { name: "Late", version: "1", dedupe: "unique", props: { db: "$.service.db", store: { type: "data_store" } },
+        async run(event) {
+          await this.store.set("seen", ((await this.store.get("seen")) ?? 0) + 1);
+          this.$emit("now", { id: event.id });
+          setTimeout(() => { this.$emit("later", { id: "later" }); this.db.set("late", true); }, 5);
+        } };`,
+    );
+    const source = await load(file, { props: { store: "shared" } });
+    source.setStored("shared", "seen", 4);
+    expect((await source.run({ event: { id: 1 } })).kept).toMatchObject([{ event: "now" }]);
+    await expect.poll(() => source.state).toEqual({ late: true });
+    const next = await source.run({ event: { id: 2 } });
+    expect(next.logs.map(({ text }) => text)).toEqual([expect.stringContaining("takeLate() tells what it did")]);
+    expect(source.takeLate().kept).toMatchObject([{ event: "later" }]);
+    expect(source.dataStores).toEqual({ shared: { seen: 6 } });
+  });
+
+  it("records requests that overlap and answers without a body, and refuses a file that is no recording", async () => {
+    const base = await startHttpServer((request, response) => {
+      if (request.method === "DELETE") response.statusCode = 204;
+      response.end(request.method === "DELETE" ? "" : request.url);
+    });
+    const folder = await temporaryFolder();
+    const [file, path] = [join(folder, "many.mjs"), join(folder, "many.json")];
+    await writeFile(
+      file,
+      `export default { name: "Many", version: "1", props: {}, async run() {
+        const texts = await Promise.all([1, 2, 3, 4, 5].map(async (n) => (await fetch("${base}/" + n)).text()));
+        this.$emit({ texts, status: (await fetch("${base}/gone", { method: "DELETE" })).status });
+      } };`,
+    );
+    const expected = [{ texts: ["/1", "/2", "/3", "/4", "/5"], status: 204 }];
+    for (const _time of ["recorded", "played"])
+      expect((await (await load(file, { http: recording(path) })).run()).kept.map(({ event }) => event)).toEqual(expected);
+    await writeFile(path, "{ half");
+    await expect((await load(file, { http: recording(path) })).run()).rejects.toThrow("it is no recording");
+  });
+
   it("plays what was recorded, and records where there is nothing yet", async () => {
     let asked = 0;
     const base = await startHttpServer((_request, response) => response.setHeader("content-type", "application/json").end(JSON.stringify({ asked: ++asked })));

@@ -33,12 +33,14 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags & Sta
       return 0;
     }
     const elsewhere = isElsewhere ? client.connection.baseUrl : "";
+    if (flags.dc !== undefined && flags.new === true)
+      throw new PdError("PD_BAD_INPUT", "Cannot both attach to a source and deploy another one", { fix: "Leave out --dc or --new" });
     const known = await attachedFile(client, target, new Attachments(settings.home, elsewhere));
     const path = known?.path ?? (await fileOf(client, target, { home: settings.home, isElsewhere }));
     await openSession(cli, {
       client,
       path,
-      flags: { ...flags, dc: flags.dc ?? known?.id, force: flags.force ?? known !== undefined },
+      flags: attachTo(flags, known?.id),
       props,
       env,
       home: settings.home,
@@ -64,4 +66,9 @@ async function attachedFile(client: Client, target: string, attachments: Attachm
   });
   const path = source === undefined ? undefined : await attachments.fileOf(source.id);
   return source === undefined || path === undefined ? undefined : { path, id: source.id };
+}
+
+/** A source that is named is meant, unless something else is said. */
+function attachTo(flags: DevFlags & StandFlags, id: string | undefined): DevFlags & StandFlags {
+  return id === undefined || flags.dc !== undefined || flags.new === true ? flags : { ...flags, dc: id, force: true };
 }

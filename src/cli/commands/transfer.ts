@@ -104,7 +104,8 @@ function ignoringOlder(error: unknown): readonly WorkflowRecord[] {
 /** One that fails does not keep the others back; in the end each is told. */
 function tellFailures(cli: CliContext, failures: readonly unknown[], count: number): number {
   if (failures.length > 1) printNote(cli, `${failures.length} of ${count} could not be transferred:`);
-  for (const failure of failures) printError(cli, failure);
+  // The answer was given: it is one JSON value.
+  for (const failure of failures) printError({ ...cli, isJson: false }, failure);
   return failures.length === 0 ? 0 : 1;
 }
 

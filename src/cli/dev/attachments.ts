@@ -29,7 +29,9 @@ export class Attachments {
 
   async keep(file: string, id: string): Promise<void> {
     await makeHome(dirname(this.#path));
-    await writeWhole(this.#path, JSON.stringify({ ...(await this.#read()), [this.#keyOf(file)]: id }, null, 2));
+    // A source is saved from one file: the one that it was saved from last.
+    const others = Object.entries(await this.#read()).filter(([key, known]) => known !== id || !key.endsWith(this.#keyOf("")));
+    await writeWhole(this.#path, JSON.stringify({ ...Object.fromEntries(others), [this.#keyOf(file)]: id }, null, 2));
   }
 
   #keyOf(file: string): string {

@@ -9,6 +9,7 @@ import { readParams } from "../code/local-code.ts";
 import { importParams } from "../code/component-target.ts";
 import { coloursFor, printError, printJson, printLine, printNote } from "../reporter.ts";
 import { withSpinner } from "../spinner.ts";
+import { makeHome } from "../../system/home-folder.ts";
 import { holdLock } from "../../system/file-lock.ts";
 import { LocalComponent, type ReadResult } from "../../code/local-component.ts";
 import { PdError } from "../../domain/errors.ts";
@@ -135,6 +136,7 @@ class Session {
 
   async #attach(code: CodeParams): Promise<SourceRecord> {
     const { client, flags, home, env, elsewhere, props } = this.#settings;
+    await makeHome(home);
     const attachments = new Attachments(home, elsewhere);
     const id = flags.dc ?? (flags.new === true ? undefined : await attachments.find(this.#component.entry));
     const before = id === undefined ? undefined : await client.sources.get(id).catch((error: unknown) => this.#unknownSource(error));
@@ -151,6 +153,14 @@ class Session {
     await attachments.keep(this.#component.entry, source.id);
     if (before === undefined) this.#hold(source);
     return flags.promptAll === true && canAsk(this.#cli, flags) ? this.#askEvery(source) : source;
+  }
+
+  /** Whoever watched saves as soon as the other session has ended. */
+  #mayTakeOver(): boolean {
+    if (this.#source === undefined || this.#lock !== undefined) return true;
+    if (!this.#hold(this.#source)) return false;
+    printNote(this.#cli, "The other pd dev has ended: this one saves from now on");
+    return true;
   }
 
   /** Whoever saves a source is the only one on this machine. False: another session saves it, and this one watches what it does. */
@@ -202,8 +212,7 @@ class Session {
   async #look(): Promise<void> {
     const read = await this.#component.read();
     const now = JSON.stringify(read);
-    const isOthers = this.#source !== undefined && this.#lock === undefined;
-    if (now === this.#seen || isOthers) return;
+    if (now === this.#seen || !this.#mayTakeOver()) return;
     const doubtMs = read.kind === "failed" ? DOUBT_MS : read.code.text.trim() === "" ? EMPTY_DOUBT_MS : 0;
     if (this.#doubtful?.text !== now) this.#doubtful = { text: now, since: Date.now() };
     if (Date.now() - this.#doubtful.since < doubtMs) return this.#watcher.lookAgain(doubtMs);
@@ -251,7 +260,7 @@ class Session {
   #greet(source: SourceRecord): void {
     const { stdin } = this.#cli;
     const path = relative(process.cwd(), this.#component.entry);
-    if (this.#cli.isJson) return printJson(this.#cli, source);
+    if (this.#cli.isJson) return printJson(this.#cli, { ...source, saved_by_another: this.#lock === undefined });
     const isOthers = this.#lock === undefined;
     const what = isOthers ? "Watching" : this.#isNew ? "Deployed" : "Attached to";
     printLine(this.#cli, `${what} ${source.name_slug} (${source.id})${isOthers ? "" : `, watching ${path}`}`);

@@ -1,6 +1,6 @@
 import { PdError } from "../../domain/errors.ts";
 import type { DeployedId } from "../../domain/ids.ts";
-import { type Named, theNamed } from "../../domain/named.ts";
+import { type Looking, type Named, theNamed } from "../../domain/named.ts";
 import type { TimerPlan } from "../timers/scheduler.ts";
 import type { LiveSource } from "../runs/live-source.ts";
 
@@ -67,13 +67,13 @@ export class HostedSources {
   }
 
   /** By id, slug or name. Throws PD_SOURCE_NOT_FOUND, saying what was attempted, and PD_AMBIGUOUS. */
-  find(word: string, attempted: string): LiveSource {
-    return this.byIdOrSlug(word) ?? theNamed(this.named(), word, { attempted }).live;
+  find(word: string, looking: Looking): LiveSource {
+    return this.byIdOrSlug(word) ?? theNamed(this.named(), word, looking).live;
   }
 
   /** Sources that people know of: triggers of workflows belong to those. */
   named(): readonly (Named & { readonly live: LiveSource })[] {
-    const known = [...this.#byId.values()].filter(({ source }) => source.workflowId === undefined);
+    const known = [...this.#byId.values()].filter(({ source, isShown }) => isShown && source.workflowId === undefined);
     return known.map((live) => ({ id: live.source.id, slug: live.source.slug, name: live.source.name, live }));
   }
 

@@ -73,8 +73,8 @@ export class Workflows {
   }
 
   /** By id, slug or name. Throws PD_WORKFLOW_NOT_FOUND, and PD_AMBIGUOUS. */
-  find(word: string, attempted = "find workflow"): LiveWorkflow {
-    return this.bySlug(word) ?? theNamed(this.named(), word, { attempted, what: "workflow" }).live;
+  find(word: string, attempted = "find workflow", isExact = false): LiveWorkflow {
+    return this.bySlug(word) ?? theNamed(this.named(), word, { attempted, what: "workflow", isExact }).live;
   }
 
   named(): readonly (Named & { readonly live: LiveWorkflow })[] {

@@ -51,7 +51,7 @@ export function eventRoutes(engine: Engine): readonly Route[] {
     route(events.logs, ({ params, part }) => channelPage(engine, { id: part("id"), name: "$logs", limit: params.limit })),
     route(events.delete, async ({ params, part }) => {
       const { start_id: start, end_id: end, event_name: name } = params;
-      const { id } = engine.findDeployed(part("id"), "delete events of");
+      const { id } = engine.findDeployed(part("id"), "delete events of", true);
       const range = { ...(start && { fromSeq: seqOf(start) }), ...(end && { toSeq: seqOf(end) }) };
       if (name === INBOUND) await engine.events.deletePostponed(id, range);
       else await engine.events.delete(id, { ...range, ...(name === undefined ? {} : { channel: name }) });

@@ -63,7 +63,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       })),
     })),
     route(sources.delete, async ({ params, part }) => {
-      const live = engine.find(part("id"), "delete source");
+      const live = engine.find(part("id"), "delete source", true);
       await engine.delete(live, params.force === true);
       return { data: { id: live.source.id, deleted: true } };
     }),

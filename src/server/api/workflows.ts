@@ -37,7 +37,7 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
       return { data: await workflowRecord(engine, await kept.update(kept.find(part("id"), "update workflow"), change)) };
     }),
     route(workflows.delete, async ({ part }) => {
-      const live = kept.find(part("id"), "delete workflow");
+      const live = kept.find(part("id"), "delete workflow", true);
       await kept.delete(live);
       return { data: { id: live.id, deleted: true } };
     }),
