@@ -334,7 +334,7 @@ describe("what a component declares beyond the usual", () => {
   });
 
   it("lists bases, tables and fields of Airtable, and channels of Discord", async () => {
-    const server = await TestServer.inMemory();
+    const server = await TestServer.start();
     const named = (id: string) => ({ id, name: id.toUpperCase() });
     const upstream = await Upstream.overTls(({ url }) => {
       if (url.includes("/users/@me/guilds")) return { body: [named("g1")] };
