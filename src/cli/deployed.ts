@@ -21,7 +21,9 @@ export async function findDeployed(client: Client, word: string): Promise<Deploy
   if (source.record !== undefined && workflow.record !== undefined) throw ofBothKinds(word, [source.record, workflow.record]);
   if (source.record !== undefined) return { kind: "source", record: source.record };
   if (workflow.record !== undefined) return { kind: "workflow", record: workflow.record };
-  throw source.error ?? new PdError("PD_SOURCE_NOT_FOUND", `Cannot find source ${JSON.stringify(word)}`);
+  // The one that knows something near.
+  const near = [source.error, workflow.error].find((error) => error?.message.includes("did you mean") === true);
+  throw near ?? source.error ?? new PdError("PD_SOURCE_NOT_FOUND", `Cannot find source ${JSON.stringify(word)}`);
 }
 
 /** The same for what cannot be taken back: by id or slug alone. */

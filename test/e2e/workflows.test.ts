@@ -23,6 +23,9 @@ describe("pd with a workflow's folder", () => {
     expect(deployed.stdout).toMatch(/^Deployed say-hello \(p_\w+\), version 1\n● http http:\S+\n└─ greet {2}\.\/greet\/entry\.mjs\n/);
     const id = /p_\w+/.exec(deployed.stdout)?.[0] ?? "";
     expect(await readFile(join(folder, ".workflow.state"), "utf8")).toContain(`id: ${id}`);
+    expect((await home.pd("describe", "say-helo")).stderr).toContain("did you mean say-hello?");
+    const missing = await home.pd("rollback", "say-hello", "99");
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("Try: pd versions say-hello")]);
     const run = await home.pd("run", "say-hello");
     expect([run.code, run.stdout]).toEqual([0, expect.stringMatching(/✔ succeeded .*\n {2}✔ greet .*\n {7}\$summary: "Hello world"\n/)]);
     expect((await home.pd("runs", "say-hello")).stdout).toMatch(/^✔ succeeded .*version 1 .*manual/);

@@ -119,7 +119,7 @@ export class Workflows {
   async files(live: LiveWorkflow, number: number = live.source.version): Promise<Readonly<Record<string, string>>> {
     const { code } = await live.plan(number).catch((error: unknown) => {
       if (error instanceof PdError && error.code === "PD_COMPONENT_NOT_FOUND")
-        throw new PdError("PD_NOT_FOUND", `Cannot show version ${number} of ${live.source.slug}: it is not kept`);
+        throw new PdError("PD_NOT_FOUND", `Cannot find version ${number} of ${live.source.slug}: it is not kept`, { fix: `pd versions ${live.source.slug}` });
       throw error;
     });
     return { ...code.code.files, [code.code.path]: code.code.text };

@@ -92,7 +92,7 @@ function runRoutes({ workflows: kept, endpointUrl }: Engine): readonly Route[] {
     }),
     route(workflows.cancel, async ({ part }) => {
       const run = await kept.findRun(part("id"), "cancel");
-      if (hasEnded(run)) throw new PdError("PD_CONFLICT", `Cannot cancel ${run.id}: it has ${run.state} already`);
+      if (hasEnded(run)) throw new PdError("PD_CONFLICT", `Cannot cancel ${run.id}: it has ${run.state} already`, { fix: `pd runs ${run.id}` });
       await kept.cancel(run, "it was cancelled by hand");
       return shown(run.id);
     }),
