@@ -14,7 +14,12 @@ export type { OptionsContext, PropDeclaration, Props, Schedule, ValueOf, ValuesO
 export type { Dedupe, EmitMeta, Hooks } from "./source.ts";
 
 /** A source: triggered by requests, times or by hand, it emits events. */
-export function defineSource<const Declared extends Props, Methods extends object, Strategy extends Dedupe | undefined = undefined, Dynamic = unknown>(
+export function defineSource<
+  const Declared extends Props = {},
+  Methods extends object = {},
+  Strategy extends Dedupe | undefined = undefined,
+  Dynamic = unknown,
+>(
   source: SourceDefinition<Declared, Methods, Strategy, Dynamic> & { readonly props?: WithKnownDefinitions<Declared> } & ThisType<
       SourceThis<Declared, Methods, Strategy, Dynamic>
     >,
@@ -23,7 +28,7 @@ export function defineSource<const Declared extends Props, Methods extends objec
 }
 
 /** An action: runs once with what it is given, by itself or as a step of a workflow. */
-export function defineAction<const Declared extends Props, Methods extends object, Dynamic = unknown>(
+export function defineAction<const Declared extends Props = {}, Methods extends object = {}, Dynamic = unknown>(
   action: ActionDefinition<Declared, Methods, Dynamic> & { readonly props?: WithKnownDefinitions<Declared> } & ThisType<ActionThis<Declared, Methods, Dynamic>>,
 ): ActionDefinition<Declared, Methods, Dynamic> {
   return action;
@@ -39,12 +44,12 @@ export function defineApp(app: object): object {
 
 declare global {
   /** A source, an action, or a step of a workflow; needs no import. */
-  function defineComponent<const Declared extends Props, Methods extends object, Strategy extends Dedupe | undefined = undefined, Dynamic = unknown>(
+  function defineComponent<const Declared extends Props = {}, Methods extends object = {}, Strategy extends Dedupe | undefined = undefined, Dynamic = unknown>(
     source: SourceDefinition<Declared, Methods, Strategy, Dynamic> & { readonly type: "source"; readonly props?: WithKnownDefinitions<Declared> } & ThisType<
         SourceThis<Declared, Methods, Strategy, Dynamic>
       >,
   ): SourceDefinition<Declared, Methods, Strategy, Dynamic>;
-  function defineComponent<const Declared extends Props, Methods extends object, Dynamic = unknown>(
+  function defineComponent<const Declared extends Props = {}, Methods extends object = {}, Dynamic = unknown>(
     step: StepDefinition<Declared, Methods, Dynamic> & { readonly props?: WithKnownDefinitions<Declared> } & ThisType<ActionThis<Declared, Methods, Dynamic>>,
   ): StepDefinition<Declared, Methods, Dynamic>;
 }
