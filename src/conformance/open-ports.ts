@@ -5,13 +5,11 @@ import { npmWithin } from "../code/walled-npm.ts";
 import type { Settings } from "../config.ts";
 import { PdError } from "../domain/errors.ts";
 import type { Log } from "../ports/log.ts";
-import { copyEntry } from "../sandbox/own-entry.ts";
+import { openSandbox } from "../sandbox/open-sandbox.ts";
 import { ProcessRunner } from "../sandbox/process-runner.ts";
-import { openEnclosure } from "../sandbox/wall.ts";
 import { holdLock } from "../system/file-lock.ts";
 import { systemClock } from "../system/clock.ts";
 import { makeHome } from "../system/home-folder.ts";
-import { programFile } from "../system/program-files.ts";
 import type { CheckPorts } from "./check-component.ts";
 
 /** The plugs that a check needs, in a home of their own: a server that runs is not disturbed. Throws PD_HOME_IN_USE when another check runs. */
@@ -22,14 +20,12 @@ export async function openPorts(settings: Settings, log: Log, signal: AbortSigna
     throw new PdError("PD_HOME_IN_USE", "Cannot check components: another check runs on this home", {
       fix: "Wait for it, or choose another folder with --home",
     });
-  const places = { entry: await copyEntry(programFile("child.cjs"), home), runFolder: join(home, "run"), packagesFolder: join(home, "packages") };
   const { memoryMb, allowAddons, allowScripts } = settings;
-  const enclosure = await openEnclosure(settings.sandboxUse, { ...places, memoryMb, network: settings.componentNetwork });
-  const npm = npmWithin(enclosure, join(home, "npm-cache"));
-  const packages = await NpmResolver.open({ folder: places.packagesFolder, npm, allowScripts, clock: systemClock, signal, prefersInstalled: true });
+  const sandbox = await openSandbox(home, join(home, "packages"), settings);
+  const npm = npmWithin(sandbox.enclosure, join(home, "npm-cache"));
+  const packages = await NpmResolver.open({ folder: sandbox.packagesFolder, npm, allowScripts, clock: systemClock, signal, prefersInstalled: true });
   const runner = await ProcessRunner.start({
-    ...places,
-    enclosure,
+    ...sandbox,
     memoryMb,
     allowAddons,
     apiUrl: () => "http://127.0.0.1:1",

@@ -6,13 +6,11 @@ import { npmWithin } from "../code/walled-npm.ts";
 import { type Settings, readSettings } from "../config.ts";
 import type { PackageResolver } from "../ports/package-resolver.ts";
 import type { Runner } from "../ports/runner.ts";
-import { copyEntry } from "../sandbox/own-entry.ts";
+import { openSandbox } from "../sandbox/open-sandbox.ts";
 import { ProcessRunner } from "../sandbox/process-runner.ts";
-import { openEnclosure } from "../sandbox/wall.ts";
 import { systemClock } from "../system/clock.ts";
 import { makeHome } from "../system/home-folder.ts";
 import { silentLog } from "../system/log.ts";
-import { programFile } from "../system/program-files.ts";
 import { InProcessRunner } from "./in-process-runner.ts";
 
 /** Where a component runs: in this process, where a debugger sees it, or enclosed in one of its own as on a server. */
@@ -29,12 +27,12 @@ function settings(): Settings {
 let resolver: Promise<NpmResolver> | undefined;
 
 async function openResolver(): Promise<NpmResolver> {
-  const { home, sandboxUse, memoryMb, componentNetwork, allowScripts } = settings();
+  const given = settings();
+  const { home, allowScripts } = given;
   const root = await makeHome(join(home, "testing"));
-  const places = { entry: await copyEntry(programFile("child.cjs"), root), runFolder: join(root, "run"), packagesFolder: join(root, "packages") };
-  const enclosure = await openEnclosure(sandboxUse, { ...places, memoryMb, network: componentNetwork });
+  const { packagesFolder, enclosure } = await openSandbox(root, join(root, "packages"), given);
   const npm = npmWithin(enclosure, join(root, "npm-cache"));
-  return NpmResolver.open({ folder: places.packagesFolder, npm, allowScripts, clock: systemClock, signal: over.signal, prefersInstalled: true });
+  return NpmResolver.open({ folder: packagesFolder, npm, allowScripts, clock: systemClock, signal: over.signal, prefersInstalled: true });
 }
 
 export const packages: PackageResolver = {
@@ -55,20 +53,11 @@ export function runnerFor(place: Place): Promise<Runner & AsyncDisposable> {
 }
 
 async function startSandbox(): Promise<Runner & AsyncDisposable> {
-  const { sandboxUse, memoryMb, componentNetwork, allowAddons, home } = settings();
+  const given = settings();
+  const { memoryMb, allowAddons, home } = given;
   const root = await mkdtemp(join(tmpdir(), "headwater-testing-"));
-  const places = { entry: await copyEntry(programFile("child.cjs"), root), runFolder: join(root, "run"), packagesFolder: join(home, "testing", "packages") };
-  await makeHome(places.packagesFolder);
-  const enclosure = await openEnclosure(sandboxUse, { ...places, memoryMb, network: componentNetwork });
-  const runner = await ProcessRunner.start({
-    ...places,
-    enclosure,
-    memoryMb,
-    allowAddons,
-    apiUrl: () => "http://127.0.0.1:1",
-    clock: systemClock,
-    log: silentLog,
-  });
+  const sandbox = await openSandbox(root, await makeHome(join(home, "testing", "packages")), given);
+  const runner = await ProcessRunner.start({ ...sandbox, memoryMb, allowAddons, apiUrl: () => "http://127.0.0.1:1", clock: systemClock, log: silentLog });
   const clear = (): Promise<void> => rm(root, { recursive: true, force: true });
   return {
     start: (code, events) => runner.start(code, events),

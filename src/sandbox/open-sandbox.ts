@@ -1,0 +1,26 @@
+import { join } from "node:path";
+import type { ComponentNetwork, SandboxUse } from "../ports/runner.ts";
+import { programFile } from "../system/program-files.ts";
+import type { Enclosure } from "./enclosure.ts";
+import { copyEntry } from "./own-entry.ts";
+import { openEnclosure } from "./wall.ts";
+
+export interface SandboxSettings {
+  readonly sandboxUse: SandboxUse;
+  readonly memoryMb: number;
+  readonly componentNetwork: ComponentNetwork;
+}
+
+/** Where processes of components find their code and what encloses them. */
+export interface Sandbox {
+  readonly entry: string;
+  readonly runFolder: string;
+  readonly packagesFolder: string;
+  readonly enclosure: Enclosure;
+}
+
+/** A sandbox in a folder of its own, beside the one of a server. `packagesFolder`: those that its components see. */
+export async function openSandbox(home: string, packagesFolder: string, { sandboxUse, memoryMb, componentNetwork }: SandboxSettings): Promise<Sandbox> {
+  const places = { entry: await copyEntry(programFile("child.cjs"), home), runFolder: join(home, "run"), packagesFolder };
+  return { ...places, enclosure: await openEnclosure(sandboxUse, { ...places, memoryMb, network: componentNetwork }) };
+}
