@@ -21,6 +21,7 @@ const suites = [
   "test/installs/packages.test.ts",
   "test/e2e/commands.test.ts",
   "test/e2e/dev.test.ts",
+  "test/e2e/debugger.test.ts",
   "test/e2e/crash.test.ts",
   "test/e2e/damage.test.ts",
 ];

@@ -155,6 +155,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const router = apiRouter(engine, {
     apiKey,
     clock: systemClock,
+    signal: stop.signal,
     log,
     version,
     url: () => record().api_url,

@@ -190,3 +190,11 @@ export const sources = {
     answer: one(source),
   }),
 };
+
+/** What comes on the stream of a source that is debugged. */
+export type DebugNewsRecord =
+  /** `url`: of the web socket that debuggers connect to. */
+  | { readonly kind: "listening"; readonly url: string; readonly port: number }
+  | { readonly kind: "connected" | "disconnected" | "resumed" }
+  /** `at`: `file:line` in the author's file. */
+  | { readonly kind: "paused"; readonly at: string };

@@ -4,6 +4,7 @@ import { CALLS, type CallAddress, type PartsOf } from "../api/calls.ts";
 import type { Call } from "../api/declare.ts";
 import type { EventRecord } from "../api/events.ts";
 import type { ObservationRecord } from "../api/invocations.ts";
+import type { DebugNewsRecord } from "../api/sources.ts";
 import type { BadProps } from "../api/props.ts";
 import { PdError } from "../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../domain/json.ts";
@@ -30,6 +31,8 @@ interface Streams {
     events(source: string, settings?: FollowSettings): Following<EventRecord>;
     /** What it does: runs, lines that it logs, failures. */
     logs(source: string, settings?: FollowSettings): Following<ObservationRecord>;
+    /** Lets debuggers come to it on this port of the server's machine, 0 for any, as long as this is read. `root`: URL of the folder of its files. */
+    debugger(source: string, where: { readonly port: number; readonly root: string }, settings?: FollowSettings): Following<DebugNewsRecord>;
   };
   readonly connection: Connection;
 }
@@ -42,6 +45,11 @@ export function createClient(server: ServerAddress | Connection): Client {
   const follow: Streams["follow"] = {
     events: (source, settings = {}) => new Following(connection, streamOf(source, "emits"), { settings, read: (data) => known<EventRecord>(data) }),
     logs: (source, settings = {}) => new Following(connection, streamOf(source, "observations"), { settings, read: (data) => known<ObservationRecord>(data) }),
+    debugger: (source, { port, root }, settings = {}) =>
+      new Following(connection, `${streamOf(source, "inspector")}?${new URLSearchParams({ port: String(port), root }).toString()}`, {
+        settings,
+        read: (data) => known<DebugNewsRecord>(data),
+      }),
   };
   const groups = Object.entries(CALLS).map(([group, calls]): [string, object] => [
     group,

@@ -3,7 +3,7 @@ export type { ComponentRecord } from "../api/components.ts";
 export type { DeliveryRecord } from "../api/deliveries.ts";
 export type { EventRecord } from "../api/events.ts";
 export type { ActionRunRecord, InvocationRecord, ObservationRecord } from "../api/invocations.ts";
-export type { SourceParams, SourceRecord } from "../api/sources.ts";
+export type { DebugNewsRecord, SourceParams, SourceRecord } from "../api/sources.ts";
 export type { WebhookRecord } from "../api/webhooks.ts";
 export { PdError, type ErrorCode } from "../domain/errors.ts";
 export { type Client, createClient, everyPage } from "./client.ts";

@@ -13,6 +13,7 @@ export type ErrorCode =
   | "PD_BAD_CONTENT_TYPE"
   | "PD_UNAUTHORIZED"
   | "PD_READ_ONLY"
+  | "PD_NOT_OWNER"
   | "PD_FOREIGN_ORIGIN"
   | "PD_NOT_FOUND"
   | "PD_SOURCE_NOT_FOUND"
@@ -73,6 +74,7 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
     title: "The API key is missing or wrong",
     fix: "Send `Authorization: Bearer <key>`; the local key is in the file api-key of PD_HOME",
   },
+  PD_NOT_OWNER: { status: 403, title: "Only the owner of the server may do this", fix: "Do it on the machine of the server, as the user who runs it" },
   PD_READ_ONLY: { status: 403, title: "The API key may only read", fix: "Use a key that may change things: pd keys create <name>" },
   PD_FOREIGN_ORIGIN: {
     status: 403,

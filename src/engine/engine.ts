@@ -7,6 +7,7 @@ import type { AppProbe } from "../domain/known-app.ts";
 import { isWorkflowId } from "../domain/ids.ts";
 import { theNamed } from "../domain/named.ts";
 import type { HttpTrigger } from "../domain/trigger.ts";
+import type { DebugLink } from "../ports/debugger.ts";
 import type { Identity } from "../ports/subscription-store.ts";
 import { type AccountTest, testAccount } from "./accounts/account-test.ts";
 import { Accounts, accountsOf } from "./accounts/accounts.ts";
@@ -16,6 +17,7 @@ import { resolveCode } from "./code/build-component.ts";
 import { type SourceActivity, activityOf } from "./runs/activity.ts";
 import type { CommittedRun } from "./runs/commit-run.ts";
 import { Credentials } from "./accounts/credentials.ts";
+import { debug } from "./sources/debug.ts";
 import { deleteSource } from "./sources/delete.ts";
 import { Deliverer } from "./deliveries/deliver.ts";
 import { type DeployRequest, deploy } from "./sources/deploy.ts";
@@ -131,7 +133,7 @@ export class Engine {
       ...given,
       runner: withTriggerUnits(given.runner),
       credentials: new Credentials(given),
-      processes: new ProcessBudget(given.settings.maxProcesses, () => this.#coolLongestIdle()),
+      processes: new ProcessBudget(given.settings.maxProcesses, () => this.#sources.coolLongestIdle() || this.#stepBench.makePlace()),
       onDeliveries: (listeners) => this.#deliverer.wake(listeners),
       onPostponed: () => this.#postponed.wake(),
     };
@@ -180,17 +182,6 @@ export class Engine {
     let [running, waiting] = [0, 0];
     for (const { load } of this.#sources.all()) [running, waiting] = [running + load.running, waiting + load.waiting];
     return { running, waiting };
-  }
-
-  /** Ends the process that had nothing to do for the longest; false: all are at work. */
-  #coolLongestIdle(): boolean {
-    let longest: LiveSource | undefined;
-    for (const live of this.#sources.all()) {
-      const { idleMs } = live;
-      if (idleMs !== undefined && !live.isCooling && idleMs >= (longest?.idleMs ?? 0)) longest = live;
-    }
-    longest?.coolDown(0);
-    return longest !== undefined || this.#stepBench.makePlace();
   }
 
   get feed(): EventFeed {
@@ -271,6 +262,12 @@ export class Engine {
   async rollback(live: LiveSource, number: number | undefined): Promise<LiveSource> {
     const { component } = await this.versions.target(live, number);
     return this.update(live, { version: component });
+  }
+
+  /** Whatever the source runs on from now on is debugged over this link, or by nobody. Throws PD_CONFLICT and PD_BAD_INPUT. */
+  async debug(live: LiveSource, link: DebugLink | undefined): Promise<void> {
+    refuseTrigger(live, "debug");
+    return debug(this.#sources, live, link);
   }
 
   async delete(live: LiveSource, force: boolean): Promise<void> {

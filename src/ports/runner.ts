@@ -1,6 +1,7 @@
 import type { InvocationId } from "../domain/ids.ts";
 import type { BadResponse, HttpResponse, LogLine, Method, Outcome, RunResult, StateChanges, StoredValues } from "../domain/invocation.ts";
 import type { DataStoreRequest } from "../domain/data-store.ts";
+import type { DebugLink } from "./debugger.ts";
 import type { OutsideAnswer, OutsideRequest } from "../domain/exchange.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { ConfiguredProps } from "../domain/props/declared-props.ts";
@@ -25,6 +26,8 @@ export interface UnitCode {
   readonly allowsPrograms?: true;
   /** It reaches nobody: only what its calls are answered for. */
   readonly isCutOff?: true;
+  /** Whoever debugs it. */
+  readonly debug?: DebugLink;
   /** How many changes this state is the result of; 0 when left out. */
   readonly epoch?: number;
 }

@@ -11,9 +11,10 @@ import { DOOR_FILE, DOOR_WORD } from "./door-protocol.ts";
 import { FlowLimit } from "./flow-limit.ts";
 import { MessagePipe } from "./message-pipe.ts";
 import { NetworkDoor } from "./network-door.ts";
+import { INSPECTOR_FD, INSPECTOR_WORD, InspectorChannel } from "./inspector-channel.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { readToHost } from "./read-message.ts";
-import { PROTOCOL, WARM_UP_FILE, type ToChild, type ToHost } from "./protocol.ts";
+import { PROGRAMS_WORD, PROTOCOL, WARM_UP_FILE, type ToChild, type ToHost } from "./protocol.ts";
 
 export interface ChildSettings {
   readonly clock: Clock;
@@ -41,6 +42,8 @@ export interface ChildExit {
   readonly misuse?: string;
 }
 
+/** Behind stdin, stdout, stderr and the channel. */
+const FIRST_FILE = 4;
 /** What a process has said is read so long after its end. */
 const LAST_WORDS_MS = 1000;
 
@@ -54,16 +57,26 @@ function ownFolder(folder: string): string {
   return join(folder, "own");
 }
 
-/** The permission model, by the name that this Node knows it under. */
-function permissionFlags(settings: ChildSettings, { folder, allowsPrograms }: { folder: string; allowsPrograms: boolean }): string[] {
+/** What a process is started for. */
+export interface ChildRights {
+  /** It may start programs of this machine. */
+  readonly allowsPrograms?: boolean | undefined;
+  /** Its inspector may be spoken with. */
+  readonly isInspected?: boolean | undefined;
+}
+
+/** The permission model, by the name that this Node knows it under. It takes the inspector away: who debugs a component has the enclosure alone around it. */
+function nodeFlags(settings: ChildSettings, folder: string, { allowsPrograms, isInspected }: ChildRights): string[] {
   const known = process.allowedNodeEnvironmentFlags;
-  const flags = [known.has("--permission") ? "--permission" : "--experimental-permission", "--no-warnings"];
-  if (known.has("--allow-net")) flags.push("--allow-net");
+  const flags = ["--no-warnings"];
   if (known.has("--no-experimental-sqlite") || known.has("--experimental-sqlite")) flags.push("--no-experimental-sqlite");
-  if (allowsPrograms) flags.push("--allow-child-process");
+  if (isInspected === true) return flags;
+  flags.push(known.has("--permission") ? "--permission" : "--experimental-permission");
+  if (known.has("--allow-net")) flags.push("--allow-net");
+  if (allowsPrograms === true) flags.push("--allow-child-process");
   if (settings.allowAddons === true && known.has("--allow-addons")) flags.push("--allow-addons");
   // A program that it starts is held by the wall alone, and Node may see what the program does.
-  const readable = allowsPrograms ? ["*"] : [settings.entry, join(folder, "*"), join(settings.packagesFolder, "*")];
+  const readable = allowsPrograms === true ? ["*"] : [settings.entry, join(folder, "*"), join(settings.packagesFolder, "*")];
   return [...flags, ...readable.map((path) => `--allow-fs-read=${path}`), `--allow-fs-write=${join(ownFolder(folder), "*")}`];
 }
 
@@ -74,6 +87,12 @@ async function openDoor({ apiUrl, clock, log }: ChildSettings, folder: string): 
     await removeFolder(folder, log);
     throw error;
   }
+}
+
+/** The files that the wall wants, and then, where nothing else may lie, the stream of the inspector. */
+function behindTheChannel(files: readonly number[], isInspected: boolean): (number | "ignore" | "pipe")[] {
+  const gap = Array.from({ length: INSPECTOR_FD - FIRST_FILE - files.length }, () => "ignore" as const);
+  return isInspected ? [...files, ...gap, "pipe"] : [...files];
 }
 
 /** As long as it was not waited for, its number is no other's. */
@@ -94,6 +113,8 @@ export class ChildProcess {
   /** Rejects when the process ends before it is ready. */
   readonly ready: Promise<void>;
   readonly exited: Promise<ChildExit>;
+  /** There when it was started to be inspected. */
+  readonly inspector: InspectorChannel | undefined;
   readonly #node: NodeChild;
   readonly #enclosure: Enclosure;
   readonly #log: Log;
@@ -107,7 +128,7 @@ export class ChildProcess {
   #outputListener: (stream: "stdout" | "stderr", text: string) => void = () => {};
 
   /** Makes the folder and starts the process in it. */
-  static async start(settings: ChildSettings, { name, allowsPrograms }: { name: string; allowsPrograms: boolean }): Promise<ChildProcess> {
+  static async start(settings: ChildSettings, { name, rights = {} }: { name: string; rights?: ChildRights }): Promise<ChildProcess> {
     const folder = join(settings.runFolder, name);
     try {
       await mkdir(ownFolder(folder), { recursive: true, mode: 0o700 });
@@ -118,7 +139,7 @@ export class ChildProcess {
       throw error;
     }
     const door = settings.enclosure.network === "public" ? await openDoor(settings, folder) : undefined;
-    const child = new ChildProcess(settings, { folder, allowsPrograms, door });
+    const child = new ChildProcess(settings, { folder, rights, door });
     try {
       // A server that was killed leaves children that cannot notice it: the next one finds them by this file.
       await writeFile(join(folder, "pid"), String(child.#node.pid ?? ""));
@@ -129,15 +150,18 @@ export class ChildProcess {
     return child;
   }
 
-  private constructor(settings: ChildSettings, { folder, allowsPrograms, door }: { folder: string; allowsPrograms: boolean; door: NetworkDoor | undefined }) {
+  private constructor(settings: ChildSettings, { folder, rights, door }: { folder: string; rights: ChildRights; door: NetworkDoor | undefined }) {
     this.folder = folder;
     this.#door = door;
     const inherited = Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+    const [allowsPrograms, isInspected] = [rights.allowsPrograms === true, rights.isInspected === true];
     const words = [
-      ...permissionFlags(settings, { folder, allowsPrograms }),
+      ...nodeFlags(settings, folder, rights),
       `--max-old-space-size=${settings.memoryMb}`,
       settings.entry,
       ...(door === undefined ? [] : [DOOR_WORD]),
+      ...(allowsPrograms ? [PROGRAMS_WORD] : []),
+      ...(isInspected ? [INSPECTOR_WORD] : []),
     ];
     const own = ownFolder(folder);
     const start = settings.enclosure.enclose({ words, env: { ...inherited, HOME: own, TMPDIR: own }, folder, ownFolder: own, allowsPrograms });
@@ -147,12 +171,14 @@ export class ChildProcess {
     this.#node = spawn(start.command, start.words, {
       cwd: start.cwd,
       env: start.env,
-      stdio: ["ignore", "pipe", "pipe", "pipe", ...start.files],
+      stdio: ["ignore", "pipe", "pipe", "pipe", ...behindTheChannel(start.files, isInspected)],
       // A group of its own: whoever signals its group means the process alone.
       detached: true,
     });
     start.release();
     const stream = this.#node.stdio[3];
+    const [inspector] = [...this.#node.stdio].slice(INSPECTOR_FD);
+    this.inspector = inspector instanceof Duplex ? new InspectorChannel(inspector) : undefined;
     const events = {
       read: readToHost,
       message: (message: ToHost) => this.#listener(message),

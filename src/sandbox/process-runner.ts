@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PdError, codeOf, isDiskProblem, messageOf } from "../domain/errors.ts";
 import { type Outcome, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
-import { ChildProcess, type ChildSettings } from "./child-process.ts";
+import { ChildProcess, type ChildRights, type ChildSettings } from "./child-process.ts";
 import type { Enclosure } from "./enclosure.ts";
 import { type FailedLoad, ProcessUnit } from "./process-unit.ts";
 import { removeFolder } from "./remove-folder.ts";
@@ -108,7 +108,8 @@ export class ProcessRunner implements Runner {
   }
 
   async #takeChild(code: UnitCode, isFresh: boolean): Promise<ChildProcess> {
-    if (isFresh || code.allowsPrograms === true) return this.#withPackages(await ready(await this.#startChild(code.allowsPrograms)), code);
+    const rights = { allowsPrograms: code.allowsPrograms, isInspected: code.debug !== undefined };
+    if (isFresh || rights.allowsPrograms === true || rights.isInspected) return this.#withPackages(await ready(await this.#startChild(rights)), code);
     const key = preparedKey(code);
     const prepared = key === undefined ? undefined : this.#prepared.get(key);
     if (key !== undefined) this.#prepared.delete(key);
@@ -155,8 +156,8 @@ export class ProcessRunner implements Runner {
     return orKilled(await ready(await this.#startChild()), (child) => preload(child, code));
   }
 
-  async #startChild(allowsPrograms = false): Promise<ChildProcess> {
-    const child = await ChildProcess.start(this.#settings, { name: this.#settings.clock.randomText(10), allowsPrograms });
+  async #startChild(rights: ChildRights = {}): Promise<ChildProcess> {
+    const child = await ChildProcess.start(this.#settings, { name: this.#settings.clock.randomText(10), rights });
     this.#children.add(child);
     void child.exited.then(() => this.#children.delete(child));
     if (this.#stop.signal.aborted) child.kill();

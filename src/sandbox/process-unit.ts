@@ -1,28 +1,24 @@
 import { messageOf } from "../domain/errors.ts";
 import type { InvocationId } from "../domain/ids.ts";
 import { type LogLine, type Outcome, type RunResult, type StateChanges, type StoredValues } from "../domain/invocation.ts";
-import type { Bundle } from "../domain/saved-component.ts";
 import { propFacts } from "../domain/props/declared-props.ts";
 import { secretVariables } from "../domain/secrets.ts";
-import type { Clock } from "../ports/clock.ts";
 import type { CallReport, CallRequest, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { type PrintedAmount, keepLine } from "./call-log.ts";
 import { answerQuestion } from "./answer-question.ts";
-import type { ChildExit, ChildProcess } from "./child-process.ts";
+import type { ChildExit, ChildProcess, ChildSettings } from "./child-process.ts";
 import { LateLines } from "./late-lines.ts";
 import { Pulse } from "./pulse.ts";
 import { SecretMask } from "./secret-mask.ts";
-import { HOSTED_API, type RawLogLine, type ToHost } from "./protocol.ts";
+import { callsPlatform } from "./platform-calls.ts";
+import type { RawLogLine, ToHost } from "./protocol.ts";
+import { StandingClock } from "./standing-clock.ts";
 import { StackMapper } from "./stack-mapper.ts";
 
 /** A process as a unit uses it. */
-export type UnitProcess = Pick<ChildProcess, "exited" | "listen" | "charge" | "send" | "kill" | "writeModule">;
+export type UnitProcess = Pick<ChildProcess, "exited" | "listen" | "charge" | "send" | "kill" | "writeModule"> & Partial<Pick<ChildProcess, "inspector">>;
 
-interface Settings {
-  readonly clock: Clock;
-  readonly memoryMb: number;
-  /** Address of the API of this server. */
-  readonly apiUrl: () => string;
+interface Settings extends Pick<ChildSettings, "clock" | "memoryMb" | "apiUrl"> {
   /** How long loading may take. */
   readonly loadDeadlineMs: number;
 }
@@ -77,19 +73,21 @@ export class ProcessUnit implements Unit {
   readonly #given = new Set<InvocationId>();
   readonly #late: LateLines;
   readonly #pulse: Pulse;
+  /** Time that its calls have. */
+  readonly #time: StandingClock;
 
   /** Loads the code in a process that is ready; or how that failed, and the process is ended. */
   static async load(child: UnitProcess, code: UnitCode, { events, settings }: { events: UnitEvents; settings: Settings }): Promise<ProcessUnit | FailedLoad> {
     const { bundle } = code;
     const written = [
-      child.writeModule("component.mjs", bundle.code),
+      child.writeModule("component.mjs", code.debug?.textOf(bundle) ?? bundle.code),
       ...(bundle.preloads ?? []).map((part, index) => child.writeModule(`import-${index}.mjs`, part.code)),
     ];
     const [url = "", ...preloads] = await Promise.all(written).catch((error: unknown) => {
       child.kill();
       throw error;
     });
-    const unit = new ProcessUnit(child, { events, settings, mapper: new StackMapper(url, bundle.map) });
+    const unit = new ProcessUnit(child, { events, settings, mapper: new StackMapper(code.debug?.url ?? url, bundle.map) });
     const outcome = await unit.#load(code, { url, preloads });
     return outcome === undefined ? unit : { outcome };
   }
@@ -99,6 +97,8 @@ export class ProcessUnit implements Unit {
     this.#events = events;
     this.#settings = settings;
     this.#mapper = mapper;
+    this.#time = new StandingClock(settings.clock);
+    child.inspector?.watchPauses((isPaused) => (isPaused ? this.#time.stand() : this.#time.goOn()));
     this.#pulse = new Pulse({ clock: settings.clock, ask: () => child.send({ type: "host:ping" }), over: this.#stop.signal });
     this.#late = new LateLines(settings.clock, this.#stop.signal, (id, logs) => events.late({ id, result: { emits: [], stateChanges: {}, logs } }));
   }
@@ -113,7 +113,7 @@ export class ProcessUnit implements Unit {
     const { id } = call;
     if (this.#isRetired) return Promise.resolve(endedWithout({ kind: "interrupted", reason: "its process has ended" }, []));
     return new Promise((settle) => {
-      const deadlineAt = this.#settings.clock.now() + deadlineMs;
+      const deadlineAt = this.#time.now() + deadlineMs;
       this.#inFlight.set(id, { deadlineAt, deadlineMs, dataStores, report, logs: [], printed: { lines: 0, size: 0 }, settle });
       this.#lastCall = id;
       this.#remember(id);
@@ -152,8 +152,12 @@ export class ProcessUnit implements Unit {
     this.#child.kill();
   }
 
-  async #load({ bundle, env, state, epoch = 0, isCutOff }: UnitCode, modules: { url: string; preloads: readonly string[] }): Promise<Outcome | undefined> {
+  async #load(
+    { bundle, env, state, epoch = 0, isCutOff, debug }: UnitCode,
+    modules: { url: string; preloads: readonly string[] },
+  ): Promise<Outcome | undefined> {
     this.#mask.add(secretVariables(env));
+    if (this.#child.inspector !== undefined) await debug?.join(this.#child.inspector, bundle);
     const timer = new AbortController();
     const loaded = new Promise<Outcome | undefined>((resolve) => {
       this.#child.listen(
@@ -166,7 +170,7 @@ export class ProcessUnit implements Unit {
       );
       void this.#child.exited.then((exit) => resolve(this.#outcomeOfExit(exit)));
       const deadline = this.#settings.loadDeadlineMs;
-      void this.#settings.clock.sleepUntil(this.#settings.clock.now() + deadline, timer.signal).then(() => resolve({ kind: "timed-out", afterMs: deadline }));
+      void this.#time.sleepUntil(this.#time.now() + deadline, timer.signal).then(() => resolve({ kind: "timed-out", afterMs: deadline }));
     });
     const platform = callsPlatform(bundle) ? { platformApi: env["PD_API_URL"] ?? this.#settings.apiUrl() } : {};
     this.#child.send({ type: "host:load", ...modules, ...platform, ...(isCutOff === undefined ? {} : { isCutOff }), env, state, epoch });
@@ -208,7 +212,7 @@ export class ProcessUnit implements Unit {
       }
       case "child:exiting":
         this.#exiting = message.id;
-        return;
+        return this.#child.inspector?.close();
       case "child:pong":
         return this.#pulse.heard(message.memoryBytes);
       case "child:ready":
@@ -238,7 +242,7 @@ export class ProcessUnit implements Unit {
   #receiveOutput(stream: "stdout" | "stderr", text: string): void {
     // What V8 says when memory is out is told by the outcome.
     this.#isDying ||= stream === "stderr" && (text.includes("<--- Last few GCs") || (text.includes("FATAL ERROR: ") && text.includes("heap out of memory")));
-    if (this.#isDying) return;
+    if (this.#isDying || (this.#child.inspector !== undefined && text.includes("debugger to disconnect..."))) return;
     const line = text.endsWith("\n") ? text.slice(0, -1) : text;
     this.#log(this.#inFlight.keys().next().value ?? null, { at: this.#settings.clock.now(), level: stream, text: line });
   }
@@ -270,12 +274,12 @@ export class ProcessUnit implements Unit {
   async #watchDeadlines(): Promise<void> {
     if (this.#isWatching) return;
     this.#isWatching = true;
-    const { clock } = this.#settings;
+    const time = this.#time;
     for (;;) {
       const [oldest] = this.#inFlight.values();
       if (oldest === undefined || this.#stop.signal.aborted || this.#killReason !== undefined) break;
-      if (oldest.deadlineAt <= clock.now()) await this.#expire();
-      else await clock.sleepUntil(oldest.deadlineAt, this.#stop.signal);
+      if (oldest.deadlineAt <= time.now()) await this.#expire();
+      else await time.sleepUntil(oldest.deadlineAt, this.#stop.signal);
     }
     this.#isWatching = false;
   }
@@ -284,7 +288,7 @@ export class ProcessUnit implements Unit {
   async #expire(): Promise<void> {
     this.#isRetired = true;
     if (this.#inFlight.size > 1 && (await this.#pulse.feel()) === undefined) return this.kill("another call of the source blocked its process");
-    const now = this.#settings.clock.now();
+    const now = this.#time.now();
     for (const [id, call] of this.#inFlight) {
       if (call.deadlineAt > now) break;
       this.#settle(id, { outcome: { kind: "timed-out", afterMs: call.deadlineMs }, emits: [], stateChanges: {} });
@@ -296,6 +300,7 @@ export class ProcessUnit implements Unit {
   #endWhenIdle(): void {
     if (this.#inFlight.size > 0 || this.#isStopping) return;
     this.#isStopping = true;
+    this.#child.inspector?.close();
     this.#child.send({ type: "host:stop" });
     const { clock } = this.#settings;
     void clock.sleepUntil(clock.now() + RETIRE_GRACE_MS, this.#stop.signal).then(() => this.#child.kill());
@@ -338,11 +343,6 @@ export class ProcessUnit implements Unit {
     if (lastWords.includes("heap out of memory")) return { kind: "out-of-memory", limitMb: this.#settings.memoryMb };
     return { kind: "exited", code, signal };
   }
-}
-
-/** Its code names the hosted platform's API, or brings a package that does. */
-function callsPlatform({ code, packages }: Bundle): boolean {
-  return code.includes(HOSTED_API) || packages.some(({ name }) => name === "@pipedream/sdk");
 }
 
 function endedWithout(outcome: Outcome, logs: readonly LogLine[]): RunResult {

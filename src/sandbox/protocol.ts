@@ -13,6 +13,9 @@ export const PROTOCOL = 8;
 /** Host of the hosted platform's API. */
 export const HOSTED_API = "api.pipedream.com";
 
+/** A process that may start programs is started with this word. */
+export const PROGRAMS_WORD = "--starts-programs";
+
 /** A component that does nothing, above the child's own folder: the child tries itself out on it. */
 export const WARM_UP_FILE = "warm-up.mjs";
 

@@ -145,11 +145,10 @@ describe("requests", () => {
     const source = await server.deploy(code(1, ""));
     const failing = source.update({ component_code: code(2, `await fetch("${gate.url}"); throw new Error("no");`) });
     await gate.reached;
-    const answer = fetch(source.endpoint);
+    expect((await fetch(source.endpoint)).status).toBe(200);
+    await source.payloadsOnce(1);
     gate.release();
     await expect(failing).rejects.toMatchObject({ code: "PD_HOOK_FAILED" });
-    expect((await answer).status).toBe(200);
-    await source.payloadsOnce(1);
     await fetch(source.endpoint);
     expect(await source.payloadsOnce(2)).toEqual([2, 1]);
   });

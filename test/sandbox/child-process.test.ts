@@ -31,7 +31,7 @@ it("a process that is killed while it is being enclosed leaves nobody behind who
     ...belt("test"),
     enclose: ({ env, ownFolder }) => ({ command: "bash", words: ["-c", "sleep 600 & echo $! > waiting; wait"], cwd: ownFolder, env, files: [], release() {} }),
   };
-  const child = await ChildProcess.start(await settingsWith(slow), { name: "one", allowsPrograms: false });
+  const child = await ChildProcess.start(await settingsWith(slow), { name: "one" });
   // The file is there before the number is in it.
   const waiting = await eventually(async () => Number(await readFile(join(child.folder, "own", "waiting"), "utf8").catch(() => "")) || undefined);
   expect(await isAlive(waiting)).toBe(true);

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { Attachments } from "../dev/attachments.ts";
+import { inspectPort } from "../dev/debugging.ts";
 import { openSession } from "../dev/session.ts";
 import type { DevFlags } from "../dev/session-settings.ts";
 import { startRuntime } from "../../runtime.ts";
@@ -20,7 +21,11 @@ import { workflowFolderOf } from "../workflows/folder.ts";
 export async function dev(cli: CliContext, target: string, flags: DevFlags & StandFlags): Promise<number> {
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   const settings = await settingsOf(cli);
-  const isElsewhere = (await findProfile(cli.profile, cli.environment)) !== undefined;
+  const profile = await findProfile(cli.profile, cli.environment);
+  const isElsewhere = profile !== undefined;
+  const isInspected = inspectPort(flags.inspect) !== undefined;
+  if (profile !== undefined && isInspected)
+    throw new PdError("PD_NOT_OWNER", `Cannot debug on ${profile.baseUrl}: only a server of this machine and user takes a debugger`);
   const running = isElsewhere ? await connect(cli) : await findServer(settings);
   const hosted = running === undefined ? await startRuntime(settings, streamLog(cli.stderr)) : undefined;
   if (hosted !== undefined) printNote(cli, `Server ${hosted.apiUrl}, ends with this session (pd up keeps one running)`);
@@ -28,6 +33,10 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags & Sta
   const stop = abortOnStop(cli.stdout);
   try {
     const workflow = await workflowFolderOf(target);
+    if (workflow !== undefined && isInspected)
+      throw new PdError("PD_BAD_INPUT", "Cannot debug a whole workflow: a debugger is for the one process of a source", {
+        fix: "Debug the component of a step: pd dev <its file> --inspect",
+      });
     if (workflow !== undefined) {
       await openWorkflowSession(cli, { client, path: workflow, flags, env, stop });
       return 0;

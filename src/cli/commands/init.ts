@@ -1,4 +1,4 @@
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { slugify } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
@@ -29,6 +29,7 @@ export async function init(cli: CliContext, { kind, name }: { kind: string; name
   const template = await readFile(join(packageFile("templates"), `${kind}.mjs`), "utf8");
   await mkdir(slug, { recursive: true });
   await writeFile(path, fill(template, { name, slug, parts: chosenParts(kind, flags) }));
+  if (kind === "source") await writeLaunch(slug);
   if (cli.isJson) printJson(cli, { path });
   else printLine(cli, kind === "source" ? `Wrote ${path}; run it with: pd dev ${path}` : `Wrote ${path}`);
   return 0;
@@ -44,6 +45,7 @@ async function initTyped(cli: CliContext, { kind, name, slug }: { kind: string; 
     const template = await readFile(join(packageFile("templates"), from), "utf8");
     if (!(await isThere(to))) await writeFile(to, fill(template, { name, slug, parts: chosenParts(kind, flags) }));
   }
+  if (kind === "source") await writeLaunch(slug);
   const manifest = join(slug, "package.json");
   if (!(await isThere(manifest))) await writeFile(manifest, `${JSON.stringify(await projectManifest(slug), null, 2)}\n`);
   if (cli.isJson) printJson(cli, { path });
@@ -53,6 +55,14 @@ async function initTyped(cli: CliContext, { kind, name, slug }: { kind: string; 
       `Wrote ${path}${kind === "app" ? "" : `; run it with: pd dev ${path}, and its test with: pd test ${slug}`}\nFor types in your editor: cd ${slug} && npm install`,
     );
   return 0;
+}
+
+/** How an editor debugs what `pd dev --inspect` runs. */
+async function writeLaunch(slug: string): Promise<void> {
+  const path = join(slug, ".vscode", "launch.json");
+  if (await isThere(path)) return;
+  await mkdir(join(slug, ".vscode"), { recursive: true });
+  await copyFile(join(packageFile("templates"), "launch.json"), path);
 }
 
 /** What an editor wants for its types; the component and its test run without. */

@@ -2,7 +2,7 @@ import type { Command } from "@commander-js/extra-typings";
 import { propFlags, serverFlags, standFlags } from "./flags.ts";
 import type { Run } from "./run.ts";
 
-export function deployCommands(program: Command, run: Run): void {
+function devCommand(program: Command, run: Run): void {
   const dev = program
     .command("dev <component>")
     .description("Deploy a file, a component of a registry by its key, or the folder of a workflow, and update it on every save");
@@ -11,8 +11,13 @@ export function deployCommands(program: Command, run: Run): void {
     .option("--force", "With --dc: although it is of another component")
     .option("--new", "Deploy another one, although the file is deployed already")
     .option("--name <name>", "Name of the source")
-    .option("--prompt-all", "Ask for every prop, also those that have a value");
+    .option("--prompt-all", "Ask for every prop, also those that have a value")
+    .option("--inspect [port]", "Let a debugger come, Chrome or an editor, on this port of this machine (9229)");
   serverFlags(developing).action((component, flags, command) => run(command, async (cli) => (await import("../commands/dev.ts")).dev(cli, component, flags)));
+}
+
+export function deployCommands(program: Command, run: Run): void {
+  devCommand(program, run);
   const deploy = program.command("deploy [component]");
   standFlags(
     propFlags(

@@ -10,6 +10,8 @@ export interface DevFlags extends CodeFlags {
   readonly new?: boolean | undefined;
   readonly name?: string | undefined;
   readonly promptAll?: boolean | undefined;
+  /** `true`, or a port. */
+  readonly inspect?: string | boolean | undefined;
 }
 
 export interface SessionSettings {

@@ -16,6 +16,7 @@ import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { openActionSession } from "./action-session.ts";
 import { Attachments } from "./attachments.ts";
+import { followDebugger, inspectPort, rootOf } from "./debugging.ts";
 import { FileWatcher } from "./file-watcher.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { promptAllQuestions } from "./prompt-all.ts";
@@ -40,6 +41,7 @@ export async function openSession(cli: CliContext, settings: SessionSettings): P
     await session.run();
   } catch (error) {
     if (!isAction(error)) throw error;
+    if (settings.flags.inspect !== undefined) throw new PdError("PD_BAD_INPUT", "Cannot debug an action: a debugger is for the one process of a source");
     await openActionSession(cli, settings);
   } finally {
     await session.close();
@@ -74,6 +76,8 @@ class Session {
   /** The server did not answer to the last save. */
   #isLost = false;
   #takesKeys = false;
+  /** URL of the folder that its files are named from. */
+  #root = "";
 
   constructor(cli: CliContext, settings: SessionSettings, component: LocalComponent) {
     this.#cli = cli;
@@ -90,10 +94,18 @@ class Session {
     if (source === undefined || stop.signal.aborted) return;
     const { ended } = await this.#timeline.follow(this.#settings.client, source.id, stop.signal);
     this.#greet(source);
+    const port = inspectPort(this.#settings.flags.inspect);
+    if (port !== undefined) await this.#debug(source, port);
     this.#takeKeys();
     // What was saved meanwhile.
     this.#watcher.lookAgain(0);
     await ended;
+  }
+
+  async #debug({ id }: SourceRecord, port: number): Promise<void> {
+    const { client, stop } = this.#settings;
+    const show = (line: string): void => this.#timeline.print(line);
+    await followDebugger(this.#cli, { client, source: id, port, root: this.#root, signal: stop.signal, show });
   }
 
   async close(): Promise<void> {
@@ -131,7 +143,15 @@ class Session {
 
   /** Parameters of the API for what was read, and for what is loaded before it. */
   async #codeOf(read: ReadResult): Promise<CodeParams> {
+    if (read.kind === "read") this.#noteRoot(rootOf(this.#component.entry, read.code.path));
     return { ...readParams(this.#settings.path, read), ...(await importParams(this.#settings.flags.import ?? [])) };
+  }
+
+  /** Names of files are told to the debugger from the folder that held all of them when it began. */
+  #noteRoot(root: string): void {
+    if (this.#root !== "" && this.#root !== root && this.#settings.flags.inspect !== undefined)
+      printNote(this.#cli, "The folder of its files is another now: begin again with pd dev --inspect, so that the debugger finds them");
+    this.#root = root;
   }
 
   async #attach(code: CodeParams): Promise<SourceRecord> {

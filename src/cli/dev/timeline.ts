@@ -32,6 +32,12 @@ export class Timeline {
     return { ended };
   }
 
+  /** A line that others have for it. */
+  print(line: string): void {
+    if (this.#held === undefined) printLine(this.#cli, line);
+    else this.#held.push(line);
+  }
+
   /** Lines wait while a question may stand on the screen. */
   hold(): void {
     this.#held ??= [];
@@ -47,8 +53,7 @@ export class Timeline {
     for await (const record of coming) {
       const line = this.#cli.isJson ? undefined : lineOf(record);
       if (this.#cli.isJson) printJson(this.#cli, record);
-      else if (line !== undefined && this.#held !== undefined) this.#held.push(line);
-      else if (line !== undefined) printLine(this.#cli, line);
+      else if (line !== undefined) this.print(line);
     }
   }
 }

@@ -7,6 +7,7 @@ import { MOST_TRIES, type Tries, isDeath, reasonToRunAgain } from "../../domain/
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { Trigger } from "../../domain/trigger.ts";
+import type { DebugLink } from "../../ports/debugger.ts";
 import type { CallReport, LatePart, Unit } from "../../ports/runner.ts";
 import { CallQueue } from "./call-queue.ts";
 import { type CommittedRun, commitRun } from "./commit-run.ts";
@@ -56,6 +57,8 @@ export class LiveSource {
   isShown: boolean;
   /** It was deleted, or never came to be. */
   isGone = false;
+  /** Whoever debugs it. */
+  debug: DebugLink | undefined;
   /** Its process is on its way out. */
   isCooling = false;
   /** The highest number that a version has had, also one that was taken back: calls may have run on it. */
@@ -179,7 +182,8 @@ export class LiveSource {
   /** Starts a unit with other code beside the current one; it gets every change of the state from now on. */
   async startUnit(settings: UnitSettings): Promise<Unit> {
     const { state, epoch } = this.#isStored ? await this.#state.take() : { state: {}, epoch: 0 };
-    return this.#units.start({ ...unitCode(this.#ports.packages, this.source, settings), state, epoch });
+    const debug = this.debug === undefined ? {} : { debug: this.debug };
+    return this.#units.start({ ...unitCode(this.#ports.packages, this.source, settings), ...debug, state, epoch });
   }
 
   /** The record is in the store from now on, with this state: units that were started before learn of it. */

@@ -55,6 +55,17 @@ export class HostedSources {
     return this.#byId.get(word) ?? this.bySlug(word);
   }
 
+  /** Ends the process that had nothing to do for the longest; false: all are at work. */
+  coolLongestIdle(): boolean {
+    let longest: LiveSource | undefined;
+    for (const live of this.all()) {
+      const { idleMs } = live;
+      if (idleMs !== undefined && !live.isCooling && idleMs >= (longest?.idleMs ?? 0)) longest = live;
+    }
+    longest?.coolDown(0);
+    return longest !== undefined;
+  }
+
   /** Keeps a slug from other sources of this host until it is released; false: one has it, or is about to. */
   holdSlug(slug: string): boolean {
     if (this.#claimed.has(slug) || this.bySlug(slug) !== undefined) return false;

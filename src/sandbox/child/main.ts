@@ -8,8 +8,10 @@ import { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { format } from "node:util";
+import { Worker } from "node:worker_threads";
 import { isRecord } from "../../domain/json.ts";
 import { DOOR_FILE, DOOR_WORD } from "../door-protocol.ts";
+import { INSPECTOR_FD, INSPECTOR_WORD } from "../inspector-channel.ts";
 import { MessagePipe } from "../message-pipe.ts";
 import { PROTOCOL, WARM_UP_FILE, type ToChild, type ToHost } from "../protocol.ts";
 import { Call, currentCall } from "./call.ts";
@@ -48,6 +50,7 @@ process.on("uncaughtException", (error) => host.failUncaught(error));
 Object.defineProperty(globalThis, "defineComponent", { value: (definition: unknown) => definition, configurable: true, writable: true });
 const door = process.argv.includes(DOOR_WORD) ? join(dirname(process.cwd()), DOOR_FILE) : undefined;
 if (door !== undefined) leadThroughDoor(door);
+if (process.argv.includes(INSPECTOR_WORD)) startInspector();
 refuseLocalSockets();
 redirectTmp();
 captureOutput((level, text, rawFrom) => host.log(level, text, rawFrom));
@@ -94,6 +97,11 @@ async function receive(message: ToChild): Promise<void> {
     default:
       return host.receive(message);
   }
+}
+
+/** Beside this thread, which stands still at breakpoints. */
+function startInspector(): void {
+  new Worker(__filename, { workerData: INSPECTOR_FD }).unref();
 }
 
 /** CommonJS parts of the bundle find `require` and its companions as globals. */

@@ -7,6 +7,7 @@ import childProcess from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";
 import os from "node:os";
 import v8 from "node:v8";
+import { PROGRAMS_WORD } from "../protocol.ts";
 
 const { apply, get, getPrototypeOf, construct } = Reflect;
 const define = Object.defineProperty;
@@ -17,7 +18,7 @@ const define = Object.defineProperty;
  */
 export function shutDoors(channel: object, way?: string): void {
   // Programs that it may start are its own to end: no others are in its namespace.
-  const startsPrograms = process.execArgv.includes("--allow-child-process");
+  const startsPrograms = process.argv.includes(PROGRAMS_WORD);
   refuseAll(process, "process", [...(startsPrograms ? [] : ["kill", "_kill"]), "_debugProcess", "_debugEnd", "_getActiveHandles", "_getActiveRequests"]);
   refuseAll(v8, "v8", ["setFlagsFromString", "setHeapSnapshotNearHeapLimit", "writeHeapSnapshot"]);
   refuseAll(os, "os", ["setPriority"]);

@@ -10,7 +10,7 @@ const KEEP_ALIVE_MS = 15_000;
 /** After how long a reader that was cut off comes back. */
 const RECONNECT_MS = 500;
 
-interface Message {
+export interface Message {
   readonly data: string;
   readonly id?: string;
 }
@@ -47,7 +47,8 @@ async function* messages<Item>(items: AsyncIterable<Item>, messageOf: (item: Ite
   for await (const item of items) yield messageOf(item);
 }
 
-function stream(context: Context, open: (signal: AbortSignal) => Promise<AsyncIterable<Message>>): Response {
+/** Answers with what comes, as server-sent events; ends when nobody reads any more. */
+export function stream(context: Context, open: (signal: AbortSignal) => Promise<AsyncIterable<Message>>): Response {
   const over = new AbortController();
   return streamSSE(context, async (sse) => {
     sse.onAbort(() => over.abort());

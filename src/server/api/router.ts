@@ -15,6 +15,7 @@ import { connectedAccountRoutes } from "./connected-accounts.ts";
 import { dataStoreRoutes } from "./data-stores.ts";
 import { streamRoutes } from "./event-stream.ts";
 import { eventRoutes } from "./events.ts";
+import { inspectorRoutes } from "./inspector-stream.ts";
 import { invocationRoutes } from "./invocations.ts";
 import { openApiDocument } from "./openapi.ts";
 import { PageTickets } from "./page-tickets.ts";
@@ -36,6 +37,8 @@ import { workflowRoutes } from "./workflows.ts";
 export interface ApiSettings {
   readonly apiKey: string;
   readonly clock: Clock;
+  /** Aborts when the server stops. */
+  readonly signal: AbortSignal;
   readonly log: Log;
   readonly version: string;
   /** Where this API is reached, known once it listens. */
@@ -87,6 +90,7 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   });
   mountBackup(app, settings.backup);
   app.route("/", streamRoutes(engine));
+  app.route("/", inspectorRoutes({ engine, clock: settings.clock, signal: settings.signal }));
   return app;
 }
 

@@ -1,0 +1,64 @@
+import { pathToFileURL } from "node:url";
+import type { DebugNewsRecord } from "../../api/sources.ts";
+import type { Client } from "../../client/client.ts";
+import { PdError } from "../../domain/errors.ts";
+import type { CliContext } from "../context.ts";
+import { printJson } from "../reporter.ts";
+
+/** The one that debuggers look at by themselves. */
+const USUAL_PORT = 9229;
+
+/** What `--inspect` asks for; `undefined`: nothing. Throws PD_BAD_INPUT. */
+export function inspectPort(flag: string | boolean | undefined): number | undefined {
+  if (flag === undefined || flag === false) return undefined;
+  if (flag === true) return USUAL_PORT;
+  const port = Number(flag);
+  if (/^\d+$/.test(flag) && port <= 65_535) return port;
+  throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(flag)} as the port for a debugger: a port is a number from 0 to 65535`, {
+    fix: "pd dev orders.mjs --inspect, or --inspect=9230",
+  });
+}
+
+/** URL of the folder that a component's files are named from. `path`: the entry's name from there. */
+export function rootOf(entry: string, path: string): string {
+  return pathToFileURL(`${entry.slice(0, entry.length - path.length)}/`).href.replace(/\/+$/, "/");
+}
+
+interface Debugging {
+  readonly client: Client;
+  readonly source: string;
+  readonly port: number;
+  readonly root: string;
+  readonly signal: AbortSignal;
+  /** Shows a line when no question is asked. */
+  readonly show: (line: string) => void;
+}
+
+/** Lets a debugger come as long as the session goes on, and shows where it stands. Rejects when the server refuses. */
+export async function followDebugger(cli: CliContext, { client, source, port, root, signal, show }: Debugging): Promise<{ ended: Promise<void> }> {
+  const coming = client.follow.debugger(source, { port, root }, { signal });
+  await coming.opened;
+  const ended = (async () => {
+    for await (const news of coming) {
+      if (cli.isJson) printJson(cli, { debugger: news });
+      else show(lineOf(news));
+    }
+  })();
+  ended.catch(() => {});
+  return { ended };
+}
+
+function lineOf(news: DebugNewsRecord): string {
+  switch (news.kind) {
+    case "listening":
+      return `Debugger: ${news.url}\n  Chrome: chrome://inspect${news.port === USUAL_PORT ? "" : ` (Configure… 127.0.0.1:${news.port})`}   VS Code: attach to port ${news.port}`;
+    case "connected":
+      return "A debugger is connected";
+    case "disconnected":
+      return "The debugger has gone: the component goes on without it";
+    case "paused":
+      return `⏸ paused at ${news.at}: its deadlines stand still`;
+    case "resumed":
+      return "⏵ goes on";
+  }
+}

@@ -1,0 +1,112 @@
+import { type JsonObject, isJsonObject } from "../domain/json.ts";
+import type { AuthorPosition, BundleMap } from "./bundle-map.ts";
+import type { Answer, InspectedUnit } from "./inspected-process.ts";
+
+interface Breakpoint {
+  /** As it was asked for. */
+  readonly params: JsonObject;
+  /** Where it stands in the author's files, once a bundle was there to tell: there it stays when the bundle becomes another. */
+  place: AuthorPosition | undefined;
+  /** Its id in the process of now. */
+  bound: string | undefined;
+}
+
+/**
+ * Breakpoints by the name of their file, which outlive the process. Debuggers know them by ids of ours, as each process
+ * makes its own. Files may be named as the bundle or as the author's own.
+ */
+export class Breakpoints {
+  readonly #url: string;
+  readonly #known = new Map<string, Breakpoint>();
+  #count = 0;
+
+  /** `url`: name of the bundle. */
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async set(unit: InspectedUnit | undefined, params: JsonObject): Promise<Answer> {
+    this.#count++;
+    const id = `headwater:${this.#count}`;
+    const breakpoint: Breakpoint = { params, place: undefined, bound: undefined };
+    this.#known.set(id, breakpoint);
+    if (unit === undefined) return { result: { breakpointId: id, locations: [] } };
+    const locations = await this.#bind(unit, breakpoint);
+    if (!isJsonObject(locations)) return { result: { breakpointId: id, locations } };
+    this.#known.delete(id);
+    return locations;
+  }
+
+  async remove(unit: InspectedUnit | undefined, id: string): Promise<Answer> {
+    const bound = this.#known.get(id)?.bound;
+    this.#known.delete(id);
+    // Two may stand at the same place, which is one to the process.
+    const isShared = [...this.#known.values()].some((other) => other.bound === bound);
+    if (unit === undefined || bound === undefined || isShared) return { result: {} };
+    return unit.ask("Debugger.removeBreakpoint", { breakpointId: bound });
+  }
+
+  /** All of them in another process, whose code is not loaded yet. */
+  async move(unit: InspectedUnit): Promise<void> {
+    for (const breakpoint of this.#known.values()) breakpoint.bound = undefined;
+    await Promise.all([...this.#known.values()].map((breakpoint) => this.#bind(unit, breakpoint)));
+  }
+
+  clear(): void {
+    this.#known.clear();
+  }
+
+  /** Those that the process calls so. */
+  idsOf(bound: string): readonly string[] {
+    return [...this.#known].flatMap(([id, breakpoint]) => (breakpoint.bound === bound ? [id] : []));
+  }
+
+  /** Where it is found in the loaded code, or the error. */
+  async #bind(unit: InspectedUnit, breakpoint: Breakpoint): Promise<JsonObject[] | Answer> {
+    breakpoint.place ??= this.#placeOf(breakpoint.params, unit.map);
+    const wanted = this.#wanted(unit.map, breakpoint);
+    const answer = await unit.ask("Debugger.setBreakpointByUrl", wanted);
+    const { result } = answer;
+    if (isJsonObject(result) && typeof result["breakpointId"] === "string") {
+      breakpoint.bound = result["breakpointId"];
+      return Array.isArray(result["locations"]) ? result["locations"].filter(isJsonObject) : [];
+    }
+    const same = [...this.#known.values()].find(
+      (other) => other !== breakpoint && other.bound !== undefined && isSamePlace(this.#wanted(unit.map, other), wanted),
+    );
+    if (same === undefined) return answer;
+    breakpoint.bound = same.bound;
+    return [];
+  }
+
+  /** The same place, in the bundle that this process has. */
+  #wanted(map: BundleMap, { params, place }: Breakpoint): JsonObject {
+    const position = place === undefined ? undefined : map.generatedOf(place);
+    if (position === undefined) return params;
+    const { urlRegex: _regex, scriptHash: _hash, ...rest } = params;
+    return { ...rest, url: this.#url, ...position };
+  }
+
+  #placeOf(params: JsonObject, map: BundleMap): AuthorPosition | undefined {
+    const position = { lineNumber: Number(params["lineNumber"] ?? 0), columnNumber: Number(params["columnNumber"] ?? 0) };
+    if (names(params, this.#url)) return map.originalOf(position);
+    const source = map.sources.find((name) => names(params, map.urlOf(name)));
+    return source === undefined ? undefined : { source, line: position.lineNumber + 1, column: position.columnNumber };
+  }
+}
+
+function isSamePlace(left: JsonObject, right: JsonObject): boolean {
+  return left["url"] === right["url"] && left["lineNumber"] === right["lineNumber"] && left["columnNumber"] === right["columnNumber"];
+}
+
+/** Whether the parameters of a breakpoint mean this file. */
+function names({ url, urlRegex }: JsonObject, file: string): boolean {
+  if (typeof url === "string") return url === file;
+  if (typeof urlRegex !== "string") return false;
+  try {
+    return new RegExp(urlRegex).test(file);
+  } catch {
+    // The process tells what is wrong with it.
+    return false;
+  }
+}

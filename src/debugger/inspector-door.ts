@@ -1,0 +1,141 @@
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import { PdError, codeOf, messageOf } from "../domain/errors.ts";
+import type { DebugSession } from "./debug-session.ts";
+import { userOfPeer } from "./loopback-peer.ts";
+
+const HOST = "127.0.0.1";
+/** A script's whole text may be one message. */
+const MOST_BYTES = 2 ** 27;
+
+export interface DoorSettings {
+  /** 0: any that is free. */
+  readonly port: number;
+  /** Shown where a debugger lists what it can debug. */
+  readonly title: string;
+  /** Nobody can guess it. */
+  readonly key: string;
+}
+
+/**
+ * Where a debugger finds a session: Node's own list of what can be debugged, and a web socket. It listens on this machine
+ * alone; whoever knocks has to be a program of the same user, and no page of a browser.
+ */
+export class InspectorDoor {
+  /** `ws://127.0.0.1:port/key`. */
+  readonly url: string;
+  readonly port: number;
+  readonly #server: Server;
+  readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_BYTES });
+  readonly #session: DebugSession;
+  readonly #settings: DoorSettings;
+
+  /** Throws PD_PORT_TAKEN. */
+  static open(session: DebugSession, settings: DoorSettings): Promise<InspectorDoor> {
+    const server = createServer();
+    return new Promise((resolve, reject) => {
+      server.once("error", (error) => reject(listenError(error, settings.port)));
+      server.listen(settings.port, HOST, () => resolve(new InspectorDoor(server, session, settings)));
+    });
+  }
+
+  private constructor(server: Server, session: DebugSession, settings: DoorSettings) {
+    this.#server = server;
+    this.#session = session;
+    this.#settings = settings;
+    this.port = portOf(server.address(), settings.port);
+    this.url = `ws://${HOST}:${this.port}/${settings.key}`;
+    server.on("request", (request, response) => void this.#list(request, response));
+    server.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));
+  }
+
+  /** Lets go of the debugger, and resolves when nobody can come any more. */
+  async close(): Promise<void> {
+    for (const socket of this.#sockets.clients) socket.terminate();
+    this.#session.disconnect();
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #list(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const refusal = await this.#refusal(request);
+    if (refusal !== undefined) return void response.writeHead(403, { "content-type": "text/plain" }).end(`${refusal}\n`);
+    const answer = this.#answerTo(request.url ?? "");
+    if (answer === undefined) return void response.writeHead(404, { "content-type": "text/plain" }).end("There is /json/list, and /json/version\n");
+    response.writeHead(200, { "content-type": "application/json; charset=UTF-8" }).end(JSON.stringify(answer, null, 2));
+  }
+
+  #answerTo(path: string): unknown {
+    switch (path.replace(/\/$/, "")) {
+      case "/json/version":
+        return { Browser: `node.js/${process.version}`, "Protocol-Version": "1.3" };
+      case "/json":
+      case "/json/list":
+        return [
+          {
+            description: "Headwater component",
+            devtoolsFrontendUrl: `devtools://devtools/bundled/js_app.html?v8only=true&ws=${this.url.slice("ws://".length)}`,
+            id: this.#settings.key,
+            title: this.#settings.title,
+            type: "node",
+            url: this.#session.url,
+            webSocketDebuggerUrl: this.url,
+          },
+        ];
+      default:
+        return undefined;
+    }
+  }
+
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const refusal = (await this.#refusal(request)) ?? (request.url === `/${this.#settings.key}` ? undefined : "There is nothing to debug under this address");
+    const isBusy = this.#session.isConnected;
+    if (refusal !== undefined || isBusy) {
+      const [status, text] = refusal === undefined ? ["409 Conflict", "Another debugger is connected"] : ["403 Forbidden", refusal];
+      socket.end(`HTTP/1.1 ${status}\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n${text}\n`);
+      return;
+    }
+    this.#sockets.handleUpgrade(request, socket, head, (front) => this.#serve(front));
+  }
+
+  #serve(front: WebSocket): void {
+    // Another one may have been quicker.
+    if (this.#session.isConnected) return front.close(1013, "another debugger is connected");
+    this.#session.connect({ send: (message) => front.send(JSON.stringify(message)) });
+    front.on("message", (data) => void this.#session.receive(textOf(data)));
+    front.once("close", () => this.#session.disconnect());
+    // What cannot be read of it ends the connection, which is told.
+    front.on("error", () => front.terminate());
+  }
+
+  /** Why this one may not debug: as a page of a browser that was led here by a name, or as another user of this machine. */
+  async #refusal({ headers, socket }: IncomingMessage): Promise<string | undefined> {
+    if (!/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(headers.host ?? ""))
+      return `This debugger does not answer for the host ${JSON.stringify(headers.host ?? "")}`;
+    if (/^https?:/i.test(headers.origin ?? "")) return "A web page may not debug";
+    const [user, own] = [await userOfPeer(socket), process.getuid?.()];
+    if (user === undefined || user === own || user === 0) return undefined;
+    return "Only programs of the user who runs the server may debug";
+  }
+}
+
+function textOf(data: Buffer | ArrayBuffer | Buffer[]): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString();
+  return Buffer.isBuffer(data) ? data.toString() : Buffer.from(data).toString();
+}
+
+function portOf(address: AddressInfo | string | null, otherwise: number): number {
+  return typeof address === "object" && address !== null ? address.port : otherwise;
+}
+
+function listenError(error: Error, port: number): PdError {
+  if (codeOf(error) === "EADDRINUSE")
+    return new PdError("PD_PORT_TAKEN", `Cannot listen on ${HOST}:${port} for a debugger: the port is taken`, {
+      cause: error,
+      fix: "--inspect=0 takes any that is free",
+    });
+  return new PdError("PD_BAD_INPUT", `Cannot listen on ${HOST}:${port} for a debugger: ${messageOf(error)}`, { cause: error });
+}

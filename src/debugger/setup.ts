@@ -1,0 +1,67 @@
+import type { JsonObject } from "../domain/json.ts";
+
+/** What holds from the moment it is said until it is taken back, for every process; the rest of the protocol is about one. */
+const LASTING = new Set([
+  "Debugger.enable",
+  "Debugger.setAsyncCallStackDepth",
+  "Debugger.setBlackboxPatterns",
+  "Debugger.setBreakpointsActive",
+  "Debugger.setPauseOnExceptions",
+  "Debugger.setSkipAllPauses",
+  "Runtime.enable",
+  "Runtime.setAsyncCallStackDepth",
+  "Runtime.setCustomObjectFormatterEnabled",
+  "Runtime.setMaxCallStackSizeToCapture",
+  "Console.enable",
+  "HeapProfiler.enable",
+  "Profiler.enable",
+  "Profiler.setSamplingInterval",
+  "Network.enable",
+]);
+/** The same, for each value of this parameter. */
+const LASTING_EACH: Readonly<Record<string, string>> = { "Debugger.setInstrumentationBreakpoint": "instrumentation", "Runtime.addBinding": "name" };
+
+interface Command {
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+/** What the debugger has switched on: the next process gets it as well, in the same order. */
+export class Setup {
+  readonly #commands = new Map<string, Command>();
+
+  note(method: string, params: JsonObject): void {
+    const domain = domainOf(method);
+    if (method === `${domain}.disable`) return this.#forget(domain);
+    const part = LASTING_EACH[method];
+    if (part === undefined && !LASTING.has(method)) return;
+    const key = part === undefined ? method : `${method} ${String(params[part])}`;
+    this.#commands.set(key, { method, params });
+  }
+
+  /** Switching a domain on comes before what is said in it. */
+  get commands(): readonly Command[] {
+    const all = [...this.#commands.values()];
+    return [...all.filter(({ method }) => method.endsWith(".enable")), ...all.filter(({ method }) => !method.endsWith(".enable"))];
+  }
+
+  isLasting(method: string): boolean {
+    return method.endsWith(".disable") || LASTING.has(method) || method in LASTING_EACH;
+  }
+
+  get domains(): ReadonlySet<string> {
+    return new Set(this.commands.flatMap(({ method }) => (method.endsWith(".enable") ? [domainOf(method)] : [])));
+  }
+
+  clear(): void {
+    this.#commands.clear();
+  }
+
+  #forget(domain: string): void {
+    for (const [key, { method }] of this.#commands) if (domainOf(method) === domain) this.#commands.delete(key);
+  }
+}
+
+function domainOf(method: string): string {
+  return method.slice(0, Math.max(0, method.indexOf(".")));
+}

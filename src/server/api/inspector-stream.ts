@@ -1,0 +1,95 @@
+import { EventEmitter, on } from "node:events";
+import { getConnInfo } from "@hono/node-server/conninfo";
+import { type Context, Hono } from "hono";
+import type { DebugNewsRecord } from "../../api/sources.ts";
+import { DebugSession } from "../../debugger/debug-session.ts";
+import { InspectorDoor } from "../../debugger/inspector-door.ts";
+import { isLoopbackAddress } from "../../debugger/loopback-peer.ts";
+import { PdError } from "../../domain/errors.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { LiveSource } from "../../engine/runs/live-source.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { type Message, stream } from "./event-stream.ts";
+import { callerOf } from "./rights.ts";
+
+interface InspectorPorts {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  /** Aborts when the server stops. */
+  readonly signal: AbortSignal;
+}
+
+interface Inspection {
+  readonly live: LiveSource;
+  readonly door: InspectorDoor;
+  readonly news: EventEmitter;
+}
+
+const KEY_LENGTH = 32;
+
+/** /sse/dc/{id}/inspector: a debugger may come as long as somebody reads this stream, which tells where, and what it does. */
+export function inspectorRoutes(ports: InspectorPorts): Hono {
+  const app = new Hono();
+  app.get("/sse/dc/:id/inspector", async (context) => {
+    requireOwner(context);
+    const live = ports.engine.find(context.req.param("id"), "debug");
+    const inspection = await begin(ports, live, { port: portOf(context), root: rootOf(context, live) });
+    return stream(context, async (signal) => told(ports, inspection, signal));
+  });
+  return app;
+}
+
+/** A component that is debugged has the enclosure alone around it, and not Node's permissions: this is for whoever owns the server, on its machine. */
+function requireOwner(context: Context): void {
+  const { name } = callerOf(context);
+  const isHere = isLoopbackAddress(getConnInfo(context).remote.address);
+  if (name === undefined && isHere) return;
+  const why = isHere ? `the key ${JSON.stringify(name)} is not the owner's` : "the request came from another machine";
+  throw new PdError("PD_NOT_OWNER", `Cannot debug on this server: ${why}`);
+}
+
+function portOf(context: Context): number {
+  const text = context.req.query("port") ?? "0";
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new PdError("PD_BAD_INPUT", `Cannot listen on port ${JSON.stringify(text)} for a debugger: a port is a number from 0 to 65535`);
+}
+
+/** Folder of the author's files, as far as the caller knows it. */
+function rootOf(context: Context, { source }: LiveSource): string {
+  const root = context.req.query("root");
+  if (root === undefined) return `headwater:///${source.slug}/`;
+  if (/^file:\/\/\/([^\s]*\/)?$/.test(root) && URL.canParse(root)) return root;
+  throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(root)} as the folder of the files: it is no file: URL that ends in a slash`);
+}
+
+async function begin({ engine, clock }: InspectorPorts, live: LiveSource, { port, root }: { port: number; root: string }): Promise<Inspection> {
+  const news = new EventEmitter();
+  const { slug } = live.source;
+  const tell = (record: DebugNewsRecord): void => void news.emit("news", record);
+  const session = new DebugSession({ url: `headwater:///${slug}.mjs`, root, tell });
+  const door = await InspectorDoor.open(session, { port, title: `${slug} (${live.source.id})`, key: clock.randomText(KEY_LENGTH) });
+  try {
+    await engine.debug(live, session);
+  } catch (error) {
+    await door.close();
+    throw error;
+  }
+  return { live, door, news };
+}
+
+async function* told({ engine, signal }: InspectorPorts, { live, door, news }: Inspection, gone: AbortSignal): AsyncGenerator<Message> {
+  const listening: DebugNewsRecord = { kind: "listening", url: door.url, port: door.port };
+  const over = AbortSignal.any([signal, gone, live.killed]);
+  try {
+    const coming = on(news, "news", { signal: over });
+    yield { data: JSON.stringify(listening) };
+    for await (const [record] of coming) yield { data: JSON.stringify(record) };
+  } catch (error) {
+    if (!over.aborted) throw error;
+  } finally {
+    // What stands still goes on first: else nothing that waits for it could end.
+    await door.close();
+    if (!signal.aborted && !live.killed.aborted) await engine.debug(live, undefined);
+  }
+}

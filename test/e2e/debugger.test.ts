@@ -1,0 +1,273 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { get } from "node:http";
+import { type Socket, connect as connectTo, createServer } from "node:net";
+import { pathToFileURL } from "node:url";
+import { TraceMap, originalPositionFor } from "@jridgewell/trace-mapping";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { userOfPeer } from "../../src/debugger/loopback-peer.ts";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { DebuggerClient } from "../support/debugger.ts";
+import { PdHome, collect } from "../support/pd.ts";
+import { eventually } from "../support/runtime.ts";
+
+/** A component in TypeScript, so that the lines that run are none of the author's; `shout` stands on line 8 + `above`. */
+const source = (word: string, above = 0): string => `import { twice } from "./lib.ts";
+interface Order { readonly amount: number }
+${"// one line more\n".repeat(above)}export default {
+  name: "Orders", version: "0.0.1", props: { http: { type: "$.interface.http", customResponse: true } },
+  async run(event: { query: Record<string, string> }) {
+    const order: Order = { amount: Number(event.query["amount"] ?? 1) };
+    const doubled: number = twice(order.amount);
+    const shout = \`${word} \${doubled}\`;
+    this.http.respond({ body: shout });
+    this.$emit({ shout });
+  },
+};
+`;
+const SHOUT_LINE = 8;
+
+interface Session {
+  readonly child: ChildProcess;
+  readonly shown: () => string;
+  readonly endpoint: string;
+  readonly id: string;
+  readonly url: string;
+  readonly path: string;
+}
+
+async function startSession(home: PdHome, words: readonly string[] = [], text = source("is")): Promise<Session> {
+  await home.file("src/lib.ts", "export function twice(amount: number): number {\n  return amount * 2;\n}\n");
+  const path = await home.file("src/orders.ts", text);
+  const child = home.spawn(["dev", path, "--inspect=0", ...words]);
+  const [stdout, stderr] = [collect(child, "stdout"), collect(child, "stderr")];
+  const shown = (): string => stdout() + stderr();
+  await eventually(async () => shown().includes("Debugger: ws://"));
+  const found = (pattern: RegExp): string => pattern.exec(shown())?.[1] ?? "";
+  return { child, shown, endpoint: found(/Endpoint: (\S+)/), id: found(/\((dc_\w+)\)/), url: found(/Debugger: (ws:\S+)/), path };
+}
+
+async function connect({ url }: Session): Promise<DebuggerClient> {
+  const client = await DebuggerClient.connect(url);
+  await client.ask("Runtime.enable");
+  await client.ask("Debugger.enable");
+  return client;
+}
+
+async function answer(url: string): Promise<string> {
+  return (await fetch(url)).text();
+}
+
+/** Where in the author's files it stands. */
+function placeOf(script: JsonObject, paused: JsonObject): string {
+  const map = new TraceMap(Buffer.from(String(script["sourceMapURL"]).replace(/^.*base64,/, ""), "base64").toString());
+  const { callFrames } = paused;
+  const { location } = JSON.parse(JSON.stringify(Array.isArray(callFrames) ? callFrames[0] : {}));
+  const { source: file, line } = originalPositionFor(map, { line: location.lineNumber + 1, column: location.columnNumber });
+  return `${file}:${line}`;
+}
+
+/** The component's code, as the debugger learned of it. */
+function scriptOf(client: DebuggerClient): Promise<JsonObject> {
+  return client.next("Debugger.scriptParsed", ({ url }) => url === "headwater:///orders.mjs");
+}
+
+describe("pd dev --inspect", () => {
+  it("stops at a breakpoint in the author's file, shows its variables, and again in the code of the next save", async () => {
+    const home = await PdHome.make();
+    const session = await startSession(home);
+    const client = await connect(session);
+    const file = pathToFileURL(session.path).href;
+    const script = await scriptOf(client);
+    await client.ask("Debugger.setBreakpointByUrl", { url: file, lineNumber: SHOUT_LINE - 1 });
+    const first = answer(`${session.endpoint}?amount=21`);
+    const paused = await client.next("Debugger.paused");
+    expect(placeOf(script, paused)).toBe(`${file}:${SHOUT_LINE}`);
+    expect(await client.valueOf(paused, "order.amount + ' ' + doubled")).toBe("21 42");
+    expect(paused["hitBreakpoints"]).toHaveLength(1);
+    await eventually(async () => session.shown().includes(`⏸ paused at orders.ts:${SHOUT_LINE}`));
+    await client.ask("Debugger.resume");
+    expect(await first).toBe("is 42");
+
+    await writeFile(session.path, source("was"));
+    await client.next("Runtime.executionContextsCleared");
+    const next = await scriptOf(client);
+    const second = answer(`${session.endpoint}?amount=4`);
+    const again = await client.next("Debugger.paused");
+    expect(placeOf(next, again)).toBe(`${file}:${SHOUT_LINE}`);
+    expect(again["hitBreakpoints"]).toEqual(paused["hitBreakpoints"]);
+    expect(await client.valueOf(again, "doubled")).toBe(8);
+    await client.ask("Debugger.stepOver");
+    const stepped = await client.next("Debugger.paused");
+    expect(placeOf(next, stepped)).toBe(`${file}:${SHOUT_LINE + 1}`);
+    expect(await client.valueOf(stepped, "shout")).toBe("was 8");
+    await client.ask("Debugger.removeBreakpoint", { breakpointId: String(paused["hitBreakpoints"]).split(",")[0] ?? "" });
+    await client.ask("Debugger.resume");
+    expect(await second).toBe("was 8");
+    expect(await answer(session.endpoint)).toBe("was 2");
+  });
+
+  it("moves a breakpoint with its line when the bundle becomes another, and stops at debugger; and in other files", async () => {
+    const home = await PdHome.make();
+    const session = await startSession(home);
+    const client = await connect(session);
+    const lib = pathToFileURL(session.path.replace("orders.ts", "lib.ts")).href;
+    await client.ask("Debugger.setBreakpointByUrl", { url: lib, lineNumber: 1 });
+    await scriptOf(client);
+    // The bundle's lines become others, those of the file do not.
+    await writeFile(session.path, source("later", 12).replace("this.$emit", "debugger; this.$emit"));
+    const script = await scriptOf(client);
+    const answered = answer(session.endpoint);
+    const inLib = await client.next("Debugger.paused");
+    expect(placeOf(script, inLib)).toBe(`${lib}:2`);
+    await client.ask("Debugger.resume");
+    const atStatement = await client.next("Debugger.paused");
+    expect(placeOf(script, atStatement)).toBe(`${pathToFileURL(session.path).href}:${SHOUT_LINE + 14}`);
+    await client.ask("Debugger.resume");
+    expect(await answered).toBe("later 2");
+  });
+
+  it("lets deadlines stand still while it is paused", async () => {
+    const home = await PdHome.make();
+    const session = await startSession(home, ["--timeout", "1"]);
+    const client = await connect(session);
+    await client.ask("Debugger.setBreakpointByUrl", { url: pathToFileURL(session.path).href, lineNumber: SHOUT_LINE - 1 });
+    const answered = answer(session.endpoint);
+    const paused = await client.next("Debugger.paused");
+    // Longer than a run may take: the time is the process's own, which stands.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect(await client.valueOf(paused, "doubled")).toBe(2);
+    await client.ask("Debugger.resume");
+    expect(await answered).toBe("is 2");
+    await eventually(async () => session.shown().includes("✔ done"));
+  });
+
+  it("stays with the code before when a save cannot be loaded", async () => {
+    const home = await PdHome.make();
+    const session = await startSession(home);
+    const client = await connect(session);
+    await client.ask("Debugger.setBreakpointByUrl", { url: pathToFileURL(session.path).href, lineNumber: SHOUT_LINE - 1 });
+    await writeFile(session.path, `${source("broken")}throw new Error("not today");\n`);
+    await eventually(async () => session.shown().includes("The version before goes on"));
+    const answered = answer(session.endpoint);
+    const paused = await client.next("Debugger.paused");
+    expect(await client.valueOf(paused, "doubled")).toBe(2);
+    await client.ask("Debugger.resume");
+    expect(await answered).toBe("is 2");
+  });
+
+  it("goes on without the debugger when that leaves, or the session is killed, and nobody can come any more", async () => {
+    const home = await PdHome.make();
+    const server = await home.up();
+    const session = await startSession(home);
+    const client = await connect(session);
+    await client.ask("Debugger.setBreakpointByUrl", { url: pathToFileURL(session.path).href, lineNumber: SHOUT_LINE - 1 });
+    const first = answer(session.endpoint);
+    await client.next("Debugger.paused");
+    client.close();
+    expect(await first).toBe("is 2");
+    expect(await answer(session.endpoint)).toBe("is 2");
+
+    const again = await connect(session);
+    await again.ask("Debugger.setBreakpointByUrl", { url: pathToFileURL(session.path).href, lineNumber: SHOUT_LINE - 1 });
+    const second = answer(session.endpoint);
+    await again.next("Debugger.paused");
+    session.child.kill("SIGKILL");
+    expect(await second).toBe("is 2");
+    await eventually(async () => (await DebuggerClient.connect(session.url).catch(() => undefined)) === undefined);
+    expect(await answer(session.endpoint)).toBe("is 2");
+    server.child.kill("SIGTERM");
+    await once(server.child, "close");
+  });
+
+  it("stops the server also while a component stands still", async () => {
+    const home = await PdHome.make();
+    const session = await startSession(home);
+    const client = await connect(session);
+    await client.ask("Debugger.setBreakpointByUrl", { url: pathToFileURL(session.path).href, lineNumber: SHOUT_LINE - 1 });
+    const answered = answer(session.endpoint);
+    await client.next("Debugger.paused");
+    const closed = once(session.child, "close");
+    session.child.kill("SIGINT");
+    await closed;
+    expect(await answered.catch(() => "cut off")).toMatch(/^(is 2|cut off)$/);
+  });
+
+  it("debugs what ends its own process, and the process after it", async () => {
+    const home = await PdHome.make();
+    const session = await startSession(home, [], source("is").replace("this.$emit", 'if (event.query["amount"] === "13") process.exit(3); this.$emit'));
+    const client = await connect(session);
+    await answer(`${session.endpoint}?amount=13`);
+    await eventually(async () => session.shown().includes("ended its process with code 3"));
+    await client.ask("Debugger.setBreakpointByUrl", { url: pathToFileURL(session.path).href, lineNumber: SHOUT_LINE - 1 });
+    const answered = answer(session.endpoint);
+    const paused = await client.next("Debugger.paused");
+    expect(await client.valueOf(paused, "doubled")).toBe(2);
+    await client.ask("Debugger.resume");
+    expect(await answered).toBe("is 2");
+    expect(session.shown()).not.toContain("debugger to disconnect");
+  });
+
+  it("is listed as Node's own are, and takes no page, no foreign name, no second debugger, and no wrong address", async () => {
+    const home = await PdHome.make();
+    const session = await startSession(home);
+    const { host, port } = new URL(session.url);
+    const list = JSON.parse(await answer(`http://${host}/json/list`));
+    expect(list).toMatchObject([{ type: "node", webSocketDebuggerUrl: session.url, title: `orders (${session.id})` }]);
+    expect(await answer(`http://${host}/json/version`)).toContain('"Protocol-Version": "1.3"');
+    const asked = (headers: Record<string, string>): Promise<number | undefined> =>
+      new Promise((resolve) => get({ host: "127.0.0.1", port, path: "/json/list", headers }, (response) => resolve(response.resume().statusCode)));
+    expect(await asked({ host: "evil.example.com" })).toBe(403);
+    expect(await asked({ origin: "https://evil.example.com" })).toBe(403);
+    expect(await asked({})).toBe(200);
+    await expect(DebuggerClient.connect(`ws://${host}/guess`)).rejects.toThrow(/403/);
+    const client = await connect(session);
+    await expect(DebuggerClient.connect(session.url)).rejects.toThrow(/409/);
+    expect(await client.ask("NodeWorker.enable", { waitForDebuggerOnStart: true })).toEqual({});
+    expect(client.said.filter(({ method }) => method.startsWith("NodeWorker"))).toEqual([]);
+  });
+});
+
+describe("a program of this machine that connects", () => {
+  it("is known by its user", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const [socket] = await Promise.all([once(server, "connection").then(([accepted]: Socket[]) => accepted), once(connectTo(port, "127.0.0.1"), "connect")]);
+    expect(await userOfPeer({ remotePort: socket?.remotePort, localPort: socket?.localPort })).toBe(
+      process.platform === "linux" ? process.getuid?.() : undefined,
+    );
+    expect(await userOfPeer({ remotePort: port, localPort: 1 })).toBeUndefined();
+    socket?.destroy();
+  });
+});
+
+describe("a server that is asked for a debugger", () => {
+  it("refuses keys that are not its owner's, ports that are none, and folders that are none", async () => {
+    const home = await PdHome.make();
+    const { apiKey, apiUrl } = await home.up();
+    await home.pd("deploy", await home.file("src/orders.ts", source("is").replace('import { twice } from "./lib.ts";', "const twice = (n: number) => 2 * n;")));
+    const { key } = await home.json("keys", "create", "colleague");
+    const ask = async (query: string, bearer: string): Promise<{ status: number; text: string }> => {
+      const response = await fetch(`${apiUrl}/sse/dc/orders/inspector?${query}`, { headers: { authorization: `Bearer ${bearer}` } });
+      return { status: response.status, text: await response.text() };
+    };
+    expect(await ask("port=0", String(key))).toMatchObject({ status: 403, text: expect.stringContaining("PD_NOT_OWNER") });
+    expect(await ask("port=70000", apiKey)).toMatchObject({ status: 400 });
+    expect(await ask("port=0&root=https://example.com/", apiKey)).toMatchObject({ status: 400 });
+  });
+
+  it("is not asked for one of an action, or on a port that is none", async () => {
+    const home = await PdHome.make();
+    const path = await home.file("src/orders.ts", source("is"));
+    expect(await home.pd("dev", path, "--inspect=high")).toMatchObject({ code: 2, stderr: expect.stringContaining('"high" as the port') });
+    const action = await home.file(
+      "src/greet.mjs",
+      'export default { key: "greet", name: "Greet", version: "0.0.1", type: "action", props: {}, run() { return 1; } };',
+    );
+    expect((await home.pd("dev", action, "--inspect=0")).stderr).toContain("Cannot debug an action");
+  });
+});
