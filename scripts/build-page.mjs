@@ -20,7 +20,7 @@ function pack(path, bytes) {
   writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
 }
 
-/** Writes the page into a folder. */
+/** Writes the page into a folder; resolves to what went into it. */
 export async function buildPage(folder) {
   const { outputFiles, metafile } = await build({
     entryPoints: { main: "src/ui/main.tsx" },
@@ -58,4 +58,5 @@ export async function buildPage(folder) {
     .replace("icon.svg", iconName)
     .replace("<script", `${preloads}<script`);
   pack(join(folder, "index.html"), Buffer.from(html));
+  return { metafile };
 }

@@ -3,8 +3,9 @@ import { cpSync, readdirSync, rmSync } from "node:fs";
 import { basename } from "node:path";
 import { build } from "esbuild";
 import { buildPage } from "./build-page.mjs";
+import { writeLicences } from "./write-licences.mjs";
 
-const shared = { bundle: true, platform: "node", target: "node20.19", logLevel: "warning", legalComments: "none" };
+const shared = { bundle: true, platform: "node", target: "node20.19", logLevel: "warning", legalComments: "none", metafile: true };
 /** Parts that are native, or a program of their own, stay packages. */
 const external = ["better-sqlite3", "esbuild", "@napi-rs/keyring"];
 /** CommonJS packages inside ES modules find `require` here. */
@@ -20,9 +21,12 @@ const lazyCommands = {
   },
 };
 
+/** Types of these are put beside ours: see finish-types.mjs. */
+const TYPES_OF = { inputs: { "node_modules/zod/index.d.ts": {} } };
+
 rmSync("dist", { recursive: true, force: true });
 const commands = ["src/cli/reporter.ts", ...readdirSync("src/cli/commands").map((name) => `src/cli/commands/${name}`)];
-await Promise.all([
+const built = await Promise.all([
   buildPage("dist/ui"),
   build({
     ...shared,
@@ -55,4 +59,5 @@ await Promise.all([
     banner,
   }),
 ]);
+writeLicences("dist/third-party-licences.txt", [...built.map(({ metafile }) => metafile), TYPES_OF]);
 cpSync("src/store/sqlite/migrations", "dist/migrations", { recursive: true });

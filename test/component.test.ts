@@ -25,9 +25,14 @@ describe("headwater/component", () => {
       await mkdir(dirname(join(modules, name)), { recursive: true });
       await symlink(join(ROOT, "node_modules", name), join(modules, name));
     }
-    const imports = ['import "headwater/component";', 'import { createClient } from "headwater/client";', 'import { startServer } from "headwater";'];
-    await writeFile(join(folder, "all.ts"), `${imports.join("\n")}\nexport const all = [createClient, startServer, defineComponent];\n`);
-    const compilerOptions = { strict: true, target: "es2023", module: "nodenext", types: [], noEmit: true, skipLibCheck: false, preserveSymlinks: true };
+    const imports = [
+      'import "headwater/component";',
+      'import { createClient } from "headwater/client";',
+      'import { startServer } from "headwater";',
+      'import { load } from "headwater/testing";',
+    ];
+    await writeFile(join(folder, "all.ts"), `${imports.join("\n")}\nexport const all = [createClient, startServer, defineComponent, load];\n`);
+    const compilerOptions = { strict: true, target: "es2022", module: "nodenext", types: [], noEmit: true, skipLibCheck: false, preserveSymlinks: true };
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["all.ts"] }));
     const { status, stdout } = spawnSync(TSC, ["-p", folder], { encoding: "utf8" });
     expect([status, stdout]).toEqual([0, ""]);
