@@ -71,6 +71,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "cli/props": ["domain", "api", "client", "cli", "cli/ask", "cli/accounts"],
   "cli/transfer": ["domain", "api", "client", "cli"],
   "cli/workflows": ["domain", "api", "client", "cli", "cli/ask", "cli/code", "cli/dev", "cli/transfer"],
+  "cli/project": ["domain", "api", "client", "cli", "cli/code", "cli/transfer", "cli/workflows"],
   "cli/dev": ["domain", "api", "client", "code", "system", "cli", "cli/ask", "cli/code", "cli/props"],
   "cli/commands": [
     "domain",
@@ -86,6 +87,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "cli/transfer",
     "cli/dev",
     "cli/workflows",
+    "cli/project",
     "config.ts",
     "runtime.ts",
     "restore-home.ts",

@@ -83,3 +83,6 @@ export const paged = <Schema extends z.ZodType>(record: Schema) => z.object({ pa
 
 export const error = z.object({ error: text, code: text, details: jsonObject.optional() });
 export const deleted = z.object({ id: text, deleted: z.boolean() });
+
+/** Under which a source is found in commands and paths. */
+export const slug = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "wants a slug: small letters, digits and dashes");

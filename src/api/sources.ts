@@ -15,6 +15,7 @@ import {
   pageParams,
   paged,
   seconds,
+  slug,
   text,
   texts,
   whole,
@@ -127,12 +128,20 @@ export const sources = {
     answer: paged(source),
     also: ["GET /v1/workspaces/{org_id}/sources"],
   }),
-  deploy: call(CALLS.sources.deploy, { tag, summary: "Deploys a component", params: sourceParams, answer: one(source) }),
+  deploy: call(CALLS.sources.deploy, {
+    tag,
+    summary: "Deploys a component",
+    params: sourceParams.extend({ slug: slug.optional().describe("has to be free; absent: made of the name") }),
+    answer: one(source),
+  }),
   get: call(CALLS.sources.get, { tag, summary: "Shows a source, by id or slug", answer: one(source) }),
   update: call(CALLS.sources.update, {
     tag,
     summary: "Changes code, name, props, variables or state: deactivate, swap, activate",
-    params: sourceParams.extend({ if_version: whole(1, MOST_VERSIONS).optional().describe("only while this version runs, else PD_CONFLICT") }),
+    params: sourceParams.extend({
+      if_version: whole(1, MOST_VERSIONS).optional().describe("only while this version runs, else PD_CONFLICT"),
+      keep_slug: flag.optional().describe("although the name becomes another"),
+    }),
     answer: one(source),
   }),
   delete: call(CALLS.sources.delete, {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { EXACT_VERSION } from "../domain/package-spec.ts";
 import { codeFiles } from "./components.ts";
-import { flag, json, jsonObject, maxConcurrency, ms, optionalText, text, texts, whole, word } from "./declare.ts";
+import { flag, json, jsonObject, maxConcurrency, ms, optionalText, slug, text, texts, whole, word } from "./declare.ts";
 
 const channelCache = z.object({ unique: z.array(text).optional(), greatest: optionalText, last: optionalText });
 
@@ -19,7 +19,7 @@ const carriedEvent = z.object({
 
 /** A source as it travels between servers (pd push, pd pull): what one hands out, another takes. */
 const carried = z.object({
-  slug: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "wants a slug: small letters, digits and dashes"),
+  slug,
   name: word,
   active: z.boolean().default(true),
   component: codeFiles.extend({ imports: z.array(codeFiles).optional().describe("what is loaded before it") }),

@@ -164,7 +164,10 @@ export const workflows = {
   update: call(CALLS.workflows.update, {
     tag,
     summary: "Changes files, name, variables or state; runs that go on stay on the version that they began with",
-    params: workflowParams.extend({ if_version: whole(1, MOST_VERSIONS).optional().describe("only while this version runs, else PD_CONFLICT") }),
+    params: workflowParams.extend({
+      if_version: whole(1, MOST_VERSIONS).optional().describe("only while this version runs, else PD_CONFLICT"),
+      keep_slug: flag.optional().describe("although the name becomes another"),
+    }),
     answer: one(workflow),
   }),
   delete: call(CALLS.workflows.delete, { tag, summary: "Deletes a workflow with its triggers and runs", answer: one(deleted) }),

@@ -4,7 +4,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { SETTINGS } from "../config.ts";
 import { accountCommands } from "./declarations/accounts.ts";
 import { componentCommands } from "./declarations/components.ts";
-import { remoteCommands } from "./declarations/remote.ts";
+import { projectCommands, remoteCommands } from "./declarations/remote.ts";
 import { arrangeHelp } from "./declarations/help.ts";
 import type { Run } from "./declarations/run.ts";
 import { serverCommands } from "./declarations/server.ts";
@@ -34,6 +34,7 @@ export function buildProgram(run: Run): Command {
   componentCommands(program, run);
   accountCommands(program, run);
   serverCommands(program, run);
+  projectCommands(program, run);
   remoteCommands(program, run);
   arrangeHelp(program);
   // What belongs to a group of commands knows the flags of the group.

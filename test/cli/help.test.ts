@@ -28,7 +28,7 @@ describe("pd help", () => {
       "Deliver events:",
       "Accounts, registries and stores:",
       "The server:",
-      "Other servers:",
+      "Git and other servers:",
       "Commands:",
     ]);
     // Only help itself.

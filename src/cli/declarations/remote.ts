@@ -12,6 +12,24 @@ function transferFlags<Words extends unknown[], Flags extends OptionValues, Glob
     .option("--dry-run", "Show the plan, and change nothing");
 }
 
+export function projectCommands(program: Command, run: Run): void {
+  program
+    .command("apply [folder]")
+    .description("Make the server as a folder's pd.yaml says: sources, workflows, webhooks, data stores; shows the plan first")
+    .option("--for <profile>", "With what the file says under this profile")
+    .option("--prune", "Delete what is not in the file")
+    .option("--dry-run", "Show the plan, and change nothing")
+    .option("--yes", "Do not ask")
+    .option("--schema", "Print the JSON schema of pd.yaml, for editors")
+    .action((folder, flags, command) => run(command, async (cli) => (await import("../commands/apply.ts")).apply(cli, folder, flags)));
+  program
+    .command("export [source...]")
+    .description("Write sources, workflows, webhooks and data stores as a folder for Git, which pd apply takes; secrets stay")
+    .option("--into <folder>", "Where to", ".")
+    .option("--force", "Over files that hold something else")
+    .action((sources, flags, command) => run(command, async (cli) => (await import("../commands/export.ts")).exportFolder(cli, sources, flags)));
+}
+
 export function remoteCommands(program: Command, run: Run): void {
   program
     .command("login")

@@ -42,6 +42,8 @@ export interface ChangeRequest extends Stand {
   readonly active?: boolean | undefined;
   /** Refused when another version runs by then. */
   readonly ifVersion?: number | undefined;
+  /** Although the name becomes another. */
+  readonly keepsSlug?: boolean | undefined;
 }
 
 const NOTHING: WorkflowBinding = { triggers: [], accounts: {}, sources: {}, schedules: {}, warnings: [], touched: [] };
@@ -113,7 +115,7 @@ export async function changeWorkflow(
   const binding = bindingOf(source.configured);
   const bound = await bind(ports, around, { built: plan, binding, stand: request });
   const name = request.name ?? (built === undefined || before.workflow.name === built.workflow.name ? source.name : built.workflow.name);
-  const slug = name === source.name ? source.slug : await claimSlug(around.hosting.sources, store, { name, own: source.slug });
+  const slug = name === source.name || request.keepsSlug === true ? source.slug : await claimSlug(around.hosting.sources, store, { name, own: source.slug });
   const active = request.active ?? source.active;
   const next: DeployedComponent = {
     ...source,

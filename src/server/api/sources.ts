@@ -34,6 +34,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
         maxConcurrency: most ?? undefined,
         allowsPrograms,
         ...(name === undefined ? {} : { name }),
+        ...(params.slug === undefined ? {} : { slug: params.slug }),
         ...(active === undefined ? {} : { active }),
       });
       return { data: { ...(await liveRecord(engine, live)), callback_observations: await hookLines(engine, live) } };
@@ -51,6 +52,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
         allowsPrograms,
         ...(active === undefined ? {} : { active }),
         ...(params.if_version === undefined ? {} : { ifVersion: params.if_version }),
+        keepsSlug: params.keep_slug === true,
       };
       return { data: await liveRecord(engine, await engine.update(engine.find(part("id"), "update source"), change)) };
     }),

@@ -31,9 +31,9 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
     }),
     route(workflows.get, async ({ part }) => workflowRecord(engine, kept.find(part("id")))),
     route(workflows.update, async ({ params, part }) => {
-      const { files, name, env, active, accounts, sources, schedules, if_version: ifVersion } = params;
+      const { files, name, env, active, accounts, sources, schedules, if_version: ifVersion, keep_slug: keepsSlug } = params;
       const stand = { ...(accounts && { accounts }), ...(sources && { sources }), ...(schedules && { schedules }) };
-      const change = { ...(files && { files: checkedFiles(files) }), name, env, active, ifVersion, ...stand };
+      const change = { ...(files && { files: checkedFiles(files) }), name, env, active, ifVersion, keepsSlug, ...stand };
       return { data: await workflowRecord(engine, await kept.update(kept.find(part("id"), "update workflow"), change)) };
     }),
     route(workflows.delete, async ({ part }) => {

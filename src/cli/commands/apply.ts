@@ -1,0 +1,104 @@
+import { confirm } from "@inquirer/prompts";
+import { PdError, messageOf } from "../../domain/errors.ts";
+import { canAsk } from "../ask/can-ask.ts";
+import { type CliContext, connectTo } from "../context.ts";
+import { planProject } from "../project/plan-project.ts";
+import { projectJsonSchema } from "../project/project-schema.ts";
+import { readProject } from "../project/read-project.ts";
+import type { Step, StepAction } from "../project/step.ts";
+import { coloursFor, printError, printJson, printLine, printNote } from "../reporter.ts";
+import { holdingTerminal, withSpinner } from "../spinner.ts";
+
+export interface ApplyFlags {
+  /** A profile of the file. */
+  readonly for?: string | undefined;
+  readonly prune?: boolean | undefined;
+  readonly yes?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
+  /** Print the JSON schema of the file, for editors, and nothing else. */
+  readonly schema?: boolean | undefined;
+  readonly prompt?: boolean | undefined;
+}
+
+const SIGNS: Readonly<Record<StepAction, string>> = { create: "+", update: "~", unchanged: "=", extra: "?", delete: "-" };
+
+/** `pd apply [folder]`: shows what has to change so that the server is as `pd.yaml` says, and does it. */
+export async function apply(cli: CliContext, target: string | undefined, flags: ApplyFlags): Promise<number> {
+  if (flags.schema === true) {
+    cli.stdout.write(`${JSON.stringify(projectJsonSchema(), null, 2)}\n`);
+    return 0;
+  }
+  const project = await readProject(target ?? ".", { profile: flags.for, environment: cli.environment });
+  const client = await connectTo(cli, cli.profile ?? project.server);
+  const steps = await withSpinner(cli, "Comparing", planProject(client, project, { prunes: flags.prune === true }));
+  const open = steps.filter(({ action }) => action !== "unchanged" && action !== "extra");
+  if (!cli.isJson) showPlan(cli, steps);
+  const mayGoOn = open.length > 0 && flags.dryRun !== true && (await isWanted(cli, flags, open));
+  const failures = mayGoOn ? await carryOut(cli, open) : new Map<Step, unknown>();
+  if (cli.isJson) {
+    const done = (step: Step): boolean => mayGoOn && open.includes(step) && !failures.has(step);
+    const records = steps.map((step) => ({
+      kind: step.kind,
+      name: step.name,
+      action: step.action,
+      changes: [...step.changes],
+      done: done(step),
+      ...(failures.has(step) ? { error: messageOf(failures.get(step)) } : {}),
+    }));
+    printJson(cli, { steps: records });
+  } else if (flags.dryRun === true && open.length > 0) printNote(cli, "Nothing was changed (--dry-run)");
+  return failures.size === 0 ? 0 : 1;
+}
+
+function showPlan(cli: CliContext, steps: readonly Step[]): void {
+  const colours = coloursFor(cli.stdout, cli);
+  for (const { kind, name, action, changes } of steps) {
+    const note = action === "unchanged" ? colours.dim(" (nothing changes)") : action === "extra" ? colours.dim(" (not in pd.yaml; --prune deletes it)") : "";
+    printLine(cli, `${SIGNS[action]} ${kind} ${name}${note}`);
+    for (const line of changes) printLine(cli, `    ${line}`);
+  }
+  const count = (action: StepAction): number => steps.filter((step) => step.action === action).length;
+  const parts = [
+    [count("create"), "to create"],
+    [count("update"), "to change"],
+    [count("delete"), "to delete"],
+    [count("unchanged"), "as it is"],
+    [count("extra"), "not in pd.yaml"],
+  ] as const;
+  const told = parts.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
+  printLine(cli, told.length === 0 ? "pd.yaml says nothing, and nothing is there" : told.join(", "));
+}
+
+/** A person is asked; where nobody can be, it wants to be said beforehand. */
+async function isWanted(cli: CliContext, flags: ApplyFlags, open: readonly Step[]): Promise<boolean> {
+  if (flags.yes === true) return true;
+  const deleted = open.filter(({ action }) => action === "delete").length;
+  if (!canAsk(cli, flags))
+    throw new PdError("PD_BAD_INPUT", `Cannot apply ${open.length} change${open.length === 1 ? "" : "s"} without being told to: nobody can be asked`, {
+      fix: "pd apply --yes, or --dry-run",
+    });
+  const message = deleted === 0 ? "Apply this?" : `Apply this, and delete ${deleted} for good?`;
+  const isAgreed = await holdingTerminal(() => confirm({ message, default: deleted === 0 }, { input: cli.stdin, output: cli.stderr }));
+  if (!isAgreed) printNote(cli, "Nothing was changed");
+  return isAgreed;
+}
+
+const DONE: Readonly<Record<StepAction, string>> = { create: "Created", update: "Changed", delete: "Deleted", unchanged: "Left", extra: "Left" };
+
+/** Each thing is changed whole or not at all; one that fails does not keep the others back. */
+async function carryOut(cli: CliContext, open: readonly Step[]): Promise<ReadonlyMap<Step, unknown>> {
+  const failures = new Map<Step, unknown>();
+  for (const step of open) {
+    const { kind, name, action } = step;
+    try {
+      await withSpinner(cli, `${kind} ${name}`, step.perform());
+      if (!cli.isJson) printLine(cli, `${DONE[action]} ${kind} ${name}`);
+    } catch (error) {
+      failures.set(step, error);
+      if (!cli.isJson) printNote(cli, `Not ${DONE[action].toLowerCase()}: ${kind} ${name}`);
+      if (!cli.isJson) printError(cli, error);
+    }
+  }
+  if (failures.size > 0 && !cli.isJson) printNote(cli, `${failures.size} of ${open.length} changes failed; apply again once they are mended`);
+  return failures;
+}

@@ -1,0 +1,55 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { stringify } from "yaml";
+import { PdError } from "../../domain/errors.ts";
+import { type CliContext, connect } from "../context.ts";
+import { findDeployed } from "../deployed.ts";
+import { exportProject } from "../project/export-project.ts";
+import { PROJECT_FILE } from "../project/read-project.ts";
+import { lookAround } from "../project/step.ts";
+import { printJson, printLine, printNote } from "../reporter.ts";
+
+export interface ExportFlags {
+  readonly into: string;
+  /** Over files that hold something else. */
+  readonly force?: boolean | undefined;
+}
+
+/** `pd export [source…]`: writes what a server has as a folder for Git, which `pd apply` takes. Secrets are not among it. */
+export async function exportFolder(cli: CliContext, names: readonly string[], flags: ExportFlags): Promise<number> {
+  const client = await connect(cli);
+  const folder = resolve(flags.into);
+  const around = await lookAround(client, folder);
+  const wanted = new Set(await Promise.all(names.map(async (name) => (await findDeployed(client, name)).record.id)));
+  const { project, files, variables, warnings } = await exportProject(around, ({ id }) => names.length === 0 || wanted.has(id));
+  const all = { [PROJECT_FILE]: stringify(project, { lineWidth: 0 }), ...files };
+  const paths = Object.entries(all).map(([path, text]): [string, string] => [inside(folder, path), text]);
+  const others = flags.force === true ? [] : await differing(paths);
+  if (others.length > 0)
+    throw new PdError("PD_BAD_INPUT", `Cannot write ${others.map((path) => relative(process.cwd(), path)).join(", ")}: it holds something else`, {
+      fix: "Give another folder with --into, or --force",
+    });
+  for (const [path, text] of paths) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
+  if (cli.isJson) printJson(cli, { folder, files: Object.keys(all), variables: [...variables], warnings: [...warnings] });
+  else {
+    printLine(cli, `Wrote ${join(relative(process.cwd(), folder), PROJECT_FILE)} and ${Object.keys(files).length} other files`);
+    for (const warning of warnings) printNote(cli, `Warning: ${warning}`);
+    if (variables.length > 0) printNote(cli, `Set these where you apply it, they stand for secrets: ${variables.join(", ")}`);
+  }
+  return 0;
+}
+
+/** Names of files come from the server's sources, whoever wrote them. */
+function inside(folder: string, path: string): string {
+  const full = resolve(folder, path);
+  if (full.startsWith(`${folder}${sep}`)) return full;
+  throw new PdError("PD_BAD_INPUT", `Cannot write ${JSON.stringify(path)}: it lies outside of ${folder}`);
+}
+
+async function differing(paths: readonly (readonly [string, string])[]): Promise<readonly string[]> {
+  const found = await Promise.all(paths.map(async ([path, text]) => ((await readFile(path, "utf8").catch(() => text)) === text ? [] : [path])));
+  return found.flat();
+}

@@ -1,0 +1,122 @@
+import type { SourceRecord } from "../../api/sources.ts";
+import type { WorkflowRecord } from "../../api/workflows.ts";
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import { isJsonObject } from "../../domain/json.ts";
+import { OWN_VALUES } from "./plan-source.ts";
+import { type Around, says } from "./step.ts";
+
+/** A folder that `pd apply` makes the same of. */
+export interface ExportedProject {
+  /** What `pd.yaml` says. */
+  readonly project: JsonObject;
+  /** Path in the folder → text. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Variables that stand for secrets: they have to be set where it is applied. */
+  readonly variables: readonly string[];
+  /** What cannot be said in the file. */
+  readonly warnings: readonly string[];
+}
+
+interface Collected {
+  readonly files: Record<string, string>;
+  readonly variables: Set<string>;
+  readonly warnings: string[];
+}
+
+/** Everything of a server, or the sources and workflows that are named. */
+export async function exportProject(around: Around, isWanted: (record: SourceRecord | WorkflowRecord) => boolean): Promise<ExportedProject> {
+  const { client } = around;
+  const into: Collected = { files: {}, variables: new Set(), warnings: [] };
+  const stores = await client.dataStores.list();
+  const delivered = await deliveriesOf(around);
+  const sources: JsonObject = {};
+  const workflows: JsonObject = {};
+  for (const record of around.sources.filter(isWanted)) sources[record.name_slug] = { ...(await sourceEntry(around, record, into)), ...delivered(record.id) };
+  for (const record of around.workflows.filter(isWanted))
+    workflows[record.name_slug] = { ...(await workflowEntry(around, record, into)), ...delivered(record.id) };
+  const webhooks = Object.fromEntries(
+    around.webhooks.map(({ id, name, url, description, active }) => [name ?? id, withoutEmpty({ url, description, active: active ? undefined : false })]),
+  );
+  const project = withoutEmpty({ data_stores: stores.map(({ name }) => name), webhooks, sources, workflows });
+  return { project, files: into.files, variables: [...into.variables], warnings: into.warnings };
+}
+
+async function deliveriesOf({ client, sources, workflows, webhooks }: Around): Promise<(emitter: string) => JsonObject> {
+  const names = new Map([...sources, ...workflows].map(({ id, name_slug: slug }) => [id, slug]));
+  for (const { id, name } of webhooks) names.set(id, name ?? id);
+  const all = await client.subscriptions.list();
+  return (emitter) => {
+    const to = all
+      .filter(({ emitter_id: from, listener_id: listener }) => from === emitter && names.has(listener))
+      .map(({ listener_id: listener, event_name: event }): JsonValue =>
+        event === "" ? (names.get(listener) ?? "") : { to: names.get(listener) ?? "", event },
+      );
+    return to.length === 0 ? {} : { deliver_to: to };
+  };
+}
+
+async function sourceEntry({ client, accounts }: Around, record: SourceRecord, into: Collected): Promise<JsonObject> {
+  const { name_slug: slug, configurable_props: declared } = record;
+  const exported = await client.sources.export(record.id, {});
+  if (exported.component.imports !== undefined && exported.component.imports.length > 0)
+    into.warnings.push(`${slug} has modules loaded before it (--import), which pd.yaml cannot say`);
+  const variable = (name: string): string => {
+    const wanted = `${slug}_${name}`.replaceAll(/\W/g, "_").toUpperCase();
+    into.variables.add(wanted);
+    return `\${env:${wanted}}`;
+  };
+  const props: JsonObject = {};
+  for (const { name, type, default: usual, static: fixed } of declared) {
+    const value = record.configured_props[name];
+    const account = isJsonObject(value) ? accounts.find(({ id }) => id === value["authProvisionId"]) : undefined;
+    const known = exported.configured_props?.[name];
+    if (account !== undefined) props[name] = `account:${account.name}`;
+    else if (exported.withheld_props.includes(name)) props[name] = variable(name);
+    else if (known !== undefined && known !== null && !OWN_VALUES.test(type) && fixed === undefined && !says(known, usual)) props[name] = known;
+  }
+  const env = Object.fromEntries(record.env.map((name) => [name, variable(name)]));
+  return withoutEmpty({
+    ...restOf(record),
+    component: componentOf(record, exported.component, into),
+    props,
+    env,
+    max_concurrency: record.max_concurrency,
+    allow_run: record.allow_run,
+  });
+}
+
+function componentOf(
+  record: SourceRecord,
+  code: { code: string; path?: string | undefined; files?: Record<string, string> | undefined },
+  into: Collected,
+): string {
+  const { name_slug: slug, component_url: url, component_key: key, component_version: version, registry } = record;
+  if (url !== undefined) return url;
+  if (registry !== undefined && key !== undefined) return `${key}@${version}`;
+  const path = code.path ?? "component.js";
+  for (const [file, text] of Object.entries({ ...code.files, [path]: code.code })) into.files[`${slug}/${file}`] = text;
+  return `./${slug}/${path}`;
+}
+
+async function workflowEntry({ client, accounts }: Around, record: WorkflowRecord, into: Collected): Promise<JsonObject> {
+  const { name_slug: slug } = record;
+  const { ".workflow.state": _own, ...files } = (await client.workflows.files(record.id)).files;
+  for (const [file, text] of Object.entries(files)) into.files[`${slug}/${file}`] = text;
+  const env = record.env.map((name) => {
+    const variable = `${slug}_${name}`.replaceAll(/\W/g, "_").toUpperCase();
+    into.variables.add(variable);
+    return [name, `\${env:${variable}}`];
+  });
+  const named = Object.entries(record.accounts).map(([id, account]) => [id, `account:${accounts.find((one) => one.id === account)?.name ?? account}`]);
+  return withoutEmpty({ ...restOf(record), folder: `./${slug}`, env: Object.fromEntries(env), accounts: Object.fromEntries(named) });
+}
+
+function restOf({ name, name_slug: slug, active }: SourceRecord | WorkflowRecord): JsonObject {
+  return { name: name === slug ? undefined : name, active: active ? undefined : false };
+}
+
+/** What says nothing is not written. */
+function withoutEmpty(entry: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  const says = (value: JsonValue | undefined): boolean => value !== undefined && value !== null && (typeof value !== "object" || Object.keys(value).length > 0);
+  return Object.fromEntries(Object.entries(entry).filter(([, value]) => says(value)));
+}

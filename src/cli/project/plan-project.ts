@@ -1,0 +1,40 @@
+import type { Client } from "../../client/client.ts";
+import { planDeliveries, planStores, planWebhook } from "./plan-rest.ts";
+import { planSource } from "./plan-source.ts";
+import { planWorkflow } from "./plan-workflow.ts";
+import type { ReadProject } from "./read-project.ts";
+import { type Around, NOTHING, type Step, lookAround } from "./step.ts";
+
+/** What has to happen, in the order in which it can: what others need comes first. Changes nothing. */
+export async function planProject(client: Client, { folder, project, written }: ReadProject, { prunes }: { prunes: boolean }): Promise<readonly Step[]> {
+  const around = await lookAround(client, folder);
+  const steps: Step[] = [...(await planStores(around, project.data_stores ?? []))];
+  for (const [name, entry] of Object.entries(project.webhooks ?? {})) steps.push(planWebhook(around, name, entry));
+  for (const [slug, entry] of Object.entries(project.sources ?? {}))
+    steps.push(await planSource(around, { slug, entry, written: written.sources?.[slug] ?? entry }));
+  for (const [slug, entry] of Object.entries(project.workflows ?? {})) steps.push(await planWorkflow(around, slug, entry));
+  steps.push(...(await planDeliveries(around, project)));
+  return [...steps, ...planExtra(around, { project, prunes })];
+}
+
+/** What the server has beside what the file says. */
+function planExtra(
+  { client, sources, workflows, webhooks }: Around,
+  { project, prunes }: { project: ReadProject["project"]; prunes: boolean },
+): readonly Step[] {
+  const action = prunes ? "delete" : "extra";
+  const changes: readonly string[] = [];
+  return [
+    ...workflows
+      .filter(({ name_slug: slug }) => project.workflows?.[slug] === undefined)
+      .map(({ id, name_slug: name }): Step => ({ kind: "workflow", name, action, changes, perform: prunes ? () => client.workflows.delete(id) : NOTHING })),
+    ...sources
+      .filter(({ name_slug: slug }) => project.sources?.[slug] === undefined)
+      .map(({ id, name_slug: name }): Step => ({ kind: "source", name, action, changes, perform: prunes ? () => client.sources.delete(id, {}) : NOTHING })),
+    ...webhooks
+      .filter(({ name, url }) =>
+        name === null ? !Object.values(project.webhooks ?? {}).some((entry) => entry.url === url) : project.webhooks?.[name] === undefined,
+      )
+      .map(({ id, name }): Step => ({ kind: "webhook", name: name ?? id, action, changes, perform: prunes ? () => client.webhooks.delete(id) : NOTHING })),
+  ];
+}

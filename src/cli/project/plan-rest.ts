@@ -1,0 +1,111 @@
+import { PdError } from "../../domain/errors.ts";
+import { didYouMean } from "../../domain/did-you-mean.ts";
+import { everyPage } from "../../client/client.ts";
+import type { Project, WebhookEntry } from "./project-schema.ts";
+import { type Around, NOTHING, type Step } from "./step.ts";
+
+/** Data stores that are missing are made; none is ever deleted, as it holds what nobody has a second time. */
+export async function planStores({ client }: Around, names: readonly string[]): Promise<readonly Step[]> {
+  if (names.length === 0) return [];
+  const known = new Set((await client.dataStores.list()).map(({ name }) => name));
+  return names.map((name): Step => {
+    const kind = "data store";
+    if (known.has(name)) return { kind, name, action: "unchanged", changes: [], perform: NOTHING };
+    return { kind, name, action: "create", changes: [], perform: () => client.dataStores.create({ name }) };
+  });
+}
+
+/** Webhooks are known by their names. Throws PD_AMBIGUOUS. */
+export function planWebhook({ client, webhooks }: Around, name: string, { url, description, active = true }: WebhookEntry): Step {
+  const named = webhooks.filter((webhook) => webhook.name === name);
+  // One that was made by hand without a name gets this one.
+  const found = named.length > 0 ? named : webhooks.filter((webhook) => webhook.name === null && webhook.url === url).slice(0, 1);
+  if (found.length > 1)
+    throw new PdError("PD_AMBIGUOUS", `Cannot apply webhook ${name}: there are ${found.length} of this name: ${found.map(({ id }) => id).join(", ")}`, {
+      fix: "pd webhooks delete <id> of those that should go",
+    });
+  const [before] = found;
+  const kind = "webhook";
+  const wanted = { url, name, ...(description === undefined ? {} : { description }) };
+  if (before === undefined) {
+    const create = async (): Promise<unknown> => {
+      const made = await client.webhooks.create(wanted);
+      return active ? made : client.webhooks.update(made.id, { active });
+    };
+    return { kind, name, action: "create", changes: [`  ${url}`], perform: create };
+  }
+  const changes = [
+    ...(before.name === name ? [] : [`~ name: ${before.id} → ${name}`]),
+    ...(before.url === url ? [] : [`~ url: ${before.url} → ${url}`]),
+    ...(description === undefined || before.description === description ? [] : ["~ description"]),
+    ...(before.active === active ? [] : [`~ active: ${before.active} → ${active}`]),
+  ];
+  if (changes.length === 0) return { kind, name, action: "unchanged", changes, perform: NOTHING };
+  return { kind, name, action: "update", changes, perform: () => client.webhooks.update(before.id, { ...wanted, active }) };
+}
+
+interface Delivery {
+  readonly emitter: string;
+  readonly to: string;
+  readonly event: string;
+}
+
+/** Who gets what: for each source and workflow that says so, nobody else. */
+export async function planDeliveries(around: Around, project: Project): Promise<readonly Step[]> {
+  const saying = Object.entries({ ...project.sources, ...project.workflows }).filter(([, { deliver_to: to }]) => to !== undefined);
+  if (saying.length === 0) return [];
+  const names = namesOf(around, project);
+  const wanted = saying.flatMap(([emitter, { deliver_to: all = [] }]) =>
+    all.map((one): Delivery => (typeof one === "string" ? { emitter, to: one, event: "" } : { emitter, to: one.to, event: one.event })),
+  );
+  for (const { emitter, to } of wanted) {
+    if (names.has(to)) continue;
+    throw new PdError(
+      "PD_BAD_INPUT",
+      `Cannot deliver what ${emitter} emits to ${JSON.stringify(to)}: no webhook, source or workflow is called so${didYouMean(to, names)}`,
+      { details: { emitter, to } },
+    );
+  }
+  const nameOf = new Map([...around.sources, ...around.workflows].map(({ id, name_slug: slug }) => [id, slug]));
+  for (const { id, name } of around.webhooks) if (name !== null) nameOf.set(id, name);
+  const emitters = new Set(saying.map(([emitter]) => emitter));
+  const there = (await around.client.subscriptions.list()).map(({ emitter_id: from, listener_id: to, event_name: event }) => ({
+    ids: { emitter_id: from, listener_id: to, event_name: event },
+    delivery: { emitter: nameOf.get(from) ?? from, to: nameOf.get(to) ?? to, event },
+  }));
+  const known = new Set(there.map(({ delivery }) => textOf(delivery)));
+  const added = wanted.map((delivery): Step => {
+    const name = textOf(delivery);
+    if (known.has(name)) return { kind: "delivery", name, action: "unchanged", changes: [], perform: NOTHING };
+    return { kind: "delivery", name, action: "create", changes: [], perform: () => subscribe(around, delivery) };
+  });
+  const kept = new Set(wanted.map(textOf));
+  const gone = there.filter(({ delivery }) => emitters.has(delivery.emitter) && !kept.has(textOf(delivery)));
+  const ended = gone.map(({ ids, delivery }): Step => {
+    const perform = (): Promise<unknown> => around.client.subscriptions.delete(ids);
+    return { kind: "delivery", name: textOf(delivery), action: "delete", changes: [], perform };
+  });
+  return [...added, ...ended];
+}
+
+function namesOf({ sources, workflows, webhooks }: Around, project: Project): ReadonlySet<string> {
+  return new Set([
+    ...Object.keys({ ...project.sources, ...project.workflows, ...project.webhooks }),
+    ...[...sources, ...workflows].map(({ name_slug: slug }) => slug),
+    ...webhooks.flatMap(({ name }) => (name === null ? [] : [name])),
+  ]);
+}
+
+function textOf({ emitter, to, event }: Delivery): string {
+  return `${emitter}${event === "" ? "" : ` (${event})`} → ${to}`;
+}
+
+/** Both ends may have been made since the plan was. */
+async function subscribe({ client }: Around, { emitter, to, event }: Delivery): Promise<unknown> {
+  const webhook = (await everyPage(client.webhooks.list)).find(({ name }) => name === to);
+  const idOf = async (slug: string): Promise<string> => {
+    const source = await client.sources.get(slug).catch(() => undefined);
+    return source?.id ?? (await client.workflows.get(slug)).id;
+  };
+  return client.subscriptions.create({ emitter_id: await idOf(emitter), listener_id: webhook?.id ?? (await idOf(to)), event_name: event });
+}

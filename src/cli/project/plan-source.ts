@@ -1,0 +1,176 @@
+import { join } from "node:path";
+import type { CodeParams } from "../../api/components.ts";
+import type { PropRecord } from "../../api/props.ts";
+import type { SourceParams, SourceRecord } from "../../api/sources.ts";
+import { PdError } from "../../domain/errors.ts";
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import { looksLikeKey } from "../../domain/registry.ts";
+import { type ComponentCode, filesOfCode } from "../../domain/saved-component.ts";
+import { differenceOf } from "../../domain/text-difference.ts";
+import { type LocalCode, codeParamsOf } from "../code/local-code.ts";
+import { fileLines } from "../transfer/transfer-plan.ts";
+import { isReference } from "./read-project.ts";
+import type { SourceEntry } from "./project-schema.ts";
+import { type Around, NOTHING, type Step, says, valueOf } from "./step.ts";
+
+/** Lines of a change of code that are shown; the rest is counted. */
+const MOST_CODE_LINES = 30;
+/** Props that the server fills by itself. */
+export const OWN_VALUES = /^\$\.(interface\.(http|apphook)|service\.db)$/;
+
+interface Wanted {
+  readonly slug: string;
+  readonly entry: SourceEntry;
+  /** As the file has it, without variables in it. */
+  readonly written: SourceEntry;
+}
+
+/** What has to happen so that the source is as its entry says. One of its slug that is there is taken over. */
+export async function planSource(around: Around, { slug, entry, written }: Wanted): Promise<Step> {
+  const where = `source ${slug}`;
+  const code = await codeOf(around.folder, entry.component);
+  const before = around.sources.find(({ name_slug: known }) => known === slug);
+  const props = Object.fromEntries(Object.entries(entry.props ?? {}).map(([name, value]) => [name, valueOf(around, value, `${where}, prop ${name}`)]));
+  const rest = restOf(slug, entry);
+  const { client } = around;
+  if (before === undefined) {
+    const { configurable_props: declared, version } = await client.components.describe({ ...code.params, env: entry.env ?? {} });
+    requireVersion(where, code, version);
+    requireReferences(where, declared, written);
+    const request = { ...code.params, ...rest, slug, configured_props: props };
+    return { kind: "source", name: slug, action: "create", changes: [`  ${entry.component}`], perform: () => client.sources.deploy(request) };
+  }
+  requireReferences(where, before.configurable_props, written);
+  const exported = await client.sources.export(before.id, { secrets: true });
+  const kept: JsonObject = { ...before.configured_props, ...exported.configured_props };
+  const codeChange = await codeChanges(around, { before, code, exported: exported.component, where });
+  const dropped = droppedProps(before.configurable_props, kept, props);
+  const hidden = new Set(exported.secret_props);
+  const changes = [
+    ...codeChange,
+    ...propChanges(kept, props, hidden),
+    ...dropped.map((name) => `- prop ${name}`),
+    ...envChanges(exported.env ?? {}, entry.env ?? {}),
+    ...restChanges(before, rest),
+  ];
+  if (changes.length === 0) return { kind: "source", name: slug, action: "unchanged", changes, perform: NOTHING };
+  const request = {
+    ...(codeChange.length === 0 ? {} : code.params),
+    ...rest,
+    configured_props: { ...props, ...Object.fromEntries(dropped.map((name) => [name, null])) },
+    if_version: before.version,
+    keep_slug: true,
+  };
+  return { kind: "source", name: slug, action: "update", changes, perform: () => client.sources.update(before.id, request) };
+}
+
+/** Parameters beside code and values. */
+function restOf(slug: string, { name, env, active, max_concurrency: most, allow_run: mayRun }: SourceEntry) {
+  return {
+    name: name ?? slug,
+    active: active ?? true,
+    ...(env === undefined ? {} : { env }),
+    ...(most === undefined ? {} : { max_concurrency: most }),
+    ...(mayRun === undefined ? {} : { allow_run: mayRun }),
+  } satisfies SourceParams;
+}
+
+/** Code that an entry names. */
+type Code =
+  | { readonly kind: "file"; readonly params: LocalCode }
+  | { readonly kind: "url"; readonly url: string; readonly params: CodeParams }
+  | { readonly kind: "key"; readonly key: string; readonly version: string | undefined; readonly params: CodeParams };
+
+/** Throws PD_FILE_NOT_FOUND, PD_BUILD_FAILED. */
+async function codeOf(folder: string, component: string): Promise<Code> {
+  if (/^https?:\/\//.test(component)) return { kind: "url", url: component, params: { component_url: component } };
+  const [key = "", version] = component.split("@");
+  if (looksLikeKey(key)) return { kind: "key", key, version, params: { key } };
+  return { kind: "file", params: await codeParamsOf(join(folder, component)) };
+}
+
+/** A registry has one version of a key at a time. */
+function requireVersion(where: string, code: Code, version: string): void {
+  if (code.kind !== "key" || code.version === undefined || code.version === version) return;
+  throw new PdError("PD_CONFLICT", `Cannot apply ${where}: ${code.key} is ${version} in the registries, and pd.yaml wants ${code.version}`, {
+    fix: "Change the version in pd.yaml, or the one of the registry (pd registry)",
+  });
+}
+
+/** What is secret is not written into a file that goes into Git. */
+function requireReferences(where: string, declared: readonly PropRecord[], { props = {} }: SourceEntry): void {
+  const open = declared.filter(({ name, secret }) => secret === true && props[name] !== undefined && !isReference(props[name])).map(({ name }) => name);
+  const [first] = open;
+  if (first === undefined) return;
+  throw new PdError("PD_BAD_INPUT", `Cannot apply ${where}: pd.yaml holds the secret ${open.join(", ")} itself`, {
+    details: { props: open },
+    fix: `${first}: \${env:${first.replaceAll(/\W/g, "_").toUpperCase()}}, and set that variable where you apply it`,
+  });
+}
+
+interface CodeComparison {
+  readonly before: SourceRecord;
+  readonly code: Code;
+  readonly exported: ExportedCode;
+  readonly where: string;
+}
+
+interface ExportedCode {
+  readonly code: string;
+  readonly path?: string | undefined;
+  readonly files?: Record<string, string> | undefined;
+}
+
+async function codeChanges({ client }: Around, { before, code, exported, where }: CodeComparison): Promise<readonly string[]> {
+  if (code.kind === "url") return before.component_url === code.url ? [] : [`~ code: ${code.url}`];
+  if (code.kind === "key") {
+    const isSame = before.component_key === code.key && before.registry !== undefined;
+    const { version } = await client.components.describe({ key: code.key });
+    requireVersion(where, code, version);
+    if (isSame && before.component_version === version) return [];
+    return [`~ code: ${isSame ? `${code.key} ${before.component_version} → ${version}` : `${code.key} ${version}`}`];
+  }
+  const after: ComponentCode = { path: code.params.component_path, text: code.params.component_code, files: code.params.component_files ?? {} };
+  const then: ComponentCode = { path: exported.path ?? "component.js", text: exported.code, files: exported.files ?? {} };
+  const lines = fileLines(differenceOf(filesOfCode(then), filesOfCode(after)));
+  const more = lines.length - MOST_CODE_LINES;
+  return more <= 0 ? lines : [...lines.slice(0, MOST_CODE_LINES), `    … ${more} lines more`];
+}
+
+function propChanges(kept: JsonObject, wanted: JsonObject, hidden: ReadonlySet<string>): readonly string[] {
+  return Object.entries(wanted).flatMap(([name, value]) => {
+    if (says(kept[name], value)) return [];
+    const [before, after] = hidden.has(name) ? ["…", "…"] : [shown(kept[name]), shown(value)];
+    return kept[name] === undefined ? [`+ prop ${name}: ${after}`] : [`~ prop ${name}: ${before} → ${after}`];
+  });
+}
+
+/** Values that the source has and its entry has not, but for those that it would have anyway. */
+function droppedProps(declared: readonly PropRecord[], kept: JsonObject, wanted: JsonObject): readonly string[] {
+  return declared
+    .filter(({ name, type, default: usual, static: fixed }) => {
+      const value = kept[name];
+      return value !== undefined && value !== null && wanted[name] === undefined && !OWN_VALUES.test(type) && fixed === undefined && !says(value, usual);
+    })
+    .map(({ name }) => name);
+}
+
+/** Variables are told to change, and never shown. */
+function envChanges(kept: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(wanted).flatMap(([name, value]) => (kept[name] === value ? [] : [`${kept[name] === undefined ? "+" : "~"} env ${name}: …`]));
+}
+
+function restChanges(before: SourceRecord, { name, active, max_concurrency: most, allow_run: mayRun }: ReturnType<typeof restOf>): readonly string[] {
+  const rows: readonly (readonly [string, JsonValue | undefined, JsonValue | undefined])[] = [
+    ["name", before.name, name],
+    ["active", before.active, active],
+    ["max_concurrency", before.max_concurrency, most],
+    ["allow_run", before.allow_run ?? false, mayRun],
+  ];
+  return rows.flatMap(([label, then, now]) => (now === undefined || then === now ? [] : [`~ ${label}: ${shown(then)} → ${shown(now)}`]));
+}
+
+function shown(value: JsonValue | undefined): string {
+  const text = JSON.stringify(value ?? null);
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}

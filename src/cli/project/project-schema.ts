@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { json, jsonObject, maxConcurrency, slug, texts, word } from "../../api/declare.ts";
+
+/** Who gets what a source or workflow emits: by name, or on a channel that is named. */
+const receiver = z.union([word, z.strictObject({ to: word, event: z.string().default("") })]);
+
+const common = {
+  name: word.optional().describe("absent: the key that it stands under"),
+  env: texts.optional().describe("environment variables; ${env:NAME} stands for one of whoever applies this"),
+  active: z.boolean().optional(),
+  deliver_to: z.array(receiver).optional().describe("webhooks, sources and workflows that get its events; given, no others do"),
+};
+
+const source = z.strictObject({
+  ...common,
+  component: word.describe("a file from this folder, the address of raw code, or a key of a registry, with @version where it has to be that one"),
+  props: z.record(z.string(), json).optional().describe("account:NAME stands for an account, ${env:NAME} for a variable of whoever applies this"),
+  max_concurrency: maxConcurrency.optional(),
+  allow_run: z.boolean().optional().describe("it may start programs of the machine, inside the wall"),
+});
+export type SourceEntry = z.output<typeof source>;
+
+const workflow = z.strictObject({
+  ...common,
+  folder: word.describe("that holds its workflow.yaml, from this folder"),
+  accounts: texts.optional().describe("id in its file → account:NAME, or a name"),
+  sources: texts.optional().describe("id in its file → name of a source here"),
+  schedules: z.record(z.string(), jsonObject).optional().describe("id in its file → cron or intervalSeconds"),
+});
+export type WorkflowEntry = z.output<typeof workflow>;
+
+const webhook = z.strictObject({ url: word, description: z.string().optional(), active: z.boolean().optional() });
+export type WebhookEntry = z.output<typeof webhook>;
+
+const parts = {
+  data_stores: z.array(word).optional(),
+  sources: z.record(slug, source).optional(),
+  workflows: z.record(slug, workflow).optional(),
+  webhooks: z.record(word, webhook).optional(),
+};
+
+/** What a profile says over the rest: members of entries, of their props and variables. */
+const overlay = z.strictObject({
+  server: word.optional().describe("a profile of pd login; absent: the server of this machine, or the one of -p"),
+  sources: z.record(slug, source.partial()).optional(),
+  workflows: z.record(slug, workflow.partial()).optional(),
+  webhooks: z.record(word, webhook.partial()).optional(),
+});
+
+/** A folder of sources as `pd apply` reads it. */
+export const projectSchema = z.strictObject({
+  $schema: z.string().optional(),
+  ...parts,
+  profiles: z.record(word, overlay).optional(),
+});
+
+export const finalSchema = z.strictObject(parts);
+/** What is to be there, with what its profile says over it. */
+export type Project = z.output<typeof finalSchema>;
+
+/** For editors, which complete and check by it. */
+export function projectJsonSchema(): object {
+  return { title: "pd.yaml of Headwater", ...z.toJSONSchema(projectSchema, { io: "input", unrepresentable: "any" }) };
+}

@@ -1,0 +1,138 @@
+import { stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { type Document, LineCounter, isNode, parseDocument } from "yaml";
+import type { z } from "zod";
+import { didYouMean } from "../../domain/did-you-mean.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../../domain/json.ts";
+import { readText } from "../code/prop-flags.ts";
+import { type Project, finalSchema, projectSchema } from "./project-schema.ts";
+
+export const PROJECT_FILE = "pd.yaml";
+/** Aliases may make a small file large. */
+const MOST_ALIASES = 100;
+
+export interface ReadProject {
+  /** Folder that its paths begin in. */
+  readonly folder: string;
+  readonly project: Project;
+  /** As it is written, before variables stand in it. */
+  readonly written: Project;
+  /** Profile of `pd login` that it is for. */
+  readonly server: string | undefined;
+}
+
+interface Wanted {
+  /** Name of a profile of the file. */
+  readonly profile: string | undefined;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Reads `pd.yaml`. Throws PD_FILE_NOT_FOUND, and PD_BAD_INPUT with every problem and its line. */
+export async function readProject(target: string, { profile, environment }: Wanted): Promise<ReadProject> {
+  const path = await fileIn(target);
+  const lines = new LineCounter();
+  const document = parseDocument(await readText(path), { lineCounter: lines, prettyErrors: false, strict: true });
+  const lineOf = (place: readonly PropertyKey[]): number => lineIn(document, lines, place);
+  const [first] = document.errors;
+  if (first !== undefined) throw badFile(path, [`line ${lines.linePos(first.pos[0]).line}: ${first.message}`]);
+  const read: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
+  const text = checked(projectSchema, read ?? {}, { path, lineOf });
+  const { profiles = {}, $schema: _schema, ...base } = text;
+  const overlay = profile === undefined ? undefined : profiles[profile];
+  if (profile !== undefined && overlay === undefined)
+    throw new PdError(
+      "PD_BAD_INPUT",
+      `Cannot apply ${path} for ${JSON.stringify(profile)}: it has no such profile${didYouMean(profile, Object.keys(profiles))}`,
+      {
+        fix: Object.keys(profiles).length === 0 ? "Add it under profiles: in the file" : `It has ${Object.keys(profiles).join(", ")}`,
+      },
+    );
+  const { server, ...over } = overlay ?? {};
+  const written = checked(finalSchema, merged(asJson(base), asJson(over)), { path, lineOf });
+  const missing = new Set<string>();
+  const project = checked(finalSchema, withVariables(asJson(written), environment, missing), { path, lineOf });
+  if (missing.size > 0)
+    throw new PdError("PD_BAD_INPUT", `Cannot apply ${path}: it wants variables that are not set: ${[...missing].join(", ")}`, {
+      fix: `${[...missing][0] ?? "NAME"}=… pd apply, or export them first`,
+    });
+  return { folder: dirname(path), project, written, server };
+}
+
+async function fileIn(target: string): Promise<string> {
+  const path = resolve(target);
+  const found = await stat(path).catch(() => undefined);
+  return found?.isDirectory() === true ? join(path, PROJECT_FILE) : path;
+}
+
+interface Origin {
+  readonly path: string;
+  readonly lineOf: (place: readonly PropertyKey[]) => number;
+}
+
+function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, { path, lineOf }: Origin): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw badFile(
+    path,
+    result.error.issues.map(
+      (issue) => `line ${lineOf(issue.path)}: ${[...issue.path.map(String), ""].join(".").slice(0, -1) || "the file"}: ${problemOf(issue)}`,
+    ),
+  );
+}
+
+/** The library's words for what is met most are not those of this program. */
+function problemOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === "unrecognized_keys") return `nothing is called ${issue.keys.map((key) => JSON.stringify(key)).join(", ")} here`;
+  if (issue.code === "invalid_type")
+    return `wants ${issue.expected === "record" || issue.expected === "object" ? "members" : issue.expected === "array" ? "a list" : `a ${issue.expected}`}`;
+  if (issue.code === "invalid_key") return issue.issues.map(({ message }) => message).join("; ");
+  return issue.message;
+}
+
+function badFile(path: string, problems: readonly string[]): PdError {
+  return new PdError("PD_BAD_INPUT", `Cannot use ${path}:\n  - ${problems.join("\n  - ")}`, { details: { problems: [...problems] } });
+}
+
+/** Of what is wrong, or of the nearest thing around it that is there. */
+function lineIn(document: Document.Parsed, lines: LineCounter, place: readonly PropertyKey[]): number {
+  for (let length = place.length; length > 0; length--) {
+    const node = document.getIn(place.slice(0, length), true);
+    const start = isNode(node) ? node.range?.[0] : undefined;
+    if (start !== undefined) return lines.linePos(start).line;
+  }
+  return 1;
+}
+
+function asJson(value: unknown): JsonObject {
+  const plain: unknown = JSON.parse(JSON.stringify(value));
+  return isJsonObject(plain) ? plain : {};
+}
+
+/** Members over members; everything else as a whole. */
+function merged(base: JsonObject, over: JsonObject): JsonObject {
+  const both = Object.entries(over).map(([name, value]): [string, JsonValue | undefined] => {
+    const before = base[name];
+    return [name, isJsonObject(before) && isJsonObject(value) ? merged(before, value) : value];
+  });
+  return { ...base, ...Object.fromEntries(both) };
+}
+
+const REFERENCE = /\$\{env:([A-Za-z_]\w*)\}/g;
+
+/** Whether a value is written as a reference, so that the file does not hold it. */
+export function isReference(value: JsonValue | undefined): boolean {
+  return typeof value === "string" && (new RegExp(REFERENCE).test(value) || value.startsWith("account:"));
+}
+
+function withVariables(value: JsonValue, environment: Wanted["environment"], missing: Set<string>): JsonValue {
+  if (typeof value === "string")
+    return value.replaceAll(REFERENCE, (_whole, name: string) => {
+      const found = environment[name];
+      if (found === undefined) missing.add(name);
+      return found ?? "";
+    });
+  if (Array.isArray(value)) return value.map((entry) => withVariables(entry, environment, missing));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([name, entry]) => (isJsonValue(entry) ? [[name, withVariables(entry, environment, missing)]] : [])));
+}

@@ -1,0 +1,76 @@
+import type { SourceRecord } from "../../api/sources.ts";
+import type { AccountRecord } from "../../api/accounts.ts";
+import type { WebhookRecord } from "../../api/webhooks.ts";
+import type { WorkflowRecord } from "../../api/workflows.ts";
+import { type Client, everyPage } from "../../client/client.ts";
+import { didYouMean } from "../../domain/did-you-mean.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type JsonValue, isJsonObject } from "../../domain/json.ts";
+import { theNamed } from "../../domain/named.ts";
+
+export type StepKind = "data store" | "source" | "workflow" | "webhook" | "delivery";
+/** `extra`: it is there, and pd.yaml does not have it. */
+export type StepAction = "create" | "update" | "unchanged" | "extra" | "delete";
+
+/** What is to be done about one thing, all of it or nothing. */
+export interface Step {
+  readonly kind: StepKind;
+  readonly name: string;
+  readonly action: StepAction;
+  /** Lines that tell what changes; secrets are never in them. */
+  readonly changes: readonly string[];
+  perform(): Promise<unknown>;
+}
+
+/** What a server has, as it was when the plan was made. */
+export interface Around {
+  readonly client: Client;
+  readonly folder: string;
+  readonly accounts: readonly AccountRecord[];
+  readonly sources: readonly SourceRecord[];
+  readonly workflows: readonly WorkflowRecord[];
+  readonly webhooks: readonly WebhookRecord[];
+}
+
+export async function lookAround(client: Client, folder: string): Promise<Around> {
+  const [accounts, sources, workflows, webhooks] = await Promise.all([
+    everyPage((page) => client.accounts.list(page)),
+    everyPage(client.sources.list),
+    everyPage(client.workflows.list),
+    everyPage(client.webhooks.list),
+  ]);
+  return { client, folder, accounts, sources, workflows, webhooks };
+}
+
+export const NOTHING = async (): Promise<void> => {};
+
+/** The account that `account:NAME` stands for. Throws PD_ACCOUNT_NOT_FOUND and PD_AMBIGUOUS. */
+export function accountNamed({ accounts }: Pick<Around, "accounts">, word: string, where: string): AccountRecord {
+  const found = accounts.find(({ id }) => id === word);
+  if (found !== undefined) return found;
+  if (!accounts.some(({ name }) => name === word)) {
+    const near = didYouMean(
+      word,
+      accounts.map(({ name }) => name),
+    );
+    throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot apply ${where}: there is no account ${JSON.stringify(word)}${near}`, {
+      fix: `pd accounts connect <app> --name ${word}`,
+    });
+  }
+  const things = accounts.map((record) => ({ id: record.id, slug: record.name, name: record.name, record }));
+  return theNamed(things, word, { attempted: `apply ${where}` }).record;
+}
+
+/** A value as the server keeps it. */
+export function valueOf(around: Pick<Around, "accounts">, value: JsonValue, where: string): JsonValue {
+  if (typeof value !== "string" || !value.startsWith("account:")) return value;
+  return { authProvisionId: accountNamed(around, value.slice("account:".length), where).id };
+}
+
+/** Whether what is kept says what is wanted: servers add members, and give values the type of their prop. */
+export function says(kept: JsonValue | undefined, wanted: JsonValue | undefined): boolean {
+  if (isJsonObject(kept) && isJsonObject(wanted)) return Object.entries(wanted).every(([name, value]) => says(kept[name], value));
+  if (Array.isArray(kept) && Array.isArray(wanted)) return kept.length === wanted.length && wanted.every((value, index) => says(kept[index], value));
+  if (typeof kept === "object" || typeof wanted === "object") return JSON.stringify(kept) === JSON.stringify(wanted);
+  return String(kept) === String(wanted);
+}

@@ -1,0 +1,225 @@
+import { readFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { PdHome } from "../support/pd.ts";
+
+const poller = (word: string, props = ""): string => `export default {
+  name: "Poller", version: "0.0.1",
+  props: { timer: { type: "$.interface.timer", default: { intervalSeconds: 3600 } }, city: { type: "string", default: "Rome" }, limit: { type: "integer", optional: true }, ${props} },
+  run() { this.$emit({ word: "${word}", city: this.city }); },
+};
+`;
+const WITH_SECRET = poller("secret", 'token: { type: "string", secret: true }');
+
+async function folderWith(home: PdHome, project: string, files: Readonly<Record<string, string>> = {}): Promise<string> {
+  for (const [name, text] of Object.entries(files)) await home.file(`project/${name}`, text);
+  await home.file("project/pd.yaml", project);
+  return join(home.folder, "project");
+}
+
+const WHOLE = `data_stores: [orders]
+webhooks:
+  team: { url: "https://team.example.com/hook" }
+sources:
+  cities:
+    component: ./poller.mjs
+    props: { city: Berlin, limit: 5, timer: { cron: "0 8 * * *", timezone: Europe/Berlin } }
+    deliver_to: [team, { to: greet, event: "" }]
+  quiet:
+    name: A quiet one
+    component: ./poller.mjs
+    active: false
+workflows:
+  greet:
+    folder: ./greet
+`;
+const WORKFLOW = {
+  "greet/workflow.yaml": "schema: workflow/2022.04\nname: greet\nsteps:\n  - namespace: say\n    uses: ./say/entry.mjs\n",
+  "greet/say/entry.mjs": "export default defineComponent({ run() { return 1; } });\n",
+};
+
+describe("pd apply", () => {
+  it("makes what the file says, changes only what differs, and brings back what was changed by hand", async () => {
+    const home = await PdHome.inProcess();
+    const folder = await folderWith(home, WHOLE, { "poller.mjs": poller("one"), ...WORKFLOW });
+    const planned = await home.pd("apply", folder, "--dry-run");
+    expect(planned.stdout).toContain("+ source cities\n      ./poller.mjs\n");
+    expect(planned.stdout).toContain("7 to create");
+    expect(await home.json("list")).toEqual([]);
+
+    const first = await home.pd("apply", folder, "--yes");
+    expect([first.code, first.stderr]).toEqual([0, ""]);
+    const source = await home.json("describe", "cities");
+    expect(source).toMatchObject({ name: "cities", configured_props: { city: "Berlin", limit: 5, timer: { cron: "0 8 * * *", timezone: "Europe/Berlin" } } });
+    expect(await home.json("describe", "quiet")).toMatchObject({ name: "A quiet one", name_slug: "quiet", active: false });
+    expect(await home.json("subscriptions", "list")).toHaveLength(2);
+
+    const again = await home.pd("apply", folder, "--yes");
+    expect(again.stdout).toContain("7 as it is\n");
+    expect(again.stdout).not.toMatch(/^[+~-] /m);
+    expect((await home.json("describe", "cities"))["version"]).toBe(source["version"]);
+
+    await home.pd("update", "cities", "--prop", "city=Paris", "--deactivate");
+    await home.pd("subscribe", "cities", "https://other.example.com/hook");
+    await writeFile(join(folder, "poller.mjs"), poller("two"));
+    const drifted = await home.pd("apply", folder, "--yes");
+    expect(drifted.stdout).toContain('~ prop city: "Paris" → "Berlin"');
+    expect(drifted.stdout).toContain("~ active: false → true");
+    expect(drifted.stdout).toMatch(/- +run\(\) \{ this\.\$emit\(\{ word: "one"/);
+    expect(drifted.stdout).toMatch(/- delivery cities → wh_\w+\n/);
+    expect(drifted.stdout).toMatch(/\? webhook wh_\w+ \(not in pd\.yaml; --prune deletes it\)/);
+    expect(await home.json("describe", "cities")).toMatchObject({ active: true, configured_props: { city: "Berlin" } });
+    expect(await home.json("subscriptions", "list")).toHaveLength(2);
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("7 as it is, 1 not in pd.yaml\n");
+  });
+
+  it("takes a source over that was made by hand, and takes values away that the file does not have", async () => {
+    const home = await PdHome.inProcess();
+    const folder = await folderWith(home, "sources:\n  cities: { component: ./poller.mjs }\n", { "poller.mjs": poller("one") });
+    const { id } = await home.json("deploy", join(folder, "poller.mjs"), "--name", "cities", "--prop", "limit=3");
+    const applied = await home.pd("apply", folder, "--yes");
+    expect(applied.stdout).toContain("~ source cities\n    - prop limit\n");
+    const after = await home.json("describe", "cities");
+    expect(after["id"]).toBe(id);
+    expect(after["configured_props"]).not.toHaveProperty("limit");
+    expect(await home.json("list")).toHaveLength(1);
+  });
+
+  it("takes secrets from variables alone, and shows none", async () => {
+    const home = await PdHome.inProcess({ POLLER_TOKEN: "very-secret-1" });
+    const literal = await folderWith(home, "sources:\n  mine: { component: ./poller.mjs, props: { token: very-secret-0 } }\n", { "poller.mjs": WITH_SECRET });
+    expect(await home.pd("apply", literal, "--yes")).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/holds the secret token itself[^]*\$\{env:TOKEN\}/),
+    });
+    await folderWith(home, 'sources:\n  mine: { component: ./poller.mjs, props: { token: "${env:NO_SUCH}", city: "${env:NOR_THIS}" } }\n');
+    expect((await home.pd("apply", literal, "--yes")).stderr).toContain("variables that are not set: NO_SUCH, NOR_THIS");
+    await folderWith(home, 'sources:\n  mine: { component: ./poller.mjs, props: { token: "${env:POLLER_TOKEN}" }, env: { KEY: "${env:POLLER_TOKEN}" } }\n');
+    const applied = await home.pd("apply", literal, "--yes");
+    expect(applied.code).toBe(0);
+    await home.pd("update", "mine", "--prop", "token=very-secret-2");
+    const changed = await home.pd("apply", literal, "--yes");
+    expect(changed.stdout).toContain("~ prop token: … → …");
+    expect(JSON.stringify([applied, changed])).not.toContain("very-secret");
+    const exported = await home.json("describe", "mine");
+    expect(JSON.stringify(exported)).not.toContain("very-secret");
+    expect((await home.pd("apply", literal, "--yes")).stdout).toContain("1 as it is\n");
+  });
+
+  it("says over the rest what a profile says, and only that", async () => {
+    const home = await PdHome.inProcess();
+    const file = `${WHOLE}profiles:\n  dev:\n    sources:\n      cities: { active: false, props: { city: Test } }\n  prod: {}\n`;
+    const folder = await folderWith(home, file, { "poller.mjs": poller("one"), ...WORKFLOW });
+    await home.pd("apply", folder, "--for", "dev", "--yes");
+    expect(await home.json("describe", "cities")).toMatchObject({ active: false, configured_props: { city: "Test", limit: 5 } });
+    expect((await home.pd("apply", folder, "--for", "prod", "--yes")).stdout).toContain('~ prop city: "Test" → "Berlin"');
+    expect(await home.pd("apply", folder, "--for", "prood")).toMatchObject({ code: 2, stderr: expect.stringContaining("did you mean prod?") });
+  });
+
+  it("deletes with --prune alone, and nothing where nobody has agreed", async () => {
+    const home = await PdHome.inProcess();
+    const folder = await folderWith(home, "sources:\n  cities: { component: ./poller.mjs }\n", { "poller.mjs": poller("one") });
+    await home.pd("deploy", join(folder, "poller.mjs"), "--name", "other");
+    const refused = await home.pd("apply", folder, "--prune");
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("nobody can be asked") });
+    expect(await home.json("list")).toHaveLength(1);
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("? source other");
+    expect(await home.json("list")).toHaveLength(2);
+    expect((await home.pd("apply", folder, "--prune", "--yes")).stdout).toContain("Deleted source other");
+    expect(await home.json("list")).toMatchObject([{ name_slug: "cities" }]);
+  });
+
+  it("leaves a source as it was when its change fails, does the others, and tells", async () => {
+    const home = await PdHome.inProcess();
+    const folder = await folderWith(home, "sources:\n  bad: { component: ./bad.mjs }\n  good: { component: ./good.mjs }\n", {
+      "bad.mjs": poller("one"),
+      "good.mjs": poller("one"),
+    });
+    await home.pd("apply", folder, "--yes");
+    await writeFile(join(folder, "bad.mjs"), poller("two").replace("run()", 'hooks: { activate() { throw new Error("not today"); } }, run()'));
+    await writeFile(join(folder, "good.mjs"), poller("two"));
+    const applied = await home.pd("apply", folder, "--yes");
+    expect([applied.code, applied.stdout]).toEqual([1, expect.stringContaining("Changed source good")]);
+    expect(applied.stderr).toMatch(/Not changed: source bad\n[^]*not today[^]*1 of 2 changes failed/);
+    expect(await home.json("describe", "bad")).toMatchObject({ version: 1, active: true });
+    const { steps } = await home.json("apply", folder, "--yes");
+    expect(steps).toMatchObject([
+      { name: "bad", action: "update", done: false, error: expect.stringContaining("not today") },
+      { name: "good", action: "unchanged" },
+    ]);
+  });
+
+  it("makes a source once, also when it is applied twice at the same time", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    const folder = await folderWith(home, "sources:\n  cities: { component: ./poller.mjs }\n", { "poller.mjs": poller("one") });
+    const both = await Promise.all([home.pd("apply", folder, "--yes"), home.pd("apply", folder, "--yes")]);
+    expect(both.some(({ code }) => code === 0)).toBe(true);
+    for (const { code, stderr } of both) if (code !== 0) expect(stderr).toContain('the slug "cities" is taken');
+    expect(await home.json("list")).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      "sources:\n  cities:\n    componnent: ./poller.mjs\n",
+      /line 3: sources\.cities\.component: wants a string[^]*line 3: sources\.cities: nothing is called "componnent" here/,
+    ],
+    ["sources:\n  - cities\n", /line 2: sources: wants members/],
+    ["sources:\n  Big Name: { component: x.mjs }\n", /line 2: sources\.Big Name: wants a slug/],
+    ["sources: {\n", /line \d: /],
+    ["sources:\n  cities: { component: ./nowhere.mjs }\n", /nowhere\.mjs: there is no such file/],
+    [
+      "sources:\n  cities: { component: ./poller.mjs, deliver_to: [teem] }\nwebhooks: { team: { url: 'https://x.example.com' } }\n",
+      /"teem": no webhook, source or workflow is called so \(did you mean team\?\)/,
+    ],
+    ["sources:\n  cities: { component: ./poller.mjs, props: { city: 'account:mine' } }\n", /there is no account "mine"/],
+  ])("refuses %j, naming what and where", async (text, problem) => {
+    const home = await PdHome.inProcess();
+    const folder = await folderWith(home, text, { "poller.mjs": poller("one") });
+    const { code, stderr } = await home.pd("apply", folder, "--yes");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(problem);
+    expect(await home.json("list")).toEqual([]);
+  });
+
+  it("publishes a schema that its own files fit, and wrong ones do not", async () => {
+    const home = await PdHome.inProcess();
+    const { stdout } = await home.pd("apply", "--schema");
+    const fits = new Ajv2020({ strict: false }).compile(JSON.parse(stdout));
+    expect([fits(parse(WHOLE)), fits.errors]).toEqual([true, null]);
+    expect(fits(parse("sources:\n  cities: { componnent: x }\n"))).toBe(false);
+  });
+});
+
+describe("pd export", () => {
+  it("writes a folder that pd apply makes the same of, here and elsewhere, without a secret in it", async () => {
+    const home = await PdHome.inProcess({ MINE_TOKEN: "very-secret-1", TOKEN: "very-secret-1" });
+    const file = `${WHOLE}${"  "}`.replace(
+      "sources:\n",
+      'sources:\n  mine: { component: ./secret.mjs, props: { token: "${env:TOKEN}" }, max_concurrency: 2 }\n',
+    );
+    const folder = await folderWith(home, file, { "poller.mjs": poller("one"), "secret.mjs": WITH_SECRET, ...WORKFLOW });
+    expect((await home.pd("apply", folder, "--yes")).code).toBe(0);
+    const written = await home.pd("export", "--into", "out");
+    expect(written).toMatchObject({ code: 0, stderr: expect.stringContaining("MINE_TOKEN") });
+    const out = join(home.folder, "out");
+    const names = await readdir(out, { recursive: true });
+    const texts = await Promise.all(names.filter((name) => /\.\w+$/.test(name)).map((name) => readFile(join(out, name), "utf8")));
+    expect(texts.join()).not.toContain("very-secret");
+    expect((await home.pd("apply", out, "--yes")).stdout).toContain("8 as it is\n");
+
+    const other = await PdHome.inProcess({ MINE_TOKEN: "very-secret-1" });
+    const applied = await other.pd("apply", out, "--yes");
+    expect(applied.code).toBe(0);
+    expect((await other.pd("apply", out)).stdout).toContain("8 as it is\n");
+    expect(await other.json("describe", "cities")).toMatchObject({ configured_props: { city: "Berlin" } });
+
+    await writeFile(join(out, "pd.yaml"), "# mine\n");
+    expect(await home.pd("export", "--into", "out")).toMatchObject({ code: 2, stderr: expect.stringContaining("holds something else") });
+    expect(await home.pd("export", "quiet", "--into", "out", "--force")).toMatchObject({ code: 0 });
+    expect(Object.keys(parse(await readFile(join(out, "pd.yaml"), "utf8")).sources)).toEqual(["quiet"]);
+    expect(await home.pd("export", "nobody", "--into", "out2")).toMatchObject({ code: 1, stderr: expect.stringContaining("nobody") });
+  });
+});
