@@ -34,6 +34,13 @@ export function serverCommands(program: Command, run: Run): void {
     .description("Tell whether a server runs")
     .action((_flags, command) => run(command, async (cli) => (await import("../commands/status.ts")).status(cli)));
   program
+    .command("mcp")
+    .description("Give an agent tools of the server over stdin and stdout, by the Model Context Protocol: to look at it, and actions that you choose")
+    .option("--actions <keys>", "Actions of the registries as tools, with commas: slack-send-message,github-*")
+    .option("--account <app=account...>", "The account that actions of an app use; others are asked for")
+    .option("--steer", "Also what changes something: run, replay, deploy, update, write state, delete")
+    .action((flags, command) => run(command, async (cli) => (await import("../commands/mcp.ts")).mcp(cli, flags)));
+  program
     .command("completion <shell>")
     .description("Print a completion script for bash, zsh or fish")
     .action((shell, _flags, command) => run(command, async (cli) => (await import("../commands/completion.ts")).completion(cli, shell, program)));

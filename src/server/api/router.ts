@@ -17,6 +17,7 @@ import { streamRoutes } from "./event-stream.ts";
 import { eventRoutes } from "./events.ts";
 import { inspectorRoutes } from "./inspector-stream.ts";
 import { invocationRoutes } from "./invocations.ts";
+import { mountAgents } from "./mcp.ts";
 import { openApiDocument } from "./openapi.ts";
 import { PageTickets } from "./page-tickets.ts";
 import { pageRoutes } from "./page.ts";
@@ -89,6 +90,7 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
     await next();
   });
   mountBackup(app, settings.backup);
+  mountAgents(app, { url: settings.url, version, clock: settings.clock });
   app.route("/", streamRoutes(engine));
   app.route("/", inspectorRoutes({ engine, clock: settings.clock, signal: settings.signal }));
   return app;

@@ -1,0 +1,129 @@
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import type { Client } from "../client/client.ts";
+import { PdError, toPdError } from "../domain/errors.ts";
+import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
+import { type ChosenActions, actionTools } from "./action-tools.ts";
+import { LOOKING, STEERING } from "./server-tools.ts";
+import type { Choice, ChoosingTool, Tool } from "./tool.ts";
+
+/** What one agent is offered. */
+export interface Offer {
+  /** Also what changes something. */
+  readonly steers: boolean;
+  readonly actions: ChosenActions;
+}
+
+/** Answers longer than this are cut: they would fill the agent's memory. */
+const MOST_CHARACTERS = 200_000;
+
+/** Tools of one agent, made when they are first asked for. */
+export class OfferedTools {
+  readonly #client: Client;
+  readonly #offer: Offer;
+  #actions: Promise<readonly ChoosingTool[]> | undefined;
+  #isReadOnly: Promise<boolean> | undefined;
+
+  /** `client` has the agent's own key, whose rights decide. */
+  constructor(client: Client, offer: Offer) {
+    this.#client = client;
+    this.#offer = offer;
+  }
+
+  /** A key that may only read sees what only reads. */
+  async all(): Promise<readonly Tool[]> {
+    const { steers, actions } = this.#offer;
+    const all = [...LOOKING, CHOICES, ...(steers ? STEERING : []), ...(await this.choosing())];
+    const isReadOnly = await this.#isReader();
+    return all.filter((tool) => (tool === CHOICES ? actions.patterns.length > 0 && !isReadOnly : !isReadOnly || tool.isReadOnly));
+  }
+
+  async choosing(): Promise<readonly ChoosingTool[]> {
+    const { actions } = this.#offer;
+    if (actions.patterns.length === 0 || (await this.#isReader())) return [];
+    this.#actions ??= actionTools(this.#client, actions).catch((error: unknown) => {
+      // Asked again with the next call: a registry may have been out of reach.
+      this.#actions = undefined;
+      throw error;
+    });
+    return this.#actions;
+  }
+
+  #isReader(): Promise<boolean> {
+    this.#isReadOnly ??= this.#client.page.session().then(
+      ({ read_only: isReadOnly }) => isReadOnly,
+      (error: unknown) => {
+        this.#isReadOnly = undefined;
+        throw error;
+      },
+    );
+    return this.#isReadOnly;
+  }
+
+  async call(name: string, given: Readonly<Record<string, unknown>>): Promise<CallToolResult> {
+    try {
+      const tool = (await this.all()).find((one) => one.name === name);
+      if (tool === undefined) throw new PdError("PD_NOT_FOUND", `Cannot call ${JSON.stringify(name)}: there is no such tool`, { fix: "List the tools" });
+      if (!isJsonObject(given)) throw new PdError("PD_BAD_INPUT", `Cannot call ${name}: its arguments are no JSON`);
+      if (tool === CHOICES) return answered({ value: { choices: await this.#choicesAsked(given) } });
+      return answered(await tool.run(this.#client, given));
+    } catch (error) {
+      return refused(error);
+    }
+  }
+
+  async choices(
+    name: string,
+    argument: { readonly name: string; readonly value: string },
+    given: Readonly<Record<string, string>>,
+  ): Promise<readonly Choice[]> {
+    const tool = (await this.choosing()).find((one) => one.name === name);
+    if (tool === undefined || !tool.choosing.includes(argument.name)) return [];
+    const { [argument.name]: _own, ...others } = given;
+    const values = Object.fromEntries(Object.entries(others).map(([key, text]) => [key, parseJson(text) ?? text]));
+    return tool.choices(this.#client, argument.name, { query: argument.value, given: values });
+  }
+
+  async #choicesAsked({ tool: name, argument, query = "", arguments: given = {} }: JsonObject): Promise<{ label: string; value: Choice["value"] }[]> {
+    const tool = (await this.choosing()).find((one) => one.name === name);
+    if (tool === undefined) throw new PdError("PD_BAD_INPUT", `Cannot list choices of ${JSON.stringify(name ?? null)}: no action is offered under this name`);
+    if (typeof argument !== "string" || !tool.choosing.includes(argument))
+      throw new PdError(
+        "PD_BAD_INPUT",
+        `Cannot list choices of ${JSON.stringify(argument ?? null)}: ${tool.name} has them for ${tool.choosing.join(", ") || "no argument"}`,
+      );
+    const choices = await tool.choices(this.#client, argument, { query: String(query), given: isJsonObject(given) ? given : {} });
+    return choices.map(({ label, value }) => ({ label, value }));
+  }
+}
+
+/** Beside the completion of the protocol, which agents themselves cannot ask. */
+const CHOICES: Tool = {
+  name: "list_choices",
+  title: "List choices of an argument",
+  description:
+    "What an argument of an action may be, as the third party tells it: such as channels of the chosen account. Give what is known of the other arguments",
+  inputSchema: {
+    type: "object",
+    properties: { tool: { type: "string" }, argument: { type: "string" }, query: { type: "string" }, arguments: { type: "object" } },
+    required: ["tool", "argument"],
+    additionalProperties: false,
+  },
+  isReadOnly: true,
+  isDestructive: false,
+  run: async () => ({ value: {} }),
+};
+
+function answered({ value, isFailed = false }: { value: JsonObject; isFailed?: boolean }): CallToolResult {
+  const text = JSON.stringify(value);
+  if (text.length <= MOST_CHARACTERS) return { content: [{ type: "text", text }], structuredContent: { ...value }, isError: isFailed };
+  const note = `Cut at ${MOST_CHARACTERS} of ${text.length} characters: ask for fewer records`;
+  return { content: [{ type: "text", text: `${text.slice(0, MOST_CHARACTERS)}\n${note}` }], structuredContent: { cut: note }, isError: isFailed };
+}
+
+/** What is wrong, and what to do: an agent reads it as a person does. */
+function refused(thrown: unknown): CallToolResult {
+  const { code, fix, message, details } = toPdError(thrown);
+  const problems = details?.["problems"];
+  const value = { error: { code, message, fix, ...(problems === undefined ? {} : { problems }) } };
+  return { content: [{ type: "text", text: `${message}\nTry: ${fix}\n[${code}]` }], structuredContent: value, isError: true };
+}

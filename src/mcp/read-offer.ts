@@ -1,0 +1,26 @@
+import { PdError } from "../domain/errors.ts";
+import type { Offer } from "./offered-tools.ts";
+
+interface Asked {
+  /** Keys with commas between them. */
+  readonly actions?: string | undefined;
+  /** `app=account` each. */
+  readonly accounts?: readonly string[] | undefined;
+  readonly steers?: boolean | undefined;
+}
+
+/** What an agent is to be offered, as it is asked for by flags or in an address. Throws PD_BAD_INPUT. */
+export function readOffer({ actions = "", accounts = [], steers = false }: Asked): Offer {
+  const patterns = actions.split(",").flatMap((pattern) => (pattern.trim() === "" ? [] : [pattern.trim()]));
+  const wrong = patterns.find((pattern) => !/^[\w.*-]+$/.test(pattern) || /^[*.-]*$/.test(pattern));
+  if (wrong !== undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot offer the actions ${JSON.stringify(wrong)}: it wants a key, or a part of one with *`, {
+      fix: "slack-send-message,github-*",
+    });
+  const pairs = accounts.map((pair): [string, string] => {
+    const mark = pair.indexOf("=");
+    if (mark > 0 && mark < pair.length - 1) return [pair.slice(0, mark), pair.slice(mark + 1)];
+    throw new PdError("PD_BAD_INPUT", `Cannot fix the account ${JSON.stringify(pair)}: it wants app=account`, { fix: "slack=team" });
+  });
+  return { steers, actions: { patterns, accounts: Object.fromEntries(pairs) } };
+}

@@ -1,0 +1,50 @@
+import type { Context, Hono } from "hono";
+import { createClient } from "../../client/client.ts";
+import { PdError } from "../../domain/errors.ts";
+import { answerAgent } from "../../mcp/http-transport.ts";
+import { OfferedTools } from "../../mcp/offered-tools.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { readOffer } from "../../mcp/read-offer.ts";
+import { callerOf } from "./rights.ts";
+
+interface AgentDoor {
+  /** Address of this API: tools ask it with the agent's key, so that its rights decide. */
+  readonly url: () => string;
+  readonly version: string;
+  readonly clock: Clock;
+}
+
+/** `/mcp`: the Model Context Protocol over HTTP. `?actions=slack-send-message,github-*&account=slack=team&steer=true` chooses what is offered. */
+export function mountAgents(app: Hono, { url, version, clock }: AgentDoor): void {
+  const kept = new Map<string, KeptTools>();
+  app.all("/mcp", async (context) => {
+    const { key } = callerOf(context);
+    const offer = offerOf(context);
+    const name = JSON.stringify([key, offer]);
+    const known = kept.get(name);
+    const isFresh = known !== undefined && known.until > clock.now();
+    const tools = isFresh ? known.tools : new OfferedTools(createClient({ baseUrl: url(), key }), offer);
+    kept.delete(name);
+    kept.set(name, { tools, until: isFresh ? known.until : clock.now() + KEPT_MS });
+    const [oldest] = kept.keys();
+    if (oldest !== undefined && kept.size > MOST_KEPT) kept.delete(oldest);
+    return answerAgent(context.req.raw, { tools, version });
+  });
+}
+
+/** An agent asks again and again, and what its actions declare is read by running them. */
+interface KeptTools {
+  readonly tools: OfferedTools;
+  readonly until: number;
+}
+
+const KEPT_MS = 60_000;
+const MOST_KEPT = 50;
+
+function offerOf({ req }: Context): ReturnType<typeof readOffer> {
+  const strange = Object.keys(req.query()).filter((name) => !["actions", "account", "steer"].includes(name));
+  if (strange.length > 0) throw new PdError("PD_BAD_INPUT", `Cannot offer ${strange.join(", ")}: an address of /mcp may say actions, account and steer`);
+  const steer = req.query("steer");
+  if (steer !== undefined && !["true", "false"].includes(steer)) throw new PdError("PD_BAD_INPUT", `Cannot use steer=${steer}: it is true or false`);
+  return readOffer({ actions: req.query("actions"), accounts: req.queries("account"), steers: steer === "true" });
+}

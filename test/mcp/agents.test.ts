@@ -1,0 +1,260 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { Agent } from "../support/agent.ts";
+import { startHttpServer } from "../support/http-server.ts";
+import { PdHome } from "../support/pd.ts";
+
+const SOURCE = `export default {
+  name: "Orders", version: "0.0.1",
+  props: { http: "$.interface.http", db: "$.service.db", token: { type: "string", secret: true, optional: true } },
+  run(event) { const n = (this.db.get("n") ?? 0) + 1; this.db.set("n", n); console.log("order", n); this.$emit({ n, body: event.body ?? null }); },
+};
+`;
+
+/** An app with two actions, whose third party is a server of the test. */
+const action = (url: string): string => `const shop = { type: "app", app: "shop", methods: { ask(path, body) {
+  return fetch("${url}" + path, { method: body ? "POST" : "GET", headers: { "x-token": this.$auth.token }, body: body && JSON.stringify(body) }).then((r) => r.json()); } } };
+export default {
+  key: "shop-create-order", name: "Create Order", version: "0.0.1", type: "action", description: "Orders something",
+  props: {
+    shop,
+    item: { type: "string", label: "Item", description: "What is ordered", async options() { return this.shop.ask("/items"); } },
+    count: { type: "integer", default: 1, min: 1, max: 9 },
+    size: { type: "string", optional: true, options: ["small", "large"] },
+    internal: { type: "string", hidden: true, optional: true },
+  },
+  async run({ $ }) {
+    const answer = await this.shop.ask("/orders", { item: this.item, count: this.count, internal: this.internal });
+    console.log("token is " + this.shop.$auth.token);
+    $.export("$summary", "Ordered " + this.count + " " + this.item);
+    return answer;
+  },
+};
+`;
+
+interface Asked {
+  readonly token: string | undefined;
+  readonly body: string;
+}
+
+/** A home with the source, two accounts and the actions of a registry. */
+async function shopHome(): Promise<{ home: PdHome; url: string; apiKey: string; asked: Asked[]; env: Record<string, string> }> {
+  const home = await PdHome.make({ PD_COMPONENT_NETWORK: "open" });
+  const asked: Asked[] = [];
+  const url = await startHttpServer((request, response) => {
+    let body = "";
+    request.on("data", (part: Buffer) => (body += part.toString()));
+    request.on("end", () => {
+      asked.push({ token: String(request.headers["x-token"]), body });
+      response.setHeader("content-type", "application/json").end(
+        JSON.stringify(
+          request.url === "/items"
+            ? [
+                { label: "A cup", value: "cup" },
+                { label: "A pan", value: "pan" },
+              ]
+            : { id: 7 },
+        ),
+      );
+    });
+  });
+  const { apiUrl, apiKey } = await home.up();
+  const folder = join(home.folder, "registry", "shop", "actions", "create-order");
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "create-order.mjs"), action(url));
+  await writeFile(join(home.folder, "registry", "shop", "actions", "other.mjs"), action(url).replaceAll("create-order", "cancel-order"));
+  await home.pd("registry", "add", join(home.folder, "registry"), "--name", "mine");
+  await home.pd("accounts", "connect", "shop", "--field", "token=hush-1", "--name", "main");
+  await home.pd("accounts", "connect", "shop", "--field", "token=hush-2", "--name", "second");
+  await home.pd("accounts", "connect", "bank", "--field", "token=hush-3", "--name", "bank");
+  await home.pd("deploy", await home.file("orders.mjs", SOURCE), "--prop", "token=hush-0");
+  const env = { PATH: process.env["PATH"] ?? "", PD_HOME: home.home, PD_KEYRING: "never", XDG_CONFIG_HOME: join(home.folder, "config") };
+  return { home, url: `${apiUrl}/mcp`, apiKey, asked, env };
+}
+
+const LOOKING = [
+  "list_sources",
+  "describe_source",
+  "list_events",
+  "get_event",
+  "list_runs",
+  "get_run",
+  "read_state",
+  "list_workflows",
+  "list_workflow_runs",
+  "get_workflow_run",
+  "search_components",
+  "server_status",
+];
+const STEERING = ["run_source", "replay_run", "deploy_source", "update_source", "write_state", "start_workflow", "delete_source"];
+
+describe("an agent of pd mcp", () => {
+  it("looks at the server, and changes nothing unless it was let", async () => {
+    const { env } = await shopHome();
+    const agent = await Agent.overStdio([], env);
+    const { tools } = await agent.client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(LOOKING);
+    expect(tools.every(({ annotations }) => annotations?.readOnlyHint === true && annotations.destructiveHint === false)).toBe(true);
+    expect((await agent.call("list_sources")).value).toMatchObject({ data: [{ name_slug: "orders" }] });
+    expect(JSON.stringify(await agent.call("describe_source", { source: "orders" }))).not.toContain("hush");
+    expect(await agent.call("run_source", { source: "orders" })).toMatchObject({ isError: true, text: expect.stringContaining("there is no such tool") });
+    expect(await agent.call("describe_source", { source: "ordesr" })).toMatchObject({ isError: true, value: { error: { code: "PD_SOURCE_NOT_FOUND" } } });
+    expect(await agent.call("list_events", { source: "orders", limit: 5000, extra: 1 })).toMatchObject({
+      isError: true,
+      value: { error: { code: "PD_BAD_INPUT" } },
+    });
+  });
+
+  it("runs, replays, deploys, writes state and deletes when it may steer", async () => {
+    const { env } = await shopHome();
+    const agent = await Agent.overStdio(["--steer"], env);
+    const { tools } = await agent.client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([...LOOKING, ...STEERING]);
+    expect(tools.filter(({ annotations }) => annotations?.destructiveHint === true).map(({ name }) => name)).toEqual(["write_state", "delete_source"]);
+    const ran = await agent.call("run_source", { source: "orders", event: { body: "hi" } });
+    expect(ran.value).toMatchObject({ outcome: "returned", event_count: 1 });
+    await agent.call("write_state", { source: "orders", key: "n", value: 41 });
+    await agent.call("replay_run", { invocation: ran.value["id"] ?? "" });
+    expect((await agent.call("list_events", { source: "orders", limit: 1 })).value).toMatchObject({ data: [{ event: { n: 42, body: "hi" } }] });
+    expect((await agent.call("read_state", { source: "orders" })).value).toEqual({ n: 42 });
+    expect((await agent.call("get_run", { invocation: ran.value["id"] ?? "" })).text).toContain("order 1");
+    const made = await agent.call("deploy_source", { code: SOURCE.replace("Orders", "Second") });
+    expect(made.value).toMatchObject({ name_slug: "second" });
+    expect(await agent.call("deploy_source", { code: "export default {", key: "x" })).toMatchObject({ isError: true });
+    expect(await agent.call("deploy_source", { code: "export default {" })).toMatchObject({ isError: true, value: { error: { code: "PD_BUILD_FAILED" } } });
+    expect((await agent.call("update_source", { source: "second", active: false })).value).toMatchObject({ active: false });
+    expect((await agent.call("delete_source", { source: "second" })).isError).toBe(false);
+    expect((await agent.call("list_sources")).value["data"]).toHaveLength(1);
+  });
+
+  it("gets chosen actions as tools of their own, with their arguments, choices and accounts", async () => {
+    const { env, asked } = await shopHome();
+    const agent = await Agent.overStdio(["--actions", "shop-*"], env);
+    const { tools } = await agent.client.listTools();
+    expect(tools.map(({ name }) => name).slice(LOOKING.length)).toEqual(["list_choices", "shop-cancel-order", "shop-create-order"]);
+    const tool = tools.find(({ name }) => name === "shop-create-order");
+    expect(tool).toMatchObject({ title: "Create Order", annotations: { readOnlyHint: false, destructiveHint: true } });
+    expect(tool?.inputSchema).toEqual({
+      type: "object",
+      properties: {
+        shop: { type: "string", description: "Which account of shop is used", enum: ["main", "second"] },
+        item: { type: "string", description: "Item. What is ordered" },
+        count: { type: "integer", default: 1, minimum: 1, maximum: 9 },
+        size: { type: "string", enum: ["small", "large"] },
+      },
+      required: ["shop", "item"],
+      additionalProperties: false,
+    });
+    const called = await agent.call("shop-create-order", { shop: "main", item: "cup", count: 2 });
+    expect(called).toMatchObject({ isError: false, value: { summary: "Ordered 2 cup", result: { id: 7 } } });
+    expect(asked.at(-1)).toEqual({ token: "hush-1", body: '{"item":"cup","count":2}' });
+    expect(called.text).not.toContain("hush");
+    expect((await agent.call("list_choices", { tool: "shop-create-order", argument: "item", query: "pan", arguments: { shop: "second" } })).value).toEqual({
+      choices: [{ label: "A pan", value: "pan" }],
+    });
+    expect(asked.at(-1)?.token).toBe("hush-2");
+    const completed = await agent.client.complete({
+      ref: { type: "ref/prompt", name: "shop-create-order" },
+      argument: { name: "item", value: "" },
+      context: { arguments: { shop: "main" } },
+    });
+    expect(completed.completion.values).toEqual(["cup", "pan"]);
+    const { prompts } = await agent.client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(["shop-cancel-order", "shop-create-order"]);
+  });
+
+  it("cannot be made to use another account, or to give what was not offered", async () => {
+    const { env, asked } = await shopHome();
+    const agent = await Agent.overStdio(["--actions", "shop-create-order", "--account", "shop=main"], env);
+    const { tools } = await agent.client.listTools();
+    expect(tools.at(-1)?.inputSchema.properties).not.toHaveProperty("shop");
+    expect((await agent.call("shop-create-order", { item: "cup" })).isError).toBe(false);
+    expect(asked.at(-1)?.token).toBe("hush-1");
+    const before = asked.length;
+    const hostile: JsonObject[] = [
+      { item: "cup", shop: "second" },
+      { item: "cup", shop: { authProvisionId: "apn_1" } },
+      { item: "cup", shop: { token: "own" } },
+      { item: "cup", internal: "x" },
+      { item: "cup", nonsense: 1 },
+      { item: "cup", count: 99 },
+      { item: { a: 1 } },
+      {},
+    ];
+    for (const given of hostile) expect([given, (await agent.call("shop-create-order", given)).isError]).toEqual([given, true]);
+    expect(asked).toHaveLength(before);
+    await agent.call("shop-create-order", JSON.parse('{"item":"cup","__proto__":{"shop":"second"}}'));
+    expect(
+      asked
+        .slice(before)
+        .map(({ token }) => token)
+        .filter((token) => token !== "hush-1"),
+    ).toEqual([]);
+    asked.splice(before);
+    expect(await agent.call("shop-cancel-order", { item: "cup" })).toMatchObject({ isError: true, text: expect.stringContaining("no such tool") });
+    const asking = await Agent.overStdio(["--actions", "shop-create-order"], env);
+    for (const shop of ["bank", "third", { token: "own" }, { authProvisionId: "apn_1" }, null])
+      expect(await asking.call("shop-create-order", { item: "cup", shop })).toMatchObject({
+        isError: true,
+        value: { error: { fix: expect.stringContaining("main") } },
+      });
+    expect(asked).toHaveLength(before);
+  });
+
+  it("is told what cannot be offered before it begins", async () => {
+    const { home, env } = await shopHome();
+    for (const [words, problem] of [
+      [["--actions", "*"], /it wants a key/],
+      [["--actions", "a b"], /it wants a key/],
+      [["--account", "shop"], /app=account/],
+    ] as const)
+      expect(await home.pd("mcp", ...words)).toMatchObject({ code: 2, stderr: expect.stringMatching(problem) });
+    const agent = await Agent.overStdio(["--actions", "nobody-has-this"], env);
+    await expect(agent.client.listTools()).rejects.toThrow(/nobody-has-this/);
+  });
+});
+
+describe("an agent of /mcp", () => {
+  it("sees by its key: the owner's all that its address chooses, one that may only read nothing else", async () => {
+    const { home, url, apiKey } = await shopHome();
+    const { key } = await home.json("keys", "create", "viewer", "--read-only");
+    const owner = await Agent.overHttp(`${url}?steer=true&actions=shop-create-order&account=shop%3Dmain`, apiKey);
+    expect(await owner.names()).toEqual([...LOOKING, "list_choices", ...STEERING, "shop-create-order"]);
+    expect((await owner.call("shop-create-order", { item: "cup" })).value).toMatchObject({ result: { id: 7 } });
+    const viewer = await Agent.overHttp(`${url}?steer=true&actions=shop-create-order`, String(key));
+    expect(await viewer.names()).toEqual(LOOKING);
+    expect((await viewer.call("list_sources")).isError).toBe(false);
+    for (const name of [...STEERING, "shop-create-order", "list_choices"])
+      expect(await viewer.call(name, { source: "orders" })).toMatchObject({ isError: true });
+    expect(JSON.stringify(await viewer.call("describe_source", { source: "orders" }))).not.toContain("hush");
+  });
+
+  it("is refused without a key, from a page of another site, with what is no POST, and with an address that says something else", async () => {
+    const { url, apiKey } = await shopHome();
+    const send = async (headers: Record<string, string>, address = url, method = "POST"): Promise<number> => {
+      const request = { method, headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers } };
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
+      return (await fetch(address, method === "POST" ? { ...request, body } : request)).status;
+    };
+    const bearer = { authorization: `Bearer ${apiKey}` };
+    expect(await send(bearer)).toBe(200);
+    expect(await send({})).toBe(401);
+    expect(await send({ authorization: "Bearer guess" })).toBe(401);
+    expect(await send({ ...bearer, origin: "https://evil.example.com" })).toBe(403);
+    expect(await send(bearer, url, "GET")).toBe(405);
+    expect(await send(bearer, `${url}?everything=true`)).toBe(400);
+    expect(await send(bearer, `${url}?steer=yes`)).toBe(400);
+    expect(await send(bearer, `${url}?actions=*`)).toBe(400);
+  });
+
+  it("loses its tools with its key", async () => {
+    const { home, url } = await shopHome();
+    const { key, id } = await home.json("keys", "create", "agent");
+    const agent = await Agent.overHttp(`${url}?steer=true`, String(key));
+    expect((await agent.call("run_source", { source: "orders" })).isError).toBe(false);
+    await home.pd("keys", "revoke", String(id));
+    await expect(agent.call("run_source", { source: "orders" })).rejects.toThrow();
+  });
+});
