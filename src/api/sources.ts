@@ -101,6 +101,8 @@ const activity = z.object({
   memory_bytes: z.number().optional().describe("what its process takes up, as it says; absent while it has none, and when it does not answer"),
 });
 
+export type ActivityRecord = z.infer<typeof activity>;
+
 const sourceParams = codeParams.extend({
   name: word.optional(),
   configured_props: jsonObject.optional(),

@@ -42,9 +42,9 @@ describe("pd accounts", () => {
       ["--url", "ftp://x"],
     ])
       expect((await home.pd("accounts", "test", "home", ...wrong)).code).toBe(wrong[1] === "ftp://x" ? 1 : 2);
-    const used = await home.pd("accounts", "delete", "home");
+    const used = await home.pd("accounts", "delete", "home", "--yes");
     expect([used.code, used.stderr]).toEqual([1, expect.stringContaining('Cannot delete account "home": uses would lose it')]);
-    expect((await home.pd("accounts", "delete", "other")).code).toBe(0);
+    expect((await home.pd("accounts", "delete", "other", "--yes")).code).toBe(0);
     for (const words of [
       ["accounts", "connect", "demo"],
       ["accounts", "connect", "demo", "--env", "NOTHING"],

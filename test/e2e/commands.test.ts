@@ -67,7 +67,7 @@ describe("pd", () => {
     ]);
     expect((await home.pd("events", "my-echo")).stdout).toBe('{"n":1}\n');
     expect(await home.json("events", "my-echo", "-n", "5")).toMatchObject([{ event: { n: 1 }, metadata: { summary: "POST /hello" } }]);
-    expect((await home.pd("list")).stdout).toMatch(/^NAME +ID +ACTIVE +VERSION +ENDPOINT\nmy-echo +dc_\w+ +yes +0\.0\.1 +http/);
+    expect((await home.pd("list")).stdout).toMatch(/^NAME +ID +STATE +LAST RUN +EVENTS\/H +ENDPOINT\nmy-echo +dc_\w+ +active +\S.* +\d+ +http/);
     expect((await home.pd("list", "st")).stdout).toMatch(
       /^NAME +TYPE +VISIBILITY +SSE\nmy-echo +source +private +http:\/\/127\.0\.0\.1:\d+\/sse\/dc\/dc_\w+\/emits\n$/,
     );
@@ -97,7 +97,7 @@ describe("pd", () => {
     expect(await home.json("update", "my-echo", "--deactivate")).toMatchObject({ id: source["id"], active: false });
     expect((await fetch(String(source["endpoint_url"]))).status).toBe(404);
     expect(await home.json("update", "my-echo", "--activate", "--name", "Echo")).toMatchObject({ active: true, name_slug: "echo" });
-    expect(await home.json("delete", "echo")).toEqual({ id: source["id"], deleted: true });
+    expect(await home.json("delete", "echo", "--yes")).toEqual({ id: source["id"], deleted: true });
     expect(await home.pd("events", "echo")).toEqual({
       code: 1,
       stdout: "",
@@ -178,7 +178,7 @@ describe("pd", () => {
     const [stdout, stderr] = [collect(follower, "stdout"), collect(follower, "stderr")];
     await eventually(async () => stdout().endsWith("\n"));
     const closed = once(follower, "close");
-    await home.pd("delete", "http-plain");
+    await home.pd("delete", "http-plain", "--yes");
     expect((await closed)[0]).toBe(1);
     expect(stderr()).toContain("Error: Cannot stream");
   });
@@ -241,9 +241,9 @@ describe("pd", () => {
         /2 have the name "My Source": my-source-2 \(dc_\w+\), my-source \(dc_\w+\)|2 have the name "My Source": my-source \(dc_\w+\), my-source-2 \(dc_\w+\)/,
       ),
     ]);
-    expect((await home.pd("delete", "my-source-2")).code).toBe(0);
+    expect((await home.pd("delete", "my-source-2", "--yes")).code).toBe(0);
     // What is gone is not taken for another of that name.
-    const again = await home.pd("delete", "My Source");
+    const again = await home.pd("delete", "My Source", "--yes");
     expect([again.code, again.stderr]).toEqual([
       1,
       expect.stringContaining('Cannot delete "My Source": it is no id and no slug, only the name of my-source (dc_'),
@@ -337,7 +337,7 @@ describe("pd", () => {
     await home.pd("accounts", "connect", "demo", "--name", "mine", "--field", "api_key=x");
     await home.file("uses.mjs", 'export default { name: "Uses", version: "1", props: { demo: { type: "app", app: "demo" } }, run() {} };');
     await home.pd("deploy", "uses.mjs", "--prop", "demo=mine");
-    await home.pd("accounts", "delete", "mine", "--force");
+    await home.pd("accounts", "delete", "mine", "--force", "--yes");
     const { code, stdout } = await home.pd("doctor", "--json");
     expect(code).toBe(1);
     expect(JSON.parse(stdout)[0]).toMatchObject({ level: "bad", about: "source uses", text: expect.stringContaining("was deleted") });
@@ -407,12 +407,12 @@ describe("pd", () => {
       "deploy",
       await home.file("stays.mjs", 'export default { name: "Stays", version: "1", hooks: { deactivate() { throw new Error("not now"); } }, run() {} };'),
     );
-    expect(await home.pd("delete", "stays")).toMatchObject({
+    expect(await home.pd("delete", "stays", "--yes")).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/Error: .*not now \(stays\.mjs:1:\d+\)/),
     });
     expect(await home.json("list")).toHaveLength(1);
-    expect(await home.pd("delete", "stays", "--force")).toMatchObject({ code: 0, stdout: expect.stringContaining("Deleted stays") });
+    expect(await home.pd("delete", "stays", "--force", "--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining("Deleted stays") });
     expect(await home.json("list")).toEqual([]);
   });
 
@@ -578,5 +578,41 @@ describe("the server", () => {
     await ended;
     await home.up();
     expect((await home.pd("events", "slow")).stdout).toBe('"done"\n');
+  });
+});
+
+describe("what cannot be undone", () => {
+  it("is not done where nobody can be asked, unless it was said beforehand", async () => {
+    const home = await PdHome.inProcess();
+    await home.pd("deploy", componentPath("http-plain.mjs"));
+    await home.pd("stores", "create", "orders");
+    await home.pd("accounts", "connect", "demo", "--field", "token=x", "--name", "mine");
+    const { id } = await home.json("webhooks", "create", "https://example.com/hook");
+    const commands = [
+      ["delete", "http-plain"],
+      ["stores", "delete", "orders"],
+      ["accounts", "delete", "mine"],
+      ["webhooks", "delete", String(id)],
+    ];
+    for (const words of commands) expect(await home.pd(...words)).toMatchObject({ code: 2, stderr: expect.stringMatching(/nobody can be asked[^]*--yes/) });
+    expect(
+      [await home.json("list"), await home.json("stores"), await home.json("accounts"), await home.json("webhooks")].map((list) => Object.keys(list).length),
+    ).toEqual([1, 1, 1, 1]);
+    for (const words of commands) expect((await home.pd(...words, "--yes")).code).toBe(0);
+    expect(
+      [await home.json("list"), await home.json("stores"), await home.json("accounts"), await home.json("webhooks")].map((list) => Object.keys(list).length),
+    ).toEqual([0, 0, 0, 0]);
+  });
+});
+
+describe("pd list", () => {
+  it("tells the state, the last run and the events of each source", async () => {
+    const home = await PdHome.inProcess();
+    const { endpoint_url: url } = await home.json("deploy", componentPath("http-plain.mjs"));
+    expect((await home.pd("list")).stdout).toMatch(/NAME +ID +STATE +LAST RUN +EVENTS\/H +ENDPOINT\nhttp-plain +dc_\w+ +active +never +0 +http/);
+    await fetch(String(url), { method: "POST", headers: { "content-type": "application/json" }, body: '{"id":1}' });
+    await eventually(async () => / [+-]\d\d:\d\d ok +1 +http/.test((await home.pd("list")).stdout));
+    await home.pd("update", "http-plain", "--deactivate");
+    expect((await home.pd("list")).stdout).toContain(" off ");
   });
 });

@@ -338,7 +338,7 @@ describe("pd dev", () => {
     await until(endpoint, "two!");
     await eventually(async () => session.shown().includes("an event of two"));
     const closed = once(session.child, "close");
-    await home.pd("delete", session.id);
+    await home.pd("delete", session.id, "--yes");
     expect((await closed)[0]).toBe(1);
     expect(session.shown()).toContain("[PD_SOURCE_NOT_FOUND]");
   });

@@ -201,15 +201,15 @@ describe("a workflow", () => {
     await home.pd("deploy", join(home.folder, "flow"));
     expect((await home.pd("push", "flow", "--to", "there")).stdout).toMatch(/^~ flow\n[\s\S]*Updated flow/);
     expect((await home.pd("run", "flow", "-p", "there")).stdout).toContain("$return_value: 2");
-    await home.pd("delete", "flow");
-    expect((await home.pd("pull", "flow", "--from", "there")).stdout).toContain(`Created flow (${String(id)})`);
+    await home.pd("delete", "flow", "--yes");
+    expect((await home.pd("pull", "flow", "--from", "there", "--yes")).stdout).toContain(`Created flow (${String(id)})`);
   });
 
   it("of the hosted platform becomes a folder that says what has to be connected", async () => {
     const hosted = await startHosted();
     const home = await PdHome.inProcess();
     await home.file("config/pipedream/config", `api_key = ${HOSTED_KEY}\nbase_url = ${hosted}/v1\n`);
-    const pulled = await home.pd("pull", "p_abc1234", "--from", "pipedream");
+    const pulled = await home.pd("pull", "p_abc1234", "--from", "pipedream", "--yes");
     expect([pulled.code, pulled.stdout]).toEqual([
       0,
       `Wrote p-abc1234-p_abc1234 with 3 files
@@ -239,7 +239,7 @@ steps:
   - namespace: count
     uses: ./count/entry.js
 `);
-    expect((await home.pd("pull", "p_abc1234", "--from", "pipedream")).stderr).toContain("it exists");
+    expect((await home.pd("pull", "p_abc1234", "--from", "pipedream", "--yes")).stderr).toContain("it exists");
     // Without the action of an app that nobody has published, it is deployed and runs.
     const yaml = await readFile(join(folder, "workflow.yaml"), "utf8");
     await home.file("p-abc1234-p_abc1234/workflow.yaml", yaml.replace(/ {2}- namespace: send[\s\S]*? {2}- namespace: count/, "  - namespace: count"));
@@ -253,7 +253,7 @@ describe("pd pull", () => {
   it("fetches from another server of ours", async () => {
     const { home, elsewhere } = await twoServers();
     await deployCounter(elsewhere);
-    expect((await home.pd("pull", "--all", "--from", "there", "--prop", "token=mine")).stdout).toMatch(/^\+ counter\nCreated counter/);
+    expect((await home.pd("pull", "--all", "--from", "there", "--prop", "token=mine", "--yes")).stdout).toMatch(/^\+ counter\nCreated counter/);
     expect(await home.json("run", "counter")).toMatchObject({ outcome: "returned" });
   });
 
@@ -261,7 +261,7 @@ describe("pd pull", () => {
     const hosted = await startHosted();
     const home = await PdHome.inProcess();
     await home.file("config/pipedream/config", `api_key = ${HOSTED_KEY}\nbase_url = ${hosted}/v1\n\n[work]\napi_key = wrong\nbase_url = ${hosted}\n`);
-    const missing = await home.pd("pull", "--all", "--from", "pipedream");
+    const missing = await home.pd("pull", "--all", "--from", "pipedream", "--yes");
     expect(missing).toMatchObject({
       code: 1,
       stdout: expect.stringContaining("+ weather\n  ! stays behind: demo"),
@@ -269,7 +269,7 @@ describe("pd pull", () => {
     });
     const withSecrets = await home.pd("pull", "--all", "--from", "pipedream", "--with-secrets", "--dry-run");
     expect(withSecrets.stdout).toContain("! stays behind: demo (accounts are of their server: give others with --prop)");
-    const pulled = await home.pd("pull", "--all", "--from", "pipedream", "--prop", 'demo={"api_key":"k"}', "--events", "50");
+    const pulled = await home.pd("pull", "--all", "--from", "pipedream", "--prop", 'demo={"api_key":"k"}', "--events", "50", "--yes");
     expect(pulled.code).toBe(0);
     expect(await home.json("list")).toMatchObject([
       { name_slug: "weather", component_version: "0.3.0", configured_props: { city: "Berlin", timer: { interval_seconds: 900 } }, active: true },
@@ -280,10 +280,10 @@ describe("pd pull", () => {
       "config/pipedream/config",
       `api_key = ${HOSTED_KEY}\nbase_url = ${hosted}\norg_id = o_abc1234\n\n[work]\napi_key = wrong\nbase_url = ${hosted}\n`,
     );
-    expect((await home.pd("pull", "--all", "--from", "pipedream")).stdout).toContain("+ old\n");
+    expect((await home.pd("pull", "--all", "--from", "pipedream", "--yes")).stdout).toContain("+ old\n");
     await home.pd("run", "old");
     expect(await home.json("events", "old")).toMatchObject([{ event: { cron: "is a word here", endpoint_url: "kept" } }]);
-    expect(await home.pd("pull", "--all", "--from", "pipedream:work")).toMatchObject({ code: 1, stderr: expect.stringContaining("Unauthorized") });
+    expect(await home.pd("pull", "--all", "--from", "pipedream:work", "--yes")).toMatchObject({ code: 1, stderr: expect.stringContaining("Unauthorized") });
   });
 });
 
@@ -316,7 +316,7 @@ describe("webhooks on the command line", () => {
     await eventually(async () => receiver.received.length === 3);
     expect((await home.pd("deliveries", id, "--failed")).stderr).toBe("No such deliveries\n");
     expect((await home.pd("subscriptions", "delete", "counter", id)).stdout).toBe("Ended the subscription\n");
-    expect((await home.pd("webhooks", "delete", id)).stdout).toBe(`Deleted ${id}\n`);
+    expect((await home.pd("webhooks", "delete", id, "--yes")).stdout).toBe(`Deleted ${id}\n`);
     expect(await home.json("webhooks", "list")).toEqual([]);
     expect(await home.pd("webhooks", "show", id)).toMatchObject({ code: 1, stderr: expect.stringContaining("[PD_WEBHOOK_NOT_FOUND]") });
     expect((await home.pd("webhooks", "frob", "x")).code).toBe(2);

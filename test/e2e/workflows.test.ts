@@ -33,7 +33,7 @@ describe("pd with a workflow's folder", () => {
     expect((await home.pd("deploy", folder)).stdout).toContain(`Updated say-hello (${id}), version 1`);
     expect((await home.pd("deploy", folder, "--new")).stdout).toMatch(/^Deployed say-hello-2 /);
     expect((await home.pd("describe", id)).stdout).toMatch(/runs: +1 succeeded[\s\S]*└─ greet/);
-    expect((await home.pd("delete", id)).stdout).toBe(`Deleted say-hello (${id})\n`);
+    expect((await home.pd("delete", id, "--yes")).stdout).toBe(`Deleted say-hello (${id})\n`);
   });
 
   it("mends a failed run by an edit, from the step that failed, one and in bulk", async () => {
@@ -69,7 +69,7 @@ describe("pd with a workflow's folder", () => {
     expect((await home.pd("deploy", folder, "--account", "apn_elsewhere=two")).code).toBe(0);
     expect((await home.pd("deploy", folder)).code).toBe(0);
     expect((await home.pd("run", "test-flow")).stdout).toContain("$return_value: 3");
-    const deleted = await home.pd("accounts", "delete", "two");
+    const deleted = await home.pd("accounts", "delete", "two", "--yes");
     expect(deleted.stderr).toContain("test-flow would lose it");
   });
 });

@@ -77,7 +77,7 @@ describe("published components run unchanged:", () => {
     expect(await payloads(home, "new-issue-instant")).toMatchObject([
       { event: issue(1), metadata: { id: "1", summary: "New issue by Ada (ada): #1 issue 1", ts: Date.parse("2026-02-03T04:05:06Z") } },
     ]);
-    await home.pd("delete", "new-issue-instant");
+    await home.pd("delete", "new-issue-instant", "--yes");
     expect(gitlab.calls.at(-1)).toMatchObject({ method: "DELETE", url: "/api/v4/projects/12/hooks/77" });
   });
 
@@ -108,7 +108,7 @@ describe("published components run unchanged:", () => {
     expect(await payloads(home, "new-rfi-event-instant")).toMatchObject([
       { event: { ...event, resource: { subject: "Which door?" } }, metadata: { id: "100", summary: "New RFI Event: 3", ts: Date.parse(event.timestamp) } },
     ]);
-    await home.pd("delete", "new-rfi-event-instant");
+    await home.pd("delete", "new-rfi-event-instant", "--yes");
     expect(procore.calls.slice(-2).map(({ method }) => method)).toEqual(["DELETE", "DELETE"]);
   });
 

@@ -7,6 +7,7 @@ import { handFields, knownAppOf } from "../accounts/app-facts.ts";
 import { askNewAccount } from "../accounts/ask-account.ts";
 import { connectWithClient, isOAuth, reconnect } from "../accounts/oauth-flags.ts";
 import { canAsk } from "../ask/can-ask.ts";
+import { isAgreed } from "../ask/agree.ts";
 import { type CliContext, connect } from "../context.ts";
 import { printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 
@@ -121,7 +122,8 @@ function printUpdated(cli: CliContext, account: AccountRecord): number {
 }
 
 /** `pd accounts delete <account>`. */
-export async function remove(cli: CliContext, id: string, { force }: { force?: boolean | undefined }): Promise<number> {
+export async function remove(cli: CliContext, id: string, { force, yes }: { force?: boolean | undefined; yes?: boolean | undefined }): Promise<number> {
+  if (!(await isAgreed(cli, { yes, question: `Delete the account ${id} with its credentials?`, attempted: `delete the account ${id}` }))) return 1;
   const client = await connect(cli);
   return printRecord(cli, await client.accounts.delete(id, { force: force === true }), () => printNote(cli, `Deleted ${id}`));
 }

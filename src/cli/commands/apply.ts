@@ -1,13 +1,12 @@
-import { confirm } from "@inquirer/prompts";
-import { PdError, messageOf } from "../../domain/errors.ts";
-import { canAsk } from "../ask/can-ask.ts";
+import { messageOf } from "../../domain/errors.ts";
+import { isAgreed } from "../ask/agree.ts";
 import { type CliContext, connectTo } from "../context.ts";
 import { planProject } from "../project/plan-project.ts";
 import { projectJsonSchema } from "../project/project-schema.ts";
 import { readProject } from "../project/read-project.ts";
 import type { Step, StepAction } from "../project/step.ts";
 import { coloursFor, printError, printJson, printLine, printNote } from "../reporter.ts";
-import { holdingTerminal, withSpinner } from "../spinner.ts";
+import { withSpinner } from "../spinner.ts";
 
 export interface ApplyFlags {
   /** A profile of the file. */
@@ -71,16 +70,9 @@ function showPlan(cli: CliContext, steps: readonly Step[]): void {
 
 /** A person is asked; where nobody can be, it wants to be said beforehand. */
 async function isWanted(cli: CliContext, flags: ApplyFlags, open: readonly Step[]): Promise<boolean> {
-  if (flags.yes === true) return true;
   const deleted = open.filter(({ action }) => action === "delete").length;
-  if (!canAsk(cli, flags))
-    throw new PdError("PD_BAD_INPUT", `Cannot apply ${open.length} change${open.length === 1 ? "" : "s"} without being told to: nobody can be asked`, {
-      fix: "pd apply --yes, or --dry-run",
-    });
-  const message = deleted === 0 ? "Apply this?" : `Apply this, and delete ${deleted} for good?`;
-  const isAgreed = await holdingTerminal(() => confirm({ message, default: deleted === 0 }, { input: cli.stdin, output: cli.stderr }));
-  if (!isAgreed) printNote(cli, "Nothing was changed");
-  return isAgreed;
+  const question = deleted === 0 ? "Apply this?" : `Apply this, and delete ${deleted} for good?`;
+  return isAgreed(cli, { ...flags, yes: flags.yes, question, attempted: `apply ${open.length} change${open.length === 1 ? "" : "s"}`, isUsual: deleted === 0 });
 }
 
 const DONE: Readonly<Record<StepAction, string>> = { create: "Created", update: "Changed", delete: "Deleted", unchanged: "Left", extra: "Left" };

@@ -3,6 +3,8 @@ import { rename, rm, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { isAgreed } from "../ask/agree.ts";
+import { canAsk } from "../ask/can-ask.ts";
 import { PdError } from "../../domain/errors.ts";
 import { restoreHome } from "../../restore-home.ts";
 import { type CliContext, connect, settingsOf } from "../context.ts";
@@ -32,7 +34,10 @@ export async function backup(cli: CliContext, path: string): Promise<number> {
 /** `pd restore <file>`: puts a backup in the place of the database of a server that does not run. */
 export async function restore(cli: CliContext, path: string, { yes }: { yes?: boolean | undefined }): Promise<number> {
   const { home } = await settingsOf(cli);
-  const restored = await restoreHome(resolve(path), { home, mayReplace: yes === true });
+  // Where nobody can be asked, whoever restores is told what it would replace.
+  const mayReplace =
+    yes === true || (canAsk(cli, {}) && (await isAgreed(cli, { yes, question: `Put ${path} in the place of what ${home} holds?`, attempted: "restore" })));
+  const restored = await restoreHome(resolve(path), { home, mayReplace });
   if (cli.isJson) printJson(cli, { ...restored });
   else printLine(cli, `Restored ${restored.sources} sources and ${restored.events} events`);
   if (restored.before !== undefined) printNote(cli, `What was there lies in ${restored.before}`);

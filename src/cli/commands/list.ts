@@ -1,7 +1,8 @@
-import { everyPage } from "../../client/client.ts";
+import type { ActivityRecord, SourceRecord } from "../../api/sources.ts";
+import { type Client, everyPage } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type CliContext, connect } from "../context.ts";
-import { printNote, printRecords } from "../reporter.ts";
+import { localTime, printNote, printRecords } from "../reporter.ts";
 import { listWorkflows } from "./workflows.ts";
 
 /** `pd list [sources|workflows|components|streams]`. */
@@ -29,11 +30,42 @@ async function listSources(cli: CliContext): Promise<number> {
   const client = await connect(cli);
   const sources = await everyPage(client.sources.list);
   for (const { name_slug: slug, problems = [] } of sources) for (const problem of problems) printNote(cli, `${slug}: ${problem}`);
+  const activity = cli.isJson ? new Map<string, ActivityRecord>() : await activityOf(client, sources);
   return printRecords(cli, sources, {
-    columns: ["name", "id", "active", "version", "endpoint"],
-    cells: (source) => [source.name_slug, source.id, source.active ? "yes" : "no", source.component_version, source.endpoint_url],
+    columns: ["name", "id", "state", "last run", "events/h", "endpoint"],
+    cells: (source) => [source.name_slug, source.id, stateOf(source), ...cellsOf(activity.get(source.id)), source.endpoint_url],
     none: "No sources yet: pd deploy <file>, or pd init source <name> for one to begin with",
   });
+}
+
+const MOST_AT_ONCE = 100;
+
+/** A server of an earlier version tells nothing of it. */
+async function activityOf(client: Client, sources: readonly SourceRecord[]): Promise<ReadonlyMap<string, ActivityRecord>> {
+  const found = new Map<string, ActivityRecord>();
+  for (let from = 0; from < sources.length; from += MOST_AT_ONCE) {
+    const ids = sources.slice(from, from + MOST_AT_ONCE).map(({ id }) => id);
+    for (const record of await client.sources.activity({ ids: ids.join(",") }).catch(unlessForeign)) found.set(record.source_id, record);
+  }
+  return found;
+}
+
+function unlessForeign(error: unknown): readonly ActivityRecord[] {
+  if (error instanceof PdError && error.code === "PD_NOT_FOUND") return [];
+  throw error;
+}
+
+function stateOf({ active, problems = [] }: SourceRecord): string {
+  if (problems.length > 0) return "problem";
+  return active ? "active" : "off";
+}
+
+/** The newest run, and how many events there were within the last hour. */
+function cellsOf(activity: ActivityRecord | undefined): readonly [string, string] {
+  if (activity === undefined) return ["", ""];
+  const [last] = activity.calls;
+  const events = activity.events.reduce((sum, count) => sum + count, 0);
+  return [last === undefined ? "never" : `${localTime(last.started_at_ms)} ${last.outcome === "returned" ? "ok" : last.outcome}`, String(events)];
 }
 
 async function listComponents(cli: CliContext): Promise<number> {

@@ -1,3 +1,4 @@
+import { isAgreed } from "../ask/agree.ts";
 import { PdError } from "../../domain/errors.ts";
 import { parseJson } from "../../domain/json.ts";
 import { type CliContext, connect } from "../context.ts";
@@ -20,7 +21,8 @@ export async function create(cli: CliContext, name: string): Promise<number> {
 }
 
 /** `pd stores delete <name>`. */
-export async function remove(cli: CliContext, name: string, { force }: { force?: boolean | undefined }): Promise<number> {
+export async function remove(cli: CliContext, name: string, { force, yes }: { force?: boolean | undefined; yes?: boolean | undefined }): Promise<number> {
+  if (!(await isAgreed(cli, { yes, question: `Delete the data store ${name} with its values?`, attempted: `delete the data store ${name}` }))) return 1;
   const client = await connect(cli);
   return printRecord(cli, await client.dataStores.delete(name, { force: force === true }), () => printNote(cli, `Deleted ${name}`));
 }

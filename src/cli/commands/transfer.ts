@@ -5,6 +5,7 @@ import { type Client, everyPage } from "../../client/client.ts";
 import { theNamed } from "../../domain/named.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { isAgreed } from "../ask/agree.ts";
 import { type CliContext, connectTo } from "../context.ts";
 import { exportHosted } from "../transfer/hosted-source.ts";
 import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
@@ -20,18 +21,19 @@ export interface TransferFlags extends CodeFlags, StandFlags {
   readonly withState?: boolean | undefined;
   readonly events: string;
   readonly dryRun?: boolean | undefined;
+  readonly yes?: boolean | undefined;
 }
 
 /** `pd push [source…] --to <profile>`: sources of this server, or of the profile in use, to another. */
 export function push(cli: CliContext, sources: readonly string[], flags: TransferFlags & { readonly to?: string | undefined }): Promise<number> {
   if (flags.to === undefined) throw new PdError("PD_BAD_INPUT", "Cannot push: it is not said where to", { fix: "pd push <source> --to <profile>" });
-  return transfer(cli, sources, { flags, from: cli.profile, to: flags.to });
+  return transfer(cli, sources, { flags, from: cli.profile, to: flags.to, isPull: false });
 }
 
 /** `pd pull [source…|--all] --from <profile>`: sources of another server to this one. */
 export function pull(cli: CliContext, sources: readonly string[], flags: TransferFlags & { readonly from?: string | undefined }): Promise<number> {
   if (flags.from === undefined) throw new PdError("PD_BAD_INPUT", "Cannot pull: it is not said where from", { fix: "pd pull <source> --from <profile>" });
-  return transfer(cli, sources, { flags, from: flags.from, to: cli.profile });
+  return transfer(cli, sources, { flags, from: flags.from, to: cli.profile, isPull: true });
 }
 
 interface Ends {
@@ -39,10 +41,11 @@ interface Ends {
   /** Profiles; `undefined`: the one in use. */
   readonly from: string | undefined;
   readonly to: string | undefined;
+  readonly isPull: boolean;
 }
 
 /** The plan is shown first. Each source is one request, so an interruption leaves it as it was or as it was to be. */
-async function transfer(cli: CliContext, names: readonly string[], { flags, from, to }: Ends): Promise<number> {
+async function transfer(cli: CliContext, names: readonly string[], { flags, from, to, isPull }: Ends): Promise<number> {
   const wishes = { secrets: flags.withSecrets === true, state: flags.withState === true, events: countOf(flags.events) };
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   if (names.length === 0 && flags.all !== true)
@@ -73,7 +76,7 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
     }
   }
   if (!cli.isJson) for (const plan of plans) showPlan(cli, plan, flags.withSecrets === true);
-  const done = flags.dryRun === true ? [] : await carryOut(cli, target, { plans, failures });
+  const done = flags.dryRun === true || !(await mayReplace(cli, { flags, plans, isPull })) ? [] : await carryOut(cli, target, { plans, failures });
   if (cli.isJson)
     printJson(
       cli,
@@ -99,6 +102,17 @@ async function workflowsAmong(
 function ignoringOlder(error: unknown): readonly WorkflowRecord[] {
   if (error instanceof PdError && error.code === "PD_NOT_FOUND") return [];
   throw error;
+}
+
+/** What is pulled replaces what was changed here: nobody else has that. */
+async function mayReplace(
+  cli: CliContext,
+  { flags, plans, isPull }: { flags: TransferFlags; plans: readonly PlannedTransfer[]; isPull: boolean },
+): Promise<boolean> {
+  const replaced = plans.filter(({ kind }) => kind === "update").map(({ slug }) => slug);
+  if (!isPull || replaced.length === 0) return true;
+  const names = replaced.join(", ");
+  return isAgreed(cli, { ...flags, yes: flags.yes, question: `Replace ${names} here with what was pulled?`, attempted: `replace ${names}` });
 }
 
 /** One that fails does not keep the others back; in the end each is told. */

@@ -3,6 +3,7 @@ import { type Client, everyPage } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonValue, parseJson } from "../../domain/json.ts";
 import { readText } from "../code/prop-flags.ts";
+import { isAgreed } from "../ask/agree.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
 import { fields, printJson, printLine, printNote, printRecord, printRecords, localTime } from "../reporter.ts";
@@ -82,7 +83,8 @@ function changeOf({ name, description, url, activate, deactivate, replayMissed }
 }
 
 /** `pd webhooks delete <id>`. */
-export async function remove(cli: CliContext, id: string): Promise<number> {
+export async function remove(cli: CliContext, id: string, { yes }: { yes?: boolean | undefined }): Promise<number> {
+  if (!(await isAgreed(cli, { yes, question: `Delete ${id} with its subscriptions and deliveries?`, attempted: `delete ${id}` }))) return 1;
   const client = await connect(cli);
   return printRecord(cli, await client.webhooks.delete(id), () => printLine(cli, `Deleted ${id}`));
 }

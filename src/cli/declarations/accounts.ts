@@ -90,5 +90,6 @@ function keptCommands(accounts: Command, run: Run): void {
     .command("delete <account>")
     .description("Delete an account")
     .option("--force", "Although a source uses it")
+    .option("--yes", "Do not ask")
     .action((account, flags, command) => run(command, async (cli) => (await import("../commands/accounts.ts")).remove(cli, account, flags)));
 }

@@ -9,7 +9,8 @@ function transferFlags<Words extends unknown[], Flags extends OptionValues, Glob
     .option("--with-secrets", "Secrets, credentials and variables as well")
     .option("--with-state", "The key-value store and the dedupe memory as well")
     .option("--events <count>", "The newest events as well, to a source that is new there", "0")
-    .option("--dry-run", "Show the plan, and change nothing");
+    .option("--dry-run", "Show the plan, and change nothing")
+    .option("--yes", "Do not ask before what is here is replaced");
 }
 
 export function projectCommands(program: Command, run: Run): void {

@@ -53,6 +53,7 @@ export function deployCommands(program: Command, run: Run): void {
     .command("delete <source>")
     .description("Delete a source or workflow with its events and runs")
     .option("--force", "Although its deactivate hook throws")
+    .option("--yes", "Do not ask")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/delete.ts")).remove(cli, source, flags)));
   program
     .command("init <kind> <name>")

@@ -32,7 +32,8 @@ function keptWebhooks(webhooks: Command, run: Run): void {
   webhooks
     .command("delete <id>")
     .description("Delete a webhook with its subscriptions and deliveries")
-    .action((id, _flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).remove(cli, id)));
+    .option("--yes", "Do not ask")
+    .action((id, flags, command) => run(command, async (cli) => (await import("../commands/webhooks.ts")).remove(cli, id, flags)));
   webhooks
     .command("rotate <id>")
     .description("Make a new signing key; the old one signs as well for a day")

@@ -1,0 +1,27 @@
+import { confirm } from "@inquirer/prompts";
+import { PdError } from "../../domain/errors.ts";
+import type { CliContext } from "../context.ts";
+import { printNote } from "../reporter.ts";
+import { holdingTerminal } from "../spinner.ts";
+import { canAsk } from "./can-ask.ts";
+
+interface Agreeing {
+  /** Said beforehand. */
+  readonly yes: boolean | undefined;
+  /** A question, such as `Delete orders with all its events?` */
+  readonly question: string;
+  /** What cannot be done without it, such as `delete orders`. */
+  readonly attempted: string;
+  /** What Enter means; absent: no. */
+  readonly isUsual?: boolean;
+  readonly prompt?: boolean | undefined;
+}
+
+/** Whether somebody has agreed to what cannot be undone. Throws PD_BAD_INPUT where nobody can be asked, and it was not said beforehand. */
+export async function isAgreed(cli: CliContext, { yes, question, attempted, isUsual = false, prompt }: Agreeing): Promise<boolean> {
+  if (yes === true) return true;
+  if (!canAsk(cli, { prompt })) throw new PdError("PD_BAD_INPUT", `Cannot ${attempted} without being told to: nobody can be asked`, { fix: "Give --yes" });
+  const agreed = await holdingTerminal(() => confirm({ message: question, default: isUsual }, { input: cli.stdin, output: cli.stderr }));
+  if (!agreed) printNote(cli, "Nothing was changed");
+  return agreed;
+}
