@@ -6,7 +6,7 @@ export interface Finding {
   readonly about: string;
   readonly text: string;
   /** What to do. */
-  readonly fix?: string;
+  readonly fix?: string | undefined;
 }
 
 interface CheckedSource {
@@ -62,8 +62,13 @@ export function findingsOf(facts: CheckedFacts): readonly Finding[] {
       `${facts.webhooks.length} looked at`,
     ),
   ];
-  const rank = { bad: 0, attention: 1, good: 2 };
-  return found.toSorted((a, b) => rank[a.level] - rank[b.level]);
+  return worstFirst(found);
+}
+
+const RANK = { bad: 0, attention: 1, good: 2 };
+
+export function worstFirst(found: readonly Finding[]): readonly Finding[] {
+  return found.toSorted((a, b) => RANK[a.level] - RANK[b.level]);
 }
 
 function inPart(about: string, wrong: readonly Finding[], text: string): readonly Finding[] {
@@ -81,7 +86,7 @@ function database({ damage }: CheckedFacts): Finding {
   };
 }
 
-function disk({ disk: { freeBytes, totalBytes } }: CheckedFacts): Finding {
+export function disk({ disk: { freeBytes, totalBytes } }: Pick<CheckedFacts, "disk">): Finding {
   const about = "disk";
   const text = `${(freeBytes / GIGABYTE).toFixed(1)} of ${(totalBytes / GIGABYTE).toFixed(1)} GB are free`;
   const fix = "Free some space, or keep less: --keep-events, --keep-invocations, --keep-days";
@@ -89,7 +94,7 @@ function disk({ disk: { freeBytes, totalBytes } }: CheckedFacts): Finding {
   return freeBytes < SOME_BYTES ? { level: "attention", about, text, fix } : { level: "good", about, text };
 }
 
-function wall({ sandbox: { kind, reason } }: CheckedFacts): Finding {
+export function wall({ sandbox: { kind, reason } }: Pick<CheckedFacts, "sandbox">): Finding {
   const about = "sandbox";
   if (kind === "wall") return { level: "good", about, text: "components run inside the wall" };
   return {

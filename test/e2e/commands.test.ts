@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { readFile, stat, utimes, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { componentPath } from "../support/components.ts";
 import { Gate } from "../support/gate.ts";
 import { PdHome, type Server, collect, killHard, untilOutput } from "../support/pd.ts";
@@ -105,7 +106,7 @@ describe("pd", () => {
     });
     expect(await home.pd("down")).toMatchObject({ code: 0, stderr: "Stopped\n" });
     expect(await home.pd("status")).toMatchObject({ code: 1, stdout: expect.stringContaining("Not running") });
-    expect(await home.pd("doctor")).toMatchObject({ code: 1, stderr: expect.stringContaining("pd up starts one") });
+    expect((await home.pd("doctor")).stdout).toMatch(/! server: none runs; Headwater \S+ on Node \S+\n {2}pd up starts one/);
   });
 
   it("answers with one JSON value under --json, and one a line while it follows", async () => {
@@ -614,5 +615,27 @@ describe("pd list", () => {
     await eventually(async () => / [+-]\d\d:\d\d ok +1 +http/.test((await home.pd("list")).stdout));
     await home.pd("update", "http-plain", "--deactivate");
     expect((await home.pd("list")).stdout).toContain(" off ");
+  });
+});
+
+describe("pd doctor without a server", () => {
+  it("tells what is wrong with the machine, and what to do", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void taken.close());
+    await once(taken, "listening");
+    const address = taken.address();
+    const port = String(typeof address === "object" && address !== null ? address.port : 0);
+    const home = await PdHome.make({ PD_PORT: port });
+    const busy = await home.pd("doctor");
+    expect([busy.code, busy.stdout]).toEqual([
+      1,
+      expect.stringContaining(`✖ port ${port}: another program listens on it, and the API and the web page want it\n`),
+    ]);
+    expect(busy.stdout).toMatch(/✔ sqlite: [^]*✔ npm: \d/);
+    expect(busy.stdout).toContain("✔ keyring: not used, as was said");
+    await writeFile(join(home.home, "headwater.db"), "no database".repeat(1000));
+    expect((await home.pd("doctor")).stdout).toMatch(/✖ database: .*headwater\.db is damaged: .*\n {2}pd restore/);
+    await utimes(join(home.home, "headwater.db"), new Date(), new Date(Date.now() + 3_600_000));
+    expect((await home.pd("doctor")).stdout).toContain("✖ clock: it is behind");
   });
 });

@@ -4,12 +4,15 @@ import { join, resolve } from "node:path";
 import type { CheckResult } from "../../conformance/check-component.ts";
 import { type ConformanceReport, checkFolder } from "../../conformance/conformance.ts";
 import { openPorts } from "../../conformance/open-ports.ts";
+import { checkMachine } from "../../check-machine.ts";
+import { worstFirst } from "../../domain/checkup.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { systemClock } from "../../system/clock.ts";
 import { streamLog } from "../../system/log.ts";
 import { packageVersion } from "../../system/program-files.ts";
 import { type CliContext, findServer, settingsOf } from "../context.ts";
 import { coloursFor, printJson, printLine, printNote } from "../reporter.ts";
+import { withSpinner } from "../spinner.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 export interface DoctorFlags {
@@ -21,13 +24,16 @@ export interface DoctorFlags {
 
 const SIGNS = { good: "✔", attention: "!", bad: "✖" } as const;
 
-/** `pd doctor`: what is right and wrong with the server and all that is deployed on it; exits with 1 when something is wrong. */
+/** `pd doctor`: what is right and wrong with the machine, and with the server and all that is deployed on it; exits with 1 when something is wrong. */
 async function checkServer(cli: CliContext, isJson: boolean): Promise<number> {
   const settings = await settingsOf(cli);
   const client = await findServer(settings);
-  if (client === undefined)
-    throw new PdError("PD_SERVER_UNREACHABLE", `Cannot look after a server: none runs (home ${settings.home})`, { fix: "pd up starts one" });
-  const found = await client.server.checkup();
+  const serverVersion = client === undefined ? undefined : (await client.server.status()).version;
+  const ofMachine = await withSpinner(cli, "Looking at the machine", checkMachine(settings, serverVersion));
+  const ofServer = (await client?.server.checkup()) ?? [];
+  // Both look at the disk and the sandbox: the server knows its own.
+  const known = new Set(ofServer.map(({ about }) => about));
+  const found = worstFirst([...ofServer, ...ofMachine.filter(({ about }) => !known.has(about))]);
   const colours = coloursFor(cli.stdout, cli);
   const paint = { good: colours.green, attention: colours.yellow, bad: colours.red };
   if (cli.isJson || isJson) printJson(cli, found);

@@ -1,0 +1,121 @@
+import { type CheckedFacts, type Finding, disk, wall, worstFirst } from "./checkup.ts";
+
+/** A port that a server would listen on. */
+export interface CheckedPort {
+  readonly purpose: string;
+  readonly flag: string;
+  readonly port: number;
+  readonly isFree: boolean;
+}
+
+/** What a check of the machine looks at, with a server or without. */
+export interface MachineFacts extends Pick<CheckedFacts, "disk" | "sandbox"> {
+  readonly node: string;
+  readonly version: string;
+  /** Of the server that runs; absent: none does. */
+  readonly serverVersion?: string;
+  readonly home: { readonly path: string; readonly problem?: string };
+  /** What opens the database, or why nothing does. */
+  readonly driver: { readonly name: string } | { readonly problem: string };
+  /** Absent: there is none yet, or a server looks after it. `damage`: what is wrong with it. */
+  readonly database?: { readonly path: string; readonly damage?: string };
+  /** Only looked at while no server has them. */
+  readonly ports: readonly CheckedPort[];
+  /** Where the key of the secrets lies, as far as it can be told. */
+  readonly keyring: { readonly isUsable: boolean; readonly isWanted: boolean; readonly reason?: string };
+  /** `undefined`: npm is not found. */
+  readonly npm: string | undefined;
+  readonly now: number;
+  readonly timeZone: string;
+  /** Newest thing in the home, epoch ms; absent: it is empty. */
+  readonly newestMs?: number;
+}
+
+/** Time of day may differ so much from what files say. */
+const CLOCK_MS = 60_000;
+
+/** What is right and wrong with the machine, the worst first. */
+export function machineFindings(facts: MachineFacts): readonly Finding[] {
+  return worstFirst([
+    server(facts),
+    home(facts),
+    driver(facts),
+    ...database(facts),
+    ...facts.ports.map(port),
+    keyring(facts),
+    npm(facts),
+    clock(facts),
+    disk(facts),
+    wall(facts),
+  ]);
+}
+
+function server({ version, serverVersion, node }: MachineFacts): Finding {
+  const about = "versions";
+  const text = `Headwater ${version} on Node ${node}`;
+  if (serverVersion === undefined)
+    return { level: "attention", about: "server", text: `none runs; ${text}`, fix: "pd up starts one, as does every command that wants one" };
+  if (serverVersion === version) return { level: "good", about, text };
+  return { level: "attention", about, text: `${text}, but the server that runs is ${serverVersion}`, fix: "pd down, then pd up" };
+}
+
+function home({ home: { path, problem } }: MachineFacts): Finding {
+  const about = "home";
+  if (problem === undefined) return { level: "good", about, text: `${path} can be written to, and nobody else reads it` };
+  return { level: "bad", about, text: `${path}: ${problem}`, fix: "Give another with --home or PD_HOME, or mend its owner and rights" };
+}
+
+function driver({ driver: known }: MachineFacts): Finding {
+  const about = "sqlite";
+  if ("name" in known) return { level: "good", about, text: `the database is opened by ${known.name}` };
+  return { level: "bad", about, text: known.problem, fix: "Use Node 22.13 or later, which has SQLite itself" };
+}
+
+function database({ database: known }: MachineFacts): readonly Finding[] {
+  if (known === undefined) return [];
+  const about = "database";
+  if (known.damage === undefined) return [{ level: "good", about, text: `every page of ${known.path} was read, and is whole` }];
+  return [
+    { level: "bad", about, text: `${known.path} is damaged: ${known.damage}`, fix: "pd restore <backup> brings a backup back; what there is is moved aside" },
+  ];
+}
+
+function port({ purpose, flag, port: number, isFree }: CheckedPort): Finding {
+  const about = `port ${number}`;
+  if (isFree) return { level: "good", about, text: `free, for ${purpose}` };
+  return {
+    level: "bad",
+    about,
+    text: `another program listens on it, and ${purpose} want it`,
+    fix: `Stop that program, or give another port with --${flag} (0: any that is free)`,
+  };
+}
+
+function keyring({ keyring: { isUsable, isWanted, reason = "" } }: MachineFacts): Finding {
+  const about = "keyring";
+  if (!isWanted) return { level: "good", about, text: "not used, as was said; the key of the secrets lies in the home" };
+  if (isUsable) return { level: "good", about, text: "the key of the secrets can lie in the keyring of this machine" };
+  return {
+    level: "attention",
+    about,
+    text: `cannot be used (${reason}): the key of the secrets lies in the home`,
+    fix: "Start the keyring of your desktop, or keep backups of the home apart from the key",
+  };
+}
+
+function npm({ npm: version }: MachineFacts): Finding {
+  const about = "npm";
+  if (version !== undefined) return { level: "good", about, text: `${version} installs the packages of components` };
+  return { level: "bad", about, text: "not found: components that use packages cannot be deployed", fix: "Install npm, which comes with Node" };
+}
+
+function clock({ now, newestMs, timeZone }: MachineFacts): Finding {
+  const about = "clock";
+  if (newestMs === undefined || newestMs <= now + CLOCK_MS) return { level: "good", about, text: `${new Date(now).toISOString()}, time zone ${timeZone}` };
+  return {
+    level: "bad",
+    about,
+    text: `it is behind: files of the home were written at ${new Date(newestMs).toISOString()}`,
+    fix: "Set the clock of the machine; timers fire by it",
+  };
+}
