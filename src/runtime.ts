@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { esbuildBundler } from "./code/esbuild-bundler.ts";
 import { NpmResolver } from "./code/npm-resolver.ts";
 import { urlOrigin } from "./code/url-origin.ts";
@@ -156,6 +156,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
     apiKey,
     clock: systemClock,
     signal: stop.signal,
+    isOfComponent: (words) => words.includes(join(home, basename(programFile("child.cjs")))),
     log,
     version,
     url: () => record().api_url,

@@ -206,6 +206,9 @@ export const sources = {
 export type DebugNewsRecord =
   /** `url`: of the web socket that debuggers connect to. */
   | { readonly kind: "listening"; readonly url: string; readonly port: number }
-  | { readonly kind: "connected" | "disconnected" | "resumed" }
+  /** `ready`: what is called from now on can be debugged. */
+  | { readonly kind: "ready" | "connected" | "disconnected" | "resumed" }
+  /** The code could not be loaded to be debugged: nobody can. */
+  | { readonly kind: "refused"; readonly reason: string }
   /** `at`: `file:line` in the author's file. */
   | { readonly kind: "paused"; readonly at: string };

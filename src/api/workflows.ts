@@ -174,8 +174,11 @@ export const workflows = {
   files: call(CALLS.workflows.files, {
     tag,
     summary: "The folder of a version; without a number of the one that new runs run on",
-    params: z.object({ version: whole(1, MOST_VERSIONS).optional() }),
-    answer: one(z.object({ version: z.int(), files: texts })),
+    params: z.object({ version: whole(1, MOST_VERSIONS).optional(), secrets: flag.default(false).describe("variables as well") }),
+    beyondReaders: ["secrets"],
+    answer: one(
+      z.object({ version: z.int(), files: texts, env: texts.optional(), accounts: texts, sources: texts, schedules: z.record(z.string(), jsonObject) }),
+    ),
   }),
   versions: call(CALLS.workflows.versions, {
     tag,

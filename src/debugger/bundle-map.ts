@@ -38,7 +38,10 @@ export class BundleMap {
   }
 
   originalOf({ lineNumber, columnNumber }: BundlePosition): AuthorPosition | undefined {
-    const { source, line, column } = originalPositionFor(this.#map, { line: lineNumber + 1, column: columnNumber, bias: LEAST_UPPER_BOUND });
+    const wanted = { line: lineNumber + 1, column: columnNumber };
+    const at = originalPositionFor(this.#map, wanted);
+    // A line may begin with what no code stands for.
+    const { source, line, column } = at.source === null ? originalPositionFor(this.#map, { ...wanted, bias: LEAST_UPPER_BOUND }) : at;
     return source === null ? undefined : { source, line, column };
   }
 

@@ -38,6 +38,7 @@ export class InspectedUnit {
   release(domains: Iterable<string>): void {
     if (this.isPaused) void this.ask("Debugger.resume", {});
     for (const domain of domains) void this.ask(`${domain}.disable`, {});
+    this.isPaused = false;
     this.#answerAll();
   }
 

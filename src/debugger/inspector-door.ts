@@ -1,10 +1,10 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 import type { DebugSession } from "./debug-session.ts";
-import { userOfPeer } from "./loopback-peer.ts";
+import { canTellPeers, refusalOfPeer } from "./loopback-peer.ts";
 
 const HOST = "127.0.0.1";
 /** A script's whole text may be one message. */
@@ -17,6 +17,8 @@ export interface DoorSettings {
   readonly title: string;
   /** Nobody can guess it. */
   readonly key: string;
+  /** Whether a program, by the words that it was started with, is a component: those may not debug others. */
+  readonly isOfComponent: (words: readonly string[]) => boolean;
 }
 
 /**
@@ -31,6 +33,8 @@ export class InspectorDoor {
   readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_BYTES });
   readonly #session: DebugSession;
   readonly #settings: DoorSettings;
+  /** Also those that are about to become web sockets, which the server itself loses sight of. */
+  readonly #connections = new Set<Socket>();
 
   /** Throws PD_PORT_TAKEN. */
   static open(session: DebugSession, settings: DoorSettings): Promise<InspectorDoor> {
@@ -47,21 +51,25 @@ export class InspectorDoor {
     this.#settings = settings;
     this.port = portOf(server.address(), settings.port);
     this.url = `ws://${HOST}:${this.port}/${settings.key}`;
+    server.on("connection", (socket) => {
+      this.#connections.add(socket);
+      socket.once("close", () => this.#connections.delete(socket));
+    });
     server.on("request", (request, response) => void this.#list(request, response));
     server.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));
   }
 
   /** Lets go of the debugger, and resolves when nobody can come any more. */
   async close(): Promise<void> {
-    for (const socket of this.#sockets.clients) socket.terminate();
-    this.#session.disconnect();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    this.#server.closeAllConnections();
+    for (const socket of this.#connections) socket.destroy();
+    this.#session.disconnect();
     await closed;
   }
 
   async #list(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const refusal = await this.#refusal(request);
+    // Where nobody can tell who asks, the address stays between the server and whoever it was shown to.
+    const refusal = canTellPeers ? await this.#refusal(request) : "Give the debugger the address that pd dev shows: this system does not tell who asks";
     if (refusal !== undefined) return void response.writeHead(403, { "content-type": "text/plain" }).end(`${refusal}\n`);
     const answer = this.#answerTo(request.url ?? "");
     if (answer === undefined) return void response.writeHead(404, { "content-type": "text/plain" }).end("There is /json/list, and /json/version\n");
@@ -91,8 +99,11 @@ export class InspectorDoor {
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    // Node listens to it no more, and whoever came may be gone.
+    socket.on("error", () => socket.destroy());
     const refusal = (await this.#refusal(request)) ?? (request.url === `/${this.#settings.key}` ? undefined : "There is nothing to debug under this address");
     const isBusy = this.#session.isConnected;
+    if (socket.destroyed) return;
     if (refusal !== undefined || isBusy) {
       const [status, text] = refusal === undefined ? ["409 Conflict", "Another debugger is connected"] : ["403 Forbidden", refusal];
       socket.end(`HTTP/1.1 ${status}\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n${text}\n`);
@@ -116,9 +127,7 @@ export class InspectorDoor {
     if (!/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(headers.host ?? ""))
       return `This debugger does not answer for the host ${JSON.stringify(headers.host ?? "")}`;
     if (/^https?:/i.test(headers.origin ?? "")) return "A web page may not debug";
-    const [user, own] = [await userOfPeer(socket), process.getuid?.()];
-    if (user === undefined || user === own || user === 0) return undefined;
-    return "Only programs of the user who runs the server may debug";
+    return refusalOfPeer(socket, this.#settings.isOfComponent);
   }
 }
 

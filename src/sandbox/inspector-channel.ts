@@ -13,9 +13,12 @@ export class InspectorChannel implements InspectedProcess {
   readonly #pipe: MessagePipe<JsonValue | undefined, JsonObject>;
   #onMessage: (message: JsonObject) => void = () => {};
   #onPause: (isPaused: boolean) => void = () => {};
+  /** Somebody debugs: nothing else makes the process stand still, whatever it says itself. */
+  #isDebugged = false;
 
   constructor(stream: Duplex) {
     this.ended = new Promise((resolve) => stream.once("close", () => resolve()));
+    void this.ended.then(() => this.#onPause(false));
     this.#pipe = new MessagePipe(stream, {
       read: parseJson,
       message: (message) => this.#receive(message),
@@ -25,6 +28,10 @@ export class InspectorChannel implements InspectedProcess {
   }
 
   send(message: JsonObject): void {
+    const { method } = message;
+    if (method === "Debugger.enable" || method === "Debugger.disable") this.#isDebugged = method === "Debugger.enable";
+    // V8 does not say that it goes on when it is left.
+    if (method === "Debugger.disable") this.#onPause(false);
     this.#pipe.sendNow(message);
   }
 
@@ -44,7 +51,7 @@ export class InspectorChannel implements InspectedProcess {
 
   #receive(message: JsonValue | undefined): void {
     if (!isJsonObject(message)) return;
-    if (message["method"] === "Debugger.paused") this.#onPause(true);
+    if (message["method"] === "Debugger.paused" && this.#isDebugged) this.#onPause(true);
     if (message["method"] === "Debugger.resumed") this.#onPause(false);
     this.#onMessage(message);
   }

@@ -6,7 +6,7 @@ import { type Socket, connect as connectTo, createServer } from "node:net";
 import { pathToFileURL } from "node:url";
 import { TraceMap, originalPositionFor } from "@jridgewell/trace-mapping";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { userOfPeer } from "../../src/debugger/loopback-peer.ts";
+import { peerOf, refusalOfPeer } from "../../src/debugger/loopback-peer.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { DebuggerClient } from "../support/debugger.ts";
 import { PdHome, collect } from "../support/pd.ts";
@@ -43,7 +43,7 @@ async function startSession(home: PdHome, words: readonly string[] = [], text = 
   const child = home.spawn(["dev", path, "--inspect=0", ...words]);
   const [stdout, stderr] = [collect(child, "stdout"), collect(child, "stderr")];
   const shown = (): string => stdout() + stderr();
-  await eventually(async () => shown().includes("Debugger: ws://"));
+  await eventually(async () => shown().includes("Ready to be debugged"));
   const found = (pattern: RegExp): string => pattern.exec(shown())?.[1] ?? "";
   return { child, shown, endpoint: found(/Endpoint: (\S+)/), id: found(/\((dc_\w+)\)/), url: found(/Debugger: (ws:\S+)/), path };
 }
@@ -209,6 +209,36 @@ describe("pd dev --inspect", () => {
     expect(session.shown()).not.toContain("debugger to disconnect");
   });
 
+  it("ends with its session also while the component stands still before it is loaded", async () => {
+    const home = await PdHome.make();
+    const server = await home.up();
+    const session = await startSession(home);
+    const client = await connect(session);
+    await writeFile(session.path, `debugger;\n${source("waits")}`);
+    await client.next("Debugger.paused");
+    session.child.kill("SIGKILL");
+    await eventually(async () => (await DebuggerClient.connect(session.url).catch(() => undefined)) === undefined);
+    expect((await home.pd("update", session.id, "--deactivate")).code).toBe(0);
+    server.child.kill("SIGTERM");
+    await once(server.child, "close");
+  });
+
+  it("outlives whoever knocks and is gone", async () => {
+    const home = await PdHome.make();
+    const session = await startSession(home);
+    const { port } = new URL(session.url);
+    for (let knocks = 0; knocks < 30; knocks++) {
+      const socket = connectTo(Number(port), "127.0.0.1");
+      await once(socket, "connect");
+      socket.write(
+        "GET /guess HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n\r\n",
+      );
+      setImmediate(() => socket.resetAndDestroy());
+      await once(socket, "close");
+    }
+    expect(await answer(session.endpoint)).toBe("is 2");
+  });
+
   it("is listed as Node's own are, and takes no page, no foreign name, no second debugger, and no wrong address", async () => {
     const home = await PdHome.make();
     const session = await startSession(home);
@@ -229,6 +259,43 @@ describe("pd dev --inspect", () => {
   });
 });
 
+describe("a component beside the one that is debugged", () => {
+  it.each(["wall", "belt"])("may not debug it, in the %s", async (sandbox) => {
+    const home = await PdHome.make();
+    const session = await startSession(home, ["--sandbox", sandbox, "--component-network", "open"]);
+    const { host } = new URL(session.url);
+    const spy = `export default { name: "Spy", version: "0.0.1", props: { http: { type: "$.interface.http", customResponse: true } },
+      async run() {
+        const listed = await fetch("http://${host}/json/list").then((r) => r.text(), (error) => String(error.cause ?? error));
+        const opened = await new Promise((done) => { const s = new WebSocket("${session.url}"); s.onopen = () => done("OPENED"); s.onerror = () => done("refused"); }).catch(String);
+        this.http.respond({ body: listed + " " + opened });
+      } };`;
+    const { endpoint_url: url } = await home.json("deploy", await home.file("spy.mjs", spy));
+    const said = await answer(String(url));
+    expect(said).not.toContain("webSocketDebuggerUrl");
+    expect(said).not.toContain("OPENED");
+    expect(said).toContain("may not debug");
+    expect(await answer(`http://${host}/json/list`)).toContain("webSocketDebuggerUrl");
+  });
+
+  it("cannot make time stand still by itself, nor does a debugger that has left", async () => {
+    const home = await PdHome.make();
+    const looping = source("is").replace(
+      "const doubled",
+      `if (event.query["amount"] === "13") { require("node:fs").writeSync(5, '{"method":"Debugger.paused","params":{}}\\n'); for (;;); }\n    const doubled`,
+    );
+    const session = await startSession(home, ["--timeout", "1"], looping);
+    const client = await connect(session);
+    await client.ask("Debugger.setBreakpointByUrl", { url: pathToFileURL(session.path).href, lineNumber: SHOUT_LINE });
+    const first = answer(session.endpoint);
+    await client.next("Debugger.paused");
+    client.close();
+    expect(await first).toBe("is 2");
+    await answer(`${session.endpoint}?amount=13`).catch(() => "cut off");
+    await eventually(async () => /✖ fail .*(1 s|timed|longer)/.test(session.shown()));
+  });
+});
+
 describe("a program of this machine that connects", () => {
   it("is known by its user", async () => {
     const server = createServer().listen(0, "127.0.0.1");
@@ -237,11 +304,15 @@ describe("a program of this machine that connects", () => {
     const address = server.address();
     const port = typeof address === "object" && address !== null ? address.port : 0;
     const [socket] = await Promise.all([once(server, "connection").then(([accepted]: Socket[]) => accepted), once(connectTo(port, "127.0.0.1"), "connect")]);
-    expect(await userOfPeer({ remotePort: socket?.remotePort, localPort: socket?.localPort })).toBe(
-      process.platform === "linux" ? process.getuid?.() : undefined,
-    );
-    expect(await userOfPeer({ remotePort: port, localPort: 1 })).toBeUndefined();
-    socket?.destroy();
+    if (socket === undefined) throw new Error("nobody has connected");
+    expect(await peerOf(socket)).toMatchObject({ user: process.getuid?.() });
+    expect(await refusalOfPeer(socket, () => false)).toBeUndefined();
+    expect(await refusalOfPeer(socket, (words) => words.length > 0)).toContain("component");
+    const { remotePort, localAddress, localPort } = socket;
+    const another = { remoteAddress: "127.0.0.60", remotePort, localAddress, localPort };
+    expect(await peerOf(another)).toBeUndefined();
+    expect(await refusalOfPeer(another, () => false)).toContain("Only programs");
+    socket.destroy();
   });
 });
 

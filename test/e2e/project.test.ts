@@ -174,10 +174,10 @@ describe("pd apply", () => {
       "sources:\n  cities: { component: ./poller.mjs, deliver_to: [teem] }\nwebhooks: { team: { url: 'https://x.example.com' } }\n",
       /"teem": no webhook, source or workflow is called so \(did you mean team\?\)/,
     ],
-    ["sources:\n  cities: { component: ./poller.mjs, props: { city: 'account:mine' } }\n", /there is no account "mine"/],
+    ["sources:\n  cities: { component: ./poller.mjs, props: { shop: 'account:mine' } }\n", /there is no account "mine"/],
   ])("refuses %j, naming what and where", async (text, problem) => {
     const home = await PdHome.inProcess();
-    const folder = await folderWith(home, text, { "poller.mjs": poller("one") });
+    const folder = await folderWith(home, text, { "poller.mjs": poller("one", 'shop: { type: "app", app: "shop", optional: true }') });
     const { code, stderr } = await home.pd("apply", folder, "--yes");
     expect(code).toBe(1);
     expect(stderr).toMatch(problem);
@@ -190,6 +190,97 @@ describe("pd apply", () => {
     const fits = new Ajv2020({ strict: false }).compile(JSON.parse(stdout));
     expect([fits(parse(WHOLE)), fits.errors]).toEqual([true, null]);
     expect(fits(parse("sources:\n  cities: { componnent: x }\n"))).toBe(false);
+  });
+});
+
+describe("what the server keeps in another form", () => {
+  it.each([
+    ["a web address without its slash", 'webhooks:\n  team: { url: "https://team.example.com" }\n', "", ""],
+    ["a list as a text", "sources:\n  mine: { component: ./c.mjs, props: { tags: 'a, b' } }\n", 'tags: "string[]"', ""],
+    [
+      "a value with its label",
+      "sources:\n  mine: { component: ./c.mjs, props: { tag: x } }\n",
+      'tag: { type: "string", withLabel: true, options: [{ label: "An x", value: "x" }] }',
+      "",
+    ],
+    ["a schedule in other words", "sources:\n  mine: { component: ./c.mjs, props: { timer: { interval_seconds: 60 } } }\n", "", ""],
+    ["a prop that is left empty", "sources:\n  mine: { component: ./c.mjs, props: { limit: null } }\n", "", ""],
+    ["a number as a text", "sources:\n  mine: { component: ./c.mjs, props: { limit: '7' } }\n", "", ""],
+    ["an object", "sources:\n  mine: { component: ./c.mjs, props: { opts: { a: 1, b: { c: [1] } } } }\n", 'opts: "object"', ""],
+    ["variables and stands of a workflow", "workflows:\n  greet: { folder: ./greet, env: { KEY: one } }\n", "", ""],
+  ])("%s is as it is when it is applied again, and exported", async (_what, text, props) => {
+    const home = await PdHome.inProcess({ GREET_KEY: "one" });
+    const folder = await folderWith(home, text, { "c.mjs": poller("one", props), ...WORKFLOW });
+    expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 0 });
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("\n1 as it is\n");
+    await home.pd("export", "--into", "out");
+    expect((await home.pd("apply", "out", "--yes")).stdout).toContain("\n1 as it is\n");
+  });
+
+  it("is changed when a member is taken out, and when a workflow's variable holds something else", async () => {
+    const home = await PdHome.inProcess();
+    const text = (opts: string, key: string): string =>
+      `sources:\n  mine: { component: ./c.mjs, props: { opts: ${opts}, timer: { cron: "0 8 * * *"${opts.includes("b") ? ", timezone: Europe/Berlin" : ""} } } }\nworkflows:\n  greet: { folder: ./greet, env: { KEY: ${key} } }\n`;
+    const folder = await folderWith(home, text("{ a: 1, b: 2 }", "one"), { "c.mjs": poller("one", 'opts: "object"'), ...WORKFLOW });
+    await home.pd("apply", folder, "--yes");
+    await folderWith(home, text("{ a: 1 }", "two"));
+    const { stdout } = await home.pd("apply", folder, "--yes");
+    expect(stdout).toContain('~ prop opts: {"a":1,"b":2} → {"a":1}');
+    expect(stdout).toContain("~ prop timer");
+    expect(stdout).toContain("~ env KEY: …");
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("2 as it is\n");
+  });
+});
+
+describe("what must not be lost or shown by pd apply", () => {
+  it("is who listens to alerts, and whatever would be deleted after something has failed", async () => {
+    const home = await PdHome.inProcess();
+    const folder = await folderWith(
+      home,
+      "webhooks: { team: { url: 'https://team.example.com/' } }\nsources:\n  old: { component: ./c.mjs, deliver_to: [team] }\n",
+      { "c.mjs": poller("one") },
+    );
+    await home.pd("apply", folder, "--yes");
+    const [webhook] = Object.values(await home.json("webhooks"));
+    const id = String(Object(webhook)["id"]);
+    await home.pd("subscriptions", "create", "old", id, "--channel", "$errors");
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("3 as it is\n");
+    await folderWith(home, "webhooks: { team: { url: 'https://team.example.com/' } }\nsources:\n  renamed: { component: ./bad.mjs }\n", {
+      "bad.mjs": poller("one").replace("run()", 'hooks: { deploy() { throw new Error("not today"); } }, run()'),
+    });
+    const applied = await home.pd("apply", folder, "--prune", "--yes");
+    expect([applied.code, applied.stderr]).toEqual([1, expect.stringContaining("Not deleted: source old, since something before it failed")]);
+    expect(await home.json("list")).toMatchObject([{ name_slug: "old" }]);
+  });
+
+  it("is a secret of the code that is about to run", async () => {
+    const home = await PdHome.inProcess({ TOK: "very-secret-1" });
+    const folder = await folderWith(home, "sources:\n  mine: { component: ./c.mjs }\n", { "c.mjs": poller("one") });
+    await home.pd("apply", folder, "--yes");
+    await folderWith(home, "sources:\n  mine: { component: ./c.mjs, props: { token: very-secret-2 } }\n", { "c.mjs": WITH_SECRET });
+    expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 1, stderr: expect.stringContaining("holds the secret token itself") });
+    await folderWith(
+      home,
+      'sources:\n  mine: { component: ./c.mjs, props: { token: "${env:TOK}", city: "in ${env:TOK}" } }\nwebhooks: { team: { url: "https://x.example.com/${env:TOK}" } }\n',
+    );
+    const applied = await home.pd("apply", folder, "--yes");
+    expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining("+ prop token: …")]);
+    expect(JSON.stringify(applied)).not.toContain("very-secret");
+  });
+
+  it("is a text that looks like a variable, or a name that is none", async () => {
+    const home = await PdHome.inProcess({ HOME_OF_TEST: "/secret/home" });
+    const folder = await folderWith(
+      home,
+      'sources:\n  3b: { component: ./c.mjs, props: { city: "$${env:HOME_OF_TEST} and account:none" }, env: { A_B: x } }\n',
+      { "c.mjs": poller("one") },
+    );
+    await home.pd("apply", folder, "--yes");
+    expect(await home.json("describe", "3b")).toMatchObject({ configured_props: { city: "${env:HOME_OF_TEST} and account:none" } });
+    expect((await home.pd("export", "--into", "out")).stderr).toContain("_3B_A_B");
+    expect(await readFile(join(home.folder, "out", "pd.yaml"), "utf8")).toContain("$${env:HOME_OF_TEST}");
+    await folderWith(home, 'sources:\n  3b: { component: ./c.mjs, props: { city: "${env:MY-VAR}" } }\n');
+    expect((await home.pd("apply", folder, "--yes")).stderr).toContain("variables that are not set: MY-VAR");
   });
 });
 

@@ -1,4 +1,4 @@
-import { messageOf } from "../../domain/errors.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
 import { isAgreed } from "../ask/agree.ts";
 import { type CliContext, connectTo } from "../context.ts";
 import { planProject } from "../project/plan-project.ts";
@@ -82,6 +82,12 @@ async function carryOut(cli: CliContext, open: readonly Step[]): Promise<Readonl
   const failures = new Map<Step, unknown>();
   for (const step of open) {
     const { kind, name, action } = step;
+    // What was to take its place may be what has failed.
+    if (action === "delete" && failures.size > 0) {
+      failures.set(step, new PdError("PD_CONFLICT", `${kind} ${name} stays, since something before it failed`, { fix: "Mend that, and apply again" }));
+      if (!cli.isJson) printNote(cli, `Not deleted: ${kind} ${name}, since something before it failed`);
+      continue;
+    }
     try {
       await withSpinner(cli, `${kind} ${name}`, step.perform());
       if (!cli.isJson) printLine(cli, `${DONE[action]} ${kind} ${name}`);

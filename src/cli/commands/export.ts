@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { stringify } from "yaml";
 import { PdError } from "../../domain/errors.ts";
@@ -31,7 +31,8 @@ export async function exportFolder(cli: CliContext, names: readonly string[], fl
     });
   for (const [path, text] of paths) {
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
+    // Also not through a link that leads to nothing yet.
+    await writeFile(path, text, { flag: flags.force === true || (await isThere(path)) ? "w" : "wx" });
   }
   if (cli.isJson) printJson(cli, { folder, files: Object.keys(all), variables: [...variables], warnings: [...warnings] });
   else {
@@ -47,6 +48,13 @@ function inside(folder: string, path: string): string {
   const full = resolve(folder, path);
   if (full.startsWith(`${folder}${sep}`)) return full;
   throw new PdError("PD_BAD_INPUT", `Cannot write ${JSON.stringify(path)}: it lies outside of ${folder}`);
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function differing(paths: readonly (readonly [string, string])[]): Promise<readonly string[]> {

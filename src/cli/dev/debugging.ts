@@ -3,7 +3,7 @@ import type { DebugNewsRecord } from "../../api/sources.ts";
 import type { Client } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { CliContext } from "../context.ts";
-import { printJson } from "../reporter.ts";
+import { printError, printJson } from "../reporter.ts";
 
 /** The one that debuggers look at by themselves. */
 const USUAL_PORT = 9229;
@@ -35,7 +35,7 @@ interface Debugging {
 }
 
 /** Lets a debugger come as long as the session goes on, and shows where it stands. Rejects when the server refuses. */
-export async function followDebugger(cli: CliContext, { client, source, port, root, signal, show }: Debugging): Promise<{ ended: Promise<void> }> {
+export async function followDebugger(cli: CliContext, { client, source, port, root, signal, show }: Debugging): Promise<void> {
   const coming = client.follow.debugger(source, { port, root }, { signal });
   await coming.opened;
   const ended = (async () => {
@@ -44,20 +44,25 @@ export async function followDebugger(cli: CliContext, { client, source, port, ro
       else show(lineOf(news));
     }
   })();
-  ended.catch(() => {});
-  return { ended };
+  ended.catch((error: unknown) => {
+    if (!signal.aborted) printError(cli, error);
+  });
 }
 
 function lineOf(news: DebugNewsRecord): string {
   switch (news.kind) {
     case "listening":
       return `Debugger: ${news.url}\n  Chrome: chrome://inspect${news.port === USUAL_PORT ? "" : ` (Configure… 127.0.0.1:${news.port})`}   VS Code: attach to port ${news.port}`;
+    case "ready":
+      return "Ready to be debugged";
     case "connected":
       return "A debugger is connected";
     case "disconnected":
       return "The debugger has gone: the component goes on without it";
     case "paused":
       return `⏸ paused at ${news.at}: its deadlines stand still`;
+    case "refused":
+      return `Cannot debug: ${news.reason}`;
     case "resumed":
       return "⏵ goes on";
   }

@@ -2,8 +2,11 @@ import type { SourceRecord } from "../../api/sources.ts";
 import type { WorkflowRecord } from "../../api/workflows.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import { isJsonObject } from "../../domain/json.ts";
-import { OWN_VALUES } from "./plan-source.ts";
-import { type Around, says } from "./step.ts";
+import { slug as slugSchema } from "../../api/declare.ts";
+import { PdError } from "../../domain/errors.ts";
+import { KeptValues } from "./kept-values.ts";
+import { escaped } from "./read-project.ts";
+import type { Around } from "./step.ts";
 
 /** A folder that `pd apply` makes the same of. */
 export interface ExportedProject {
@@ -21,6 +24,23 @@ interface Collected {
   readonly files: Record<string, string>;
   readonly variables: Set<string>;
   readonly warnings: string[];
+}
+
+/** A variable of its own for a value that stays: no two values share one. */
+function variableFor({ variables }: Collected, slug: string, name: string): string {
+  const plain = `${slug}_${name}`.replaceAll(/\W/g, "_").toUpperCase();
+  const wanted = /^\d/.test(plain) ? `_${plain}` : plain;
+  let free = wanted;
+  for (let count = 2; variables.has(free); count++) free = `${wanted}_${count}`;
+  variables.add(free);
+  return `\${env:${free}}`;
+}
+
+/** Names of files and slugs come from the server, whoever wrote what it runs. Throws PD_BAD_INPUT. */
+function addFile({ files }: Collected, slug: string, [path, text]: readonly [string, string]): void {
+  const isPlain = slugSchema.safeParse(slug).success && path.split("/").every((part) => part !== "" && !part.startsWith(".") && !part.includes("\\"));
+  if (!isPlain) throw new PdError("PD_BAD_INPUT", `Cannot write ${JSON.stringify(`${slug}/${path}`)}: the server's names of files lead elsewhere, or hide`);
+  files[`${slug}/${path}`] = text;
 }
 
 /** Everything of a server, or the sources and workflows that are named. */
@@ -60,21 +80,19 @@ async function sourceEntry({ client, accounts }: Around, record: SourceRecord, i
   const exported = await client.sources.export(record.id, {});
   if (exported.component.imports !== undefined && exported.component.imports.length > 0)
     into.warnings.push(`${slug} has modules loaded before it (--import), which pd.yaml cannot say`);
-  const variable = (name: string): string => {
-    const wanted = `${slug}_${name}`.replaceAll(/\W/g, "_").toUpperCase();
-    into.variables.add(wanted);
-    return `\${env:${wanted}}`;
-  };
   const props: JsonObject = {};
-  for (const { name, type, default: usual, static: fixed } of declared) {
+  const kept: JsonObject = { ...record.configured_props, ...exported.configured_props };
+  // What it would have anyway is not written.
+  const own = new Set(new KeptValues(declared).dropped(kept, {}));
+  for (const { name } of declared) {
     const value = record.configured_props[name];
     const account = isJsonObject(value) ? accounts.find(({ id }) => id === value["authProvisionId"]) : undefined;
     const known = exported.configured_props?.[name];
     if (account !== undefined) props[name] = `account:${account.name}`;
-    else if (exported.withheld_props.includes(name)) props[name] = variable(name);
-    else if (known !== undefined && known !== null && !OWN_VALUES.test(type) && fixed === undefined && !says(known, usual)) props[name] = known;
+    else if (exported.withheld_props.includes(name)) props[name] = variableFor(into, slug, name);
+    else if (known !== undefined && own.has(name)) props[name] = escaped(known);
   }
-  const env = Object.fromEntries(record.env.map((name) => [name, variable(name)]));
+  const env = Object.fromEntries(record.env.map((name) => [name, variableFor(into, slug, name)]));
   return withoutEmpty({
     ...restOf(record),
     component: componentOf(record, exported.component, into),
@@ -94,19 +112,15 @@ function componentOf(
   if (url !== undefined) return url;
   if (registry !== undefined && key !== undefined) return `${key}@${version}`;
   const path = code.path ?? "component.js";
-  for (const [file, text] of Object.entries({ ...code.files, [path]: code.code })) into.files[`${slug}/${file}`] = text;
+  for (const [file, text] of Object.entries({ ...code.files, [path]: code.code })) addFile(into, slug, [file, text]);
   return `./${slug}/${path}`;
 }
 
 async function workflowEntry({ client, accounts }: Around, record: WorkflowRecord, into: Collected): Promise<JsonObject> {
   const { name_slug: slug } = record;
   const { ".workflow.state": _own, ...files } = (await client.workflows.files(record.id)).files;
-  for (const [file, text] of Object.entries(files)) into.files[`${slug}/${file}`] = text;
-  const env = record.env.map((name) => {
-    const variable = `${slug}_${name}`.replaceAll(/\W/g, "_").toUpperCase();
-    into.variables.add(variable);
-    return [name, `\${env:${variable}}`];
-  });
+  for (const [file, text] of Object.entries(files)) addFile(into, slug, [file, text]);
+  const env = record.env.map((name) => [name, variableFor(into, slug, name)]);
   const named = Object.entries(record.accounts).map(([id, account]) => [id, `account:${accounts.find((one) => one.id === account)?.name ?? account}`]);
   return withoutEmpty({ ...restOf(record), folder: `./${slug}`, env: Object.fromEntries(env), accounts: Object.fromEntries(named) });
 }

@@ -16,7 +16,9 @@ export async function planStores({ client }: Around, names: readonly string[]): 
 }
 
 /** Webhooks are known by their names. Throws PD_AMBIGUOUS. */
-export function planWebhook({ client, webhooks }: Around, name: string, { url, description, active = true }: WebhookEntry): Step {
+export function planWebhook({ client, webhooks }: Around, name: string, { url: given, description, active = true }: WebhookEntry): Step {
+  // As the server keeps it.
+  const url = URL.canParse(given) ? new URL(given).href : given;
   const named = webhooks.filter((webhook) => webhook.name === name);
   // One that was made by hand without a name gets this one.
   const found = named.length > 0 ? named : webhooks.filter((webhook) => webhook.name === null && webhook.url === url).slice(0, 1);
@@ -32,16 +34,21 @@ export function planWebhook({ client, webhooks }: Around, name: string, { url, d
       const made = await client.webhooks.create(wanted);
       return active ? made : client.webhooks.update(made.id, { active });
     };
-    return { kind, name, action: "create", changes: [`  ${url}`], perform: create };
+    return { kind, name, action: "create", changes: [`  ${shownUrl(url)}`], perform: create };
   }
   const changes = [
     ...(before.name === name ? [] : [`~ name: ${before.id} → ${name}`]),
-    ...(before.url === url ? [] : [`~ url: ${before.url} → ${url}`]),
+    ...(before.url === url ? [] : [`~ url: ${shownUrl(before.url)} → ${shownUrl(url)}`]),
     ...(description === undefined || before.description === description ? [] : ["~ description"]),
     ...(before.active === active ? [] : [`~ active: ${before.active} → ${active}`]),
   ];
   if (changes.length === 0) return { kind, name, action: "unchanged", changes, perform: NOTHING };
   return { kind, name, action: "update", changes, perform: () => client.webhooks.update(before.id, { ...wanted, active }) };
+}
+
+/** A path or query may be what keeps others out. */
+function shownUrl(url: string): string {
+  return URL.canParse(url) ? `${new URL(url).origin}/…` : "…";
 }
 
 interface Delivery {
@@ -80,7 +87,8 @@ export async function planDeliveries(around: Around, project: Project): Promise<
     return { kind: "delivery", name, action: "create", changes: [], perform: () => subscribe(around, delivery) };
   });
   const kept = new Set(wanted.map(textOf));
-  const gone = there.filter(({ delivery }) => emitters.has(delivery.emitter) && !kept.has(textOf(delivery)));
+  // Alerts and logs are listened to beside what is emitted: nobody means those by leaving them out.
+  const gone = there.filter(({ delivery }) => emitters.has(delivery.emitter) && !delivery.event.startsWith("$") && !kept.has(textOf(delivery)));
   const ended = gone.map(({ ids, delivery }): Step => {
     const perform = (): Promise<unknown> => around.client.subscriptions.delete(ids);
     return { kind: "delivery", name: textOf(delivery), action: "delete", changes: [], perform };

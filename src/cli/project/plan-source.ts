@@ -3,21 +3,19 @@ import type { CodeParams } from "../../api/components.ts";
 import type { PropRecord } from "../../api/props.ts";
 import type { SourceParams, SourceRecord } from "../../api/sources.ts";
 import { PdError } from "../../domain/errors.ts";
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, isSameJson } from "../../domain/json.ts";
 import { looksLikeKey } from "../../domain/registry.ts";
 import { type ComponentCode, filesOfCode } from "../../domain/saved-component.ts";
 import { differenceOf } from "../../domain/text-difference.ts";
 import { type LocalCode, codeParamsOf } from "../code/local-code.ts";
 import { fileLines } from "../transfer/transfer-plan.ts";
-import { isReference } from "./read-project.ts";
+import { KeptValues } from "./kept-values.ts";
+import { holdsReference, isReference } from "./read-project.ts";
 import type { SourceEntry } from "./project-schema.ts";
-import { type Around, NOTHING, type Step, says, valueOf } from "./step.ts";
+import { type Around, NOTHING, type Step, valueOf } from "./step.ts";
 
 /** Lines of a change of code that are shown; the rest is counted. */
 const MOST_CODE_LINES = 30;
-/** Props that the server fills by itself. */
-export const OWN_VALUES = /^\$\.(interface\.(http|apphook)|service\.db)$/;
-
 interface Wanted {
   readonly slug: string;
   readonly entry: SourceEntry;
@@ -30,25 +28,29 @@ export async function planSource(around: Around, { slug, entry, written }: Wante
   const where = `source ${slug}`;
   const code = await codeOf(around.folder, entry.component);
   const before = around.sources.find(({ name_slug: known }) => known === slug);
-  const props = Object.fromEntries(Object.entries(entry.props ?? {}).map(([name, value]) => [name, valueOf(around, value, `${where}, prop ${name}`)]));
   const rest = restOf(slug, entry);
   const { client } = around;
+  const describe = () => client.components.describe({ ...code.params, env: entry.env ?? {} });
   if (before === undefined) {
-    const { configurable_props: declared, version } = await client.components.describe({ ...code.params, env: entry.env ?? {} });
+    const { configurable_props: declared, version } = await describe();
     requireVersion(where, code, version);
     requireReferences(where, declared, written);
-    const request = { ...code.params, ...rest, slug, configured_props: props };
+    const request = { ...code.params, ...rest, slug, configured_props: propsOf(around, { declared, entry, where }) };
     return { kind: "source", name: slug, action: "create", changes: [`  ${entry.component}`], perform: () => client.sources.deploy(request) };
   }
-  requireReferences(where, before.configurable_props, written);
   const exported = await client.sources.export(before.id, { secrets: true });
-  const kept: JsonObject = { ...before.configured_props, ...exported.configured_props };
   const codeChange = await codeChanges(around, { before, code, exported: exported.component, where });
-  const dropped = droppedProps(before.configurable_props, kept, props);
-  const hidden = new Set(exported.secret_props);
+  // What is secret, and what is a prop at all, is said by the code that will run.
+  const declared = codeChange.length === 0 ? before.configurable_props : (await describe()).configurable_props;
+  requireReferences(where, declared, written);
+  const props = propsOf(around, { declared, entry, where });
+  const values = new KeptValues(declared);
+  const kept: JsonObject = { ...before.configured_props, ...exported.configured_props };
+  const dropped = values.dropped(kept, props);
+  const hidden = new Set([...exported.secret_props, ...values.secrets, ...referred(written.props)]);
   const changes = [
     ...codeChange,
-    ...propChanges(kept, props, hidden),
+    ...propChanges(values.normal(kept), values.normal(props), hidden),
     ...dropped.map((name) => `- prop ${name}`),
     ...envChanges(exported.env ?? {}, entry.env ?? {}),
     ...restChanges(before, rest),
@@ -62,6 +64,21 @@ export async function planSource(around: Around, { slug, entry, written }: Wante
     keep_slug: true,
   };
   return { kind: "source", name: slug, action: "update", changes, perform: () => client.sources.update(before.id, request) };
+}
+
+/** Values as the server takes them; `account:NAME` is an account for a prop that takes one, and a text for others. */
+function propsOf(around: Around, { declared, entry, where }: { declared: readonly PropRecord[]; entry: SourceEntry; where: string }): JsonObject {
+  const { apps } = new KeptValues(declared);
+  const all = Object.entries(entry.props ?? {}).map(([name, value]): [string, JsonValue] => [
+    name,
+    apps.has(name) ? valueOf(around, value, `${where}, prop ${name}`) : value,
+  ]);
+  return Object.fromEntries(all);
+}
+
+/** Names whose values are variables of whoever applies it: what they hold is not shown. */
+function referred(props: SourceEntry["props"] = {}): readonly string[] {
+  return Object.entries(props).flatMap(([name, value]) => (holdsReference(value) ? [name] : []));
 }
 
 /** Parameters beside code and values. */
@@ -139,20 +156,10 @@ async function codeChanges({ client }: Around, { before, code, exported, where }
 
 function propChanges(kept: JsonObject, wanted: JsonObject, hidden: ReadonlySet<string>): readonly string[] {
   return Object.entries(wanted).flatMap(([name, value]) => {
-    if (says(kept[name], value)) return [];
+    if (isSameJson(kept[name], value)) return [];
     const [before, after] = hidden.has(name) ? ["…", "…"] : [shown(kept[name]), shown(value)];
     return kept[name] === undefined ? [`+ prop ${name}: ${after}`] : [`~ prop ${name}: ${before} → ${after}`];
   });
-}
-
-/** Values that the source has and its entry has not, but for those that it would have anyway. */
-function droppedProps(declared: readonly PropRecord[], kept: JsonObject, wanted: JsonObject): readonly string[] {
-  return declared
-    .filter(({ name, type, default: usual, static: fixed }) => {
-      const value = kept[name];
-      return value !== undefined && value !== null && wanted[name] === undefined && !OWN_VALUES.test(type) && fixed === undefined && !says(value, usual);
-    })
-    .map(({ name }) => name);
 }
 
 /** Variables are told to change, and never shown. */

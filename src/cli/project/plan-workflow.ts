@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import type { WorkflowRecord } from "../../api/workflows.ts";
+import { type JsonObject, isSameJson } from "../../domain/json.ts";
 import { differenceOf } from "../../domain/text-difference.ts";
 import { fileLines } from "../transfer/transfer-plan.ts";
 import { readWorkflowFolder } from "../workflows/folder.ts";
 import type { WorkflowEntry } from "./project-schema.ts";
-import { type Around, NOTHING, type Step, accountNamed, says } from "./step.ts";
+import { type Around, NOTHING, type Step, accountNamed } from "./step.ts";
 
 /** What has to happen so that the workflow is as its entry and its folder say. */
 export async function planWorkflow(around: Around, slug: string, entry: WorkflowEntry): Promise<Step> {
@@ -23,16 +24,23 @@ export async function planWorkflow(around: Around, slug: string, entry: Workflow
     active: entry.active ?? true,
     accounts: Object.fromEntries(accounts),
     ...(entry.env === undefined ? {} : { env: entry.env }),
-    ...(entry.sources === undefined ? {} : { sources: entry.sources }),
+    ...(entry.sources === undefined ? {} : { sources: sourcesOf(around, entry.sources) }),
     ...(entry.schedules === undefined ? {} : { schedules: entry.schedules }),
   };
   if (before === undefined)
     return { kind: "workflow", name: slug, action: "create", changes: [`  ${entry.folder}`], perform: () => client.workflows.deploy({ ...request, slug }) };
-  const { ".workflow.state": _theirs, ...there } = (await client.workflows.files(before.id)).files;
-  const changes = [...fileLines(differenceOf(there, own)), ...restChanges(before, request)];
+  const known = await client.workflows.files(before.id, { secrets: true });
+  const { ".workflow.state": _theirs, ...there } = known.files;
+  const changes = [...fileLines(differenceOf(there, own)), ...restChanges(before, known, request)];
   if (changes.length === 0) return { kind: "workflow", name: slug, action: "unchanged", changes, perform: NOTHING };
   const perform = (): Promise<unknown> => client.workflows.update(before.id, { ...request, if_version: before.version, keep_slug: true });
   return { kind: "workflow", name: slug, action: "update", changes, perform };
+}
+
+/** By ids, as the server keeps them; what is not there yet is named as it is. */
+function sourcesOf({ sources, workflows }: Around, named: Readonly<Record<string, string>>): Record<string, string> {
+  const all = [...sources, ...workflows];
+  return Object.fromEntries(Object.entries(named).map(([id, word]) => [id, all.find((record) => record.name_slug === word)?.id ?? word]));
 }
 
 interface Rest {
@@ -40,15 +48,25 @@ interface Rest {
   readonly active: boolean;
   readonly accounts: Record<string, string>;
   readonly env?: Readonly<Record<string, string>>;
+  readonly sources?: Readonly<Record<string, string>>;
+  readonly schedules?: Readonly<Record<string, JsonObject>>;
 }
 
-/** The server tells names of variables, and not what they hold. */
-function restChanges(before: WorkflowRecord, { name, active, accounts, env = {} }: Rest): readonly string[] {
-  const missing = Object.keys(env).filter((variable) => !before.env.includes(variable));
+/** What stands for ids, and variables, as the server keeps them. */
+type Known = Awaited<ReturnType<Around["client"]["workflows"]["files"]>>;
+
+function restChanges(before: WorkflowRecord, known: Known, { name, active, accounts, env = {}, sources = {}, schedules = {} }: Rest): readonly string[] {
+  const variables = Object.keys(env).filter((variable) => known.env?.[variable] !== env[variable]);
+  const stands = (label: string, then: JsonObject, now: JsonObject): readonly string[] =>
+    Object.keys(now)
+      .filter((id) => !isSameJson(then[id], now[id]))
+      .map((id) => `~ ${label} ${id}`);
   return [
     ...(before.name === name ? [] : [`~ name: ${JSON.stringify(before.name)} → ${JSON.stringify(name)}`]),
     ...(before.active === active ? [] : [`~ active: ${before.active} → ${active}`]),
-    ...(says(before.accounts, accounts) ? [] : [`~ accounts: ${Object.keys(accounts).join(", ")}`]),
-    ...missing.map((variable) => `+ env ${variable}: …`),
+    ...stands("account", known.accounts ?? {}, accounts),
+    ...stands("source", known.sources ?? {}, sources),
+    ...stands("schedule", known.schedules ?? {}, schedules),
+    ...variables.map((variable) => `${known.env?.[variable] === undefined ? "+" : "~"} env ${variable}: …`),
   ];
 }

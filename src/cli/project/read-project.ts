@@ -51,11 +51,12 @@ export async function readProject(target: string, { profile, environment }: Want
   const { server, ...over } = overlay ?? {};
   const written = checked(finalSchema, merged(asJson(base), asJson(over)), { path, lineOf });
   const missing = new Set<string>();
-  const project = checked(finalSchema, withVariables(asJson(written), environment, missing), { path, lineOf });
+  const filled = withVariables(asJson(written), environment, missing);
   if (missing.size > 0)
     throw new PdError("PD_BAD_INPUT", `Cannot apply ${path}: it wants variables that are not set: ${[...missing].join(", ")}`, {
       fix: `${[...missing][0] ?? "NAME"}=… pd apply, or export them first`,
     });
+  const project = checked(finalSchema, filled, { path, lineOf });
   return { folder: dirname(path), project, written, server };
 }
 
@@ -118,17 +119,33 @@ function merged(base: JsonObject, over: JsonObject): JsonObject {
   return { ...base, ...Object.fromEntries(both) };
 }
 
-const REFERENCE = /\$\{env:([A-Za-z_]\w*)\}/g;
+/** `$${env:` is the text `${env:` itself. */
+const REFERENCE = /(\$?)\$\{env:([^}]*)\}?/g;
+const VARIABLE = /^[A-Za-z_]\w*$/;
+
+/** A text that is to be kept as it is, for the file. */
+export function escaped(value: JsonValue): JsonValue {
+  if (typeof value === "string") return value.replaceAll("${env:", () => "$${env:");
+  if (Array.isArray(value)) return value.map(escaped);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([name, entry]) => (isJsonValue(entry) ? [[name, escaped(entry)]] : [])));
+}
+
+/** Whether any part of a value is a variable. */
+export function holdsReference(value: JsonValue | undefined): boolean {
+  return JSON.stringify(value ?? null).includes("${env:");
+}
 
 /** Whether a value is written as a reference, so that the file does not hold it. */
 export function isReference(value: JsonValue | undefined): boolean {
-  return typeof value === "string" && (new RegExp(REFERENCE).test(value) || value.startsWith("account:"));
+  return typeof value === "string" && (/(^|[^$])\$\{env:/.test(value) || value.startsWith("account:"));
 }
 
 function withVariables(value: JsonValue, environment: Wanted["environment"], missing: Set<string>): JsonValue {
   if (typeof value === "string")
-    return value.replaceAll(REFERENCE, (_whole, name: string) => {
-      const found = environment[name];
+    return value.replaceAll(REFERENCE, (whole: string, escape: string, name: string) => {
+      if (escape !== "") return whole.slice(1);
+      const found = VARIABLE.test(name) && whole.endsWith("}") ? environment[name] : undefined;
       if (found === undefined) missing.add(name);
       return found ?? "";
     });

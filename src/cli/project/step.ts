@@ -5,7 +5,7 @@ import type { WorkflowRecord } from "../../api/workflows.ts";
 import { type Client, everyPage } from "../../client/client.ts";
 import { didYouMean } from "../../domain/did-you-mean.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type JsonValue, isJsonObject } from "../../domain/json.ts";
+import type { JsonValue } from "../../domain/json.ts";
 import { theNamed } from "../../domain/named.ts";
 
 export type StepKind = "data store" | "source" | "workflow" | "webhook" | "delivery";
@@ -65,12 +65,4 @@ export function accountNamed({ accounts }: Pick<Around, "accounts">, word: strin
 export function valueOf(around: Pick<Around, "accounts">, value: JsonValue, where: string): JsonValue {
   if (typeof value !== "string" || !value.startsWith("account:")) return value;
   return { authProvisionId: accountNamed(around, value.slice("account:".length), where).id };
-}
-
-/** Whether what is kept says what is wanted: servers add members, and give values the type of their prop. */
-export function says(kept: JsonValue | undefined, wanted: JsonValue | undefined): boolean {
-  if (isJsonObject(kept) && isJsonObject(wanted)) return Object.entries(wanted).every(([name, value]) => says(kept[name], value));
-  if (Array.isArray(kept) && Array.isArray(wanted)) return kept.length === wanted.length && wanted.every((value, index) => says(kept[index], value));
-  if (typeof kept === "object" || typeof wanted === "object") return JSON.stringify(kept) === JSON.stringify(wanted);
-  return String(kept) === String(wanted);
 }

@@ -5,7 +5,7 @@ import type { DebugNewsRecord } from "../../api/sources.ts";
 import { DebugSession } from "../../debugger/debug-session.ts";
 import { InspectorDoor } from "../../debugger/inspector-door.ts";
 import { isLoopbackAddress } from "../../debugger/loopback-peer.ts";
-import { PdError } from "../../domain/errors.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LiveSource } from "../../engine/runs/live-source.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -17,10 +17,13 @@ interface InspectorPorts {
   readonly clock: Clock;
   /** Aborts when the server stops. */
   readonly signal: AbortSignal;
+  /** Whether a program, by the words that it was started with, is a component. */
+  readonly isOfComponent: (words: readonly string[]) => boolean;
 }
 
 interface Inspection {
   readonly live: LiveSource;
+  readonly session: DebugSession;
   readonly door: InspectorDoor;
   readonly news: EventEmitter;
 }
@@ -63,33 +66,37 @@ function rootOf(context: Context, { source }: LiveSource): string {
   throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(root)} as the folder of the files: it is no file: URL that ends in a slash`);
 }
 
-async function begin({ engine, clock }: InspectorPorts, live: LiveSource, { port, root }: { port: number; root: string }): Promise<Inspection> {
+async function begin({ clock, isOfComponent }: InspectorPorts, live: LiveSource, { port, root }: { port: number; root: string }): Promise<Inspection> {
+  const { slug, id } = live.source;
+  if (live.debug !== undefined) throw new PdError("PD_CONFLICT", `Cannot debug ${slug}: another session debugs it`);
   const news = new EventEmitter();
-  const { slug } = live.source;
   const tell = (record: DebugNewsRecord): void => void news.emit("news", record);
   const session = new DebugSession({ url: `headwater:///${slug}.mjs`, root, tell });
-  const door = await InspectorDoor.open(session, { port, title: `${slug} (${live.source.id})`, key: clock.randomText(KEY_LENGTH) });
-  try {
-    await engine.debug(live, session);
-  } catch (error) {
-    await door.close();
-    throw error;
-  }
-  return { live, door, news };
+  const door = await InspectorDoor.open(session, { port, title: `${slug} (${id})`, key: clock.randomText(KEY_LENGTH), isOfComponent });
+  return { live, session, door, news };
 }
 
-async function* told({ engine, signal }: InspectorPorts, { live, door, news }: Inspection, gone: AbortSignal): AsyncGenerator<Message> {
+/** What the debugger does is told from the first moment on: the code may stand still while it is loaded. */
+async function* told({ engine, signal }: InspectorPorts, { live, session, door, news }: Inspection, gone: AbortSignal): AsyncGenerator<Message> {
   const listening: DebugNewsRecord = { kind: "listening", url: door.url, port: door.port };
   const over = AbortSignal.any([signal, gone, live.killed]);
+  // Whoever leaves lets what stands still go on, also what is still being loaded.
+  over.addEventListener("abort", () => void door.close(), { once: true });
+  const begun = engine.debug(live, session);
   try {
     const coming = on(news, "news", { signal: over });
+    const ended = begun.then(
+      (): DebugNewsRecord => ({ kind: "ready" }),
+      (error: unknown): DebugNewsRecord => ({ kind: "refused", reason: messageOf(error) }),
+    );
+    void ended.then((record) => news.emit("news", record));
     yield { data: JSON.stringify(listening) };
     for await (const [record] of coming) yield { data: JSON.stringify(record) };
   } catch (error) {
     if (!over.aborted) throw error;
   } finally {
-    // What stands still goes on first: else nothing that waits for it could end.
     await door.close();
-    if (!signal.aborted && !live.killed.aborted) await engine.debug(live, undefined);
+    await begun.catch(() => {});
+    if (!signal.aborted && !live.killed.aborted && live.debug === session) await engine.debug(live, undefined);
   }
 }

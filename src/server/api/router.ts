@@ -40,6 +40,8 @@ export interface ApiSettings {
   readonly clock: Clock;
   /** Aborts when the server stops. */
   readonly signal: AbortSignal;
+  /** Whether a program, by the words that it was started with, is a component. */
+  readonly isOfComponent: (words: readonly string[]) => boolean;
   readonly log: Log;
   readonly version: string;
   /** Where this API is reached, known once it listens. */
@@ -92,7 +94,7 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   mountBackup(app, settings.backup);
   mountAgents(app, { url: settings.url, version, clock: settings.clock });
   app.route("/", streamRoutes(engine));
-  app.route("/", inspectorRoutes({ engine, clock: settings.clock, signal: settings.signal }));
+  app.route("/", inspectorRoutes({ engine, clock: settings.clock, signal: settings.signal, isOfComponent: settings.isOfComponent }));
   return app;
 }
 

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { api } from "../../api/api.ts";
+import { bindingOf } from "../../domain/workflow/binding.ts";
 import { PdError } from "../../domain/errors.ts";
 import { isRunId } from "../../domain/ids.ts";
 import { type RunState, hasEnded } from "../../domain/workflow/run.ts";
@@ -44,7 +45,18 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
     route(workflows.files, async ({ params, part }) => {
       const live = kept.find(part("id"), "show files of");
       const version = params.version ?? live.source.version;
-      return { data: { version, files: { ...(await kept.files(live, version)) } } };
+      const { accounts, sources, schedules } = bindingOf(live.source.configured);
+      const env = params.secrets ? { env: { ...live.source.env } } : {};
+      return {
+        data: {
+          version,
+          files: { ...(await kept.files(live, version)) },
+          ...env,
+          accounts: { ...accounts },
+          sources: { ...sources },
+          schedules: { ...schedules },
+        },
+      };
     }),
     route(workflows.versions, async ({ part }) => {
       const live = kept.find(part("id"), "list versions of");

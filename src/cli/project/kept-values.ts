@@ -1,0 +1,63 @@
+import type { PropRecord } from "../../api/props.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isSameJson } from "../../domain/json.ts";
+import { readableProps } from "../../domain/props/check-props.ts";
+import type { PropDeclaration } from "../../domain/props/kinds.ts";
+import { readProps } from "../../domain/props/read-props.ts";
+
+/** Props that the server fills by itself. */
+const OWN_VALUES = /^\$\.(interface\.(http|apphook)|service\.db)$/;
+
+/** Values of a source as the server keeps them, to be compared: a schedule as text and one as members say the same. */
+export class KeptValues {
+  readonly #declared: readonly PropDeclaration[];
+  readonly #records: readonly PropRecord[];
+  readonly #usual: JsonObject;
+
+  constructor(records: readonly PropRecord[]) {
+    this.#records = records;
+    this.#declared = readProps(Object.fromEntries(records.map(({ name, ...raw }) => [name, raw]))).props;
+    this.#usual = readableProps(this.#declared, {});
+  }
+
+  /** What is given, in the types that are declared; what is empty is not given. */
+  normal(given: JsonObject): JsonObject {
+    const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
+    const read = readableProps(this.#declared, filled);
+    return Object.fromEntries(Object.entries(filled).map(([name, value]) => [name, withoutLabel(read[name] ?? value)]));
+  }
+
+  /** Values that are neither wanted nor what the source would have anyway. */
+  dropped(kept: JsonObject, wanted: JsonObject): readonly string[] {
+    const [there, usual] = [this.normal(kept), this.#usual];
+    const isOwn = ({ type, static: fixed }: PropRecord): boolean => OWN_VALUES.test(type) || fixed !== undefined;
+    return this.#records
+      .filter(
+        (record) =>
+          wanted[record.name] === undefined &&
+          there[record.name] !== undefined &&
+          !isOwn(record) &&
+          !isSameJson(there[record.name], withoutLabel(usual[record.name])),
+      )
+      .map(({ name }) => name);
+  }
+
+  /** Names of props that hold secrets. */
+  get secrets(): ReadonlySet<string> {
+    return new Set(this.#records.flatMap(({ name, secret }) => (secret === true ? [name] : [])));
+  }
+
+  /** Names of props that take an account. */
+  get apps(): ReadonlySet<string> {
+    return new Set(this.#records.flatMap(({ name, type }) => (type === "app" ? [name] : [])));
+  }
+}
+
+/** A choice is kept with its label, and given without. */
+function withoutLabel(value: JsonValue | undefined): JsonValue | undefined {
+  if (Array.isArray(value)) return value.map((entry) => withoutLabel(entry) ?? null);
+  if (!isJsonObject(value)) return value;
+  const labelled = value["__lv"];
+  if (isJsonObject(labelled)) return labelled["value"];
+  if (Array.isArray(labelled)) return labelled.map((entry) => (isJsonObject(entry) ? (entry["value"] ?? null) : entry));
+  return value;
+}
