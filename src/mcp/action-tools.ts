@@ -29,9 +29,24 @@ export async function actionTools(client: Client, chosen: ChosenActions): Promis
   if (keys.length > MOST_ACTIONS)
     throw new PdError("PD_BAD_INPUT", `Cannot offer ${keys.length} actions as tools: there may be ${MOST_ACTIONS}`, { fix: "Choose fewer with --actions" });
   const accounts = keys.length === 0 ? [] : await everyPage((page) => client.accounts.list(page));
-  const tools: ChoosingTool[] = [];
-  for (const key of keys) tools.push(actionTool(key, await describedAction(client, key), { accounts, fixed: chosen.accounts }));
-  return tools;
+  const described: [string, DescribedRecord][] = [];
+  for (const key of keys) described.push([key, await describedAction(client, key)]);
+  const apps = described.flatMap(([, { configurable_props: props }]) => props.filter(({ type }) => type === "app").map(appOf));
+  requireFixed(chosen.accounts, { apps: new Set(apps), accounts });
+  return described.map(([key, record]) => actionTool(key, record, { accounts, fixed: chosen.accounts }));
+}
+
+/** An account that is fixed for nothing, or is not there, is a mistake: the agent would be asked, or could do nothing. */
+function requireFixed(fixed: ChosenActions["accounts"], { apps, accounts }: { apps: ReadonlySet<string>; accounts: readonly AccountRecord[] }): void {
+  for (const [app, wanted] of Object.entries(fixed)) {
+    if (!apps.has(app))
+      throw new PdError("PD_BAD_INPUT", `Cannot fix an account of ${JSON.stringify(app)}: no action that is offered uses this app${didYouMean(app, apps)}`);
+    const names = accounts.filter(({ app: of }) => of.name_slug === app).flatMap(({ id, name }) => [name, id]);
+    if (!names.includes(wanted))
+      throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot fix the account ${JSON.stringify(wanted)}: ${app} has none of this name${didYouMean(wanted, names)}`, {
+        fix: `pd accounts connect ${app} --name ${wanted}`,
+      });
+  }
 }
 
 async function keysOf(client: Client, pattern: string): Promise<readonly string[]> {
