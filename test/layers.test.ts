@@ -74,6 +74,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "cli/props": ["domain", "api", "client", "cli", "cli/ask", "cli/accounts"],
   "cli/transfer": ["domain", "api", "client", "cli"],
   "cli/workflows": ["domain", "api", "client", "cli", "cli/ask", "cli/code", "cli/dev", "cli/transfer"],
+  "cli/fixture": ["domain", "api"],
   "cli/project": ["domain", "api", "client", "cli", "cli/code", "cli/transfer", "cli/workflows"],
   "cli/dev": ["domain", "api", "client", "code", "system", "cli", "cli/ask", "cli/code", "cli/props"],
   "cli/commands": [
@@ -92,6 +93,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "cli/dev",
     "cli/workflows",
     "cli/project",
+    "cli/fixture",
+    "testing",
     "config.ts",
     "runtime.ts",
     "check-machine.ts",

@@ -43,6 +43,7 @@ export class DebugSession implements DebugLink {
   /** Those that live, the newest last. */
   #units: readonly InspectedUnit[] = [];
   #front: Front | undefined;
+  #turning: Promise<void> = Promise.resolve();
   /** What the process of now calls the component's code. */
   #scriptId: unknown;
 
@@ -64,7 +65,12 @@ export class DebugSession implements DebugLink {
     });
     this.#units = [...this.#units, unit];
     void process.ended.then(() => this.#leave(unit));
-    await this.#turn(before);
+    this.#turning = this.#turn(before);
+    await this.#turning;
+  }
+
+  settled(): Promise<void> {
+    return this.#turning;
   }
 
   get isConnected(): boolean {
@@ -127,7 +133,7 @@ export class DebugSession implements DebugLink {
   #leave(unit: InspectedUnit): void {
     const wasCurrent = unit === this.#current;
     this.#units = this.#units.filter((other) => other !== unit);
-    if (wasCurrent) void this.#turn(unit);
+    if (wasCurrent) this.#turning = this.#turn(unit);
   }
 
   /** What the process says goes to the debugger, with the ids of breakpoints that it knows. */

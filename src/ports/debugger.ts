@@ -16,6 +16,8 @@ export interface DebugLink {
   readonly url: string;
   /** A process is about to load this bundle, which says `url` and its source map at its end. Resolves when it may. */
   join(process: InspectedProcess, bundle: Bundle): Promise<void>;
+  /** Resolves when the debugger is with the newest process that lives: one that has just ended is left behind. */
+  settled(): Promise<void>;
   /** The text to load in place of the bundle's own. */
   textOf(bundle: Bundle): string;
 }

@@ -178,6 +178,8 @@ export class ProcessUnit implements Unit {
     timer.abort();
     if (failure === undefined) this.#begin();
     else this.#child.kill();
+    // Whoever debugs is back with the code before by then: the next call may be to that.
+    if (failure !== undefined) await this.#child.inspector?.ended.then(() => debug?.settled());
     return failure;
   }
 

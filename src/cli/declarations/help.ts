@@ -6,7 +6,7 @@ const EXAMPLES: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(
 
 /** Under which heading a command stands in `pd help`. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  "Write and try": ["init", "dev", "test", "run-action", "options"],
+  "Write and try": ["init", "dev", "test", "fixture", "run-action", "options"],
   "Deploy and change": ["deploy", "update", "versions", "rollback", "delete", "db"],
   "Run and look": ["list", "describe", "events", "logs", "run", "replay", "emit", "open"],
   Workflows: ["runs", "rerun", "retry", "resume", "cancel"],

@@ -64,6 +64,14 @@ export function deployCommands(program: Command, run: Run): void {
     .option("--ts", "In TypeScript, with a test and a tsconfig.json")
     .action((kind, name, flags, command) => run(command, async (cli) => (await import("../commands/init.ts")).init(cli, { kind, name }, flags)));
   program
+    .command("fixture <invocation-or-source> [event]")
+    .description("Write what a run was called with as a file, and a test that passes: of an invocation, or of the run that emitted an event of a source")
+    .option("--file <component>", "The component's file, where pd dev has not saved it from")
+    .option("--record", "Ask third parties once for real, with the accounts of the source, and keep what they answer")
+    .option("--with-state", "Begin with the state that the source has now")
+    .option("--force", "Over files that are there")
+    .action((first, event, flags, command) => run(command, async (cli) => (await import("../commands/fixture.ts")).fixture(cli, [first, event], flags)));
+  program
     .command("test [paths...]")
     .description("Run the tests of components: files named *.test.ts, .mts, .mjs or .js, here or in these folders")
     .action((paths, _flags, command) => run(command, async (cli) => (await import("../commands/test.ts")).test(cli, paths)));

@@ -1,0 +1,190 @@
+import { existsSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, extname, join, relative, resolve } from "node:path";
+import type { InvocationRecord } from "../../api/invocations.ts";
+import type { SourceRecord } from "../../api/sources.ts";
+import type { Client } from "../../client/client.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isSameJson } from "../../domain/json.ts";
+import { RunFailed, type RunInput, closeAll, load, recording } from "../../testing/index.ts";
+import { type CliContext, connect, settingsOf } from "../context.ts";
+import { Attachments } from "../dev/attachments.ts";
+import { inputOf } from "../fixture/recorded-run.ts";
+import { testText } from "../fixture/test-text.ts";
+import { findProfile } from "../profiles.ts";
+import { printJson, printLine, printNote } from "../reporter.ts";
+import { withSpinner } from "../spinner.ts";
+
+export interface FixtureFlags {
+  /** The component's file, where it is not the one that `pd dev` has saved it from. */
+  readonly file?: string | undefined;
+  /** Third parties are asked once for real, with the source's accounts, and their answers kept beside the test. */
+  readonly record?: boolean | undefined;
+  /** The state that the source has now is the one that the test begins with. */
+  readonly withState?: boolean | undefined;
+  readonly force?: boolean | undefined;
+}
+
+/** `pd fixture <invocation>` or `pd fixture <source> <event>`: writes what a run was called with as a file, and a test that passes. */
+export async function fixture(cli: CliContext, [first, event]: readonly [string, string | undefined], flags: FixtureFlags): Promise<number> {
+  const client = await connect(cli);
+  const invocation = await invocationOf(client, first, event);
+  const trigger = inputOf(invocation);
+  const source = await client.sources.get(invocation.source_id);
+  const path = await fileOf(cli, source, flags);
+  const files = namesFor(path, invocation.id);
+  const taken = Object.values(files).filter((file) => existsSync(file));
+  if (taken.length > 0 && flags.force !== true)
+    throw new PdError("PD_BAD_INPUT", `Cannot write ${taken.map((file) => relative(process.cwd(), file)).join(", ")}: it exists`, {
+      fix: "--force writes it anew",
+    });
+  const db = flags.withState === true ? await client.state.all(source.id) : {};
+  const given: Given = { props: propsOf(source), db, now: invocation.started_at_ms, trigger };
+  try {
+    if (flags.record === true) await recordOnce(cli, client, { path, given, source, recordingFile: files.recording });
+    const kept = await tried(path, given, files.recording);
+    const again = await tried(path, given, files.recording);
+    if (!isSameJson(asJson(kept), asJson(again)))
+      throw new PdError("PD_BAD_INPUT", `Cannot make a test of ${invocation.id}: the same run does something else each time`, {
+        fix: "Leave out what is random or of the moment: the test's clock stands, Math.random does not",
+      });
+    await mkdir(dirname(files.test), { recursive: true });
+    await writeFile(files.fixture, `${JSON.stringify({ ...given, ...("events" in kept ? { events: kept.events } : {}) }, null, 2)}\n`);
+    const words = {
+      title: `${invocation.trigger_summary}, as on ${new Date(invocation.started_at_ms).toISOString()}`,
+      component: `./${basename(path)}`,
+      fixture: `./${basename(files.fixture)}`,
+    };
+    await writeFile(
+      files.test,
+      testText({
+        ...words,
+        ...(existsSync(files.recording) ? { recording: `./${basename(files.recording)}` } : {}),
+        ...("throws" in kept ? { throws: kept.throws } : {}),
+      }),
+    );
+    await told(cli, client, { files, invocation, kept });
+    return 0;
+  } finally {
+    await closeAll();
+  }
+}
+
+/** What a test begins with. */
+interface Given {
+  readonly props: JsonObject;
+  readonly db: JsonObject;
+  readonly now: number;
+  readonly trigger: JsonObject;
+}
+
+type Kept = { readonly events: JsonValue[] } | { readonly throws: string };
+
+async function invocationOf(client: Client, first: string, event: string | undefined): Promise<InvocationRecord> {
+  if (event === undefined) return client.invocations.get(first);
+  const { metadata } = await client.events.get(first, event);
+  return client.invocations.get(metadata.invocation_id);
+}
+
+async function fileOf(cli: CliContext, source: SourceRecord, { file }: FixtureFlags): Promise<string> {
+  if (file !== undefined) return resolve(file);
+  const { home } = await settingsOf(cli);
+  const profile = await findProfile(cli.profile, cli.environment);
+  const known = await new Attachments(home, profile?.baseUrl ?? "").fileOf(source.id);
+  if (known !== undefined) return known;
+  throw new PdError("PD_FILE_NOT_FOUND", `Cannot tell which file ${source.name_slug} is: pd dev has not saved it from this machine`, {
+    fix: "pd fixture … --file orders.mjs",
+  });
+}
+
+interface Files {
+  readonly fixture: string;
+  readonly recording: string;
+  readonly test: string;
+}
+
+/** Beside the component. */
+function namesFor(path: string, id: string): Files {
+  const stem = join(dirname(path), `${basename(path).replace(/\.[^.]+$/, "")}.${id}`);
+  return { fixture: `${stem}.json`, recording: `${stem}.recording.json`, test: `${stem}.test.${/^\.[mc]?ts$/.test(extname(path)) ? "ts" : "mjs"}` };
+}
+
+/** Values that a test can give: no secret, and accounts are made up by the test. */
+function propsOf({ configured_props: values, configurable_props: declared }: SourceRecord): JsonObject {
+  const plain = declared.filter(({ type, secret }) => secret !== true && type !== "app" && !/^\$\.(interface|service)\./.test(type)).map(({ name }) => name);
+  return Object.fromEntries(plain.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])));
+}
+
+interface Recording {
+  readonly path: string;
+  readonly given: Given;
+  readonly source: SourceRecord;
+  readonly recordingFile: string;
+}
+
+/** With the credentials of the source's accounts, which are kept nowhere. */
+async function recordOnce(cli: CliContext, client: Client, { path, given, source, recordingFile }: Recording): Promise<void> {
+  const accounts: Record<string, Record<string, string>> = {};
+  for (const { name, type } of source.configurable_props) {
+    const value = source.configured_props[name];
+    if (type !== "app" || !isJsonObject(value) || typeof value["authProvisionId"] !== "string") continue;
+    const { credentials = {} } = await client.accounts.get(value["authProvisionId"], { include_credentials: true });
+    accounts[name] = Object.fromEntries(Object.entries(credentials).map(([field, text]) => [field, String(text)]));
+  }
+  await rm(recordingFile, { force: true });
+  const run = await load(path, { ...given, accounts, http: recording(recordingFile), place: "sandbox" });
+  await withSpinner(
+    cli,
+    "Asking third parties",
+    run.run(inputFor(given)).then(() => {}, unlessFailed),
+  );
+}
+
+/** What the run does in a test. */
+async function tried(path: string, given: Given, recordingFile: string): Promise<Kept> {
+  const source = await load(path, { ...given, ...(existsSync(recordingFile) ? { http: recording(recordingFile) } : {}), place: "sandbox" });
+  try {
+    const { kept } = await source.run(inputFor(given));
+    return { events: kept.map(({ event }) => asJson(event)) };
+  } catch (error) {
+    if (!(error instanceof RunFailed)) throw error;
+    const asked = error.result.calls.find(({ status }) => status === undefined);
+    if (asked === undefined) return { throws: error.message };
+    throw new PdError("PD_BAD_INPUT", `Cannot make a test of it yet: it asks ${asked.method} ${asked.url}, and nobody answers in a test`, {
+      fix: "--record asks third parties once for real, with the accounts of the source, and keeps their answers",
+    });
+  }
+}
+
+function unlessFailed(error: unknown): void {
+  if (!(error instanceof RunFailed)) throw error;
+}
+
+/** What was written before is what a test gives. */
+function inputFor({ trigger }: Given): RunInput {
+  const { http, timer, event } = trigger;
+  if (isJsonObject(http)) return { http };
+  if (isJsonObject(timer)) return { timer: { prop: String(timer["prop"]), at: Number(timer["at"]) } };
+  return { event };
+}
+
+function asJson(value: unknown): JsonValue {
+  const plain: JsonValue = JSON.parse(JSON.stringify(value ?? null));
+  return plain;
+}
+
+async function told(cli: CliContext, client: Client, { files, invocation, kept }: { files: Files; invocation: InvocationRecord; kept: Kept }): Promise<void> {
+  const written = Object.values(files)
+    .filter((file) => existsSync(file))
+    .map((file) => relative(process.cwd(), file));
+  if (cli.isJson) return printJson(cli, { files: written, ...("events" in kept ? { events: kept.events } : { throws: kept.throws }) });
+  printLine(cli, `Wrote ${written.join(", ")}`);
+  const before = (await client.invocations.events(invocation.id)).map(({ event }) => event);
+  if ("events" in kept && !isSameJson(asJson(before), kept.events))
+    printNote(
+      cli,
+      `On the server this run emitted something else (${before.length} events, ${kept.events.length} in the test): its state was another, or its code`,
+    );
+  if (existsSync(files.recording)) printNote(cli, "Look through the recording for secrets before you commit it");
+  printNote(cli, `Run it with: pd test ${relative(process.cwd(), files.test)}`);
+}

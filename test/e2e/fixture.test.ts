@@ -1,0 +1,104 @@
+import { readFile, readdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { describe, expect, it } from "vitest";
+import { startHttpServer } from "../support/http-server.ts";
+import { PdHome } from "../support/pd.ts";
+
+const ORDERS = `export default {
+  name: "Orders", version: "0.0.1", dedupe: "unique",
+  props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db", city: "string", token: { type: "string", secret: true, optional: true } },
+  run(event) {
+    this.http.respond({ status: 200, body: "thanks" });
+    const n = (this.db.get("n") ?? 0) + 1;
+    this.db.set("n", n);
+    this.$emit({ order: event.body.order, city: this.city, kind: event.headers["x-kind"], q: event.query.q, n, at: Date.now() }, { id: event.body.order });
+  },
+};
+`;
+
+/** The newest event of a source, with the run that emitted it. */
+async function newest(home: PdHome, source: string): Promise<{ id: string; run: string }> {
+  const [event] = Object.values(await home.json("events", source));
+  return { id: String(Object(event)["id"]), run: String(Object(Object(event)["metadata"])["invocation_id"]) };
+}
+
+async function textsIn(folder: string): Promise<string> {
+  const names = await readdir(folder);
+  return (await Promise.all(names.filter((name) => name.includes("inv_")).map((name) => readFile(`${folder}/${name}`, "utf8")))).join("\n");
+}
+
+describe("pd fixture", () => {
+  it("writes a run as a file and a test, which passes until the component does something else", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    const file = await home.file("src/orders.mjs", ORDERS);
+    const { endpoint_url: url } = await home.json("deploy", file, "--prop", "city=Berlin", "--prop", "token=hush-1");
+    const headers = { "content-type": "application/json", "x-kind": "new", authorization: "Bearer hush-2", cookie: "hush-3" };
+    await fetch(`${String(url)}/in?q=1`, { method: "POST", headers, body: '{"order":"A7"}' });
+    const { id, run } = await newest(home, "orders");
+    const written = await home.pd("fixture", "orders", id, "--file", file);
+    expect([written.code, written.stdout]).toEqual([0, expect.stringContaining(`orders.${run}.json`)]);
+    expect(await textsIn(dirname(file))).not.toContain("hush");
+    const test = `${dirname(file)}/orders.${run}.test.mjs`;
+    expect(await home.pd("test", test)).toMatchObject({ code: 0 });
+    await writeFile(file, ORDERS.replace("city: this.city", "city: 'elsewhere'"));
+    const failed = await home.pd("test", test);
+    expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining("elsewhere")]);
+    expect(await home.pd("fixture", run, "--file", file)).toMatchObject({ code: 2, stderr: expect.stringContaining("--force writes it anew") });
+    expect(await home.pd("fixture", run, "--file", file, "--force")).toMatchObject({ code: 0, stderr: expect.stringContaining("emitted something else") });
+    expect(await home.pd("test", test)).toMatchObject({ code: 0 });
+  });
+
+  it("keeps what third parties answer when it is told to ask them, and no credentials", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    let asked = 0;
+    const upstream = await startHttpServer((request, response) => {
+      asked++;
+      response.setHeader("content-type", "application/json").end(JSON.stringify({ name: request.headers["x-token"] === "hush-1" ? "cup" : "nobody" }));
+    });
+    const file = await home.file(
+      "src/shop.mjs",
+      `export default { name: "Shop", version: "0.0.1", props: { shop: { type: "app", app: "shop" } },
+        async run() { const item = await fetch("${upstream}/items", { headers: { "x-token": this.shop.$auth.token } }).then((r) => r.json()); this.$emit(item); } };\n`,
+    );
+    await home.pd("accounts", "connect", "shop", "--field", "token=hush-1", "--name", "main");
+    await home.pd("deploy", file, "--prop", "shop=main", "--name", "shop");
+    const { id: run } = await home.json("run", "shop");
+    expect(asked).toBe(1);
+    const refused = await home.pd("fixture", String(run), "--file", file);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`it asks GET ${upstream}/items`)]);
+    expect(asked).toBe(1);
+    expect(await home.pd("fixture", String(run), "--file", file, "--record")).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("Look through the recording"),
+    });
+    expect(asked).toBe(2);
+    expect(await home.pd("test", dirname(file))).toMatchObject({ code: 0 });
+    expect(asked).toBe(2);
+    const texts = await textsIn(dirname(file));
+    expect(texts).toContain('"name": "cup"');
+    expect(texts).not.toContain("hush");
+  });
+
+  it("expects what a failing run throws, and refuses what no test can tell", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    const file = await home.file(
+      "src/bad.mjs",
+      'export default { name: "Bad", version: "0.0.1", hooks: { activate() {} }, run(event) { if (event.random) this.$emit(Math.random()); else throw new Error("not today"); } };\n',
+    );
+    await home.pd("deploy", file, "--name", "bad");
+    const failing = await home.json("run", "bad");
+    expect((await home.pd("fixture", String(failing["id"]), "--file", file)).code).toBe(0);
+    expect(await home.pd("test", dirname(file))).toMatchObject({ code: 0 });
+    const random = await home.json("run", "bad", "--event", await home.file("event.json", '{"random":true}'));
+    expect(await home.pd("fixture", String(random["id"]), "--file", file)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("does something else each time"),
+    });
+    expect(await home.pd("fixture", String(random["id"]))).toMatchObject({ code: 1, stderr: expect.stringContaining("which file") });
+    expect(await home.pd("fixture", "inv_none", "--file", file)).toMatchObject({ code: 1, stderr: expect.stringContaining("inv_none") });
+    expect(await home.pd("fixture", "bad", "1-1", "--file", file)).toMatchObject({ code: 1 });
+  });
+});
