@@ -108,7 +108,7 @@ async function requests() {
   console.log(
     `endpoint requests, each stored: ${Math.round(middle(({ rate }) => rate))}/s, p50 ${round(middle(({ p50 }) => p50))} ms, p99 ${round(middle(({ p99 }) => p99))} ms; ÷ bare node:http: ${round(median(ratios))} (${spread(ratios)}); answers ${JSON.stringify(rounds.map(({ ours }) => ours.statuses))}`,
   );
-  run("delete", source.id);
+  run("delete", source.id, "--yes");
   run("down");
 }
 
@@ -232,7 +232,7 @@ async function deliveries() {
     `deliveries to a loopback receiver: ${Math.round(rate)}/s of ${count}; ÷ 4 bare connections: ${round(rate / bare.rate)}; from $emit to the first attempt, one by one: ${summary(await figures())}`,
   );
   receiver.kill();
-  run("delete", source.id);
+  run("delete", source.id, "--yes");
   run("down");
 }
 
@@ -252,7 +252,7 @@ async function streams() {
   const figures = JSON.parse(shown.slice(shown.indexOf("{")));
   console.log(`one stream to 100 readers: ${figures.count} messages, from $emit to each reader ${summary(figures)}`);
   readers.kill();
-  run("delete", source.id);
+  run("delete", source.id, "--yes");
   run("down");
 }
 
@@ -336,7 +336,7 @@ async function workflows() {
   console.log(
     `one request → last step committed: p50 ${quantile(times, 0.5)} ms, p95 ${quantile(times, 0.95)} ms of 300; three commits by hand: p50 ${round(alone.p50, 1)} ms`,
   );
-  run("delete", workflow.id);
+  run("delete", workflow.id, "--yes");
   run("down");
 }
 
@@ -364,7 +364,7 @@ async function waiting() {
   console.log(
     `${WAITING} runs that wait: ${round(restarted.megabytes - empty.megabytes, 1)} MB and ${restarted.processes - empty.processes} processes more than without them after a restart; ${round(live.megabytes - empty.megabytes, 1)} MB and ${live.processes - empty.processes} processes more on the server that began them, 90 s later`,
   );
-  run("delete", workflow.id);
+  run("delete", workflow.id, "--yes");
   run("down");
 }
 
@@ -434,8 +434,8 @@ async function page() {
   console.log(
     `page: a list of ${count} events scrolled in 600 steps: frames p50 ${round(median(gaps), 1)} ms, p99 ${round(quantile(gaps, 0.99), 1)} ms, longest ${round(Math.max(...gaps), 1)} ms`,
   );
-  run("delete", source.id);
-  run("delete", large.id);
+  run("delete", source.id, "--yes");
+  run("delete", large.id, "--yes");
   run("down");
 }
 

@@ -121,7 +121,7 @@ describe("a server that is killed", () => {
     const words: Readonly<Record<string, readonly string[]>> = {
       deploy: ["deploy", file, "--prop", `gate=${gate.url}`],
       update: ["update", "verb", "--code", file, "--prop", `gate=${gate.url}`],
-      delete: ["delete", "verb"],
+      delete: ["delete", "verb", "--yes"],
       run: ["run", "verb", "--event", stopping],
       replay: ["replay", "verb", String(before)],
     };
