@@ -99,6 +99,6 @@ describe("pd fixture", () => {
     });
     expect(await home.pd("fixture", String(random["id"]))).toMatchObject({ code: 1, stderr: expect.stringContaining("which file") });
     expect(await home.pd("fixture", "inv_none", "--file", file)).toMatchObject({ code: 1, stderr: expect.stringContaining("inv_none") });
-    expect(await home.pd("fixture", "bad", "1-1", "--file", file)).toMatchObject({ code: 1 });
+    expect(await home.pd("fixture", "bad", "1-1", "--file", file)).toMatchObject({ code: 2, stderr: expect.stringContaining("1-1") });
   });
 });

@@ -213,10 +213,10 @@ describe("an agent of pd mcp", () => {
       expect(await home.pd("mcp", ...words)).toMatchObject({ code: 2, stderr: expect.stringMatching(problem) });
     const agent = await Agent.overStdio(["--actions", "nobody-has-this"], env);
     await expect(agent.client.listTools()).rejects.toThrow(/nobody-has-this/);
-    const wrongApp = await Agent.overStdio(["--actions", "shop-create-order", "--account", "shpo=main"], env);
-    await expect(wrongApp.client.listTools()).rejects.toThrow(/"shpo".*did you mean shop\?/);
-    const wrongAccount = await Agent.overStdio(["--actions", "shop-create-order", "--account", "shop=mian"], env);
-    await expect(wrongAccount.client.listTools()).rejects.toThrow(/"mian".*did you mean main\?/);
+    const wrongApp = await Agent.overStdio(["--actions", "shop-create-order", "--account", "shopp=main"], env);
+    await expect(wrongApp.client.listTools()).rejects.toThrow(/"shopp".*did you mean shop\?/);
+    const wrongAccount = await Agent.overStdio(["--actions", "shop-create-order", "--account", "shop=mainn"], env);
+    await expect(wrongAccount.client.listTools()).rejects.toThrow(/"mainn".*did you mean main\?/);
   });
 });
 
