@@ -61,7 +61,7 @@ export class OfferedTools {
 
   async call(name: string, given: Readonly<Record<string, unknown>>): Promise<CallToolResult> {
     try {
-      const tool = (await this.all()).find((one) => one.name === name);
+      const tool = await this.#find(name);
       if (tool === undefined) throw new PdError("PD_NOT_FOUND", `Cannot call ${JSON.stringify(name)}: there is no such tool`, { fix: "List the tools" });
       if (!isJsonObject(given)) throw new PdError("PD_BAD_INPUT", `Cannot call ${name}: its arguments are no JSON`);
       if (tool === CHOICES) return answered({ value: { choices: await this.#choicesAsked(given) } });
@@ -69,6 +69,13 @@ export class OfferedTools {
     } catch (error) {
       return refused(error);
     }
+  }
+
+  /** What steers or looks is there also while no action can be loaded. */
+  async #find(name: string): Promise<Tool | undefined> {
+    const own = [...LOOKING, ...(this.#offer.steers ? STEERING : [])].find((tool) => tool.name === name);
+    if (own !== undefined && (own.isReadOnly || !(await this.#isReader()))) return own;
+    return (await this.all()).find((one) => one.name === name);
   }
 
   async choices(

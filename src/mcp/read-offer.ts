@@ -22,5 +22,10 @@ export function readOffer({ actions = "", accounts = [], steers = false }: Asked
     if (mark > 0 && mark < pair.length - 1) return [pair.slice(0, mark), pair.slice(mark + 1)];
     throw new PdError("PD_BAD_INPUT", `Cannot fix the account ${JSON.stringify(pair)}: it wants app=account`, { fix: "slack=team" });
   });
+  const [first] = pairs;
+  if (first !== undefined && patterns.length === 0)
+    throw new PdError("PD_BAD_INPUT", `Cannot fix the account of ${first[0]}: no action is offered that could use it`, { fix: "Choose actions as well" });
+  const twice = pairs.map(([app]) => app).find((app, index, apps) => apps.indexOf(app) !== index);
+  if (twice !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot fix two accounts of ${twice}: its actions use one`);
   return { steers, actions: { patterns, accounts: Object.fromEntries(pairs) } };
 }

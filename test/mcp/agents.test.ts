@@ -112,7 +112,13 @@ describe("an agent of pd mcp", () => {
     const agent = await Agent.overStdio(["--steer"], env);
     const { tools } = await agent.client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([...LOOKING, ...STEERING]);
-    expect(tools.filter(({ annotations }) => annotations?.destructiveHint === true).map(({ name }) => name)).toEqual(["write_state", "delete_source"]);
+    expect(tools.filter(({ annotations }) => annotations?.destructiveHint === true).map(({ name }) => name)).toEqual([
+      "run_source",
+      "replay_run",
+      "write_state",
+      "start_workflow",
+      "delete_source",
+    ]);
     const ran = await agent.call("run_source", { source: "orders", event: { body: "hi" } });
     expect(ran.value).toMatchObject({ outcome: "returned", event_count: 1 });
     await agent.call("write_state", { source: "orders", key: "n", value: 41 });
@@ -209,6 +215,8 @@ describe("an agent of pd mcp", () => {
       [["--actions", "*"], /it wants a key/],
       [["--actions", "a b"], /it wants a key/],
       [["--account", "shop"], /app=account/],
+      [["--account", "shop=main"], /no action is offered/],
+      [["--actions", "x", "--account", "shop=main", "shop=second"], /two accounts of shop/],
     ] as const)
       expect(await home.pd("mcp", ...words)).toMatchObject({ code: 2, stderr: expect.stringMatching(problem) });
     const agent = await Agent.overStdio(["--actions", "nobody-has-this"], env);

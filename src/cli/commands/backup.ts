@@ -1,6 +1,6 @@
 import { createWriteStream, existsSync } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { isAgreed } from "../ask/agree.ts";
@@ -35,8 +35,9 @@ export async function backup(cli: CliContext, path: string): Promise<number> {
 export async function restore(cli: CliContext, path: string, { yes }: { yes?: boolean | undefined }): Promise<number> {
   const { home } = await settingsOf(cli);
   // Where nobody can be asked, whoever restores is told what it would replace.
-  const mayReplace =
-    yes === true || (canAsk(cli, {}) && (await isAgreed(cli, { yes, question: `Put ${path} in the place of what ${home} holds?`, attempted: "restore" })));
+  const isAsked = yes !== true && canAsk(cli, {}) && existsSync(join(home, "headwater.db"));
+  if (isAsked && !(await isAgreed(cli, { yes, question: `Put ${path} in the place of what ${home} holds?`, attempted: "restore" }))) return 1;
+  const mayReplace = yes === true || isAsked;
   const restored = await restoreHome(resolve(path), { home, mayReplace });
   if (cli.isJson) printJson(cli, { ...restored });
   else printLine(cli, `Restored ${restored.sources} sources and ${restored.events} events`);

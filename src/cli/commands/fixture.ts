@@ -10,6 +10,7 @@ import { RunFailed, type RunInput, closeAll, load, recording } from "../../testi
 import { type CliContext, connect, settingsOf } from "../context.ts";
 import { Attachments } from "../dev/attachments.ts";
 import { inputOf } from "../fixture/recorded-run.ts";
+import { standInFor, takeSecretsOut } from "../fixture/stand-ins.ts";
 import { testText } from "../fixture/test-text.ts";
 import { findProfile } from "../profiles.ts";
 import { printJson, printLine, printNote } from "../reporter.ts";
@@ -40,6 +41,7 @@ export async function fixture(cli: CliContext, [first, event]: readonly [string,
     });
   const db = flags.withState === true ? await client.state.all(source.id) : {};
   const given: Given = { props: propsOf(source), db, now: invocation.started_at_ms, trigger };
+  let isWritten = false;
   try {
     if (flags.record === true) await recordOnce(cli, client, { path, given, source, recordingFile: files.recording });
     const kept = await tried(path, given, files.recording);
@@ -63,9 +65,12 @@ export async function fixture(cli: CliContext, [first, event]: readonly [string,
         ...("throws" in kept ? { throws: kept.throws } : {}),
       }),
     );
+    isWritten = true;
     await told(cli, client, { files, invocation, kept });
     return 0;
   } finally {
+    // What was recorded for a test that did not come to be is of no use.
+    if (!isWritten && flags.record === true) await rm(files.recording, { force: true });
     await closeAll();
   }
 }
@@ -76,6 +81,8 @@ interface Given {
   readonly db: JsonObject;
   readonly now: number;
   readonly trigger: JsonObject;
+  /** Prop → fields that stand for those of its account. */
+  accounts?: Record<string, Record<string, string>>;
 }
 
 type Kept = { readonly events: JsonValue[] } | { readonly throws: string };
@@ -109,10 +116,10 @@ function namesFor(path: string, id: string): Files {
   return { fixture: `${stem}.json`, recording: `${stem}.recording.json`, test: `${stem}.test.${/^\.[mc]?ts$/.test(extname(path)) ? "ts" : "mjs"}` };
 }
 
-/** Values that a test can give: no secret, and accounts are made up by the test. */
+/** Values that a test can give: for a secret something stands in. */
 function propsOf({ configured_props: values, configurable_props: declared }: SourceRecord): JsonObject {
-  const plain = declared.filter(({ type, secret }) => secret !== true && type !== "app" && !/^\$\.(interface|service)\./.test(type)).map(({ name }) => name);
-  return Object.fromEntries(plain.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])));
+  const plain = declared.filter(({ type, name }) => type !== "app" && !/^\$\.(interface|service)\./.test(type) && values[name] !== undefined);
+  return Object.fromEntries(plain.map(({ name, secret }) => [name, secret === true ? standInFor(name) : (values[name] ?? null)]));
 }
 
 interface Recording {
@@ -122,22 +129,37 @@ interface Recording {
   readonly recordingFile: string;
 }
 
-/** With the credentials of the source's accounts, which are kept nowhere. */
+/** With the secrets of the source and the credentials of its accounts, which are taken out of what is kept. */
 async function recordOnce(cli: CliContext, client: Client, { path, given, source, recordingFile }: Recording): Promise<void> {
+  const standIns = new Map<string, string>();
   const accounts: Record<string, Record<string, string>> = {};
-  for (const { name, type } of source.configurable_props) {
+  const { configured_props: values } = await client.sources.export(source.id, { secrets: true });
+  const secrets: JsonObject = {};
+  for (const { name, type, secret } of source.configurable_props) {
     const value = source.configured_props[name];
+    if (secret === true && values[name] !== undefined) {
+      secrets[name] = values[name];
+      standIns.set(String(values[name]), standInFor(name));
+    }
     if (type !== "app" || !isJsonObject(value) || typeof value["authProvisionId"] !== "string") continue;
     const { credentials = {} } = await client.accounts.get(value["authProvisionId"], { include_credentials: true });
-    accounts[name] = Object.fromEntries(Object.entries(credentials).map(([field, text]) => [field, String(text)]));
+    const fields = Object.entries(credentials).map(([field, text]): [string, string] => [field, String(text)]);
+    accounts[name] = Object.fromEntries(fields);
+    for (const [field, text] of fields) standIns.set(text, standInFor(name, field));
   }
   await rm(recordingFile, { force: true });
-  const run = await load(path, { ...given, accounts, http: recording(recordingFile), place: "sandbox" });
+  const run = await load(path, { ...given, props: { ...given.props, ...secrets }, accounts, http: recording(recordingFile), place: "sandbox" });
   await withSpinner(
     cli,
     "Asking third parties",
     run.run(inputFor(given)).then(() => {}, unlessFailed),
   );
+  if (existsSync(recordingFile)) await takeSecretsOut(recordingFile, standIns);
+  const standing = Object.entries(accounts).map(([name, fields]) => [
+    name,
+    Object.fromEntries(Object.keys(fields).map((field) => [field, standInFor(name, field)])),
+  ]);
+  given.accounts = Object.fromEntries(standing);
 }
 
 /** What the run does in a test. */

@@ -46,5 +46,5 @@ function offerOf({ req }: Context): ReturnType<typeof readOffer> {
   if (strange.length > 0) throw new PdError("PD_BAD_INPUT", `Cannot offer ${strange.join(", ")}: an address of /mcp may say actions, account and steer`);
   const steer = req.query("steer");
   if (steer !== undefined && !["true", "false"].includes(steer)) throw new PdError("PD_BAD_INPUT", `Cannot use steer=${steer}: it is true or false`);
-  return readOffer({ actions: req.query("actions"), accounts: req.queries("account"), steers: steer === "true" });
+  return readOffer({ actions: req.queries("actions")?.join(","), accounts: req.queries("account"), steers: steer === "true" });
 }
