@@ -25,6 +25,7 @@ import { holdLock } from "./system/file-lock.ts";
 import { keysInUse, openSealedStore } from "./store/sealed-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { systemClock } from "./system/clock.ts";
+import { MIGRATING } from "./system/log.ts";
 import { keepPrivate, makeHome } from "./system/home-folder.ts";
 import { Metrics } from "./system/metrics.ts";
 import { oauthServer } from "./system/oauth-client.ts";
@@ -191,7 +192,7 @@ function sandboxOf({ sandboxUse, host }: Settings, isShared: boolean): Settings[
 
 async function startPlugs(settings: Settings, { home, log, stop, undo, version, apiUrl, onDamage, plugs }: StartingPlugs) {
   const packagesFolder = join(home, "packages");
-  const clearStore = plugs.store ?? (await openStore({ home, signal: stop.signal, onDamage }));
+  const clearStore = plugs.store ?? (await openStore({ home, log, signal: stop.signal, onDamage }));
   if (plugs.store === undefined) undo.push(() => clearStore.close());
   const vault = await openVault({
     keyFile: join(home, "secret-key"),
@@ -239,7 +240,14 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   };
 }
 
-async function openStore({ home, signal, onDamage }: { home: string; signal: AbortSignal; onDamage: (reason: string) => void }): Promise<Store> {
+interface StoreOpening {
+  readonly home: string;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly onDamage: (reason: string) => void;
+}
+
+async function openStore({ home, log, signal, onDamage }: StoreOpening): Promise<Store> {
   return openSqliteStore({
     path: join(home, "headwater.db"),
     migrations: programFile("migrations"),
@@ -249,6 +257,7 @@ async function openStore({ home, signal, onDamage }: { home: string; signal: Abo
     clock: systemClock,
     signal,
     onDamage,
+    onRevision: ({ next, newest }) => log.info(MIGRATING, { revision: `${next} of ${newest}` }),
     identity: { userId: `u_${systemClock.randomText(7)}`, workspaceId: `o_${systemClock.randomText(7)}` },
   });
 }

@@ -141,6 +141,7 @@ export const CALLS = {
   },
   server: {
     status: "GET /v1/status",
+    progress: "GET /v1/progress/{id}",
     schedule: "GET /v1/schedule",
     figures: "GET /v1/figures",
     usage: "GET /v1/usage",

@@ -53,6 +53,13 @@ export type UsageRecord = z.infer<typeof usage>;
 
 const finding = z.object({ level: z.enum(["good", "attention", "bad"]), about: text, text, fix: optionalText.describe("what to do") });
 
+const progress = z.object({
+  step: z.enum(["fetching", "bundling", "installing", "loading", "hook"]).optional().describe("what is being done; absent: nothing that takes its time"),
+  subject: optionalText.describe("the packages, the hook or the key that it is about"),
+  elapsed_ms: z.number().optional(),
+});
+export type ProgressRecord = z.infer<typeof progress>;
+
 const workspace = z.object({ id: text, orgname: text, name: text, email: text, daily_credits_quota: z.int(), daily_credits_used: z.int() });
 export type WorkspaceRecord = z.infer<typeof workspace>;
 
@@ -62,6 +69,11 @@ export type KeyRecord = z.infer<typeof key>;
 /** The server itself, and who owns it (platform.md §1.7): one user, one workspace, no quota. */
 export const server = {
   status: call(CALLS.server.status, { tag: "Server", summary: "What runs here", answer: one(status) }),
+  progress: call(CALLS.server.progress, {
+    tag: "Server",
+    summary: "How far a request is that was sent with this id in its header pd-progress, and the same key",
+    answer: one(progress),
+  }),
   figures: call(CALLS.server.figures, {
     tag: "Server",
     summary: "How much has happened since the server began, and what it takes up",

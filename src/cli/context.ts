@@ -4,14 +4,15 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type GivenSettings, SETTINGS, type Settings, readSettings } from "../config.ts";
 import { PdError } from "../domain/errors.ts";
-import type { JsonValue } from "../domain/json.ts";
+import { MIGRATING } from "../system/log.ts";
 import { makeHome } from "../system/home-folder.ts";
 import { packageFile } from "../system/program-files.ts";
 import { readServerRecord } from "../system/server-record.ts";
 import { type Client, createClient } from "../client/client.ts";
-import { Connection, type ServerAddress } from "../client/connection.ts";
+import { Connection, type ConnectionOptions, type ServerAddress } from "../client/connection.ts";
 import { findProfile, readConfig } from "./profiles.ts";
-import { withSpinner } from "./spinner.ts";
+import { withSteps } from "./spinner.ts";
+import { stepWords } from "./step-words.ts";
 import { readIfThere } from "../system/whole-files.ts";
 
 /** What every command is given: the streams, the flags that all share, the environment. */
@@ -50,8 +51,13 @@ export async function findServer(settings: Settings, cli?: CliContext): Promise<
   const locate = (): Promise<ServerAddress | undefined> => locateServer(settings.home);
   const address = await locate();
   if (address === undefined || !(await new Connection(address).isAlive())) return undefined;
-  const watch = cli === undefined ? {} : { watch: (call: Promise<JsonValue | undefined>) => withSpinner(cli, "Waiting for the server", call) };
+  const watch = cli === undefined ? {} : { watch: watching(cli, "Waiting for the server") };
   return createClient(new Connection(address, { locate, ...watch }));
+}
+
+/** Shows what the server is at, as far as it tells. */
+function watching(cli: CliContext, label: string): NonNullable<ConnectionOptions["watch"]> {
+  return (call, askStep) => withSteps(cli, { label, askStep: async () => stepWords(await askStep()) }, call);
 }
 
 /** What the server on this home says of itself; it may have ended without a word. */
@@ -70,14 +76,14 @@ export function connect(cli: CliContext): Promise<Client> {
 /** A client of a profile's server; without a name of the one that is used by default. */
 export async function connectTo(cli: CliContext, profileName: string | undefined): Promise<Client> {
   const profile = await findProfile(profileName, cli.environment);
-  if (profile !== undefined) return createClient(new Connection(profile, { watch: (call) => withSpinner(cli, `Waiting for ${profile.baseUrl}`, call) }));
+  if (profile !== undefined) return createClient(new Connection(profile, { watch: watching(cli, `Waiting for ${profile.baseUrl}`) }));
   const settings = await settingsOf(cli);
   const running = await findServer(settings, cli);
   if (running !== undefined) return running;
   const returned = await untilReturned(cli, settings);
   if (returned !== undefined) return returned;
   cli.stderr.write("No server is running: starting one in the background (pd down stops it)\n");
-  return withSpinner(cli, "Starting", startInBackground(cli, settings));
+  return withSteps(cli, { label: "Starting", askStep: () => startStep(settings) }, startInBackground(cli, settings));
 }
 
 /** A server that somebody else started, and that ended without a word, may be on its way up again: whoever looks after it would find its place taken. */
@@ -90,6 +96,12 @@ async function untilReturned(cli: CliContext, settings: Settings): Promise<Clien
     if (client !== undefined) return client;
   }
   return undefined;
+}
+
+/** What a server that starts is at, by the last line of its log. */
+async function startStep({ home }: Settings): Promise<string | undefined> {
+  const last = (await linesFrom(join(home, "server.log"), 0)).at(-1) ?? "";
+  return last.includes(MIGRATING) ? `Starting: ${last.slice(last.indexOf(MIGRATING))}` : undefined;
 }
 
 /** Starts `pd up` with the same settings, its output in server.log of PD_HOME. Throws what kept it from starting. */
@@ -112,8 +124,8 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
   for (;;) {
     const client = await findServer(settings, cli);
     if (client !== undefined) return client;
-    if (Date.now() - started > START_TIMEOUT_MS || (hasEnded && !hasLostRace(await linesFrom(logPath, from))))
-      throw notStarted(logPath, await linesFrom(logPath, from));
+    const isLate = Date.now() - started > START_TIMEOUT_MS && (await startStep(settings)) === undefined;
+    if (isLate || (hasEnded && !hasLostRace(await linesFrom(logPath, from)))) throw notStarted(logPath, await linesFrom(logPath, from));
     // The other one may be on its way up, or on its way down.
     if (hasEnded) await sleep(RETRY_MS);
     if (hasEnded && (await findServer(settings, cli)) === undefined) begin();

@@ -4,7 +4,7 @@ import type { ObservationRecord } from "../api/invocations.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { PdError, isDiskProblem, messageOf, toPdError } from "../domain/errors.ts";
 import type { CliContext } from "./context.ts";
-import { forTerminal } from "./terminal-text.ts";
+import { cut, forTerminal } from "./terminal-text.ts";
 
 /** Where messages of the timeline begin. */
 const INDENT = 21;
@@ -100,10 +100,6 @@ function fittedWidths(wanted: readonly number[], most: number): readonly number[
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
   return widths;
-}
-
-function cut(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 }
 
 interface Listing<Item> {

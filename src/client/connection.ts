@@ -1,12 +1,17 @@
 import { PdError, isErrorCode, messageOf } from "../domain/errors.ts";
-import { type JsonObject, type JsonValue, isRecord, parseJson } from "../domain/json.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isRecord, parseJson } from "../domain/json.ts";
 import { type Answer, sendRequest, textOf } from "../system/http-client.ts";
 
 export interface Request {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: string;
   readonly body?: JsonObject;
+  /** Under which the server tells how far it is. */
+  readonly progressId?: string;
 }
+
+/** What the server is at; `undefined`: nothing that it tells. */
+export type AskStep = () => Promise<JsonObject | undefined>;
 
 export interface ServerAddress {
   /** Without a trailing slash and without /v1. */
@@ -15,8 +20,8 @@ export interface ServerAddress {
 }
 
 export interface ConnectionOptions {
-  /** Is handed each call while it goes on, to show that something does. */
-  readonly watch?: (call: Promise<JsonValue | undefined>) => Promise<JsonValue | undefined>;
+  /** Is handed each call while it goes on, to show that something does, and what. */
+  readonly watch?: (call: Promise<JsonValue | undefined>, askStep: AskStep) => Promise<JsonValue | undefined>;
   /** Where the server is by now: one that was started again may listen elsewhere. */
   readonly locate?: () => Promise<ServerAddress | undefined>;
 }
@@ -24,6 +29,7 @@ export interface ConnectionOptions {
 const ALIVE_TIMEOUT_MS = 3000;
 /** Longer answers are not those of a server of this kind. */
 const MOST_BYTES = 256_000_000;
+const MOST_STEP_BYTES = 10_000;
 
 /** Speaks HTTP with one server. Throws the server's own errors as PdError, and PD_SERVER_UNREACHABLE. */
 export class Connection {
@@ -49,15 +55,29 @@ export class Connection {
 
   /** The body of the answer; `undefined`: there is none. */
   request(request: Request): Promise<JsonValue | undefined> {
-    const done = this.#perform(request);
-    return this.#options.watch?.(done) ?? done;
+    const { watch } = this.#options;
+    if (watch === undefined) return this.#perform(request);
+    if (request.method === "GET") return watch(this.#perform(request), async () => undefined);
+    const progressId = crypto.randomUUID();
+    return watch(this.#perform({ ...request, progressId }), () => this.#stepOf(progressId));
   }
 
-  /** The bytes of an answer, as they come. */
-  async download(path: string): Promise<AsyncIterable<Uint8Array>> {
+  /** Nobody waits for it: whatever goes wrong with it is told by the call itself. */
+  async #stepOf(id: string): Promise<JsonObject | undefined> {
+    try {
+      const answer = await this.#sendOnce({ method: "GET", path: `/v1/progress/${id}` }, { timeoutMs: ALIVE_TIMEOUT_MS });
+      const told = parseJson(await textOf(answer, MOST_STEP_BYTES));
+      return answer.ok && isJsonObject(told) && isJsonObject(told["data"]) ? told["data"] : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The bytes of an answer, as they come, and how many there will be. */
+  async download(path: string): Promise<{ readonly bytes: number; readonly body: AsyncIterable<Uint8Array> }> {
     const answer = await this.#send({ method: "GET", path });
     if (!answer.ok) throw await refusalOf(answer, `GET ${path}`);
-    return answer.body ?? emptyBody();
+    return { bytes: Number(answer.headers.get("content-length") ?? 0), body: answer.body ?? emptyBody() };
   }
 
   /** An answer that goes on: it is asked for where the server is by now. Rejects with the network's reason. */
@@ -85,11 +105,12 @@ export class Connection {
   }
 
   #sendOnce(
-    { method, path, body }: Request,
+    { method, path, body, progressId }: Request,
     more: { timeoutMs?: number; headers?: Readonly<Record<string, string>>; signal?: AbortSignal } = {},
   ): Promise<Answer> {
     const { baseUrl, key } = this.#server;
-    const headers = { ...more.headers, authorization: `Bearer ${key}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+    const tracking = progressId === undefined ? {} : { "pd-progress": progressId };
+    const headers = { ...more.headers, ...tracking, authorization: `Bearer ${key}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
     return sendRequest(baseUrl + path, { ...more, method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   }
 

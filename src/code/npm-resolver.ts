@@ -6,6 +6,7 @@ import { isJsonObject, parseJson } from "../domain/json.ts";
 import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PackageResolver, ResolvedPackages } from "../ports/package-resolver.ts";
+import type { Progress } from "../ports/progress.ts";
 import { type InstalledList, foreignPackages, installedVersions, readInstalledList } from "./installed-tree.ts";
 import { type Npm, npmCulprit, npmProblem } from "./npm-command.ts";
 import { compareVersions, isExactVersion, satisfiesRange } from "./versions.ts";
@@ -63,7 +64,7 @@ export class NpmResolver implements PackageResolver {
     return join(this.#settings.folder, folder);
   }
 
-  async resolve(specs: readonly PackageSpec[], lock: PackageLock): Promise<ResolvedPackages> {
+  async resolve(specs: readonly PackageSpec[], lock: PackageLock, progress?: Progress): Promise<ResolvedPackages> {
     if (specs.length === 0) return { lock };
     const wanted = new Map(specs.map((spec) => [spec.name, this.#known(spec, lock)]));
     if (isComplete(wanted)) {
@@ -73,6 +74,7 @@ export class NpmResolver implements PackageResolver {
     const prefersInstalled = this.#settings.prefersInstalled === true && specs.every(({ range }) => range !== "latest");
     const here = prefersInstalled ? await this.#installedSet(specs, lock) : undefined;
     if (here !== undefined) return { folder: this.#folderName(here), lock: { ...lock, ...here } };
+    progress?.({ step: "installing", subject: specs.map(({ name, range }) => shownSpec(name, wanted.get(name) ?? range)).join(", ") });
     const installed = await this.#installOnce(specs, wanted).catch(async (error: unknown) => {
       if (!isOffline(error)) throw error;
       const substitute = await this.#installedSet(specs, lock);
@@ -191,6 +193,10 @@ export class NpmResolver implements PackageResolver {
     }
     return sets;
   }
+}
+
+function shownSpec(name: string, version: string | undefined): string {
+  return version === undefined ? name : `${name}@${version}`;
 }
 
 function addTo(sets: Map<string, PackageLock[]>, versions: PackageLock): void {

@@ -1,4 +1,5 @@
 import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
+import type { Progress } from "./progress.ts";
 
 export interface ResolvedPackages {
   /** Folder whose `node_modules` has them; absent when nothing is needed. */
@@ -10,9 +11,9 @@ export interface ResolvedPackages {
 export interface PackageResolver {
   /**
    * A plain name stays at the version in `lock`; a range stays while the lock satisfies it; `latest` is asked
-   * for again. Throws PD_PACKAGE_NOT_FOUND (naming the import's line), PD_PACKAGES_UNREACHABLE, PD_INSTALL_FAILED, PD_NPM_MISSING.
+   * for again. `progress` is told when something has to be installed. Throws PD_PACKAGE_NOT_FOUND (naming the import's line), PD_PACKAGES_UNREACHABLE, PD_INSTALL_FAILED, PD_NPM_MISSING.
    */
-  resolve(specs: readonly PackageSpec[], lock: PackageLock): Promise<ResolvedPackages>;
+  resolve(specs: readonly PackageSpec[], lock: PackageLock, progress?: Progress): Promise<ResolvedPackages>;
   /** Where the `node_modules` of a folder name from `resolve` lies. */
   locate(folder: string): string;
 }

@@ -157,6 +157,7 @@ describe("the API", () => {
       "post /v1/secrets/rotate": {},
       "get /v1/status": {},
       "get /v1/figures": {},
+      "get /v1/progress/{id}": { path: { id: "some-request" } },
       "get /v1/schedule": { query: { cron: "0 9 * * 1", timezone: "Europe/Berlin" } },
       "get /v1/usage": {},
       "get /v1/checkup": {},

@@ -1,9 +1,11 @@
 import { STORE_DEFAULTS } from "../support/store.ts";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { holdLock } from "../../src/system/file-lock.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { openDatabase } from "../../src/database/database.ts";
+import type { WriterSettings } from "../../src/store/sqlite/writer-client.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { programFile } from "../../src/system/program-files.ts";
 import { deliveryContract } from "../contract/deliveries.ts";
@@ -13,12 +15,13 @@ import { workflowContract } from "../contract/workflows.ts";
 import { secretContract, sharedDataContract } from "../contract/shared-data.ts";
 import { temporaryFolder } from "../support/home.ts";
 
-async function openAt(path: string): Promise<Store> {
+async function openAt(path: string, onRevision: WriterSettings["onRevision"] = () => {}): Promise<Store> {
   const store = await openSqliteStore({
     path,
     migrations: programFile("migrations"),
     entry: programFile("writer.js"),
     ...STORE_DEFAULTS,
+    onRevision,
     identity: { userId: "u_1", workspaceId: "o_1" },
   });
   onTestFinished(() => store.close());
@@ -42,6 +45,23 @@ describe("the SQLite store", () => {
     await writeFile(path, "this is no database, but somebody may want it back".repeat(100));
     await expect(openAt(path)).rejects.toMatchObject({ code: "PD_DATABASE_UNUSABLE", message: expect.stringContaining(path) });
     expect(await readFile(path, "utf8")).toContain("somebody may want it back");
+  });
+
+  it("tells of each step that brings the database of an earlier version to its own, and of none for a new one", async () => {
+    const path = join(await temporaryFolder(), "test.db");
+    const folder = programFile("migrations");
+    const names = (await readdir(folder)).toSorted();
+    const earlier = names.slice(0, -2);
+    const db = openDatabase(path, { timeoutMs: 1000 });
+    for (const name of earlier) db.exec(await readFile(join(folder, name), "utf8"));
+    db.pragma(`user_version = ${earlier.length}`);
+    db.close();
+    const told: string[] = [];
+    const onRevision = ({ next, newest }: { next: number; newest: number }): number => told.push(`${next} of ${newest}`);
+    await openAt(path, onRevision);
+    expect(told).toEqual([`${names.length - 1} of ${names.length}`, `${names.length} of ${names.length}`]);
+    await openAt(join(await temporaryFolder(), "test.db"), onRevision);
+    expect(told).toHaveLength(2);
   });
 
   it("tells what each kind takes up on disk", async () => {

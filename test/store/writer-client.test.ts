@@ -11,7 +11,7 @@ it("a write is in doubt when the writer's thread ends without an answer, and is 
     entry,
     'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { throw new Error("no memory"); }); parentPort.postMessage({ id: 0 });',
   );
-  const writer = await WriterClient.start({ entry, path: "", migrations: "" });
+  const writer = await WriterClient.start({ entry, path: "", migrations: "", onRevision: () => {} });
   const both = await Promise.allSettled([writer.write("deleteKey", "one"), writer.write("deleteKey", "two")]);
   expect(both).toMatchObject([{ reason: { code: "PD_IN_DOUBT", message: expect.stringContaining("no memory") } }, { reason: { code: "PD_IN_DOUBT" } }]);
   await expect(writer.write("deleteKey", "three")).rejects.toMatchObject({ code: "PD_NOT_STORED", message: expect.stringContaining("no memory") });

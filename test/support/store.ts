@@ -8,10 +8,11 @@ const never = new AbortController();
 setMaxListeners(0, never.signal);
 
 /** What a store of a test is opened with, beside its own file. */
-export const STORE_DEFAULTS: Pick<WriterSettings, "maintenanceEntry" | "mustExist" | "clock" | "signal" | "onDamage"> = {
+export const STORE_DEFAULTS: Pick<WriterSettings, "maintenanceEntry" | "mustExist" | "clock" | "signal" | "onDamage" | "onRevision"> = {
   maintenanceEntry: programFile("maintenance.js"),
   mustExist: false,
   clock: systemClock,
   signal: never.signal,
   onDamage: () => {},
+  onRevision: () => {},
 };

@@ -9,6 +9,7 @@ import { PdError } from "../../domain/errors.ts";
 import { restoreHome } from "../../restore-home.ts";
 import { type CliContext, connect, settingsOf } from "../context.ts";
 import { printJson, printLine, printNote } from "../reporter.ts";
+import { type Bar, withBar, withSpinner } from "../spinner.ts";
 
 /** `pd backup <file>`: everything that the server keeps, as of one moment, while it goes on. */
 export async function backup(cli: CliContext, path: string): Promise<number> {
@@ -17,8 +18,10 @@ export async function backup(cli: CliContext, path: string): Promise<number> {
   const client = await connect(cli);
   const draft = `${target}.${process.pid}.part`;
   try {
-    const body = await client.connection.download("/v1/backup");
-    await pipeline(Readable.from(body), createWriteStream(draft, { mode: 0o600, flags: "wx", flush: true }));
+    await withBar(cli, "Backing up", async ({ tick }) => {
+      const { bytes, body } = await client.connection.download("/v1/backup");
+      await pipeline(Readable.from(counted(body, bytes, tick)), createWriteStream(draft, { mode: 0o600, flags: "wx", flush: true }));
+    });
     await rename(draft, target);
   } catch (error) {
     await rm(draft, { force: true });
@@ -26,9 +29,23 @@ export async function backup(cli: CliContext, path: string): Promise<number> {
   }
   const { size } = await stat(target);
   if (cli.isJson) printJson(cli, { path: target, bytes: size });
-  else printLine(cli, `Wrote ${target} (${(size / 1e6).toFixed(1)} MB)`);
+  else printLine(cli, `Wrote ${target} (${megabytes(size)} MB)`);
   printNote(cli, "Secrets in it are sealed: keep the key apart from it (pd status tells where it is)");
   return 0;
+}
+
+/** The same bytes; how many have gone by is shown. */
+async function* counted(body: AsyncIterable<Uint8Array>, bytes: number, tick: Bar["tick"]): AsyncGenerator<Uint8Array> {
+  let done = 0;
+  for await (const chunk of body) {
+    yield chunk;
+    done += chunk.length;
+    tick(done, bytes, `${megabytes(done)} of ${megabytes(bytes)} MB`);
+  }
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
 }
 
 /** `pd restore <file>`: puts a backup in the place of the database of a server that does not run. */
@@ -38,7 +55,7 @@ export async function restore(cli: CliContext, path: string, { yes }: { yes?: bo
   const isAsked = yes !== true && canAsk(cli, {}) && existsSync(join(home, "headwater.db"));
   if (isAsked && !(await isAgreed(cli, { yes, question: `Put ${path} in the place of what ${home} holds?`, attempted: "restore" }))) return 1;
   const mayReplace = yes === true || isAsked;
-  const restored = await restoreHome(resolve(path), { home, mayReplace });
+  const restored = await withSpinner(cli, `Putting ${path} in place`, restoreHome(resolve(path), { home, mayReplace }));
   if (cli.isJson) printJson(cli, { ...restored });
   else printLine(cli, `Restored ${restored.sources} sources and ${restored.events} events`);
   if (restored.before !== undefined) printNote(cli, `What was there lies in ${restored.before}`);

@@ -12,7 +12,7 @@ import { streamLog } from "../../system/log.ts";
 import { packageVersion } from "../../system/program-files.ts";
 import { type CliContext, findServer, settingsOf } from "../context.ts";
 import { coloursFor, printJson, printLine, printNote } from "../reporter.ts";
-import { withSpinner } from "../spinner.ts";
+import { type Bar, withBar, withSpinner } from "../spinner.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 export interface DoctorFlags {
@@ -52,19 +52,20 @@ export async function doctor(cli: CliContext, { registry, grep, json }: DoctorFl
   });
   const settings = await settingsOf(cli);
   const stop = abortOnStop(cli.stdout);
-  const tell = progressTeller(cli, json === true);
   const name = createHash("sha256")
     .update(`${folder}\0${grep ?? ""}\0${await packageVersion()}`)
     .digest("hex")
     .slice(0, 16);
   await using ports = await openPorts(settings, streamLog(cli.stderr), stop.signal);
-  const report = await checkFolder(ports, {
-    folder,
-    ...(grep === undefined ? {} : { grep }),
-    progressFile: join(settings.home, "conformance", `${name}.progress`),
-    onResult: tell,
-    signal: stop.signal,
-  });
+  const check = (bar: Bar): Promise<ConformanceReport> =>
+    checkFolder(ports, {
+      folder,
+      ...(grep === undefined ? {} : { grep }),
+      progressFile: join(settings.home, "conformance", `${name}.progress`),
+      onResult: progressTeller(cli, { isQuiet: json === true, bar }),
+      signal: stop.signal,
+    });
+  const report = await withBar({ ...cli, isJson: json === true }, "Checking", check);
   if (report.total === 0 && !stop.signal.aborted)
     throw new PdError(
       "PD_FILE_NOT_FOUND",
@@ -83,19 +84,21 @@ export async function doctor(cli: CliContext, { registry, grep, json }: DoctorFl
 const TELL_EVERY_MS = 5000;
 
 /** Tells each failure as it comes, and now and then how far it is, how fast it goes and how long it will take. */
-function progressTeller(cli: CliContext, isQuiet: boolean): (result: CheckResult, done: number, total: number) => void {
+function progressTeller(cli: CliContext, { isQuiet, bar }: { isQuiet: boolean; bar: Bar }): (result: CheckResult, done: number, total: number) => void {
   const colours = coloursFor(cli.stderr, cli);
   const startedAt = systemClock.now();
   let toldAt = startedAt;
   if (!isQuiet) printNote(cli, colours.dim("Looking for components; packages are installed as they are needed"));
   return ({ path, failure }, done, total) => {
     if (isQuiet) return;
-    if (failure !== undefined) printNote(cli, `${colours.red("✖")} ${path}\n  ${failure.class}: ${failure.reason}`);
+    if (failure !== undefined) bar.above(() => printNote(cli, `${colours.red("✖")} ${path}\n  ${failure.class}: ${failure.reason}`));
     const now = systemClock.now();
-    if (now - toldAt < TELL_EVERY_MS) return;
+    const perSecond = done / (Math.max(1, now - startedAt) / 1000);
+    const words = `${done} of ${total}, ${perSecond.toFixed(1)} a second, about ${Math.ceil((total - done) / perSecond / 60)} min left`;
+    bar.tick(done, total, words);
+    if (bar.isShown || now - toldAt < TELL_EVERY_MS) return;
     toldAt = now;
-    const perSecond = done / ((now - startedAt) / 1000);
-    printNote(cli, colours.dim(`${done} of ${total}, ${perSecond.toFixed(1)} a second, about ${Math.ceil((total - done) / perSecond / 60)} min left`));
+    printNote(cli, colours.dim(words));
   };
 }
 

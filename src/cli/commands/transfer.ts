@@ -11,6 +11,7 @@ import { exportHosted } from "../transfer/hosted-source.ts";
 import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
 import { type Profile, findProfile, isHostedProfile } from "../profiles.ts";
 import { coloursFor, countOf, printError, printJson, printLine, printNote } from "../reporter.ts";
+import { type Bar, withBar } from "../spinner.ts";
 import type { StandFlags } from "../workflows/deploy-workflow.ts";
 import { transferWorkflow, writeHostedWorkflow } from "../workflows/transfer-workflow.ts";
 import { type PlannedTransfer, type TransferWishes, planTransfer } from "../transfer/transfer-plan.ts";
@@ -66,7 +67,7 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
   const known = new Set((await everyPage(target.sources.list)).map(({ name_slug: slug }) => slug));
   const plans: PlannedTransfer[] = [];
   const failures: unknown[] = [];
-  for (const source of sources) {
+  const read = async (source: SourceRecord): Promise<void> => {
     try {
       const exported = await exportOf(origin, source, wishes);
       const before = known.has(exported.slug) ? await target.sources.export(exported.slug, { ...wishes, events: 0 }) : undefined;
@@ -74,9 +75,18 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
     } catch (error) {
       failures.push(error);
     }
-  }
+  };
+  await withBar(cli, "Comparing", async ({ tick }) => {
+    for (const [index, source] of sources.entries()) {
+      tick(index, sources.length, `${index} of ${sources.length}, ${source.name_slug}`);
+      await read(source);
+    }
+  });
   if (!cli.isJson) for (const plan of plans) showPlan(cli, plan, flags.withSecrets === true);
-  const done = flags.dryRun === true || !(await mayReplace(cli, { flags, plans, isPull })) ? [] : await carryOut(cli, target, { plans, failures });
+  const done =
+    flags.dryRun === true || !(await mayReplace(cli, { flags, plans, isPull }))
+      ? []
+      : await withBar(cli, isPull ? "Pulling" : "Pushing", (bar) => carryOut(cli, target, { plans, failures, bar }));
   if (cli.isJson)
     printJson(
       cli,
@@ -180,15 +190,17 @@ interface Carrying {
   readonly plans: readonly PlannedTransfer[];
   /** Gets what fails. */
   readonly failures: unknown[];
+  readonly bar: Bar;
 }
 
-async function carryOut(cli: CliContext, target: Client, { plans, failures }: Carrying): Promise<boolean[]> {
+async function carryOut(cli: CliContext, target: Client, { plans, failures, bar }: Carrying): Promise<boolean[]> {
   const done: boolean[] = [];
   for (const { kind, slug, request } of plans) {
+    bar.tick(done.length, plans.length, `${done.length} of ${plans.length}, ${slug}`);
     try {
       if (kind !== "unchanged") {
         const { id } = await target.sources.import(request);
-        if (!cli.isJson) printLine(cli, `${kind === "create" ? "Created" : "Updated"} ${slug} (${id})`);
+        if (!cli.isJson) bar.above(() => printLine(cli, `${kind === "create" ? "Created" : "Updated"} ${slug} (${id})`));
       }
       done.push(true);
     } catch (error) {

@@ -2,6 +2,7 @@ import type { Bundler } from "../../ports/bundler.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { CodeOrigin } from "../../ports/code-origin.ts";
 import type { PackageResolver } from "../../ports/package-resolver.ts";
+import type { Progress, Tracked } from "../../ports/progress.ts";
 import { type ComponentDefinition, readDefinition, readStepDefinition } from "../../domain/component.ts";
 import { PdError } from "../../domain/errors.ts";
 import { buildFailed } from "../../domain/build-problem.ts";
@@ -52,7 +53,8 @@ interface BuiltCode {
 }
 
 /** Throws PD_CODE_UNREACHABLE, PD_COMPONENT_NOT_FOUND. */
-export async function resolveCode(ports: CodePorts, input: CodeInput): Promise<ResolvedCode> {
+export async function resolveCode(ports: CodePorts, input: CodeInput, progress?: Progress): Promise<ResolvedCode> {
+  if (input.kind !== "code") progress?.({ step: "fetching", subject: input.kind === "url" ? input.url : input.key });
   switch (input.kind) {
     case "code":
       return {
@@ -80,7 +82,7 @@ export type GivenComponent = ResolvedCode | { readonly kind: "saved"; readonly c
 /** What a unit is started with. */
 export type Loadable = Pick<BuiltCode, "bundle" | "packagesFolder">;
 
-export interface LoadContext {
+export interface LoadContext extends Tracked {
   /** Versions of the packages of the version that it follows. */
   readonly lock?: PackageLock;
   /** Packages of the version that it follows. */
@@ -123,10 +125,11 @@ export async function loadComponent(ports: BuildPorts, given: GivenComponent, co
 async function buildAndStart(
   ports: BuildPorts,
   resolved: ResolvedCode,
-  { lock = {}, before = [], start }: LoadContext,
+  { lock = {}, before = [], progress, start }: LoadContext,
 ): Promise<{ built: BuiltCode; unit: Unit }> {
   for (let lifted: readonly LiftedRange[] = []; ;) {
-    const built = await buildCode(ports, resolved, { lock, lifted, before });
+    const built = await buildCode(ports, resolved, { lock, lifted, before, progress });
+    progress?.({ step: "loading" });
     try {
       return { built, unit: await start(built) };
     } catch (error) {
@@ -137,14 +140,19 @@ async function buildAndStart(
   }
 }
 
-interface BuildContext {
+interface BuildContext extends Tracked {
   readonly lock: PackageLock;
   readonly lifted: readonly LiftedRange[];
   readonly before: readonly PackageSpec[];
 }
 
 /** Bundles and installs. */
-async function buildCode(ports: BuildPorts, { code, origin, lock: ownLock }: ResolvedCode, { lock, lifted, before }: BuildContext): Promise<BuiltCode> {
+async function buildCode(
+  ports: BuildPorts,
+  { code, origin, lock: ownLock }: ResolvedCode,
+  { lock, lifted, before, progress }: BuildContext,
+): Promise<BuiltCode> {
+  progress?.({ step: "bundling" });
   const result = await ports.bundler.bundle(code);
   if (result.kind === "failed") throw buildFailed(code.path, result.problems);
   const { packages } = result.bundle;
@@ -154,7 +162,7 @@ async function buildCode(ports: BuildPorts, { code, origin, lock: ownLock }: Res
   const pins = Object.fromEntries(Object.entries(ownLock ?? lock).filter(([name]) => !isLifted(name)));
   // What is installed already may be what has just turned out to be too old.
   const asked = withoutRanges(packages, all).map((spec) => (isLifted(spec.name) ? { ...spec, range: "latest" } : spec));
-  const { folder, lock: nextLock } = await ports.packages.resolve(asked, pins);
+  const { folder, lock: nextLock } = await ports.packages.resolve(asked, pins, progress);
   const bundle = { ...result.bundle, packages: withLacks(packages, all) };
   return { code, hash: result.hash, origin, bundle, lock: nextLock, packagesFolder: folder, lifted: all };
 }

@@ -27,7 +27,7 @@ async function deactivate(ports: ChangePorts, live: LiveSource, force: boolean):
   const { slug, id } = live.source;
   try {
     await ports.store.beginChange(id);
-    await callHook(live, "deactivate", `delete ${slug}`);
+    await callHook(live, "deactivate", { attempted: `delete ${slug}` });
   } catch (error) {
     if (force) return ports.log.warn("deleted although its hook failed", { source: slug, reason: messageOf(error) });
     await (hasHookThrown(error) ? ports.store.endChange(id) : reactivate(ports, live));

@@ -4,6 +4,7 @@ import type { DeployedId, TriggerId, WorkflowId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { dataStoresOf } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
+import type { Tracked } from "../../ports/progress.ts";
 import type { StoredBaggage } from "../../ports/component-store.ts";
 import { type CodeInput, type LoadedComponent, loadComponent, requireSource, resolveCode } from "../code/build-component.ts";
 import { callHook } from "./hooks.ts";
@@ -12,7 +13,7 @@ import type { Hosting } from "./hosted-sources.ts";
 import { planTimers } from "../timers/plan-timers.ts";
 import { withSlug } from "./slugs.ts";
 
-export interface DeployRequest {
+export interface DeployRequest extends Tracked {
   readonly code: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent };
   /** Basis of the slug; absent: the component's name. */
   readonly name?: string;
@@ -90,8 +91,9 @@ async function install(ports: ChangePorts, state: Hosting, { live, component, un
     await makeDataStores(ports, live);
     live.markStored(request.baggage?.state ?? {});
     if (request.trigger === undefined) await subscribeAutomatically(ports, source.id);
-    await callHook(live, "deploy", `deploy ${name}`);
-    if (source.active) await callHook(live, "activate", `deploy ${name}`);
+    const attempt = { attempted: `deploy ${name}`, progress: request.progress };
+    await callHook(live, "deploy", attempt);
+    if (source.active) await callHook(live, "activate", attempt);
     const timers = source.active ? planTimers(ports, live.definition.props, { source, before: [] }) : [];
     await store.finishDeploy(source.id, timers);
     live.isShown = true;
@@ -117,8 +119,8 @@ export async function subscribeAutomatically({ store, clock }: Pick<ChangePorts,
     await store.saveSubscription({ id: `sub_${clock.randomText(7)}`, emitterId, listenerId, channel, createdAt: clock.now() });
 }
 
-async function load(ports: ChangePorts, live: LiveSource, { code, env, allowsPrograms }: DeployRequest): Promise<LoadedComponent> {
+async function load(ports: ChangePorts, live: LiveSource, { code, env, allowsPrograms, progress }: DeployRequest): Promise<LoadedComponent> {
   const rights = allowsPrograms === true ? { allowsPrograms } : {};
-  const given = code.kind === "saved" ? code : await resolveCode(ports, code);
-  return loadComponent(ports, given, { accepts: requireSource, start: (loadable) => live.startUnit({ ...loadable, env, ...rights }) });
+  const given = code.kind === "saved" ? code : await resolveCode(ports, code, progress);
+  return loadComponent(ports, given, { accepts: requireSource, progress, start: (loadable) => live.startUnit({ ...loadable, env, ...rights }) });
 }

@@ -1,5 +1,6 @@
 import type { ComponentStore } from "../../ports/component-store.ts";
 import type { Log } from "../../ports/log.ts";
+import type { Tracked } from "../../ports/progress.ts";
 import type { HookName } from "../../domain/component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { describeOutcome, isFailed, outcomeDetails } from "../../domain/invocation.ts";
@@ -11,8 +12,14 @@ export interface HookPorts {
   readonly log: Log;
 }
 
+/** What a hook is run for. */
+export interface HookAttempt extends Tracked {
+  readonly attempted: string;
+}
+
 /** Runs a hook as part of an operation. Throws PD_HOOK_FAILED with the hook's error and log. */
-export async function callHook(live: LiveSource, hook: HookName, attempted: string): Promise<void> {
+export async function callHook(live: LiveSource, hook: HookName, { attempted, progress }: HookAttempt): Promise<void> {
+  if (live.definition.hooks.includes(hook)) progress?.({ step: "hook", subject: hook });
   const done = await live.callHook(hook);
   if (done === undefined || !isFailed(done.invocation.outcome)) return;
   const { outcome } = done.invocation;
@@ -35,7 +42,7 @@ export function hasHookThrown(error: unknown): boolean {
 export async function reactivate({ store, log }: HookPorts, live: LiveSource): Promise<void> {
   const { id, slug, active } = live.source;
   try {
-    if (active) await callHook(live, "activate", `activate ${slug} again`);
+    if (active) await callHook(live, "activate", { attempted: `activate ${slug} again` });
     await store.endChange(id);
   } catch (error) {
     log.error("a source could not be activated again", { source: slug, reason: messageOf(error) });

@@ -5,17 +5,18 @@ import { PdError, messageOf } from "../../domain/errors.ts";
 import { isSameJson, type JsonObject } from "../../domain/json.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { isOtherVersion } from "../../domain/source-version.ts";
+import type { Tracked } from "../../ports/progress.ts";
 import type { CarriedState } from "../../ports/component-store.ts";
 import type { Unit } from "../../ports/runner.ts";
 import { loadComponent, requireSource, resolveCode } from "../code/build-component.ts";
 import { type DeployRequest, makeDataStores } from "./deploy.ts";
-import { callHook, hasHookThrown, lacksAccount, reactivate } from "./hooks.ts";
+import { type HookAttempt, callHook, hasHookThrown, lacksAccount, reactivate } from "./hooks.ts";
 import type { LiveSource } from "../runs/live-source.ts";
 import type { Hosting } from "./hosted-sources.ts";
 import { planTimers } from "../timers/plan-timers.ts";
 import { claimSlug } from "./slugs.ts";
 
-export interface UpdateRequest {
+export interface UpdateRequest extends Tracked {
   readonly code?: DeployRequest["code"];
   /** Code that it ran on before, with what was loaded before that. */
   readonly version?: SavedComponent;
@@ -55,7 +56,7 @@ export function update(ports: ChangePorts, state: Hosting, { live, request }: { 
       });
     const next = await prepare(ports, state, { live, request });
     try {
-      await replace(ports, state, { live, next, carried: request.carried });
+      await replace(ports, state, { live, next, request });
     } finally {
       state.sources.releaseSlug(next.source.slug);
     }
@@ -129,17 +130,18 @@ async function nextCode(
   const isSame = code.kind === "saved" && code.component.id === current.id;
   const isSameProcess = isSame && isSameJson({ ...env }, { ...live.source.env }) && rights.allowsPrograms === live.source.allowsPrograms;
   if (isSameProcess) return { component: current, unit: undefined };
-  return loadComponent(ports, code.kind === "saved" ? code : await resolveCode(ports, code), {
+  return loadComponent(ports, code.kind === "saved" ? code : await resolveCode(ports, code, request.progress), {
     lock: current.lock,
     before: current.bundle.packages,
     accepts: requireSource,
+    progress: request.progress,
     start: (loadable) => live.startUnit({ ...loadable, env, ...rights }),
   });
 }
 
-async function deactivated({ log }: Pick<ChangePorts, "log">, live: LiveSource, attempted: string): Promise<void> {
+async function deactivated({ log }: Pick<ChangePorts, "log">, live: LiveSource, attempt: HookAttempt): Promise<void> {
   try {
-    await callHook(live, "deactivate", attempted);
+    await callHook(live, "deactivate", attempt);
   } catch (error) {
     if (!lacksAccount(error)) throw error;
     log.warn("a source could not be deactivated, and is changed all the same", { source: live.source.slug, reason: messageOf(error) });
@@ -157,21 +159,21 @@ function keepingImports(code: DeployRequest["code"], { code: { imports } }: Save
 async function replace(
   ports: ChangePorts,
   state: Hosting,
-  { live, next, carried }: { live: LiveSource; next: NextVersion; carried: UpdateRequest["carried"] },
+  { live, next, request: { carried, progress } }: { live: LiveSource; next: NextVersion; request: UpdateRequest },
 ): Promise<void> {
   const { store } = ports;
   const { source, component, unit } = next;
-  const attempted = `update ${live.source.slug}`;
+  const attempt = { attempted: `update ${live.source.slug}`, progress };
   const wasActive = live.source.active;
   const hasDeactivate = wasActive && live.definition.hooks.includes("deactivate");
   if (hasDeactivate) await store.beginChange(source.id);
   let swap: ReturnType<LiveSource["switchTo"]> | undefined;
   try {
-    if (wasActive) await deactivated(ports, live, attempted);
+    if (wasActive) await deactivated(ports, live, attempt);
     swap = live.switchTo(source, component, unit);
     await makeDataStores(ports, live);
     if (carried !== undefined) await live.state.carry(carried);
-    if (source.active) await callHook(live, "activate", attempted);
+    if (source.active) await callHook(live, "activate", attempt);
     const timers = source.active ? planTimers(ports, live.definition.props, { source, before: await store.listTimers([source.id]) }) : [];
     await (carried === undefined
       ? store.swap(source, component, { timers })

@@ -17,11 +17,12 @@ import type { AccountStore } from "../../ports/account-store.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DataStoreStore } from "../../ports/data-store-store.ts";
 import type { RegistryStore } from "../../ports/registry-store.ts";
+import type { Tracked } from "../../ports/progress.ts";
 import type { Runner, Unit, UnitCode } from "../../ports/runner.ts";
 import { Usage } from "../runs/usage.ts";
 
 /** What is laid on the workbench: code, or what was saved of it, with its variables. */
-export interface WorkPiece {
+export interface WorkPiece extends Tracked {
   readonly code: CodeInput | { readonly kind: "saved"; readonly component: SavedComponent };
   readonly env: Readonly<Record<string, string>>;
   /** It is a step of a workflow, and has this name when it gives itself none. */
@@ -151,8 +152,8 @@ export class Workbench {
   }
 
   async #use<Value>(piece: WorkPiece, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
-    const { code, env, step } = piece;
-    const resolved = code.kind === "saved" ? code : await resolveCode(this.#ports, code);
+    const { code, env, step, progress } = piece;
+    const resolved = code.kind === "saved" ? code : await resolveCode(this.#ports, code, progress);
     const key = JSON.stringify([resolved.kind === "saved" ? resolved.component.id : resolved.code, env, step]);
     for (;;) {
       const bench = this.#benches.get(key) ?? this.#benchOf(resolved, env) ?? this.#open(key, resolved, piece);
@@ -186,10 +187,11 @@ export class Workbench {
     return bench;
   }
 
-  async #load(code: GivenComponent, { env, step }: WorkPiece): Promise<LoadedAction> {
+  async #load(code: GivenComponent, { env, step, progress }: WorkPiece): Promise<LoadedAction> {
     const ports = this.#ports;
     const { component, unit } = await loadComponent(ports, code, {
       ...(step === undefined ? {} : { step }),
+      progress,
       start: ({ bundle, packagesFolder }) => {
         const packagesPath = packagesFolder === undefined ? {} : { packagesPath: ports.packages.locate(packagesFolder) };
         return this.#start({ bundle, env, state: {}, ...packagesPath, ...(this.#limits.isCutOff === undefined ? {} : { isCutOff: true }) });

@@ -6,6 +6,7 @@ import { type CodeStep, type Workflow, everyStep } from "../../domain/workflow/w
 import { readWorkflow } from "../../domain/workflow/read-workflow.ts";
 import type { Bundler } from "../../ports/bundler.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Tracked } from "../../ports/progress.ts";
 import type { StepComponent } from "../../ports/workflow-store.ts";
 import { requireAction } from "../code/build-component.ts";
 import type { Workbench } from "../workbench/workbench.ts";
@@ -25,7 +26,7 @@ export interface WorkflowBuildPorts {
 /** Path → text of all files of the folder. */
 export type WorkflowFiles = Readonly<Record<string, string>>;
 
-export interface BuildWishes {
+export interface BuildWishes extends Tracked {
   readonly files: WorkflowFiles;
   readonly env: Readonly<Record<string, string>>;
   /** The version that it follows: what has not changed is not built again, and stays pinned. */
@@ -40,13 +41,13 @@ export interface BuiltWorkflow extends WorkflowPlan {
 }
 
 /** Throws PD_BAD_INPUT, PD_BUILD_FAILED with lines, PD_COMPONENT_NOT_FOUND, and what loading a step throws. */
-export async function buildWorkflow(ports: WorkflowBuildPorts, { files, env, before }: BuildWishes): Promise<BuiltWorkflow> {
+export async function buildWorkflow(ports: WorkflowBuildPorts, { files, env, before, progress }: BuildWishes): Promise<BuiltWorkflow> {
   const { workflow, warnings } = readFiles(files);
   const steps = new Map<string, SavedComponent>();
   const notes = [...warnings];
   for (const step of everyStep(workflow.steps)) {
     if (step.kind !== "code") continue;
-    const { component, note } = await stepComponent(ports, { step, files, env, before });
+    const { component, note } = await stepComponent(ports, { step, files, env, before, progress });
     if (note !== undefined) notes.push(note);
     steps.set(step.namespace, component);
   }
@@ -83,11 +84,11 @@ async function stepComponent(ports: WorkflowBuildPorts, build: StepBuild): Promi
 
 async function registryStep(
   { workbench }: WorkflowBuildPorts,
-  { step, env }: StepBuild,
+  { step, env, progress }: StepBuild,
   { key, version }: { readonly key: string; readonly version?: string },
 ): Promise<{ component: SavedComponent; note?: string }> {
   try {
-    const component = await workbench.describe({ code: { kind: "key", key }, env });
+    const component = await workbench.describe({ code: { kind: "key", key }, env, progress });
     requireAction(component.definition);
     const found = component.definition.version;
     if (version === undefined || version === found) return { component };
@@ -107,7 +108,7 @@ function atStep(error: unknown, { namespace, line }: CodeStep): unknown {
 
 async function fileStep(
   ports: WorkflowBuildPorts,
-  { step, files, env }: StepBuild,
+  { step, files, env, progress }: StepBuild,
   { path, known }: { path: string; known: SavedComponent | undefined },
 ): Promise<SavedComponent> {
   const text = files[path];
@@ -117,7 +118,7 @@ async function fileStep(
   if (known?.hash === ports.bundler.hashOf(code)) return known;
   try {
     const lock = known === undefined ? {} : { lock: known.lock };
-    const component = await ports.workbench.describe({ code: { kind: "code", code, ...lock }, env, step: step.namespace });
+    const component = await ports.workbench.describe({ code: { kind: "code", code, ...lock }, env, step: step.namespace, progress });
     if (component.definition.props.some(({ kind }) => kind === "db"))
       throw new PdError("PD_NOT_A_COMPONENT", "$.service.db is for sources; a step keeps values in a data store (type: data_store)");
     return component;

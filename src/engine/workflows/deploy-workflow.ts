@@ -10,6 +10,7 @@ import { type Bindings, bindTriggers } from "./bind-triggers.ts";
 import { type BuiltWorkflow, type WorkflowFiles, buildWorkflow, idInFiles } from "./build-workflow.ts";
 import { listen, whileListeningTo } from "./listening.ts";
 import type { LiveWorkflow } from "./live-workflow.ts";
+import type { Tracked } from "../../ports/progress.ts";
 import type { WorkflowPlan } from "./plan.ts";
 import type { WorkflowChangePorts, WorkflowSurroundings } from "./surroundings.ts";
 
@@ -23,7 +24,7 @@ interface Stand {
   readonly schedules?: Readonly<Record<string, JsonObject>>;
 }
 
-export interface WorkflowRequest extends Stand {
+export interface WorkflowRequest extends Stand, Tracked {
   readonly files: WorkflowFiles;
   /** Absent: the name in the file. */
   readonly name?: string | undefined;
@@ -33,7 +34,7 @@ export interface WorkflowRequest extends Stand {
   readonly active?: boolean | undefined;
 }
 
-export interface ChangeRequest extends Stand {
+export interface ChangeRequest extends Stand, Tracked {
   readonly files?: WorkflowFiles;
   /** Steps of this version are taken as they are. */
   readonly like?: WorkflowPlan;
@@ -52,7 +53,7 @@ const NOTHING: WorkflowBinding = { triggers: [], accounts: {}, sources: {}, sche
 export async function deployWorkflow(ports: WorkflowChangePorts, around: WorkflowSurroundings, request: WorkflowRequest): Promise<LiveWorkflow> {
   const { clock, store } = ports;
   const { files, env, active = true, slug: wanted } = request;
-  const built = await buildWorkflow(ports, { files, env });
+  const built = await buildWorkflow(ports, { files, env, progress: request.progress });
   const bound = await bind(ports, around, { built, binding: NOTHING, stand: request });
   const id = idOf(files, around, () => clock.randomText(7));
   const name = request.name ?? built.workflow.name;
@@ -109,7 +110,10 @@ export async function changeWorkflow(
     throw new PdError("PD_CONFLICT", `Cannot update ${source.slug}: version ${source.version} runs, and not ${request.ifVersion} any more`);
   const env = request.env === undefined ? source.env : { ...source.env, ...request.env };
   const before = await live.plan();
-  const built = request.files === undefined ? undefined : await buildWorkflow(ports, { files: request.files, env, before: request.like ?? before });
+  const built =
+    request.files === undefined
+      ? undefined
+      : await buildWorkflow(ports, { files: request.files, env, before: request.like ?? before, progress: request.progress });
   const isSame = built === undefined || (built.code.hash === before.code.hash && isSameSteps(built, before));
   const plan = isSame ? { ...before, stepComponents: [], warnings: before.code.definition.warnings } : likeBefore(built, request.like);
   const binding = bindingOf(source.configured);

@@ -4,6 +4,7 @@ import type { DescribedRecord, codeParams } from "../../api/components.ts";
 import type { ChoicesRecord } from "../../api/props.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { propFacts, withDynamicProps } from "../../domain/props/declared-props.ts";
+import type { Tracked } from "../../ports/progress.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { OptionsPage } from "../../engine/runs/options-page.ts";
 import type { WorkPiece } from "../../engine/workbench/workbench.ts";
@@ -16,28 +17,32 @@ const { components, actions } = api;
 /** Components that are not deployed: their choices, their dynamic props, actions (platform.md §1.8, the Connect API). */
 export function configureRoutes(engine: Engine): readonly Route[] {
   return [
-    route(components.configure, async ({ params }) => {
+    route(components.configure, async ({ params, progress }) => {
       const { prop_name: prop, page, prev_context: prevContext, query } = params;
       const request = { prop, page, prevContext, ...(query === undefined ? {} : { query }) };
-      return choicesRecord(await engine.workbench.listOptions(await pieceOf(engine, params), request, valuesOf(engine, params)));
+      return choicesRecord(await engine.workbench.listOptions(await pieceOf(engine, { params, progress }), request, valuesOf(engine, params)));
     }),
-    route(components.props, async ({ params }) => {
-      const piece = await pieceOf(engine, params);
+    route(components.props, async ({ params, progress }) => {
+      const piece = await pieceOf(engine, { params, progress });
       const { definition } = await engine.workbench.describe(piece);
       const dynamic = await engine.workbench.additionalProps(piece, valuesOf(engine, params), { isPartial: params.partial });
       const configurableProps = withDynamicProps(definition.props, dynamic).map(propFacts);
       return { observations: [], errors: [], dynamicProps: { id: "dyp_stateless", configurableProps } };
     }),
-    route(actions.run, async ({ params }) => {
+    route(actions.run, async ({ params, progress }) => {
       const { configured_props: props, steps, context } = params;
-      return actionRecord(await engine.workbench.runAction(await pieceOf(engine, params), { props, steps, context }));
+      return actionRecord(await engine.workbench.runAction(await pieceOf(engine, { params, progress }), { props, steps, context }));
     }),
-    route(components.describe, async ({ params }) => ({ data: await describedRecord(engine, await pieceOf(engine, params)) })),
+    route(components.describe, async ({ params, progress }) => ({ data: await describedRecord(engine, await pieceOf(engine, { params, progress })) })),
   ];
 }
 
-async function pieceOf(engine: Engine, params: z.output<typeof codeParams> & Pick<WorkPiece, "env">): Promise<WorkPiece> {
-  return { code: await requiredCode(engine, params, "use a component"), env: params.env };
+interface Asked extends Tracked {
+  readonly params: z.output<typeof codeParams> & Pick<WorkPiece, "env">;
+}
+
+async function pieceOf(engine: Engine, { params, progress }: Asked): Promise<WorkPiece> {
+  return { code: await requiredCode(engine, params, "use a component"), env: params.env, progress };
 }
 
 function valuesOf(

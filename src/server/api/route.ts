@@ -4,14 +4,16 @@ import { z } from "zod";
 import type { CallAddress } from "../../api/calls.ts";
 import type { Call, pageParams } from "../../api/declare.ts";
 import { PdError } from "../../domain/errors.ts";
+import type { Tracked } from "../../ports/progress.ts";
 import { checkParams, readGiven } from "./params.ts";
+import { progressOf } from "./progress.ts";
 import { type Caller, callerOf, checkRights } from "./rights.ts";
 
 type AnyCall = Call<CallAddress, z.ZodObject, z.ZodType | undefined>;
 /** Names of the parts of a path that vary. */
 type PartNames<Address extends string> = Address extends `${string}{${infer Name}}${infer Rest}` ? Name | PartNames<Rest> : never;
 
-export interface Given<Called extends AnyCall> {
+export interface Given<Called extends AnyCall> extends Tracked {
   readonly params: z.output<Called["params"]>;
   /** Whose key the request came with. */
   readonly caller: () => Caller;
@@ -47,7 +49,12 @@ export function route<Called extends AnyCall>(call: Called, run: (given: Given<C
       const given = await readGiven(context);
       const params: z.output<Called["params"]> = checkParams<Called["params"]>(call.params, given);
       checkRights(context, call, params);
-      const body: unknown = await run({ params, caller: () => callerOf(context), part: (name) => context.req.param(name) ?? "" });
+      const body: unknown = await run({
+        params,
+        caller: () => callerOf(context),
+        progress: progressOf(context),
+        part: (name) => context.req.param(name) ?? "",
+      });
       if (body === undefined) return context.body(null, status);
       const { include, exclude } = checkParams(selection, given);
       const isSelected = include !== undefined || exclude !== undefined;

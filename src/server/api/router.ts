@@ -21,6 +21,7 @@ import { mountAgents } from "./mcp.ts";
 import { openApiDocument } from "./openapi.ts";
 import { PageTickets } from "./page-tickets.ts";
 import { pageRoutes } from "./page.ts";
+import { ProgressBoard } from "./progress.ts";
 import { referencePage } from "./reference-page.ts";
 import { registryRoutes } from "./registries.ts";
 import { oauthRoutes } from "./oauth.ts";
@@ -65,7 +66,8 @@ const RETRY_AFTER = "1";
 export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   const { log, version } = settings;
   const app = new Hono();
-  const routes = apiRoutes(engine, settings);
+  const board = new ProgressBoard(settings.clock);
+  const routes = apiRoutes(engine, { ...settings, board });
   app.onError((error, context) => answerError(context, error, log));
   app.notFound((context) =>
     answerError(context, new PdError("PD_NOT_FOUND", `Cannot ${context.req.method} ${context.req.path}: the API has no such path`), log),
@@ -84,6 +86,7 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
     noteCaller(context, await callerBy(engine, settings.apiKey, context));
     await next();
   });
+  app.use(board.note);
   app.get("/metrics", async (context) => context.text(await settings.metrics(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }));
   for (const declared of routes) if (!declared.isOpen) mount(app, engine, declared);
   app.use("/v1/backup", async (context, next) => {
@@ -108,7 +111,7 @@ function mount(app: Hono, engine: Engine, declared: Route): void {
   }
 }
 
-function apiRoutes(engine: Engine, { clock, version, facts, rotateSecrets }: ApiSettings): readonly Route[] {
+function apiRoutes(engine: Engine, { clock, version, facts, board, rotateSecrets }: ApiSettings & { readonly board: ProgressBoard }): readonly Route[] {
   return [
     ...configureRoutes(engine),
     ...componentRoutes(engine),
@@ -129,7 +132,7 @@ function apiRoutes(engine: Engine, { clock, version, facts, rotateSecrets }: Api
     ...connectedAccountRoutes(engine),
     ...oauthRoutes(engine),
     ...pageRoutes(new PageTickets(clock), version),
-    ...serverRoutes(engine, { clock, facts, rotateSecrets }),
+    ...serverRoutes(engine, { clock, facts, board, rotateSecrets }),
   ];
 }
 

@@ -8,6 +8,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ApiKey } from "../../ports/key-store.ts";
 import type { ServerFacts } from "./facts.ts";
+import type { ProgressBoard } from "./progress.ts";
 import { checkup } from "./checkup.ts";
 import { seconds } from "./records.ts";
 import { type Route, route } from "./route.ts";
@@ -24,15 +25,17 @@ export function hashOfKey(key: string): string {
 interface ServerRouteSettings {
   readonly clock: Pick<Clock, "now">;
   readonly facts: ServerFacts;
+  readonly board: ProgressBoard;
   /** Seals every secret with a new key. */
   readonly rotateSecrets: () => Promise<void>;
 }
 
 /** The server itself: its state, its secrets, and who may call it. */
-export function serverRoutes(engine: Engine, { facts, rotateSecrets, clock }: ServerRouteSettings): readonly Route[] {
+export function serverRoutes(engine: Engine, { facts, board, rotateSecrets, clock }: ServerRouteSettings): readonly Route[] {
   const { apiKeys } = engine;
   return [
     route(server.status, () => ({ data: facts.status() })),
+    route(server.progress, ({ caller, part }) => ({ data: board.read(caller(), part("id")) })),
     route(server.figures, async () => ({ data: await facts.figures() })),
     route(server.usage, async () => ({ data: await facts.usage() })),
     route(server.checkup, async () => ({ data: [...(await checkup(engine, facts, clock.now()))] })),

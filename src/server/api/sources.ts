@@ -25,7 +25,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
   return [
     route(sources.list, ({ params }) => list(params)),
     route(sources.listOfOrg, ({ params }) => list(params)),
-    route(sources.deploy, async ({ params }) => {
+    route(sources.deploy, async ({ params, progress }) => {
       const { name, configured_props: props = {}, env = {}, active, max_concurrency: most, allow_run: allowsPrograms } = params;
       const live = await engine.deploy({
         code: await requiredCode(engine, params, "deploy"),
@@ -33,6 +33,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
         env,
         maxConcurrency: most ?? undefined,
         allowsPrograms,
+        progress,
         ...(name === undefined ? {} : { name }),
         ...(params.slug === undefined ? {} : { slug: params.slug }),
         ...(active === undefined ? {} : { active }),
@@ -40,7 +41,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       return { data: { ...(await liveRecord(engine, live)), callback_observations: await hookLines(engine, live) } };
     }),
     route(sources.get, async ({ part }) => ({ data: await liveRecord(engine, engine.find(part("id"))) })),
-    route(sources.update, async ({ params, part }) => {
+    route(sources.update, async ({ params, part, progress }) => {
       const { name, configured_props: props, env, active, max_concurrency: maxConcurrency, allow_run: allowsPrograms } = params;
       const code = await givenCode(engine, params);
       const change = {
@@ -50,6 +51,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
         ...(env && { env }),
         maxConcurrency,
         allowsPrograms,
+        progress,
         ...(active === undefined ? {} : { active }),
         ...(params.if_version === undefined ? {} : { ifVersion: params.if_version }),
         keepsSlug: params.keep_slug === true,

@@ -23,18 +23,18 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
     route(workflows.list, ({ params }) =>
       pageOf(kept.list(), params, { idOf: ({ id }) => id, records: (shown) => Promise.all(shown.map((live) => workflowRecord(engine, live))) }),
     ),
-    route(workflows.deploy, async ({ params }) => {
+    route(workflows.deploy, async ({ params, progress }) => {
       const { name, slug, env = {}, active = params.settings?.auto_deploy, accounts, sources, schedules } = params;
       const files = await deployedFiles(engine, params);
       const stand = { ...(accounts && { accounts }), ...(sources && { sources }), ...(schedules && { schedules }) };
-      const live = await kept.deploy({ files, name, slug, env, active, ...stand });
+      const live = await kept.deploy({ files, name, slug, env, active, progress, ...stand });
       return { data: await workflowRecord(engine, live) };
     }),
     route(workflows.get, async ({ part }) => workflowRecord(engine, kept.find(part("id")))),
-    route(workflows.update, async ({ params, part }) => {
+    route(workflows.update, async ({ params, part, progress }) => {
       const { files, name, env, active, accounts, sources, schedules, if_version: ifVersion, keep_slug: keepsSlug } = params;
       const stand = { ...(accounts && { accounts }), ...(sources && { sources }), ...(schedules && { schedules }) };
-      const change = { ...(files && { files: checkedFiles(files) }), name, env, active, ifVersion, keepsSlug, ...stand };
+      const change = { ...(files && { files: checkedFiles(files) }), name, env, active, ifVersion, keepsSlug, progress, ...stand };
       return { data: await workflowRecord(engine, await kept.update(kept.find(part("id"), "update workflow"), change)) };
     }),
     route(workflows.delete, async ({ part }) => {

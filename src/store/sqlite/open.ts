@@ -9,8 +9,20 @@ import type { Witness } from "./witness.ts";
 /** Larger files are not read whole before the start: that goes on beside it (watch-damage.ts). */
 export const FULL_CHECK_BELOW_PAGES = 16_000;
 
+/** The revision of the schema that a database is being brought to, and the newest. */
+export interface Revision {
+  readonly next: number;
+  readonly newest: number;
+}
+
+interface Opening {
+  readonly witness: Witness;
+  /** Is told each revision that a database with content is brought to. */
+  readonly onRevision: (revision: Revision) => void;
+}
+
 /** Opens the database for writing and brings it to the newest schema. Never overwrites a file that it cannot read. */
-export function openForWriting(path: string, migrationsFolder: string, witness: Witness): Database {
+export function openForWriting(path: string, migrationsFolder: string, { witness, onRevision }: Opening): Database {
   const acknowledged = witness.read();
   if (acknowledged > 0 && !isThere(path)) throw witness.lost(path, 0, acknowledged);
   const db = open(path);
@@ -25,7 +37,7 @@ export function openForWriting(path: string, migrationsFolder: string, witness: 
     db.pragma("foreign_keys = on");
     // Checkpoints are made when nobody waits for a commit.
     db.pragma("wal_autocheckpoint = 0");
-    migrate(db, migrationsFolder);
+    migrate(db, migrationsFolder, pages === 0 ? () => {} : onRevision);
     return db;
   } catch (error) {
     db.close();
@@ -86,7 +98,7 @@ export function damageOf(db: Database): string | undefined {
 }
 
 /** Numbered files of SQL, each applied once, in one transaction. */
-function migrate(db: Database, folder: string): void {
+function migrate(db: Database, folder: string, onRevision: Opening["onRevision"]): void {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith(".sql"))
     .toSorted();
@@ -95,6 +107,7 @@ function migrate(db: Database, folder: string): void {
     throw new PdError("PD_DATABASE_NEWER", `Cannot open the database ${db.path}: its schema has revision ${applied}, this version knows ${files.length}`);
   }
   files.slice(applied).forEach((name, index) => {
+    onRevision({ next: applied + index + 1, newest: files.length });
     db.transaction(() => {
       db.exec(readFileSync(join(folder, name), "utf8"));
       db.pragma(`user_version = ${applied + index + 1}`);

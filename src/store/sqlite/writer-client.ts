@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import { PdError, isErrorCode, messageOf } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Identity } from "../../ports/subscription-store.ts";
+import type { Revision } from "./open.ts";
 import type { WriteError, WriteReply, WriteRequest, Writes } from "./writer.ts";
 
 export interface WriterSettings {
@@ -19,6 +20,8 @@ export interface WriterSettings {
   readonly signal: AbortSignal;
   /** Damage was found; from now on nothing is written. */
   readonly onDamage: (reason: string) => void;
+  /** An earlier version has made the database: it is being brought to this revision. */
+  readonly onRevision: (revision: Revision) => void;
 }
 
 interface Waiting {
@@ -40,12 +43,13 @@ export class WriterClient {
   #reason = "its thread has ended";
 
   /** Throws PD_DATABASE_UNUSABLE or PD_DATABASE_NEWER. */
-  static async start({ entry, path, migrations }: Pick<WriterSettings, "entry" | "path" | "migrations">): Promise<WriterClient> {
+  static async start({ entry, path, migrations, onRevision }: Pick<WriterSettings, "entry" | "path" | "migrations" | "onRevision">): Promise<WriterClient> {
     const worker = new Worker(entry, { workerData: { path, migrations } });
     await new Promise<void>((resolve, reject) => {
       worker.once("error", reject);
-      worker.once("message", (reply: WriteReply) => {
-        worker.off("error", reject);
+      worker.on("message", function read(reply: WriteReply) {
+        if (reply.revision !== undefined) return onRevision(reply.revision);
+        worker.off("error", reject).off("message", read);
         if (reply.error === undefined) resolve();
         else reject(errorOf(reply.error));
       });

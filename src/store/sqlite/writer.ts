@@ -13,7 +13,7 @@ import { type DeliveryWrites, deliveryWrites } from "./deliveries.ts";
 import { type EventWrites, eventWrites } from "./events.ts";
 import { type KeyWrites, keyWrites } from "./keys.ts";
 import type { Database, Statement } from "../../database/driver.ts";
-import { openForWriting } from "./open.ts";
+import { type Revision, openForWriting } from "./open.ts";
 import { Witness, witnessPath } from "./witness.ts";
 import { type PendingWrites, pendingWrites } from "./pending.ts";
 import { type PostponedWrites, postponedWrites } from "./postponed.ts";
@@ -60,6 +60,8 @@ export interface WriteReply {
   readonly id: number;
   readonly value?: unknown;
   readonly error?: WriteError;
+  /** It is not open yet: its schema is being brought to this. */
+  readonly revision?: Revision;
 }
 
 const MAX_BATCH = 256;
@@ -75,7 +77,10 @@ function serve(port: NonNullable<typeof parentPort>): void {
   const witness = new Witness(witnessPath(path));
   let writer: Writer;
   try {
-    writer = new Writer(openForWriting(path, migrations, witness), witness);
+    writer = new Writer(
+      openForWriting(path, migrations, { witness, onRevision: (revision) => port.postMessage({ id: 0, revision } satisfies WriteReply) }),
+      witness,
+    );
   } catch (error) {
     port.postMessage({ id: 0, error: errorText(error) } satisfies WriteReply);
     return;
