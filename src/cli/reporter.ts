@@ -181,7 +181,11 @@ function shown(message: string): string {
 }
 
 /** `12 ms, 3 events, 2 dropped (unique: …)`. */
-function runSummary({ event_count: events = 0, dropped: counts = {}, duration_ms: ms }: ObservationRecord): string {
+export function runSummary({
+  event_count: events = 0,
+  dropped: counts = {},
+  duration_ms: ms,
+}: Pick<ObservationRecord, "event_count" | "dropped" | "duration_ms">): string {
   const dropped = Object.entries(counts);
   const total = dropped.reduce((sum, [, count]) => sum + count, 0);
   const reasons = dropped.map(([reason, count]) => (dropped.length === 1 ? reason : `${reason}: ${count}`)).join(", ");

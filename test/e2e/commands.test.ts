@@ -363,6 +363,20 @@ describe("pd", () => {
     expect((await home.pd("events", "asks")).stdout).toBe('"me"\n');
   });
 
+  it("tells whoever looks at the server each run, and how to stop it", async () => {
+    const home = await PdHome.make();
+    const file = await home.file("seen.mjs", 'export default { name: "Seen", version: "1", run() { this.$emit(1); } };');
+    const terminal = home.spawn([], { shell: `exec script -qec "${process.execPath} ${PD} up" /dev/null; exit` });
+    const shown = collect(terminal, "stdout");
+    await eventually(async () => shown().includes("Stop it with Ctrl-C"));
+    await home.json("deploy", file);
+    await home.json("run", "seen");
+    await eventually(async () => /✔.* seen {2}\d+ ms, 1 event/.test(shown()));
+    terminal.stdin?.write("\u0003");
+    await once(terminal, "close");
+    expect(shown()).toContain("Stopping");
+  });
+
   it("gives a source the variables that it was given", async () => {
     const home = await PdHome.inProcess();
     const file = await home.file("env.mjs", 'export default { name: "Env", version: "1", run() { return [process.env.A, process.env.B]; } };');

@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import type { Settings } from "../../config.ts";
-import { startRuntime } from "../../runtime.ts";
+import { PdError } from "../../domain/errors.ts";
+import { type Runtime, startRuntime } from "../../runtime.ts";
 import { closeInheritedFiles } from "../../system/inherited-files.ts";
 import { streamLog } from "../../system/log.ts";
 import { type CliContext, findServer, settingsOf, startInBackground } from "../context.ts";
-import { fields, printJson, printLine, printNote } from "../reporter.ts";
+import { coloursFor, fields, printJson, printLine, printNote } from "../reporter.ts";
+import { RunLines } from "../run-lines.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 /** `pd up`: the server, in the foreground until it is told to stop, or detached. */
@@ -41,8 +43,25 @@ async function runServer(cli: CliContext, settings: Settings, { isShared }: { is
         ["Home", shown.home],
       ]),
     );
+  if (!cli.isJson && cli.stdout.isTTY === true) tellRuns(cli, runtime);
   if (!stop.signal.aborted) await once(stop.signal, "abort");
   printNote(cli, "Stopping: runs in flight may finish");
   await runtime[Symbol.asyncDispose]();
   return 0;
+}
+
+/** A person looks on: each run is a line. */
+function tellRuns(cli: CliContext, { engine }: Runtime): void {
+  printNote(cli, "Stop it with Ctrl-C; what it does is told below");
+  // What was deleted is told by its id.
+  const nameOf = (id: string): string => {
+    try {
+      return engine.findDeployed(id, "name").slug;
+    } catch (error) {
+      if (!(error instanceof PdError) || error.code !== "PD_SOURCE_NOT_FOUND") throw error;
+      return id;
+    }
+  };
+  const lines = new RunLines({ print: (line) => printLine(cli, line), colours: coloursFor(cli.stdout, cli) });
+  engine.feed.watchAll((id, observation) => observation.kind === "ended" && lines.add(nameOf(id), observation));
 }

@@ -31,6 +31,7 @@ export class EventFeed {
   readonly #store: EventStore;
   readonly #events: Subscriptions<Event> = new Map();
   readonly #observations: Subscriptions<Observation> = new Map();
+  #watcher: ((sourceId: DeployedId, observation: Observation) => void) | undefined;
 
   constructor(store: EventStore) {
     this.#store = store;
@@ -42,8 +43,14 @@ export class EventFeed {
   }
 
   observe(sourceId: DeployedId, observation: Observation): void {
+    this.#watcher?.(sourceId, observation);
     const readers = this.#observations.get(sourceId);
     if (readers !== undefined) for (const reader of readers) reader.add(observation);
+  }
+
+  /** Is told what any source does, as it happens; there is one. */
+  watchAll(watcher: (sourceId: DeployedId, observation: Observation) => void): void {
+    this.#watcher = watcher;
   }
 
   /** The source is gone: whoever reads it gets what is still waiting, and then the end. */

@@ -1,0 +1,61 @@
+import type { ChalkInstance } from "chalk";
+import { type Outcome, describeOutcome, isFailed } from "../domain/invocation.ts";
+import { clockTime, runSummary } from "./reporter.ts";
+
+/** Nobody reads more. */
+const MOST_A_SECOND = 20;
+
+/** A run that has ended. */
+interface SeenRun {
+  readonly id: string;
+  /** ms */
+  readonly at: number;
+  readonly durationMs: number;
+  readonly outcome: Outcome;
+  readonly eventCount: number;
+  readonly dropped: Readonly<Record<string, number>>;
+}
+
+interface RunLinesSettings {
+  readonly print: (line: string) => void;
+  readonly colours: ChalkInstance;
+}
+
+/** What a server does, a line a run, for whoever looks at it; of very many a few, and how many more there were. */
+export class RunLines {
+  readonly #settings: RunLinesSettings;
+  #second = 0;
+  #shown = 0;
+  #left = 0;
+
+  constructor(settings: RunLinesSettings) {
+    this.#settings = settings;
+  }
+
+  add(name: string, run: SeenRun): void {
+    this.#turnTo(Math.floor(run.at / 1000));
+    if (this.#shown >= MOST_A_SECOND) {
+      this.#left++;
+      return;
+    }
+    this.#shown++;
+    this.#settings.print(this.#lineOf(name, run));
+  }
+
+  #turnTo(second: number): void {
+    if (second === this.#second) return;
+    const { print, colours } = this.#settings;
+    if (this.#left > 0) print(colours.dim(`${" ".repeat(INDENT)}… and ${this.#left} more runs in that second`));
+    [this.#second, this.#shown, this.#left] = [second, 0, 0];
+  }
+
+  #lineOf(name: string, { id, at, outcome, eventCount, dropped, durationMs }: SeenRun): string {
+    const { colours } = this.#settings;
+    const facts = runSummary({ event_count: eventCount, dropped, duration_ms: durationMs });
+    const sign = isFailed(outcome) ? colours.red("✖") : colours.green("✔");
+    return `${colours.dim(clockTime(at))} ${sign} ${name}  ${isFailed(outcome) ? `${describeOutcome(outcome)}  ` : ""}${facts}${colours.dim(`  ${id}`)}`;
+  }
+}
+
+/** Width of the time. */
+const INDENT = 13;
