@@ -1,4 +1,5 @@
 import type { DedupeStrategy } from "./dedupe.ts";
+import { didYouMean } from "./did-you-mean.ts";
 import { isRecord } from "./json.ts";
 import type { PropDeclaration } from "./props/kinds.ts";
 import { readProps } from "./props/read-props.ts";
@@ -70,7 +71,9 @@ export function readDefinition(raw: unknown, code: string): ReadDefinition {
     ...(isText(raw["name"]) ? [] : [`name is ${describe(raw["name"])}; it wants a text`]),
     ...(isText(raw["version"]) ? [] : [`version is ${describe(raw["version"])}; it wants a text such as "0.0.1"`]),
     ...(raw["hasRun"] === true || isStandIn(type, props) ? [] : ["run is missing; it wants a method, called for each event"]),
-    ...(dedupe === "invalid" && type === "source" ? [`dedupe is ${describe(raw["dedupe"])}; it wants "unique", "greatest" or "last"`] : []),
+    ...(dedupe === "invalid" && type === "source"
+      ? [`dedupe is ${describe(raw["dedupe"])}; it wants "unique", "greatest" or "last"${didYouMean(String(raw["dedupe"]), STRATEGIES)}`]
+      : []),
     ...["name", "version", "key"].flatMap((member) => tooLong(member, raw[member])),
     ...propProblems.slice(0, MOST_PROBLEMS),
     ...(propProblems.length > MOST_PROBLEMS ? [`${propProblems.length - MOST_PROBLEMS} more props are wrong`] : []),
@@ -107,9 +110,11 @@ function isStandIn(type: string, props: readonly PropDeclaration[]): boolean {
   return type === "source" && props.some(({ kind }) => kind === "timer" || kind === "http");
 }
 
+const STRATEGIES: readonly DedupeStrategy[] = ["unique", "greatest", "last"];
+
 function readDedupe(raw: unknown): DedupeStrategy | undefined | "invalid" {
   if (raw === undefined || raw === null) return undefined;
-  return raw === "unique" || raw === "greatest" || raw === "last" ? raw : "invalid";
+  return STRATEGIES.find((strategy) => strategy === raw) ?? "invalid";
 }
 
 function isText(value: unknown): value is string {

@@ -1,4 +1,6 @@
 import { Cron } from "croner";
+import { cronProblem } from "./cron-problem.ts";
+import { didYouMean } from "./did-you-mean.ts";
 import { isRecord } from "./json.ts";
 
 /** What to do with instants that passed while the server was down or the last run still went on. */
@@ -38,7 +40,9 @@ function parseSchedule(value: Record<string, unknown>): Schedule | string {
   if (cron !== undefined && cron !== null && cron !== "") {
     const timezone = value["timezone"] ?? "UTC";
     if (typeof cron !== "string" || typeof timezone !== "string") return `cron and timezone want text, not ${JSON.stringify(cron)}`;
-    return isTimezone(timezone) ? checkCron(cron, timezone) : `timezone ${JSON.stringify(timezone)} is not known; it wants a name such as "Europe/Berlin"`;
+    return isTimezone(timezone)
+      ? checkCron(cron, timezone)
+      : `timezone ${JSON.stringify(timezone)} is not known${didYouMean(timezone, Intl.supportedValuesOf("timeZone"))}; it wants a name such as "Europe/Berlin"`;
   }
   const given = value["intervalSeconds"] ?? value["interval_seconds"];
   if (given === undefined || given === null) return HOURLY;
@@ -54,13 +58,10 @@ function parseCatchUp(value: unknown): CatchUp | undefined | false {
 }
 
 function checkCron(expression: string, timezone: string): Schedule | string {
-  try {
-    const next = new Cron(expression, { timezone, paused: true }).nextRun(new Date(0));
-    if (next === null) return `cron ${JSON.stringify(expression)} never fires`;
-    return { kind: "cron", expression, timezone };
-  } catch (error) {
-    return `cron ${JSON.stringify(expression)} is not valid: ${error instanceof Error ? error.message : String(error)}`;
-  }
+  const problem = cronProblem(expression);
+  if (problem !== undefined) return problem;
+  const next = new Cron(expression, { timezone, paused: true }).nextRun(new Date(0));
+  return next === null ? `cron ${JSON.stringify(expression)} never fires` : { kind: "cron", expression, timezone };
 }
 
 function isTimezone(name: string): boolean {

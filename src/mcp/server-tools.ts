@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { IN_WORDS, problemsOf } from "../api/problem-words.ts";
 import { json, jsonObject, word } from "../api/declare.ts";
 import type { Client } from "../client/client.ts";
 import { PdError } from "../domain/errors.ts";
@@ -28,9 +29,9 @@ function tool<Shape extends z.ZodRawShape>({ input, effect, run, ...words }: Dec
     isReadOnly: effect === "reads",
     isDestructive: effect === "destroys",
     async run(client, given) {
-      const checked = schema.safeParse(given);
+      const checked = schema.safeParse(given, IN_WORDS);
       if (checked.success) return { value: asJson(await run(client, checked.data)) };
-      const problems = checked.error.issues.map(({ path, message }) => `${path.join(".") || "arguments"}: ${message}`);
+      const problems = problemsOf(checked.error, "arguments").map(({ text }) => text);
       throw new PdError("PD_BAD_INPUT", `Cannot call ${words.name}: ${problems.join("; ")}`, { fix: "See the tool's input schema", details: { problems } });
     },
   };

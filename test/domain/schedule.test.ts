@@ -32,7 +32,7 @@ describe("a timer's value", () => {
 
   it.each([
     [{ intervalSeconds: 0 }, "intervalSeconds wants a number of at least 1, not 0"],
-    [{ cron: "61 * * * *" }, 'cron "61 * * * *" is not valid'],
+    [{ cron: "61 * * * *" }, '"61" is no minute'],
     [{ cron: "* * * * *", timezone: "Mars/Base" }, 'timezone "Mars/Base" is not known'],
     [{ intervalSeconds: 5, catchUp: "some" }, 'catchUp wants "latest", "skip" or "all", not "some"'],
     ["hourly", 'wants { intervalSeconds } or { cron, timezone? }, not "hourly"'],

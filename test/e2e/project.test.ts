@@ -164,9 +164,9 @@ describe("pd apply", () => {
   it.each([
     [
       "sources:\n  cities:\n    componnent: ./poller.mjs\n",
-      /line 3: sources\.cities\.component: wants a string[^]*line 3: sources\.cities: nothing is called "componnent" here/,
+      /line 3: sources\.cities\.component: is missing[^]*line 3: sources\.cities: nothing is called "componnent" \(did you mean component\?\) here/,
     ],
-    ["sources:\n  - cities\n", /line 2: sources: wants members/],
+    ["sources:\n  - cities\n", /line 2: sources: wants an object, not \["cities"\]/],
     ["sources:\n  Big Name: { component: x.mjs }\n", /line 2: sources\.Big Name: wants a slug/],
     ["sources: {\n", /line \d: /],
     ["sources:\n  cities: { component: ./nowhere.mjs }\n", /nowhere\.mjs: there is no such file/],

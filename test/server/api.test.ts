@@ -261,6 +261,15 @@ describe("the API", () => {
     expect([rest?.["id"], rest?.["name_slug"], rest?.["name"]]).toEqual([undefined, undefined, "t"]);
   });
 
+  it("tells which parameters it has not taken, and the nearest that it has", async () => {
+    const server = await TestServer.start();
+    const ignored = async (query: Record<string, string>) => (await call(server, "get", "/v1/users/me/sources", { query })).headers.get("pd-ignored");
+    expect(await ignored({ limit: "5", include: "id" })).toBeNull();
+    expect(await ignored({ limt: "5", "naïve\r\nx": "1" })).toBe("limt (did you mean limit?), na%C3%AFve%0D%0Ax");
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_none, n) => [`unheard_of_${n}`, "1"]));
+    expect(await ignored(many)).toMatch(/unheard_of_9, 20 more$/);
+  });
+
   it("pages its lists by cursors, forwards and backwards", async () => {
     const server = await TestServer.inMemory();
     const deployed: DeployedSource[] = [];

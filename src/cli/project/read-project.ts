@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Document, LineCounter, isNode, parseDocument } from "yaml";
 import type { z } from "zod";
+import { IN_WORDS, problemsOf } from "../../api/problem-words.ts";
 import { didYouMean } from "../../domain/did-you-mean.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../../domain/json.ts";
@@ -72,23 +73,12 @@ interface Origin {
 }
 
 function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, { path, lineOf }: Origin): z.output<Schema> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, IN_WORDS);
   if (result.success) return result.data;
   throw badFile(
     path,
-    result.error.issues.map(
-      (issue) => `line ${lineOf(issue.path)}: ${[...issue.path.map(String), ""].join(".").slice(0, -1) || "the file"}: ${problemOf(issue)}`,
-    ),
+    problemsOf(result.error, "the file").map(({ path: place, text }) => `line ${lineOf(place)}: ${text}`),
   );
-}
-
-/** The library's words for what is met most are not those of this program. */
-function problemOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === "unrecognized_keys") return `nothing is called ${issue.keys.map((key) => JSON.stringify(key)).join(", ")} here`;
-  if (issue.code === "invalid_type")
-    return `wants ${issue.expected === "record" || issue.expected === "object" ? "members" : issue.expected === "array" ? "a list" : `a ${issue.expected}`}`;
-  if (issue.code === "invalid_key") return issue.issues.map(({ message }) => message).join("; ");
-  return issue.message;
 }
 
 function badFile(path: string, problems: readonly string[]): PdError {

@@ -1,4 +1,5 @@
 import { type JsonValue, isJsonObject, isJsonValue, isRecord, parseJson } from "../json.ts";
+import { didYouMean } from "../did-you-mean.ts";
 import { STARS, textsIn } from "../secrets.ts";
 import { type CheckedProp, type Input, type PropFacts, type PropKind, type Reading, inputFacts, inputOf, textAsJson } from "./prop-kind.ts";
 
@@ -42,6 +43,9 @@ const REMOTE_TYPES: readonly string[] = [
   "$.discord.channel[]",
 ];
 
+/** Types of other kinds, for whoever has misspelt one. */
+const DOLLAR_TYPES: readonly string[] = ["$.interface.timer", "$.interface.http", "$.interface.apphook", "$.service.db", ...REMOTE_TYPES];
+
 /** What only the hosted platform can offer, and what does the same here. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "$.interface.email": "declare $.interface.http instead, and have your mail provider post incoming mail to its endpoint",
@@ -73,10 +77,9 @@ function read(name: string, { raw, warnings, problems }: Reading): UserProp {
   const isRemote = REMOTE_TYPES.includes(type);
   const base = type.endsWith("[]") ? type.slice(0, -2) : type;
   if (type.startsWith("$.") && !isRemote) {
-    const instead = ELSEWHERE[type] ?? "take the prop out, or give it one of the documented types";
-    problems.push(`prop ${name} is of the type ${JSON.stringify(type)}, which only the hosted platform offers: ${instead}`);
+    problems.push(`prop ${name} is of the type ${JSON.stringify(type)}, which ${whyNot(type)}`);
   } else if (!isScalar(base) && !isRemote) {
-    warnings.push(`prop ${name} has the type ${JSON.stringify(type)}, which is not known here; any JSON value is taken for it`);
+    warnings.push(`prop ${name} has the type ${JSON.stringify(type)}, which is not known here${didYouMean(base, SCALARS)}; any JSON value is taken for it`);
   }
   const options = readOptions(raw["options"]);
   return {
@@ -94,6 +97,17 @@ function read(name: string, { raw, warnings, problems }: Reading): UserProp {
     ...(raw["useQuery"] === true ? { useQuery: true } : {}),
     ...(raw["withLabel"] === true ? { withLabel: true } : {}),
   };
+}
+
+/** Why a type that begins like those of the platform cannot be had. */
+function whyNot(type: string): string {
+  const near = ELSEWHERE[type] === undefined ? didYouMean(lastPart(type), DOLLAR_TYPES.map(lastPart)) : "";
+  if (near !== "") return `is not known${near}`;
+  return `only the hosted platform offers: ${ELSEWHERE[type] ?? "take the prop out, or give it one of the documented types"}`;
+}
+
+function lastPart(type: string): string {
+  return type.split(".").at(-1) ?? "";
 }
 
 /** Choices, each a value, `{ label, value }` or `{ __lv: { label, value } }`; `undefined` when it is no list. */

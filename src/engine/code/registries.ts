@@ -1,6 +1,7 @@
 import type { ComponentRegistry } from "../../ports/component-registry.ts";
 import type { Log } from "../../ports/log.ts";
 import type { RegistryStore } from "../../ports/registry-store.ts";
+import { didYouMean } from "../../domain/did-you-mean.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey, isAppSlug, isKey, searchIndex } from "../../domain/registry.ts";
 
@@ -67,9 +68,10 @@ export class Registries {
     }
     if (failure !== undefined) throw failure;
     const names = registries.map(({ name }) => name).join(", ");
+    const known = (await this.index()).map((component) => component.key);
     throw new PdError(
       "PD_COMPONENT_NOT_FOUND",
-      `Cannot find component "${key}": no saved component has this id or key, nor has a registry (${names || "there is none"})`,
+      `Cannot find component "${key}": no saved component has this id or key, nor has a registry (${names || "there is none"})${didYouMean(key, known)}`,
       {
         fix: `pd registry search ${appOfKey(key)}`,
       },

@@ -1,3 +1,4 @@
+import { didYouMean } from "../../domain/did-you-mean.ts";
 import { PdError } from "../../domain/errors.ts";
 import { isSavedId } from "../../domain/ids.ts";
 import { type IndexedComponent, searchIndex } from "../../domain/registry.ts";
@@ -30,8 +31,9 @@ export class Components {
   /** By id or key. Throws PD_COMPONENT_NOT_FOUND. */
   async find(idOrKey: string): Promise<SavedComponent> {
     const found = await (isSavedId(idOrKey) ? this.#ports.store.getComponent(idOrKey) : this.ofKey(idOrKey));
-    if (found === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot use component "${idOrKey}": none has this id or key`);
-    return found;
+    if (found !== undefined) return found;
+    const keys = (await this.list()).flatMap(({ definition: { key } }) => key ?? []);
+    throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot use component "${idOrKey}": none has this id or key${didYouMean(idOrKey, keys)}`);
   }
 
   /** The newest that is saved here under this key. */

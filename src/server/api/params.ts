@@ -1,6 +1,7 @@
 /** Where requests become values: query and body are unknown here, and known beyond. */
 import type { Context } from "hono";
 import type { z } from "zod";
+import { IN_WORDS, problemsOf } from "../../api/problem-words.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { seqOfEventId } from "../../domain/ids.ts";
 import { type JsonObject, isJsonObject } from "../../domain/json.ts";
@@ -16,9 +17,9 @@ export async function readGiven(context: Context): Promise<JsonObject> {
 
 /** Parameters as the schema has them; unknown ones are ignored. Throws PD_BAD_INPUT with every problem. */
 export function checkParams<Schema extends z.ZodType>(schema: Schema, given: JsonObject): z.output<Schema> {
-  const result = schema.safeParse(given);
+  const result = schema.safeParse(given, IN_WORDS);
   if (result.success) return result.data;
-  const problems = result.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+  const problems = problemsOf(result.error, "the parameters").map(({ text }) => text);
   throw new PdError("PD_BAD_INPUT", `Cannot read the parameters: ${problems.join("; ")}`, { details: { problems } });
 }
 

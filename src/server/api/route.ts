@@ -3,11 +3,17 @@ import type { Context } from "hono";
 import { z } from "zod";
 import type { CallAddress } from "../../api/calls.ts";
 import type { Call, pageParams } from "../../api/declare.ts";
+import { didYouMean } from "../../domain/did-you-mean.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { Tracked } from "../../ports/progress.ts";
 import { checkParams, readGiven } from "./params.ts";
 import { progressOf } from "./progress.ts";
 import { type Caller, callerOf, checkRights } from "./rights.ts";
+
+/** Names that a header tells, and how much of each. */
+const MOST_TOLD = 10;
+const MOST_NAME = 60;
 
 type AnyCall = Call<CallAddress, z.ZodObject, z.ZodType | undefined>;
 /** Names of the parts of a path that vary. */
@@ -55,15 +61,24 @@ export function route<Called extends AnyCall>(call: Called, run: (given: Given<C
         progress: progressOf(context),
         part: (name) => context.req.param(name) ?? "",
       });
+      const ignored = ignoredNames(given, call.params);
+      if (ignored !== "") context.header("pd-ignored", ignored);
       if (body === undefined) return context.body(null, status);
       const { include, exclude } = checkParams(selection, given);
       const isSelected = include !== undefined || exclude !== undefined;
-      return new Response(JSON.stringify(isSelected ? selected(body, { include, exclude }) : body), {
-        status,
-        headers: { "content-type": "application/json" },
-      });
+      return context.body(JSON.stringify(isSelected ? selected(body, { include, exclude }) : body), status, { "content-type": "application/json" });
     },
   };
+}
+
+/** Parameters that the call has not, as a header can tell them: `limt (did you mean limit?)`. */
+function ignoredNames(given: JsonObject, params: z.ZodObject): string {
+  const known = [...Object.keys(params.shape), ...Object.keys(selection.shape)];
+  const unknown = Object.keys(given).filter((name) => !known.includes(name));
+  const shown = unknown
+    .slice(0, MOST_TOLD)
+    .map((name) => `${encodeURIComponent(name.slice(0, MOST_NAME).toWellFormed())}${didYouMean(name.slice(0, MOST_NAME), known)}`);
+  return [...shown, ...(unknown.length > MOST_TOLD ? [`${unknown.length - MOST_TOLD} more`] : [])].join(", ");
 }
 
 /** Leaves in each record what `include` names, or what `exclude` does not. */

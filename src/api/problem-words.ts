@@ -1,0 +1,102 @@
+import type { z } from "zod";
+import { didYouMean } from "../domain/did-you-mean.ts";
+
+type Issue = Parameters<z.core.$ZodErrorMap>[0];
+
+/** What stands under such names is not repeated. */
+const SECRET = /credential|secret|token|password|key|env|props|header|code|files|state/i;
+/** Longer values are cut where they are quoted. */
+const MOST_QUOTED = 80;
+
+/** What a value wants, in words, where its schema says nothing of its own. */
+function wantedWords(issue: Issue): string {
+  if (issue.code === "unrecognized_keys") return unknownMembers(issue.keys, knownMembers(issue));
+  if (issue.code === "invalid_key") return issue.issues.map(({ message }) => message).join("; ");
+  if (issue.input === undefined && issue.code !== "custom") return "is missing";
+  return wanted(issue);
+}
+
+/** With this a schema is asked to parse what people have written. */
+export const IN_WORDS = { error: wantedWords, reportInput: true } as const;
+
+export interface Problem {
+  readonly path: readonly PropertyKey[];
+  /** `component_imports[0].code: is missing` */
+  readonly text: string;
+}
+
+/** Of what was parsed `IN_WORDS`. `whole`: what the whole is called, where the problem is of no member. */
+export function problemsOf({ issues }: z.ZodError, whole: string): Problem[] {
+  return issues.map((issue) => ({ path: issue.path, text: `${placeOf(issue.path) || whole}: ${issue.message}${givenWords(issue)}` }));
+}
+
+/** `, not 5`, of what may be shown. */
+function givenWords({ code, message, path, input }: z.core.$ZodIssue): string {
+  const isTold = input === undefined || code === "unrecognized_keys" || code === "invalid_key" || message.includes(", not ");
+  if (isTold || path.some((part) => SECRET.test(String(part)))) return "";
+  const text = JSON.stringify(input) ?? String(input);
+  return `, not ${text.length <= MOST_QUOTED ? text : `${text.slice(0, MOST_QUOTED)}…`}`;
+}
+
+/** As its writer would write it: `steps[0].name`. */
+function placeOf(path: readonly PropertyKey[]): string {
+  return path.map((part, index) => (typeof part === "number" ? `[${part}]` : `${index === 0 ? "" : "."}${String(part)}`)).join("");
+}
+
+function wanted(issue: Issue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return `wants ${typeWords(issue.expected)}`;
+    case "invalid_value":
+      return `wants ${oneOf(issue.values)}`;
+    case "too_small":
+      return issue.origin === "string" ? `wants at least ${issue.minimum} characters` : `wants ${sizeWords("at least", issue.minimum, issue.origin)}`;
+    case "too_big":
+      return issue.origin === "string" ? `wants at most ${issue.maximum} characters` : `wants ${sizeWords("at most", issue.maximum, issue.origin)}`;
+    case "invalid_union":
+      return unionWords(issue.errors);
+    case "not_multiple_of":
+      return "wants a whole number";
+    default:
+      return "wants something else";
+  }
+}
+
+function typeWords(expected: string): string {
+  const words: Readonly<Record<string, string>> = {
+    string: "a text",
+    number: "a number",
+    int: "a whole number",
+    boolean: "true or false",
+    array: "a list",
+    object: "an object",
+    record: "an object",
+    null: "null",
+  };
+  return words[expected] ?? `a value of type ${expected}`;
+}
+
+function sizeWords(bound: string, size: number | bigint, origin: string): string {
+  return origin === "array" || origin === "set" ? `${bound} ${size} entries` : `${bound} ${size}`;
+}
+
+function oneOf(values: readonly unknown[]): string {
+  const shown = values.map((value) => JSON.stringify(value));
+  return shown.length === 1 ? String(shown[0]) : `one of ${shown.join(", ")}`;
+}
+
+/** All that would have done. */
+function unionWords(errors: readonly (readonly z.core.$ZodIssue[])[]): string {
+  const words = errors.flatMap(([first]) => (first === undefined ? [] : [first.message.replace(/^wants /, "")]));
+  return `wants ${[...new Set(words)].join(", or ")}`;
+}
+
+function unknownMembers(names: readonly string[], known: readonly string[]): string {
+  return `nothing is called ${names.map((name) => `${JSON.stringify(name)}${didYouMean(name, known)}`).join(", ")} here`;
+}
+
+/** Names that the schema has where it met others. */
+function knownMembers({ inst }: Issue): readonly string[] {
+  const definition: object | undefined = inst?._zod.def;
+  return definition !== undefined && "shape" in definition && typeof definition.shape === "object" ? Object.keys(definition.shape ?? {}) : [];
+}

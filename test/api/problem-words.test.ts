@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { api } from "../../src/api/api.ts";
+import { IN_WORDS, problemsOf } from "../../src/api/problem-words.ts";
+
+function wordsFor(schema: z.ZodType, given: unknown): string[] {
+  const result = schema.safeParse(given, IN_WORDS);
+  return result.success ? [] : problemsOf(result.error, "the parameters").map(({ text }) => text);
+}
+
+describe("a parameter that cannot be used is told", () => {
+  it.each([
+    ["a type", z.object({ url: z.string() }), { url: 7 }, ["url: wants a text, not 7"]],
+    ["what is missing", z.object({ url: z.string() }), {}, ["url: is missing"]],
+    ["a place in a list", z.object({ steps: z.array(z.object({ name: z.string() })) }), { steps: [{ name: 1 }] }, ["steps[0].name: wants a text, not 1"]],
+    ["a choice", z.object({ mode: z.enum(["a", "b"]) }), { mode: "c" }, ['mode: wants one of "a", "b", not "c"']],
+    ["a bound", z.object({ limit: z.number().min(1) }), { limit: 0 }, ["limit: wants at least 1, not 0"]],
+    ["a length", z.object({ name: z.string().min(1) }), { name: "" }, ['name: wants at least 1 characters, not ""']],
+    ["alternatives", z.object({ on: z.union([z.boolean(), z.enum(["yes"])]) }), { on: 3 }, ['on: wants true or false, or "yes", not 3']],
+    [
+      "a member with another name",
+      z.strictObject({ color: z.string() }),
+      { color: "", colour: "" },
+      ['the parameters: nothing is called "colour" (did you mean color?) here'],
+    ],
+    ["words of the schema", z.object({ n: z.int("wants a whole number") }), { n: 0.5 }, ["n: wants a whole number, not 0.5"]],
+    ["no object at all", z.object({}), [], ["the parameters: wants an object, not []"]],
+    ["a value that is long", z.object({ n: z.number() }), { n: "x".repeat(500) }, [`n: wants a number, not "${"x".repeat(79)}…`]],
+  ])("by its name, what it wants and what it was: %s", (_title, schema, given, words) => {
+    expect(wordsFor(schema, given)).toEqual(words);
+  });
+
+  it("without what may be a secret", () => {
+    const schema = z.object({ credentials: z.object({}), env: z.record(z.string(), z.string()), api_key: z.int() });
+    const words = wordsFor(schema, { credentials: "hush", env: { A: 1234 }, api_key: "hush" }).join("\n");
+    expect(words).toBe("credentials: wants an object\nenv.A: wants a text\napi_key: wants a number");
+  });
+
+  it("in words of this program, whatever is given to whichever call", () => {
+    const odd = [null, 5, "x", [], {}, true, -1, "", [null], { a: 1 }];
+    for (const group of Object.values(api))
+      for (const call of Object.values(group))
+        for (const value of odd) {
+          const given = Object.fromEntries(Object.keys(call.params.shape).map((name) => [name, value]));
+          expect(wordsFor(call.params, given).join("\n")).not.toMatch(/Invalid|expected|received|Too (small|big)/);
+        }
+  });
+});

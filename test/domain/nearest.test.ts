@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { readDefinition } from "../../src/domain/component.ts";
+import { parseTimer } from "../../src/domain/schedule.ts";
+
+const problemsOf = (raw: object): readonly string[] => {
+  const read = readDefinition({ name: "A", version: "1", hasRun: true, ...raw }, "");
+  return read.kind === "valid" ? read.definition.warnings : read.problems;
+};
+
+describe("what is misspelt is answered with what may be meant", () => {
+  it.each([
+    ["*/5 * * *", 'cron "*/5 * * *" has 4 parts (did you mean "*/5 * * * *"?); it wants five: minute, hour, day of the month, month, weekday'],
+    ["@dayly", 'cron "@dayly" is no schedule that is known (did you mean @daily?)'],
+    ["0 9 * * MOO", 'cron "0 9 * * MOO": "MOO" is no weekday (did you mean MON?); that wants 0 to 7, or SUN to SAT'],
+    ["0 9 * JAM *", '"JAM" is no month (did you mean JAN?)'],
+    ["60 * * * *", '"60" is no minute; that wants 0 to 59'],
+    ["0 0 25 * * *", '"25" is no hour; that wants 0 to 23'],
+    ["*/0 * * * *", '"*/0" is no minute'],
+    ["every day", 'cron "every day" has 2 parts'],
+  ])("in the cron %s", (cron, words) => {
+    expect(parseTimer({ cron })).toContain(words);
+  });
+
+  it("in crons that are right says nothing", () => {
+    for (const cron of ["*/5 * * * *", "0 9 * * MON-FRI", "@daily", "0 0 9 * * 1", "0 0 L * *"])
+      expect(parseTimer({ cron })).toMatchObject({ schedule: { kind: "cron", expression: cron } });
+  });
+
+  it("in a timezone", () => {
+    expect(parseTimer({ cron: "@daily", timezone: "Europe/Berln" })).toContain("is not known (did you mean Europe/Berlin?)");
+  });
+
+  it("in dedupe, and in types of props", () => {
+    expect(problemsOf({ dedupe: "uniqe" })).toContain('dedupe is "uniqe"; it wants "unique", "greatest" or "last" (did you mean unique?)');
+    const warned = problemsOf({ props: { size: { type: "integr" }, list: { type: "strng[]" } } });
+    expect(warned.join()).toMatch(
+      /"integr", which is not known here \(did you mean integer\?\)[^]*"strng\[\]", which is not known here \(did you mean string\?\)/,
+    );
+    expect(problemsOf({ props: { db: { type: "$.service.dbs" } } })).toContain('prop db is of the type "$.service.dbs", which is not known (did you mean db?)');
+  });
+});
