@@ -61,7 +61,7 @@ function watching(cli: CliContext, label: string): NonNullable<ConnectionOptions
 }
 
 /** What the server on this home says of itself; it may have ended without a word. */
-async function locateServer(home: string): Promise<ServerAddress | undefined> {
+export async function locateServer(home: string): Promise<ServerAddress | undefined> {
   const record = await readServerRecord(home);
   if (record === undefined) return undefined;
   const key = ((await readIfThere(join(home, "api-key"))) ?? "").trim();

@@ -62,6 +62,12 @@ export async function findProfile(name: string | undefined, environment: Environ
   return found;
 }
 
+/** Those that somebody has logged in to. */
+export async function profileNames(environment: Environment): Promise<readonly string[]> {
+  const sections = Object.entries(await readConfig(environment)).filter(([, section]) => isRecord(section) && "api_key" in section);
+  return [...sections.map(([name]) => name), LOCAL];
+}
+
 /** Throws PD_BAD_INPUT for what is no address. */
 export function plainUrl(url: string): string {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))

@@ -24,6 +24,8 @@ export interface ConnectionOptions {
   readonly watch?: (call: Promise<JsonValue | undefined>, askStep: AskStep) => Promise<JsonValue | undefined>;
   /** Where the server is by now: one that was started again may listen elsewhere. */
   readonly locate?: () => Promise<ServerAddress | undefined>;
+  /** Nobody waits for anything any more. */
+  readonly signal?: AbortSignal;
 }
 
 const ALIVE_TIMEOUT_MS = 3000;
@@ -111,7 +113,8 @@ export class Connection {
     const { baseUrl, key } = this.#server;
     const tracking = progressId === undefined ? {} : { "pd-progress": progressId };
     const headers = { ...more.headers, ...tracking, authorization: `Bearer ${key}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
-    return sendRequest(baseUrl + path, { ...more, method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    const { signal = this.#options.signal ?? null } = more;
+    return sendRequest(baseUrl + path, { ...more, signal, method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   }
 
   async #locate(): Promise<ServerAddress> {

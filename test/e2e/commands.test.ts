@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile, stat, utimes, writeFile } from "node:fs/promises";
@@ -7,11 +6,9 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { componentPath } from "../support/components.ts";
 import { Gate } from "../support/gate.ts";
-import { PdHome, type Server, collect, killHard, untilOutput } from "../support/pd.ts";
+import { PD, PdHome, type Server, collect, killHard, untilOutput } from "../support/pd.ts";
 import { eventually } from "../support/runtime.ts";
 import { startHttpServer } from "../support/http-server.ts";
-
-const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
 
 describe("pd", () => {
   it("shows its version and its help, and tells wrong usage with exit code 2", async () => {
@@ -398,22 +395,6 @@ describe("pd", () => {
     expect(await home.json("init", "app", "my app")).toEqual({ path: "my-app/my-app.app.mjs" });
     expect(await readFile(join(home.folder, "my-app", "my-app.app.mjs"), "utf8")).toContain('app: "my_app"');
     expect(await home.pd("init", "action", "greet")).toMatchObject({ code: 2, stderr: expect.stringContaining("Cannot write greet/greet.mjs: it exists") });
-  });
-
-  it("completes in three shells", async () => {
-    const home = await PdHome.inProcess();
-    const complete = async (...words: string[]): Promise<string> => {
-      const script = `${(await home.pd("completion", "bash")).stdout}\nCOMP_WORDS=(pd ${words.map((text) => `'${text}'`).join(" ")}); COMP_CWORD=${words.length}; _pd; echo "\${COMPREPLY[@]}"`;
-      return execFileSync("bash", ["-c", script], { cwd: home.folder, encoding: "utf8" }).trim();
-    };
-    await home.file("mine.ts", "");
-    expect(await complete("de")).toBe("dev deploy delete describe deliveries");
-    expect(await complete("deploy", "--prop")).toBe("--prop --props");
-    expect(await complete("deploy", "mi")).toBe("mine.ts");
-    expect(await complete("list", "")).toBe("sources components streams");
-    expect((await home.pd("completion", "zsh")).stdout).toContain("bashcompinit");
-    expect((await home.pd("completion", "fish")).stdout).toContain("complete -c pd -n __fish_use_subcommand -a deploy");
-    expect((await home.pd("completion", "tcsh")).code).toBe(2);
   });
 
   it("deletes with --force what its hook would keep", async () => {

@@ -4,10 +4,9 @@ import { chmod, readFile, rename, writeFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
-import { PdHome, collect, killHard } from "../support/pd.ts";
+import { PD, PdHome, collect, killHard } from "../support/pd.ts";
 import { eventually } from "../support/runtime.ts";
 
-const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
 const version = (text: string, props = ""): string => `import { end } from "./lib.ts";
 export default {
   name: "Dev source",

@@ -5,11 +5,9 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { Gate } from "../support/gate.ts";
 import { HOSTED_KEY, startHosted } from "../support/hosted.ts";
-import { PdHome, type Server, collect, killHard } from "../support/pd.ts";
+import { PD, PdHome, type Server, collect, killHard } from "../support/pd.ts";
 import { Receiver } from "../support/receiver.ts";
 import { eventually } from "../support/runtime.ts";
-
-const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
 
 const code = (version: string, more = ""): string => `export default {
   name: "Counter",

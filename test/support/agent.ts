@@ -1,11 +1,9 @@
-import { join } from "node:path";
+import { PD } from "./pd.ts";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { onTestFinished } from "vitest";
 import { type JsonObject, isJsonObject } from "../../src/domain/json.ts";
-
-const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
 
 export interface Called {
   readonly isError: boolean;

@@ -10,7 +10,7 @@ import { ApiClient } from "./api.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { temporaryFolder } from "./home.ts";
 
-const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
+export const PD = join(import.meta.dirname, "..", "..", "bin", "pd.cjs");
 
 interface SpawnOptions {
   /** Runs before pd in the same shell. */

@@ -1,71 +1,60 @@
-import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { PdError } from "../../domain/errors.ts";
 import type { CliContext } from "../context.ts";
 import { printLine } from "../reporter.ts";
 
-/** `pd completion bash|zsh|fish`: a script for the shell, made from the commands themselves. */
-export function completion(cli: CliContext, shell: string, program: CommandUnknownOpts): Promise<number> {
-  const commands = program.commands.map((command) => ({
-    name: command.name(),
-    about: command.description(),
-    flags: command.options.flatMap((option) => (option.long === undefined || option.long === null ? [] : [option.long])),
-  }));
-  const scripts: Readonly<Record<string, () => string>> = {
-    bash: () => bash(commands),
-    zsh: () => `autoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`,
-    fish: () => fish(commands),
-  };
-  const script = scripts[shell];
+/** `pd completion bash|zsh|fish`: a script for the shell, which asks `pd complete` at each press of Tab. */
+export function completion(cli: CliContext, shell: string): Promise<number> {
+  const script = SCRIPTS[shell];
   if (script === undefined)
     throw new PdError("PD_BAD_INPUT", `Cannot complete for ${JSON.stringify(shell)}: there are bash, zsh and fish`, { fix: "pd completion bash" });
-  printLine(cli, script());
+  printLine(cli, script);
   return Promise.resolve(0);
 }
 
-/** First words that are one of a few. */
-const CHOICES: Readonly<Record<string, string>> = {
-  list: "sources components streams",
-  db: "get set list delete",
-  init: "source action app",
-  webhooks: "list show create update delete test rotate",
-  subscriptions: "list create delete",
-  keys: "list create revoke",
-  completion: "bash zsh fish",
-};
-
-interface CommandWords {
-  readonly name: string;
-  readonly about: string;
-  readonly flags: readonly string[];
-}
-
-function bash(commands: readonly CommandWords[]): string {
-  const names = commands.map(({ name }) => name).join(" ");
-  const flags = commands.map((command) => `    ${command.name}) words="${command.flags.join(" ")}" ;;`).join("\n");
-  const choices = Object.entries({ ...CHOICES, help: names }).map(([name, words]) => `    ${name}) words="${words}" ;;`);
-  return `_pd() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" words=""
-  if [ "$COMP_CWORD" -eq 1 ]; then words="${names} help"
-  elif [ "\${current:0:1}" = "-" ]; then
-    case "\${COMP_WORDS[1]}" in
-${flags}
-    esac
-  elif [ "$COMP_CWORD" -eq 2 ]; then
-    case "\${COMP_WORDS[1]}" in
-${choices.join("\n")}
-    esac
+/** bash cuts words at = and :, and puts what is chosen in the place of the last piece alone; the whole line tells the words. */
+const BASH = `_pd() {
+  local line current piece files="" value
+  COMPREPLY=()
+  line="\${COMP_LINE:0:$COMP_POINT}"
+  local -a words
+  read -r -a words <<< "$line"
+  [ "\${line: -1}" = " " ] && words+=("")
+  current="\${words[\${#words[@]}-1]}"
+  piece="\${current##*[=:]}"
+  while IFS=$'\\t' read -r value _; do
+    if [ "$value" = ":files" ]; then files=yes; else COMPREPLY+=("\${value#"\${current%"$piece"}"}"); fi
+  done < <(pd complete -- "\${words[@]:1}" 2>/dev/null)
+  if [ -n "$files" ]; then
+    compopt -o filenames 2>/dev/null
+    while IFS= read -r value; do COMPREPLY+=("$value"); done < <(compgen -f -- "$piece")
   fi
-  COMPREPLY=( $(compgen -W "$words" -- "$current") )
-  if [ "\${#COMPREPLY[@]}" -eq 0 ] && [ "\${current:0:1}" != "-" ]; then COMPREPLY=( $(compgen -f -- "$current") ); fi
+  case "\${COMPREPLY[0]}" in *=) compopt -o nospace 2>/dev/null ;; esac
 }
-complete -o filenames -F _pd pd`;
-}
+complete -F _pd pd`;
 
-function fish(commands: readonly CommandWords[]): string {
-  const choices = Object.entries(CHOICES).map(([name, words]) => `complete -c pd -n '__fish_seen_subcommand_from ${name}' -a '${words}'`);
-  const words = commands.flatMap(({ name, about, flags }) => [
-    `complete -c pd -n __fish_use_subcommand -a ${name} -d '${about.replaceAll("'", "")}'`,
-    ...flags.map((flag) => `complete -c pd -n '__fish_seen_subcommand_from ${name}' -l ${flag.slice(2)}`),
-  ]);
-  return [...words, ...choices].join("\n");
+const ZSH = `#compdef pd
+_pd() {
+  local line files=""
+  local -a found
+  while IFS= read -r line; do
+    if [[ $line == ":files" ]]; then files=yes
+    else found+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}"); fi
+  done < <(pd complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  (( \${#found} )) && _describe 'pd' found -S ''
+  [[ -n $files ]] && _files
 }
+if [[ $funcstack[1] == _pd ]]; then _pd "$@"; else compdef _pd pd; fi`;
+
+const FISH = `function __pd_complete
+  set -l words (commandline -opc) (commandline -ct)
+  for line in (pd complete -- $words[2..] 2>/dev/null)
+    if test "$line" = ":files"
+      __fish_complete_path (commandline -ct)
+    else
+      echo $line
+    end
+  end
+end
+complete -c pd -f -a '(__pd_complete)'`;
+
+const SCRIPTS: Readonly<Record<string, string>> = { bash: BASH, zsh: ZSH, fish: FISH };

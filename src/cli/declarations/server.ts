@@ -43,5 +43,10 @@ export function serverCommands(program: Command, run: Run): void {
   program
     .command("completion <shell>")
     .description("Print a completion script for bash, zsh or fish")
-    .action((shell, _flags, command) => run(command, async (cli) => (await import("../commands/completion.ts")).completion(cli, shell, program)));
+    .action((shell, _flags, command) => run(command, async (cli) => (await import("../commands/completion.ts")).completion(cli, shell)));
+  // What the scripts of the shells ask.
+  program
+    .command("complete [words...]", { hidden: true })
+    .description("Tell what the last word may become")
+    .action((words, _flags, command) => run(command, async (cli) => (await import("../commands/complete.ts")).completeWords(cli, words, program)));
 }

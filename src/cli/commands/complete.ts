@@ -1,0 +1,37 @@
+import type { CommandUnknownOpts } from "@commander-js/extra-typings";
+import { createClient } from "../../client/client.ts";
+import { Connection } from "../../client/connection.ts";
+import { complete } from "../completion/candidates.ts";
+import { placeIn } from "../completion/place.ts";
+import { type CliContext, locateServer, settingsOf } from "../context.ts";
+import { findProfile, profileNames } from "../profiles.ts";
+
+/** A longer wait is worse than no suggestion. */
+const PATIENCE_MS = 1500;
+const MOST_ABOUT = 80;
+
+/**
+ * `pd complete -- <words…>`, for the scripts of `pd completion`: what the last word may become, a line each, with a tab
+ * before what it is; a line of `:files` when it may be a file as well. It starts no server.
+ */
+export async function completeWords(cli: CliContext, words: readonly string[], program: CommandUnknownOpts): Promise<number> {
+  const place = placeIn(program, words);
+  const named = place.values.get("--profile") ?? cli.profile;
+  const home = place.values.get("--home");
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const client = async () => {
+    const settings = await settingsOf(home === undefined ? cli : { ...cli, flags: { ...cli.flags, home } });
+    const server = (await findProfile(named, cli.environment)) ?? (await locateServer(settings.home));
+    return server === undefined ? undefined : createClient(new Connection(server, { signal }));
+  };
+  const { candidates, mayBeFile } = await complete({ place, client, profiles: () => profileNames(cli.environment) });
+  const fitting = candidates.filter(({ value }) => value.startsWith(place.current));
+  const lines = fitting.map(({ value, about = "" }) => `${value}\t${oneLine(about)}`);
+  cli.stdout.write([...lines, ...(mayBeFile ? [":files"] : [])].map((line) => `${line}\n`).join(""));
+  return 0;
+}
+
+function oneLine(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- names come from others, and the line goes to a shell
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, " ").slice(0, MOST_ABOUT);
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { PdHome } from "../support/pd.ts";
+
+const CODE = `export default { name: "Orders", version: "1", dedupe: "unique",
+  props: {
+    db: "$.service.db", crm: { type: "app", app: "crm" },
+    size: { type: "string", label: "Size", options: ["small", "large"] }, loud: { type: "boolean", optional: true },
+  },
+  run(event) { this.db.set("cursor", 1); this.$emit(event, { id: 1, summary: "First\\norder" }); } };`;
+
+/** A home with one of everything, and what is offered behind some words. */
+async function filled() {
+  const home = await PdHome.inProcess();
+  await home.up();
+  const path = await home.file("orders.mjs", CODE);
+  await home.pd("accounts", "connect", "crm", "--name", "main", "--field", "api_key=k");
+  await home.json("deploy", path, "--prop", "crm=main", "--prop", "size=small");
+  const run = await home.json("run", "orders");
+  await home.pd("stores", "create", "shared");
+  await home.pd("stores", "set", "shared", "color", "1");
+  const offered = async (...words: string[]): Promise<string[]> => {
+    const { stdout } = await home.pd("complete", "--", ...words);
+    return stdout.split("\n").filter((line) => line !== "");
+  };
+  return { home, offered, run };
+}
+
+const values = (lines: readonly string[]): string[] => lines.map((line) => line.split("\t")[0] ?? "");
+
+describe("whoever presses Tab", () => {
+  it("is offered commands, flags and their own words, with what they are", async () => {
+    const home = await PdHome.inProcess();
+    const offered = async (...words: string[]) => (await home.pd("complete", "--", ...words)).stdout.trimEnd().split("\n");
+    expect(values(await offered("de"))).toEqual(["dev", "deploy", "delete", "describe", "deliveries"]);
+    expect(await offered("deplo")).toEqual([expect.stringMatching(/^deploy\t\S/)]);
+    expect(values(await offered("deploy", "--prop"))).toEqual(["--prop", "--props"]);
+    expect(values(await offered("accounts", "re"))).toEqual(["reconnect", "rename"]);
+    expect(values(await offered("list", ""))).toEqual(["sources", "workflows", "components", "streams"]);
+    expect(values(await offered("completion", "z"))).toEqual(["zsh"]);
+    expect(values(await offered("deploy", "--ho"))).toEqual(["--home"]);
+    expect(await offered("backup", "")).toEqual([":files"]);
+    expect(await offered("deploy", "--props", "")).toEqual([":files"]);
+    expect(await offered("complet")).toEqual([expect.stringMatching(/^completion\t/)]);
+  });
+
+  it("is offered what there is on the server: sources, events, invocations, keys, stores, accounts", async () => {
+    const { offered, run } = await filled();
+    expect(await offered("events", "or")).toEqual(["orders\tOrders"]);
+    expect(await offered("dev", "--dc", "")).toEqual(["orders\tOrders"]);
+    expect(values(await offered("deploy", "or"))).toEqual(["orders", ":files"]);
+    expect(await offered("emit", "orders", "")).toEqual([expect.stringMatching(/^\d+-\d+\tFirst order$/)]);
+    expect(values(await offered("replay", "orders", ""))).toContain(String(run["id"]));
+    expect(values(await offered("db", "get", "orders", "c"))).toEqual(["cursor"]);
+    expect(values(await offered("stores", "get", "s"))).toEqual(["shared"]);
+    expect(values(await offered("stores", "get", "shared", ""))).toEqual(["color"]);
+    expect(await offered("accounts", "test", "")).toEqual(["main\tcrm"]);
+    expect(values(await offered("export", "orders", ""))).toEqual(["orders"]);
+  });
+
+  it("is offered props of a source or a file, and what they may be", async () => {
+    const { offered } = await filled();
+    expect(await offered("update", "orders", "--prop", "")).toEqual([expect.stringMatching(/^crm=/), "size=\tSize", "loud=\t"]);
+    expect(values(await offered("deploy", "orders.mjs", "--prop", "si"))).toEqual(["size="]);
+    expect(values(await offered("deploy", "orders.mjs", "--prop", "size="))).toEqual(["size=small", "size=large"]);
+    expect(values(await offered("update", "orders", "--name", "--prop", "--prop", "loud=t"))).toEqual(["loud=true"]);
+    expect(values(await offered("update", "orders", "--prop", "crm="))).toEqual(["crm=main"]);
+    expect(values(await offered("options", "orders", "l"))).toEqual(["loud"]);
+  });
+
+  it("is offered nothing, without a word, where nothing is known, and no server is started", async () => {
+    const home = await PdHome.inProcess();
+    for (const words of [["events", ""], ["emit", "none", ""], ["deploy", "none.mjs", "--prop", ""], ["nonsense", ""], ["deploy", "--nonsense", ""], []]) {
+      const { code, stderr } = await home.pd("complete", "--", ...words);
+      expect([words, code, stderr]).toEqual([words, 0, ""]);
+    }
+    expect((await home.pd("status")).code).not.toBe(0);
+  });
+});
