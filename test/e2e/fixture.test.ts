@@ -11,7 +11,7 @@ const ORDERS = `export default {
     this.http.respond({ status: 200, body: "thanks" });
     const n = (this.db.get("n") ?? 0) + 1;
     this.db.set("n", n);
-    this.$emit({ order: event.body.order, city: this.city, kind: event.headers["x-kind"], q: event.query.q, n, at: Date.now() }, { id: event.body.order });
+    this.$emit({ order: event.body.order, city: this.city, kind: event.headers["x-kind"], q: event.query.q, n, at: Date.now(), who: event.headers.authorization, all: event.headers }, { id: event.body.order });
   },
 };
 `;
@@ -38,6 +38,7 @@ describe("pd fixture", () => {
     const { id, run } = await newest(home, "orders");
     const written = await home.pd("fixture", "orders", id, "--file", file);
     expect([written.code, written.stdout]).toEqual([0, expect.stringContaining(`orders.${run}.json`)]);
+    expect(written.stderr).not.toContain("something else");
     expect(await textsIn(dirname(file))).not.toContain("hush");
     const test = `${dirname(file)}/orders.${run}.test.mjs`;
     expect(await home.pd("test", test)).toMatchObject({ code: 0 });
@@ -45,7 +46,12 @@ describe("pd fixture", () => {
     const failed = await home.pd("test", test);
     expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining("elsewhere")]);
     expect(await home.pd("fixture", run, "--file", file)).toMatchObject({ code: 2, stderr: expect.stringContaining("--force writes it anew") });
-    expect(await home.pd("fixture", run, "--file", file, "--force")).toMatchObject({ code: 0, stderr: expect.stringContaining("emitted something else") });
+    expect(await home.pd("fixture", run, "--file", file, "--force")).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(
+        'emitted something else, since its state was another, or its code: [0].city: "Berlin" on the server, "elsewhere" in the test',
+      ),
+    });
     expect(await home.pd("test", test)).toMatchObject({ code: 0 });
   });
 

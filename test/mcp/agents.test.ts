@@ -1,10 +1,11 @@
+import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { Agent } from "../support/agent.ts";
 import { startHttpServer } from "../support/http-server.ts";
-import { PdHome } from "../support/pd.ts";
+import { PdHome, collect } from "../support/pd.ts";
 
 const SOURCE = `export default {
   name: "Orders", version: "0.0.1",
@@ -73,6 +74,9 @@ async function shopHome(): Promise<{ home: PdHome; url: string; apiKey: string; 
   const env = { PATH: process.env["PATH"] ?? "", PD_HOME: home.home, PD_KEYRING: "never", XDG_CONFIG_HOME: join(home.folder, "config") };
   return { home, url: `${apiUrl}/mcp`, apiKey, asked, env };
 }
+
+/** A line of the protocol. */
+const line = (message: object): string => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
 
 const LOOKING = [
   "list_sources",
@@ -207,6 +211,29 @@ describe("an agent of pd mcp", () => {
         value: { error: { fix: expect.stringContaining("main") } },
       });
     expect(asked).toHaveLength(before);
+  });
+
+  it("is answered all that it has asked, when it has said everything at once and gone", async () => {
+    const { home, env } = await shopHome();
+    const words = ["mcp", "--actions", "shop-create-order"];
+    const child = home.spawn(words, { env });
+    const told = collect(child, "stdout");
+    child.stdin?.write(
+      line({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } } }),
+    );
+    child.stdin?.write(line({ method: "notifications/initialized" }));
+    child.stdin?.write(line({ id: 2, method: "tools/list" }));
+    child.stdin?.end(line({ id: 3, method: "tools/call", params: { name: "list_sources", arguments: {} } }));
+    await once(child, "close");
+    const answers = told()
+      .trim()
+      .split("\n")
+      .map((text) => JSON.parse(text));
+    expect(answers.map(({ id, result }) => [id, result === undefined]).toSorted(([a], [b]) => a - b)).toEqual([
+      [1, false],
+      [2, false],
+      [3, false],
+    ]);
   });
 
   it("is told what cannot be offered before it begins", async () => {

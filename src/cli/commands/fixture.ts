@@ -9,7 +9,8 @@ import { type JsonObject, type JsonValue, isJsonObject, isSameJson } from "../..
 import { RunFailed, type RunInput, closeAll, load, recording } from "../../testing/index.ts";
 import { type CliContext, connect, settingsOf } from "../context.ts";
 import { Attachments } from "../dev/attachments.ts";
-import { inputOf } from "../fixture/recorded-run.ts";
+import { differenceOf } from "../fixture/compare-events.ts";
+import { headersLeftOut, inputOf } from "../fixture/recorded-run.ts";
 import { standInFor, takeSecretsOut } from "../fixture/stand-ins.ts";
 import { testText } from "../fixture/test-text.ts";
 import { findProfile } from "../profiles.ts";
@@ -199,14 +200,28 @@ async function told(cli: CliContext, client: Client, { files, invocation, kept }
   const written = Object.values(files)
     .filter((file) => existsSync(file))
     .map((file) => relative(process.cwd(), file));
-  if (cli.isJson) return printJson(cli, { files: written, ...("events" in kept ? { events: kept.events } : { throws: kept.throws }) });
+  const difference = "events" in kept ? await differenceFromServer(client, invocation, kept.events) : undefined;
+  if (cli.isJson) {
+    const result = "events" in kept ? { events: kept.events } : { throws: kept.throws };
+    return printJson(cli, { files: written, ...result, ...(difference === undefined ? {} : { difference }) });
+  }
   printLine(cli, `Wrote ${written.join(", ")}`);
-  const before = (await client.invocations.events(invocation.id)).map(({ event }) => event);
-  if ("events" in kept && !isSameJson(asJson(before), kept.events))
-    printNote(
-      cli,
-      `On the server this run emitted something else (${before.length} events, ${kept.events.length} in the test): its state was another, or its code`,
-    );
+  if (difference !== undefined) printNote(cli, `On the server this run emitted something else, since its state was another, or its code: ${difference}`);
   if (existsSync(files.recording)) printNote(cli, "Look through the recording for secrets before you commit it");
   printNote(cli, `Run it with: pd test ${relative(process.cwd(), files.test)}`);
 }
+
+/** Of the first events; what is listed of long ones is cut, so each is asked for. */
+async function differenceFromServer(client: Client, invocation: InvocationRecord, inTest: readonly JsonValue[]): Promise<string | undefined> {
+  const listed = await client.invocations.events(invocation.id, { limit: MOST_LISTED });
+  const onServer: JsonValue[] = [];
+  for (const { id } of listed.slice(0, MOST_COMPARED)) onServer.push(asJson((await client.events.get(invocation.source_id, id)).event));
+  if (listed.length !== inTest.length && listed.length < MOST_LISTED) return `${listed.length} events on the server, ${inTest.length} in the test`;
+  const { started_at_ms: from, duration_ms: lasted } = invocation;
+  return differenceOf(onServer, inTest.slice(0, onServer.length), { headers: headersLeftOut(invocation), from, until: from + lasted + CLOCK_MS });
+}
+
+const MOST_LISTED = 1000;
+const MOST_COMPARED = 100;
+/** What is kept of a run's time is rounded. */
+const CLOCK_MS = 1000;

@@ -31,7 +31,7 @@ export async function init(cli: CliContext, { kind, name }: { kind: string; name
   await writeFile(path, fill(template, { name, slug, parts: chosenParts(kind, flags) }));
   if (kind === "source") await writeLaunch(slug);
   if (cli.isJson) printJson(cli, { path });
-  else printLine(cli, kind === "source" ? `Wrote ${path}; run it with: pd dev ${path}` : `Wrote ${path}`);
+  else printLine(cli, kind === "source" ? `Wrote ${path}; run it with: pd dev ${path}\n${LAUNCH_NOTE}` : `Wrote ${path}`);
   return 0;
 }
 
@@ -52,10 +52,12 @@ async function initTyped(cli: CliContext, { kind, name, slug }: { kind: string; 
   else
     printLine(
       cli,
-      `Wrote ${path}${kind === "app" ? "" : `; run it with: pd dev ${path}, and its test with: pd test ${slug}`}\nFor types in your editor: cd ${slug} && npm install`,
+      `Wrote ${path}${kind === "app" ? "" : `; run it with: pd dev ${path}, and its test with: pd test ${slug}`}\nFor types in your editor: cd ${slug} && npm install${kind === "source" ? `\n${LAUNCH_NOTE}` : ""}`,
     );
   return 0;
 }
+
+const LAUNCH_NOTE = "VS Code debugs it (.vscode/launch.json) while pd dev --inspect runs";
 
 /** How an editor debugs what `pd dev --inspect` runs. */
 async function writeLaunch(slug: string): Promise<void> {
