@@ -1,5 +1,5 @@
 import { CALLS } from "./calls.ts";
-import { codeParams } from "./components.ts";
+import { codeParams, hideSecrets } from "./components.ts";
 import { call, jsonObject, texts } from "./declare.ts";
 import { actionRun } from "./invocations.ts";
 
@@ -13,6 +13,7 @@ export const actions = {
       env: texts.default({}),
       steps: jsonObject.default({}),
       context: jsonObject.default({}),
+      hide_secrets: hideSecrets,
     }),
     answer: actionRun,
     also: ["POST /v1/connect/{project_id}/actions/run"],

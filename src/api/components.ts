@@ -7,6 +7,9 @@ import { choices, dynamicProps, optionsParams, prop } from "./props.ts";
 /** Code with the local files that it imports. */
 export const codeFiles = z.object({ code: text, path: text.default("component.js"), files: texts.default({}) });
 
+/** For whoever is to see what a component does, and not what it was given to do it. */
+export const hideSecrets = flag.default(false).describe("stars stand for credentials and secret props in the answer");
+
 /** How a call names a component, or brings its code (platform.md §1.3, §1.4). */
 export const codeParams = z.object({
   component_id: optionalText,
@@ -106,7 +109,7 @@ export const components = {
   configure: call(CALLS.components.configure, {
     tag: "Configure",
     summary: "One page of the choices of a prop whose options the component computes",
-    params: codeParams.extend({ ...optionsParams.shape, env, source_id }),
+    params: codeParams.extend({ ...optionsParams.shape, env, source_id, hide_secrets: hideSecrets }),
     answer: choices,
     also: [
       "POST /v1/connect/{project_id}/components/configure",

@@ -27,6 +27,28 @@ export function withStars(text: string, secrets: readonly string[]): string {
   return longestFirst.reduce((shown, secret) => shown.replaceAll(secret, STARS), text);
 }
 
+/** A line of a longer secret that is one by itself. */
+const SHORTEST_LINE = 16;
+
+/** How a secret may be met: as it is, as URLs and JSON have it, as a name or password of Basic, and line by line. */
+export function formsOf(secret: string): string[] {
+  const lines = secret.includes("\n") ? secret.split(/\r?\n/).filter((line) => line.length >= SHORTEST_LINE) : [];
+  const basic = [`${secret}:`, `:${secret}`].map((pair) => Buffer.from(pair).toString("base64"));
+  return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), ...basic, ...lines];
+}
+
+/** The same JSON value with stars for secrets in all its texts and names, in whatever form they are met. */
+export function hiddenIn(value: JsonValue, secrets: readonly string[]): JsonValue {
+  const forms = [...new Set(secrets.flatMap(formsOf))];
+  const hide = (part: JsonValue): JsonValue => {
+    if (typeof part === "string") return withStars(part, forms);
+    if (Array.isArray(part)) return part.map(hide);
+    if (!isJsonObject(part)) return part;
+    return Object.fromEntries(Object.entries(part).map(([name, member]) => [withStars(name, forms), member === undefined ? member : hide(member)]));
+  };
+  return forms.length === 0 ? value : hide(value);
+}
+
 /** Texts of the fields that are secret, as their names say. */
 export function fieldTexts(value: JsonValue | undefined): string[] {
   if (!isJsonObject(value)) return [];

@@ -1,175 +1,117 @@
-import type { AccountRecord } from "../api/accounts.ts";
 import type { DescribedRecord } from "../api/components.ts";
 import type { PropRecord } from "../api/props.ts";
-import { type Client, everyPage } from "../client/client.ts";
+import type { Client } from "../client/client.ts";
 import { didYouMean } from "../domain/did-you-mean.ts";
 import { PdError } from "../domain/errors.ts";
-import type { JsonObject, JsonValue } from "../domain/json.ts";
+import { type JsonObject, isSameJson } from "../domain/json.ts";
+import { type Accounts, accountFor, accountSchema, isAskedFor } from "./action-accounts.ts";
 import { argumentSchema, isArgument } from "./action-schema.ts";
-import type { Choice, ChoosingTool, ToolResult } from "./tool.ts";
+import type { ChosenAction } from "./chosen-actions.ts";
+import type { Choice, Choices, ChoosingTool, ToolResult } from "./tool.ts";
 
-/** Each is loaded to read what it declares. */
-const MOST_ACTIONS = 100;
 const MOST_CHOICES = 100;
-/** Agents take no other names. */
-const NAME = /[^A-Za-z0-9_-]/g;
-const MOST_OF_NAME = 64;
+/** A third party may tell page after page. */
+const MOST_PAGES = 10;
 
-/** What was chosen of the registries for an agent. */
-export interface ChosenActions {
-  /** Keys, with `*` for any part: `slack-send-message`, `github-*`. */
-  readonly patterns: readonly string[];
-  /** App → name or id of the account that its actions use; others are asked for. */
-  readonly accounts: Readonly<Record<string, string>>;
+/** Chosen actions as tools, with the accounts that there are. */
+export function actionTools(actions: readonly ChosenAction[], around: Accounts): readonly ChoosingTool[] {
+  return actions.map((action) => (action.kind === "loaded" ? actionTool(action, around) : brokenTool(action)));
 }
 
-/** Chosen actions as tools. Throws PD_BAD_INPUT for more than an agent can be given, PD_COMPONENT_NOT_FOUND for none. */
-export async function actionTools(client: Client, chosen: ChosenActions): Promise<readonly ChoosingTool[]> {
-  const keys = [...new Set((await Promise.all(chosen.patterns.map((pattern) => keysOf(client, pattern)))).flat())];
-  if (keys.length > MOST_ACTIONS)
-    throw new PdError("PD_BAD_INPUT", `Cannot offer ${keys.length} actions as tools: there may be ${MOST_ACTIONS}`, { fix: "Choose fewer with --actions" });
-  const accounts = keys.length === 0 ? [] : await everyPage((page) => client.accounts.list(page));
-  const described: [string, DescribedRecord][] = [];
-  for (const key of keys) described.push([key, await describedAction(client, key)]);
-  const apps = described.flatMap(([, { configurable_props: props }]) => props.filter(({ type }) => type === "app").map(appOf));
-  requireFixed(chosen.accounts, { apps: new Set(apps), accounts });
-  return described.map(([key, record]) => actionTool(key, record, { accounts, fixed: chosen.accounts }));
-}
-
-/** An account that is fixed for nothing, or is not there, is a mistake: the agent would be asked, or could do nothing. */
-function requireFixed(fixed: ChosenActions["accounts"], { apps, accounts }: { apps: ReadonlySet<string>; accounts: readonly AccountRecord[] }): void {
-  for (const [app, wanted] of Object.entries(fixed)) {
-    if (!apps.has(app))
-      throw new PdError("PD_BAD_INPUT", `Cannot fix an account of ${JSON.stringify(app)}: no action that is offered uses this app${didYouMean(app, apps)}`);
-    const names = accounts.filter(({ app: of }) => of.name_slug === app).flatMap(({ id, name }) => [name, id]);
-    if (!names.includes(wanted))
-      throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot fix the account ${JSON.stringify(wanted)}: ${app} has none of this name${didYouMean(wanted, names)}`, {
-        fix: `pd accounts connect ${app} --name ${wanted}`,
-      });
-  }
-}
-
-async function keysOf(client: Client, pattern: string): Promise<readonly string[]> {
-  if (!pattern.includes("*")) return [pattern];
-  const fits = new RegExp(
-    `^${pattern
-      .split("*")
-      .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"))
-      .join(".*")}$`,
-  );
-  const query = pattern.replaceAll(/[*-]+/g, " ").trim();
-  const found = (await everyPage((page) => client.registries.search({ ...page, query, component_type: "action" })))
-    .map(({ key }) => key)
-    .filter((key) => fits.test(key));
-  if (found.length > 0) return found;
-  throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot offer ${JSON.stringify(pattern)}: no action of the registries is called so`, {
-    fix: "pd registry search <words>",
-  });
-}
-
-async function describedAction(client: Client, key: string): Promise<DescribedRecord> {
-  const described = await client.components.describe({ key });
-  if (described.component_type === "action") return described;
-  throw new PdError("PD_NOT_A_COMPONENT", `Cannot offer ${key} as a tool: it is a ${described.component_type}, and no action`);
-}
-
-interface Accounts {
-  readonly accounts: readonly AccountRecord[];
-  readonly fixed: Readonly<Record<string, string>>;
+interface ActionFacts {
+  readonly key: string;
+  readonly name: string;
+  readonly described: DescribedRecord;
 }
 
 /** One action as a tool. The agent names accounts, of those that there are; credentials are found by the server alone. */
-function actionTool(key: string, described: DescribedRecord, around: Accounts): ChoosingTool {
-  const { configurable_props: props, has_additional_props: hasMore, name, description = "" } = described;
-  const apps = props.filter(({ type }) => type === "app");
+function actionTool({ key, name, described }: ActionFacts, around: Accounts): ChoosingTool {
+  const { configurable_props: props, has_additional_props: hasMore, description = "" } = described;
   const given = props.filter(isArgument);
-  const asked = apps.filter((prop) => around.fixed[appOf(prop)] === undefined);
+  const asked = props.filter((prop) => isAskedFor(prop, around));
   const required = [...asked, ...given].filter((prop) => prop.optional !== true && prop.default === undefined).map((prop) => prop.name);
   const properties = Object.fromEntries([
     ...asked.map((prop) => [prop.name, accountSchema(prop, around)]),
     ...given.map((prop) => [prop.name, argumentSchema(prop)]),
   ]);
-  const inputSchema: JsonObject = { type: "object", properties, required, additionalProperties: hasMore };
-  const configure = (args: JsonObject): JsonObject => configured(key, args, { props, given, hasMore, around });
+  const configure = (client: Client, args: JsonObject): Promise<JsonObject> => configuredFor(client, args, { key, described, around });
   return {
-    name: key.replaceAll(NAME, "_").slice(0, MOST_OF_NAME),
-    title: name,
+    name,
+    title: described.name,
     description: `${description}${hasMore ? "\nSome values add arguments; a call that misses one names it." : ""}`.trim(),
-    inputSchema,
+    inputSchema: { type: "object", properties, required, additionalProperties: hasMore },
     isReadOnly: false,
     isDestructive: true,
     choosing: given.filter(({ remoteOptions, options }) => remoteOptions === true || options !== undefined).map((prop) => prop.name),
-    run: async (client, args) => ran(await client.actions.run({ key, configured_props: configure(args) })),
-    choices: (client, argument, { query, given: known }) =>
-      choicesOf(client, { key, prop: props.find((prop) => prop.name === argument), query, values: configure(known) }),
+    run: async (client, args) => ran(await client.actions.run({ key, configured_props: await configure(client, args), hide_secrets: true })),
+    choices: async (client, argument, { query, given: known }) =>
+      choicesOf(client, { key, prop: props.find((prop) => prop.name === argument), query, values: await configure(client, known) }),
   };
 }
 
-function appOf({ app, auth, name }: PropRecord): string {
-  return app ?? auth?.app ?? name;
-}
-
-function accountsOf(prop: PropRecord, { accounts }: Accounts): readonly AccountRecord[] {
-  return accounts.filter(({ app }) => app.name_slug === appOf(prop));
-}
-
-function accountSchema(prop: PropRecord, around: Accounts): JsonObject {
-  const names = accountsOf(prop, around).map(({ name }): JsonValue => name);
-  const [only] = names;
+/** It is offered all the same: an agent that looks for it is told what is wrong with it. */
+function brokenTool({ key, name, error }: { key: string; name: string; error: PdError }): ChoosingTool {
+  const refuse = (): Promise<never> => Promise.reject(error);
   return {
-    type: "string",
-    description: `Which account of ${appOf(prop)} is used${names.length === 0 ? ": none is connected yet" : ""}`,
-    ...(names.length === 0 ? {} : { enum: names }),
-    ...(names.length === 1 && only !== undefined ? { default: only } : {}),
+    name,
+    title: key,
+    description: `This action cannot be used now: ${error.message}`,
+    inputSchema: { type: "object" },
+    isReadOnly: false,
+    isDestructive: true,
+    choosing: [],
+    run: refuse,
+    choices: refuse,
   };
 }
 
 interface Configuring {
-  readonly props: readonly PropRecord[];
-  readonly given: readonly PropRecord[];
-  readonly hasMore: boolean;
+  readonly key: string;
+  readonly described: DescribedRecord;
   readonly around: Accounts;
 }
 
-/** Values for the action. Whatever the agent says, an account is one of those that there are, named. Throws PD_BAD_INPUT. */
-function configured(key: string, args: JsonObject, { props, given, hasMore, around }: Configuring): JsonObject {
-  const asked = props.filter((prop) => prop.type === "app" && around.fixed[appOf(prop)] === undefined);
-  const known = new Set([...given, ...asked].map(({ name }) => name));
-  const declared = new Set(props.map(({ name }) => name));
-  const strange = Object.keys(args).filter((name) => !known.has(name) && (!hasMore || declared.has(name)));
+/**
+ * Values for the action. Whatever the agent says, an account is one that it may name, also where values make the action
+ * declare more props: those are asked for first. Throws PD_BAD_INPUT, PD_ACCOUNT_NOT_FOUND.
+ */
+async function configuredFor(client: Client, args: JsonObject, { key, described, around }: Configuring): Promise<JsonObject> {
+  let props = described.configurable_props;
+  if (!described.has_additional_props) return configured(key, args, { props, around });
+  for (let round = 1; round <= MOST_ROUNDS; round++) {
+    const known = Object.fromEntries(Object.entries(args).filter(([name]) => props.some((prop) => prop.name === name)));
+    const { dynamicProps } = await client.components.props({ key, configured_props: configured(key, known, { props, around }), partial: true });
+    const { configurableProps: next } = dynamicProps;
+    const isSettled = isSameJson(namesOf(next), namesOf(props));
+    props = next;
+    if (isSettled) break;
+  }
+  return configured(key, args, { props, around });
+}
+
+/** A value of what was declared last may make it declare more. */
+const MOST_ROUNDS = 10;
+
+function namesOf(props: readonly PropRecord[]): JsonObject {
+  return Object.fromEntries(props.map(({ name, type }) => [name, type]));
+}
+
+function configured(key: string, args: JsonObject, { props, around }: { props: readonly PropRecord[]; around: Accounts }): JsonObject {
+  const known = new Set(props.filter((prop) => isArgument(prop) || isAskedFor(prop, around)).map(({ name }) => name));
+  const strange = Object.keys(args).filter((name) => !known.has(name));
   const [first] = strange;
   if (first !== undefined)
     throw new PdError(
       "PD_BAD_INPUT",
       `Cannot call ${key}: it has no argument ${strange.map((name) => JSON.stringify(name)).join(", ")}${didYouMean(first, known)}`,
     );
-  const accounts = props.flatMap((prop) => {
-    if (prop.type !== "app") return [];
+  const apps = props.filter(({ type }) => type === "app");
+  const accounts = apps.flatMap((prop) => {
     const account = accountFor(key, prop, { args, around });
     return account === undefined ? [] : [[prop.name, { authProvisionId: account.id }]];
   });
-  const appNames = new Set(props.filter(({ type }) => type === "app").map(({ name }) => name));
-  const values = Object.entries(args).filter(([name]) => !appNames.has(name));
+  const values = Object.entries(args).filter(([name]) => !apps.some((prop) => prop.name === name));
   return { ...Object.fromEntries(values), ...Object.fromEntries(accounts) };
-}
-
-function accountFor(key: string, prop: PropRecord, { args, around }: { args: JsonObject; around: Accounts }): AccountRecord | undefined {
-  const all = accountsOf(prop, around);
-  const fixed = around.fixed[appOf(prop)];
-  const wanted = fixed ?? args[prop.name] ?? (all.length === 1 ? all[0]?.name : undefined);
-  if (wanted === undefined && prop.optional === true) return undefined;
-  const found = all.filter(({ id, name }) => name === wanted || id === wanted);
-  if (found.length === 1) return found[0];
-  const names = all.map(({ name }) => name);
-  const problem =
-    found.length > 1
-      ? `${found.length} accounts are called ${JSON.stringify(wanted)}`
-      : wanted === undefined
-        ? `${prop.name} is missing`
-        : `there is no account ${JSON.stringify(wanted)} of ${appOf(prop)}`;
-  throw new PdError("PD_ACCOUNT_NOT_FOUND", `Cannot call ${key}: ${problem}`, {
-    fix: names.length === 0 ? `Connect one: pd accounts connect ${appOf(prop)}` : `Name one of ${names.join(", ")}`,
-  });
 }
 
 type ActionRun = Awaited<ReturnType<Client["actions"]["run"]>>;
@@ -198,11 +140,25 @@ interface Choosing {
   readonly values: JsonObject;
 }
 
-async function choicesOf(client: Client, { key, prop, query, values }: Choosing): Promise<readonly Choice[]> {
-  if (prop === undefined) return [];
+/** Page after page, until there are as many as are shown. */
+async function choicesOf(client: Client, { key, prop, query, values }: Choosing): Promise<Choices> {
   const fits = ({ label }: Choice): boolean => label.toLowerCase().includes(query.toLowerCase());
-  if (prop.options !== undefined) return prop.options.filter(fits).slice(0, MOST_CHOICES);
-  if (prop.remoteOptions !== true) return [];
-  const { options } = await client.components.configure({ key, prop_name: prop.name, configured_props: values, ...(prop.useQuery === true ? { query } : {}) });
-  return (prop.useQuery === true ? options : options.filter(fits)).slice(0, MOST_CHOICES);
+  if (prop?.options !== undefined) return firstOf(prop.options.filter(fits));
+  if (prop?.remoteOptions !== true) return firstOf([]);
+  const found = new Map<string, Choice>();
+  let context: JsonObject = {};
+  for (let page = 0; page < MOST_PAGES && found.size <= MOST_CHOICES; page++) {
+    const asked = { key, prop_name: prop.name, configured_props: values, page, prev_context: context, hide_secrets: true };
+    const answer = await client.components.configure({ ...asked, ...(prop.useQuery === true ? { query } : {}) });
+    const isNew = answer.options.some(({ value }) => !found.has(JSON.stringify(value)));
+    if (!isNew) return firstOf([...found.values()].filter(prop.useQuery === true ? () => true : fits));
+    for (const option of answer.options) found.set(JSON.stringify(option.value), option);
+    context = answer.context ?? {};
+  }
+  const { choices } = firstOf([...found.values()].filter(prop.useQuery === true ? () => true : fits));
+  return { choices, hasMore: true };
+}
+
+function firstOf(choices: readonly Choice[]): Choices {
+  return { choices: choices.slice(0, MOST_CHOICES), hasMore: choices.length > MOST_CHOICES };
 }

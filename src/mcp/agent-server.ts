@@ -7,7 +7,7 @@ import {
   ListToolsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { isJsonObject } from "../domain/json.ts";
-import type { OfferedTools } from "./offered-tools.ts";
+import { NO_CHOICES, type OfferedTools } from "./offered-tools.ts";
 import type { ChoosingTool, Tool } from "./tool.ts";
 
 /** A server of the Model Context Protocol with the tools that were chosen, and no others. It connects to any transport. */
@@ -28,10 +28,9 @@ export function agentServer(tools: OfferedTools, version: string): Server {
     return { messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
   });
   server.setRequestHandler(CompleteRequestSchema, async ({ params: { ref, argument, context } }) => {
-    const choices = ref.type === "ref/prompt" ? await tools.choices(ref.name, argument, context?.arguments ?? {}) : [];
-    return {
-      completion: { values: choices.map(({ value }) => (typeof value === "string" ? value : JSON.stringify(value))), total: choices.length, hasMore: false },
-    };
+    const { choices, hasMore } = ref.type === "ref/prompt" ? await tools.choices(ref.name, argument, context?.arguments ?? {}) : NO_CHOICES;
+    const values = choices.map(({ value }) => (typeof value === "string" ? value : JSON.stringify(value)));
+    return { completion: { values, hasMore, ...(hasMore ? {} : { total: values.length }) } };
   });
   return server;
 }

@@ -1,10 +1,12 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import type { Client } from "../client/client.ts";
+import { type Client, everyPage } from "../client/client.ts";
 import { PdError, toPdError } from "../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
-import { type ChosenActions, actionTools } from "./action-tools.ts";
+import { type Accounts, appOf, requireFixed } from "./action-accounts.ts";
+import { actionTools } from "./action-tools.ts";
+import { type ChosenAction, type ChosenActions, chooseActions } from "./chosen-actions.ts";
 import { LOOKING, STEERING } from "./server-tools.ts";
-import type { Choice, ChoosingTool, Tool } from "./tool.ts";
+import type { Choices, ChoosingTool, Tool } from "./tool.ts";
 
 /** What one agent is offered. */
 export interface Offer {
@@ -16,11 +18,15 @@ export interface Offer {
 /** Answers longer than this are cut: they would fill the agent's memory. */
 const MOST_CHARACTERS = 200_000;
 
+/** What could not be loaded is tried again after so long. */
+const LOAD_AGAIN_MS = 60_000;
+
 /** Tools of one agent, made when they are first asked for. */
 export class OfferedTools {
   readonly #client: Client;
   readonly #offer: Offer;
-  #actions: Promise<readonly ChoosingTool[]> | undefined;
+  #actions: Promise<readonly ChosenAction[]> | undefined;
+  #loadAgainAt = Number.POSITIVE_INFINITY;
   #isReadOnly: Promise<boolean> | undefined;
 
   /** `client` has the agent's own key, whose rights decide. */
@@ -40,12 +46,28 @@ export class OfferedTools {
   async choosing(): Promise<readonly ChoosingTool[]> {
     const { actions } = this.#offer;
     if (actions.patterns.length === 0 || (await this.#isReader())) return [];
-    this.#actions ??= actionTools(this.#client, actions).catch((error: unknown) => {
-      // Asked again with the next call: a registry may have been out of reach.
-      this.#actions = undefined;
+    // Accounts come and go while an agent works.
+    const around = { accounts: await everyPage((page) => this.#client.accounts.list(page)), fixed: actions.accounts };
+    if (Date.now() > this.#loadAgainAt) this.#actions = undefined;
+    this.#actions ??= this.#load(around);
+    return actionTools(await this.#actions, around);
+  }
+
+  /** Again after a while when something could not be loaded: a registry may have been out of reach. */
+  async #load(around: Accounts): Promise<readonly ChosenAction[]> {
+    this.#loadAgainAt = Number.POSITIVE_INFINITY;
+    try {
+      const actions = await chooseActions(this.#client, this.#offer.actions);
+      const props = actions.flatMap((action) => (action.kind === "loaded" ? action.described.configurable_props : []));
+      const isWhole = actions.every(({ kind }) => kind === "loaded");
+      const mayBeOthers = actions.some((action) => action.kind === "loaded" && action.described.has_additional_props);
+      if (isWhole) requireFixed(around, { apps: new Set(props.filter(({ type }) => type === "app").map(appOf)), mayBeOthers });
+      else this.#loadAgainAt = Date.now() + LOAD_AGAIN_MS;
+      return actions;
+    } catch (error) {
+      this.#loadAgainAt = 0;
       throw error;
-    });
-    return this.#actions;
+    }
   }
 
   #isReader(): Promise<boolean> {
@@ -64,7 +86,7 @@ export class OfferedTools {
       const tool = await this.#find(name);
       if (tool === undefined) throw new PdError("PD_NOT_FOUND", `Cannot call ${JSON.stringify(name)}: there is no such tool`, { fix: "List the tools" });
       if (!isJsonObject(given)) throw new PdError("PD_BAD_INPUT", `Cannot call ${name}: its arguments are no JSON`);
-      if (tool === CHOICES) return answered({ value: { choices: await this.#choicesAsked(given) } });
+      if (tool === CHOICES) return answered({ value: await this.#choicesAsked(given) });
       return answered(await tool.run(this.#client, given));
     } catch (error) {
       return refused(error);
@@ -78,19 +100,15 @@ export class OfferedTools {
     return (await this.all()).find((one) => one.name === name);
   }
 
-  async choices(
-    name: string,
-    argument: { readonly name: string; readonly value: string },
-    given: Readonly<Record<string, string>>,
-  ): Promise<readonly Choice[]> {
+  async choices(name: string, argument: { readonly name: string; readonly value: string }, given: Readonly<Record<string, string>>): Promise<Choices> {
     const tool = (await this.choosing()).find((one) => one.name === name);
-    if (tool === undefined || !tool.choosing.includes(argument.name)) return [];
+    if (tool === undefined || !tool.choosing.includes(argument.name)) return NO_CHOICES;
     const { [argument.name]: _own, ...others } = given;
     const values = Object.fromEntries(Object.entries(others).map(([key, text]) => [key, parseJson(text) ?? text]));
     return tool.choices(this.#client, argument.name, { query: argument.value, given: values });
   }
 
-  async #choicesAsked({ tool: name, argument, query = "", arguments: given = {} }: JsonObject): Promise<{ label: string; value: Choice["value"] }[]> {
+  async #choicesAsked({ tool: name, argument, query = "", arguments: given = {} }: JsonObject): Promise<JsonObject> {
     const tool = (await this.choosing()).find((one) => one.name === name);
     if (tool === undefined) throw new PdError("PD_BAD_INPUT", `Cannot list choices of ${JSON.stringify(name ?? null)}: no action is offered under this name`);
     if (typeof argument !== "string" || !tool.choosing.includes(argument))
@@ -98,10 +116,12 @@ export class OfferedTools {
         "PD_BAD_INPUT",
         `Cannot list choices of ${JSON.stringify(argument ?? null)}: ${tool.name} has them for ${tool.choosing.join(", ") || "no argument"}`,
       );
-    const choices = await tool.choices(this.#client, argument, { query: String(query), given: isJsonObject(given) ? given : {} });
-    return choices.map(({ label, value }) => ({ label, value }));
+    const { choices, hasMore } = await tool.choices(this.#client, argument, { query: String(query), given: isJsonObject(given) ? given : {} });
+    return { choices: choices.map(({ label, value }) => ({ label, value })), has_more: hasMore };
   }
 }
+
+export const NO_CHOICES: Choices = { choices: [], hasMore: false };
 
 /** Beside the completion of the protocol, which agents themselves cannot ask. */
 const CHOICES: Tool = {

@@ -26,7 +26,13 @@ export interface ToolResult {
 export interface ChoosingTool extends Tool {
   /** Names of arguments that have choices. */
   readonly choosing: readonly string[];
-  choices(client: Client, argument: string, asked: { readonly query: string; readonly given: JsonObject }): Promise<readonly Choice[]>;
+  choices(client: Client, argument: string, asked: { readonly query: string; readonly given: JsonObject }): Promise<Choices>;
+}
+
+/** The first of them, and whether there are more. */
+export interface Choices {
+  readonly choices: readonly Choice[];
+  readonly hasMore: boolean;
 }
 
 export interface Choice {

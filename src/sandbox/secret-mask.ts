@@ -1,9 +1,8 @@
 import type { Outcome } from "../domain/invocation.ts";
+import { STARS, formsOf } from "../domain/secrets.ts";
 
-const STARS = "********";
 /** Tokens are renewed; what was given long ago is worth nothing any more. */
 const MOST_SECRETS = 200;
-const SHORTEST_LINE = 16;
 
 /** Puts stars in the place of secrets in what a process prints and throws: HTTP clients print whole requests. */
 export class SecretMask {
@@ -27,11 +26,4 @@ export class SecretMask {
     const { error } = outcome;
     return { ...outcome, error: { ...error, message: this.over(error.message), stack: this.over(error.stack) } };
   }
-}
-
-/** As it is, as URLs and JSON have it, as a name or password of Basic, and line by line. */
-function formsOf(secret: string): string[] {
-  const lines = secret.includes("\n") ? secret.split(/\r?\n/).filter((line) => line.length >= SHORTEST_LINE) : [];
-  const basic = [`${secret}:`, `:${secret}`].map((pair) => Buffer.from(pair).toString("base64"));
-  return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), ...basic, ...lines];
 }

@@ -163,6 +163,7 @@ describe("an agent of pd mcp", () => {
     expect(called.text).not.toContain("hush");
     expect((await agent.call("list_choices", { tool: "shop-create-order", argument: "item", query: "pan", arguments: { shop: "second" } })).value).toEqual({
       choices: [{ label: "A pan", value: "pan" }],
+      has_more: false,
     });
     expect(asked.at(-1)?.token).toBe("hush-2");
     const completed = await agent.client.complete({
@@ -234,6 +235,74 @@ describe("an agent of pd mcp", () => {
       [2, false],
       [3, false],
     ]);
+  });
+
+  it("cannot name an account beside the fixed one in props that its values make the action declare", async () => {
+    const { home, url, apiKey } = await shopHome();
+    const folder = join(home.folder, "registry", "bank", "actions");
+    await mkdir(folder, { recursive: true });
+    await writeFile(
+      join(folder, "pay.mjs"),
+      `const bank = { type: "app", app: "bank" };
+       const shop = { type: "app", app: "shop" };
+       export default { key: "bank-pay", name: "Pay", version: "0.0.1", type: "action",
+         props: { bank, way: { type: "string", reloadProps: true } },
+         additionalProps() { return this.way === "card" ? { shop, note: { type: "string", optional: true } } : {}; },
+         run() { return { used: this.shop.$auth.token, all: [this.bank.$auth], [this.bank.$auth.token]: 1, basic: "Bearer " + encodeURIComponent(this.shop.$auth.token), note: this.note }; } };`,
+    );
+    await home.pd("registry", "update", "mine");
+    const agent = await Agent.overHttp(`${url}?actions=bank-pay&account=bank%3Dbank`, apiKey);
+    const paid = await agent.call("bank-pay", { way: "card", shop: "second", note: "n" });
+    expect([paid.isError, paid.value]).toEqual([
+      false,
+      { result: { used: "********", all: [{ token: "********" }], "********": 1, basic: "Bearer ********", note: "n" } },
+    ]);
+    for (const shop of [{ authProvisionId: "apn_x" }, "bank", "none"])
+      expect(await agent.call("bank-pay", { way: "card", shop })).toMatchObject({ isError: true, value: { error: { code: "PD_ACCOUNT_NOT_FOUND" } } });
+    expect(await agent.call("bank-pay", { way: "card", shop: "main", bank: "bank" })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('no argument "bank"'),
+    });
+    const fixed = await Agent.overHttp(`${url}?actions=bank-pay&account=bank%3Dbank&account=shop%3Dmain`, apiKey);
+    expect(await fixed.call("bank-pay", { way: "card", shop: "second" })).toMatchObject({ isError: true, text: expect.stringContaining('no argument "shop"') });
+    expect(await fixed.call("bank-pay", { way: "card" })).toMatchObject({ isError: false });
+    expect(await agent.call("bank-pay", { way: "cash", shop: "main" })).toMatchObject({ isError: true, text: expect.stringContaining('no argument "shop"') });
+  });
+
+  it("sees an account that is connected while it works, and all pages of choices", async () => {
+    const { home, url, apiKey } = await shopHome();
+    const folder = join(home.folder, "registry", "late", "actions");
+    await mkdir(folder, { recursive: true });
+    await writeFile(
+      join(folder, "late.mjs"),
+      `export default { key: "late-do", name: "Do", version: "0.0.1", type: "action",
+         props: { late: { type: "app", app: "late" }, item: { type: "string", options({ page, prevContext }) {
+           const from = prevContext?.from ?? 0;
+           return { options: page < 3 ? [from, from + 1].map((n) => ({ label: "item " + n, value: String(n) })) : [], context: { from: from + 2 } }; } } },
+         run() { return this.item; } };`,
+    );
+    await home.pd("registry", "update", "mine");
+    const agent = await Agent.overHttp(`${url}?actions=late-do`, apiKey);
+    const nameOf = async () => (await agent.client.listTools()).tools.find(({ name }) => name === "late-do")?.inputSchema.properties?.["late"];
+    expect(await nameOf()).not.toHaveProperty("enum");
+    await home.pd("accounts", "connect", "late", "--field", "token=hush-9", "--name", "new");
+    expect(await nameOf()).toMatchObject({ enum: ["new"] });
+    const { value } = await agent.call("list_choices", { tool: "late-do", argument: "item" });
+    expect(value).toMatchObject({ choices: ["0", "1", "2", "3", "4", "5"].map((n) => ({ value: n })), has_more: false });
+  });
+
+  it("keeps its other tools when one action cannot be loaded, and is told what is wrong with that one", async () => {
+    const { home, url, apiKey } = await shopHome();
+    await writeFile(
+      join(home.folder, "registry", "shop", "actions", "broken.mjs"),
+      'throw new Error("no luck"); export default { key: "shop-broken", name: "B", version: "0.0.1", type: "action", run() {} };',
+    );
+    await home.pd("registry", "update", "mine");
+    const agent = await Agent.overHttp(`${url}?actions=shop-*`, apiKey);
+    const { tools } = await agent.client.listTools();
+    expect(tools.find(({ name }) => name === "shop-broken")?.description).toContain("no luck");
+    expect(await agent.call("shop-broken", {})).toMatchObject({ isError: true, text: expect.stringContaining("no luck") });
+    expect(await agent.call("shop-create-order", { shop: "main", item: "cup" })).toMatchObject({ isError: false });
   });
 
   it("is told what cannot be offered before it begins", async () => {

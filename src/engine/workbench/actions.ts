@@ -24,6 +24,8 @@ export interface ActionRun {
   readonly emits: readonly Emit[];
   readonly logs: readonly LogLine[];
   readonly durationMs: number;
+  /** Texts that it was given and that others must not see. */
+  readonly secrets: readonly string[];
   /** How often it ran: once, and again each time it asked for that. */
   readonly runs: number;
 }
@@ -64,7 +66,7 @@ export async function runAction(ports: ActionPorts, action: LoadedAction, wishes
     const report = reportOf(result);
     const rerun = isJsonObject(report["flow"]) && report["flow"]["kind"] === "rerun" ? report["flow"] : undefined;
     if (rerun === undefined || runs > Number(rerun["maxRetries"]) || signal.aborted) {
-      return { ...actionRun(result, report), logs, durationMs: clock.now() - startedAt, runs };
+      return { ...actionRun(result, report), logs, secrets: result.secrets, durationMs: clock.now() - startedAt, runs };
     }
     context = rerun["context"];
     await clock.sleepUntil(clock.now() + Number(rerun["ms"]), signal);
@@ -78,12 +80,15 @@ export interface CallTerms {
   readonly report: CallReport;
 }
 
+/** What it did, and the texts that it was given and that others must not see. */
+type CalledAction = RunResult & Pick<ActionRun, "secrets">;
+
 /** Calls it once, with what is remembered of earlier calls. */
 export async function callAction(
   ports: ActionPorts,
   action: LoadedAction,
   { configured, dynamicProps, steps, context, thirdParties, terms }: Wishes & { readonly terms?: CallTerms },
-): Promise<RunResult> {
+): Promise<CalledAction> {
   const { clock, settings } = ports;
   const { definition } = action.component;
   const memory = definition.props.some(({ kind }) => kind === "db") ? (definition.key ?? action.component.hash) : undefined;
@@ -97,7 +102,7 @@ export async function callAction(
   const method = { kind: "action", steps, context, ...(thirdParties === undefined ? {} : { thirdParties }) } as const;
   const result = await action.unit.call({ id, method, ...reach, dynamicProps, endpoint: "", deadlineMs }, report);
   if (memory !== undefined) await remember(ports, action, { memory, changes: result.stateChanges });
-  return result;
+  return { ...result, secrets: reach.secrets };
 }
 
 /** A process sees what is stored by now; what it knows and is gone is cleared. */
@@ -138,7 +143,10 @@ export function reportOf({ report: text, returned }: RunResult): JsonObject {
   return { ...(isJsonObject(report) ? report : {}), ...(returned === undefined ? {} : { returned: parseJson(returned) ?? null }) };
 }
 
-function actionRun({ outcome, emits }: RunResult, { exports, returned, response, sends, flow }: JsonObject): Omit<ActionRun, "logs" | "durationMs" | "runs"> {
+function actionRun(
+  { outcome, emits }: RunResult,
+  { exports, returned, response, sends, flow }: JsonObject,
+): Omit<ActionRun, "logs" | "secrets" | "durationMs" | "runs"> {
   return {
     outcome,
     emits,

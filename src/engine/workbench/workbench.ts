@@ -91,15 +91,16 @@ export class Workbench {
     return this.use(piece, async ({ component }) => component);
   }
 
-  /** One page of a prop's choices. Throws PD_OPTIONS_FAILED. */
-  listOptions(piece: WorkPiece, request: OptionsRequest, given: JsonObject): Promise<OptionsPage> {
+  /** One page of a prop's choices, and texts that others must not see in it. Throws PD_OPTIONS_FAILED. */
+  listOptions(piece: WorkPiece, request: OptionsRequest, given: JsonObject): Promise<OptionsPage & { readonly secrets: readonly string[] }> {
     return this.use(piece, async (loaded) => {
       const { definition } = loaded.component;
       const isDynamic = !definition.props.some(({ name }) => name === request.prop);
       const dynamicProps = isDynamic ? await this.#dynamicProps(loaded, { given, isPartial: true }) : [];
       const declared = withDynamicProps(definition.props, dynamicProps);
       const configured = readableProps(declared, withAccounts(declared, given, await accountFinder(this.#ports.store)));
-      return optionsOf(request.prop, await this.#ask(loaded, { kind: "options", ...request }, { configured, dynamicProps }));
+      const { secrets } = await this.#reachOf(loaded, { configured, dynamicProps });
+      return { ...optionsOf(request.prop, await this.#ask(loaded, { kind: "options", ...request }, { configured, dynamicProps })), secrets };
     });
   }
 
@@ -246,8 +247,11 @@ export class Workbench {
     });
   }
 
-  async #ask({ unit, component }: LoadedAction, method: Method, values: Configuration): Promise<RunResult> {
-    const reach = await this.#ports.credentials.reachOf(withDynamicProps(component.definition.props, values.dynamicProps), values.configured);
-    return askUnit(this.#ports, unit, { method, ...values, ...reach, endpoint: "" });
+  async #ask(loaded: LoadedAction, method: Method, values: Configuration): Promise<RunResult> {
+    return askUnit(this.#ports, loaded.unit, { method, ...values, ...(await this.#reachOf(loaded, values)), endpoint: "" });
+  }
+
+  #reachOf({ component }: LoadedAction, { configured, dynamicProps }: Configuration): ReturnType<ActionPorts["credentials"]["reachOf"]> {
+    return this.#ports.credentials.reachOf(withDynamicProps(component.definition.props, dynamicProps), configured);
   }
 }

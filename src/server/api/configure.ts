@@ -2,7 +2,9 @@ import type { z } from "zod";
 import { api } from "../../api/api.ts";
 import type { DescribedRecord, codeParams } from "../../api/components.ts";
 import type { ChoicesRecord } from "../../api/props.ts";
-import type { JsonObject } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, parseJson } from "../../domain/json.ts";
+import { hiddenIn } from "../../domain/secrets.ts";
+import type { ActionRun } from "../../engine/workbench/actions.ts";
 import { propFacts, withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { Tracked } from "../../ports/progress.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -20,7 +22,8 @@ export function configureRoutes(engine: Engine): readonly Route[] {
     route(components.configure, async ({ params, progress }) => {
       const { prop_name: prop, page, prev_context: prevContext, query } = params;
       const request = { prop, page, prevContext, ...(query === undefined ? {} : { query }) };
-      return choicesRecord(await engine.workbench.listOptions(await pieceOf(engine, { params, progress }), request, valuesOf(engine, params)));
+      const answer = await engine.workbench.listOptions(await pieceOf(engine, { params, progress }), request, valuesOf(engine, params));
+      return choicesRecord(params.hide_secrets ? withoutSecrets(answer) : answer);
     }),
     route(components.props, async ({ params, progress }) => {
       const piece = await pieceOf(engine, { params, progress });
@@ -31,7 +34,8 @@ export function configureRoutes(engine: Engine): readonly Route[] {
     }),
     route(actions.run, async ({ params, progress }) => {
       const { configured_props: props, steps, context } = params;
-      return actionRecord(await engine.workbench.runAction(await pieceOf(engine, { params, progress }), { props, steps, context }));
+      const run = await engine.workbench.runAction(await pieceOf(engine, { params, progress }), { props, steps, context });
+      return actionRecord(params.hide_secrets ? hiddenRun(run) : run);
     }),
     route(components.describe, async ({ params, progress }) => ({ data: await describedRecord(engine, await pieceOf(engine, { params, progress })) })),
   ];
@@ -70,6 +74,28 @@ async function describedRecord(engine: Engine, piece: WorkPiece): Promise<Descri
     warnings: [...definition.warnings],
   };
 }
+
+/** What the component says with stars for what it was given to know. */
+function withoutSecrets({ options, secrets, ...page }: SecretPage): OptionsPage {
+  return { ...page, options: options.map(({ label, value }) => ({ label: String(hiddenIn(label, secrets)), value: hiddenIn(value, secrets) })) };
+}
+
+function hiddenRun(run: ActionRun): ActionRun {
+  const { exports, returned, response, sends, flow, emits, secrets } = run;
+  const hide = (value: JsonValue): JsonValue => hiddenIn(value, secrets);
+  const hideMembers = (value: JsonObject): JsonObject => Object.fromEntries(Object.entries(hide(value) ?? {}));
+  return {
+    ...run,
+    exports: hideMembers(exports),
+    sends: sends.map(hide),
+    emits: emits.map((emit) => ({ ...emit, payload: JSON.stringify(hide(parseJson(emit.payload) ?? null)) })),
+    ...(returned === undefined ? {} : { returned: hide(returned) }),
+    ...(response === undefined ? {} : { response: hide(response) }),
+    ...(flow === undefined ? {} : { flow: hideMembers(flow) }),
+  };
+}
+
+type SecretPage = Awaited<ReturnType<Engine["workbench"]["listOptions"]>>;
 
 export function choicesRecord({ options, context }: OptionsPage): ChoicesRecord {
   return {
