@@ -2,7 +2,7 @@ import { appendFile, mkdir, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
 import { isRecord, parseJson } from "../domain/json.ts";
-import { ComponentFolder } from "../registry/component-folder.ts";
+import { ComponentFolder, type NoComponent } from "../registry/component-folder.ts";
 import { type CheckPorts, type CheckResult, checkComponent } from "./check-component.ts";
 import { readIfThere } from "../system/whole-files.ts";
 
@@ -23,6 +23,8 @@ export interface ConformanceReport {
   /** Class → how many, the most frequent first. */
   readonly failures: Readonly<Record<string, number>>;
   readonly results: readonly CheckResult[];
+  /** Why files were not checked → their paths. */
+  readonly left: Readonly<Partial<Record<NoComponent, readonly string[]>>>;
 }
 
 /** Each component needs a process of its own; a few more than cores hide the waiting. */
@@ -31,7 +33,9 @@ const EXTRA_WORKERS = 1;
 /** Checks every component in a folder, several at a time. A run that was stopped goes on where it was. */
 export async function checkFolder(ports: CheckPorts, settings: ConformanceSettings): Promise<ConformanceReport> {
   const { folder, grep = "", progressFile, signal } = settings;
-  const components = (await new ComponentFolder(folder).list()).filter(({ path, key }) => path.includes(grep) || key.includes(grep));
+  const files = new ComponentFolder(folder);
+  const components = (await files.list()).filter(({ path, key }) => path.includes(grep) || key.includes(grep));
+  const left = [...files.left].map(([reason, paths]) => [reason, paths.filter((path) => path.includes(grep))] as const);
   await mkdir(dirname(progressFile), { recursive: true });
   const done = await readProgress(progressFile);
   const results = new Map<string, CheckResult>();
@@ -51,10 +55,11 @@ export async function checkFolder(ports: CheckPorts, settings: ConformanceSettin
   };
   await Promise.all(Array.from({ length: availableParallelism() + EXTRA_WORKERS }, work));
   if (!signal.aborted) await rm(progressFile, { force: true });
-  return reportOf(
+  const report = reportOf(
     folder,
     components.flatMap(({ path }) => results.get(path) ?? []),
   );
+  return { ...report, left: Object.fromEntries(left.filter(([, paths]) => paths.length > 0)) };
 }
 
 async function readProgress(file: string): Promise<ReadonlyMap<string, CheckResult>> {
@@ -68,7 +73,7 @@ function isResult(value: unknown): value is CheckResult {
   return isRecord(value) && typeof value["path"] === "string" && typeof value["durationMs"] === "number";
 }
 
-function reportOf(folder: string, results: readonly CheckResult[]): ConformanceReport {
+function reportOf(folder: string, results: readonly CheckResult[]): Omit<ConformanceReport, "left"> {
   const failures: Record<string, number> = {};
   for (const { failure } of results) if (failure !== undefined) failures[failure.class] = (failures[failure.class] ?? 0) + 1;
   const sorted = Object.fromEntries(Object.entries(failures).toSorted(([, a], [, b]) => b - a));

@@ -8,11 +8,13 @@ export interface FoundComponent extends ComponentText {
   readonly path: string;
 }
 
+/** Why a file is no component of a registry: nothing finds it by a key, or no version can be told. */
+export type NoComponent = "no component" | "no key" | "no version" | "too large" | "cannot be read";
+
 interface ReadFile {
   readonly mtimeMs: number;
   readonly size: number;
-  /** Absent: the file is no component. */
-  readonly found?: FoundComponent;
+  readonly content: FoundComponent | NoComponent;
 }
 
 const CODE = /\.(mjs|cjs|js|mts|ts)$/;
@@ -39,6 +41,14 @@ export class ComponentFolder {
     return this.#looking;
   }
 
+  /** Paths of the files that the last list has left out, by the reason. */
+  get left(): ReadonlyMap<NoComponent, readonly string[]> {
+    const left = new Map<NoComponent, string[]>();
+    for (const [path, { content }] of this.#read)
+      if (typeof content === "string") left.set(content, [...(left.get(content) ?? []), nameIn(this.#folder, path)]);
+    return left;
+  }
+
   async #look(): Promise<readonly FoundComponent[]> {
     const paths = await codeFiles(this.#folder, await readdir(this.#folder, { withFileTypes: true }));
     const read = new Map<string, ReadFile>();
@@ -47,7 +57,7 @@ export class ComponentFolder {
       for (const [path, file] of files) if (file !== undefined) read.set(path, file);
     }
     this.#read = read;
-    return [...read.values()].flatMap(({ found }) => found ?? []);
+    return [...read.values()].flatMap(({ content }) => (typeof content === "string" ? [] : content));
   }
 
   /** `undefined`: it has gone meanwhile, or cannot be read, which does not keep others from being found. */
@@ -56,11 +66,22 @@ export class ComponentFolder {
     if (size < 0) return undefined;
     const known = this.#read.get(path);
     if (known?.mtimeMs === mtimeMs && known.size === size) return known;
-    if (size > MOST_BYTES) return { mtimeMs, size };
-    const name = relative(this.#folder, path).split(sep).join("/");
-    const text = readComponentText(await readFile(path, "utf8").catch(() => ""), name);
-    return { mtimeMs, size, ...(text === undefined ? {} : { found: { ...text, path: name } }) };
+    if (size > MOST_BYTES) return { mtimeMs, size, content: "too large" };
+    const text = await readFile(path, "utf8").catch(() => undefined);
+    return { mtimeMs, size, content: text === undefined ? "cannot be read" : contentOf(text, nameIn(this.#folder, path)) };
   }
+}
+
+function contentOf(text: string, path: string): FoundComponent | NoComponent {
+  const found = readComponentText(text, path);
+  if (typeof found === "object") return { ...found, path };
+  // What others import declares neither; what runs, or has props, was to be a component.
+  const isMeant = /export\s+default|module\.exports|defineComponent/.test(text) && /\brun\s*(\(|:)/.test(text);
+  return isMeant ? found : "no component";
+}
+
+function nameIn(folder: string, path: string): string {
+  return relative(folder, path).split(sep).join("/");
 }
 
 async function codeFiles(folder: string, entries: readonly Dirent[]): Promise<string[]> {

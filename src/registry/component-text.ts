@@ -11,16 +11,16 @@ export interface ComponentText {
   readonly type: "source" | "action";
 }
 
-/** `undefined`: the text is no component. */
-export function readComponentText(text: string, path: string): ComponentText | undefined {
+/** What is missing of a component that a registry can have, or the component. */
+export function readComponentText(text: string, path: string): ComponentText | "no key" | "no version" {
   const found = /(?:^|[{,])([ \t]*)(?:key|"key"):\s*(["'`])(\w+(?:-+\w+)+)\2/im.exec(text);
-  if (found?.[3] === undefined) return undefined;
+  if (found?.[3] === undefined) return "no key";
   const [, indent = "", , key] = found;
   const line = lineAt(text, found.index);
   const member = (name: string): string =>
     literalAt(text, `(?:^|[{,])${indent === "" ? "[ \\t]*" : indent}`, name) ?? literalAt(line, "[{,][ \\t]*", name) ?? "";
   const version = member("version");
-  if (version === "") return undefined;
+  if (version === "") return "no version";
   const type = member("type") || (/(^|\/)actions?\//.test(path) ? "action" : "source");
   return { key, name: member("name") || key, description: member("description"), version, type: type === "action" ? "action" : "source" };
 }

@@ -360,6 +360,37 @@ describe("pd", () => {
     expect((await home.pd("events", "asks")).stdout).toBe('"me"\n');
   });
 
+  it("tells of files of a registry that it has not checked, and why", async () => {
+    const home = await PdHome.inProcess();
+    await home.file("r/good.mjs", 'export default { key: "x-good", name: "G", version: "0.0.1", type: "action", run() {} };');
+    await home.file("r/no-key.mjs", 'export default { name: "N", version: "0.0.1", run() {} };');
+    await home.file("r/no-version.mjs", 'export default { key: "x-no", name: "N", run() {} };');
+    await home.file("r/helper.mjs", "export const one = 1;");
+    const { code, stderr } = await home.pd("doctor", "--registry", "r");
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/1 file without a component\n[^]*1 file without a key[^\n]*: no-key\.mjs\n[^]*without a version[^\n]*: no-version\.mjs\n/);
+    expect((await home.pd("doctor", "--registry", "r", "--grep", "no-key")).stderr).toMatch(/no-key\.mjs[^]*PD_FILE_NOT_FOUND/);
+  });
+
+  it("tells what choices were asked for without", async () => {
+    const home = await PdHome.inProcess();
+    const file = await home.file(
+      "boards.mjs",
+      `export default { name: "Boards", version: "1", props: {
+        crm: { type: "app", app: "crm", methods: { key() { return this.$auth.api_key; } } }, board: { type: "string" }, loose: { type: "string", optional: true },
+        list: { type: "string", options() { return this.board.split(","); } }, any: { type: "string", options: () => [this?.board ?? "none"] },
+      }, run() {} };`,
+    );
+    const failed = await home.pd("options", file, "list");
+    expect([failed.code, failed.stderr]).toEqual([
+      1,
+      expect.stringMatching(/\(crm, board, any had no value\)[^]*Try: If it needs them, give them: --prop crm=… --prop board=…/),
+    ]);
+    const found = await home.pd("options", file, "any", "--prop", "board=b");
+    expect([found.stdout, found.stderr]).toEqual([expect.stringContaining("none"), expect.stringContaining("Asked for while crm, list had no value")]);
+    expect((await home.pd("options", file, "list", "--prop", "board=a,b")).stdout).toMatch(/a +a\nb +b\n/);
+  });
+
   it("tells whoever looks at the server each run, and how to stop it", async () => {
     const home = await PdHome.make();
     const file = await home.file("seen.mjs", 'export default { name: "Seen", version: "1", run() { this.$emit(1); } };');

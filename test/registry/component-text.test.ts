@@ -33,11 +33,11 @@ describe("what a component's text tells", () => {
   });
 
   it.each([
-    ["no key", 'export default { name: "N", version: "1" };'],
-    ["no version", 'export default { key: "a-b", name: "N" };'],
-    ["a key that is none", 'export default { key: "x", version: "1" };'],
-  ])("is nothing with %s", (_title, text) => {
-    expect(readComponentText(text, "x.mjs")).toBeUndefined();
+    ["no key", 'export default { name: "N", version: "1" };', "no key"],
+    ["no version", 'export default { key: "a-b", name: "N" };', "no version"],
+    ["a key that is none", 'export default { key: "x", version: "1" };', "no key"],
+  ])("is nothing with %s", (_title, text, lacks) => {
+    expect(readComponentText(text, "x.mjs")).toBe(lacks);
   });
 });
 

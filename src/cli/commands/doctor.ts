@@ -66,6 +66,7 @@ export async function doctor(cli: CliContext, { registry, grep, json }: DoctorFl
       signal: stop.signal,
     });
   const report = await withBar({ ...cli, isJson: json === true }, "Checking", check);
+  if (json !== true) printLeft(cli, report.left);
   if (report.total === 0 && !stop.signal.aborted)
     throw new PdError(
       "PD_FILE_NOT_FOUND",
@@ -100,6 +101,27 @@ function progressTeller(cli: CliContext, { isQuiet, bar }: { isQuiet: boolean; b
     toldAt = now;
     printNote(cli, colours.dim(words));
   };
+}
+
+/** Of files that were to be components, so many are named. */
+const MOST_NAMED = 10;
+const WHY: Readonly<Record<keyof ConformanceReport["left"], string>> = {
+  "no component": "without a component",
+  "no key": 'without a key, such as key: "my_app-my-component"',
+  "no version": 'without a version, such as version: "0.0.1"',
+  "too large": "larger than 1 MB",
+  "cannot be read": "that cannot be read",
+};
+
+/** Nothing is left out without a word. */
+function printLeft(cli: CliContext, left: ConformanceReport["left"]): void {
+  for (const [reason, why] of Object.entries(WHY)) {
+    const paths = Object.entries(left).find(([name]) => name === reason)?.[1] ?? [];
+    if (paths.length === 0) continue;
+    const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : "";
+    const names = reason === "no component" ? "" : `: ${paths.slice(0, MOST_NAMED).join(", ")}${more}`;
+    printNote(cli, `Not checked: ${paths.length} ${paths.length === 1 ? "file" : "files"} ${why}${names}`);
+  }
 }
 
 function printReport(cli: CliContext, { total, deployable, failures }: ConformanceReport): void {

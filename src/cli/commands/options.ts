@@ -33,6 +33,7 @@ export async function options(cli: CliContext, { target, prop }: { target: strin
   }
   if (found.context !== null && Object.keys(found.context).length > 0)
     printNote(cli, `Next page: --page ${page + 1} --context '${JSON.stringify(found.context)}'`);
+  for (const note of found.observations) if (isJsonObject(note)) printNote(cli, String(note["msg"]));
   return printRecords(cli, found.options, {
     columns: ["value", "label"],
     cells: ({ value, label }) => [typeof value === "string" ? value : JSON.stringify(value), label],

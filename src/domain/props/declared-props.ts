@@ -41,6 +41,16 @@ export function dataStoresOf(props: readonly PropDeclaration[], configured: Conf
   });
 }
 
+/** Names of the props that want a value and have none; what asks them for choices may need it. */
+export function withoutValue(declared: readonly PropDeclaration[], configured: ConfiguredProps): readonly string[] {
+  return declared.filter((prop) => takesValue(prop) && !isOptional(prop) && (configured[prop.name] ?? "") === "").map(({ name }) => name);
+}
+
+function isOptional(prop: PropDeclaration): boolean {
+  const { optional, default: usual } = propFacts(prop);
+  return optional === true || usual !== undefined;
+}
+
 /** Values that fit the declarations, made up: enough to configure a component that is only tried out. */
 export function sampleProps(declared: readonly PropDeclaration[]): JsonObject {
   const samples = declared.map((prop): [string, JsonValue | undefined] => [prop.name, kindOf(prop).sample?.(prop)]);

@@ -1,20 +1,35 @@
 import { PdError } from "../../domain/errors.ts";
 import { type RunResult, outcomeDetails, reasonOf } from "../../domain/invocation.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../../domain/json.ts";
+import { type ConfiguredProps, withoutValue } from "../../domain/props/declared-props.ts";
+import type { PropDeclaration } from "../../domain/props/kinds.ts";
 import { type PropOption, readOptions } from "../../domain/props/user-prop.ts";
 
 export interface OptionsPage {
   readonly options: readonly PropOption[];
   /** To be handed back as `prevContext` for the next page, whole. */
   readonly context?: JsonObject;
+  /** Names of other props that had no value when it was asked for. */
+  readonly without: readonly string[];
+}
+
+interface Asked {
+  readonly prop: string;
+  readonly declared: readonly PropDeclaration[];
+  readonly configured: ConfiguredProps;
 }
 
 /** One page of a prop's choices. Throws PD_OPTIONS_FAILED when the component has no such options method, or when it throws. */
-export function optionsOf(prop: string, { outcome, returned }: RunResult): OptionsPage {
+export function optionsOf({ prop, declared, configured }: Asked, { outcome, returned }: RunResult): OptionsPage {
+  const without = withoutValue(declared, configured).filter((name) => name !== prop);
+  const lack = without.length === 0 ? "" : ` (${without.join(", ")} had no value)`;
   if (outcome.kind !== "returned")
-    throw new PdError("PD_OPTIONS_FAILED", `Cannot list the options of ${prop}: ${reasonOf(outcome)}`, { details: outcomeDetails(outcome) });
+    throw new PdError("PD_OPTIONS_FAILED", `Cannot list the options of ${prop}: ${reasonOf(outcome)}${lack}`, {
+      details: outcomeDetails(outcome),
+      ...(without.length === 0 ? {} : { fix: `If it needs them, give them: ${without.map((name) => `--prop ${name}=…`).join(" ")}` }),
+    });
   const value = parseJson(returned ?? "null");
-  if (!isJsonObject(value)) return { options: readOptions(value) ?? [] };
+  if (!isJsonObject(value)) return { options: readOptions(value) ?? [], without };
   const context = value["context"];
-  return { options: readOptions(value["options"]) ?? [], ...(isJsonObject(context) ? { context } : {}) };
+  return { options: readOptions(value["options"]) ?? [], without, ...(isJsonObject(context) ? { context } : {}) };
 }

@@ -100,7 +100,10 @@ export class Workbench {
       const declared = withDynamicProps(definition.props, dynamicProps);
       const configured = readableProps(declared, withAccounts(declared, given, await accountFinder(this.#ports.store)));
       const { secrets } = await this.#reachOf(loaded, { configured, dynamicProps });
-      return { ...optionsOf(request.prop, await this.#ask(loaded, { kind: "options", ...request }, { configured, dynamicProps })), secrets };
+      return {
+        ...optionsOf({ prop: request.prop, declared, configured }, await this.#ask(loaded, { kind: "options", ...request }, { configured, dynamicProps })),
+        secrets,
+      };
     });
   }
 

@@ -97,12 +97,12 @@ function hiddenRun(run: ActionRun): ActionRun {
 
 type SecretPage = Awaited<ReturnType<Engine["workbench"]["listOptions"]>>;
 
-export function choicesRecord({ options, context }: OptionsPage): ChoicesRecord {
+export function choicesRecord({ options, context, without }: OptionsPage): ChoicesRecord {
   return {
     options: options.map((option) => ({ ...option })),
     string_options: options.map(({ value }) => String(value)),
     context: context ?? null,
-    observations: [],
+    observations: without.length === 0 ? [] : [{ k: "system", msg: `Asked for while ${without.join(", ")} had no value` }],
     errors: [],
   };
 }

@@ -5,6 +5,7 @@ import type { ObservationRecord } from "../../api/invocations.ts";
 import type { SourceRecord } from "../../api/sources.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
+import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LiveSource } from "../../engine/runs/live-source.ts";
 import { optionsOf } from "../../engine/runs/options-page.ts";
@@ -80,7 +81,9 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       const { prop_name: prop, page, prev_context: prevContext, query, configured_props: given } = params;
       const live = engine.find(part("id"), "configure source");
       const method = { kind: "options", prop, page, prevContext, ...(query === undefined ? {} : { query }) } as const;
-      return { data: choicesRecord(optionsOf(prop, await live.questions.ask(method, given))) };
+      const declared = withDynamicProps(live.definition.props, live.source.dynamicProps);
+      const configured = { ...live.source.configured, ...given };
+      return { data: choicesRecord(optionsOf({ prop, declared, configured }, await live.questions.ask(method, given))) };
     }),
   ];
 }
