@@ -1,4 +1,5 @@
 // Builds dist: the command, the library, the entries of the child process and of the writer's thread.
+import { spawnSync } from "node:child_process";
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import { basename } from "node:path";
 import { build } from "esbuild";
@@ -61,3 +62,5 @@ const built = await Promise.all([
 ]);
 writeLicences("dist/third-party-licences.txt", [...built.map(({ metafile }) => metafile), TYPES_OF]);
 cpSync("src/store/sqlite/migrations", "dist/migrations", { recursive: true });
+const manual = spawnSync(process.execPath, ["scripts/run.mjs", "scripts/write-manual.ts", "dist/pd.1"], { stdio: "inherit" });
+if (manual.status !== 0) process.exit(1);

@@ -182,14 +182,14 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
 export type GivenSettings = Partial<Readonly<Record<SettingName, string>>>;
 
 export interface SettingSources {
-  readonly flags: GivenSettings;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly flags?: GivenSettings;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Top level of the config file. */
-  readonly file: Readonly<Record<string, unknown>>;
+  readonly file?: Readonly<Record<string, unknown>>;
 }
 
-/** Reads every setting. Throws PD_BAD_INPUT, naming the flag and its value. */
-export function readSettings({ flags, environment, file }: SettingSources): Settings {
+/** Reads every setting, from where there are any. Throws PD_BAD_INPUT, naming the flag and its value. */
+export function readSettings({ flags = {}, environment = {}, file = {} }: SettingSources): Settings {
   const text = (name: SettingName): string => {
     const row = SETTINGS[name];
     const fromFile = file[row.flag.replaceAll("-", "_")];

@@ -1,0 +1,111 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { chmod, readFile, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { eventually } from "./eventually.ts";
+import { PD, PdHome, collect } from "./pd.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+
+interface Block {
+  readonly language: string;
+  readonly text: string;
+}
+
+interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A guide whose code blocks are used one after the other, in one folder, as a reader would use them. */
+export class Guide {
+  readonly home: PdHome;
+  readonly #blocks: readonly Block[];
+  #used = 0;
+
+  /** `path` from the root of the project. */
+  static async open(path: string, variables: Readonly<Record<string, string>> = {}): Promise<Guide> {
+    const home = await PdHome.make(variables);
+    const pd = await home.file("programs/pd", `#!/bin/sh\nexec ${process.execPath} ${PD} "$@"\n`);
+    await chmod(pd, 0o755);
+    await symlink(join(ROOT, "bin"), join(home.folder, "bin"));
+    const guide = new Guide(home, blocksIn(await readFile(join(ROOT, path), "utf8")));
+    onTestFinished(({ task }) => {
+      if (task.result?.state === "pass") expect([path, guide.#used]).toEqual([path, guide.#blocks.length]);
+    });
+    return guide;
+  }
+
+  private constructor(home: PdHome, blocks: readonly Block[]) {
+    this.home = home;
+    this.#blocks = blocks;
+  }
+
+  /** The text of the next block, which has to be of this language. */
+  next(language: string): string {
+    const block = this.#blocks[this.#used++];
+    expect([this.#used, block?.language]).toEqual([this.#used, language]);
+    return block?.text ?? "";
+  }
+
+  /** Runs a block to its end, line by line, until one fails. `changed`: what a test has to do otherwise. */
+  async runs(language = "sh", changed: (text: string) => string = (text) => text): Promise<Ran> {
+    const child = this.#shell(changed(this.next(language)));
+    child.stdin?.end();
+    const [stdout, stderr] = [collect(child, "stdout"), collect(child, "stderr")];
+    const [code] = await once(child, "close");
+    return { code, stdout: stdout(), stderr: stderr() };
+  }
+
+  /** Runs a block whose last line goes on, until it has told this; then it is there, and is stopped with the test. */
+  async begins(told: string, changed: (text: string) => string = (text) => text): Promise<{ shown: () => string; stop: () => Promise<void> }> {
+    const child = this.#shell(changed(this.next("sh")));
+    let text = "";
+    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (part: Buffer) => (text += part.toString()));
+    const shown = (): string => text;
+    await eventually(async () => shown().includes(told) || (child.exitCode !== null && Promise.reject(new Error(shown()))));
+    const stop = async (): Promise<void> => {
+      child.kill("SIGINT");
+      if (child.exitCode === null) await once(child, "close");
+    };
+    onTestFinished(stop);
+    return { shown, stop };
+  }
+
+  /** The commands of a block that shows what they print, and what it shows: `…` stands for anything. */
+  shown(): readonly { readonly command: string; readonly output: RegExp }[] {
+    const parts = this.next("console").split(/^\$ /m).slice(1);
+    return parts.map((part) => {
+      const [command = "", ...lines] = part.trimEnd().split("\n");
+      return { command, output: asPattern(lines) };
+    });
+  }
+
+  #shell(script: string): ChildProcess {
+    // What goes on takes the place of the shell, which a signal would otherwise end alone.
+    const text = script.trim().replace(/(^|&& )(pd|node bin\/pd\.cjs) dev (.*)$/m, "$1exec $2 dev $3");
+    return this.home.spawn([], { shell: `set -e; PATH="$PWD/programs:$PATH"; HOME="$PWD"\n${text}\nexit` });
+  }
+}
+
+function blocksIn(markdown: string): readonly Block[] {
+  return [...markdown.matchAll(/^```([a-z]*)\n([^]*?)^```$/gm)].map(([, language = "", text = ""]) => ({ language, text }));
+}
+
+/** Ids, ports, times and what is left out are anything. */
+function asPattern(lines: readonly string[]): RegExp {
+  const loose = lines.map((line) =>
+    line
+      .replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
+      .replaceAll(/\d\d:\d\d:\d\d\\\.\d{3}/g, "[\\d:.]+")
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:]+\\\.\d+Z/g, "[\\dTZ:.-]+")
+      .replaceAll(/\b(dc|inv)_\w+/g, "$1_\\w+")
+      .replaceAll(/127\\\.0\\\.0\\\.1:\d+(\/[a-z0-9]{20})?/g, "127\\.0\\.0\\.1:\\d+(/[a-z0-9]{20})?")
+      .replaceAll(/\b\d+ ms/g, "\\d+ ms")
+      .replaceAll(/code [0-9a-f]{7}/g, "code [0-9a-f]+")
+      .replaceAll("…", "[^]*"),
+  );
+  return new RegExp(loose.join("\\n"));
+}
