@@ -1,6 +1,6 @@
 import { CALLS } from "./calls.ts";
 import { codeParams, hideSecrets } from "./components.ts";
-import { call, jsonObject, texts } from "./declare.ts";
+import { call, jsonObject, optionalText, texts } from "./declare.ts";
 import { actionRun } from "./invocations.ts";
 
 /** Actions, which run once and are not deployed (platform.md §1.8). */
@@ -14,6 +14,7 @@ export const actions = {
       steps: jsonObject.default({}),
       context: jsonObject.default({}),
       hide_secrets: hideSecrets,
+      debug: optionalText.describe("id of the debugger that listens for it"),
     }),
     answer: actionRun,
     also: ["POST /v1/connect/{project_id}/actions/run"],

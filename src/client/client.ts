@@ -33,6 +33,8 @@ interface Streams {
     logs(source: string, settings?: FollowSettings): Following<ObservationRecord>;
     /** Lets debuggers come to it on this port of the server's machine, 0 for any, as long as this is read. `root`: URL of the folder of its files. */
     debugger(source: string, where: { readonly port: number; readonly root: string }, settings?: FollowSettings): Following<DebugNewsRecord>;
+    /** The same for actions that are run with this id as `debug`. */
+    actionDebugger(id: string, where: { readonly port: number; readonly root: string }, settings?: FollowSettings): Following<DebugNewsRecord>;
   };
   readonly connection: Connection;
 }
@@ -42,14 +44,16 @@ export type Client = Calls & Streams;
 /** A client of one server. Each call throws the server's error as a PdError, and PD_SERVER_UNREACHABLE. */
 export function createClient(server: ServerAddress | Connection): Client {
   const connection = server instanceof Connection ? server : new Connection(server);
+  const debuggerAt = (path: string, { port, root }: { port: number; root: string }, settings: FollowSettings): Following<DebugNewsRecord> =>
+    new Following(connection, `${path}?${new URLSearchParams({ port: String(port), root }).toString()}`, {
+      settings,
+      read: (data) => known<DebugNewsRecord>(data),
+    });
   const follow: Streams["follow"] = {
     events: (source, settings = {}) => new Following(connection, streamOf(source, "emits"), { settings, read: (data) => known<EventRecord>(data) }),
     logs: (source, settings = {}) => new Following(connection, streamOf(source, "observations"), { settings, read: (data) => known<ObservationRecord>(data) }),
-    debugger: (source, { port, root }, settings = {}) =>
-      new Following(connection, `${streamOf(source, "inspector")}?${new URLSearchParams({ port: String(port), root }).toString()}`, {
-        settings,
-        read: (data) => known<DebugNewsRecord>(data),
-      }),
+    debugger: (source, where, settings = {}) => debuggerAt(streamOf(source, "inspector"), where, settings),
+    actionDebugger: (id, where, settings = {}) => debuggerAt(`/sse/actions/${encodeURIComponent(id)}/inspector`, where, settings),
   };
   const groups = Object.entries(CALLS).map(([group, calls]): [string, object] => [
     group,

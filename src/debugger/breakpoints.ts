@@ -64,6 +64,8 @@ export class Breakpoints {
   /** Where it is found in the loaded code, or the error. */
   async #bind(unit: InspectedUnit, breakpoint: Breakpoint): Promise<JsonObject[] | Answer> {
     breakpoint.place ??= this.#placeOf(breakpoint.params, unit.map);
+    // Of several components one runs at a time: what stands in the file of another waits for it.
+    if (breakpoint.place !== undefined && !unit.map.sources.includes(breakpoint.place.source)) return [];
     const wanted = this.#wanted(unit.map, breakpoint);
     const answer = await unit.ask("Debugger.setBreakpointByUrl", wanted);
     const { result } = answer;

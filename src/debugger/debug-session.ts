@@ -31,7 +31,7 @@ const OF_THREADS = /^Node(Worker|Runtime)\./;
 const NO_PROCESS: Answer = { error: { code: -32000, message: "No process runs now: the next call of the source starts one" } };
 
 /**
- * One debugger and the processes of one source. Every save makes another process, and the debugger stays: to it a new
+ * One debugger and the processes of one source, or one action, or the steps of a workflow. Every save makes another process, and the debugger stays: to it a new
  * process is what a page is that was loaded again. What it has switched on and its breakpoints are carried over before
  * the new code is loaded. A process that is left goes on.
  */
@@ -141,9 +141,18 @@ export class DebugSession implements DebugLink {
     if (this.#front === undefined) return;
     if (method === "Debugger.paused") return this.#pause(params);
     if (method === "Debugger.scriptParsed" && params["url"] === this.url) this.#scriptId = params["scriptId"];
+    if (method === "Runtime.consoleAPICalled") return this.#front.send({ method, params: this.#fromOwnCode(params) });
     if (method === "Debugger.resumed") this.#settings.tell({ kind: "resumed" });
     if (method !== "Debugger.breakpointResolved") return this.#front.send({ method, params });
     for (const breakpointId of this.#breakpoints.idsOf(String(params["breakpointId"]))) this.#front.send({ method, params: { ...params, breakpointId } });
+  }
+
+  /** What is printed comes from the component's own line, and not from what caught it on its way. */
+  #fromOwnCode(params: JsonObject): JsonObject {
+    const { stackTrace } = params;
+    const frames = isJsonObject(stackTrace) && Array.isArray(stackTrace["callFrames"]) ? stackTrace["callFrames"] : [];
+    const own = frames.findIndex((frame) => isJsonObject(frame) && frame["url"] === this.url);
+    return own < 0 || !isJsonObject(stackTrace) ? params : { ...params, stackTrace: { ...stackTrace, callFrames: frames.slice(own) } };
   }
 
   #pause(params: JsonObject): void {

@@ -48,7 +48,7 @@ async function startSession(home: PdHome, words: readonly string[] = [], text = 
   return { child, shown, endpoint: found(/Endpoint: (\S+)/), id: found(/\((dc_\w+)\)/), url: found(/Debugger: (ws:\S+)/), path };
 }
 
-async function connect({ url }: Session): Promise<DebuggerClient> {
+async function connect({ url }: Pick<Session, "url">): Promise<DebuggerClient> {
   const client = await DebuggerClient.connect(url);
   await client.ask("Runtime.enable");
   await client.ask("Debugger.enable");
@@ -69,8 +69,8 @@ function placeOf(script: JsonObject, paused: JsonObject): string {
 }
 
 /** The component's code, as the debugger learned of it. */
-function scriptOf(client: DebuggerClient): Promise<JsonObject> {
-  return client.next("Debugger.scriptParsed", ({ url }) => url === "headwater:///orders.mjs");
+function scriptOf(client: DebuggerClient, name = "orders"): Promise<JsonObject> {
+  return client.next("Debugger.scriptParsed", ({ url }) => url === `headwater:///${name}.mjs`);
 }
 
 describe("pd dev --inspect", () => {
@@ -126,6 +126,101 @@ describe("pd dev --inspect", () => {
     expect(placeOf(script, atStatement)).toBe(`${pathToFileURL(session.path).href}:${SHOUT_LINE + 14}`);
     await client.ask("Debugger.resume");
     expect(await answered).toBe("later 2");
+  });
+
+  it("shows what the component prints, with its values and its own line", async () => {
+    const home = await PdHome.make();
+    const session = await startSession(home, [], source("is").replace("this.$emit", "console.warn('look', { doubled }); this.$emit"));
+    const client = await connect(session);
+    const script = await scriptOf(client);
+    await answer(session.endpoint);
+    const { type, args, stackTrace } = await client.next("Runtime.consoleAPICalled");
+    expect([type, args]).toMatchObject(["warning", [{ value: "look" }, { type: "object", preview: { properties: [{ name: "doubled", value: "2" }] } }]]);
+    const [frame] = JSON.parse(JSON.stringify(stackTrace)).callFrames;
+    expect(placeOf(script, { callFrames: [{ location: frame }] })).toBe(`${pathToFileURL(session.path).href}:${SHOUT_LINE + 2}`);
+    // The log has it as well.
+    await eventually(async () => session.shown().includes("look { doubled: 2 }"));
+  });
+
+  it("stops in an action, which runs again with each save, each time in a process of its own", async () => {
+    const home = await PdHome.make();
+    const action = (word: string): string =>
+      `export default { name: "A", version: "1", type: "action",\n  run() {\n    const word: string = "${word}";\n    debugger;\n    return word;\n  } };\n`;
+    const path = await home.file("src/greet.ts", action("first"));
+    const child = home.spawn(["dev", path, "--inspect=0"]);
+    const [stdout, stderr] = [collect(child, "stdout"), collect(child, "stderr")];
+    const shown = (): string => stdout() + stderr();
+    await eventually(async () => shown().includes("Each save runs the action again with"));
+    const client = await connect({ url: /Debugger: (ws:\S+)/.exec(shown())?.[1] ?? "" });
+    for (const word of ["second", "third"]) {
+      await writeFile(path, action(word));
+      const script = await scriptOf(client, "action");
+      const paused = await client.next("Debugger.paused");
+      expect([placeOf(script, paused), await client.valueOf(paused, "word")]).toEqual([`${pathToFileURL(path).href}:4`, word]);
+      await client.ask("Debugger.resume");
+      await eventually(async () => shown().includes(`+  "returned": "${word}"`));
+    }
+    child.kill("SIGINT");
+    await once(child, "close");
+  });
+
+  it("stops in each step of a workflow, in the step's own file", async () => {
+    const home = await PdHome.make();
+    const step = (name: string, value: string): Promise<string> =>
+      home.file(
+        `flow/${name}.mjs`,
+        `export default defineComponent({\n  async run({ steps, $ }) {\n    const value = ${value};\n    return value;\n  },\n});\n`,
+      );
+    await home.file(
+      "flow/workflow.yaml",
+      "schema: workflow/2022.04\nname: Flow\ntriggers:\n- http: {}\nsteps:\n- namespace: one\n  uses: ./one.mjs\n- namespace: two\n  uses: ./two.mjs\n",
+    );
+    const paths = [await step("one", "1"), await step("two", "steps.one.$return_value + 1")];
+    const child = home.spawn(["dev", "flow", "--inspect=0"]);
+    const [stdout, stderr] = [collect(child, "stdout"), collect(child, "stderr")];
+    const shown = (): string => stdout() + stderr();
+    await eventually(async () => shown().includes("Ready to be debugged"));
+    const client = await connect({ url: /Debugger: (ws:\S+)/.exec(shown())?.[1] ?? "" });
+    for (const path of paths) await client.ask("Debugger.setBreakpointByUrl", { url: pathToFileURL(path).href, lineNumber: 3 });
+    const asked = fetch(/Endpoint: (\S+)/.exec(shown())?.[1] ?? "");
+    for (const [index, path] of paths.entries()) {
+      const script = await scriptOf(client, "flow");
+      const paused = await client.next("Debugger.paused");
+      expect([placeOf(script, paused), await client.valueOf(paused, "value")]).toEqual([`${pathToFileURL(path).href}:4`, index + 1]);
+      await client.ask("Debugger.resume");
+    }
+    await asked;
+    // Nobody debugs any more: the next run goes by.
+    client.close();
+    await eventually(async () => shown().includes("The debugger has gone"));
+    await fetch(/Endpoint: (\S+)/.exec(shown())?.[1] ?? "");
+    await eventually(async () => shown().split("✔ done").length > 4);
+    child.kill("SIGINT");
+    await once(child, "close");
+  });
+
+  it("refuses an action under an id that no debugger listens under, and a second debugger under the same id", async () => {
+    const home = await PdHome.make();
+    const { apiUrl, apiKey } = await home.up();
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const run = await fetch(`${apiUrl}/v1/actions/run`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify({ component_code: 'export default { name: "A", version: "1", type: "action", run() {} };', debug: "nobody-here" }),
+    });
+    expect([run.status, await run.text()]).toEqual([404, expect.stringContaining("no debugger listens under this id")]);
+    const stop = new AbortController();
+    const first = await fetch(`${apiUrl}/sse/actions/some-debugger/inspector`, { headers, signal: stop.signal });
+    await first.body?.getReader().read();
+    expect((await fetch(`${apiUrl}/sse/actions/some-debugger/inspector`, { headers })).status).toBe(409);
+    expect((await fetch(`${apiUrl}/sse/actions/x/inspector`, { headers })).status).toBe(400);
+    stop.abort();
+    await eventually(async () => {
+      const again = new AbortController();
+      const { status } = await fetch(`${apiUrl}/sse/actions/some-debugger/inspector`, { headers, signal: again.signal });
+      again.abort();
+      return status === 200;
+    });
   });
 
   it("lets deadlines stand still while it is paused", async () => {
@@ -331,14 +426,9 @@ describe("a server that is asked for a debugger", () => {
     expect(await ask("port=0&root=https://example.com/", apiKey)).toMatchObject({ status: 400 });
   });
 
-  it("is not asked for one of an action, or on a port that is none", async () => {
+  it("is not asked for one on a port that is none", async () => {
     const home = await PdHome.make();
     const path = await home.file("src/orders.ts", source("is"));
     expect(await home.pd("dev", path, "--inspect=high")).toMatchObject({ code: 2, stderr: expect.stringContaining('"high" as the port') });
-    const action = await home.file(
-      "src/greet.mjs",
-      'export default { key: "greet", name: "Greet", version: "0.0.1", type: "action", props: {}, run() { return 1; } };',
-    );
-    expect((await home.pd("dev", action, "--inspect=0")).stderr).toContain("Cannot debug an action");
   });
 });

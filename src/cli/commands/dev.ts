@@ -33,10 +33,6 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags & Sta
   const stop = abortOnStop(cli.stdout);
   try {
     const workflow = await workflowFolderOf(target);
-    if (workflow !== undefined && isInspected)
-      throw new PdError("PD_BAD_INPUT", "Cannot debug a whole workflow: a debugger is for the one process of a source", {
-        fix: "Debug the component of a step: pd dev <its file> --inspect",
-      });
     if (workflow !== undefined) {
       await openWorkflowSession(cli, { client, path: workflow, flags, env, stop });
       return 0;

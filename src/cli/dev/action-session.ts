@@ -10,6 +10,7 @@ import { coloursFor, printError, printLine, printNote } from "../reporter.ts";
 import { LocalComponent, type ReadResult } from "../../code/local-component.ts";
 import type { ActionRunRecord } from "../../api/invocations.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { followDebugger, inspectPort, rootOf } from "./debugging.ts";
 import { FileWatcher } from "./file-watcher.ts";
 import type { SessionSettings } from "./session-settings.ts";
 
@@ -34,6 +35,8 @@ class ActionSession {
   /** What was answered, for each run that follows. */
   readonly #answers: JsonObject = {};
   #before: string | undefined;
+  /** Under which a debugger listens. */
+  #debugId: string | undefined;
   #running: Promise<void> = Promise.resolve();
   /** Takes back the question that is being asked. */
   #question = new AbortController();
@@ -48,10 +51,27 @@ class ActionSession {
 
   async run(): Promise<void> {
     const { signal } = this.#settings.stop;
+    await this.#debug();
     await this.#look();
-    printNote(this.#cli, "Each save runs the action again with the same input (^C ends)");
+    printNote(
+      this.#cli,
+      `Each save runs the action again with the same input${this.#debugId === undefined ? "" : ", under the debugger once it is connected"} (^C ends)`,
+    );
     this.#watcher.lookAgain(0);
     if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  }
+
+  /** The first run waits until a debugger may come. */
+  async #debug(): Promise<void> {
+    const { client, flags, path, stop } = this.#settings;
+    const port = inspectPort(flags.inspect);
+    if (port === undefined) return;
+    const id = crypto.randomUUID();
+    const read = await this.#component.read();
+    const root = rootOf(this.#component.entry, readParams(path, read).component_path);
+    const show = (line: string): void => printLine(this.#cli, line);
+    await followDebugger(this.#cli, { follow: (...given) => client.follow.actionDebugger(id, ...given), port, root, signal: stop.signal, show });
+    this.#debugId = id;
   }
 
   async close(): Promise<void> {
@@ -92,7 +112,7 @@ class ActionSession {
       asks: () => this.#endLook(),
       component: askedCode(client, code),
       isGuided: this.#before === undefined,
-      send: (values) => client.actions.run({ ...code, configured_props: values }),
+      send: (values) => client.actions.run({ ...code, configured_props: values, ...(this.#debugId === undefined ? {} : { debug: this.#debugId }) }),
     });
     printActionRun(this.#cli, run);
     this.#showDifference(run);

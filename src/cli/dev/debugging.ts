@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import type { DebugNewsRecord } from "../../api/sources.ts";
-import type { Client } from "../../client/client.ts";
+import type { Following } from "../../client/following.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { CliContext } from "../context.ts";
 import { printError, printJson } from "../reporter.ts";
@@ -25,28 +25,33 @@ export function rootOf(entry: string, path: string): string {
 }
 
 interface Debugging {
-  readonly client: Client;
-  readonly source: string;
+  /** Opens the stream of what is debugged. */
+  readonly follow: (where: { readonly port: number; readonly root: string }, settings: { readonly signal: AbortSignal }) => Following<DebugNewsRecord>;
   readonly port: number;
+  /** URL of the folder of its files. */
   readonly root: string;
   readonly signal: AbortSignal;
   /** Shows a line when no question is asked. */
   readonly show: (line: string) => void;
 }
 
-/** Lets a debugger come as long as the session goes on, and shows where it stands. Rejects when the server refuses. */
-export async function followDebugger(cli: CliContext, { client, source, port, root, signal, show }: Debugging): Promise<void> {
-  const coming = client.follow.debugger(source, { port, root }, { signal });
+/** Lets a debugger come as long as the session goes on, and shows where it stands. Resolves when one may. Rejects when the server refuses. */
+export async function followDebugger(cli: CliContext, { follow, port, root, signal, show }: Debugging): Promise<void> {
+  const coming = follow({ port, root }, { signal });
   await coming.opened;
+  let listens = (): void => {};
+  const listening = new Promise<void>((resolve) => (listens = resolve));
   const ended = (async () => {
     for await (const news of coming) {
       if (cli.isJson) printJson(cli, { debugger: news });
       else show(lineOf(news));
+      listens();
     }
   })();
   ended.catch((error: unknown) => {
     if (!signal.aborted) printError(cli, error);
   });
+  await Promise.race([listening, ended]);
 }
 
 function lineOf(news: DebugNewsRecord): string {

@@ -41,7 +41,6 @@ export async function openSession(cli: CliContext, settings: SessionSettings): P
     await session.run();
   } catch (error) {
     if (!isAction(error)) throw error;
-    if (settings.flags.inspect !== undefined) throw new PdError("PD_BAD_INPUT", "Cannot debug an action: a debugger is for the one process of a source");
     await openActionSession(cli, settings);
   } finally {
     await session.close();
@@ -105,7 +104,7 @@ class Session {
   async #debug({ id }: SourceRecord, port: number): Promise<void> {
     const { client, stop } = this.#settings;
     const show = (line: string): void => this.#timeline.print(line);
-    await followDebugger(this.#cli, { client, source: id, port, root: this.#root, signal: stop.signal, show });
+    await followDebugger(this.#cli, { follow: (...given) => client.follow.debugger(id, ...given), port, root: this.#root, signal: stop.signal, show });
   }
 
   async close(): Promise<void> {

@@ -1,9 +1,12 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { RunRecord, WorkflowRecord } from "../../api/workflows.ts";
 import type { Client } from "../../client/client.ts";
 import { differenceLines, differencesOf } from "../../client/run-difference.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { CliContext } from "../context.ts";
+import { followDebugger, inspectPort } from "../dev/debugging.ts";
+import type { DevFlags } from "../dev/session-settings.ts";
 import { FileWatcher } from "../dev/file-watcher.ts";
 import { listenToKeys } from "../dev/key-commands.ts";
 import { Timeline } from "../dev/timeline.ts";
@@ -18,7 +21,7 @@ const RETRY_MS = 1000;
 interface DevSettings {
   readonly client: Client;
   readonly path: string;
-  readonly flags: StandFlags & { readonly name?: string | undefined };
+  readonly flags: StandFlags & Pick<DevFlags, "name" | "inspect">;
   readonly env: Record<string, string>;
   readonly stop: AbortController;
 }
@@ -59,9 +62,19 @@ class WorkflowSession {
     if (workflow === undefined || stop.signal.aborted) return;
     const { ended } = await this.#timeline.follow(client, workflow.id, stop.signal);
     this.#greet(workflow);
+    await this.#debug(workflow);
     this.#takeKeys();
     this.#watcher.lookAgain(0);
     await ended;
+  }
+
+  async #debug({ id }: WorkflowRecord): Promise<void> {
+    const { client, flags, path, stop } = this.#settings;
+    const port = inspectPort(flags.inspect);
+    if (port === undefined) return;
+    const show = (line: string): void => this.#timeline.print(line);
+    const root = pathToFileURL(`${resolve(path)}/`).href;
+    await followDebugger(this.#cli, { follow: (...given) => client.follow.debugger(id, ...given), port, root, signal: stop.signal, show });
   }
 
   async close(): Promise<void> {

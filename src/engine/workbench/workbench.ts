@@ -17,6 +17,7 @@ import type { AccountStore } from "../../ports/account-store.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DataStoreStore } from "../../ports/data-store-store.ts";
 import type { RegistryStore } from "../../ports/registry-store.ts";
+import type { DebugLink } from "../../ports/debugger.ts";
 import type { Tracked } from "../../ports/progress.ts";
 import type { Runner, Unit, UnitCode } from "../../ports/runner.ts";
 import { Usage } from "../runs/usage.ts";
@@ -27,6 +28,8 @@ export interface WorkPiece extends Tracked {
   readonly env: Readonly<Record<string, string>>;
   /** It is a step of a workflow, and has this name when it gives itself none. */
   readonly step?: string;
+  /** It is debugged: each use has a process of its own, one after the other. */
+  readonly debug?: DebugLink | undefined;
 }
 
 /** Places for processes that are loaded here. */
@@ -76,6 +79,9 @@ const FEW: BenchLimits = { most: 4, idleMs: 60_000 };
 export class Workbench {
   readonly #ports: WorkbenchPorts;
   readonly #benches = new Map<string, Bench>();
+  /** The last use over each link. */
+  readonly #debugged = new WeakMap<DebugLink, Promise<unknown>>();
+  readonly #alone = new Set<Unit>();
   readonly #usage: Usage;
   readonly #limits: BenchLimits;
   #isClosed = false;
@@ -148,11 +154,33 @@ export class Workbench {
   close(): void {
     this.#isClosed = true;
     for (const { loaded } of this.#benches.values()) loaded?.unit.kill("the server stopped");
+    for (const unit of this.#alone) unit.kill("the server stopped");
   }
 
   /** Calls back with the component, loaded, which stays until that has ended. Throws what building and loading throw. */
   use<Value>(piece: WorkPiece, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
-    return this.#usage.during(() => this.#use(piece, work));
+    return this.#usage.during(() => (piece.debug === undefined ? this.#use(piece, work) : this.#useAlone(piece, piece.debug, work)));
+  }
+
+  /** A debugger is with one process: nobody else uses it, and the next use has one that is new. */
+  #useAlone<Value>(piece: WorkPiece, link: DebugLink, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
+    const before = this.#debugged.get(link) ?? Promise.resolve();
+    const use = before.then(async () => {
+      const { code, progress } = piece;
+      const loaded = await this.#load(code.kind === "saved" ? code : await resolveCode(this.#ports, code, progress), piece);
+      this.#alone.add(loaded.unit);
+      try {
+        return await work(loaded);
+      } finally {
+        this.#alone.delete(loaded.unit);
+        await loaded.unit.retire();
+      }
+    });
+    this.#debugged.set(
+      link,
+      use.catch(() => {}),
+    );
+    return use;
   }
 
   async #use<Value>(piece: WorkPiece, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
@@ -191,14 +219,21 @@ export class Workbench {
     return bench;
   }
 
-  async #load(code: GivenComponent, { env, step, progress }: WorkPiece): Promise<LoadedAction> {
+  async #load(code: GivenComponent, { env, step, progress, debug }: WorkPiece): Promise<LoadedAction> {
     const ports = this.#ports;
     const { component, unit } = await loadComponent(ports, code, {
       ...(step === undefined ? {} : { step }),
       progress,
       start: ({ bundle, packagesFolder }) => {
         const packagesPath = packagesFolder === undefined ? {} : { packagesPath: ports.packages.locate(packagesFolder) };
-        return this.#start({ bundle, env, state: {}, ...packagesPath, ...(this.#limits.isCutOff === undefined ? {} : { isCutOff: true }) });
+        return this.#start({
+          bundle,
+          env,
+          state: {},
+          ...packagesPath,
+          ...(debug === undefined ? {} : { debug }),
+          ...(this.#limits.isCutOff === undefined ? {} : { isCutOff: true }),
+        });
       },
     });
     if (this.#isClosed) {

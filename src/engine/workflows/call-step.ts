@@ -6,6 +6,7 @@ import type { SavedComponent } from "../../domain/saved-component.ts";
 import { accountIdOf } from "../../domain/props/app-prop.ts";
 import type { CodeStep } from "../../domain/workflow/workflow.ts";
 import type { AccountStore } from "../../ports/account-store.ts";
+import type { DebugLink } from "../../ports/debugger.ts";
 import type { DataStoreStore } from "../../ports/data-store-store.ts";
 import { askUnit } from "../runs/ask-unit.ts";
 import type { Configuration } from "../runs/configure.ts";
@@ -27,6 +28,8 @@ export interface StepSurroundings {
   readonly accounts: Readonly<Record<string, string>>;
   /** For one call, an expression included. */
   readonly deadlineMs: number;
+  /** Whoever debugs its steps. */
+  readonly debug?: DebugLink | undefined;
 }
 
 export interface StepCalled {
@@ -47,10 +50,10 @@ interface StepCalling extends ActionContext {
 }
 
 /** Runs a step's code once. What keeps it from being run is its failure; what is no fault of its is thrown. */
-export async function callStep(ports: StepPorts, { env, accounts, deadlineMs }: StepSurroundings, calling: StepCalling): Promise<StepCalled> {
+export async function callStep(ports: StepPorts, { env, accounts, deadlineMs, debug }: StepSurroundings, calling: StepCalling): Promise<StepCalled> {
   const { step, component, terms, steps, context, thirdParties } = calling;
   try {
-    return await ports.bench.use({ code: { kind: "saved", component }, env }, async (loaded) => {
+    return await ports.bench.use({ code: { kind: "saved", component }, env, debug }, async (loaded) => {
       const ask = askOf(ports, loaded, deadlineMs);
       const given = withOwnAccounts((await evaluated(step.props, { steps, context }, async () => ask)) ?? {}, accounts);
       const { configured, dynamicProps, notes } = await stepValues({ store: ports.store, loaded, ask }, given);

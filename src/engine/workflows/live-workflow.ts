@@ -1,3 +1,4 @@
+import type { DebugLink } from "../../ports/debugger.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { isoTime } from "../../domain/event.ts";
@@ -55,6 +56,8 @@ export class LiveWorkflow {
   isGone = false;
   /** False while it is being deployed. */
   isShown: boolean;
+  /** Whoever debugs its steps: from the next call on. */
+  debug: DebugLink | undefined;
   readonly #ports: WorkflowPorts;
   readonly #plans = new Map<number, Promise<WorkflowPlan>>();
   readonly #live = new Map<RunId, LiveRun>();
@@ -104,7 +107,7 @@ export class LiveWorkflow {
 
   /** What its steps run with. */
   surroundings({ workflow }: WorkflowPlan): StepSurroundings {
-    return { env: this.source.env, accounts: bindingOf(this.source.configured).accounts, deadlineMs: workflow.settings.timeout * 1000 };
+    return { env: this.source.env, accounts: bindingOf(this.source.configured).accounts, deadlineMs: workflow.settings.timeout * 1000, debug: this.debug };
   }
 
   /** What its runs work with. */

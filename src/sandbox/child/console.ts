@@ -5,15 +5,18 @@ import type { LogLevel } from "../../domain/invocation.ts";
 export type LineSink = (level: LogLevel, text: string, rawFrom?: string) => void;
 
 const LEVELS = ["debug", "info", "log", "warn", "error"] as const;
+type ConsoleLevel = (typeof LEVELS)[number] | "trace";
 
 /**
  * Sends what the component prints to the sink: console levels with their position, direct writes as they are.
- * `isCaptured`: false for what others in this process print, which goes where it would have gone.
+ * `isCaptured`: false for what others in this process print, which goes where it would have gone. `mirror`: a console
+ * that shows the values as well, such as a debugger's.
  */
-export function captureOutput(sink: LineSink, isCaptured: () => boolean = () => true): void {
+export function captureOutput(sink: LineSink, isCaptured: () => boolean = () => true, mirror?: Pick<Console, ConsoleLevel>): void {
   let indent = "";
   const own = { ...console };
-  const print = (level: LogLevel, values: readonly unknown[]): void => {
+  const print = (level: ConsoleLevel, values: readonly unknown[]): void => {
+    mirror?.[level](...values);
     const text = format(...values);
     sink(level, indent === "" ? text : indent + text.replaceAll("\n", `\n${indent}`), callerLine());
   };

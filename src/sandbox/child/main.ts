@@ -50,10 +50,15 @@ process.on("uncaughtException", (error) => host.failUncaught(error));
 Object.defineProperty(globalThis, "defineComponent", { value: (definition: unknown) => definition, configurable: true, writable: true });
 const door = process.argv.includes(DOOR_WORD) ? join(dirname(process.cwd()), DOOR_FILE) : undefined;
 if (door !== undefined) leadThroughDoor(door);
-if (process.argv.includes(INSPECTOR_WORD)) startInspector();
+const isInspected = process.argv.includes(INSPECTOR_WORD);
+if (isInspected) startInspector();
 refuseLocalSockets();
 redirectTmp();
-captureOutput((level, text, rawFrom) => host.log(level, text, rawFrom));
+captureOutput(
+  (level, text, rawFrom) => host.log(level, text, rawFrom),
+  () => true,
+  isInspected ? process.getBuiltinModule("node:inspector").console : undefined,
+);
 // Last: the streams that it takes open their handles when they are first used.
 shutDoors(hostStream, door);
 pipe.send({ type: "child:ready", protocol: PROTOCOL });

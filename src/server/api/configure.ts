@@ -10,6 +10,7 @@ import type { Tracked } from "../../ports/progress.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { OptionsPage } from "../../engine/runs/options-page.ts";
 import type { WorkPiece } from "../../engine/workbench/workbench.ts";
+import type { ActionDebuggers } from "./debug-targets.ts";
 import { requiredCode } from "./component-code.ts";
 import { actionRecord } from "./records.ts";
 import { type Route, route } from "./route.ts";
@@ -17,7 +18,7 @@ import { type Route, route } from "./route.ts";
 const { components, actions } = api;
 
 /** Components that are not deployed: their choices, their dynamic props, actions (platform.md §1.8, the Connect API). */
-export function configureRoutes(engine: Engine): readonly Route[] {
+export function configureRoutes(engine: Engine, debuggers: ActionDebuggers): readonly Route[] {
   return [
     route(components.configure, async ({ params, progress }) => {
       const { prop_name: prop, page, prev_context: prevContext, query } = params;
@@ -34,7 +35,9 @@ export function configureRoutes(engine: Engine): readonly Route[] {
     }),
     route(actions.run, async ({ params, progress }) => {
       const { configured_props: props, steps, context } = params;
-      const run = await engine.workbench.runAction(await pieceOf(engine, { params, progress }), { props, steps, context });
+      const piece = await pieceOf(engine, { params, progress });
+      const debug = params.debug === undefined ? {} : { debug: debuggers.find(params.debug) };
+      const run = await engine.workbench.runAction({ ...piece, ...debug }, { props, steps, context });
       return actionRecord(params.hide_secrets ? hiddenRun(run) : run);
     }),
     route(components.describe, async ({ params, progress }) => ({ data: await describedRecord(engine, await pieceOf(engine, { params, progress })) })),

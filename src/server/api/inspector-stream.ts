@@ -7,13 +7,14 @@ import { InspectorDoor } from "../../debugger/inspector-door.ts";
 import { isLoopbackAddress } from "../../debugger/loopback-peer.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { LiveSource } from "../../engine/runs/live-source.ts";
 import type { Clock } from "../../ports/clock.ts";
+import { type ActionDebuggers, type DebugTarget, deployedTarget } from "./debug-targets.ts";
 import { type Message, stream } from "./event-stream.ts";
 import { callerOf } from "./rights.ts";
 
 interface InspectorPorts {
   readonly engine: Engine;
+  readonly debuggers: ActionDebuggers;
   readonly clock: Clock;
   /** Aborts when the server stops. */
   readonly signal: AbortSignal;
@@ -22,7 +23,7 @@ interface InspectorPorts {
 }
 
 interface Inspection {
-  readonly live: LiveSource;
+  readonly target: DebugTarget;
   readonly session: DebugSession;
   readonly door: InspectorDoor;
   readonly news: EventEmitter;
@@ -30,14 +31,23 @@ interface Inspection {
 
 const KEY_LENGTH = 32;
 
-/** /sse/dc/{id}/inspector: a debugger may come as long as somebody reads this stream, which tells where, and what it does. */
+/**
+ * /sse/dc/{id}/inspector, of a source or workflow, and /sse/actions/{id}/inspector, of what is run with this id: a debugger
+ * may come as long as somebody reads this stream, which tells where, and what it does.
+ */
 export function inspectorRoutes(ports: InspectorPorts): Hono {
   const app = new Hono();
+  const answer = async (context: Context, target: DebugTarget): Promise<Response> => {
+    const inspection = await begin(ports, target, { port: portOf(context), root: rootOf(context, target) });
+    return stream(context, async (signal) => told(ports, inspection, signal));
+  };
   app.get("/sse/dc/:id/inspector", async (context) => {
     requireOwner(context);
-    const live = ports.engine.find(context.req.param("id"), "debug");
-    const inspection = await begin(ports, live, { port: portOf(context), root: rootOf(context, live) });
-    return stream(context, async (signal) => told(ports, inspection, signal));
+    return answer(context, deployedTarget(ports.engine, context.req.param("id")));
+  });
+  app.get("/sse/actions/:id/inspector", async (context) => {
+    requireOwner(context);
+    return answer(context, ports.debuggers.target(context.req.param("id")));
   });
   return app;
 }
@@ -59,30 +69,28 @@ function portOf(context: Context): number {
 }
 
 /** Folder of the author's files, as far as the caller knows it. */
-function rootOf(context: Context, { source }: LiveSource): string {
+function rootOf(context: Context, { slug }: DebugTarget): string {
   const root = context.req.query("root");
-  if (root === undefined) return `headwater:///${source.slug}/`;
+  if (root === undefined) return `headwater:///${slug}/`;
   if (/^file:\/\/\/([^\s]*\/)?$/.test(root) && URL.canParse(root)) return root;
   throw new PdError("PD_BAD_INPUT", `Cannot use ${JSON.stringify(root)} as the folder of the files: it is no file: URL that ends in a slash`);
 }
 
-async function begin({ clock, isOfComponent }: InspectorPorts, live: LiveSource, { port, root }: { port: number; root: string }): Promise<Inspection> {
-  const { slug, id } = live.source;
-  if (live.debug !== undefined) throw new PdError("PD_CONFLICT", `Cannot debug ${slug}: another session debugs it`);
+async function begin({ clock, isOfComponent }: InspectorPorts, target: DebugTarget, { port, root }: { port: number; root: string }): Promise<Inspection> {
   const news = new EventEmitter();
   const tell = (record: DebugNewsRecord): void => void news.emit("news", record);
-  const session = new DebugSession({ url: `headwater:///${slug}.mjs`, root, tell });
-  const door = await InspectorDoor.open(session, { port, title: `${slug} (${id})`, key: clock.randomText(KEY_LENGTH), isOfComponent });
-  return { live, session, door, news };
+  const session = new DebugSession({ url: `headwater:///${target.slug}.mjs`, root, tell });
+  const door = await InspectorDoor.open(session, { port, title: target.title, key: clock.randomText(KEY_LENGTH), isOfComponent });
+  return { target, session, door, news };
 }
 
 /** What the debugger does is told from the first moment on: the code may stand still while it is loaded. */
-async function* told({ engine, signal }: InspectorPorts, { live, session, door, news }: Inspection, gone: AbortSignal): AsyncGenerator<Message> {
+async function* told({ signal }: InspectorPorts, { target, session, door, news }: Inspection, gone: AbortSignal): AsyncGenerator<Message> {
   const listening: DebugNewsRecord = { kind: "listening", url: door.url, port: door.port };
-  const over = AbortSignal.any([signal, gone, live.killed]);
+  const over = AbortSignal.any([signal, gone, target.gone]);
   // Whoever leaves lets what stands still go on, also what is still being loaded.
   over.addEventListener("abort", () => void door.close(), { once: true });
-  const begun = engine.debug(live, session);
+  const begun = target.begin(session);
   try {
     const coming = on(news, "news", { signal: over });
     const ended = begun.then(
@@ -97,6 +105,6 @@ async function* told({ engine, signal }: InspectorPorts, { live, session, door, 
   } finally {
     await door.close();
     await begun.catch(() => {});
-    if (!signal.aborted && !live.killed.aborted && live.debug === session) await engine.debug(live, undefined);
+    if (!signal.aborted) await target.end(session);
   }
 }

@@ -5,6 +5,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import { accountRoutes, checkWorkspace } from "./account.ts";
+import { ActionDebuggers } from "./debug-targets.ts";
 import { appRoutes } from "./apps.ts";
 import { mountPage } from "../page-files.ts";
 import { type BackupSettings, mountBackup } from "./backup.ts";
@@ -67,7 +68,8 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   const { log, version } = settings;
   const app = new Hono();
   const board = new ProgressBoard(settings.clock);
-  const routes = apiRoutes(engine, { ...settings, board });
+  const debuggers = new ActionDebuggers();
+  const routes = apiRoutes(engine, { ...settings, board, debuggers });
   app.onError((error, context) => answerError(context, error, log));
   app.notFound((context) =>
     answerError(context, new PdError("PD_NOT_FOUND", `Cannot ${context.req.method} ${context.req.path}: the API has no such path`), log),
@@ -97,8 +99,14 @@ export function apiRouter(engine: Engine, settings: ApiSettings): Hono {
   mountBackup(app, settings.backup);
   mountAgents(app, { url: settings.url, version, clock: settings.clock });
   app.route("/", streamRoutes(engine));
-  app.route("/", inspectorRoutes({ engine, clock: settings.clock, signal: settings.signal, isOfComponent: settings.isOfComponent }));
+  app.route("/", inspectorRoutes({ engine, debuggers, clock: settings.clock, signal: settings.signal, isOfComponent: settings.isOfComponent }));
   return app;
+}
+
+/** What several routes share. */
+interface RouteParts {
+  readonly board: ProgressBoard;
+  readonly debuggers: ActionDebuggers;
 }
 
 /** At each of its addresses; where one names a workspace it has to be this one. */
@@ -111,9 +119,9 @@ function mount(app: Hono, engine: Engine, declared: Route): void {
   }
 }
 
-function apiRoutes(engine: Engine, { clock, version, facts, board, rotateSecrets }: ApiSettings & { readonly board: ProgressBoard }): readonly Route[] {
+function apiRoutes(engine: Engine, { clock, version, facts, board, debuggers, rotateSecrets }: ApiSettings & RouteParts): readonly Route[] {
   return [
-    ...configureRoutes(engine),
+    ...configureRoutes(engine, debuggers),
     ...componentRoutes(engine),
     ...registryRoutes(engine),
     ...dataStoreRoutes(engine),
