@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "./config.ts";
 import { driverName, openDatabase } from "./database/database.ts";
-import { messageOf } from "./domain/errors.ts";
+import { codeOf, messageOf } from "./domain/errors.ts";
 import { type MachineFacts, machineFindings } from "./domain/machine-checkup.ts";
 import type { Finding } from "./domain/checkup.ts";
 import { openEnclosure } from "./sandbox/wall.ts";
@@ -62,6 +62,9 @@ function driverFacts(): MachineFacts["driver"] {
   }
 }
 
+/** The file is there, and may not be opened, or somebody else is at it. */
+const UNREADABLE = /^(SQLITE_(CANTOPEN|BUSY|LOCKED|PERM|AUTH|READONLY|IOERR)|E[A-Z]+$)/;
+
 /** Only read: a server may begin to run meanwhile. */
 async function databaseFacts(path: string): Promise<MachineFacts["database"]> {
   const found = await stat(path).catch(() => undefined);
@@ -75,7 +78,8 @@ async function databaseFacts(path: string): Promise<MachineFacts["database"]> {
       db.close();
     }
   } catch (error) {
-    return { path, damage: messageOf(error) };
+    // Nothing is known of what it holds.
+    return UNREADABLE.test(codeOf(error) ?? "") ? { path, problem: messageOf(error) } : { path, damage: messageOf(error) };
   }
 }
 
@@ -91,15 +95,16 @@ async function keyringFacts({ keyringUse }: Settings): Promise<MachineFacts["key
 
 /** Tried in a folder of its own. */
 async function sandboxFacts({ sandboxUse, memoryMb }: Settings): Promise<MachineFacts["sandbox"]> {
-  const folder = await mkdtemp(join(tmpdir(), "headwater-doctor-"));
+  let folder: string | undefined;
   try {
+    folder = await mkdtemp(join(tmpdir(), "headwater-doctor-"));
     const places = { entry: programFile("child.cjs"), runFolder: join(folder, "run"), packagesFolder: join(folder, "packages") };
     const { kind, reason } = await openEnclosure(sandboxUse, { ...places, memoryMb, network: "open" });
     return { kind, reason };
   } catch (error) {
     return { kind: "belt", reason: messageOf(error) };
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }
 }
 
@@ -123,13 +128,14 @@ async function portFacts({ host, port, endpointPort }: Settings): Promise<Machin
     { purpose: "endpoints", flag: "endpoint-port", port: endpointPort },
   ];
   const fixed = wanted.filter((one) => one.port !== 0);
-  return Promise.all(fixed.map(async (one) => ({ ...one, isFree: await isFree(host, one.port) })));
+  return Promise.all(fixed.map(async (one) => ({ ...one, ...(await refusalOf(host, one.port)) })));
 }
 
-function isFree(host: string, port: number): Promise<boolean> {
+/** Why a server could not listen there; nothing: it could. */
+function refusalOf(host: string, port: number): Promise<Pick<MachineFacts["ports"][number], "isTaken" | "problem">> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen(port, host, () => server.close(() => resolve(true)));
+    server.once("error", (error) => resolve(codeOf(error) === "EADDRINUSE" ? { isTaken: true } : { problem: messageOf(error) }));
+    server.listen(port, host, () => server.close(() => resolve({})));
   });
 }

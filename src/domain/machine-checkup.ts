@@ -5,7 +5,10 @@ export interface CheckedPort {
   readonly purpose: string;
   readonly flag: string;
   readonly port: number;
-  readonly isFree: boolean;
+  /** Another program listens on it. */
+  readonly isTaken?: true;
+  /** Why else nobody can listen on it. */
+  readonly problem?: string;
 }
 
 /** What a check of the machine looks at, with a server or without. */
@@ -17,8 +20,8 @@ export interface MachineFacts extends Pick<CheckedFacts, "disk" | "sandbox"> {
   readonly home: { readonly path: string; readonly problem?: string };
   /** What opens the database, or why nothing does. */
   readonly driver: { readonly name: string } | { readonly problem: string };
-  /** Absent: there is none yet, or a server looks after it. `damage`: what is wrong with it. */
-  readonly database?: { readonly path: string; readonly damage?: string };
+  /** Absent: there is none yet, or a server looks after it. `damage`: what is wrong with it; `problem`: why that cannot be told. */
+  readonly database?: { readonly path: string; readonly damage?: string; readonly problem?: string };
   /** Only looked at while no server has them. */
   readonly ports: readonly CheckedPort[];
   /** Where the key of the secrets lies, as far as it can be told. */
@@ -45,7 +48,8 @@ export function machineFindings(facts: MachineFacts): readonly Finding[] {
     keyring(facts),
     npm(facts),
     clock(facts),
-    disk(facts),
+    // Of a home that cannot be used nothing is known.
+    ...(facts.home.problem === undefined ? [disk(facts)] : []),
     wall(facts),
   ]);
 }
@@ -74,15 +78,31 @@ function driver({ driver: known }: MachineFacts): Finding {
 function database({ database: known }: MachineFacts): readonly Finding[] {
   if (known === undefined) return [];
   const about = "database";
+  if (known.problem !== undefined)
+    return [
+      {
+        level: "bad",
+        about,
+        text: `${known.path} cannot be opened: ${known.problem}`,
+        fix: "Look whether you may read it, and whether another program is at it",
+      },
+    ];
   if (known.damage === undefined) return [{ level: "good", about, text: `every page of ${known.path} was read, and is whole` }];
   return [
     { level: "bad", about, text: `${known.path} is damaged: ${known.damage}`, fix: "pd restore <backup> brings a backup back; what there is is moved aside" },
   ];
 }
 
-function port({ purpose, flag, port: number, isFree }: CheckedPort): Finding {
+function port({ purpose, flag, port: number, isTaken, problem }: CheckedPort): Finding {
   const about = `port ${number}`;
-  if (isFree) return { level: "good", about, text: `free, for ${purpose}` };
+  if (problem !== undefined)
+    return {
+      level: "bad",
+      about,
+      text: `cannot be listened on, for ${purpose}: ${problem}`,
+      fix: `Give another with --${flag} (0: any that is free), or another address with --host`,
+    };
+  if (isTaken === undefined) return { level: "good", about, text: `free, for ${purpose}` };
   return {
     level: "bad",
     about,

@@ -11,7 +11,7 @@ const TYPES: Readonly<Record<string, string>> = { html: "text/html", js: "text/j
 
 it("the documentation site has every guide, finds words in them, and asks nobody else for anything", { timeout: 120_000 }, async () => {
   const folder = await temporaryFolder();
-  execFileSync(process.execPath, ["scripts/build-site.mjs", folder], { cwd: ROOT, stdio: "pipe" });
+  execFileSync("npm", ["run", "-s", "site", "--", folder], { cwd: ROOT, stdio: "pipe" });
   const url = await startHttpServer((request, response) => {
     const path = normalize(new URL(request.url ?? "/", "http://x").pathname);
     const name = path.endsWith("/") ? `${path}index.html` : /\.\w+$/.test(path) ? path : `${path}.html`;

@@ -167,16 +167,23 @@ async function recordOnce(cli: CliContext, client: Client, { path, given, source
 async function tried(path: string, given: Given, recordingFile: string): Promise<Kept> {
   const source = await load(path, { ...given, ...(existsSync(recordingFile) ? { http: recording(recordingFile) } : {}), place: "sandbox" });
   try {
-    const { kept } = await source.run(inputFor(given));
+    const { kept, calls } = await source.run(inputFor(given));
+    requireAnswers(calls);
     return { events: kept.map(({ event }) => asJson(event)) };
   } catch (error) {
     if (!(error instanceof RunFailed)) throw error;
-    const asked = error.result.calls.find(({ status }) => status === undefined);
-    if (asked === undefined) return { throws: error.message };
-    throw new PdError("PD_BAD_INPUT", `Cannot make a test of it yet: it asks ${asked.method} ${asked.url}, and nobody answers in a test`, {
-      fix: "--record asks third parties once for real, with the accounts of the source, and keeps their answers",
-    });
+    requireAnswers(error.result.calls);
+    return { throws: error.message };
   }
+}
+
+/** What nobody answers goes otherwise than on the server, also where the code makes nothing of it. */
+function requireAnswers(calls: RunFailed["result"]["calls"]): void {
+  const asked = calls.find(({ status }) => status === undefined);
+  if (asked === undefined) return;
+  throw new PdError("PD_BAD_INPUT", `Cannot make a test of it yet: it asks ${asked.method} ${asked.url}, and nobody answers in a test`, {
+    fix: "--record asks third parties once for real, with the accounts of the source, and keeps their answers",
+  });
 }
 
 function unlessFailed(error: unknown): void {

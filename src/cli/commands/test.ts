@@ -27,7 +27,7 @@ export async function test(cli: CliContext, paths: readonly string[]): Promise<n
     programUrl("test-hooks.js"),
     "--test",
     `--test-reporter=${cli.isJson ? programUrl("json-reporter.js") : "spec"}`,
-    ...files,
+    ...files.map(asRunnerArgument),
   ];
   const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "pipe"], env: { ...cli.environment, NODE_NO_WARNINGS: "1" } });
   child.stdout.on("data", (chunk: Buffer) => void cli.stdout.write(chunk));
@@ -36,6 +36,13 @@ export async function test(cli: CliContext, paths: readonly string[]): Promise<n
     child.once("error", reject);
     child.once("close", (code) => resolve(code ?? 1));
   });
+}
+
+/** From Node 21 on the runner reads its arguments as patterns: a path means itself alone. */
+const READS_PATTERNS = Number(process.versions.node.split(".")[0]) >= 21;
+
+function asRunnerArgument(path: string): string {
+  return READS_PATTERNS ? path.replaceAll(/[*?[{(]/g, "[$&]") : path;
 }
 
 async function testFiles(path: string): Promise<readonly string[]> {

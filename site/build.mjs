@@ -1,16 +1,17 @@
-// Builds the documentation site out of README, docs and what the commands declare: node scripts/build-site.mjs [folder]. A link that leads nowhere fails it.
+// Builds the documentation site out of README, docs and what the commands declare: node site/build.mjs [folder]. A link that leads nowhere fails it.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "vitepress";
 
 const root = join(import.meta.dirname, "..");
-const source = join(root, "build", "site-source");
+// Below the generator, whose packages the pages import.
+const source = join(import.meta.dirname, "build");
 const target = resolve(process.argv[2] ?? join(root, "build", "site"));
 
 rmSync(source, { recursive: true, force: true });
 mkdirSync(join(source, ".vitepress"), { recursive: true });
-cpSync(join(import.meta.dirname, "site", "config.mjs"), join(source, ".vitepress", "config.mjs"));
+cpSync(join(import.meta.dirname, "config.mjs"), join(source, ".vitepress", "config.mjs"));
 cpSync(join(root, "docs"), join(source, "docs"), { recursive: true });
 for (const name of readdirSync(root).filter((file) => file.endsWith(".md"))) cpSync(join(root, name), join(source, name === "README.md" ? "index.md" : name));
 for (const path of readdirSync(source, { recursive: true }).filter((file) => file.endsWith(".md"))) {
@@ -21,7 +22,7 @@ for (const path of readdirSync(source, { recursive: true }).filter((file) => fil
     text.replaceAll(/\[([^\]]+)\]\((?:\.\.\/)*(?:src|test|scripts|LICENSE)[^)]*\)/g, "$1").replaceAll("../README.md", "../index.md"),
   );
 }
-const words = [join(import.meta.dirname, "run.mjs"), "scripts/write-manual.ts", join(source, "pd.1"), join(source, "docs", "commands.md")];
+const words = [join(root, "scripts", "run.mjs"), "scripts/write-manual.ts", join(source, "pd.1"), join(source, "docs", "commands.md")];
 const { status } = spawnSync(process.execPath, words, { cwd: root, stdio: "inherit" });
 if (status !== 0) process.exit(1);
 await build(source, { outDir: target });
