@@ -75,7 +75,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "cli/transfer": ["domain", "api", "client", "cli"],
   "cli/workflows": ["domain", "api", "client", "cli", "cli/ask", "cli/code", "cli/dev", "cli/transfer"],
   "cli/fixture": ["domain", "api"],
-  "cli/completion": ["domain", "api", "client", "cli/code"],
+  "cli/completion": ["domain", "api", "client"],
   "cli/project": ["domain", "api", "client", "cli", "cli/code", "cli/transfer", "cli/workflows"],
   "cli/dev": ["domain", "api", "client", "code", "system", "cli", "cli/ask", "cli/code", "cli/props"],
   "cli/commands": [

@@ -8,7 +8,9 @@ import { choices, dynamicProps, optionsParams, prop } from "./props.ts";
 export const codeFiles = z.object({ code: text, path: text.default("component.js"), files: texts.default({}) });
 
 /** For whoever is to see what a component does, and not what it was given to do it. */
-export const hideSecrets = flag.default(false).describe("stars stand for credentials and secret props in the answer");
+export const hideSecrets = flag
+  .default(false)
+  .describe("stars stand for credentials and secret props in what the component says; not in the context of a page, which goes back to it");
 
 /** How a call names a component, or brings its code (platform.md §1.3, §1.4). */
 export const codeParams = z.object({

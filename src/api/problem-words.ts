@@ -4,7 +4,7 @@ import { didYouMean } from "../domain/did-you-mean.ts";
 type Issue = Parameters<z.core.$ZodErrorMap>[0];
 
 /** What stands under such names is not repeated. */
-const SECRET = /credential|secret|token|password|key|env|props|header|code|files|state/i;
+const SECRET = /credential|secret|token|password|key|env|props|header|code|files|fields|state|url/i;
 /** Longer values are cut where they are quoted. */
 const MOST_QUOTED = 80;
 
@@ -12,12 +12,11 @@ const MOST_QUOTED = 80;
 function wantedWords(issue: Issue): string {
   if (issue.code === "unrecognized_keys") return unknownMembers(issue.keys, knownMembers(issue));
   if (issue.code === "invalid_key") return issue.issues.map(({ message }) => message).join("; ");
-  if (issue.input === undefined && issue.code !== "custom") return "is missing";
   return wanted(issue);
 }
 
 /** With this a schema is asked to parse what people have written. */
-export const IN_WORDS = { error: wantedWords, reportInput: true } as const;
+export const IN_WORDS = { error: wantedWords } as const;
 
 export interface Problem {
   readonly path: readonly PropertyKey[];
@@ -25,17 +24,31 @@ export interface Problem {
   readonly text: string;
 }
 
-/** Of what was parsed `IN_WORDS`. `whole`: what the whole is called, where the problem is of no member. */
-export function problemsOf({ issues }: z.ZodError, whole: string): Problem[] {
-  return issues.map((issue) => ({ path: issue.path, text: `${placeOf(issue.path) || whole}: ${issue.message}${givenWords(issue)}` }));
+/** Of what was parsed `IN_WORDS`. `whole`: what the whole is called, where the problem is of no member; `given`: what was parsed. */
+export function problemsOf({ issues }: z.ZodError, { whole, given }: { whole: string; given: unknown }): Problem[] {
+  return issues.map((issue) => ({ path: issue.path, text: `${placeOf(issue.path) || whole}: ${textOf(issue, valueAt(given, issue.path))}` }));
 }
 
-/** `, not 5`, of what may be shown. */
-function givenWords({ code, message, path, input }: z.core.$ZodIssue): string {
-  const isTold = input === undefined || code === "unrecognized_keys" || code === "invalid_key" || message.includes(", not ");
-  if (isTold || path.some((part) => SECRET.test(String(part)))) return "";
-  const text = JSON.stringify(input) ?? String(input);
-  return `, not ${text.length <= MOST_QUOTED ? text : `${text.slice(0, MOST_QUOTED)}…`}`;
+/** A schema may have made something else of the value before it looked: what was given is what is told. */
+function textOf({ code, message, path }: z.core.$ZodIssue, given: unknown): string {
+  if (given === undefined && code !== "custom" && code !== "unrecognized_keys" && code !== "invalid_key") return "is missing";
+  const isTold = given === undefined || code === "unrecognized_keys" || code === "invalid_key" || message.includes(", not ");
+  if (isTold || path.some((part) => SECRET.test(String(part)))) return message;
+  return `${message}, not ${shortOf(given)}`;
+}
+
+/** What an object or a list holds may be a secret, whatever its own name. */
+function shortOf(given: unknown): string {
+  if (Array.isArray(given)) return "a list";
+  if (typeof given === "object" && given !== null) return "an object";
+  const text = JSON.stringify(given) ?? String(given);
+  return text.length <= MOST_QUOTED ? text : `${text.slice(0, MOST_QUOTED)}…`;
+}
+
+function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
+  let value = given;
+  for (const part of path) value = typeof value === "object" && value !== null && Object.hasOwn(value, part) ? Reflect.get(value, part) : undefined;
+  return value;
 }
 
 /** As its writer would write it: `steps[0].name`. */
@@ -55,6 +68,8 @@ function wanted(issue: Issue): string {
       return issue.origin === "string" ? `wants at most ${issue.maximum} characters` : `wants ${sizeWords("at most", issue.maximum, issue.origin)}`;
     case "invalid_union":
       return unionWords(issue.errors);
+    case "invalid_format":
+      return issue.format === "url" ? "wants an address, such as https://example.com/" : `wants a text of the form ${issue.format}`;
     case "not_multiple_of":
       return "wants a whole number";
     default:

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import { fstatSync, openSync } from "node:fs";
+import { fstatSync, openSync, statSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type GivenSettings, SETTINGS, type Settings, readSettings } from "../config.ts";
@@ -40,6 +41,8 @@ const START_TIMEOUT_MS = 20_000;
 const RETURN_TIMEOUT_MS = 4000;
 /** Between attempts to start one while another runs that does not answer. */
 const RETRY_MS = 300;
+/** The last lines of a log lie in it. */
+const TAIL_BYTES = 4096;
 
 /** Settings from flags, variables and the config file, in this order. */
 export async function settingsOf({ flags, environment }: CliContext): Promise<Settings> {
@@ -83,7 +86,7 @@ export async function connectTo(cli: CliContext, profileName: string | undefined
   const returned = await untilReturned(cli, settings);
   if (returned !== undefined) return returned;
   cli.stderr.write("No server is running: starting one in the background (pd down stops it)\n");
-  return withSteps(cli, { label: "Starting", askStep: () => startStep(settings) }, startInBackground(cli, settings));
+  return withSteps(cli, { label: "Starting", askStep: startSteps(settings) }, startInBackground(cli, settings));
 }
 
 /** A server that somebody else started, and that ended without a word, may be on its way up again: whoever looks after it would find its place taken. */
@@ -98,10 +101,30 @@ async function untilReturned(cli: CliContext, settings: Settings): Promise<Clien
   return undefined;
 }
 
-/** What a server that starts is at, by the last line of its log. */
-async function startStep({ home }: Settings): Promise<string | undefined> {
-  const last = (await linesFrom(join(home, "server.log"), 0)).at(-1) ?? "";
+/** Asks what a server that starts from now on is at, by the last line of its log. */
+function startSteps({ home }: Settings): () => Promise<string | undefined> {
+  const path = join(home, "server.log");
+  const from = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return async () => migrationIn(await tailOf(path, from));
+}
+
+function migrationIn(text: string): string | undefined {
+  const last = text.trim().split("\n").at(-1) ?? "";
   return last.includes(MIGRATING) ? `Starting: ${last.slice(last.indexOf(MIGRATING))}` : undefined;
+}
+
+/** The end of a file that grows, of what stands behind so many bytes. */
+async function tailOf(path: string, from: number): Promise<string> {
+  const file = await open(path, "r").catch(() => undefined);
+  if (file === undefined) return "";
+  try {
+    const { size } = await file.stat();
+    const start = Math.max(from, size - TAIL_BYTES);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.max(0, size - start)), 0, Math.max(0, size - start), start);
+    return buffer.subarray(0, bytesRead).toString();
+  } finally {
+    await file.close();
+  }
 }
 
 /** Starts `pd up` with the same settings, its output in server.log of PD_HOME. Throws what kept it from starting. */
@@ -124,7 +147,7 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
   for (;;) {
     const client = await findServer(settings, cli);
     if (client !== undefined) return client;
-    const isLate = Date.now() - started > START_TIMEOUT_MS && (await startStep(settings)) === undefined;
+    const isLate = Date.now() - started > START_TIMEOUT_MS && migrationIn(await tailOf(logPath, from)) === undefined;
     if (isLate || (hasEnded && !hasLostRace(await linesFrom(logPath, from)))) throw notStarted(logPath, await linesFrom(logPath, from));
     // The other one may be on its way up, or on its way down.
     if (hasEnded) await sleep(RETRY_MS);

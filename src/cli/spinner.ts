@@ -94,7 +94,9 @@ function startSpinner({ stderr }: SpinnerContext, label: string, askStep?: AskSt
     if (askStep !== undefined) look(askStep);
   };
   const look = (ask: AskStep): void => {
-    void ask().then((words) => {
+    // What cannot be told is no fault of what is waited for.
+    const asked = ask().catch(() => undefined);
+    void asked.then((words) => {
       if (isOver) return;
       say(words ?? label);
       timer = setTimeout(() => look(ask), LOOK_MS);

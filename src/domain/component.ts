@@ -72,7 +72,7 @@ export function readDefinition(raw: unknown, code: string): ReadDefinition {
     ...(isText(raw["version"]) ? [] : [`version is ${describe(raw["version"])}; it wants a text such as "0.0.1"`]),
     ...(raw["hasRun"] === true || isStandIn(type, props) ? [] : ["run is missing; it wants a method, called for each event"]),
     ...(dedupe === "invalid" && type === "source"
-      ? [`dedupe is ${describe(raw["dedupe"])}; it wants "unique", "greatest" or "last"${didYouMean(String(raw["dedupe"]), STRATEGIES)}`]
+      ? [`dedupe is ${describe(raw["dedupe"])}; it wants "unique", "greatest" or "last"${isText(raw["dedupe"]) ? didYouMean(raw["dedupe"], STRATEGIES) : ""}`]
       : []),
     ...["name", "version", "key"].flatMap((member) => tooLong(member, raw[member])),
     ...propProblems.slice(0, MOST_PROBLEMS),

@@ -1,9 +1,15 @@
+/** Nobody misspells longer names, and comparing takes their length times that of all that is known. */
+const MOST_COMPARED = 80;
+
 /** ` (did you mean x?)` when a known name is close to the given one. */
 export function didYouMean(name: string, known: Iterable<string>): string {
+  if (name.length > MOST_COMPARED) return "";
+  const most = Math.max(1, name.length / 3);
   const close = [...known]
+    .filter(({ length }) => Math.abs(length - name.length) <= most)
     .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
     .toSorted((a, b) => a.distance - b.distance)[0];
-  return close !== undefined && close.distance <= Math.max(1, name.length / 3) ? ` (did you mean ${close.candidate}?)` : "";
+  return close !== undefined && close.distance <= most ? ` (did you mean ${close.candidate}?)` : "";
 }
 
 /** How many letters have to be added, taken away or changed (Levenshtein). */

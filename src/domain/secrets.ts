@@ -37,16 +37,17 @@ export function formsOf(secret: string): string[] {
   return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), ...basic, ...lines];
 }
 
-/** The same JSON value with stars for secrets in all its texts and names, in whatever form they are met. */
-export function hiddenIn(value: JsonValue, secrets: readonly string[]): JsonValue {
-  const forms = [...new Set(secrets.flatMap(formsOf))];
+/** Puts stars for secrets in all texts and names of JSON values, in whatever form they are met. */
+export function hiderOf(secrets: readonly string[]): (value: JsonValue) => JsonValue {
+  const forms = [...new Set(secrets.flatMap(formsOf))].filter(({ length }) => length >= SHORTEST_SECRET).toSorted((a, b) => b.length - a.length);
+  const over = (text: string): string => forms.reduce((shown, form) => shown.replaceAll(form, STARS), text);
   const hide = (part: JsonValue): JsonValue => {
-    if (typeof part === "string") return withStars(part, forms);
+    if (typeof part === "string") return over(part);
     if (Array.isArray(part)) return part.map(hide);
     if (!isJsonObject(part)) return part;
-    return Object.fromEntries(Object.entries(part).map(([name, member]) => [withStars(name, forms), member === undefined ? member : hide(member)]));
+    return Object.fromEntries(Object.entries(part).map(([name, member]) => [over(name), member === undefined ? member : hide(member)]));
   };
-  return forms.length === 0 ? value : hide(value);
+  return forms.length === 0 ? (value) => value : hide;
 }
 
 /** Texts of the fields that are secret, as their names say. */

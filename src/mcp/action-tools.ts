@@ -44,8 +44,8 @@ function actionTool({ key, name, described }: ActionFacts, around: Accounts): Ch
     isDestructive: true,
     choosing: given.filter(({ remoteOptions, options }) => remoteOptions === true || options !== undefined).map((prop) => prop.name),
     run: async (client, args) => ran(await client.actions.run({ key, configured_props: await configure(client, args), hide_secrets: true })),
-    choices: async (client, argument, { query, given: known }) =>
-      choicesOf(client, { key, prop: props.find((prop) => prop.name === argument), query, values: await configure(client, known) }),
+    choices: (client, argument, { query, given: known }) =>
+      choicesOf(client, { key, prop: props.find((prop) => prop.name === argument), query, configure: () => configure(client, known) }),
   };
 }
 
@@ -137,26 +137,38 @@ interface Choosing {
   readonly key: string;
   readonly prop: PropRecord | undefined;
   readonly query: string;
-  readonly values: JsonObject;
+  /** What is known of the other arguments, as values for the action. */
+  readonly configure: () => Promise<JsonObject>;
 }
 
-/** Page after page, until there are as many as are shown. */
-async function choicesOf(client: Client, { key, prop, query, values }: Choosing): Promise<Choices> {
+/** Page after page, as long as there are many, or the component says where the next begins. */
+async function choicesOf(client: Client, { key, prop, query, configure }: Choosing): Promise<Choices> {
   const fits = ({ label }: Choice): boolean => label.toLowerCase().includes(query.toLowerCase());
   if (prop?.options !== undefined) return firstOf(prop.options.filter(fits));
   if (prop?.remoteOptions !== true) return firstOf([]);
   const found = new Map<string, Choice>();
+  const chosen = (): readonly Choice[] => [...found.values()].filter(prop.useQuery === true ? () => true : fits);
+  const asked = { key, prop_name: prop.name, configured_props: await configure(), hide_secrets: true, ...(prop.useQuery === true ? { query } : {}) };
   let context: JsonObject = {};
   for (let page = 0; page < MOST_PAGES && found.size <= MOST_CHOICES; page++) {
-    const asked = { key, prop_name: prop.name, configured_props: values, page, prev_context: context, hide_secrets: true };
-    const answer = await client.components.configure({ ...asked, ...(prop.useQuery === true ? { query } : {}) });
+    const answer = await pageOrEnd(client.components.configure({ ...asked, page, prev_context: context }), page);
     const isNew = answer.options.some(({ value }) => !found.has(JSON.stringify(value)));
-    if (!isNew) return firstOf([...found.values()].filter(prop.useQuery === true ? () => true : fits));
     for (const option of answer.options) found.set(JSON.stringify(option.value), option);
     context = answer.context ?? {};
+    const isLast = !isNew || (answer.options.length < PAGE_OF_MANY && Object.keys(context).length === 0);
+    if (isLast) return firstOf(chosen());
   }
-  const { choices } = firstOf([...found.values()].filter(prop.useQuery === true ? () => true : fits));
-  return { choices, hasMore: true };
+  return { choices: firstOf(chosen()).choices, hasMore: true };
+}
+
+/** Shorter pages are whole lists, where nothing says that there is more. */
+const PAGE_OF_MANY = 20;
+
+type Page = Pick<Awaited<ReturnType<Client["components"]["configure"]>>, "options" | "context">;
+
+/** Some third parties refuse a page behind the last. */
+function pageOrEnd(answer: Promise<Page>, page: number): Promise<Page> {
+  return page === 0 ? answer : answer.catch(() => ({ options: [], context: null }));
 }
 
 function firstOf(choices: readonly Choice[]): Choices {

@@ -28,11 +28,12 @@ export async function chooseActions(client: Client, { patterns }: ChosenActions)
     throw new PdError("PD_BAD_INPUT", `Cannot offer ${keys.length} actions as tools: there may be ${MOST_ACTIONS}`, { fix: "Choose fewer with --actions" });
   const names = toolNames(keys);
   const actions: ChosenAction[] = [];
-  for (const [index, key] of keys.entries()) actions.push(await loaded(client, key, names[index] ?? key));
+  for (const [index, key] of keys.entries()) actions.push(await loadAction(client, { key, name: names[index] ?? key }));
   return actions;
 }
 
-async function loaded(client: Client, key: string, name: string): Promise<ChosenAction> {
+/** Throws for what is a mistake of whoever has chosen it. */
+export async function loadAction(client: Client, { key, name }: Pick<ChosenAction, "key" | "name">): Promise<ChosenAction> {
   try {
     return { kind: "loaded", key, name, described: await describedAction(client, key) };
   } catch (error) {

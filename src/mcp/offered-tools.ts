@@ -4,7 +4,7 @@ import { PdError, toPdError } from "../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
 import { type Accounts, appOf, requireFixed } from "./action-accounts.ts";
 import { actionTools } from "./action-tools.ts";
-import { type ChosenAction, type ChosenActions, chooseActions } from "./chosen-actions.ts";
+import { type ChosenAction, type ChosenActions, chooseActions, loadAction } from "./chosen-actions.ts";
 import { LOOKING, STEERING } from "./server-tools.ts";
 import type { Choices, ChoosingTool, Tool } from "./tool.ts";
 
@@ -26,7 +26,7 @@ export class OfferedTools {
   readonly #client: Client;
   readonly #offer: Offer;
   #actions: Promise<readonly ChosenAction[]> | undefined;
-  #loadAgainAt = Number.POSITIVE_INFINITY;
+  #loadAgainAt = 0;
   #isReadOnly: Promise<boolean> | undefined;
 
   /** `client` has the agent's own key, whose rights decide. */
@@ -48,26 +48,33 @@ export class OfferedTools {
     if (actions.patterns.length === 0 || (await this.#isReader())) return [];
     // Accounts come and go while an agent works.
     const around = { accounts: await everyPage((page) => this.#client.accounts.list(page)), fixed: actions.accounts };
-    if (Date.now() > this.#loadAgainAt) this.#actions = undefined;
-    this.#actions ??= this.#load(around);
-    return actionTools(await this.#actions, around);
+    return actionTools(await this.#loaded(around), around);
   }
 
-  /** Again after a while when something could not be loaded: a registry may have been out of reach. */
-  async #load(around: Accounts): Promise<readonly ChosenAction[]> {
-    this.#loadAgainAt = Number.POSITIVE_INFINITY;
-    try {
-      const actions = await chooseActions(this.#client, this.#offer.actions);
-      const props = actions.flatMap((action) => (action.kind === "loaded" ? action.described.configurable_props : []));
-      const isWhole = actions.every(({ kind }) => kind === "loaded");
-      const mayBeOthers = actions.some((action) => action.kind === "loaded" && action.described.has_additional_props);
-      if (isWhole) requireFixed(around, { apps: new Set(props.filter(({ type }) => type === "app").map(appOf)), mayBeOthers });
-      else this.#loadAgainAt = Date.now() + LOAD_AGAIN_MS;
-      return actions;
-    } catch (error) {
-      this.#loadAgainAt = 0;
+  /** What there is serves while something that could not be loaded is tried again: a registry may have been out of reach. */
+  async #loaded(around: Accounts): Promise<readonly ChosenAction[]> {
+    this.#actions ??= this.#load(around).catch((error: unknown) => {
+      this.#actions = undefined;
       throw error;
-    }
+    });
+    const before = await this.#actions;
+    const isBroken = before.some(({ kind }) => kind === "failed");
+    if (!isBroken || Date.now() < this.#loadAgainAt) return before;
+    this.#loadAgainAt = Date.now() + LOAD_AGAIN_MS;
+    const again = await Promise.all(before.map(async (action) => (action.kind === "failed" ? loadAction(this.#client, action).catch(() => action) : action)));
+    this.#actions = Promise.resolve(again);
+    return again;
+  }
+
+  async #load(around: Accounts): Promise<readonly ChosenAction[]> {
+    const actions = await chooseActions(this.#client, this.#offer.actions);
+    const loaded = actions.flatMap((action) => (action.kind === "loaded" ? action.described : []));
+    const apps = loaded.flatMap(({ configurable_props: props }) => props.filter(({ type }) => type === "app").map(appOf));
+    // An action that is not loaded, or that declares more for some values, may use any app.
+    const mayBeOthers = loaded.length < actions.length || loaded.some(({ has_additional_props: hasMore }) => hasMore);
+    requireFixed(around, { apps: new Set(apps), mayBeOthers });
+    this.#loadAgainAt = Date.now() + LOAD_AGAIN_MS;
+    return actions;
   }
 
   #isReader(): Promise<boolean> {

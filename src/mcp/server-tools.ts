@@ -31,7 +31,7 @@ function tool<Shape extends z.ZodRawShape>({ input, effect, run, ...words }: Dec
     async run(client, given) {
       const checked = schema.safeParse(given, IN_WORDS);
       if (checked.success) return { value: asJson(await run(client, checked.data)) };
-      const problems = problemsOf(checked.error, "arguments").map(({ text }) => text);
+      const problems = problemsOf(checked.error, { whole: "arguments", given }).map(({ text }) => text);
       throw new PdError("PD_BAD_INPUT", `Cannot call ${words.name}: ${problems.join("; ")}`, { fix: "See the tool's input schema", details: { problems } });
     },
   };

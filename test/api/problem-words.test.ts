@@ -5,12 +5,12 @@ import { IN_WORDS, problemsOf } from "../../src/api/problem-words.ts";
 
 function wordsFor(schema: z.ZodType, given: unknown): string[] {
   const result = schema.safeParse(given, IN_WORDS);
-  return result.success ? [] : problemsOf(result.error, "the parameters").map(({ text }) => text);
+  return result.success ? [] : problemsOf(result.error, { whole: "the parameters", given }).map(({ text }) => text);
 }
 
 describe("a parameter that cannot be used is told", () => {
   it.each([
-    ["a type", z.object({ url: z.string() }), { url: 7 }, ["url: wants a text, not 7"]],
+    ["a type", z.object({ name: z.string() }), { name: 7 }, ["name: wants a text, not 7"]],
     ["what is missing", z.object({ url: z.string() }), {}, ["url: is missing"]],
     ["a place in a list", z.object({ steps: z.array(z.object({ name: z.string() })) }), { steps: [{ name: 1 }] }, ["steps[0].name: wants a text, not 1"]],
     ["a choice", z.object({ mode: z.enum(["a", "b"]) }), { mode: "c" }, ['mode: wants one of "a", "b", not "c"']],
@@ -24,16 +24,35 @@ describe("a parameter that cannot be used is told", () => {
       ['the parameters: nothing is called "colour" (did you mean color?) here'],
     ],
     ["words of the schema", z.object({ n: z.int("wants a whole number") }), { n: 0.5 }, ["n: wants a whole number, not 0.5"]],
-    ["no object at all", z.object({}), [], ["the parameters: wants an object, not []"]],
+    ["no object at all", z.object({}), [], ["the parameters: wants an object, not a list"]],
+    ["a number that is none", z.object({ limit: z.coerce.number() }), { limit: "abc" }, ['limit: wants a number, not "abc"']],
+    ["a number that is missing", z.object({ limit: z.coerce.number() }), {}, ["limit: is missing"]],
+    ["an address", z.object({ to: z.url() }), { to: "here" }, ['to: wants an address, such as https://example.com/, not "here"']],
     ["a value that is long", z.object({ n: z.number() }), { n: "x".repeat(500) }, [`n: wants a number, not "${"x".repeat(79)}…`]],
   ])("by its name, what it wants and what it was: %s", (_title, schema, given, words) => {
     expect(wordsFor(schema, given)).toEqual(words);
   });
 
   it("without what may be a secret", () => {
-    const schema = z.object({ credentials: z.object({}), env: z.record(z.string(), z.string()), api_key: z.int() });
-    const words = wordsFor(schema, { credentials: "hush", env: { A: 1234 }, api_key: "hush" }).join("\n");
-    expect(words).toBe("credentials: wants an object\nenv.A: wants a text\napi_key: wants a number");
+    const schema = z.object({
+      credentials: z.object({}),
+      env: z.record(z.string(), z.string()),
+      api_key: z.int(),
+      fields: z.object({}),
+      orders: z.string(),
+      callback_url: z.url(),
+    });
+    const words = wordsFor(schema, {
+      credentials: "hush",
+      env: { A: 1234 },
+      api_key: "hush",
+      fields: "hush",
+      orders: [{ api_key: "hush" }],
+      callback_url: "hush",
+    }).join("\n");
+    expect(words).toBe(
+      "credentials: wants an object\nenv.A: wants a text\napi_key: wants a number\nfields: wants an object\norders: wants a text, not a list\ncallback_url: wants an address, such as https://example.com/",
+    );
   });
 
   it("in words of this program, whatever is given to whichever call", () => {

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { Attachments } from "../../src/cli/dev/attachments.ts";
 import { PdHome } from "../support/pd.ts";
 
 const CODE = `export default { name: "Orders", version: "1", dedupe: "unique",
@@ -15,6 +17,7 @@ async function filled() {
   const path = await home.file("orders.mjs", CODE);
   await home.pd("accounts", "connect", "crm", "--name", "main", "--field", "api_key=k");
   await home.json("deploy", path, "--prop", "crm=main", "--prop", "size=small");
+  const { id } = await home.json("describe", "orders");
   const run = await home.json("run", "orders");
   await home.pd("stores", "create", "shared");
   await home.pd("stores", "set", "shared", "color", "1");
@@ -22,7 +25,7 @@ async function filled() {
     const { stdout } = await home.pd("complete", "--", ...words);
     return stdout.split("\n").filter((line) => line !== "");
   };
-  return { home, offered, run };
+  return { home, offered, run, id: String(id) };
 }
 
 const values = (lines: readonly string[]): string[] => lines.map((line) => line.split("\t")[0] ?? "");
@@ -57,8 +60,10 @@ describe("whoever presses Tab", () => {
     expect(values(await offered("export", "orders", ""))).toEqual(["orders"]);
   });
 
-  it("is offered props of a source or a file, and what they may be", async () => {
-    const { offered } = await filled();
+  it("is offered props of a source, or of a file that was saved to one, and what they may be", async () => {
+    const { home, offered, id } = await filled();
+    expect(await offered("deploy", "orders.mjs", "--prop", "si")).toEqual([]);
+    await new Attachments(home.home, "").keep(join(home.folder, "orders.mjs"), id);
     expect(await offered("update", "orders", "--prop", "")).toEqual([expect.stringMatching(/^crm=/), "size=\tSize", "loud=\t"]);
     expect(values(await offered("deploy", "orders.mjs", "--prop", "si"))).toEqual(["size="]);
     expect(values(await offered("deploy", "orders.mjs", "--prop", "size="))).toEqual(["size=small", "size=large"]);
@@ -67,9 +72,26 @@ describe("whoever presses Tab", () => {
     expect(values(await offered("options", "orders", "l"))).toEqual(["loud"]);
   });
 
+  it("is offered nothing that would end the line or hide something, and no code of a file is run for it", async () => {
+    const { home, offered } = await filled();
+    await home.pd("stores", "set", "shared", "two\nlines\t:files", "1");
+    await home.pd("stores", "set", "shared", "\u001b[2Jgone", "1");
+    expect(values(await offered("stores", "get", "shared", ""))).toEqual(["color"]);
+    await home.file("loud.mjs", 'throw new Error("it was run"); export default { name: "L", version: "1", props: { a: "string" }, run() {} };');
+    expect(await offered("deploy", "loud.mjs", "--prop", "")).toEqual([]);
+  });
+
   it("is offered nothing, without a word, where nothing is known, and no server is started", async () => {
     const home = await PdHome.inProcess();
-    for (const words of [["events", ""], ["emit", "none", ""], ["deploy", "none.mjs", "--prop", ""], ["nonsense", ""], ["deploy", "--nonsense", ""], []]) {
+    for (const words of [
+      ["events", ""],
+      ["emit", "none", ""],
+      ["deploy", "none.mjs", "--prop", ""],
+      ["nonsense", ""],
+      ["deploy", "--nonsense", ""],
+      ["events", "-p", "nobody", ""],
+      [],
+    ]) {
       const { code, stderr } = await home.pd("complete", "--", ...words);
       expect([words, code, stderr]).toEqual([words, 0, ""]);
     }

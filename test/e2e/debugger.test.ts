@@ -206,18 +206,25 @@ describe("pd dev --inspect", () => {
     const run = await fetch(`${apiUrl}/v1/actions/run`, {
       method: "POST",
       headers: { ...headers, "content-type": "application/json" },
-      body: JSON.stringify({ component_code: 'export default { name: "A", version: "1", type: "action", run() {} };', debug: "nobody-here" }),
+      body: JSON.stringify({ component_code: 'export default { name: "A", version: "1", type: "action", run() {} };', debug: "nobody-is-there-to-debug" }),
     });
     expect([run.status, await run.text()]).toEqual([404, expect.stringContaining("no debugger listens under this id")]);
+    const { key } = await home.json("keys", "create", "other");
+    const foreign = await fetch(`${apiUrl}/v1/actions/run`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${String(key)}`, "content-type": "application/json" },
+      body: JSON.stringify({ component_code: 'export default { name: "A", version: "1", type: "action", run() {} };', debug: "some-debugger-of-mine" }),
+    });
+    expect([foreign.status, await foreign.text()]).toEqual([403, expect.stringContaining("PD_NOT_OWNER")]);
     const stop = new AbortController();
-    const first = await fetch(`${apiUrl}/sse/actions/some-debugger/inspector`, { headers, signal: stop.signal });
+    const first = await fetch(`${apiUrl}/sse/actions/some-debugger-of-mine/inspector`, { headers, signal: stop.signal });
     await first.body?.getReader().read();
-    expect((await fetch(`${apiUrl}/sse/actions/some-debugger/inspector`, { headers })).status).toBe(409);
+    expect((await fetch(`${apiUrl}/sse/actions/some-debugger-of-mine/inspector`, { headers })).status).toBe(409);
     expect((await fetch(`${apiUrl}/sse/actions/x/inspector`, { headers })).status).toBe(400);
     stop.abort();
     await eventually(async () => {
       const again = new AbortController();
-      const { status } = await fetch(`${apiUrl}/sse/actions/some-debugger/inspector`, { headers, signal: again.signal });
+      const { status } = await fetch(`${apiUrl}/sse/actions/some-debugger-of-mine/inspector`, { headers, signal: again.signal });
       again.abort();
       return status === 200;
     });
@@ -424,6 +431,29 @@ describe("a server that is asked for a debugger", () => {
     expect(await ask("port=0", String(key))).toMatchObject({ status: 403, text: expect.stringContaining("PD_NOT_OWNER") });
     expect(await ask("port=70000", apiKey)).toMatchObject({ status: 400 });
     expect(await ask("port=0&root=https://example.com/", apiKey)).toMatchObject({ status: 400 });
+  });
+
+  it("keeps code of others out of what is debugged: it has no permission model", async () => {
+    const home = await PdHome.make();
+    const { apiUrl, apiKey } = await home.up();
+    const path = await home.file("src/orders.ts", source("is"));
+    await home.file("src/lib.ts", "export function twice(amount: number): number {\n  return amount * 2;\n}\n");
+    const { id, version } = await home.json("deploy", path);
+    const { key } = await home.json("keys", "create", "other");
+    const stop = new AbortController();
+    const inspector = await fetch(`${apiUrl}/sse/dc/${String(id)}/inspector`, { headers: { authorization: `Bearer ${apiKey}` }, signal: stop.signal });
+    await inspector.body?.getReader().read();
+    const asOther = (method: string, to: string, body: JsonObject) =>
+      fetch(`${apiUrl}/v1/sources/${to}`, {
+        method,
+        headers: { authorization: `Bearer ${String(key)}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    const code = { component_code: 'export default { name: "Mine", version: "1", run() {} };' };
+    const answers = [await asOther("PUT", String(id), code), await asOther("POST", `${String(id)}/rollback`, { version })];
+    expect(answers.map(({ status }) => status)).toEqual([403, 403]);
+    stop.abort();
+    await eventually(async () => (await asOther("PUT", String(id), { name: "Orders" })).status === 200);
   });
 
   it("is not asked for one on a port that is none", async () => {

@@ -166,7 +166,7 @@ describe("pd apply", () => {
       "sources:\n  cities:\n    componnent: ./poller.mjs\n",
       /line 3: sources\.cities\.component: is missing[^]*line 3: sources\.cities: nothing is called "componnent" \(did you mean component\?\) here/,
     ],
-    ["sources:\n  - cities\n", /line 2: sources: wants an object, not \["cities"\]/],
+    ["sources:\n  - cities\n", /line 2: sources: wants an object, not a list/],
     ["sources:\n  Big Name: { component: x.mjs }\n", /line 2: sources\.Big Name: wants a slug/],
     ["sources: {\n", /line \d: /],
     ["sources:\n  cities: { component: ./nowhere.mjs }\n", /nowhere\.mjs: there is no such file/],

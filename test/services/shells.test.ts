@@ -10,6 +10,7 @@ async function filled() {
   await home.up();
   const code = `export default { name: "Orders", version: "1", props: { size: { type: "string", default: "small", options: ["small", "large"] } }, run() { this.$emit(1); } };`;
   await home.json("deploy", await home.file("orders.mjs", code));
+  await home.pd("stores", "create", "$(touch pwned) it's");
   const pd = join(home.folder, "pd");
   await writeFile(pd, `#!/bin/sh\nexec ${process.execPath} ${PD} "$@"\n`);
   await chmod(pd, 0o755);
@@ -34,6 +35,9 @@ describe("Tab, in a real shell, completes commands, sources, props and files:", 
     // What stands behind = is a word of its own to bash.
     expect(pressed("pd update orders --prop size=l")).toBe("large");
     expect(pressed("pd nonsense ")).toBe("");
+    // What others have named is inserted as text: bash would carry it out.
+    expect(pressed("pd stores show ")).toBe("\\$\\(touch\\ pwned\\)\\ it\\'s");
+    expect(run("bash", "--norc", "-c", "ls").split("\n")).not.toContain("pwned");
   });
 
   it("fish", async () => {
@@ -72,5 +76,7 @@ describe("Tab, in a real shell, completes commands, sources, props and files:", 
     expect(pressed("pd events o")).toBe("events orders");
     expect(pressed("pd update orders --prop size=l")).toBe("update orders --prop size=large");
     expect(pressed("pd backup orders.m")).toBe("backup orders.mjs");
+    expect(pressed("pd stores show ")).toBe("stores show $(touch pwned) it's");
+    expect(run("zsh", "-f", "-c", "ls").split("\n")).not.toContain("pwned");
   });
 });

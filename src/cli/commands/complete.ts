@@ -1,10 +1,13 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { createClient } from "../../client/client.ts";
 import { Connection } from "../../client/connection.ts";
+import { resolve } from "node:path";
+import { Attachments } from "../dev/attachments.ts";
 import { complete } from "../completion/candidates.ts";
 import { placeIn } from "../completion/place.ts";
 import { type CliContext, locateServer, settingsOf } from "../context.ts";
 import { findProfile, profileNames } from "../profiles.ts";
+import { cut } from "../terminal-text.ts";
 
 /** A longer wait is worse than no suggestion. */
 const PATIENCE_MS = 1500;
@@ -24,14 +27,19 @@ export async function completeWords(cli: CliContext, words: readonly string[], p
     const server = (await findProfile(named, cli.environment)) ?? (await locateServer(settings.home));
     return server === undefined ? undefined : createClient(new Connection(server, { signal }));
   };
-  const { candidates, mayBeFile } = await complete({ place, client, profiles: () => profileNames(cli.environment) });
-  const fitting = candidates.filter(({ value }) => value.startsWith(place.current));
-  const lines = fitting.map(({ value, about = "" }) => `${value}\t${oneLine(about)}`);
+  const sourceOfFile = async (path: string): Promise<string | undefined> => {
+    const [settings, profile] = [await settingsOf(cli), await findProfile(named, cli.environment)];
+    return new Attachments(home ?? settings.home, profile?.baseUrl ?? "").find(resolve(path));
+  };
+  const { candidates, mayBeFile } = await complete({ place, client, profiles: () => profileNames(cli.environment), sourceOfFile });
+  // What would end a line, or hide something, is for no command line.
+  const fitting = candidates.filter(({ value }) => value.startsWith(place.current) && oneLine(value) === value);
+  const lines = fitting.map(({ value, about = "" }) => `${value}\t${cut(oneLine(about), MOST_ABOUT)}`);
   cli.stdout.write([...lines, ...(mayBeFile ? [":files"] : [])].map((line) => `${line}\n`).join(""));
   return 0;
 }
 
 function oneLine(text: string): string {
   // oxlint-disable-next-line no-control-regex -- names come from others, and the line goes to a shell
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, " ").slice(0, MOST_ABOUT);
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ");
 }

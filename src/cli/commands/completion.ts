@@ -11,7 +11,10 @@ export function completion(cli: CliContext, shell: string): Promise<number> {
   return Promise.resolve(0);
 }
 
-/** bash cuts words at = and :, and puts what is chosen in the place of the last piece alone; the whole line tells the words. */
+/**
+ * bash cuts words at = and :, and puts what is chosen in the place of the last piece alone; the whole line tells the
+ * words. It takes what it is given as code: every candidate is quoted, as names come from others.
+ */
 const BASH = `_pd() {
   local line current piece files="" value
   COMPREPLY=()
@@ -22,23 +25,32 @@ const BASH = `_pd() {
   current="\${words[\${#words[@]}-1]}"
   piece="\${current##*[=:]}"
   while IFS=$'\\t' read -r value _; do
-    if [ "$value" = ":files" ]; then files=yes; else COMPREPLY+=("\${value#"\${current%"$piece"}"}"); fi
+    if [ "$value" = ":files" ]; then files=yes; else _pd_add "\${value#"\${current%"$piece"}"}"; fi
   done < <(pd complete -- "\${words[@]:1}" 2>/dev/null)
   if [ -n "$files" ]; then
-    compopt -o filenames 2>/dev/null
-    while IFS= read -r value; do COMPREPLY+=("$value"); done < <(compgen -f -- "$piece")
+    while IFS= read -r value; do
+      if [ -d "$value" ]; then _pd_add "$value" /; else _pd_add "$value"; fi
+    done < <(compgen -f -- "$piece")
   fi
-  case "\${COMPREPLY[0]}" in *=) compopt -o nospace 2>/dev/null ;; esac
+  case "\${#COMPREPLY[@]}:\${COMPREPLY[0]}" in *= | 1:*/) compopt -o nospace 2>/dev/null ;; esac
+}
+_pd_add() {
+  local quoted
+  printf -v quoted %q "$1"
+  COMPREPLY+=("$quoted$2")
 }
 complete -F _pd pd`;
 
 const ZSH = `#compdef pd
 _pd() {
-  local line files=""
+  local line value files=""
   local -a found
   while IFS= read -r line; do
     if [[ $line == ":files" ]]; then files=yes
-    else found+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}"); fi
+    else
+      value="\${line%%$'\\t'*}"
+      found+=("\${\${value//\\\\/\\\\\\\\}//:/\\\\:}:\${line#*$'\\t'}")
+    fi
   done < <(pd complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
   (( \${#found} )) && _describe 'pd' found -S ''
   [[ -n $files ]] && _files
@@ -51,7 +63,7 @@ const FISH = `function __pd_complete
     if test "$line" = ":files"
       __fish_complete_path (commandline -ct)
     else
-      echo $line
+      printf '%s\\n' $line
     end
   end
 end

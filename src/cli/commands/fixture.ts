@@ -67,7 +67,7 @@ export async function fixture(cli: CliContext, [first, event]: readonly [string,
       }),
     );
     isWritten = true;
-    await told(cli, client, { files, invocation, kept });
+    await told(cli, client, { files, invocation, kept, standIns: standInsOf(source, given) });
     return 0;
   } finally {
     // What was recorded for a test that did not come to be is of no use.
@@ -203,11 +203,11 @@ function asJson(value: unknown): JsonValue {
   return plain;
 }
 
-async function told(cli: CliContext, client: Client, { files, invocation, kept }: { files: Files; invocation: InvocationRecord; kept: Kept }): Promise<void> {
+async function told(cli: CliContext, client: Client, { files, invocation, kept, standIns }: Told): Promise<void> {
   const written = Object.values(files)
     .filter((file) => existsSync(file))
     .map((file) => relative(process.cwd(), file));
-  const difference = "events" in kept ? await differenceFromServer(client, invocation, kept.events) : undefined;
+  const difference = "events" in kept ? await differenceFromServer(client, { invocation, standIns }, kept.events) : undefined;
   if (cli.isJson) {
     const result = "events" in kept ? { events: kept.events } : { throws: kept.throws };
     return printJson(cli, { files: written, ...result, ...(difference === undefined ? {} : { difference }) });
@@ -219,13 +219,40 @@ async function told(cli: CliContext, client: Client, { files, invocation, kept }
 }
 
 /** Of the first events; what is listed of long ones is cut, so each is asked for. */
-async function differenceFromServer(client: Client, invocation: InvocationRecord, inTest: readonly JsonValue[]): Promise<string | undefined> {
+async function differenceFromServer(
+  client: Client,
+  { invocation, standIns }: Pick<Told, "invocation" | "standIns">,
+  inTest: readonly JsonValue[],
+): Promise<string | undefined> {
   const listed = await client.invocations.events(invocation.id, { limit: MOST_LISTED });
   const onServer: JsonValue[] = [];
-  for (const { id } of listed.slice(0, MOST_COMPARED)) onServer.push(asJson((await client.events.get(invocation.source_id, id)).event));
+  for (const { id } of listed.slice(0, MOST_COMPARED)) {
+    const whole = await client.events.get(invocation.source_id, id).catch(unlessGone);
+    // One that was deleted meanwhile cannot be compared, nor can those behind it.
+    if (whole === undefined) break;
+    onServer.push(asJson(whole.event));
+  }
   if (listed.length !== inTest.length && listed.length < MOST_LISTED) return `${listed.length} events on the server, ${inTest.length} in the test`;
   const { started_at_ms: from, duration_ms: lasted } = invocation;
-  return differenceOf(onServer, inTest.slice(0, onServer.length), { headers: headersLeftOut(invocation), from, until: from + lasted + CLOCK_MS });
+  return differenceOf(onServer, inTest.slice(0, onServer.length), { headers: headersLeftOut(invocation), standIns, from, until: from + lasted + CLOCK_MS });
+}
+
+function unlessGone(error: unknown): undefined {
+  if (error instanceof PdError && error.code.endsWith("_NOT_FOUND")) return undefined;
+  throw error;
+}
+
+interface Told {
+  readonly files: Files;
+  readonly invocation: InvocationRecord;
+  readonly kept: Kept;
+  readonly standIns: readonly string[];
+}
+
+/** Texts that a test has in the place of secrets. */
+function standInsOf({ configurable_props: declared }: SourceRecord, { accounts = {} }: Given): readonly string[] {
+  const ofProps = declared.filter(({ secret }) => secret === true).map(({ name }) => standInFor(name));
+  return [...ofProps, ...Object.values(accounts).flatMap((fields) => Object.values(fields))];
 }
 
 const MOST_LISTED = 1000;

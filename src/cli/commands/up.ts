@@ -1,12 +1,15 @@
 import { once } from "node:events";
+import { write } from "node:fs";
 import type { Settings } from "../../config.ts";
 import { PdError } from "../../domain/errors.ts";
+import type { DeployedId } from "../../domain/ids.ts";
 import { type Runtime, startRuntime } from "../../runtime.ts";
 import { closeInheritedFiles } from "../../system/inherited-files.ts";
 import { streamLog } from "../../system/log.ts";
 import { type CliContext, findServer, settingsOf, startInBackground } from "../context.ts";
 import { coloursFor, fields, printJson, printLine, printNote } from "../reporter.ts";
 import { RunLines } from "../run-lines.ts";
+import { forTerminal } from "../terminal-text.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 /** `pd up`: the server, in the foreground until it is told to stop, or detached. */
@@ -53,15 +56,28 @@ async function runServer(cli: CliContext, settings: Settings, { isShared }: { is
 /** A person looks on: each run is a line. */
 function tellRuns(cli: CliContext, { engine }: Runtime): void {
   printNote(cli, "Stop it with Ctrl-C; what it does is told below");
-  // What was deleted is told by its id.
-  const nameOf = (id: string): string => {
-    try {
-      return engine.findDeployed(id, "name").slug;
-    } catch (error) {
-      if (!(error instanceof PdError) || error.code !== "PD_SOURCE_NOT_FOUND") throw error;
-      return id;
-    }
+  const { stdout } = cli;
+  const fd = "fd" in stdout && typeof stdout.fd === "number" ? stdout.fd : process.stdout.fd;
+  // On a thread of its own: a terminal that takes nothing must not hold the server.
+  const writeLine = async (line: string): Promise<void> => {
+    await writeTo(fd, `${forTerminal(line)}\n`).catch(() => {});
   };
-  const lines = new RunLines({ print: (line) => printLine(cli, line), colours: coloursFor(cli.stdout, cli) });
-  engine.feed.watchAll((id, observation) => observation.kind === "ended" && lines.add(nameOf(id), observation));
+  const lines = new RunLines({ write: writeLine, colours: coloursFor(cli.stdout, cli) });
+  engine.feed.watchAll((id, observation) => {
+    if (observation.kind === "ended") lines.add(observation, () => nameOf(engine, id));
+  });
+}
+
+/** What was deleted is told by its id. */
+function nameOf(engine: Runtime["engine"], id: DeployedId): string {
+  try {
+    return engine.findDeployed(id, "name").slug;
+  } catch (error) {
+    if (!(error instanceof PdError) || error.code !== "PD_SOURCE_NOT_FOUND") throw error;
+    return id;
+  }
+}
+
+function writeTo(fd: number, text: string): Promise<void> {
+  return new Promise((resolve, reject) => write(fd, text, (error) => (error === null ? resolve() : reject(error))));
 }

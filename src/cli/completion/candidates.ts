@@ -1,6 +1,6 @@
 import type { Client } from "../../client/client.ts";
 import { type Place, flagsOf } from "./place.ts";
-import { type Candidate, READERS } from "./readers.ts";
+import { type Candidate, READERS, type Surroundings } from "./readers.ts";
 
 type Kind = keyof typeof READERS | "files" | "profiles";
 
@@ -71,6 +71,7 @@ export interface Completing {
   /** Of the server that the command is for; `undefined`: none answers. */
   readonly client: () => Promise<Client | undefined>;
   readonly profiles: () => Promise<readonly string[]>;
+  readonly sourceOfFile: Surroundings["sourceOfFile"];
 }
 
 export interface Completion {
@@ -108,11 +109,14 @@ function ofArgument<Entry>({ command, path, given }: Place, table: Readonly<Reco
   return argument === undefined ? [] : (table[`${path} ${argument.name()}`] ?? table[argument.name()] ?? []);
 }
 
-async function readKind(kind: Kind, { place, client, profiles }: Completing): Promise<readonly Candidate[]> {
+async function readKind(kind: Kind, { place, client, profiles, sourceOfFile }: Completing): Promise<readonly Candidate[]> {
   if (kind === "files") return [];
-  if (kind === "profiles") return (await profiles()).map((value) => ({ value }));
-  const found = await client();
-  if (found === undefined) return [];
-  // Nobody who presses a key for a suggestion wants to be told why there is none.
-  return READERS[kind]({ place, client: found }).catch(() => []);
+  try {
+    if (kind === "profiles") return (await profiles()).map((value) => ({ value }));
+    const found = await client();
+    return found === undefined ? [] : await READERS[kind]({ place, client: found, sourceOfFile });
+  } catch {
+    // Nobody who presses a key for a suggestion wants to be told why there is none.
+    return [];
+  }
 }

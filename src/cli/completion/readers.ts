@@ -1,7 +1,6 @@
 import type { PropRecord } from "../../api/props.ts";
 import { type Client, everyPage } from "../../client/client.ts";
 import { looksLikeKey } from "../../domain/registry.ts";
-import { codeOf } from "../code/component-target.ts";
 import type { Place } from "./place.ts";
 
 /** What may stand at the cursor, and what it is. */
@@ -15,6 +14,8 @@ export interface Surroundings {
   readonly place: Place;
   /** Of the server that the command is for. */
   readonly client: Client;
+  /** Id of the source that a file of this machine was saved to last. */
+  readonly sourceOfFile: (path: string) => Promise<string | undefined>;
 }
 
 /** So much of a key has to be written: of components there are very many. */
@@ -49,15 +50,16 @@ export const READERS = {
   workflows: async ({ client }) => (await everyPage(client.workflows.list)).map(({ name_slug: value, name }) => ({ value, about: name })),
 } satisfies Record<string, Reader>;
 
-/** Those that the component of the command line declares. */
-async function propsOf({ client, place: { given, values } }: Surroundings): Promise<readonly PropRecord[]> {
+/** Those that the component of the command line declares, as far as that is known already: no code is sent or run for a press of a key. */
+async function propsOf({ client, place: { given, values }, sourceOfFile }: Surroundings): Promise<readonly PropRecord[]> {
   const named = given[0] ?? values.get("--dc");
   if (named === undefined) return [];
+  const ofFile = await sourceOfFile(named);
   const sources = await everyPage(client.sources.list);
-  const found = sources.find(({ id, name_slug: slug, name }) => named === id || named === slug || named === name);
+  const found = sources.find(({ id, name_slug: slug, name }) => id === ofFile || named === id || named === slug || named === name);
   if (found !== undefined) return found.configurable_props;
-  if (looksLikeKey(named) || /\.[mc]?[jt]s$/.test(named)) return (await client.components.describe({ ...(await codeOf(named)), env: {} })).configurable_props;
-  return [];
+  const saved = looksLikeKey(named) ? await everyPage(client.components.list) : [];
+  return saved.find(({ key }) => key === named)?.configurable_props ?? [];
 }
 
 /** `name=`, and behind that what the prop may be. */

@@ -48,10 +48,11 @@ export async function followDebugger(cli: CliContext, { follow, port, root, sign
       listens();
     }
   })();
+  const hasEnded = await Promise.race([listening.then(() => false), ended.then(() => true)]);
+  if (hasEnded && !signal.aborted) throw new PdError("PD_FAILED", "Cannot debug: the server ended the debugger's stream before one could come");
   ended.catch((error: unknown) => {
     if (!signal.aborted) printError(cli, error);
   });
-  await Promise.race([listening, ended]);
 }
 
 function lineOf(news: DebugNewsRecord): string {

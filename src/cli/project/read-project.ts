@@ -77,7 +77,7 @@ function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, { pat
   if (result.success) return result.data;
   throw badFile(
     path,
-    problemsOf(result.error, "the file").map(({ path: place, text }) => `line ${lineOf(place)}: ${text}`),
+    problemsOf(result.error, { whole: "the file", given: value }).map(({ path: place, text }) => `line ${lineOf(place)}: ${text}`),
   );
 }
 

@@ -165,21 +165,21 @@ export class Workbench {
   /** A debugger is with one process: nobody else uses it, and the next use has one that is new. */
   #useAlone<Value>(piece: WorkPiece, link: DebugLink, work: (loaded: LoadedAction) => Promise<Value>): Promise<Value> {
     const before = this.#debugged.get(link) ?? Promise.resolve();
+    let unit: Unit | undefined;
     const use = before.then(async () => {
       const { code, progress } = piece;
+      if (this.#isClosed) throw stopping("a component under a debugger");
       const loaded = await this.#load(code.kind === "saved" ? code : await resolveCode(this.#ports, code, progress), piece);
-      this.#alone.add(loaded.unit);
-      try {
-        return await work(loaded);
-      } finally {
-        this.#alone.delete(loaded.unit);
-        await loaded.unit.retire();
-      }
+      unit = loaded.unit;
+      this.#alone.add(unit);
+      return work(loaded);
     });
-    this.#debugged.set(
-      link,
-      use.catch(() => {}),
-    );
+    // The result is there when the work is done; only the next use waits until the process has gone.
+    const ended = async (): Promise<void> => {
+      await unit?.retire();
+      if (unit !== undefined) this.#alone.delete(unit);
+    };
+    this.#debugged.set(link, use.then(ended, ended));
     return use;
   }
 
@@ -238,7 +238,7 @@ export class Workbench {
     });
     if (this.#isClosed) {
       unit.kill("the server stopped");
-      throw new PdError("PD_STOPPING", `Cannot use ${component.code.path}: the server is stopping`);
+      throw stopping(component.code.path);
     }
     return { component, unit, memory: new Set() };
   }
@@ -292,4 +292,8 @@ export class Workbench {
   #reachOf({ component }: LoadedAction, { configured, dynamicProps }: Configuration): ReturnType<ActionPorts["credentials"]["reachOf"]> {
     return this.#ports.credentials.reachOf(withDynamicProps(component.definition.props, dynamicProps), configured);
   }
+}
+
+function stopping(what: string): PdError {
+  return new PdError("PD_STOPPING", `Cannot use ${what}: the server is stopping`);
 }

@@ -84,7 +84,7 @@ export async function deployWorkflow(ports: WorkflowChangePorts, around: Workflo
 async function takeBack({ store }: WorkflowChangePorts, around: WorkflowSurroundings, live: LiveWorkflow): Promise<void> {
   const triggers = around.triggersOf(live);
   around.remove(live);
-  live.isGone = true;
+  live.markGone();
   await store.deleteSource(live.id);
   for (const trigger of triggers) around.forget(trigger);
 }

@@ -52,12 +52,11 @@ function isOfDisk(error: unknown): boolean {
 export class LiveWorkflow {
   source: DeployedComponent;
   readonly id: WorkflowId;
-  /** It was deleted. */
-  isGone = false;
   /** False while it is being deployed. */
   isShown: boolean;
   /** Whoever debugs its steps: from the next call on. */
   debug: DebugLink | undefined;
+  readonly #gone = new AbortController();
   readonly #ports: WorkflowPorts;
   readonly #plans = new Map<number, Promise<WorkflowPlan>>();
   readonly #live = new Map<RunId, LiveRun>();
@@ -80,6 +79,19 @@ export class LiveWorkflow {
     this.#throttle = new Throttle(ports, { workflowId: this.id, limit: async () => (await this.plan()).workflow.settings.throttle });
     this.#host = this.#hostOf();
     this.#resize();
+  }
+
+  /** Aborts when it is deleted. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  get isGone(): boolean {
+    return this.gone.aborted;
+  }
+
+  markGone(): void {
+    this.#gone.abort();
   }
 
   /** What new runs run on. */

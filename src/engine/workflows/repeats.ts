@@ -105,7 +105,8 @@ export class Repeats {
     const [plan, before] = [await live.plan(), await this.#ports.store.stepRecords(run.id)];
     const carried = carriedOver(plan.workflow.steps, before, { from, of: run.id });
     const { host } = live;
-    const surroundings = live.surroundings(plan);
+    // A debugger is with what runs in earnest.
+    const { debug: _link, ...surroundings } = live.surroundings(plan);
     return { run, before, after: await rehearseRun(this.#ports, { host, plan, surroundings, run, before, carried }) };
   }
 }

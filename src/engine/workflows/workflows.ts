@@ -104,7 +104,7 @@ export class Workflows {
       const triggers = this.triggersOf(live);
       await this.#ports.store.deleteSource(live.id);
       this.#byId.delete(live.id);
-      live.isGone = true;
+      live.markGone();
       for (const trigger of triggers) this.#forget(trigger);
       this.#ports.feed.end(live.id);
     });

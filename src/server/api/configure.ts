@@ -2,8 +2,8 @@ import type { z } from "zod";
 import { api } from "../../api/api.ts";
 import type { DescribedRecord, codeParams } from "../../api/components.ts";
 import type { ChoicesRecord } from "../../api/props.ts";
-import { type JsonObject, type JsonValue, parseJson } from "../../domain/json.ts";
-import { hiddenIn } from "../../domain/secrets.ts";
+import { type JsonObject, parseJson } from "../../domain/json.ts";
+import { hiderOf } from "../../domain/secrets.ts";
 import type { ActionRun } from "../../engine/workbench/actions.ts";
 import { propFacts, withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { Tracked } from "../../ports/progress.ts";
@@ -33,10 +33,10 @@ export function configureRoutes(engine: Engine, debuggers: ActionDebuggers): rea
       const configurableProps = withDynamicProps(definition.props, dynamic).map(propFacts);
       return { observations: [], errors: [], dynamicProps: { id: "dyp_stateless", configurableProps } };
     }),
-    route(actions.run, async ({ params, progress }) => {
+    route(actions.run, async ({ params, progress, caller }) => {
       const { configured_props: props, steps, context } = params;
       const piece = await pieceOf(engine, { params, progress });
-      const debug = params.debug === undefined ? {} : { debug: debuggers.find(params.debug) };
+      const debug = params.debug === undefined ? {} : { debug: debuggers.find(params.debug, caller()) };
       const run = await engine.workbench.runAction({ ...piece, ...debug }, { props, steps, context });
       return actionRecord(params.hide_secrets ? hiddenRun(run) : run);
     }),
@@ -80,18 +80,23 @@ async function describedRecord(engine: Engine, piece: WorkPiece): Promise<Descri
 
 /** What the component says with stars for what it was given to know. */
 function withoutSecrets({ options, secrets, ...page }: SecretPage): OptionsPage {
-  return { ...page, options: options.map(({ label, value }) => ({ label: String(hiddenIn(label, secrets)), value: hiddenIn(value, secrets) })) };
+  const hide = hiderOf(secrets);
+  return { ...page, options: options.map(({ label, value }) => ({ label: String(hide(label)), value: hide(value) })) };
 }
 
 function hiddenRun(run: ActionRun): ActionRun {
   const { exports, returned, response, sends, flow, emits, secrets } = run;
-  const hide = (value: JsonValue): JsonValue => hiddenIn(value, secrets);
+  const hide = hiderOf(secrets);
   const hideMembers = (value: JsonObject): JsonObject => Object.fromEntries(Object.entries(hide(value) ?? {}));
   return {
     ...run,
     exports: hideMembers(exports),
     sends: sends.map(hide),
-    emits: emits.map((emit) => ({ ...emit, payload: JSON.stringify(hide(parseJson(emit.payload) ?? null)) })),
+    emits: emits.map((emit) => ({
+      ...emit,
+      ...(emit.name === undefined ? {} : { name: String(hide(emit.name)) }),
+      payload: JSON.stringify(hide(parseJson(emit.payload) ?? null)),
+    })),
     ...(returned === undefined ? {} : { returned: hide(returned) }),
     ...(response === undefined ? {} : { response: hide(response) }),
     ...(flow === undefined ? {} : { flow: hideMembers(flow) }),

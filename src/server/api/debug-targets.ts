@@ -4,6 +4,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { LiveSource } from "../../engine/runs/live-source.ts";
 import type { LiveWorkflow } from "../../engine/workflows/live-workflow.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
+import type { Caller } from "./rights.ts";
 
 /** What somebody may debug. */
 export interface DebugTarget {
@@ -43,7 +44,7 @@ function workflowTarget(live: LiveWorkflow): DebugTarget {
   return {
     title: `${slug} (${id})`,
     slug,
-    gone: NEVER,
+    gone: live.gone,
     async begin(link) {
       if (live.debug !== undefined) throw taken(slug);
       live.debug = link;
@@ -55,7 +56,8 @@ function workflowTarget(live: LiveWorkflow): DebugTarget {
 }
 
 const NEVER = new AbortController().signal;
-const ID = /^[\w-]{8,64}$/;
+/** Not to be guessed. */
+const ID = /^[\w-]{16,64}$/;
 
 /** Debuggers of actions, by the id that whoever runs the action names them with. */
 export class ActionDebuggers {
@@ -63,23 +65,41 @@ export class ActionDebuggers {
 
   /** Throws PD_BAD_INPUT for what is no id, PD_CONFLICT for one that is taken. */
   target(id: string): DebugTarget {
-    if (!ID.test(id)) throw new PdError("PD_BAD_INPUT", `Cannot debug an action as ${JSON.stringify(id)}: it wants 8 to 64 letters, digits, - and _`);
+    if (!ID.test(id)) throw new PdError("PD_BAD_INPUT", `Cannot debug an action as ${JSON.stringify(id)}: it wants 16 to 64 letters, digits, - and _`);
     if (this.#links.has(id)) throw taken(id);
     return {
       title: "an action",
       slug: "action",
       gone: NEVER,
-      begin: async (link) => void this.#links.set(id, link),
-      end: async () => void this.#links.delete(id),
+      begin: async (link) => {
+        if (this.#links.has(id)) throw taken(id);
+        this.#links.set(id, link);
+      },
+      end: async (link) => {
+        if (this.#links.get(id) === link) this.#links.delete(id);
+      },
     };
   }
 
-  /** Throws PD_NOT_FOUND when nobody debugs under this id. */
-  find(id: string): DebugLink {
+  /** Throws PD_NOT_OWNER for whoever has a key that is named, PD_NOT_FOUND when nobody debugs under this id. */
+  find(id: string, caller: Caller): DebugLink {
+    requireOwner(caller, "run an action under a debugger");
     const link = this.#links.get(id);
     if (link !== undefined) return link;
     throw new PdError("PD_NOT_FOUND", `Cannot debug as ${JSON.stringify(id)}: no debugger listens under this id`, { fix: "pd dev <file> --inspect" });
   }
+}
+
+/**
+ * What is debugged runs without Node's permission model: whoever may change code may not bring his own into that, unless
+ * he owns the server. Throws PD_NOT_OWNER.
+ */
+export function refuseForeignCode(caller: Caller, { source: { slug }, debug }: Pick<LiveSource | LiveWorkflow, "source" | "debug">): void {
+  if (debug !== undefined) requireOwner(caller, `change ${slug} while its owner debugs it`);
+}
+
+function requireOwner({ name }: Caller, attempted: string): void {
+  if (name !== undefined) throw new PdError("PD_NOT_OWNER", `Cannot ${attempted}: the key ${JSON.stringify(name)} is not the owner's`);
 }
 
 function taken(name: string): PdError {

@@ -19,7 +19,7 @@ export async function readGiven(context: Context): Promise<JsonObject> {
 export function checkParams<Schema extends z.ZodType>(schema: Schema, given: JsonObject): z.output<Schema> {
   const result = schema.safeParse(given, IN_WORDS);
   if (result.success) return result.data;
-  const problems = problemsOf(result.error, "the parameters").map(({ text }) => text);
+  const problems = problemsOf(result.error, { whole: "the parameters", given }).map(({ text }) => text);
   throw new PdError("PD_BAD_INPUT", `Cannot read the parameters: ${problems.join("; ")}`, { details: { problems } });
 }
 

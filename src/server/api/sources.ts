@@ -10,6 +10,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { LiveSource } from "../../engine/runs/live-source.ts";
 import { optionsOf } from "../../engine/runs/options-page.ts";
 import { givenCode, requiredCode } from "./component-code.ts";
+import { refuseForeignCode } from "./debug-targets.ts";
 import { choicesRecord } from "./configure.ts";
 import { type SourceContext, invocationRecord, lineRecord, sourceRecord } from "./records.ts";
 import { type Route, pageOf, route } from "./route.ts";
@@ -42,7 +43,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
       return { data: { ...(await liveRecord(engine, live)), callback_observations: await hookLines(engine, live) } };
     }),
     route(sources.get, async ({ part }) => ({ data: await liveRecord(engine, engine.find(part("id"))) })),
-    route(sources.update, async ({ params, part, progress }) => {
+    route(sources.update, async ({ params, part, progress, caller }) => {
       const { name, configured_props: props, env, active, max_concurrency: maxConcurrency, allow_run: allowsPrograms } = params;
       const code = await givenCode(engine, params);
       const change = {
@@ -57,7 +58,9 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
         ...(params.if_version === undefined ? {} : { ifVersion: params.if_version }),
         keepsSlug: params.keep_slug === true,
       };
-      return { data: await liveRecord(engine, await engine.update(engine.find(part("id"), "update source"), change)) };
+      const live = engine.find(part("id"), "update source");
+      refuseForeignCode(caller(), live);
+      return { data: await liveRecord(engine, await engine.update(live, change)) };
     }),
     route(sources.activity, async ({ params: { ids } }) => ({
       data: (await engine.activityOf(ids.split(",").slice(0, MOST_AT_ONCE))).map(({ sourceId, events, calls, memoryBytes }) => ({

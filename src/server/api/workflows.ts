@@ -7,6 +7,7 @@ import { type RunState, hasEnded } from "../../domain/workflow/run.ts";
 import { withWishes } from "../../domain/workflow/template.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { WORKFLOW_FILE, type WorkflowFiles } from "../../engine/workflows/build-workflow.ts";
+import { refuseForeignCode } from "./debug-targets.ts";
 import { checkCode } from "./component-code.ts";
 import { type Route, pageOf, route } from "./route.ts";
 import { rehearsedRecord, runRecord, runStepRecord, workflowRecord, workflowVersionRecords } from "./workflow-records.ts";
@@ -31,11 +32,13 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
       return { data: await workflowRecord(engine, live) };
     }),
     route(workflows.get, async ({ part }) => workflowRecord(engine, kept.find(part("id")))),
-    route(workflows.update, async ({ params, part, progress }) => {
+    route(workflows.update, async ({ params, part, progress, caller }) => {
       const { files, name, env, active, accounts, sources, schedules, if_version: ifVersion, keep_slug: keepsSlug } = params;
       const stand = { ...(accounts && { accounts }), ...(sources && { sources }), ...(schedules && { schedules }) };
       const change = { ...(files && { files: checkedFiles(files) }), name, env, active, ifVersion, keepsSlug, progress, ...stand };
-      return { data: await workflowRecord(engine, await kept.update(kept.find(part("id"), "update workflow"), change)) };
+      const live = kept.find(part("id"), "update workflow");
+      refuseForeignCode(caller(), live);
+      return { data: await workflowRecord(engine, await kept.update(live, change)) };
     }),
     route(workflows.delete, async ({ part }) => {
       const live = kept.find(part("id"), "delete workflow", true);
@@ -62,9 +65,11 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
       const live = kept.find(part("id"), "list versions of");
       return { data: workflowVersionRecords(await kept.versions(live), live.source.version) };
     }),
-    route(workflows.rollback, async ({ params, part }) => ({
-      data: await workflowRecord(engine, await kept.rollback(kept.find(part("id"), "roll back"), params.version)),
-    })),
+    route(workflows.rollback, async ({ params, part, caller }) => {
+      const live = kept.find(part("id"), "roll back");
+      refuseForeignCode(caller(), live);
+      return { data: await workflowRecord(engine, await kept.rollback(live, params.version)) };
+    }),
     ...runRoutes(engine),
   ];
 }
