@@ -33,7 +33,7 @@ interface Wanted {
 export async function readProject(target: string, { profile, environment }: Wanted): Promise<ReadProject> {
   const path = await fileIn(target);
   const lines = new LineCounter();
-  const document = parseDocument(await readText(path), { lineCounter: lines, prettyErrors: false, strict: true });
+  const document = parseDocument(await textOf(path), { lineCounter: lines, prettyErrors: false, strict: true });
   const lineOf = (place: readonly PropertyKey[]): number => lineIn(document, lines, place);
   const [first] = document.errors;
   if (first !== undefined) throw badFile(path, [`line ${lines.linePos(first.pos[0]).line}: ${first.message}`]);
@@ -59,6 +59,16 @@ export async function readProject(target: string, { profile, environment }: Want
     });
   const project = checked(finalSchema, filled, { path, lineOf });
   return { folder: dirname(path), project, written, server };
+}
+
+async function textOf(path: string): Promise<string> {
+  return readText(path).catch((error: unknown) => {
+    if (!(error instanceof PdError)) throw error;
+    throw new PdError(error.code, error.message, {
+      fix: "Name the folder that it lies in; pd export --into <folder> writes one of what the server has",
+      cause: error,
+    });
+  });
 }
 
 async function fileIn(target: string): Promise<string> {
