@@ -1,7 +1,6 @@
 import type { DeployedComponent } from "../domain/deployed-component.ts";
 import { PdError } from "../domain/errors.ts";
-import type { Event } from "../domain/event.ts";
-import type { HttpResponse, Invocation } from "../domain/invocation.ts";
+import type { HttpResponse } from "../domain/invocation.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { AppProbe } from "../domain/known-app.ts";
 import { isWorkflowId } from "../domain/ids.ts";
@@ -21,7 +20,7 @@ import { debug } from "./sources/debug.ts";
 import { deleteSource } from "./sources/delete.ts";
 import { Deliverer } from "./deliveries/deliver.ts";
 import { type DeployRequest, deploy } from "./sources/deploy.ts";
-import { type Rehearsal, rehearse } from "./runs/rehearse.ts";
+import { Replays } from "./runs/replays.ts";
 import type { EventFeed } from "./runs/event-feed.ts";
 import { keepCool, keepPruned, keepRenewed } from "./housekeeping.ts";
 import { LiveSource } from "./runs/live-source.ts";
@@ -56,9 +55,6 @@ import type { Timer } from "../ports/timer-store.ts";
 /** Receivers that do not answer hold up a stop no longer than this. */
 const DELIVERY_GRACE_MS = 1000;
 
-/** Events of a run that a rehearsal is held against. */
-const MOST_COMPARED = 1000;
-
 /** The callbacks are the engine's own. */
 type GivenPorts = Omit<EnginePorts, "onDeliveries" | "onPostponed" | "credentials" | "processes">;
 
@@ -82,6 +78,8 @@ export class Engine {
   readonly registries: Registries;
   /** What sources have done. */
   readonly history: History;
+  /** Triggers of earlier calls, once more. */
+  readonly replays: Replays;
   /** What sources have emitted. */
   readonly events: KeptEvents;
   /** Webhooks and subscriptions. */
@@ -143,6 +141,7 @@ export class Engine {
     this.registries = new Registries(ports);
     this.components = new Components({ ...ports, workbench: this.workbench, registries: this.registries });
     this.history = new History(ports);
+    this.replays = new Replays({ ...ports, history: this.history, find: (id) => this.find(id) });
     this.events = new KeptEvents(ports);
     this.deliveries = new Deliveries(ports);
     this.sharedStores = new SharedStores(ports, this.#sources);
@@ -286,24 +285,6 @@ export class Engine {
     return live.invoke({ kind: "manual", event: event ?? (await manualEvent(this.#ports, live)) });
   }
 
-  /** The same trigger again, against today's code. Throws PD_INVOCATION_NOT_FOUND, and PD_BAD_INPUT for a hook. */
-  async replay(id: string): Promise<CommittedRun> {
-    const before = await this.#replayable(id, "replay");
-    return this.find(before.sourceId).invoke(before.trigger, { replayOf: before.id });
-  }
-
-  /** What today's code would do with the same trigger, and what was done: nothing of it is kept. Throws as `replay` does. */
-  async rehearse(id: string): Promise<{ before: Invocation; events: readonly Event[]; after: Rehearsal }> {
-    const before = await this.#replayable(id, "rehearse");
-    const kept = await this.history.eventsOf(before, MOST_COMPARED);
-    const live = this.find(before.sourceId);
-    return {
-      before,
-      events: kept.filter(({ againOf }) => againOf === undefined),
-      after: await live.keepWarm(() => rehearse(this.#ports, live, before.trigger)),
-    };
-  }
-
   /** Whether an active source is reached under this key. */
   hasEndpoint(endpointKey: string): boolean {
     return this.#sources.byEndpoint(endpointKey)?.source.active === true;
@@ -337,19 +318,6 @@ export class Engine {
     for (const live of this.#sources.all()) live.kill("the server stopped");
     await Promise.all([stopped, delivered, this.#chores, credentials.close()]);
     this.#over.abort();
-  }
-
-  async #replayable(id: string, attempted: string): Promise<Invocation> {
-    const before = await this.history.find(id, attempted);
-    const { trigger } = before;
-    if (trigger.kind === "step")
-      throw new PdError("PD_BAD_INPUT", `Cannot ${attempted} ${before.id}: it was step ${trigger.namespace} of run ${trigger.runId}`, {
-        fix: `pd rerun ${trigger.runId} --from ${trigger.namespace}`,
-      });
-    if (trigger.kind !== "hook") return before;
-    throw new PdError("PD_BAD_INPUT", `Cannot ${attempted} ${before.id}: it called the hook ${trigger.hook}`, {
-      fix: "pd update <source> runs deactivate and activate",
-    });
   }
 
   get #hosting(): Hosting {

@@ -15,7 +15,7 @@ import { RehearsedStores } from "./rehearsed-stores.ts";
 import type { RunPorts } from "./run-ports.ts";
 import { rightsOf, unitCode } from "./source-units.ts";
 
-interface RehearsalPorts extends Pick<RunPorts, "runner" | "packages" | "processes" | "clock" | "settings" | "credentials" | "signal"> {
+export interface RehearsalPorts extends Pick<RunPorts, "runner" | "packages" | "processes" | "clock" | "settings" | "credentials" | "signal"> {
   readonly store: RunPorts["store"] & Pick<RunStore, "readState" | "readCache">;
 }
 

@@ -32,9 +32,9 @@ export function invocationRoutes(engine: Engine): readonly Route[] {
       const found = await engine.history.eventsOf(invocation, limit);
       return { data: found.map((event) => eventRecord(invocation.sourceId, event, false)) };
     }),
-    route(invocations.rehearse, async ({ part }) => ({ data: rehearsalRecord(await engine.rehearse(part("id"))) })),
+    route(invocations.rehearse, async ({ part }) => ({ data: rehearsalRecord(await engine.replays.rehearse(part("id"))) })),
     route(invocations.replay, async ({ part }) => {
-      const { invocation } = await engine.replay(part("id"));
+      const { invocation } = await engine.replays.replay(part("id"));
       return { data: invocationRecord(invocation, await engine.history.linesOf(invocation)) };
     }),
   ];
