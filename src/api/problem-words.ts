@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { didYouMean } from "../domain/did-you-mean.ts";
+import { nearestTo } from "../domain/did-you-mean.ts";
 
 type Issue = Parameters<z.core.$ZodErrorMap>[0];
 
@@ -7,6 +7,8 @@ type Issue = Parameters<z.core.$ZodErrorMap>[0];
 const SECRET = /credential|secret|token|password|key|env|props|header|code|files|fields|state|url/i;
 /** Longer values are cut where they are quoted. */
 const MOST_QUOTED = 80;
+/** Of names that are not known. */
+const MOST_NAMES = 10;
 
 /** What a value wants, in words, where its schema says nothing of its own. */
 function wantedWords(issue: Issue): string {
@@ -107,7 +109,10 @@ function unionWords(errors: readonly (readonly z.core.$ZodIssue[])[]): string {
 }
 
 function unknownMembers(names: readonly string[], known: readonly string[]): string {
-  return `nothing is called ${names.map((name) => `${JSON.stringify(name)}${didYouMean(name, known)}`).join(", ")} here`;
+  const shown = names.slice(0, MOST_NAMES).map((name) => name.slice(0, MOST_QUOTED));
+  const nearest = nearestTo(shown, known);
+  const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : "";
+  return `nothing is called ${shown.map((name, index) => `${JSON.stringify(name)}${nearest[index] ?? ""}`).join(", ")}${more} here`;
 }
 
 /** Names that the schema has where it met others. */

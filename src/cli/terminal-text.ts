@@ -10,6 +10,12 @@ export function forTerminal(text: string): string {
   return text.replaceAll(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+/** Whether a text holds nothing that a terminal would obey, colours included, or that moves or hides what stands around it. */
+export function isPlainText(text: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  return forTerminal(text) === text && !/[\u001b\t\n\u2028\u2029]/.test(text);
+}
+
 /** No longer than so many characters; what was cut off is marked. */
 export function cut(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;

@@ -1,5 +1,14 @@
 /** Nobody misspells longer names, and comparing takes their length times that of all that is known. */
 const MOST_COMPARED = 80;
+/** Of names that nobody knows so many are answered with the nearest, of so many that are known. */
+const MOST_UNKNOWN = 10;
+const MOST_KNOWN = 300;
+
+/** The same for each of many names, which a stranger may have sent: those behind the first few get none. */
+export function nearestTo(names: readonly string[], known: Iterable<string>): readonly string[] {
+  const few = [...known].slice(0, MOST_KNOWN);
+  return names.map((name, index) => (index < MOST_UNKNOWN ? didYouMean(name, few) : ""));
+}
 
 /** ` (did you mean x?)` when a known name is close to the given one. */
 export function didYouMean(name: string, known: Iterable<string>): string {

@@ -258,9 +258,9 @@ export class Engine {
   }
 
   /** Back to an earlier code; without a number to the one before today's. It becomes a version of its own. Throws PD_NOT_FOUND. */
-  async rollback(live: LiveSource, number: number | undefined): Promise<LiveSource> {
+  async rollback(live: LiveSource, number: number | undefined, by: Pick<UpdateRequest, "isForeign"> = {}): Promise<LiveSource> {
     const { component } = await this.versions.target(live, number);
-    return this.update(live, { version: component });
+    return this.update(live, { ...by, version: component });
   }
 
   /** Whatever the source runs on from now on is debugged over this link, or by nobody. Throws PD_CONFLICT and PD_BAD_INPUT. */

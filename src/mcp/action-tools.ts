@@ -141,34 +141,26 @@ interface Choosing {
   readonly configure: () => Promise<JsonObject>;
 }
 
-/** Page after page, as long as there are many, or the component says where the next begins. */
+/** Page after page, until one has nothing new: as whoever is asked at a terminal would go on. */
 async function choicesOf(client: Client, { key, prop, query, configure }: Choosing): Promise<Choices> {
   const fits = ({ label }: Choice): boolean => label.toLowerCase().includes(query.toLowerCase());
   if (prop?.options !== undefined) return firstOf(prop.options.filter(fits));
   if (prop?.remoteOptions !== true) return firstOf([]);
   const found = new Map<string, Choice>();
-  const chosen = (): readonly Choice[] => [...found.values()].filter(prop.useQuery === true ? () => true : fits);
+  const chosen = (): Choices => firstOf([...found.values()].filter(prop.useQuery === true ? () => true : fits));
   const asked = { key, prop_name: prop.name, configured_props: await configure(), hide_secrets: true, ...(prop.useQuery === true ? { query } : {}) };
   let context: JsonObject = {};
   for (let page = 0; page < MOST_PAGES && found.size <= MOST_CHOICES; page++) {
-    const answer = await pageOrEnd(client.components.configure({ ...asked, page, prev_context: context }), page);
+    const asking = client.components.configure({ ...asked, page, prev_context: context });
+    // What was told so far is of use; whether there is more is not known.
+    const answer = await (page === 0 ? asking : asking.catch(() => undefined));
+    if (answer === undefined) break;
     const isNew = answer.options.some(({ value }) => !found.has(JSON.stringify(value)));
+    if (!isNew) return chosen();
     for (const option of answer.options) found.set(JSON.stringify(option.value), option);
     context = answer.context ?? {};
-    const isLast = !isNew || (answer.options.length < PAGE_OF_MANY && Object.keys(context).length === 0);
-    if (isLast) return firstOf(chosen());
   }
-  return { choices: firstOf(chosen()).choices, hasMore: true };
-}
-
-/** Shorter pages are whole lists, where nothing says that there is more. */
-const PAGE_OF_MANY = 20;
-
-type Page = Pick<Awaited<ReturnType<Client["components"]["configure"]>>, "options" | "context">;
-
-/** Some third parties refuse a page behind the last. */
-function pageOrEnd(answer: Promise<Page>, page: number): Promise<Page> {
-  return page === 0 ? answer : answer.catch(() => ({ options: [], context: null }));
+  return { choices: chosen().choices, hasMore: true };
 }
 
 function firstOf(choices: readonly Choice[]): Choices {

@@ -59,21 +59,39 @@ export class OfferedTools {
     });
     const before = await this.#actions;
     const isBroken = before.some(({ kind }) => kind === "failed");
-    if (!isBroken || Date.now() < this.#loadAgainAt) return before;
+    if (isBroken && Date.now() >= this.#loadAgainAt) {
+      this.#loadAgainAt = Number.POSITIVE_INFINITY;
+      void this.#loadAgain(before, around);
+    }
+    return before;
+  }
+
+  /** One after the other, while what there is serves; what is broken then is tried once more later. */
+  async #loadAgain(before: readonly ChosenAction[], around: Accounts): Promise<void> {
+    const again: ChosenAction[] = [];
+    for (const action of before) again.push(action.kind === "failed" ? await loadAction(this.#client, action).catch(() => action) : action);
+    this.#actions = this.#checked(again, around).catch(async (error: unknown) => {
+      this.#actions = undefined;
+      throw error;
+    });
+    // Whoever lists next is told.
+    this.#actions.catch(() => {});
     this.#loadAgainAt = Date.now() + LOAD_AGAIN_MS;
-    const again = await Promise.all(before.map(async (action) => (action.kind === "failed" ? loadAction(this.#client, action).catch(() => action) : action)));
-    this.#actions = Promise.resolve(again);
-    return again;
   }
 
   async #load(around: Accounts): Promise<readonly ChosenAction[]> {
-    const actions = await chooseActions(this.#client, this.#offer.actions);
+    const actions = await this.#checked(await chooseActions(this.#client, this.#offer.actions), around);
+    this.#loadAgainAt = Date.now() + LOAD_AGAIN_MS;
+    return actions;
+  }
+
+  /** Throws for an account that is fixed for nothing, or is not there. */
+  async #checked(actions: readonly ChosenAction[], around: Accounts): Promise<readonly ChosenAction[]> {
     const loaded = actions.flatMap((action) => (action.kind === "loaded" ? action.described : []));
     const apps = loaded.flatMap(({ configurable_props: props }) => props.filter(({ type }) => type === "app").map(appOf));
     // An action that is not loaded, or that declares more for some values, may use any app.
     const mayBeOthers = loaded.length < actions.length || loaded.some(({ has_additional_props: hasMore }) => hasMore);
     requireFixed(around, { apps: new Set(apps), mayBeOthers });
-    this.#loadAgainAt = Date.now() + LOAD_AGAIN_MS;
     return actions;
   }
 

@@ -2,7 +2,7 @@
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import ini from "ini";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { buildProgram } from "../../src/cli/program.ts";
 import { SETTINGS } from "../../src/config.ts";
 import { readWorkflow } from "../../src/domain/workflow/read-workflow.ts";
@@ -163,6 +163,8 @@ describe("the code blocks of", { timeout: 240_000 }, () => {
 
   it("docs/testing.md", async () => {
     const guide = await Guide.open("docs/testing.md");
+    // What answers for third parties stays no longer than the test: others run in this process.
+    onTestFinished(() => testing.closeAll());
     const { home } = guide;
     await home.file("first/orders.ts", guide.next("ts"));
     const source = await testing.load(join(home.folder, "first/orders.ts"));

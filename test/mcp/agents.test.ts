@@ -277,6 +277,7 @@ describe("an agent of pd mcp", () => {
       join(folder, "late.mjs"),
       `export default { key: "late-do", name: "Do", version: "0.0.1", type: "action",
          props: { late: { type: "app", app: "late" }, item: { type: "string", options({ page, prevContext }) {
+           if (page > 3) throw new Error("no such page");
            const from = prevContext?.from ?? 0;
            return { options: page < 3 ? [from, from + 1].map((n) => ({ label: "item " + n, value: String(n) })) : [], context: { from: from + 2 } }; } } },
          run() { return this.item; } };`,

@@ -12,8 +12,11 @@ it("the man page is set without a complaint, and has every command, flag and set
   });
   expect(stderr).toBe("");
   const text = stdout.replaceAll("‐", "-").replaceAll("−", "-");
-  const words = buildProgram(() => Promise.resolve())
-    .commands.filter((command) => command.helpGroup() !== "")
+  const program = buildProgram(() => Promise.resolve());
+  const words = program
+    .createHelp()
+    .visibleCommands(program)
+    .filter((command) => command.name() !== "help")
     .flatMap((command) => [command, ...command.commands])
     .flatMap((command) => [command.name(), ...command.options.flatMap(({ long, hidden }) => (hidden ? [] : (long ?? [])))]);
   const wanted = [...words, ...Object.values(SETTINGS).map(({ variable }) => variable)];

@@ -27,16 +27,18 @@ async function filled() {
 describe("Tab, in a real shell, completes commands, sources, props and files:", () => {
   it("bash", async () => {
     const { run } = await filled();
-    const pressed = (line: string): string =>
+    const candidates = (line: string): string =>
       run("bash", "--norc", "-c", `source pd.bash; COMP_LINE='${line}'; COMP_POINT=\${#COMP_LINE}; _pd; printf '%s\\n' "\${COMPREPLY[@]}"`).trim();
+    expect(candidates("pd deploy ord").split("\n")).toEqual(["orders", "orders.mjs"]);
+    expect(candidates("pd nonsense ")).toBe("");
+    const pressed = (line: string): string | undefined => inTerminal(run, { shell: "bash --norc -i", setUp: "source pd.bash", line });
     expect(pressed("pd deplo")).toBe("deploy");
-    expect(pressed("pd events o")).toBe("orders");
-    expect(pressed("pd deploy ord").split("\n")).toEqual(["orders", "orders.mjs"]);
+    expect(pressed("pd events o")).toBe("events orders");
     // What stands behind = is a word of its own to bash.
-    expect(pressed("pd update orders --prop size=l")).toBe("large");
-    expect(pressed("pd nonsense ")).toBe("");
-    // What others have named is inserted as text: bash would carry it out.
-    expect(pressed("pd stores show ")).toBe("\\$\\(touch\\ pwned\\)\\ it\\'s");
+    expect(pressed("pd update orders --prop size=l")).toBe("update orders --prop size=large");
+    expect(pressed("pd backup ~/orders.m")).toMatch(/^backup \/.*orders\.mjs$/);
+    // What others have named is put in as text: bash would carry it out.
+    expect(pressed("pd stores show ")).toBe("stores show $(touch pwned) it's");
     expect(run("bash", "--norc", "-c", "ls").split("\n")).not.toContain("pwned");
   });
 
@@ -55,23 +57,8 @@ describe("Tab, in a real shell, completes commands, sources, props and files:", 
 
   it("zsh", async () => {
     const { run } = await filled();
-    // A shell in a terminal of its own: what the line has become after Tab is carried out, and told.
     const pressed = (line: string): string | undefined =>
-      /GOT:(.*?):TOG/.exec(
-        run(
-          "zsh",
-          "-f",
-          "-c",
-          `zmodload zsh/zpty
-           zpty z zsh -f -i
-           zpty -w z 'autoload -Uz compinit; compinit -u -d dump; source pd.zsh; pd() { if [[ $1 == complete ]]; then command pd "$@"; else print -r -- "GOT":"$*:TOG"; fi }; print READY''TO'
-           zpty -r z answer '*READYTO*'
-           zpty -w -n z '${line}'$'\\t'
-           zpty -w -n z $'\\n'
-           zpty -r z answer '*:TOG*'
-           print -r -- "$answer"`,
-        ),
-      )?.[1];
+      inTerminal(run, { shell: "zsh -f -i", setUp: "autoload -Uz compinit; compinit -u -d dump; source pd.zsh", line });
     expect(pressed("pd deplo")).toBe("deploy");
     expect(pressed("pd events o")).toBe("events orders");
     expect(pressed("pd update orders --prop size=l")).toBe("update orders --prop size=large");
@@ -80,3 +67,23 @@ describe("Tab, in a real shell, completes commands, sources, props and files:", 
     expect(run("zsh", "-f", "-c", "ls").split("\n")).not.toContain("pwned");
   });
 });
+
+interface Pressing {
+  readonly shell: string;
+  readonly setUp: string;
+  readonly line: string;
+}
+
+/** What a line has become after Tab, in a shell with a terminal of its own, where it is carried out. */
+function inTerminal(run: (shell: string, ...words: string[]) => string, { shell, setUp, line }: Pressing): string | undefined {
+  const told = 'pd() { if [[ $1 == complete ]]; then command pd "$@"; else printf "%s\\n" "GOT":"$*:TOG"; fi }';
+  const script = `zmodload zsh/zpty
+    zpty z ${shell}
+    zpty -w z '${setUp}; ${told}; printf "%s\\n" READY''TO'
+    zpty -r z answer '*READYTO*'
+    zpty -w -n z '${line}'$'\\t'
+    zpty -w -n z $'\\n'
+    zpty -r z answer '*:TOG*'
+    print -r -- "$answer"`;
+  return /GOT:(.*?):TOG/.exec(run("zsh", "-f", "-c", script))?.[1];
+}

@@ -7,7 +7,7 @@ import { complete } from "../completion/candidates.ts";
 import { placeIn } from "../completion/place.ts";
 import { type CliContext, locateServer, settingsOf } from "../context.ts";
 import { findProfile, profileNames } from "../profiles.ts";
-import { cut } from "../terminal-text.ts";
+import { cut, forTerminal, isPlainText } from "../terminal-text.ts";
 
 /** A longer wait is worse than no suggestion. */
 const PATIENCE_MS = 1500;
@@ -33,13 +33,8 @@ export async function completeWords(cli: CliContext, words: readonly string[], p
   };
   const { candidates, mayBeFile } = await complete({ place, client, profiles: () => profileNames(cli.environment), sourceOfFile });
   // What would end a line, or hide something, is for no command line.
-  const fitting = candidates.filter(({ value }) => value.startsWith(place.current) && oneLine(value) === value);
-  const lines = fitting.map(({ value, about = "" }) => `${value}\t${cut(oneLine(about), MOST_ABOUT)}`);
+  const fitting = candidates.filter(({ value }) => value.startsWith(place.current) && isPlainText(value));
+  const lines = fitting.map(({ value, about = "" }) => `${value}\t${cut(isPlainText(about) ? about : forTerminal(about.replaceAll(/\s+/g, " ")), MOST_ABOUT)}`);
   cli.stdout.write([...lines, ...(mayBeFile ? [":files"] : [])].map((line) => `${line}\n`).join(""));
   return 0;
-}
-
-function oneLine(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- names come from others, and the line goes to a shell
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ");
 }

@@ -13,11 +13,13 @@ export function completion(cli: CliContext, shell: string): Promise<number> {
 
 /**
  * bash cuts words at = and :, and puts what is chosen in the place of the last piece alone; the whole line tells the
- * words. It takes what it is given as code: every candidate is quoted, as names come from others.
+ * words. Names come from others, and bash would take them as code: as names of files they are quoted when they are
+ * put in.
  */
 const BASH = `_pd() {
   local line current piece files="" value
   COMPREPLY=()
+  compopt -o filenames 2>/dev/null
   line="\${COMP_LINE:0:$COMP_POINT}"
   local -a words
   read -r -a words <<< "$line"
@@ -25,19 +27,12 @@ const BASH = `_pd() {
   current="\${words[\${#words[@]}-1]}"
   piece="\${current##*[=:]}"
   while IFS=$'\\t' read -r value _; do
-    if [ "$value" = ":files" ]; then files=yes; else _pd_add "\${value#"\${current%"$piece"}"}"; fi
+    if [ "$value" = ":files" ]; then files=yes; else COMPREPLY+=("\${value#"\${current%"$piece"}"}"); fi
   done < <(pd complete -- "\${words[@]:1}" 2>/dev/null)
   if [ -n "$files" ]; then
-    while IFS= read -r value; do
-      if [ -d "$value" ]; then _pd_add "$value" /; else _pd_add "$value"; fi
-    done < <(compgen -f -- "$piece")
+    while IFS= read -r value; do COMPREPLY+=("$value"); done < <(compgen -f -- "$piece")
   fi
-  case "\${#COMPREPLY[@]}:\${COMPREPLY[0]}" in *= | 1:*/) compopt -o nospace 2>/dev/null ;; esac
-}
-_pd_add() {
-  local quoted
-  printf -v quoted %q "$1"
-  COMPREPLY+=("$quoted$2")
+  case "\${COMPREPLY[0]}" in *=) compopt -o nospace 2>/dev/null ;; esac
 }
 complete -F _pd pd`;
 

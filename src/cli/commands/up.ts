@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import { write } from "node:fs";
 import type { Settings } from "../../config.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { DeployedId } from "../../domain/ids.ts";
 import { type Runtime, startRuntime } from "../../runtime.ts";
 import { closeInheritedFiles } from "../../system/inherited-files.ts";
 import { streamLog } from "../../system/log.ts";
+import { TerminalWriter } from "../../system/terminal-writer.ts";
 import { type CliContext, findServer, settingsOf, startInBackground } from "../context.ts";
 import { coloursFor, fields, printJson, printLine, printNote } from "../reporter.ts";
 import { RunLines } from "../run-lines.ts";
@@ -33,7 +33,8 @@ export async function serve(cli: CliContext): Promise<number> {
 async function runServer(cli: CliContext, settings: Settings, { isShared }: { isShared: boolean }): Promise<number> {
   closeInheritedFiles();
   const stop = abortOnStop();
-  const runtime = await startRuntime(settings, streamLog(cli.stderr), { isShared });
+  const [out, err] = [outputOf(cli.stdout), outputOf(cli.stderr)];
+  const runtime = await startRuntime(settings, streamLog(err), { isShared });
   const shown = { api_url: runtime.apiUrl, endpoint_url: runtime.endpointUrl, home: settings.home };
   if (cli.isJson) printJson(cli, shown);
   else
@@ -46,23 +47,27 @@ async function runServer(cli: CliContext, settings: Settings, { isShared }: { is
         ["Home", shown.home],
       ]),
     );
-  if (!cli.isJson && cli.stdout.isTTY === true) tellRuns(cli, runtime);
+  if (!cli.isJson && cli.stdout.isTTY === true) tellRuns(cli, runtime, out);
   if (!stop.signal.aborted) await once(stop.signal, "abort");
-  printNote(cli, "Stopping: runs in flight may finish");
+  err.write("Stopping: runs in flight may finish\n");
   await runtime[Symbol.asyncDispose]();
   return 0;
 }
 
+interface Output {
+  write(text: string): unknown;
+}
+
+/** A terminal that takes nothing, as after Ctrl-S, must not hold the server. */
+function outputOf(stream: NodeJS.WriteStream): Output {
+  return stream.isTTY === true && "fd" in stream && typeof stream.fd === "number" ? new TerminalWriter(stream.fd) : stream;
+}
+
 /** A person looks on: each run is a line. */
-function tellRuns(cli: CliContext, { engine }: Runtime): void {
+function tellRuns(cli: CliContext, { engine }: Runtime, out: Output): void {
   printNote(cli, "Stop it with Ctrl-C; what it does is told below");
-  const { stdout } = cli;
-  const fd = "fd" in stdout && typeof stdout.fd === "number" ? stdout.fd : process.stdout.fd;
-  // On a thread of its own: a terminal that takes nothing must not hold the server.
-  const writeLine = async (line: string): Promise<void> => {
-    await writeTo(fd, `${forTerminal(line)}\n`).catch(() => {});
-  };
-  const lines = new RunLines({ write: writeLine, colours: coloursFor(cli.stdout, cli) });
+  const print = (line: string): void => void out.write(`${forTerminal(line)}\n`);
+  const lines = new RunLines({ print, colours: coloursFor(cli.stdout, cli) });
   engine.feed.watchAll((id, observation) => {
     if (observation.kind === "ended") lines.add(observation, () => nameOf(engine, id));
   });
@@ -76,8 +81,4 @@ function nameOf(engine: Runtime["engine"], id: DeployedId): string {
     if (!(error instanceof PdError) || error.code !== "PD_SOURCE_NOT_FOUND") throw error;
     return id;
   }
-}
-
-function writeTo(fd: number, text: string): Promise<void> {
-  return new Promise((resolve, reject) => write(fd, text, (error) => (error === null ? resolve() : reject(error))));
 }

@@ -27,7 +27,7 @@ export const appKind: PropKind<AppProp> = {
 
 function read(name: string, { raw, problems }: Reading): AppProp {
   if (typeof raw["app"] !== "string") problems.push(`prop ${name} of type app wants the app's name slug in \`app\``);
-  return { kind: "app", app: String(raw["app"]), ...inputOf(name, raw) };
+  return { kind: "app", app: typeof raw["app"] === "string" ? raw["app"] : "", ...inputOf(name, raw) };
 }
 
 function check(prop: AppProp, given: JsonValue | undefined): CheckedProp {

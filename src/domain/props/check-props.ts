@@ -1,4 +1,4 @@
-import { didYouMean } from "../did-you-mean.ts";
+import { nearestTo } from "../did-you-mean.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { ConfiguredProps } from "./declared-props.ts";
 import { type PropDeclaration, kindOf } from "./kinds.ts";
@@ -28,9 +28,9 @@ export function checkProps(declared: readonly PropDeclaration[], given: JsonObje
     else if (result.value !== undefined) values[prop.name] = result.value;
   }
   const names = new Set(declared.map((prop) => prop.name));
-  for (const name of Object.keys(given).filter((key) => !names.has(key) && given[key] !== undefined)) {
-    problems.push({ prop: name, problem: `is no prop of the component${didYouMean(name, names)}`, isMissing: false });
-  }
+  const unknown = Object.keys(given).filter((key) => !names.has(key) && given[key] !== undefined);
+  const nearest = nearestTo(unknown, names);
+  for (const [index, name] of unknown.entries()) problems.push({ prop: name, problem: `is no prop of the component${nearest[index] ?? ""}`, isMissing: false });
   return { values, problems };
 }
 

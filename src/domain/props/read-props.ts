@@ -18,7 +18,7 @@ export function readProps(raw: unknown): ReadProps {
     if (declared === undefined || declared === null) continue;
     if (!isRecord(declared)) problems.push(`prop ${name} wants an object or a type, not ${JSON.stringify(declared)}`);
     else if (typeof declared["problem"] === "string") problems.push(`prop ${name}: ${declared["problem"]}`);
-    else props.push(kindOfType(String(declared["type"])).read(name, { raw: declared, warnings, problems }));
+    else props.push(kindOfType(typeof declared["type"] === "string" ? declared["type"] : "").read(name, { raw: declared, warnings, problems }));
   }
   return { props, problems, warnings };
 }

@@ -5,6 +5,17 @@ import type { LiveSource } from "../runs/live-source.ts";
 import type { HostedSources } from "./hosted-sources.ts";
 
 /**
+ * What is debugged runs without Node's permission model: whoever may change code may not bring his own into that, unless
+ * the server is his. To be asked in turn. `isForeign`: the change comes with another key than the owner's. Throws PD_NOT_OWNER.
+ */
+export function refuseForeignCode(
+  { source: { slug }, debug }: { readonly source: { readonly slug: string }; readonly debug: DebugLink | undefined },
+  isForeign: boolean | undefined,
+): void {
+  if (debug !== undefined && isForeign === true) throw new PdError("PD_NOT_OWNER", `Cannot change ${slug} while its owner debugs it`);
+}
+
+/**
  * Whatever the source runs on from now on is debugged over this link, or by nobody: the same code and values in a process
  * of their own. Calls in flight finish on the process before. Throws PD_CONFLICT when somebody debugs it already.
  */

@@ -11,6 +11,8 @@ export interface ImportRequest extends Pick<DeployRequest, "props" | "env" | "ba
   readonly name: string;
   readonly active: boolean;
   readonly code: CodeInput;
+  /** Whoever brings it does not own the server. */
+  readonly isForeign?: boolean;
 }
 
 /** Deploys a source that comes from another server, or updates the one that has its slug. */

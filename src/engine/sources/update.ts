@@ -14,9 +14,12 @@ import { type HookAttempt, callHook, hasHookThrown, lacksAccount, reactivate } f
 import type { LiveSource } from "../runs/live-source.ts";
 import type { Hosting } from "./hosted-sources.ts";
 import { planTimers } from "../timers/plan-timers.ts";
+import { refuseForeignCode } from "./debug.ts";
 import { claimSlug } from "./slugs.ts";
 
 export interface UpdateRequest extends Tracked {
+  /** Whoever asks for it does not own the server. */
+  readonly isForeign?: boolean;
   readonly code?: DeployRequest["code"];
   /** Code that it ran on before, with what was loaded before that. */
   readonly version?: SavedComponent;
@@ -50,6 +53,7 @@ interface NextVersion {
 export function update(ports: ChangePorts, state: Hosting, { live, request }: { live: LiveSource; request: UpdateRequest }): Promise<LiveSource> {
   const change = async (): Promise<LiveSource> => {
     const { slug, version } = live.source;
+    refuseForeignCode(live, request.isForeign);
     if (request.ifVersion !== undefined && request.ifVersion !== version)
       throw new PdError("PD_CONFLICT", `Cannot update ${slug}: version ${version} runs, and not ${request.ifVersion} any more`, {
         fix: `Look at what has changed (pd versions ${slug}), and make the change again`,

@@ -4,6 +4,7 @@ import { type WorkflowId, isWorkflowId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { type Heard, type WorkflowBinding, bindingOf, bindingValue } from "../../domain/workflow/binding.ts";
 import { subscribeAutomatically } from "../sources/deploy.ts";
+import { refuseForeignCode } from "../sources/debug.ts";
 import { claimSlug, withSlug } from "../sources/slugs.ts";
 import { type BoundAccounts, bindAccounts } from "./bind-accounts.ts";
 import { type Bindings, bindTriggers } from "./bind-triggers.ts";
@@ -35,6 +36,8 @@ export interface WorkflowRequest extends Stand, Tracked {
 }
 
 export interface ChangeRequest extends Stand, Tracked {
+  /** Whoever asks for it does not own the server. */
+  readonly isForeign?: boolean;
   readonly files?: WorkflowFiles;
   /** Steps of this version are taken as they are. */
   readonly like?: WorkflowPlan;
@@ -106,6 +109,7 @@ export async function changeWorkflow(
 ): Promise<LiveWorkflow> {
   const { store, clock } = ports;
   const { source } = live;
+  refuseForeignCode(live, request.isForeign);
   if (request.ifVersion !== undefined && request.ifVersion !== source.version)
     throw new PdError("PD_CONFLICT", `Cannot update ${source.slug}: version ${source.version} runs, and not ${request.ifVersion} any more`);
   const env = request.env === undefined ? source.env : { ...source.env, ...request.env };

@@ -52,11 +52,13 @@ function isOfDisk(error: unknown): boolean {
 export class LiveWorkflow {
   source: DeployedComponent;
   readonly id: WorkflowId;
+  /** Aborts when it is deleted. */
+  readonly gone: AbortSignal;
+  readonly markGone: () => void;
   /** False while it is being deployed. */
   isShown: boolean;
   /** Whoever debugs its steps: from the next call on. */
   debug: DebugLink | undefined;
-  readonly #gone = new AbortController();
   readonly #ports: WorkflowPorts;
   readonly #plans = new Map<number, Promise<WorkflowPlan>>();
   readonly #live = new Map<RunId, LiveRun>();
@@ -70,6 +72,8 @@ export class LiveWorkflow {
 
   constructor(ports: WorkflowPorts, { source, isShown }: { source: DeployedComponent; isShown: boolean }) {
     if (!isWorkflowId(source.id)) throw new Error(`${source.id} is no workflow`);
+    const gone = new AbortController();
+    [this.gone, this.markGone] = [gone.signal, () => gone.abort()];
     this.#ports = ports;
     this.id = source.id;
     this.source = source;
@@ -81,17 +85,8 @@ export class LiveWorkflow {
     this.#resize();
   }
 
-  /** Aborts when it is deleted. */
-  get gone(): AbortSignal {
-    return this.#gone.signal;
-  }
-
   get isGone(): boolean {
     return this.gone.aborted;
-  }
-
-  markGone(): void {
-    this.#gone.abort();
   }
 
   /** What new runs run on. */
@@ -118,8 +113,11 @@ export class LiveWorkflow {
   }
 
   /** What its steps run with. */
-  surroundings({ workflow }: WorkflowPlan): StepSurroundings {
-    return { env: this.source.env, accounts: bindingOf(this.source.configured).accounts, deadlineMs: workflow.settings.timeout * 1000, debug: this.debug };
+  surroundings({ workflow, code }: WorkflowPlan): StepSurroundings {
+    const { env, configured, componentId } = this.source;
+    // Runs that go on on an earlier version are of whoever has made that.
+    const debug = code.id === componentId ? this.debug : undefined;
+    return { env, accounts: bindingOf(configured).accounts, deadlineMs: workflow.settings.timeout * 1000, debug };
   }
 
   /** What its runs work with. */

@@ -1,3 +1,4 @@
+import type { DebugLink } from "../../ports/debugger.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { type DeployedId, type RunId, type WorkflowId, isRunId } from "../../domain/ids.ts";
@@ -99,6 +100,14 @@ export class Workflows {
     return this.#inTurn(live, () => changeWorkflow(this.#ports, this.#around, { live, request }));
   }
 
+  /** Steps of its version of now are debugged over this link from their next call on, or by nobody. Throws PD_CONFLICT. */
+  debug(live: LiveWorkflow, link: DebugLink | undefined): Promise<void> {
+    return this.#inTurn(live, async () => {
+      if (link !== undefined && live.debug !== undefined) throw new PdError("PD_CONFLICT", `Cannot debug ${live.source.slug}: another session debugs it`);
+      live.debug = link;
+    });
+  }
+
   delete(live: LiveWorkflow): Promise<void> {
     return this.#inTurn(live, async () => {
       const triggers = this.triggersOf(live);
@@ -126,12 +135,12 @@ export class Workflows {
   }
 
   /** Back to an earlier folder; without a number to the one before today's. It becomes a version of its own. */
-  async rollback(live: LiveWorkflow, number: number | undefined): Promise<LiveWorkflow> {
+  async rollback(live: LiveWorkflow, number: number | undefined, by: Pick<ChangeRequest, "isForeign"> = {}): Promise<LiveWorkflow> {
     const { version, componentId, slug } = live.source;
     const wanted = number ?? (await this.versions(live)).find((known) => known.number < version && known.componentId !== componentId)?.number;
     if (wanted === undefined) throw new PdError("PD_NOT_FOUND", `Cannot roll ${slug} back: it has run on no other folder that is kept`);
     if (wanted === version) throw new PdError("PD_BAD_INPUT", `Cannot roll ${slug} back to version ${wanted}: it runs on it`);
-    return this.update(live, { files: await this.files(live, wanted), like: await live.plan(wanted) });
+    return this.update(live, { ...by, files: await this.files(live, wanted), like: await live.plan(wanted) });
   }
 
   /** Gives a workflow what its trigger has emitted. */

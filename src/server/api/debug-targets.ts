@@ -22,7 +22,7 @@ export interface DebugTarget {
 /** A source or a workflow, by id, slug or name. Throws PD_SOURCE_NOT_FOUND and PD_AMBIGUOUS. */
 export function deployedTarget(engine: Engine, word: string): DebugTarget {
   const { id } = engine.findDeployed(word, "debug");
-  return isWorkflowId(id) ? workflowTarget(engine.workflows.find(id, "debug")) : sourceTarget(engine, engine.find(id, "debug"));
+  return isWorkflowId(id) ? workflowTarget(engine, engine.workflows.find(id, "debug")) : sourceTarget(engine, engine.find(id, "debug"));
 }
 
 function sourceTarget(engine: Engine, live: LiveSource): DebugTarget {
@@ -38,20 +38,15 @@ function sourceTarget(engine: Engine, live: LiveSource): DebugTarget {
 }
 
 /** Each call of a step has a process of its own while it is debugged. */
-function workflowTarget(live: LiveWorkflow): DebugTarget {
+function workflowTarget({ workflows }: Engine, live: LiveWorkflow): DebugTarget {
   const { slug, id } = live.source;
   if (live.debug !== undefined) throw taken(slug);
   return {
     title: `${slug} (${id})`,
     slug,
     gone: live.gone,
-    async begin(link) {
-      if (live.debug !== undefined) throw taken(slug);
-      live.debug = link;
-    },
-    async end(link) {
-      if (live.debug === link) live.debug = undefined;
-    },
+    begin: (link) => workflows.debug(live, link),
+    end: async (link) => (live.debug === link && !live.isGone ? workflows.debug(live, undefined) : undefined),
   };
 }
 
@@ -90,12 +85,9 @@ export class ActionDebuggers {
   }
 }
 
-/**
- * What is debugged runs without Node's permission model: whoever may change code may not bring his own into that, unless
- * he owns the server. Throws PD_NOT_OWNER.
- */
-export function refuseForeignCode(caller: Caller, { source: { slug }, debug }: Pick<LiveSource | LiveWorkflow, "source" | "debug">): void {
-  if (debug !== undefined) requireOwner(caller, `change ${slug} while its owner debugs it`);
+/** Another key than the owner's. */
+export function isForeign({ name }: Caller): boolean {
+  return name !== undefined;
 }
 
 function requireOwner({ name }: Caller, attempted: string): void {

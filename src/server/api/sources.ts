@@ -10,7 +10,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { LiveSource } from "../../engine/runs/live-source.ts";
 import { optionsOf } from "../../engine/runs/options-page.ts";
 import { givenCode, requiredCode } from "./component-code.ts";
-import { refuseForeignCode } from "./debug-targets.ts";
+import { isForeign } from "./debug-targets.ts";
 import { choicesRecord } from "./configure.ts";
 import { type SourceContext, invocationRecord, lineRecord, sourceRecord } from "./records.ts";
 import { type Route, pageOf, route } from "./route.ts";
@@ -57,9 +57,9 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
         ...(active === undefined ? {} : { active }),
         ...(params.if_version === undefined ? {} : { ifVersion: params.if_version }),
         keepsSlug: params.keep_slug === true,
+        isForeign: isForeign(caller()),
       };
       const live = engine.find(part("id"), "update source");
-      refuseForeignCode(caller(), live);
       return { data: await liveRecord(engine, await engine.update(live, change)) };
     }),
     route(sources.activity, async ({ params: { ids } }) => ({

@@ -8,7 +8,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { ExportedSource } from "../../engine/sources/transfer.ts";
 import type { StoredBaggage } from "../../ports/component-store.ts";
 import { checkCode, checkedImports } from "./component-code.ts";
-import { refuseForeignCode } from "./debug-targets.ts";
+import { isForeign } from "./debug-targets.ts";
 import { type Route, route } from "./route.ts";
 import { liveRecord } from "./sources.ts";
 
@@ -23,11 +23,20 @@ export function transferRoutes(engine: Engine): readonly Route[] {
     })),
     route(sources.import, async ({ params, caller }) => {
       const { slug, name, active, component, packages, configured_props: props, env, max_concurrency: maxConcurrency, allow_run: allowsPrograms } = params;
-      const known = engine.newestSources().find(({ source }) => source.slug === slug);
-      if (known !== undefined) refuseForeignCode(caller(), known);
       const { path, code: entry, files, imports } = component;
       const code = { kind: "code", code: { ...checkCode({ path, text: entry, files }), ...checkedImports(engine, imports) }, lock: packages } as const;
-      const live = await engine.importSource({ slug, name, active, code, props, env, maxConcurrency, allowsPrograms, baggage: baggageOf(params) });
+      const live = await engine.importSource({
+        slug,
+        name,
+        active,
+        code,
+        props,
+        env,
+        maxConcurrency,
+        allowsPrograms,
+        baggage: baggageOf(params),
+        isForeign: isForeign(caller()),
+      });
       return { data: await liveRecord(engine, live) };
     }),
   ];

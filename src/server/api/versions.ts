@@ -7,7 +7,7 @@ import type { SourceVersion } from "../../domain/source-version.ts";
 import { differenceOf } from "../../domain/text-difference.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LiveSource } from "../../engine/runs/live-source.ts";
-import { refuseForeignCode } from "./debug-targets.ts";
+import { isForeign } from "./debug-targets.ts";
 import { registryRecord } from "./records.ts";
 import { type Route, route } from "./route.ts";
 import { liveRecord } from "./sources.ts";
@@ -39,8 +39,7 @@ export function versionRoutes(engine: Engine): readonly Route[] {
     }),
     route(sources.rollback, async ({ params: { version }, part, caller }) => {
       const live = engine.find(part("id"), "roll back");
-      refuseForeignCode(caller(), live);
-      return { data: await liveRecord(engine, await engine.rollback(live, version)) };
+      return { data: await liveRecord(engine, await engine.rollback(live, version, { isForeign: isForeign(caller()) })) };
     }),
   ];
 }

@@ -7,7 +7,7 @@ import { type RunState, hasEnded } from "../../domain/workflow/run.ts";
 import { withWishes } from "../../domain/workflow/template.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { WORKFLOW_FILE, type WorkflowFiles } from "../../engine/workflows/build-workflow.ts";
-import { refuseForeignCode } from "./debug-targets.ts";
+import { isForeign } from "./debug-targets.ts";
 import { checkCode } from "./component-code.ts";
 import { type Route, pageOf, route } from "./route.ts";
 import { rehearsedRecord, runRecord, runStepRecord, workflowRecord, workflowVersionRecords } from "./workflow-records.ts";
@@ -35,9 +35,18 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
     route(workflows.update, async ({ params, part, progress, caller }) => {
       const { files, name, env, active, accounts, sources, schedules, if_version: ifVersion, keep_slug: keepsSlug } = params;
       const stand = { ...(accounts && { accounts }), ...(sources && { sources }), ...(schedules && { schedules }) };
-      const change = { ...(files && { files: checkedFiles(files) }), name, env, active, ifVersion, keepsSlug, progress, ...stand };
+      const change = {
+        ...(files && { files: checkedFiles(files) }),
+        name,
+        env,
+        active,
+        ifVersion,
+        keepsSlug,
+        progress,
+        isForeign: isForeign(caller()),
+        ...stand,
+      };
       const live = kept.find(part("id"), "update workflow");
-      refuseForeignCode(caller(), live);
       return { data: await workflowRecord(engine, await kept.update(live, change)) };
     }),
     route(workflows.delete, async ({ part }) => {
@@ -67,8 +76,7 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
     }),
     route(workflows.rollback, async ({ params, part, caller }) => {
       const live = kept.find(part("id"), "roll back");
-      refuseForeignCode(caller(), live);
-      return { data: await workflowRecord(engine, await kept.rollback(live, params.version)) };
+      return { data: await workflowRecord(engine, await kept.rollback(live, params.version, { isForeign: isForeign(caller()) })) };
     }),
     ...runRoutes(engine),
   ];
