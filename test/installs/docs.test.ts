@@ -163,11 +163,11 @@ describe("the code blocks of", { timeout: 240_000 }, () => {
 
   it("docs/testing.md", async () => {
     const guide = await Guide.open("docs/testing.md");
-    // What answers for third parties stays no longer than the test: others run in this process.
+    // In the sandbox: what stands in for third parties and for the time in the process itself would stay there for other tests.
     onTestFinished(() => testing.closeAll());
     const { home } = guide;
     await home.file("first/orders.ts", guide.next("ts"));
-    const source = await testing.load(join(home.folder, "first/orders.ts"));
+    const source = await testing.load(join(home.folder, "first/orders.ts"), { place: "sandbox" });
     expect((await source.run({ http: { method: "POST", path: "/", headers: { "x-id": "7" }, body: '{"a":1}' } })).responses).toEqual([
       expect.objectContaining({ status: 201 }),
     ]);
@@ -181,7 +181,7 @@ describe("the code blocks of", { timeout: 240_000 }, () => {
     const poller =
       'export default { name: "P", version: "0.0.1", props: { timer: { type: "$.interface.timer", default: { intervalSeconds: 900 } } }, run(event) { this.$emit(event); } };';
     const path = await home.file("poller.ts", poller);
-    const runs = await evaluated(guide, guide.next("ts").replace("./poller.ts", path), { result: "runs" });
+    const runs = await evaluated(guide, guide.next("ts").replace("./poller.ts", path).replace("{ now:", '{ place: "sandbox", now:'), { result: "runs" });
     expect(runs).toHaveLength(4);
     const emitted = await source.run({ http: { method: "POST", path: "/", headers: { "content-type": "application/json" }, body: '{"id":1}' } });
     await evaluated(guide, guide.next("ts").replaceAll("expect(result)", "expect(emitted)"), { emitted });
