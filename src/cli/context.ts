@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type GivenSettings, SETTINGS, type Settings, readSettings } from "../config.ts";
 import { PdError } from "../domain/errors.ts";
-import { MIGRATING } from "../system/log.ts";
 import { makeHome } from "../system/home-folder.ts";
 import { packageFile } from "../system/program-files.ts";
 import { readServerRecord } from "../system/server-record.ts";
@@ -13,7 +12,7 @@ import { type Client, createClient } from "../client/client.ts";
 import { Connection, type ConnectionOptions, type ServerAddress } from "../client/connection.ts";
 import { findProfile, readConfig } from "./profiles.ts";
 import { withSteps } from "./spinner.ts";
-import { stepWords } from "./step-words.ts";
+import { migrationWords, stepWords } from "./step-words.ts";
 import { readIfThere } from "../system/whole-files.ts";
 
 /** What every command is given: the streams, the flags that all share, the environment. */
@@ -105,12 +104,7 @@ async function untilReturned(cli: CliContext, settings: Settings): Promise<Clien
 function startSteps({ home }: Settings): () => Promise<string | undefined> {
   const path = join(home, "server.log");
   const from = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  return async () => migrationIn(await tailOf(path, from));
-}
-
-function migrationIn(text: string): string | undefined {
-  const last = text.trim().split("\n").at(-1) ?? "";
-  return last.includes(MIGRATING) ? `Starting: ${last.slice(last.indexOf(MIGRATING))}` : undefined;
+  return async () => migrationWords(await tailOf(path, from));
 }
 
 /** The end of a file that grows, of what stands behind so many bytes. */
@@ -147,7 +141,7 @@ export async function startInBackground(cli: CliContext, settings: Settings): Pr
   for (;;) {
     const client = await findServer(settings, cli);
     if (client !== undefined) return client;
-    const isLate = Date.now() - started > START_TIMEOUT_MS && migrationIn(await tailOf(logPath, from)) === undefined;
+    const isLate = Date.now() - started > START_TIMEOUT_MS && migrationWords(await tailOf(logPath, from)) === undefined;
     if (isLate || (hasEnded && !hasLostRace(await linesFrom(logPath, from)))) throw notStarted(logPath, await linesFrom(logPath, from));
     // The other one may be on its way up, or on its way down.
     if (hasEnded) await sleep(RETRY_MS);

@@ -66,7 +66,7 @@ function isSeen({ stderr, isJson }: SpinnerContext): boolean {
 }
 
 /** `████████░░░░░░░░░░░░` */
-function barOf(done: number, total: number): string {
+export function barOf(done: number, total: number): string {
   const filled = total === 0 ? 0 : Math.min(BAR, Math.round((done / total) * BAR));
   return `${"█".repeat(filled)}${"░".repeat(BAR - filled)}`;
 }

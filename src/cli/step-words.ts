@@ -1,4 +1,6 @@
 import type { JsonObject } from "../domain/json.ts";
+import { MIGRATING } from "../system/log.ts";
+import { barOf } from "./spinner.ts";
 import { cut } from "./terminal-text.ts";
 
 /** Shorter waits need no number. */
@@ -28,4 +30,12 @@ function wordsOf(step: string, subject: string): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** `Bringing the database to a newer schema ██████░░░░░░░░░░░░░░ 3 of 10`, by the last line of a server's log; `undefined`: it is at something else. */
+export function migrationWords(log: string): string | undefined {
+  const last = log.trim().split("\n").at(-1) ?? "";
+  const [, next, newest] = /revision=(\d+) of (\d+)/.exec(last) ?? [];
+  if (!last.includes(MIGRATING) || next === undefined || newest === undefined) return undefined;
+  return `Bringing the database to a newer schema ${barOf(Number(next), Number(newest))} ${next} of ${newest}`;
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { deploy } from "../../src/cli/commands/deploy.ts";
 import { withBar } from "../../src/cli/spinner.ts";
-import { stepWords } from "../../src/cli/step-words.ts";
+import { migrationWords, stepWords } from "../../src/cli/step-words.ts";
 import { dataOf } from "../support/api.ts";
 import { Gate } from "../support/gate.ts";
 import { temporaryFolder } from "../support/home.ts";
@@ -99,6 +99,13 @@ describe("whoever waits", () => {
     expect(stepWords({ step: "bundling", elapsed_ms: 10 })).toBe("Bundling");
     expect(stepWords({ step: "fetching", subject: "a".repeat(100) })).toHaveLength("Fetching ".length + 60);
     expect([stepWords({}), stepWords(undefined), stepWords({ step: "something newer" })]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it("is shown how far a server is that brings the database of an earlier version to its own", () => {
+    const log = "2026-01-01T00:00:00.000Z info something\n2026-01-01T00:00:01.000Z info the database is brought to a newer schema revision=5 of 10\n";
+    expect(migrationWords(log)).toBe("Bringing the database to a newer schema ██████████░░░░░░░░░░ 5 of 10");
+    expect(migrationWords(`${log}2026-01-01T00:00:02.000Z info listening\n`)).toBeUndefined();
+    expect(migrationWords("")).toBeUndefined();
   });
 
   it("is told which packages are being installed, and nothing of those that are there", async () => {
