@@ -438,7 +438,8 @@ describe("a server that is asked for a debugger", () => {
     const { apiUrl, apiKey } = await home.up();
     const path = await home.file("src/orders.ts", source("is"));
     await home.file("src/lib.ts", "export function twice(amount: number): number {\n  return amount * 2;\n}\n");
-    const { id, version } = await home.json("deploy", path);
+    const { id } = await home.json("deploy", path);
+    await home.json("update", String(id), "--code", await home.file("src/orders.ts", source("was")));
     const { key } = await home.json("keys", "create", "other");
     const stop = new AbortController();
     const inspector = await fetch(`${apiUrl}/sse/dc/${String(id)}/inspector`, { headers: { authorization: `Bearer ${apiKey}` }, signal: stop.signal });
@@ -450,7 +451,7 @@ describe("a server that is asked for a debugger", () => {
         body: JSON.stringify(body),
       });
     const code = { component_code: 'export default { name: "Mine", version: "1", run() {} };' };
-    const answers = [await asOther("PUT", String(id), code), await asOther("POST", `${String(id)}/rollback`, { version })];
+    const answers = [await asOther("PUT", String(id), code), await asOther("POST", `${String(id)}/rollback`, { version: 1 })];
     expect(answers.map(({ status }) => status)).toEqual([403, 403]);
     stop.abort();
     await eventually(async () => (await asOther("PUT", String(id), { name: "Orders" })).status === 200);
