@@ -14,11 +14,15 @@ async function filled() {
   const pd = join(home.folder, "pd");
   await writeFile(pd, `#!/bin/sh\nexec ${process.execPath} ${PD} "$@"\n`);
   await chmod(pd, 0o755);
+  await home.file("programs/x", "");
+  await home.file("odd name $x.mjs", "");
   for (const shell of ["bash", "zsh", "fish"]) await home.file(`pd.${shell}`, (await home.pd("completion", shell)).stdout);
   const run = (shell: string, ...words: string[]): string =>
     execFileSync(shell, words, {
       cwd: home.folder,
       encoding: "utf8",
+      // A shell that waits for what does not come must not hold the tests.
+      timeout: 30_000,
       env: { ...process.env, HOME: home.folder, PD_HOME: home.home, PATH: `${home.folder}:${process.env["PATH"] ?? ""}`, TERM: "dumb" },
     });
   return { run };
@@ -37,6 +41,8 @@ describe("Tab, in a real shell, completes commands, sources, props and files:", 
     // What stands behind = is a word of its own to bash.
     expect(pressed("pd update orders --prop size=l")).toBe("update orders --prop size=large");
     expect(pressed("pd backup ~/orders.m")).toMatch(/^backup \/.*orders\.mjs$/);
+    expect(candidates("pd backup pro")).toBe("programs/");
+    expect(candidates("pd backup od")).toBe("odd\\ name\\ \\$x.mjs");
     // What others have named is put in as text: bash would carry it out.
     expect(pressed("pd stores show ")).toBe("stores show $(touch pwned) it's");
     expect(run("bash", "--norc", "-c", "ls").split("\n")).not.toContain("pwned");

@@ -13,13 +13,12 @@ export function completion(cli: CliContext, shell: string): Promise<number> {
 
 /**
  * bash cuts words at = and :, and puts what is chosen in the place of the last piece alone; the whole line tells the
- * words. Names come from others, and bash would take them as code: as names of files they are quoted when they are
- * put in.
+ * words. It takes what it is given as code, and its own quoting of file names leaves a part of that: every candidate is
+ * quoted here, as names come from others.
  */
 const BASH = `_pd() {
   local line current piece files="" value
   COMPREPLY=()
-  compopt -o filenames 2>/dev/null
   line="\${COMP_LINE:0:$COMP_POINT}"
   local -a words
   read -r -a words <<< "$line"
@@ -27,12 +26,23 @@ const BASH = `_pd() {
   current="\${words[\${#words[@]}-1]}"
   piece="\${current##*[=:]}"
   while IFS=$'\\t' read -r value _; do
-    if [ "$value" = ":files" ]; then files=yes; else COMPREPLY+=("\${value#"\${current%"$piece"}"}"); fi
+    if [ "$value" = ":files" ]; then files=yes; else _pd_add "" "\${value#"\${current%"$piece"}"}"; fi
   done < <(pd complete -- "\${words[@]:1}" 2>/dev/null)
   if [ -n "$files" ]; then
-    while IFS= read -r value; do COMPREPLY+=("$value"); done < <(compgen -f -- "$piece")
+    while IFS= read -r value; do
+      # A ~ of one's own means a home, and stays.
+      case "$value" in
+        "~/"*) [ -d "$HOME/\${value#*/}" ] && value="$value/"; _pd_add "~/" "\${value#*/}" ;;
+        *) [ -d "$value" ] && value="$value/"; _pd_add "" "$value" ;;
+      esac
+    done < <(compgen -f -- "$piece")
   fi
-  case "\${COMPREPLY[0]}" in *=) compopt -o nospace 2>/dev/null ;; esac
+  case "\${#COMPREPLY[@]}:\${COMPREPLY[0]}" in *= | 1:*/) compopt -o nospace 2>/dev/null ;; esac
+}
+_pd_add() {
+  local quoted=""
+  [ -n "$2" ] && printf -v quoted %q "$2"
+  COMPREPLY+=("$1$quoted")
 }
 complete -F _pd pd`;
 
