@@ -1,13 +1,11 @@
-import type { DebugLink } from "../../ports/debugger.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
-import { isoTime } from "../../domain/event.ts";
 import { type RunId, type WorkflowId, isDeployedId, isWorkflowId, runId } from "../../domain/ids.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import type { EventTrigger } from "../../domain/trigger.ts";
 import { bindingOf } from "../../domain/workflow/binding.ts";
 import type { RunTrigger, StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
 import type { ComponentStore } from "../../ports/component-store.ts";
+import type { DebugLink } from "../../ports/debugger.ts";
 import type { EngineSettings } from "../../ports/engine-settings.ts";
 import type { Log } from "../../ports/log.ts";
 import type { RunStore } from "../../ports/run-store.ts";
@@ -22,6 +20,7 @@ import { type StepPorts, type StepSurroundings, callStep, decide } from "./call-
 import type { ExpectedTokens } from "./expected-tokens.ts";
 import { LiveRun, type RunHost } from "./live-run.ts";
 import { type WorkflowPlan, readPlan } from "./plan.ts";
+import { runContext, triggerContext } from "./run-context.ts";
 import { Slots } from "./slots.ts";
 import { Throttle } from "./throttle.ts";
 
@@ -52,13 +51,11 @@ function isOfDisk(error: unknown): boolean {
 export class LiveWorkflow {
   source: DeployedComponent;
   readonly id: WorkflowId;
-  /** Aborts when it is deleted. */
-  readonly gone: AbortSignal;
-  readonly markGone: () => void;
   /** False while it is being deployed. */
   isShown: boolean;
   /** Whoever debugs its steps: from the next call on. */
   debug: DebugLink | undefined;
+  readonly #gone = new AbortController();
   readonly #ports: WorkflowPorts;
   readonly #plans = new Map<number, Promise<WorkflowPlan>>();
   readonly #live = new Map<RunId, LiveRun>();
@@ -72,8 +69,6 @@ export class LiveWorkflow {
 
   constructor(ports: WorkflowPorts, { source, isShown }: { source: DeployedComponent; isShown: boolean }) {
     if (!isWorkflowId(source.id)) throw new Error(`${source.id} is no workflow`);
-    const gone = new AbortController();
-    [this.gone, this.markGone] = [gone.signal, () => gone.abort()];
     this.#ports = ports;
     this.id = source.id;
     this.source = source;
@@ -85,8 +80,17 @@ export class LiveWorkflow {
     this.#resize();
   }
 
+  /** Aborts when it is deleted. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
   get isGone(): boolean {
     return this.gone.aborted;
+  }
+
+  markGone(): void {
+    this.#gone.abort();
   }
 
   /** What new runs run on. */
@@ -310,7 +314,8 @@ export class LiveWorkflow {
         const watched = plan.workflow.settings.records ? ({ thirdParties: { kind: "recorded" } } as const) : {};
         return callStep(ports, this.surroundings(plan), { step, component, ...calling, ...watched });
       },
-      decide: async (run, { value, steps }) => decide(ports, this.surroundings(await this.plan(run.version)), { value, steps, context: this.#contextOf(run) }),
+      decide: async (run, { value, steps }) =>
+        decide(ports, this.surroundings(await this.plan(run.version)), { value, steps, context: runContext(this.#owner, run) }),
       commit: async (step, invocation, result) => {
         // What an action remembers is kept with the action.
         await this.#untilStored(step.run.id, async () => {
@@ -322,8 +327,8 @@ export class LiveWorkflow {
       noteRun: (run) => store.noteRun(run),
       noteBegun: (run, record) => store.noteBegun(run.id, record),
       addresses: (token) => ({ resume_url: ports.settings.endpointUrl(`resume/${token}`), cancel_url: ports.settings.endpointUrl(`cancel/${token}`) }),
-      context: (run) => this.#contextOf(run),
-      triggerContext: (run) => this.#triggerContextOf(run),
+      context: (run) => runContext(this.#owner, run),
+      triggerContext: (run) => triggerContext(this.#owner, run),
       observe: (id, trigger, at) => feed.observe(this.id, { kind: "started", id, at, trigger }),
       observeLine: (id, line) => feed.observe(this.id, { kind: "line", id, line }),
       answer: ({ trigger: { messageId, kind } }, response) => (kind === "http" && messageId !== undefined ? answers.settle(messageId, response) : undefined),
@@ -331,34 +336,7 @@ export class LiveWorkflow {
     };
   }
 
-  /** `$.context` (workflows.md §2). */
-  #contextOf({ id, startedAt, rerunOf, version }: WorkflowRun): JsonObject {
-    const { name } = this.source;
-    const deployment = `d_${this.id.slice(2)}${version}`;
-    return {
-      id,
-      ts: isoTime(startedAt),
-      owner_id: this.#ports.ownerId,
-      workflow_id: this.id,
-      workflow_name: name,
-      deployment_id: deployment,
-      trace_id: id,
-      test: false,
-      replay: rerunOf !== undefined,
-    };
-  }
-
-  /** `steps.trigger.context` (workflows.md §2). */
-  #triggerContextOf(run: WorkflowRun): JsonObject {
-    const { kind, emitterId, channel } = run.trigger;
-    const source = { http: "HTTP", schedule: "TIMER", event: "COMPONENT", manual: "SDK" }[kind];
-    return {
-      ...this.#contextOf(run),
-      source_type: source,
-      verified: false,
-      platform_version: "3.0.0",
-      ...(emitterId === undefined ? {} : { emitter_id: emitterId }),
-      ...(channel === undefined || channel === "" ? {} : { event_name: channel }),
-    };
+  get #owner() {
+    return { id: this.id, name: this.source.name, ownerId: this.#ports.ownerId };
   }
 }

@@ -1,4 +1,3 @@
-import type { DebugLink } from "../../ports/debugger.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { type DeployedId, type RunId, type WorkflowId, isRunId } from "../../domain/ids.ts";
@@ -10,6 +9,7 @@ import type { SourceVersion } from "../../domain/source-version.ts";
 import type { EventTrigger, HttpTrigger } from "../../domain/trigger.ts";
 import { type RunState, type StepRecord, type WorkflowRun } from "../../domain/workflow/run.ts";
 import { bindingOf } from "../../domain/workflow/binding.ts";
+import type { DebugLink } from "../../ports/debugger.ts";
 import type { DeliveryStore } from "../../ports/delivery-store.ts";
 import type { RunPage } from "../../ports/workflow-store.ts";
 import type { Hosting } from "../sources/hosted-sources.ts";

@@ -1,0 +1,40 @@
+import { isoTime } from "../../domain/event.ts";
+import type { WorkflowId } from "../../domain/ids.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { WorkflowRun } from "../../domain/workflow/run.ts";
+
+/** Whose run it is. */
+interface RunOwner {
+  readonly id: WorkflowId;
+  readonly name: string;
+  readonly ownerId: string;
+}
+
+/** `$.context` (workflows.md §2). */
+export function runContext({ id, name, ownerId }: RunOwner, run: WorkflowRun): JsonObject {
+  return {
+    id: run.id,
+    ts: isoTime(run.startedAt),
+    owner_id: ownerId,
+    workflow_id: id,
+    workflow_name: name,
+    deployment_id: `d_${id.slice(2)}${run.version}`,
+    trace_id: run.id,
+    test: false,
+    replay: run.rerunOf !== undefined,
+  };
+}
+
+/** `steps.trigger.context` (workflows.md §2). */
+export function triggerContext(owner: RunOwner, run: WorkflowRun): JsonObject {
+  const { kind, emitterId, channel } = run.trigger;
+  const source = { http: "HTTP", schedule: "TIMER", event: "COMPONENT", manual: "SDK" }[kind];
+  return {
+    ...runContext(owner, run),
+    source_type: source,
+    verified: false,
+    platform_version: "3.0.0",
+    ...(emitterId === undefined ? {} : { emitter_id: emitterId }),
+    ...(channel === undefined || channel === "" ? {} : { event_name: channel }),
+  };
+}
