@@ -105,11 +105,8 @@ export class Workbench {
       const dynamicProps = isDynamic ? await this.#dynamicProps(loaded, { given, isPartial: true }) : [];
       const declared = withDynamicProps(definition.props, dynamicProps);
       const configured = readableProps(declared, withAccounts(declared, given, await accountFinder(this.#ports.store)));
-      const { secrets } = await this.#reachOf(loaded, { configured, dynamicProps });
-      return {
-        ...optionsOf({ prop: request.prop, declared, configured }, await this.#ask(loaded, { kind: "options", ...request }, { configured, dynamicProps })),
-        secrets,
-      };
+      const { secrets, ...result } = await this.#ask(loaded, { kind: "options", ...request }, { configured, dynamicProps });
+      return { ...optionsOf({ prop: request.prop, declared, configured }, result), secrets };
     });
   }
 
@@ -285,12 +282,11 @@ export class Workbench {
     });
   }
 
-  async #ask(loaded: LoadedAction, method: Method, values: Configuration): Promise<RunResult> {
-    return askUnit(this.#ports, loaded.unit, { method, ...values, ...(await this.#reachOf(loaded, values)), endpoint: "" });
-  }
-
-  #reachOf({ component }: LoadedAction, { configured, dynamicProps }: Configuration): ReturnType<ActionPorts["credentials"]["reachOf"]> {
-    return this.#ports.credentials.reachOf(withDynamicProps(component.definition.props, dynamicProps), configured);
+  /** What it answers, and texts that it was given for that and that others must not see. */
+  async #ask({ unit, component }: LoadedAction, method: Method, values: Configuration): Promise<RunResult & { readonly secrets: readonly string[] }> {
+    const reach = await this.#ports.credentials.reachOf(withDynamicProps(component.definition.props, values.dynamicProps), values.configured);
+    const result = await askUnit(this.#ports, unit, { method, ...values, ...reach, endpoint: "" });
+    return { ...result, secrets: reach.secrets };
   }
 }
 
