@@ -40,8 +40,8 @@ const START_TIMEOUT_MS = 20_000;
 const RETURN_TIMEOUT_MS = 4000;
 /** Between attempts to start one while another runs that does not answer. */
 const RETRY_MS = 300;
-/** The last lines of a log lie in it. */
-const TAIL_BYTES = 4096;
+/** Why a server has not started is said in the last lines of its log. */
+const TAIL_BYTES = 16_384;
 
 /** Settings from flags, variables and the config file, in this order. */
 export async function settingsOf({ flags, environment }: CliContext): Promise<Settings> {
@@ -169,13 +169,9 @@ function hasLostRace(lines: readonly string[]): boolean {
   return lines.findLast((line) => /^\[PD_\w+\]$/.test(line)) === "[PD_HOME_IN_USE]";
 }
 
-/** Lines of a file behind so many bytes. */
+/** The last lines of a log, of those that stand behind so many bytes. */
 async function linesFrom(path: string, bytes: number): Promise<readonly string[]> {
-  return Buffer.from((await readIfThere(path)) ?? "")
-    .subarray(bytes)
-    .toString()
-    .trim()
-    .split("\n");
+  return (await tailOf(path, bytes)).trim().split("\n");
 }
 
 function notStarted(logPath: string, lines: readonly string[]): PdError {

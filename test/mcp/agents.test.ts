@@ -75,6 +75,12 @@ async function shopHome(): Promise<{ home: PdHome; url: string; apiKey: string; 
   return { home, url: `${apiUrl}/mcp`, apiKey, asked, env };
 }
 
+/** One more component in the registry of the home. */
+async function publish(home: PdHome, path: string, code: string): Promise<void> {
+  await home.file(`registry/${path}`, code);
+  await home.pd("registry", "update", "mine");
+}
+
 /** A line of the protocol. */
 const line = (message: object): string => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
 
@@ -239,10 +245,9 @@ describe("an agent of pd mcp", () => {
 
   it("cannot name an account beside the fixed one in props that its values make the action declare", async () => {
     const { home, url, apiKey } = await shopHome();
-    const folder = join(home.folder, "registry", "bank", "actions");
-    await mkdir(folder, { recursive: true });
-    await writeFile(
-      join(folder, "pay.mjs"),
+    await publish(
+      home,
+      "bank/actions/pay.mjs",
       `const bank = { type: "app", app: "bank" };
        const shop = { type: "app", app: "shop" };
        export default { key: "bank-pay", name: "Pay", version: "0.0.1", type: "action",
@@ -250,7 +255,6 @@ describe("an agent of pd mcp", () => {
          additionalProps() { return this.way === "card" ? { shop, note: { type: "string", optional: true } } : {}; },
          run() { return { used: this.shop.$auth.token, all: [this.bank.$auth], [this.bank.$auth.token]: 1, basic: "Bearer " + encodeURIComponent(this.shop.$auth.token), note: this.note }; } };`,
     );
-    await home.pd("registry", "update", "mine");
     const agent = await Agent.overHttp(`${url}?actions=bank-pay&account=bank%3Dbank`, apiKey);
     const paid = await agent.call("bank-pay", { way: "card", shop: "second", note: "n" });
     expect([paid.isError, paid.value]).toEqual([
@@ -271,10 +275,9 @@ describe("an agent of pd mcp", () => {
 
   it("sees an account that is connected while it works, and all pages of choices", async () => {
     const { home, url, apiKey } = await shopHome();
-    const folder = join(home.folder, "registry", "late", "actions");
-    await mkdir(folder, { recursive: true });
-    await writeFile(
-      join(folder, "late.mjs"),
+    await publish(
+      home,
+      "late/actions/late.mjs",
       `export default { key: "late-do", name: "Do", version: "0.0.1", type: "action",
          props: { late: { type: "app", app: "late" }, item: { type: "string", options({ page, prevContext }) {
            if (page > 3) throw new Error("no such page");
@@ -282,7 +285,6 @@ describe("an agent of pd mcp", () => {
            return { options: page < 3 ? [from, from + 1].map((n) => ({ label: "item " + n, value: String(n) })) : [], context: { from: from + 2 } }; } } },
          run() { return this.item; } };`,
     );
-    await home.pd("registry", "update", "mine");
     const agent = await Agent.overHttp(`${url}?actions=late-do`, apiKey);
     const nameOf = async () => (await agent.client.listTools()).tools.find(({ name }) => name === "late-do")?.inputSchema.properties?.["late"];
     expect(await nameOf()).not.toHaveProperty("enum");
@@ -294,11 +296,11 @@ describe("an agent of pd mcp", () => {
 
   it("keeps its other tools when one action cannot be loaded, and is told what is wrong with that one", async () => {
     const { home, url, apiKey } = await shopHome();
-    await writeFile(
-      join(home.folder, "registry", "shop", "actions", "broken.mjs"),
+    await publish(
+      home,
+      "shop/actions/broken.mjs",
       'throw new Error("no luck"); export default { key: "shop-broken", name: "B", version: "0.0.1", type: "action", run() {} };',
     );
-    await home.pd("registry", "update", "mine");
     const agent = await Agent.overHttp(`${url}?actions=shop-*`, apiKey);
     const { tools } = await agent.client.listTools();
     expect(tools.find(({ name }) => name === "shop-broken")?.description).toContain("no luck");

@@ -105,18 +105,18 @@ function progressTeller(cli: CliContext, { isQuiet, bar }: { isQuiet: boolean; b
 
 /** Of files that were to be components, so many are named. */
 const MOST_NAMED = 10;
-const WHY: Readonly<Record<keyof ConformanceReport["left"], string>> = {
-  "no component": "without a component",
-  "no key": 'without a key, such as key: "my_app-my-component"',
-  "no version": 'without a version, such as version: "0.0.1"',
-  "too large": "larger than 1 MB",
-  "cannot be read": "that cannot be read",
-};
+const REASONS: readonly (readonly [keyof ConformanceReport["left"], string])[] = [
+  ["no component", "without a component"],
+  ["no key", 'without a key, such as key: "my_app-my-component"'],
+  ["no version", 'without a version, such as version: "0.0.1"'],
+  ["too large", "larger than 1 MB"],
+  ["cannot be read", "that cannot be read"],
+];
 
 /** Nothing is left out without a word. */
 function printLeft(cli: CliContext, left: ConformanceReport["left"]): void {
-  for (const [reason, why] of Object.entries(WHY)) {
-    const paths = Object.entries(left).find(([name]) => name === reason)?.[1] ?? [];
+  for (const [reason, why] of REASONS) {
+    const paths = left[reason] ?? [];
     if (paths.length === 0) continue;
     const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : "";
     const names = reason === "no component" ? "" : `: ${paths.slice(0, MOST_NAMED).join(", ")}${more}`;

@@ -36,10 +36,8 @@ export async function exportFolder(cli: CliContext, names: readonly string[], fl
   }
   if (cli.isJson) printJson(cli, { folder, files: Object.keys(all), variables: [...variables], warnings: [...warnings] });
   else {
-    printLine(
-      cli,
-      `Wrote ${join(relative(process.cwd(), folder), PROJECT_FILE)} and ${Object.keys(files).length} other ${Object.keys(files).length === 1 ? "file" : "files"}`,
-    );
+    const count = Object.keys(files).length;
+    printLine(cli, `Wrote ${join(relative(process.cwd(), folder), PROJECT_FILE)} and ${count} other ${count === 1 ? "file" : "files"}`);
     for (const warning of warnings) printNote(cli, `Warning: ${warning}`);
     if (variables.length > 0) printNote(cli, `Set these where you apply it, they stand for secrets: ${variables.join(", ")}`);
   }

@@ -19,34 +19,31 @@ export interface DebugTarget {
   end(link: DebugLink): Promise<void>;
 }
 
-/** A source or a workflow, by id, slug or name. Throws PD_SOURCE_NOT_FOUND and PD_AMBIGUOUS. */
+/** A source or a workflow, by id, slug or name. Throws PD_SOURCE_NOT_FOUND, PD_AMBIGUOUS and PD_CONFLICT. */
 export function deployedTarget(engine: Engine, word: string): DebugTarget {
   const { id } = engine.findDeployed(word, "debug");
-  return isWorkflowId(id) ? workflowTarget(engine, engine.workflows.find(id, "debug")) : sourceTarget(engine, engine.find(id, "debug"));
+  if (!isWorkflowId(id)) {
+    const live = engine.find(id, "debug");
+    return targetOf(live, { gone: live.killed, debug: (link) => engine.debug(live, link) });
+  }
+  const live = engine.workflows.find(id, "debug");
+  return targetOf(live, { gone: live.gone, debug: (link) => engine.workflows.debug(live, link) });
 }
 
-function sourceTarget(engine: Engine, live: LiveSource): DebugTarget {
+interface Debugging {
+  readonly gone: AbortSignal;
+  readonly debug: (link: DebugLink | undefined) => Promise<void>;
+}
+
+function targetOf(live: Pick<LiveSource | LiveWorkflow, "source" | "debug">, { gone, debug }: Debugging): DebugTarget {
   const { slug, id } = live.source;
   if (live.debug !== undefined) throw taken(slug);
   return {
     title: `${slug} (${id})`,
     slug,
-    gone: live.killed,
-    begin: (link) => engine.debug(live, link),
-    end: async (link) => (live.debug === link && !live.killed.aborted ? engine.debug(live, undefined) : undefined),
-  };
-}
-
-/** Each call of a step has a process of its own while it is debugged. */
-function workflowTarget({ workflows }: Engine, live: LiveWorkflow): DebugTarget {
-  const { slug, id } = live.source;
-  if (live.debug !== undefined) throw taken(slug);
-  return {
-    title: `${slug} (${id})`,
-    slug,
-    gone: live.gone,
-    begin: (link) => workflows.debug(live, link),
-    end: async (link) => (live.debug === link && !live.isGone ? workflows.debug(live, undefined) : undefined),
+    gone,
+    begin: debug,
+    end: async (link) => (live.debug === link && !gone.aborted ? debug(undefined) : undefined),
   };
 }
 
