@@ -27,7 +27,9 @@ export async function add(cli: CliContext, location: string, { name }: { name?: 
   const place = kind === "folder" ? resolve(address) : address;
   const added = await client.registries.add({ kind, location: place, name: name ?? defaultName(place) });
   const { component_count: count } = added;
-  return printRecord(cli, added, () => printLine(cli, `Added ${added.name} (${added.kind}${count === undefined ? "" : `, ${count} components`})`));
+  return printRecord(cli, added, () =>
+    printLine(cli, `Added ${added.name} (${added.kind}${count === undefined ? "" : `, ${count} component${count === 1 ? "" : "s"}`})`),
+  );
 }
 
 async function kindOf(location: string): Promise<RegistryRecord["kind"]> {
