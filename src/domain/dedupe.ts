@@ -15,6 +15,19 @@ export interface ChannelCache {
   readonly last?: string;
 }
 
+/** What one run adds to what its source remembers; `remember` puts both together. */
+export interface DedupeChange extends ChannelChange {
+  /** Of every other channel that was emitted to, in that order. */
+  readonly channels?: Readonly<Record<string, ChannelChange>>;
+}
+
+export interface ChannelChange {
+  /** Ids that are new to `unique`, in the order in which they came; at most 100. */
+  readonly unique?: readonly string[];
+  readonly greatest?: string;
+  readonly last?: string;
+}
+
 export interface DroppedEmit {
   readonly emit: Emit;
   readonly reason: string;
@@ -25,7 +38,12 @@ export interface DedupeResult {
   readonly dropped: readonly DroppedEmit[];
   /** Emits that the strategy could not judge; they are kept and the run's log says so. */
   readonly warnings: readonly string[];
-  readonly cache: DedupeCache;
+  /** What was learned; absent: nothing. */
+  readonly change?: DedupeChange;
+}
+
+interface ChannelResult extends Omit<DedupeResult, "change"> {
+  readonly change?: ChannelChange;
 }
 
 const NO_EMIT: Emit = { payload: "" };
@@ -39,36 +57,43 @@ const MOST_CHANNELS = 100;
  * its own: a source that emits to itself first, and then what it got to everyone, uses one id for both (registry.md §2).
  */
 export function dedupe(strategy: DedupeStrategy | undefined, cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
-  if (strategy === undefined || emits.length === 0) return { kept: emits, dropped: [], warnings: [], cache };
+  if (strategy === undefined || emits.length === 0) return { kept: emits, dropped: [], warnings: [] };
   const names = new Set(emits.map(({ name = "" }) => name));
   if (names.size === 1 && names.has("")) return dedupeChannel(strategy, cache, emits);
   const results = [...names].map((channel) => {
     const before = channel === "" ? cache : (cache.channels?.[channel] ?? {});
-    return {
-      channel,
-      ...dedupeChannel(
-        strategy,
-        before,
-        emits.filter(({ name = "" }) => name === channel),
-      ),
-    };
+    const own = emits.filter(({ name = "" }) => name === channel);
+    return { channel, ...dedupeChannel(strategy, before, own) };
   });
   const kept = new Set(results.flatMap((result) => result.kept));
+  const named = results.filter(({ channel }) => channel !== "");
   return {
     kept: emits.filter((emit) => kept.has(emit)),
     dropped: results.flatMap(({ dropped }) => dropped),
     warnings: results.flatMap(({ warnings }) => warnings),
-    cache: { ...(results.find(({ channel }) => channel === "")?.cache ?? cache), channels: channelsAfter(cache, results) },
+    change: {
+      ...results.find(({ channel }) => channel === "")?.change,
+      channels: Object.fromEntries(named.map(({ channel, change = {} }) => [channel, change])),
+    },
   };
 }
 
-function channelsAfter({ channels = {} }: DedupeCache, results: readonly { channel: string; cache: ChannelCache }[]): Record<string, ChannelCache> {
-  const touched = results.filter(({ channel }) => channel !== "");
-  const untouched = Object.entries(channels).filter(([name]) => !touched.some(({ channel }) => channel === name));
-  return Object.fromEntries([...untouched, ...touched.map(({ channel, cache }) => [channel, cache] as const)].slice(-MOST_CHANNELS));
+/** What a source remembers once it has learned that. */
+export function remember(cache: DedupeCache, { channels, ...own }: DedupeChange): DedupeCache {
+  const after = { ...cache, ...rememberIn(cache, own) };
+  if (channels === undefined) return after;
+  const before = cache.channels ?? {};
+  const untouched = Object.entries(before).filter(([name]) => !Object.hasOwn(channels, name));
+  const touched = Object.entries(channels).map(([name, change]): [string, ChannelCache] => [name, rememberIn(before[name] ?? {}, change)]);
+  return { ...after, channels: Object.fromEntries([...untouched, ...touched].slice(-MOST_CHANNELS)) };
 }
 
-function dedupeChannel(strategy: DedupeStrategy, cache: ChannelCache, emits: readonly Emit[]): DedupeResult {
+function rememberIn({ unique: known = [], ...cache }: ChannelCache, { unique: added = [], ...rest }: ChannelChange): ChannelCache {
+  const unique = added.length >= UNIQUE_IDS ? added : [...known.slice(Math.max(0, known.length + added.length - UNIQUE_IDS)), ...added];
+  return { ...cache, ...rest, ...(unique.length === 0 ? {} : { unique }) };
+}
+
+function dedupeChannel(strategy: DedupeStrategy, cache: ChannelCache, emits: readonly Emit[]): ChannelResult {
   switch (strategy) {
     case "unique":
       return unique(cache, emits);
@@ -79,39 +104,48 @@ function dedupeChannel(strategy: DedupeStrategy, cache: ChannelCache, emits: rea
   }
 }
 
-function unique(cache: ChannelCache, emits: readonly Emit[]): DedupeResult {
-  const ids = [...(cache.unique ?? [])];
+function unique({ unique: known = [] }: ChannelCache, emits: readonly Emit[]): ChannelResult {
+  // A set tells its members in the order in which they came.
+  const added = new Set<string>();
+  let forgotten = 0;
   const judged = judgeEach(emits, "unique", (id) => {
-    if (ids.includes(id)) return `unique: id ${JSON.stringify(id)} was emitted before`;
-    ids.push(id);
-    if (ids.length > UNIQUE_IDS) ids.shift();
+    if (added.has(id) || known.includes(id, forgotten)) return `unique: id ${JSON.stringify(id)} was emitted before`;
+    added.add(id);
+    if (known.length - forgotten + added.size <= UNIQUE_IDS) return undefined;
+    if (forgotten < known.length) forgotten++;
+    else added.delete(oldestOf(added));
     return undefined;
   });
-  return { ...judged, cache: { ...cache, unique: ids } };
+  return added.size === 0 ? judged : { ...judged, change: { unique: [...added] } };
 }
 
-function greatest(cache: ChannelCache, emits: readonly Emit[]): DedupeResult {
+function oldestOf(ids: ReadonlySet<string>): string {
+  const [oldest = ""] = ids;
+  return oldest;
+}
+
+function greatest(cache: ChannelCache, emits: readonly Emit[]): ChannelResult {
   let largest = cache.greatest;
   const judged = judgeEach(emits, "greatest", (id) => {
     if (largest !== undefined && !isGreater(id, largest)) return `greatest: id ${id} is not larger than ${largest}`;
     largest = id;
     return undefined;
   });
-  return { ...judged, cache: largest === undefined ? cache : { ...cache, greatest: largest } };
+  return largest === undefined || largest === cache.greatest ? judged : { ...judged, change: { greatest: largest } };
 }
 
-function last(cache: ChannelCache, emits: readonly Emit[]): DedupeResult {
+function last(cache: ChannelCache, emits: readonly Emit[]): ChannelResult {
   const match = cache.last === undefined ? -1 : emits.findLastIndex((emit) => idText(emit) === cache.last);
   const judged = judgeEach(emits, "last", (_id, place) => (place <= match ? `last: not after the event with id ${JSON.stringify(cache.last)}` : undefined));
   const after = emits.slice(match + 1).filter((emit) => idText(emit) !== undefined);
   // With timestamps the newest counts (components.md, Emission 2); emits are in the order of theirs.
   const newest = idText(after.findLast(({ ts }) => parseTs(ts) !== undefined) ?? after.at(-1) ?? NO_EMIT);
-  return { ...judged, cache: newest === undefined ? cache : { ...cache, last: newest } };
+  return newest === undefined ? judged : { ...judged, change: { last: newest } };
 }
 
 type Judge = (id: string, place: number) => string | undefined;
 
-function judgeEach(emits: readonly Emit[], strategy: DedupeStrategy, judge: Judge): Omit<DedupeResult, "cache"> {
+function judgeEach(emits: readonly Emit[], strategy: DedupeStrategy, judge: Judge): Omit<DedupeResult, "change"> {
   const kept: Emit[] = [];
   const dropped: DroppedEmit[] = [];
   const warnings: string[] = [];

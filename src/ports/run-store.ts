@@ -1,4 +1,4 @@
-import type { DedupeCache } from "../domain/dedupe.ts";
+import type { DedupeCache, DedupeChange } from "../domain/dedupe.ts";
 import type { Event, NewEvent, NewPostponedEvent } from "../domain/event.ts";
 import type { DeployedId, InvocationId, ListenerId } from "../domain/ids.ts";
 import type { Invocation, LogLine, Outcome, StateChanges } from "../domain/invocation.ts";
@@ -20,8 +20,8 @@ export interface RunCommit {
   readonly events: readonly NewEvent[];
   readonly postponed?: readonly NewPostponedEvent[];
   readonly stateChanges: StateChanges;
-  /** Absent: unchanged. */
-  readonly cache?: DedupeCache;
+  /** What dedupe is to remember besides; absent: nothing. */
+  readonly learned?: DedupeChange;
   readonly logs: readonly LogLine[];
   /** The call was a step of a workflow. */
   readonly step?: StepCommit;
@@ -36,7 +36,7 @@ export interface Addendum {
   readonly events: readonly NewEvent[];
   readonly postponed?: readonly NewPostponedEvent[];
   readonly stateChanges: StateChanges;
-  readonly cache?: DedupeCache;
+  readonly learned?: DedupeChange;
   readonly logs: readonly LogLine[];
   readonly dropped: Readonly<Record<string, number>>;
   /** The call failed after all. */

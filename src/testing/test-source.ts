@@ -1,6 +1,6 @@
 import type { DataStoreRequest } from "../domain/data-store.ts";
 import type { DedupeCache } from "../domain/dedupe.ts";
-import { dedupe } from "../domain/dedupe.ts";
+import { dedupe, remember } from "../domain/dedupe.ts";
 import type { ComponentDefinition, HookName } from "../domain/component.ts";
 import { type Emit, orderEmits } from "../domain/event.ts";
 import { PdError } from "../domain/errors.ts";
@@ -217,7 +217,7 @@ export class TestSource {
   #judge(given: readonly Emit[]): Pick<RunResult, "emits" | "kept" | "dropped"> & { readonly warnings: readonly string[] } {
     const emits = orderEmits(given);
     const judged = dedupe(this.definition.dedupe, this.#cache, emits);
-    this.#cache = judged.cache;
+    if (judged.change !== undefined) this.#cache = remember(this.#cache, judged.change);
     return {
       emits: emits.map(emitted),
       kept: judged.kept.map(emitted),

@@ -175,7 +175,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
     it("writes events, state, cache, invocation and logs together, and they are there after a restart", async () => {
       const { store, reopen, id, fence } = await withSource();
       const logs = [{ at: now, level: "log" as const, text: "hello", from: "a.mjs:1" }];
-      await store.commit(run(fence, id, "inv_1", { events: [event('{"a":1}')], stateChanges: { k: "1" }, cache: { unique: ["x"] }, logs }));
+      await store.commit(run(fence, id, "inv_1", { events: [event('{"a":1}')], stateChanges: { k: "1" }, learned: { unique: ["x"] }, logs }));
       await store.close();
       const again = await reopen();
       expect(await again.getInvocation("inv_1")).toEqual(invocation("inv_1", id));
@@ -206,6 +206,28 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const { store, id, fence } = await withSource();
       await Promise.all(Array.from({ length: 50 }, (_none, n) => store.commit(run(fence, id, `inv_${n}`, { events: [event(String(n)), event(String(n))] }))));
       expect((await store.listEventsSince(id, 0, 1000)).map(({ seq }) => seq)).toEqual(Array.from({ length: 100 }, (_none, n) => n + 1));
+    });
+
+    it("remembers of all that wait what dedupe learned, but for those that fail", async () => {
+      const { store, id, fence } = await withSource();
+      await store.beginDeploy(source("dc_b", "sc_a"), component("sc_a"));
+      const { fence: other } = await store.open("dc_b");
+      await Promise.allSettled([
+        store.commit(run(fence, id, "inv_1", { events: [event("1")], learned: { unique: ["a"], channels: { x: { last: "1" } } } })),
+        store.commit(run(other, "dc_b", "inv_2", { events: [event("1")], learned: { unique: ["b"] } })),
+        store.commit(run(fence, id, "inv_3", { events: [event("2"), event("3")], learned: { unique: ["c", "d"], channels: { x: { last: "2" } } } })),
+        store.commit(run(other - 1, "dc_b", "inv_4", { events: [event("2")], learned: { unique: ["never"] } })),
+        store.writeState(id, { k: "1" }, fence),
+        store.commit(run(fence, id, "inv_5", { learned: { greatest: "7" } })),
+        store.commit(run(other, "dc_b", "inv_6", { events: [event("3")], learned: { unique: ["e"] } })),
+      ]);
+      expect(await store.readCache(id)).toEqual({ unique: ["a", "c", "d"], greatest: "7", channels: { x: { last: "2" } } });
+      expect([await store.lastSeq(id), (await store.listEventsSince(id, 0, 9)).map(({ payload }) => payload)]).toEqual([3, ["1", "2", "3"]]);
+      expect((await store.readCache("dc_b")).unique).toEqual(["b", "e"]);
+      expect((await store.listEventsSince("dc_b", 0, 9)).map(({ seq, payload }) => [seq, payload])).toEqual([
+        [1, "1"],
+        [2, "3"],
+      ]);
     });
 
     it("clears a key whose value is null", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type DedupeCache, type DedupeStrategy, dedupe } from "../../src/domain/dedupe.ts";
+import { type DedupeCache, type DedupeStrategy, dedupe, remember } from "../../src/domain/dedupe.ts";
 import { type Emit, orderEmits } from "../../src/domain/event.ts";
 
 const emit = (id?: string | number, ts?: string | number): Emit => ({
@@ -14,7 +14,7 @@ function keep(strategy: DedupeStrategy | undefined, ...runs: Emit[][]): { kept: 
   const warnings: string[] = [];
   const kept = runs.map((emits) => {
     const result = dedupe(strategy, cache, orderEmits(emits));
-    cache = result.cache;
+    if (result.change !== undefined) cache = remember(cache, result.change);
     warnings.push(...result.warnings);
     return result.kept.map(({ id }) => id);
   });

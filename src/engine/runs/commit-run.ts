@@ -1,7 +1,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Meter } from "../../ports/meter.ts";
 import type { EventFeed } from "./event-feed.ts";
-import { type DedupeCache, type DedupeStrategy, type DroppedEmit, dedupe } from "../../domain/dedupe.ts";
+import { type DedupeCache, type DedupeChange, type DedupeStrategy, type DroppedEmit, dedupe, remember } from "../../domain/dedupe.ts";
 import {
   type Emit,
   type Event,
@@ -35,15 +35,15 @@ export interface Judged {
   readonly dropped: Readonly<Record<string, number>>;
   /** What the run's log tells of them. */
   readonly warnings: readonly LogLine[];
-  readonly cache?: DedupeCache;
+  readonly learned?: DedupeChange;
 }
 
 /** Decides what becomes of the emits of a call, and moves the dedupe cache on. */
 export function judgeEmits(owner: Ownership, strategy: DedupeStrategy | undefined, { emits, now }: { emits: readonly Emit[]; now: number }): Judged {
   if (emits.length === 0) return { events: [], postponed: [], dropped: {}, warnings: [] };
   const result = dedupe(strategy, owner.cache, orderEmits(emits));
-  const isChanged = result.cache !== owner.cache;
-  owner.cache = result.cache;
+  const { change } = result;
+  if (change !== undefined) owner.cache = remember(owner.cache, change);
   const { events, postponed } = partEmits(result.kept, now);
   const texts = [
     ...result.warnings,
@@ -56,7 +56,7 @@ export function judgeEmits(owner: Ownership, strategy: DedupeStrategy | undefine
     postponed,
     dropped: countReasons(result.dropped),
     warnings: texts.map((text) => ({ at: now, level: "system", text })),
-    ...(isChanged ? { cache: result.cache } : {}),
+    ...(change === undefined ? {} : { learned: change }),
   };
 }
 
@@ -155,7 +155,7 @@ export async function commitRun(ports: CommitPorts, { owner, strategy, invocatio
     ...withEvents(judged),
     stateChanges: result.stateChanges,
     logs,
-    ...(judged.cache === undefined ? {} : { cache: judged.cache }),
+    ...(judged.learned === undefined ? {} : { learned: judged.learned }),
     ...(step === undefined ? {} : { step }),
   });
   for (const line of judged.warnings) ports.feed.observe(owner.sourceId, { kind: "line", id: complete.id, line });
@@ -189,7 +189,7 @@ export async function commitLate(
     stateChanges,
     logs: lines,
     dropped,
-    ...(judged.cache === undefined ? {} : { cache: judged.cache }),
+    ...(judged.learned === undefined ? {} : { learned: judged.learned }),
     ...(outcome === undefined ? {} : { outcome }),
   });
   for (const line of lines) ports.feed.observe(owner.sourceId, { kind: "line", id: part.id, line });

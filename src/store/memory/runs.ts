@@ -1,3 +1,4 @@
+import { remember } from "../../domain/dedupe.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type Event, type NewEvent, type NewPostponedEvent } from "../../domain/event.ts";
 import { type DeployedId, type InvocationId, eventId } from "../../domain/ids.ts";
@@ -26,12 +27,12 @@ export function memoryRuns(shelves: Shelves): RunStore & EventStore & PostponedS
       if (kept === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot open ${id}: no source has this id`);
       return { fence: ++kept.fence, cache: kept.cache, state: stateOf(kept.state) };
     },
-    async commit({ fence, invocation, events, postponed = [], stateChanges, cache, logs, step }) {
+    async commit({ fence, invocation, events, postponed = [], stateChanges, learned, logs, step }) {
       const { id, sourceId, trigger, startedAt, durationMs } = invocation;
       const kept = owned(shelves, sourceId, fence);
       if (step !== undefined) writeStep(shelves, step);
       const origin = { invocationId: id, at: Math.round(startedAt + durationMs) };
-      if (cache !== undefined) kept.cache = cache;
+      if (learned !== undefined) kept.cache = remember(kept.cache, learned);
       const stored = addEvents(kept, events, origin);
       postpone(shelves, sourceId, { events: postponed, origin });
       invocations.set(id, { invocation, logs: [...logs] });
@@ -110,12 +111,12 @@ function memoryState(shelves: Shelves): Pick<RunStore, "readState" | "readAction
 
 function append(
   shelves: Shelves,
-  { fence, sourceId, invocationId, at, events, postponed = [], stateChanges, cache, logs, dropped, outcome }: Addendum,
+  { fence, sourceId, invocationId, at, events, postponed = [], stateChanges, learned, logs, dropped, outcome }: Addendum,
 ): Committed {
   const kept = owned(shelves, sourceId, fence);
   const before = shelves.invocations.get(invocationId);
   const origin = { invocationId, at };
-  if (cache !== undefined) kept.cache = cache;
+  if (learned !== undefined) kept.cache = remember(kept.cache, learned);
   const stored = addEvents(kept, events, origin);
   postpone(shelves, sourceId, { events: postponed, origin });
   change(kept.state, stateChanges);

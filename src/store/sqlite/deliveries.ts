@@ -1,5 +1,5 @@
 import { type DeliveryState, MOST_ATTEMPTS, healthAfter } from "../../domain/delivery.ts";
-import { type DeliveryId, type ListenerId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
+import { type DeliveryId, type DeployedId, type ListenerId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
 import { type Published, messagesOf } from "../../domain/message.ts";
 import { keysReaching, reaches } from "../../domain/subscription.ts";
 import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
@@ -30,30 +30,68 @@ const RETRY_ONE = "update deliveries set state = 'pending', next_at = ?, attempt
 const RETRY_MANY = `update deliveries set state = 'pending', next_at = ?, attempts = 0
   where listener_id = ? and created_at >= ? and state in (select value from json_each(?))`;
 
-/** Writes a delivery for each listener that a call's messages reach; returns who got one that is to be sent now. */
-export function publisher(db: Database): (published: Published) => readonly ListenerId[] {
-  const listeners = db.prepare(LISTENERS);
-  const insert = db.prepare(INSERT_DELIVERY);
-  return (published) => {
-    const { sourceId, at } = published;
-    const found = rows(listeners.all(...keysReaching(sourceId))).map((entry) => ({
+interface Listener {
+  readonly emitterId: string;
+  readonly listenerId: ListenerId;
+  readonly channel: string;
+  readonly isActive: boolean;
+}
+
+/** Writes a delivery for each listener that a call's messages reach. */
+export class Publisher {
+  readonly #listeners;
+  readonly #insert;
+  /** Of sources that published lately. */
+  readonly #known = new Map<DeployedId, readonly Listener[]>();
+
+  constructor(db: Database) {
+    this.#listeners = db.prepare(LISTENERS);
+    this.#insert = db.prepare(INSERT_DELIVERY);
+  }
+
+  /** Who listens is looked for anew: somebody may have changed it. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  /** The listeners as they are now. Returns who got a delivery that is to be sent now. */
+  publish(published: Published): readonly ListenerId[] {
+    this.forget();
+    return this.publishTo(published.sourceId, () => published);
+  }
+
+  /** The listeners as they were found since `forget`; while there is none, nobody has to know what is published. */
+  publishTo(sourceId: DeployedId, published: () => Published): readonly ListenerId[] {
+    const listeners = this.#listenersOf(sourceId);
+    return listeners.length === 0 ? [] : this.#deliver(published(), listeners);
+  }
+
+  #listenersOf(sourceId: DeployedId): readonly Listener[] {
+    const known = this.#known.get(sourceId);
+    if (known !== undefined) return known;
+    const found = rows(this.#listeners.all(...keysReaching(sourceId))).map((entry) => ({
       emitterId: String(entry["emitter_id"]),
       listenerId: listenerOf(entry),
       channel: String(entry["channel"]),
       isActive: entry["active"] !== 0,
     }));
-    if (found.length === 0) return [];
+    this.#known.set(sourceId, found);
+    return found;
+  }
+
+  #deliver(published: Published, listeners: readonly Listener[]): readonly ListenerId[] {
+    const { sourceId, at } = published;
     const woken = new Set<ListenerId>();
-    for (const { id, channel, payload } of messagesOf(published, new Set(found.map((listener) => listener.channel)))) {
-      for (const listener of found) {
+    for (const { id, channel, payload } of messagesOf(published, new Set(listeners.map((listener) => listener.channel)))) {
+      for (const listener of listeners) {
         if (listener.channel !== channel || !reaches(listener, sourceId)) continue;
         const { listenerId, isActive } = listener;
-        const { changes } = insert.run(listenerId, id, sourceId, channel, payload, isActive ? "pending" : "missed", isActive ? at : null, at);
+        const { changes } = this.#insert.run(listenerId, id, sourceId, channel, payload, isActive ? "pending" : "missed", isActive ? at : null, at);
         if (changes > 0 && isActive) woken.add(listenerId);
       }
     }
     return [...woken];
-  };
+  }
 }
 
 export function deliveryWrites(db: Database): DeliveryWrites {

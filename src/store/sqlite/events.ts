@@ -2,7 +2,7 @@ import type { DeployedId } from "../../domain/ids.ts";
 import type { EventRange, EventStore } from "../../ports/event-store.ts";
 import type { Committed } from "../../ports/run-store.ts";
 import type { Database } from "../../database/driver.ts";
-import { publisher } from "./deliveries.ts";
+import { Publisher } from "./deliveries.ts";
 import { eventWriter } from "./event-writer.ts";
 import { eventOfRow, row, rows } from "./rows.ts";
 
@@ -18,15 +18,15 @@ export function eventWrites(db: Database): EventWrites {
   const find = db.prepare("select * from events where source_id = ? and seq = ?");
   const mark = db.prepare("update events set again_of = ? where source_id = ? and seq = ?");
   const writeEvents = eventWriter(db);
-  const publish = publisher(db);
+  const publisher = new Publisher(db);
   return {
     emitAgain(sourceId, seq, at) {
       const found = row(find.get(sourceId, seq));
       if (found === undefined) return undefined;
       const { id: _id, seq: _seq, storedAt: _stored, againOf = seq, invocationId, ...event } = eventOfRow(found);
-      const events = writeEvents({ id: sourceId }, [event], { invocationId, at }).map((written) => ({ ...written, againOf }));
+      const events = writeEvents(sourceId, [event], { invocationId, at }).map((written) => ({ ...written, againOf }));
       for (const written of events) mark.run(againOf, sourceId, written.seq);
-      return { events, listeners: publish({ sourceId, invocationId, at, events, logs: [], logChunk: 0 }) };
+      return { events, listeners: publisher.publish({ sourceId, invocationId, at, events, logs: [], logChunk: 0 }) };
     },
     deleteEvents: (sourceId, { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER, channel }) =>
       remove.run(sourceId, fromSeq, toSeq, channel ?? null, channel ?? null).changes,

@@ -2,7 +2,7 @@ import type { NewPostponedEvent } from "../../domain/event.ts";
 import type { DeployedId, InvocationId } from "../../domain/ids.ts";
 import type { EventRange } from "../../ports/event-store.ts";
 import type { PostponedStore, Released } from "../../ports/postponed-store.ts";
-import { publisher } from "./deliveries.ts";
+import { Publisher } from "./deliveries.ts";
 import { eventWriter } from "./event-writer.ts";
 import type { Database } from "../../database/driver.ts";
 import { postponedEventOf, row, rows } from "./rows.ts";
@@ -38,7 +38,7 @@ export function postponedWrites(db: Database): PostponedWrites {
   const due = db.prepare("select * from postponed_events where due_at <= ? order by due_at, seq limit ?");
   const drop = db.prepare("delete from postponed_events where seq = ?");
   const writeEvents = eventWriter(db);
-  const publish = publisher(db);
+  const publisher = new Publisher(db);
   return {
     deletePostponed: (sourceId, { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER }) => remove.run({ sourceId, fromSeq, toSeq }).changes,
     releasePostponed: (now) =>
@@ -46,8 +46,8 @@ export function postponedWrites(db: Database): PostponedWrites {
         .map(postponedEventOf)
         .map(({ sourceId, seq, dueAt: _due, id: _id, storedAt: _stored, invocationId, ...event }) => {
           drop.run(seq);
-          const events = writeEvents({ id: sourceId }, [event], { invocationId, at: now });
-          return { sourceId, events, listeners: publish({ sourceId, invocationId, at: now, events, logs: [], logChunk: 0 }) };
+          const events = writeEvents(sourceId, [event], { invocationId, at: now });
+          return { sourceId, events, listeners: publisher.publish({ sourceId, invocationId, at: now, events, logs: [], logChunk: 0 }) };
         }),
   };
 }

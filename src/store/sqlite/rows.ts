@@ -2,7 +2,7 @@
 import type { Account } from "../../domain/account.ts";
 import type { Attempt, Delivery } from "../../domain/delivery.ts";
 import type { DeployedComponent, StoredSource } from "../../domain/deployed-component.ts";
-import type { Event, PostponedEvent } from "../../domain/event.ts";
+import type { Event, NewEvent, PostponedEvent } from "../../domain/event.ts";
 import { eventId } from "../../domain/ids.ts";
 import type { Invocation, LogLine } from "../../domain/invocation.ts";
 import type { Registry } from "../../domain/registry.ts";
@@ -101,18 +101,18 @@ export function sourceVersionOf(row: Row): SourceVersion {
 }
 
 export function eventOfRow(row: Row): Event {
-  const seq = Number(row["seq"]);
-  const storedAt = Number(row["stored_at"]);
-  return present<Event>({
-    id: eventId(storedAt, seq),
-    seq,
-    storedAt,
+  const [seq, storedAt] = [Number(row["seq"]), Number(row["stored_at"])];
+  const invocationId = row["invocation_id"] as Event["invocationId"];
+  const againOf = row["again_of"];
+  return { ...newEventOf(row), id: eventId(storedAt, seq), seq, storedAt, invocationId, ...(typeof againOf === "number" ? { againOf } : {}) };
+}
+
+export function newEventOf(row: Row): NewEvent {
+  return present<NewEvent>({
     channel: String(row["channel"]),
     dedupeId: row["dedupe_id"] as string | null,
     summary: row["summary"] as string | null,
     ts: row["ts"] as number | null,
-    invocationId: row["invocation_id"] as Event["invocationId"],
-    againOf: row["again_of"] as number | null,
     payload: String(row["payload"]),
   });
 }

@@ -1,19 +1,21 @@
 import { PdError } from "../../domain/errors.ts";
-import type { DedupeCache } from "../../domain/dedupe.ts";
 import type { DeployedId, InvocationId } from "../../domain/ids.ts";
-import type { Invocation, LogLine, StateChanges } from "../../domain/invocation.ts";
-import type { Addendum, Committed, OpenedSource, RunCommit, RunStore } from "../../ports/run-store.ts";
-import { RECEIVE, publisher } from "./deliveries.ts";
-import { eventWriter } from "./event-writer.ts";
+import type { Invocation, StateChanges } from "../../domain/invocation.ts";
+import type { Published } from "../../domain/message.ts";
+import type { Addendum, OpenedSource, RunStore } from "../../ports/run-store.ts";
+import { type Publisher, RECEIVE } from "./deliveries.ts";
+import { INSERT_EVENT } from "./event-writer.ts";
 import type { Database } from "../../database/driver.ts";
 import { postponer } from "./postponed.ts";
 import { endedCallOf, eventOfRow, invocationOf, json, listenerOf, logLinesOf, row, rows } from "./rows.ts";
+import type { SourceProgress } from "./source-progress.ts";
+import { EVENT_COLUMNS, type TravellingAddendum, type TravellingAnswer, type TravellingRun, eventsOf } from "./travelling.ts";
 import { stepWriter } from "./workflows.ts";
 
 export interface RunWrites {
   open(id: DeployedId): OpenedSource;
-  commit(run: Travelling<RunCommit>): Committed;
-  append(addendum: Travelling<Addendum>): Committed;
+  commit(run: TravellingRun): TravellingAnswer;
+  append(addendum: TravellingAddendum): TravellingAnswer;
   writeState(id: DeployedId, changes: StateChanges, fence?: number): void;
   writeActionState(action: string, changes: StateChanges): void;
 }
@@ -22,6 +24,7 @@ const OPEN = "update source_progress set fence = fence + 1 where source_id = ? r
 /** A write by its owner leaves the fence as it is; one past it makes every owner begin anew. */
 const OUTSIDE = "update source_progress set fence = fence + 1 where source_id = ?";
 const OWNED = "select 1 from source_progress where source_id = ? and fence = ?";
+/** Its columns are those of TravellingRun. */
 const INSERT_INVOCATION = `insert into invocations
   (id, source_id, trigger, started_at, duration_ms, outcome, event_count, dropped, response_status, replay_of, returned, version)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -32,21 +35,21 @@ const FIRE_INSTANT = `update timer_instants set state = 'fired'
 type StateTable = "state" | "action_state";
 const OWNER = { state: "source_id", action_state: "action" } as const;
 
-/** As it travels to the writer: the cache, which may be long, as JSON text. */
-export type Travelling<Write extends { readonly cache?: DedupeCache }> = Omit<Write, "cache"> & { readonly cache?: string };
-
-export function travelling<Write extends { readonly cache?: DedupeCache }>({ cache, ...rest }: Write): Travelling<Write> {
-  return cache === undefined ? rest : { ...rest, cache: JSON.stringify(cache) };
+/** What one thread knows of the database while it alone writes. */
+export interface RunMemory {
+  readonly progress: SourceProgress;
+  readonly publisher: Publisher;
 }
 
-export function runWrites(db: Database): RunWrites {
+export function runWrites(db: Database, { progress, publisher }: RunMemory): RunWrites {
+  const insertInvocation = db.prepare(INSERT_INVOCATION);
+  const insertEvent = db.prepare(INSERT_EVENT);
   const amendInvocation = db.prepare(AMEND_INVOCATION);
   const readDropped = db.prepare("select dropped from invocations where id = ? and source_id = ?");
   const deletePending = db.prepare("delete from pending_requests where id = ?");
   const fireInstant = db.prepare(FIRE_INSTANT);
   const receive = db.prepare(RECEIVE);
   const writeStep = stepWriter(db);
-  const publish = publisher(db);
   const readInvocation = db.prepare("select * from invocations where id = ?");
   /** A call that has failed after all. */
   const amended = (id: InvocationId, outcome: Addendum["outcome"]): { invocation?: Invocation } => {
@@ -54,35 +57,46 @@ export function runWrites(db: Database): RunWrites {
     return found === undefined ? {} : { invocation: invocationOf(found) };
   };
   const writeState = stateWriter(db, "state");
-  const writeEvents = eventWriter(db);
   const postpone = postponer(db);
-  const writeInvocation = invocationWriter(db);
   const writeLogs = logWriter(db);
+  const writeEvents = ({ sourceId, id, fence, at, events, learned, postponed }: TravellingRun | TravellingAddendum): number => {
+    const first = progress.advance(sourceId, fence, { count: events.length / EVENT_COLUMNS, learned });
+    for (let place = 0, seq = first; place < events.length; place += EVENT_COLUMNS, seq++) {
+      const [channel = "", dedupeId = null, summary = null, ts = null, payload = ""] = events.slice(place, place + EVENT_COLUMNS);
+      insertEvent.run(sourceId, seq, at, channel, dedupeId, summary, ts, id, payload);
+    }
+    if (postponed !== undefined) postpone(sourceId, postponed, { invocationId: id, at });
+    return first;
+  };
+  const publish = (told: TravellingRun | TravellingAddendum, firstSeq: number, rest: Pick<Published, "logChunk" | "invocation" | "run">) =>
+    publisher.publishTo(told.sourceId, () => {
+      const { sourceId, id: invocationId, at, logs = "[]" } = told;
+      return { sourceId, invocationId, at, events: eventsOf(told, firstSeq), logs: json(logs), ...rest };
+    });
   return {
-    commit({ fence, invocation, events, postponed = [], stateChanges, cache, logs, step }) {
-      const { id, sourceId, trigger, startedAt, durationMs } = invocation;
-      const at = Math.round(startedAt + durationMs);
-      const stored = writeEvents({ id: sourceId, fence, cache }, events, { invocationId: id, at });
-      postpone(sourceId, postponed, { invocationId: id, at });
-      writeInvocation(invocation);
-      writeState(sourceId, stateChanges);
-      const logChunk = writeLogs(sourceId, id, logs);
+    commit(run) {
+      const { sourceId, id, instant, messageId, failed, step } = run;
+      const firstSeq = writeEvents(run);
+      insertInvocation.run(...run.invocation);
+      if (run.stateChanges !== undefined) writeState(sourceId, run.stateChanges);
+      const logChunk = writeLogs(run);
       deletePending.run(id);
-      if (trigger.kind === "timer") fireInstant.run(sourceId, trigger.prop, trigger.plannedAt, id);
-      if (trigger.kind === "event") receive.run(sourceId, trigger.messageId);
+      if (instant !== undefined) fireInstant.run(sourceId, instant.prop, instant.plannedAt, id);
+      if (messageId !== undefined) receive.run(sourceId, messageId);
       if (step !== undefined) writeStep(step);
-      const failable = step === undefined ? { invocation } : { invocation, run: step.run };
-      return { events: stored, listeners: publish({ sourceId, invocationId: id, at, events: stored, logs, logChunk, ...failable }) };
+      const failure = { ...(failed === undefined ? {} : { invocation: failed }), ...(step?.run === undefined ? {} : { run: step.run }) };
+      return { firstSeq, listeners: publish(run, firstSeq, { logChunk, ...failure }) };
     },
-    append({ fence, sourceId, invocationId, at, events, postponed = [], stateChanges, cache, logs, dropped, outcome }) {
-      const stored = writeEvents({ id: sourceId, fence, cache }, events, { invocationId, at });
-      postpone(sourceId, postponed, { invocationId, at });
-      const before: Record<string, number> = json(row(readDropped.get(invocationId, sourceId))?.["dropped"] ?? "{}");
+    append(addendum) {
+      const { sourceId, id, dropped, outcome } = addendum;
+      const firstSeq = writeEvents(addendum);
+      const before: Record<string, number> = json(row(readDropped.get(id, sourceId))?.["dropped"] ?? "{}");
       for (const [reason, count] of Object.entries(dropped)) before[reason] = (before[reason] ?? 0) + count;
-      amendInvocation.run(events.length, JSON.stringify(before), outcome === undefined ? null : JSON.stringify(outcome), invocationId, sourceId);
-      writeState(sourceId, stateChanges);
-      const logChunk = writeLogs(sourceId, invocationId, logs);
-      return { events: stored, listeners: publish({ sourceId, invocationId, at, events: stored, logs, logChunk, ...amended(invocationId, outcome) }) };
+      const count = addendum.events.length / EVENT_COLUMNS;
+      amendInvocation.run(count, JSON.stringify(before), outcome === undefined ? null : JSON.stringify(outcome), id, sourceId);
+      if (addendum.stateChanges !== undefined) writeState(sourceId, addendum.stateChanges);
+      const logChunk = writeLogs(addendum);
+      return { firstSeq, listeners: publish(addendum, firstSeq, { logChunk, ...amended(id, outcome) }) };
     },
     ...ownership(db),
   };
@@ -110,21 +124,10 @@ function ownership(db: Database): Pick<RunWrites, "open" | "writeState" | "write
   };
 }
 
-function invocationWriter(db: Database) {
-  const insert = db.prepare(INSERT_INVOCATION);
-  return (invocation: Invocation): void => {
-    const { id, sourceId, startedAt, durationMs, eventCount } = invocation;
-    const texts = [invocation.trigger, invocation.outcome, invocation.dropped].map((part) => JSON.stringify(part));
-    const [trigger = "", outcome = "", dropped = ""] = texts;
-    const { responseStatus = null, replayOf = null, returned = null, version = null } = invocation;
-    insert.run(id, sourceId, trigger, startedAt, durationMs, outcome, eventCount, dropped, responseStatus, replayOf, returned, version);
-  };
-}
-
 function logWriter(db: Database) {
   const insert = db.prepare("insert into log_chunks (source_id, invocation_id, lines) select source_id, id, ? from invocations where id = ? and source_id = ?");
-  return (id: DeployedId, invocationId: InvocationId, lines: readonly LogLine[]): number =>
-    lines.length === 0 ? 0 : Number(insert.run(JSON.stringify(lines), invocationId, id).lastInsertRowid);
+  return ({ sourceId, id, logs }: TravellingRun | TravellingAddendum): number =>
+    logs === undefined ? 0 : Number(insert.run(logs, id, sourceId).lastInsertRowid);
 }
 
 function stateWriter(db: Database, table: StateTable) {

@@ -12,10 +12,11 @@ import { openForReading } from "./open.ts";
 import { pendingReads } from "./pending.ts";
 import { postponedReads } from "./postponed.ts";
 import { registryReads } from "./registries.ts";
-import { runReads, travelling } from "./runs.ts";
+import { runReads } from "./runs.ts";
 import { secretReads } from "./secrets.ts";
 import { subscriptionReads } from "./subscriptions.ts";
 import { timerReads } from "./timers.ts";
+import { committedOf, travellingAddendum, travellingRun } from "./travelling.ts";
 import { backlogReads } from "./usage.ts";
 import { watchDamage } from "./watch-damage.ts";
 import { workflowReads } from "./workflows.ts";
@@ -43,8 +44,14 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...workflowReads(db),
     ...componentVerbs(writer),
     open: (id) => writer.write("open", id),
-    commit: (run) => writer.write("commit", travelling(run)),
-    append: (addendum) => writer.write("append", travelling(addendum)),
+    async commit(run) {
+      const travelling = travellingRun(run);
+      return committedOf(await writer.write("commit", travelling), run.events, travelling);
+    },
+    async append(addendum) {
+      const travelling = travellingAddendum(addendum);
+      return committedOf(await writer.write("append", travelling), addendum.events, travelling);
+    },
     storePending: (request) => writer.write("storePending", request),
     writeActionState: (action, changes) => writer.write("writeActionState", action, changes),
     writeState: (id, changes, fence) => writer.write("writeState", id, changes, fence),

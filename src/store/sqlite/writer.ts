@@ -1,15 +1,14 @@
 /**
  * The writer's thread: it alone writes to the database, so a slow disk holds up no one but those who wait for a
- * commit. All requests that have arrived share one transaction, and so one fsync; each has a savepoint of its own,
- * so that one that fails undoes only itself.
+ * commit. All requests that have arrived share one transaction, and so one fsync. When one of them fails, all are made
+ * again, each in a savepoint of its own, so that it undoes only itself.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
-import type { Addendum, RunCommit } from "../../ports/run-store.ts";
 import { type AccountWrites, accountWrites } from "./accounts.ts";
 import { type ComponentWrites, componentWrites } from "./components.ts";
 import { type DataStoreWrites, dataStoreWrites } from "./data-stores.ts";
-import { type DeliveryWrites, deliveryWrites } from "./deliveries.ts";
+import { type DeliveryWrites, Publisher, deliveryWrites } from "./deliveries.ts";
 import { type EventWrites, eventWrites } from "./events.ts";
 import { type KeyWrites, keyWrites } from "./keys.ts";
 import type { Database, Statement } from "../../database/driver.ts";
@@ -22,8 +21,10 @@ import { type RetentionWrites, retentionWrites } from "./retention.ts";
 import { row } from "./rows.ts";
 import { type SecretWrites, secretWrites } from "./secrets.ts";
 import { type RunWrites, runWrites } from "./runs.ts";
+import { SourceProgress } from "./source-progress.ts";
 import { type SubscriptionWrites, subscriptionWrites } from "./subscriptions.ts";
 import { type TimerWrites, timerWrites } from "./timers.ts";
+import type { TravellingAddendum, TravellingRun } from "./travelling.ts";
 import { type WorkflowWrites, workflowWrites } from "./workflows.ts";
 
 /** Everything that writes, by name. */
@@ -72,6 +73,9 @@ const CHECKPOINT_AT_LATEST_PAGES = 8000;
 /** A guess, where the log cannot be looked at. */
 const PAGES_OF_BATCH = 8;
 
+/** They change neither who listens nor, but through SourceProgress, what changes with every run. */
+const LEAVE_MEMORY: ReadonlySet<keyof Writes> = new Set<keyof Writes>(["commit", "append", "storePending"]);
+
 function serve(port: NonNullable<typeof parentPort>): void {
   const { path, migrations }: { path: string; migrations: string } = workerData;
   const witness = new Witness(witnessPath(path));
@@ -114,6 +118,8 @@ function isWrite(verb: WriteRequest["verb"]): verb is keyof Writes {
 class Writer {
   readonly #db: Database;
   readonly #verbs: Writes;
+  readonly #progress: SourceProgress;
+  readonly #publisher: Publisher;
   /** Source → the fence under which a commit failed. */
   readonly #disowned = new Map<string, number>();
   #quiet: NodeJS.Timeout | undefined;
@@ -132,9 +138,11 @@ class Writer {
     this.#countCommit = db.prepare("update commits set count = count + 1 returning count");
     this.#lookAtLog = db.prepare("pragma wal_checkpoint(noop)");
     this.#canLook = canLookAtLog(db);
+    this.#progress = new SourceProgress(db);
+    this.#publisher = new Publisher(db);
     this.#verbs = {
       ...componentWrites(db),
-      ...runWrites(db),
+      ...runWrites(db, { progress: this.#progress, publisher: this.#publisher }),
       ...pendingWrites(db),
       ...postponedWrites(db),
       ...eventWrites(db),
@@ -156,12 +164,7 @@ class Writer {
     if (batch.length === 0) return [];
     if (this.#damage !== undefined) return this.#refuseAll(batch, this.#damage);
     try {
-      const { replies, commits } = this.#db.transaction(() => ({
-        replies: batch.map((request) => this.#performOne(request)),
-        commits: Number(row(this.#countCommit.get())?.["count"]),
-      }));
-      this.#note(commits);
-      return replies;
+      return this.#performTogether(batch) ?? this.#transaction(() => batch.map((request) => this.#performAlone(request)));
     } catch (error) {
       if (isDamage(error)) this.markDamaged(messageOf(error));
       // The transaction as a whole failed, as on a full disk: nothing of it is there, so nobody is told it is.
@@ -171,6 +174,37 @@ class Writer {
     } finally {
       this.#checkpointLater();
     }
+  }
+
+  /** `undefined`: one of them failed, so nothing of any is written. That is rare, and then each gets a savepoint. */
+  #performTogether(batch: readonly WriteRequest[]): WriteReply[] | undefined {
+    try {
+      return this.#transaction(() => batch.map((request) => this.#performOne(request)));
+    } catch (error) {
+      if (isDamage(error)) throw error;
+      return undefined;
+    }
+  }
+
+  #transaction(work: () => WriteReply[]): WriteReply[] {
+    try {
+      const { replies, commits } = this.#db.transaction(() => {
+        const made = work();
+        this.#progress.flush();
+        return { replies: made, commits: Number(row(this.#countCommit.get())?.["count"]) };
+      });
+      this.#note(commits);
+      return replies;
+    } catch (error) {
+      this.#forget();
+      throw error;
+    }
+  }
+
+  /** What was looked up or not yet written in a transaction that is undone. */
+  #forget(): void {
+    this.#progress.forget();
+    this.#publisher.forget();
   }
 
   /** What is committed counts whether it can be noted or not: a mark that lags tells of less. */
@@ -216,14 +250,27 @@ class Writer {
 
   #performOne({ id, verb, values }: WriteRequest): WriteReply {
     if (!isWrite(verb)) return { id };
+    this.#refuseDisowned(values[0]);
+    if (!LEAVE_MEMORY.has(verb)) {
+      this.#progress.flush();
+      this.#publisher.forget();
+    }
+    const value: unknown = Reflect.apply(this.#verbs[verb], this.#verbs, values);
+    return { id, value };
+  }
+
+  #performAlone(request: WriteRequest): WriteReply {
     try {
-      this.#refuseDisowned(values[0]);
-      const value: unknown = this.#db.transaction(() => Reflect.apply(this.#verbs[verb], this.#verbs, values));
-      return { id, value };
+      return this.#db.transaction(() => {
+        const reply = this.#performOne(request);
+        this.#progress.flush();
+        return reply;
+      });
     } catch (error) {
+      this.#forget();
       if (!this.#db.inTransaction || isDamage(error)) throw error;
-      this.#disown({ id, verb, values });
-      return { id, error: errorText(error) };
+      this.#disown(request);
+      return { id: request.id, error: errorText(error) };
     }
   }
 
@@ -233,12 +280,12 @@ class Writer {
    */
   #disown({ values }: WriteRequest): void {
     const [write] = values;
-    if (isFenced(write)) this.#disowned.set(sourceOf(write), write.fence);
+    if (isFenced(write)) this.#disowned.set(write.sourceId, write.fence);
   }
 
   #refuseDisowned(write: unknown): void {
-    if (!isFenced(write) || this.#disowned.get(sourceOf(write)) !== write.fence) return;
-    throw new PdError("PD_NOT_STORED", `Cannot store a run of ${sourceOf(write)}: one before it could not be stored`);
+    if (!isFenced(write) || this.#disowned.get(write.sourceId) !== write.fence) return;
+    throw new PdError("PD_NOT_STORED", `Cannot store a run of ${write.sourceId}: one before it could not be stored`);
   }
 
   #checkpointLater(): void {
@@ -285,14 +332,10 @@ function isDamage(error: unknown): boolean {
   return code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB");
 }
 
-type Fenced = RunCommit | Addendum;
+type Fenced = TravellingRun | TravellingAddendum;
 
 function isFenced(write: unknown): write is Fenced {
   return typeof write === "object" && write !== null && "fence" in write;
-}
-
-function sourceOf(write: Fenced): string {
-  return "invocation" in write ? write.invocation.sourceId : write.sourceId;
 }
 
 function errorText(error: unknown): WriteError {
