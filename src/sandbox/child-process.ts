@@ -187,7 +187,11 @@ export class ChildProcess {
         this.kill();
       },
     };
-    this.#pipe = new MessagePipe(stream instanceof Duplex ? stream : new Duplex(), events, new FlowLimit(settings.clock));
+    this.#pipe = new MessagePipe(stream instanceof Duplex ? stream : new Duplex(), events, {
+      // What many requests ask for that came at once.
+      later: setImmediate,
+      limit: new FlowLimit(settings.clock),
+    });
     this.#node.stdout?.setEncoding("utf8").on("data", (text: string) => this.#outputListener("stdout", text));
     this.#node.stderr?.setEncoding("utf8").on("data", (text: string) => this.#readStderr(text));
     this.exited = this.#untilExit();

@@ -9,19 +9,28 @@ export interface PipeEvents<Incoming> {
   broken(error: unknown): void;
 }
 
+export interface PipeSettings {
+  readonly later?: (flush: () => void) => void;
+  readonly limit?: FlowLimit;
+}
+
 /** Longer than all that one call may emit and set. */
 const MOST_CHARACTERS = 2 ** 26;
 
 /** Characters that wait to be read by the other side: all of a source's state, and as much again. */
 const MOST_WAITING = 2 ** 27;
 
+/** So many messages leave at once: the other side begins with them while more are made. */
+const MOST_TOGETHER = 16;
+
 /**
- * JSON messages over a stream, one a line; all that are sent in one turn leave in one write. Node's own channel is
+ * JSON messages over a stream, one a line; those that are sent in one turn leave together. Node's own channel is
  * not used: it would throw in the host, where nobody can catch it, when a component writes garbage into it.
  */
 export class MessagePipe<Incoming, Outgoing> {
   readonly #stream: Duplex;
   readonly #events: PipeEvents<Incoming>;
+  readonly #later: (flush: () => void) => void;
   #unsent: string[] = [];
   #unsentSize = 0;
   #partial: string[] = [];
@@ -30,9 +39,11 @@ export class MessagePipe<Incoming, Outgoing> {
   readonly #limit: FlowLimit | undefined;
   readonly #over = new AbortController();
 
-  constructor(stream: Duplex, events: PipeEvents<Incoming>, limit?: FlowLimit) {
+  /** `later`: when a turn is over; `limit`: how much is read. */
+  constructor(stream: Duplex, events: PipeEvents<Incoming>, { later = process.nextTick, limit }: PipeSettings = {}) {
     this.#stream = stream;
     this.#events = events;
+    this.#later = later;
     this.#limit = limit;
     stream.setEncoding("utf8");
     stream.on("data", (chunk: string) => this.#read(chunk));
@@ -43,7 +54,8 @@ export class MessagePipe<Incoming, Outgoing> {
 
   send(message: Outgoing): void {
     if (!this.#put(message)) return;
-    if (this.#unsent.length === 1) process.nextTick(() => this.#flush());
+    if (this.#unsent.length === 1) this.#later(() => this.#flush());
+    if (this.#unsent.length >= MOST_TOGETHER) this.#flush();
   }
 
   /** False: the other side does not read what it is told, and is told nothing more. */

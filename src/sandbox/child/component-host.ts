@@ -40,6 +40,7 @@ export class ComponentHost {
   #component: Record<string, unknown> = {};
   #state = new State({});
   #questionCount = 0;
+  #turn: Promise<void> | undefined;
 
   constructor(around: Surroundings) {
     this.#around = around;
@@ -123,8 +124,7 @@ export class ComponentHost {
     if (message.asksHost === true) (await import("./third-parties.ts")).askHost(call);
     if (message.nowMs !== undefined) (await import("./given-time.ts")).giveTime(call, message.nowMs);
     const outcome = await currentCall.run(call, () => this.#callMethod(message, call));
-    // One turn of the loop: a rejection that nobody caught is reported by then, and belongs to this call.
-    await new Promise((resolve) => setImmediate(resolve));
+    await this.#endOfTurn();
     await call.state.untilFounded();
     this.#calls.delete(call.id);
     if (call.state.isVoid) return this.#reportVoid(call);
@@ -134,6 +134,17 @@ export class ComponentHost {
     const done = { type: "child:done", id: message.id, part, ...(call.report === undefined ? {} : { report: call.report() }) } as const;
     if (end.kind === "returned-value") this.#around.tell({ ...done, outcome: { kind: "returned" }, ...(end.text === undefined ? {} : { returned: end.text }) });
     else this.#around.tell({ ...done, outcome: end });
+  }
+
+  /** A rejection that nobody caught is reported by then, and belongs to its call. Calls that end in one turn are told together. */
+  #endOfTurn(): Promise<void> {
+    this.#turn ??= new Promise((resolve) =>
+      setImmediate(() => {
+        this.#turn = undefined;
+        resolve();
+      }),
+    );
+    return this.#turn;
   }
 
   #reportVoid(call: Call): void {
