@@ -96,14 +96,3 @@ export function describeTrigger(trigger: Trigger): string {
       return `step ${trigger.namespace}${trigger.attempt === 1 ? "" : `, attempt ${trigger.attempt}`}`;
   }
 }
-
-const texts = new WeakMap<Trigger, string>();
-
-/** A trigger as JSON text. It is told to the component's process, kept while it waits and kept with its run: it is made once. */
-export function triggerText(trigger: Trigger): string {
-  const known = texts.get(trigger);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(trigger);
-  texts.set(trigger, text);
-  return text;
-}

@@ -17,6 +17,8 @@ export interface OpenedSource {
 export interface RunCommit {
   readonly fence: number;
   readonly invocation: Invocation;
+  /** The trigger of the invocation as JSON text, where it is known already: a body of megabytes is written out once. */
+  readonly triggerText?: string;
   readonly events: readonly NewEvent[];
   readonly postponed?: readonly NewPostponedEvent[];
   readonly stateChanges: StateChanges;

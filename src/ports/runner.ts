@@ -35,6 +35,8 @@ export interface UnitCode {
 export interface CallRequest {
   readonly id: InvocationId;
   readonly method: Method;
+  /** The trigger of a `run` as JSON text, where it is known already. */
+  readonly triggerText?: string;
   readonly configured: ConfiguredProps;
   /** What `additionalProps` has declared for these values. */
   readonly dynamicProps?: readonly PropDeclaration[];

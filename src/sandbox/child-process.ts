@@ -210,8 +210,9 @@ export class ChildProcess {
     this.#pipe.charge(characters);
   }
 
-  send(message: ToChild): void {
-    this.#pipe.send(message);
+  /** `text`: the message as JSON, where it is known already. */
+  send(message: ToChild, text?: string): void {
+    this.#pipe.send(message, text);
   }
 
   /**

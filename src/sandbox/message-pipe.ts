@@ -40,7 +40,7 @@ export class MessagePipe<Incoming, Outgoing> {
   readonly #over = new AbortController();
 
   /** `later`: when a turn is over; `limit`: how much is read. */
-  constructor(stream: Duplex, events: PipeEvents<Incoming>, { later = process.nextTick, limit }: PipeSettings = {}) {
+  constructor(stream: Duplex, events: PipeEvents<Incoming>, { later = (flush) => process.nextTick(flush), limit }: PipeSettings = {}) {
     this.#stream = stream;
     this.#events = events;
     this.#later = later;
@@ -52,16 +52,16 @@ export class MessagePipe<Incoming, Outgoing> {
     stream.on("error", () => {});
   }
 
-  send(message: Outgoing): void {
-    if (!this.#put(message)) return;
+  /** `text`: the message as JSON, where it is known already. */
+  send(message: Outgoing, text = JSON.stringify(message)): void {
+    if (!this.#put(text)) return;
     if (this.#unsent.length === 1) this.#later(() => this.#flush());
     if (this.#unsent.length >= MOST_TOGETHER) this.#flush();
   }
 
   /** False: the other side does not read what it is told, and is told nothing more. */
-  #put(message: Outgoing): boolean {
+  #put(text: string): boolean {
     if (this.#isBroken) return false;
-    const text = JSON.stringify(message);
     this.#unsentSize += text.length;
     if (this.#unsentSize + this.#stream.writableLength > MOST_WAITING) {
       this.#break(new RangeError(`it does not read: ${MOST_WAITING} characters wait for it`));
@@ -80,7 +80,7 @@ export class MessagePipe<Incoming, Outgoing> {
 
   /** Sends it, and what waits before it, at once: the code that runs now may never give way. */
   sendNow(message: Outgoing): void {
-    if (this.#put(message)) this.#flush();
+    if (this.#put(JSON.stringify(message))) this.#flush();
   }
 
   /** Nothing more is read or written. */

@@ -7,11 +7,12 @@ import type { CallReport, CallRequest, Unit, UnitCode, UnitEvents } from "../por
 import { type PrintedAmount, keepLine } from "./call-log.ts";
 import { answerQuestion } from "./answer-question.ts";
 import type { ChildExit, ChildProcess, ChildSettings } from "./child-process.ts";
+import { GivenCalls } from "./given-calls.ts";
 import { LateLines } from "./late-lines.ts";
 import { Pulse } from "./pulse.ts";
 import { SecretMask } from "./secret-mask.ts";
 import { callsPlatform } from "./platform-calls.ts";
-import type { RawLogLine, ToHost } from "./protocol.ts";
+import { type RawLogLine, type ToHost, runText } from "./protocol.ts";
 import { StandingClock } from "./standing-clock.ts";
 import { StackMapper } from "./stack-mapper.ts";
 
@@ -23,14 +24,20 @@ interface Settings extends Pick<ChildSettings, "clock" | "memoryMb" | "apiUrl"> 
   readonly loadDeadlineMs: number;
 }
 
+/** What a call is told to. */
+interface CallEnd {
+  readonly report: CallReport;
+  readonly settle: (result: RunResult) => void;
+}
+
 interface CallInFlight {
   readonly logs: LogLine[];
   readonly printed: PrintedAmount;
   readonly deadlineAt: number;
   readonly deadlineMs: number;
   readonly dataStores: readonly string[];
-  readonly report: CallReport;
-  readonly settle: (result: RunResult) => void;
+  /** `undefined` once it is settled: V8 keeps the entries of a map that was outgrown, for a while, and all that they hold. */
+  end: CallEnd | undefined;
 }
 
 /** How loading failed. */
@@ -44,8 +51,6 @@ const RETIRE_GRACE_MS = 2000;
 const MOST_ASKS = 1000;
 /** What a late part costs beside its length: a commit of its own. */
 const LATE_CHARGE = 16_000;
-/** Ended calls that may still do something. */
-const MOST_REMEMBERED = 10_000;
 
 /**
  * One child process with loaded code. States: loading → usable → retired (no new calls, those in flight finish)
@@ -69,8 +74,7 @@ export class ProcessUnit implements Unit {
   #lastCall: InvocationId | undefined;
   /** The call that has ended the process itself. */
   #exiting: InvocationId | undefined;
-  /** Calls that it was given, the newest last: what it says of others is not its business. */
-  readonly #given = new Set<InvocationId>();
+  readonly #given = new GivenCalls();
   readonly #late: LateLines;
   readonly #pulse: Pulse;
   /** Time that its calls have. */
@@ -108,24 +112,19 @@ export class ProcessUnit implements Unit {
   }
 
   call(request: CallRequest, report: CallReport): Promise<RunResult> {
-    const { deadlineMs, dataStores, secrets, dynamicProps = [], ...call } = request;
+    const { deadlineMs, dataStores, secrets, dynamicProps = [], method, triggerText, ...call } = request;
     this.#mask.add(secrets);
     const { id } = call;
     if (this.#isRetired) return Promise.resolve(endedWithout({ kind: "interrupted", reason: "its process has ended" }, []));
     return new Promise((settle) => {
       const deadlineAt = this.#time.now() + deadlineMs;
-      this.#inFlight.set(id, { deadlineAt, deadlineMs, dataStores, report, logs: [], printed: { lines: 0, size: 0 }, settle });
+      this.#inFlight.set(id, { deadlineAt, deadlineMs, dataStores, logs: [], printed: { lines: 0, size: 0 }, end: { report, settle } });
       this.#lastCall = id;
-      this.#remember(id);
-      this.#child.send({ type: "host:call", ...call, dynamicProps: dynamicProps.map(propFacts) });
+      this.#given.add(id);
+      const message = { type: "host:call", ...call, dynamicProps: dynamicProps.map(propFacts) } as const;
+      this.#child.send({ ...message, method }, triggerText === undefined ? undefined : runText(message, triggerText));
       void this.#watchDeadlines();
     });
-  }
-
-  #remember(id: InvocationId): void {
-    this.#given.add(id);
-    const [oldest] = this.#given;
-    if (oldest !== undefined && this.#given.size > MOST_REMEMBERED) this.#given.delete(oldest);
   }
 
   memoryBytes(): Promise<number | undefined> {
@@ -198,7 +197,7 @@ export class ProcessUnit implements Unit {
       case "child:ask":
         return void this.#answer(message);
       case "child:respond":
-        return this.#inFlight.get(message.id)?.report.respond(message.response, message.isUnsettled);
+        return this.#inFlight.get(message.id)?.end?.report.respond(message.response, message.isUnsettled);
       case "child:done": {
         const { type: _type, id, part, outcome, ...rest } = message;
         return this.#settle(id, { outcome: this.#mask.overOutcome(this.#mapper.mapOutcome(outcome)), ...part, ...rest });
@@ -258,7 +257,7 @@ export class ProcessUnit implements Unit {
       const kept = keepLine(call.printed, line);
       if (kept === undefined) return;
       call.logs.push(kept);
-      call.report.log(kept);
+      call.end?.report.log(kept);
       return;
     }
     if (target !== undefined) this.#late.add(target, line);
@@ -268,7 +267,9 @@ export class ProcessUnit implements Unit {
     const call = this.#inFlight.get(id);
     if (call === undefined) return;
     this.#inFlight.delete(id);
-    call.settle({ ...result, logs: call.logs });
+    const { end } = call;
+    call.end = undefined;
+    end?.settle({ ...result, logs: call.logs });
     if (this.#isRetired) this.#endWhenIdle();
   }
 
@@ -333,10 +334,10 @@ export class ProcessUnit implements Unit {
   /** What it did to the channel is told in the logs of the calls that it had. */
   #tellMisuse(misuse: string): void {
     const at = this.#settings.clock.now();
-    for (const { logs, report } of this.#inFlight.values()) {
+    for (const { logs, end } of this.#inFlight.values()) {
       const line: LogLine = { at, level: "system", text: `Its process was ended: what it wrote into the channel to the server is none of ours: ${misuse}` };
       logs.push(line);
-      report.log(line);
+      end?.report.log(line);
     }
   }
 

@@ -62,6 +62,11 @@ export type ToChild =
   | { readonly type: "host:ping" }
   | { readonly type: "host:stop" };
 
+/** A call of `run` as it travels, with a trigger that is JSON text already. */
+export function runText(call: Omit<Extract<ToChild, { type: "host:call" }>, "method">, triggerText: string): string {
+  return `${JSON.stringify(call).slice(0, -1)},"method":{"kind":"run","trigger":${triggerText}}}`;
+}
+
 /** What a call did since it was last reported. */
 export interface CallPart {
   readonly emits: readonly Emit[];

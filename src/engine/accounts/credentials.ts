@@ -47,6 +47,19 @@ const MOST_TRIES = 2;
 /** What only the person can mend, or the provider. */
 const REFUSALS: ReadonlySet<string> = new Set(["PD_ACCOUNT_NOT_FOUND", "PD_ACCOUNT_UNHEALTHY", "PD_OAUTH_FAILED"]);
 
+/** What a call may reach whose values name no account; `undefined`: they name one. */
+export function reachWithoutAccounts(props: readonly PropDeclaration[], configured: ConfiguredProps): Reach | undefined {
+  if (namedAccounts(props, configured).length > 0) return undefined;
+  return { configured, dataStores: dataStoresOf(props, configured), secrets: secretsOf(props, configured) };
+}
+
+function namedAccounts(props: readonly PropDeclaration[], configured: ConfiguredProps): readonly NamedAccount[] {
+  return props.flatMap((prop) => {
+    const id = prop.kind === "app" ? accountIdOf(configured[prop.name]) : undefined;
+    return prop.kind !== "app" || id === undefined ? [] : [{ name: prop.name, app: prop.app, id }];
+  });
+}
+
 /** Hands accounts to calls, with tokens that are good for a while. */
 export class Credentials {
   readonly #ports: CredentialPorts;
@@ -100,12 +113,10 @@ export class Credentials {
 
   /** Throws PD_ACCOUNT_NOT_FOUND, PD_ACCOUNT_UNHEALTHY, PD_OAUTH_FAILED, PD_STOPPING. */
   async reachOf(props: readonly PropDeclaration[], configured: ConfiguredProps): Promise<Reach> {
+    const plain = reachWithoutAccounts(props, configured);
+    if (plain !== undefined) return plain;
     const dataStores = dataStoresOf(props, configured);
-    const named = props.flatMap((prop) => {
-      const id = prop.kind === "app" ? accountIdOf(configured[prop.name]) : undefined;
-      return prop.kind !== "app" || id === undefined ? [] : [{ name: prop.name, app: prop.app, id }];
-    });
-    if (named.length === 0) return { configured, dataStores, secrets: secretsOf(props, configured) };
+    const named = namedAccounts(props, configured);
     const given = await Promise.all(named.map(async (account): Promise<[string, JsonValue]> => [account.name, (await this.#usable(account)).credentials]));
     const values = { ...configured, ...Object.fromEntries(given) };
     return { configured: values, dataStores, secrets: secretsOf(props, values) };

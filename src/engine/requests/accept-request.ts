@@ -84,11 +84,11 @@ export class RequestAcceptor {
 
   /** 200 as soon as the run or its request is stored. */
   #answerDefault(request: StoredRequest): Promise<HttpResponse> {
-    const stored = new Promise<HttpResponse>((resolve, reject) => {
-      request.cancels.push(this.#slow.add(() => request.store().then(() => resolve(accepted(request.id)), reject)));
+    return new Promise<HttpResponse>((resolve, reject) => {
+      const answer = (): void => resolve(accepted(request.id));
+      request.cancels.push(this.#slow.add(() => request.store().then(answer, reject)));
+      request.run({ responseStatus: () => 200 }).then(answer, reject);
     });
-    const finished = request.run({ responseStatus: () => 200 }).then(() => accepted(request.id));
-    return Promise.race([stored, finished]);
   }
 
   /** What `respond` said; 200 when `run` ended without it, 500 when it threw before, 504 when neither comes in time. */

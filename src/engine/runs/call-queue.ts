@@ -33,7 +33,8 @@ export class CallQueue {
 
   /** Rejects as the call does, with PD_TOO_BUSY when too many wait, and as `close` says. */
   async run<Value>(call: () => Promise<Value>, isAlone: boolean): Promise<Value> {
-    await this.#enter(isAlone);
+    const turn = this.#enter(isAlone);
+    if (turn !== undefined) await turn;
     const round = this.#round;
     try {
       return await call();
@@ -63,19 +64,19 @@ export class CallQueue {
     for (const { refuse } of refused) refuse(reason);
   }
 
-  /** A place is given by whoever leaves, so that nobody who comes between takes it. */
-  async #enter(isAlone: boolean): Promise<void> {
+  /** `undefined`: it begins at once. A place is given by whoever leaves, so that nobody who comes between takes it. */
+  #enter(isAlone: boolean): Promise<void> | undefined {
     if (this.#refusal !== undefined) throw this.#refusal;
     const { maxConcurrency, maxWaiting } = this.#limits();
     const isFree = isAlone ? this.#running === 0 : this.#running < maxConcurrency && !this.#hasLoner && this.#loners.length === 0;
     if (isFree) {
       this.#running++;
       this.#hasLoner = isAlone;
-      return;
+      return undefined;
     }
     const line = isAlone ? this.#loners : this.#waiting;
     if (line.length >= maxWaiting) throw new PdError("PD_TOO_BUSY", `Cannot run the source now: ${line.length} calls of it are waiting`);
-    await new Promise<void>((begin, refuse) => line.push({ begin, refuse }));
+    return new Promise<void>((begin, refuse) => line.push({ begin, refuse }));
   }
 
   #leave(): void {

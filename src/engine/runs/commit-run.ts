@@ -99,6 +99,8 @@ export interface FinishedRun {
   readonly strategy: DedupeStrategy | undefined;
   readonly invocation: Omit<Invocation, "durationMs" | "outcome" | "eventCount" | "dropped">;
   readonly result: RunResult;
+  /** Of its trigger, where it is known already. */
+  readonly triggerText?: string;
   /** It was a step of a workflow. */
   readonly step?: StepCommit;
 }
@@ -137,7 +139,7 @@ async function store(ports: CommitPorts, run: RunCommit): Promise<Committed> {
 }
 
 /** Order, dedupe, commit, announce. Throws PD_NOT_STORED, having written and announced nothing; PD_IN_DOUBT when the server stops before it is known. */
-export async function commitRun(ports: CommitPorts, { owner, strategy, invocation, result, step }: FinishedRun): Promise<CommittedRun> {
+export async function commitRun(ports: CommitPorts, { owner, strategy, invocation, result, triggerText, step }: FinishedRun): Promise<CommittedRun> {
   const now = ports.clock.now();
   const judged = judgeEmits(owner, strategy, { emits: result.emits, now });
   const complete: Invocation = {
@@ -156,6 +158,7 @@ export async function commitRun(ports: CommitPorts, { owner, strategy, invocatio
     stateChanges: result.stateChanges,
     logs,
     ...(judged.learned === undefined ? {} : { learned: judged.learned }),
+    ...(triggerText === undefined ? {} : { triggerText }),
     ...(step === undefined ? {} : { step }),
   });
   for (const line of judged.warnings) ports.feed.observe(owner.sourceId, { kind: "line", id: complete.id, line });

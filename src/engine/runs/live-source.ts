@@ -2,8 +2,8 @@ import type { ComponentDefinition, HookName } from "../../domain/component.ts";
 import { type DeployedComponent, type Provenance, provenanceOf } from "../../domain/deployed-component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { invocationId } from "../../domain/ids.ts";
-import type { LogLine, Method, RunResult, StateChanges } from "../../domain/invocation.ts";
-import { MOST_TRIES, type Tries, isDeath, reasonToRunAgain } from "../../domain/run-again.ts";
+import type { Method, RunResult, StateChanges } from "../../domain/invocation.ts";
+import { isDeath, reasonToRunAgain } from "../../domain/run-again.ts";
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { Trigger } from "../../domain/trigger.ts";
@@ -11,11 +11,12 @@ import type { DebugLink } from "../../ports/debugger.ts";
 import type { CallReport, LatePart, Unit } from "../../ports/runner.ts";
 import { CallQueue } from "./call-queue.ts";
 import { type CommittedRun, commitRun } from "./commit-run.ts";
-import { type Reach, refusedRun } from "../accounts/credentials.ts";
+import { type Reach, reachWithoutAccounts, refusedRun } from "../accounts/credentials.ts";
 import { answerDataStore } from "./data-stores.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
 import { withoutState } from "./kept-state.ts";
 import { LiveState } from "./live-state.ts";
+import { ONE_TRY, type Tried, type Try, untilItCounts } from "./run-tries.ts";
 import { SourceQuestions } from "./source-questions.ts";
 import type { RunPorts } from "./run-ports.ts";
 import { SourceUnits, type UnitSettings, rightsOf, unitCode } from "./source-units.ts";
@@ -29,22 +30,17 @@ interface Version {
   starting: Promise<Unit> | undefined;
 }
 
+interface Ready {
+  readonly source: DeployedComponent;
+  readonly reach: Reach | PdError;
+  readonly warm: Warm;
+}
+
 interface Warm {
   readonly version: Version;
   readonly unit: Unit;
   readonly owned: Owned;
 }
-
-/** How one try of a call differs from the next. */
-interface Try {
-  readonly options: InvokeOptions;
-  readonly tries: Tries;
-  /** What the run's log tells of the tries before. */
-  readonly notes: readonly LogLine[];
-}
-
-/** What came of a try: a run that is stored, or why it does not count. */
-type Tried = { readonly run: CommittedRun } | { readonly reason: string; readonly wasDeath: boolean };
 
 /**
  * One deployed component as this host runs it. Cold: only the record. Warm: the stored state is owned (see
@@ -74,6 +70,8 @@ export class LiveSource {
   readonly #questions: SourceQuestions;
   #provenance: Provenance | undefined;
   #definition: ComponentDefinition | undefined;
+  /** What calls reach, where the values name no account: it is as they are. */
+  #reach: Reach | undefined;
   #isStored: boolean;
 
   /** `provenance`: absent while a source is being deployed and the store does not know it yet. */
@@ -134,11 +132,17 @@ export class LiveSource {
 
   /** Whatever is started for this work stays until it has ended. */
   async keepWarm<Value>(work: () => Promise<Value>): Promise<Value> {
+    this.#usage.begin();
     try {
-      return await this.#usage.during(work);
+      return await work();
     } finally {
-      if (this.#usage.isIdle) this.#ports.processes.offer();
+      this.#endUse();
     }
+  }
+
+  #endUse(): void {
+    this.#usage.end();
+    if (this.#usage.isIdle) this.#ports.processes.offer();
   }
 
   /** Calls back with a unit of the current version, which stays until that has ended. */
@@ -147,28 +151,24 @@ export class LiveSource {
   }
 
   /** Calls `run`, and again, alone, when that did not count through no fault of its own. Rejects when the run could not be started or stored. */
-  invoke(trigger: Trigger, options: InvokeOptions = {}): Promise<CommittedRun> {
-    return this.keepWarm(async () => {
-      const notes: LogLine[] = [];
-      let tries: Tries = { count: 1, deathsAlone: 0 };
-      for (let isAlone = options.isAlone === true; ; isAlone = true) {
-        const tried = await this.#calls.run(() => this.#call({ kind: "run", trigger }, trigger, { options, tries, notes }), isAlone);
-        if ("run" in tried) return tried.run;
-        const { signal, clock } = this.#ports;
-        if (this.isGone || signal.aborted || tries.count >= MOST_TRIES)
-          throw new PdError("PD_INTERRUPTED", `A run of ${this.source.slug} was interrupted: ${tried.reason}`);
-        options.onVoid?.();
-        notes.push({ at: clock.now(), level: "system", text: `A first try does not count: ${tried.reason}` });
-        tries = { count: tries.count + 1, deathsAlone: tries.deathsAlone + (tried.wasDeath ? 1 : 0) };
-      }
-    });
+  async invoke(trigger: Trigger, options: InvokeOptions = {}): Promise<CommittedRun> {
+    this.#usage.begin();
+    try {
+      const { clock, signal } = this.#ports;
+      const ports = { clock, isOver: () => this.isGone || signal.aborted };
+      return await untilItCounts(ports, { name: this.source.slug, options }, (given, isAlone) =>
+        this.#calls.run(() => this.#call({ kind: "run", trigger }, trigger, given), isAlone),
+      );
+    } finally {
+      this.#endUse();
+    }
   }
 
   /** Calls a hook of the current version; `undefined` when it has none. */
   async callHook(hook: HookName): Promise<CommittedRun | undefined> {
     if (!this.definition.hooks.includes(hook)) return undefined;
     return this.keepWarm(async () => {
-      const tried = await this.#call({ kind: "hook", hook }, { kind: "hook", hook }, { options: {}, tries: { count: 1, deathsAlone: 0 }, notes: [] });
+      const tried = await this.#call({ kind: "hook", hook }, { kind: "hook", hook }, ONE_TRY);
       if ("run" in tried) return tried.run;
       throw new PdError("PD_INTERRUPTED", `The ${hook} hook of ${this.source.slug} was interrupted: ${tried.reason}`);
     });
@@ -224,6 +224,7 @@ export class LiveSource {
     this.highestVersion = Math.max(this.highestVersion, source.version);
     this.#provenance = provenance;
     this.#definition = undefined;
+    this.#reach = undefined;
   }
 
   /** Gets the next version ready before there is one: the same packages, loaded. */
@@ -277,8 +278,18 @@ export class LiveSource {
     await this.#units.retire();
   }
 
+  /** What a call needs, where all of it is there: most calls wait for nothing. */
+  get #readyNow(): Ready | undefined {
+    const { source } = this;
+    const version = this.#version;
+    const { owned } = this.#state;
+    if (version?.unit?.isUsable !== true || owned === undefined) return undefined;
+    this.#reach ??= reachWithoutAccounts(this.definition.props, source.configured);
+    return this.#reach === undefined ? undefined : { source, reach: this.#reach, warm: { version, unit: version.unit, owned } };
+  }
+
   /** What a call needs. The source may be changed while its accounts are fetched; the unit is looked at last, as it may retire. */
-  async #ready(): Promise<{ source: DeployedComponent; reach: Reach | PdError; warm: Warm }> {
+  async #ready(): Promise<Ready> {
     for (;;) {
       const { source } = this;
       const reach = await this.#ports.credentials.reachOrRefusal(this.definition.props, source.configured);
@@ -289,7 +300,7 @@ export class LiveSource {
 
   async #call(method: Method, trigger: Trigger, { options, tries, notes }: Try): Promise<Tried> {
     const { clock, feed, settings } = this.#ports;
-    const { source, reach, warm } = await this.#ready();
+    const { source, reach, warm } = this.#readyNow ?? (await this.#ready());
     const { version, unit, owned } = warm;
     const id = options.id ?? invocationId(clock.now(), clock.randomText(8));
     const startedAt = clock.now();
@@ -299,7 +310,8 @@ export class LiveSource {
       log: (line) => feed.observe(source.id, { kind: "line", id, line }),
       respond: (response, isUnsettled) => options.onResponse?.(response, isUnsettled),
     };
-    const rest = { dynamicProps: source.dynamicProps, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
+    const written = method.kind === "run" ? { triggerText: JSON.stringify(trigger) } : {};
+    const rest = { ...written, dynamicProps: source.dynamicProps, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
     const told = reach instanceof PdError ? refusedRun(reach) : await unit.call({ id, method, ...reach, ...rest }, report);
     const reason = this.#clash(warm, told, trigger) ?? reasonToRunAgain(told, trigger, tries);
     if (reason !== undefined) return { reason, wasDeath: isDeath(told) };
@@ -310,7 +322,7 @@ export class LiveSource {
     const answered = status === undefined ? {} : { responseStatus: status };
     const invocation = { id, sourceId: source.id, version: source.version, trigger, startedAt, ...replay, ...answered };
     const strategy = version.component.definition.dedupe;
-    return { run: await this.#state.commit(owned, () => commitRun(this.#ports, { owner: owned, strategy, invocation, result })) };
+    return { run: await this.#state.commit(owned, () => commitRun(this.#ports, { owner: owned, strategy, invocation, result, ...written })) };
   }
 
   /** Why the result does not fit what others have stored meanwhile. What a hook has agreed with a third party holds whatever ran beside it. */

@@ -38,6 +38,11 @@ export class LiveState {
     return this.#ownership.take();
   }
 
+  /** Once it was taken over. */
+  get owned(): Owned | undefined {
+    return this.#ownership.taken;
+  }
+
   /** Nothing runs on it any more: the next call begins from what is stored. */
   giveUp(): void {
     this.#ownership.giveUp();

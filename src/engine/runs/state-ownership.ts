@@ -98,6 +98,7 @@ export class StateOwnership {
   readonly #store: Pick<RunStore, "open">;
   readonly #sourceId: DeployedId;
   #owned: Promise<Owned> | undefined;
+  #taken: Owned | undefined;
 
   constructor(store: Pick<RunStore, "open">, sourceId: DeployedId) {
     this.#store = store;
@@ -109,18 +110,29 @@ export class StateOwnership {
     return this.#owned;
   }
 
+  /** As `current`, once it is known. */
+  get taken(): Owned | undefined {
+    return this.#taken;
+  }
+
   take(): Promise<Owned> {
     if (this.#owned !== undefined) return this.#owned;
     const sourceId = this.#sourceId;
     const opened = this.#store.open(sourceId).then((stored) => new Owned(sourceId, stored));
     this.#owned = opened;
-    opened.catch(() => {
-      if (this.#owned === opened) this.#owned = undefined;
-    });
+    opened.then(
+      (owned) => {
+        if (this.#owned === opened) this.#taken = owned;
+      },
+      () => {
+        if (this.#owned === opened) this.#owned = undefined;
+      },
+    );
     return opened;
   }
 
   giveUp(): void {
     this.#owned = undefined;
+    this.#taken = undefined;
   }
 }

@@ -22,14 +22,23 @@ export class Usage {
   }
 
   async during<Value>(work: () => Promise<Value>): Promise<Value> {
-    this.#count++;
+    this.begin();
     try {
       return await work();
     } finally {
-      this.#count--;
-      this.#lastAt = this.#clock.now();
-      if (this.isIdle) this.#onIdle();
+      this.end();
     }
+  }
+
+  /** What begins so has to `end`. */
+  begin(): void {
+    this.#count++;
+  }
+
+  end(): void {
+    this.#count--;
+    this.#lastAt = this.#clock.now();
+    if (this.isIdle) this.#onIdle();
   }
 
   async untilIdle(): Promise<void> {

@@ -2,7 +2,6 @@
  * How a run travels to the writer's thread and back: as few objects as can be, since each of them is copied twice. What
  * becomes a column leaves as its text, and what is empty is left out.
  */
-import { triggerText } from "../../domain/trigger.ts";
 import type { DedupeChange } from "../../domain/dedupe.ts";
 import type { Event, NewEvent, NewPostponedEvent } from "../../domain/event.ts";
 import { type DeployedId, type InvocationId, type ListenerId, eventId } from "../../domain/ids.ts";
@@ -54,7 +53,7 @@ export interface TravellingAnswer {
 export const EVENT_COLUMNS = 5;
 
 export function travellingRun(run: RunCommit): TravellingRun {
-  const { invocation, step } = run;
+  const { invocation, step, triggerText } = run;
   const { id, sourceId, trigger, startedAt, durationMs, outcome, eventCount, dropped } = invocation;
   const { responseStatus = null, replayOf = null, returned = null, version = null } = invocation;
   const travelling: TravellingRun = {
@@ -62,7 +61,7 @@ export function travellingRun(run: RunCommit): TravellingRun {
     invocation: [
       id,
       sourceId,
-      triggerText(trigger),
+      triggerText ?? JSON.stringify(trigger),
       startedAt,
       durationMs,
       JSON.stringify(outcome),

@@ -25,11 +25,16 @@ export interface WriterSettings {
 }
 
 interface Waiting {
+  /** `undefined` once it is settled: V8 keeps the entries of a map that was outgrown, for a while, and all that they hold. */
+  end: WaitingEnd | undefined;
+  /** It is on its way: what the thread has made of it, nobody knows before it answers. */
+  isSent: boolean;
+}
+
+interface WaitingEnd {
   /** With what the verb returns: the other side is this program, too. */
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
-  /** It is on its way: what the thread has made of it, nobody knows before it answers. */
-  isSent: boolean;
 }
 
 /** Sends writes to the writer's thread. */
@@ -91,7 +96,7 @@ export class WriterClient {
     if (this.#hasEnded) return Promise.reject(new PdError("PD_NOT_STORED", `Cannot write to the database: ${this.#reason}`, { fix: "Start the server again" }));
     return new Promise<Value>((resolve, reject) => {
       const id = ++this.#lastId;
-      this.#waiting.set(id, { resolve: (value) => resolve(value as Value), reject, isSent: false });
+      this.#waiting.set(id, { end: { resolve: (value) => resolve(value as Value), reject }, isSent: false });
       this.#unsent.push({ id, ...request });
       if (this.#unsent.length === 1) setImmediate(() => this.#flush());
     });
@@ -112,14 +117,16 @@ export class WriterClient {
   #settle({ id, value, error }: WriteReply): void {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
-    if (error === undefined) waiting?.resolve(value);
-    else waiting?.reject(errorOf(error));
+    const end = waiting?.end;
+    if (waiting !== undefined) waiting.end = undefined;
+    if (error === undefined) end?.resolve(value);
+    else end?.reject(errorOf(error));
   }
 
   /** The thread may have stored what it was sent, and have died before it said so. */
   #failAll(): void {
-    for (const { reject, isSent } of this.#waiting.values())
-      reject(
+    for (const { end, isSent } of this.#waiting.values())
+      end?.reject(
         isSent
           ? new PdError("PD_IN_DOUBT", `Cannot tell whether it is written to the database: ${this.#reason}`)
           : new PdError("PD_NOT_STORED", `Cannot write to the database: ${this.#reason}`, { fix: "Start the server again" }),

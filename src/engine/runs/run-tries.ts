@@ -1,0 +1,44 @@
+import { PdError } from "../../domain/errors.ts";
+import type { LogLine } from "../../domain/invocation.ts";
+import { MOST_TRIES, type Tries } from "../../domain/run-again.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { CommittedRun } from "./commit-run.ts";
+import type { InvokeOptions } from "./invoke-options.ts";
+
+/** How one try of a call differs from the next. */
+export interface Try {
+  readonly options: InvokeOptions;
+  readonly tries: Tries;
+  /** What the run's log tells of the tries before. */
+  readonly notes: readonly LogLine[];
+}
+
+/** What came of a try: a run that is stored, or why it does not count. */
+export type Tried = { readonly run: CommittedRun } | { readonly reason: string; readonly wasDeath: boolean };
+
+/** A call that is tried once. */
+export const ONE_TRY: Try = { options: {}, tries: { count: 1, deathsAlone: 0 }, notes: [] };
+
+interface TryPorts {
+  readonly clock: Pick<Clock, "now">;
+  /** Whether another try makes no sense any more. */
+  readonly isOver: () => boolean;
+}
+
+/** Tries, and again, alone, when that did not count through no fault of its own. Throws PD_INTERRUPTED. */
+export async function untilItCounts(
+  { clock, isOver }: TryPorts,
+  { name, options }: { name: string; options: InvokeOptions },
+  attempt: (given: Try, isAlone: boolean) => Promise<Tried>,
+): Promise<CommittedRun> {
+  const notes: LogLine[] = [];
+  let { tries } = ONE_TRY;
+  for (let isAlone = options.isAlone === true; ; isAlone = true) {
+    const tried = await attempt({ options, tries, notes }, isAlone);
+    if ("run" in tried) return tried.run;
+    if (isOver() || tries.count >= MOST_TRIES) throw new PdError("PD_INTERRUPTED", `A run of ${name} was interrupted: ${tried.reason}`);
+    options.onVoid?.();
+    notes.push({ at: clock.now(), level: "system", text: `A first try does not count: ${tried.reason}` });
+    tries = { count: tries.count + 1, deathsAlone: tries.deathsAlone + (tried.wasDeath ? 1 : 0) };
+  }
+}
