@@ -80,7 +80,7 @@ export function dedupe(strategy: DedupeStrategy | undefined, cache: DedupeCache,
 
 /** What a source remembers once it has learned that. */
 export function remember(cache: DedupeCache, { channels, ...own }: DedupeChange): DedupeCache {
-  const after = { ...cache, ...rememberIn(cache, own) };
+  const after = rememberIn(cache, own);
   if (channels === undefined) return after;
   const before = cache.channels ?? {};
   const untouched = Object.entries(before).filter(([name]) => !Object.hasOwn(channels, name));
@@ -88,9 +88,11 @@ export function remember(cache: DedupeCache, { channels, ...own }: DedupeChange)
   return { ...after, channels: Object.fromEntries([...untouched, ...touched].slice(-MOST_CHANNELS)) };
 }
 
-function rememberIn({ unique: known = [], ...cache }: ChannelCache, { unique: added = [], ...rest }: ChannelChange): ChannelCache {
-  const unique = added.length >= UNIQUE_IDS ? added : [...known.slice(Math.max(0, known.length + added.length - UNIQUE_IDS)), ...added];
-  return { ...cache, ...rest, ...(unique.length === 0 ? {} : { unique }) };
+function rememberIn<Cache extends ChannelCache>(cache: Cache, { unique: added, ...rest }: ChannelChange): Cache {
+  const after = { ...cache, ...rest };
+  if (added === undefined) return after;
+  const known = cache.unique ?? [];
+  return { ...after, unique: known.slice(Math.max(0, known.length + added.length - UNIQUE_IDS)).concat(added) };
 }
 
 function dedupeChannel(strategy: DedupeStrategy, cache: ChannelCache, emits: readonly Emit[]): ChannelResult {

@@ -4,27 +4,27 @@ import type { DeployedId, InvocationId } from "./ids.ts";
 export interface Emit {
   /** The event as JSON text. */
   readonly payload: string;
-  readonly id?: string | number;
+  readonly id?: string | number | undefined;
   /** An id was given that is neither text nor number; shown in the warning. */
-  readonly unusableId?: string;
+  readonly unusableId?: string | undefined;
   /** Channel; absent or empty: the default one. */
-  readonly name?: string;
-  readonly summary?: string;
+  readonly name?: string | undefined;
+  readonly summary?: string | undefined;
   /** As the component gave it: epoch ms or s, an ISO string (a Date arrives as one). */
-  readonly ts?: string | number;
+  readonly ts?: string | number | undefined;
   /** When it is to be emitted, in any form of `ts`; absent or past: now. */
-  readonly deliveryTs?: string | number;
+  readonly deliveryTs?: string | number | undefined;
 }
 
 /** An emit that survived dedupe, before it has a number. */
 export interface NewEvent {
   readonly payload: string;
   /** The `id` that the component gave, as text. */
-  readonly dedupeId?: string;
+  readonly dedupeId?: string | undefined;
   readonly channel: string;
-  readonly summary?: string;
+  readonly summary?: string | undefined;
   /** Epoch ms. */
-  readonly ts?: number;
+  readonly ts?: number | undefined;
 }
 
 /** An event as it is kept. */
@@ -94,14 +94,8 @@ export function orderEmits(emits: readonly Emit[]): readonly Emit[] {
 
 /** The event that an emit becomes once it is kept. */
 export function eventOf(emit: Emit): NewEvent {
-  const ts = parseTs(emit.ts);
-  return {
-    payload: emit.payload,
-    channel: emit.name ?? "",
-    ...(emit.id === undefined ? {} : { dedupeId: String(emit.id) }),
-    ...(emit.summary === undefined ? {} : { summary: emit.summary }),
-    ...(ts === undefined ? {} : { ts }),
-  };
+  const { payload, id, name = "", summary, ts } = emit;
+  return { payload, channel: name, dedupeId: id === undefined ? undefined : String(id), summary, ts: parseTs(ts) };
 }
 
 /** Parts what is emitted now from what is postponed (platform.md §4.5, `delivery_ts`). */

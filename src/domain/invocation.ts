@@ -57,14 +57,14 @@ export interface RunResult {
   /** Changed keys and their current values; `null`… is a value, `undefined` clears the key. */
   readonly stateChanges: StateChanges;
   /** Absent: it touched nothing. */
-  readonly touched?: TouchedKeys;
+  readonly touched?: TouchedKeys | undefined;
   readonly logs: readonly LogLine[];
   /** It ended its process itself: nobody else is to blame. */
-  readonly hasExited?: true;
+  readonly hasExited?: true | undefined;
   /** What `run` returned, as JSON text; absent when it returned nothing that JSON can carry. */
-  readonly returned?: string;
+  readonly returned?: string | undefined;
   /** What an action did through `$`, as JSON text, however it ended. */
-  readonly report?: string;
+  readonly report?: string | undefined;
 }
 
 /** Key → how many changes of others its process had seen when the call first read or wrote it. */
@@ -128,12 +128,12 @@ export interface Invocation {
   /** Why dedupe dropped emits, with how often. */
   readonly dropped: Readonly<Record<string, number>>;
   /** Status of the HTTP response that was sent. */
-  readonly responseStatus?: number;
+  readonly responseStatus?: number | undefined;
   /** The invocation whose trigger this one repeats. */
-  readonly replayOf?: InvocationId;
-  readonly returned?: string;
+  readonly replayOf?: InvocationId | undefined;
+  readonly returned?: string | undefined;
   /** Of the source, that it ran on; absent: it ran before versions were kept. */
-  readonly version?: number;
+  readonly version?: number | undefined;
 }
 
 export function isFailed(outcome: Outcome): boolean {

@@ -18,15 +18,15 @@ export interface RunCommit {
   readonly fence: number;
   readonly invocation: Invocation;
   /** The trigger of the invocation as JSON text, where it is known already: a body of megabytes is written out once. */
-  readonly triggerText?: string;
+  readonly triggerText?: string | undefined;
   readonly events: readonly NewEvent[];
-  readonly postponed?: readonly NewPostponedEvent[];
+  readonly postponed?: readonly NewPostponedEvent[] | undefined;
   readonly stateChanges: StateChanges;
   /** What dedupe is to remember besides; absent: nothing. */
-  readonly learned?: DedupeChange;
+  readonly learned?: DedupeChange | undefined;
   readonly logs: readonly LogLine[];
   /** The call was a step of a workflow. */
-  readonly step?: StepCommit;
+  readonly step?: StepCommit | undefined;
 }
 
 /** What a call did after it had been committed. */
@@ -36,9 +36,9 @@ export interface Addendum {
   readonly invocationId: InvocationId;
   readonly at: number;
   readonly events: readonly NewEvent[];
-  readonly postponed?: readonly NewPostponedEvent[];
+  readonly postponed?: readonly NewPostponedEvent[] | undefined;
   readonly stateChanges: StateChanges;
-  readonly learned?: DedupeChange;
+  readonly learned?: DedupeChange | undefined;
   readonly logs: readonly LogLine[];
   readonly dropped: Readonly<Record<string, number>>;
   /** The call failed after all. */

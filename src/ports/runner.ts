@@ -36,10 +36,10 @@ export interface CallRequest {
   readonly id: InvocationId;
   readonly method: Method;
   /** The trigger of a `run` as JSON text, where it is known already. */
-  readonly triggerText?: string;
+  readonly triggerText?: string | undefined;
   readonly configured: ConfiguredProps;
   /** What `additionalProps` has declared for these values. */
-  readonly dynamicProps?: readonly PropDeclaration[];
+  readonly dynamicProps?: readonly PropDeclaration[] | undefined;
   /** Texts that stars stand for in what it prints and throws. */
   readonly secrets: readonly string[];
   /** Names of the data stores that the call may reach. */

@@ -24,7 +24,6 @@ interface Settings extends Pick<ChildSettings, "clock" | "memoryMb" | "apiUrl"> 
   readonly loadDeadlineMs: number;
 }
 
-/** What a call is told to. */
 interface CallEnd {
   readonly report: CallReport;
   readonly settle: (result: RunResult) => void;
@@ -199,8 +198,9 @@ export class ProcessUnit implements Unit {
       case "child:respond":
         return this.#inFlight.get(message.id)?.end?.report.respond(message.response, message.isUnsettled);
       case "child:done": {
-        const { type: _type, id, part, outcome, ...rest } = message;
-        return this.#settle(id, { outcome: this.#mask.overOutcome(this.#mapper.mapOutcome(outcome)), ...part, ...rest });
+        const { id, part, outcome, returned, report } = message;
+        const { emits, stateChanges, touched } = part;
+        return this.#settle(id, { outcome: this.#mask.overOutcome(this.#mapper.mapOutcome(outcome)), emits, stateChanges, touched, returned, report });
       }
       case "child:late": {
         const { id, part, outcome } = message;

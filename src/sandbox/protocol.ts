@@ -89,8 +89,8 @@ export type ToHost =
       readonly id: InvocationId;
       readonly outcome: Outcome;
       readonly part: CallPart;
-      readonly returned?: string;
-      readonly report?: string;
+      readonly returned?: string | undefined;
+      readonly report?: string | undefined;
     }
   /** The process is about to end because this call has ended it. */
   | { readonly type: "child:exiting"; readonly id: InvocationId }

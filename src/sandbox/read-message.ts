@@ -46,8 +46,8 @@ const READERS: Readonly<Record<string, Reader>> = {
     id: idOf(id),
     outcome: outcomeOf(outcome),
     part: partOf(part),
-    ...(returned === undefined ? {} : { returned: json(returned, "returned") }),
-    ...(report === undefined ? {} : { report: json(report, "report", LIMITS.call) }),
+    returned: returned === undefined ? undefined : json(returned, "returned"),
+    report: report === undefined ? undefined : json(report, "report", LIMITS.call),
   }),
   "child:late": ({ id, part, outcome }) => ({
     type: "child:late",
@@ -111,12 +111,12 @@ function emitOf(value: unknown): Emit {
   const { payload, id, unusableId, name, summary, ts, deliveryTs } = record(value, "emit");
   return {
     payload: json(payload, "payload"),
-    ...(id === undefined ? {} : { id: textOrNumber(id, "id of an emit") }),
-    ...(unusableId === undefined ? {} : { unusableId: text(unusableId, "id of an emit", LIMITS.name) }),
-    ...(name === undefined ? {} : { name: text(name, "name of an emit", LIMITS.name) }),
-    ...(summary === undefined ? {} : { summary: text(summary, "summary", 2 * LIMITS.summary) }),
-    ...(ts === undefined ? {} : { ts: textOrNumber(ts, "ts") }),
-    ...(deliveryTs === undefined ? {} : { deliveryTs: textOrNumber(deliveryTs, "delivery_ts") }),
+    id: id === undefined ? undefined : textOrNumber(id, "id of an emit"),
+    unusableId: unusableId === undefined ? undefined : text(unusableId, "id of an emit", LIMITS.name),
+    name: name === undefined ? undefined : text(name, "name of an emit", LIMITS.name),
+    summary: summary === undefined ? undefined : text(summary, "summary", 2 * LIMITS.summary),
+    ts: ts === undefined ? undefined : textOrNumber(ts, "ts"),
+    deliveryTs: deliveryTs === undefined ? undefined : textOrNumber(deliveryTs, "delivery_ts"),
   };
 }
 

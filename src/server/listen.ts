@@ -5,6 +5,7 @@ import type { Hono } from "hono";
 import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 
 const CLOSE_IDLE_EVERY_MS = 20;
+const HOST = "host";
 
 export interface ListenSettings {
   readonly host: string;
@@ -68,7 +69,12 @@ export class Listener {
 }
 
 function countOfHosts({ rawHeaders }: IncomingMessage): number {
-  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length;
+  let count = 0;
+  for (let place = 0; place < rawHeaders.length; place += 2) {
+    const name = rawHeaders[place] ?? "";
+    if (name.length === HOST.length && name.toLowerCase() === HOST) count++;
+  }
+  return count;
 }
 
 function isAddressInfo(address: AddressInfo | string | null): address is AddressInfo {

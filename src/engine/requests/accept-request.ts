@@ -50,11 +50,15 @@ export class RequestAcceptor {
   }
 
   /** Throws PD_NOT_FOUND when the source has no HTTP interface, PD_TOO_BUSY, PD_NOT_STORED. */
-  async accept(live: LiveSource, trigger: HttpTrigger): Promise<HttpResponse> {
+  accept(live: LiveSource, trigger: HttpTrigger): Promise<HttpResponse> {
     const { props } = live.definition;
     const http = props.find((prop) => prop.kind === "http");
-    if (http !== undefined)
-      return http.customResponse ? this.#answerCustom(this.#requestOf(live, trigger)) : this.#answerDefault(this.#requestOf(live, trigger));
+    if (http === undefined) return this.#acceptHook(live, trigger);
+    return http.customResponse ? this.#answerCustom(this.#requestOf(live, trigger)) : this.#answerDefault(this.#requestOf(live, trigger));
+  }
+
+  async #acceptHook(live: LiveSource, trigger: HttpTrigger): Promise<HttpResponse> {
+    const { props } = live.definition;
     const hook = props.find((prop) => prop.kind === "app-hook");
     if (hook === undefined) throw new PdError("PD_NOT_FOUND", `${live.source.slug} has no HTTP interface`);
     const challenge = challengeOf(trigger);
@@ -149,23 +153,26 @@ class StoredRequest {
   }
 
   /** Rejects only while the trigger is not stored: then the client can send it again. */
-  async run(options: InvokeOptions): Promise<CommittedRun> {
-    const cancel = (): void => this.cancels.forEach((cancelOne) => cancelOne());
-    try {
-      return await this.#runUntilStored({ ...options, id: this.id, onEnded: cancel });
-    } finally {
-      cancel();
-    }
+  run(options: InvokeOptions): Promise<CommittedRun> {
+    const onEnded = (): void => this.#cancelAll();
+    return this.#live.invoke(this.#trigger, { ...options, id: this.id, onEnded }).catch((error: unknown) => this.#runAfterAll(error, options));
   }
 
-  async #runUntilStored(options: InvokeOptions): Promise<CommittedRun> {
+  #cancelAll(): void {
+    for (const cancel of this.cancels) cancel();
+  }
+
+  async #runAfterAll(error: unknown, { responseStatus }: InvokeOptions): Promise<CommittedRun> {
     try {
-      return await this.#live.invoke(this.#trigger, options);
-    } catch (error) {
       if (this.#storing === undefined) throw error;
       await this.#storing;
-      const { responseStatus } = options;
-      return runUntilStored(this.#ports, this.#live, { id: this.id, trigger: this.#trigger, ...(responseStatus === undefined ? {} : { responseStatus }) });
+      return await runUntilStored(this.#ports, this.#live, {
+        id: this.id,
+        trigger: this.#trigger,
+        ...(responseStatus === undefined ? {} : { responseStatus }),
+      });
+    } finally {
+      this.#cancelAll();
     }
   }
 }

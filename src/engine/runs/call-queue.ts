@@ -7,6 +7,16 @@ export interface CallLimits {
   readonly maxWaiting: number;
 }
 
+/** Those of the server, but for what a source has of its own by then. */
+export function callLimits({ maxConcurrency, maxWaiting }: CallLimits, own: () => number | undefined): CallLimits {
+  return {
+    maxWaiting,
+    get maxConcurrency() {
+      return own() ?? maxConcurrency;
+    },
+  };
+}
+
 interface Waiter {
   readonly begin: () => void;
   readonly refuse: (reason: PdError) => void;
@@ -17,7 +27,7 @@ interface Waiter {
  * waits until nothing else runs, and whoever comes after it waits for it.
  */
 export class CallQueue {
-  readonly #limits: () => CallLimits;
+  readonly #limits: CallLimits;
   #waiting: Waiter[] = [];
   #loners: Waiter[] = [];
   #refusal: PdError | undefined;
@@ -26,15 +36,18 @@ export class CallQueue {
   /** Changes when what runs is counted from zero again. */
   #round = 0;
 
-  /** The limits may change; what runs already goes on. */
-  constructor(limits: () => CallLimits) {
+  /** The limits are looked at when they count, so they may change; what runs already goes on. */
+  constructor(limits: CallLimits) {
     this.#limits = limits;
   }
 
   /** Rejects as the call does, with PD_TOO_BUSY when too many wait, and as `close` says. */
-  async run<Value>(call: () => Promise<Value>, isAlone: boolean): Promise<Value> {
+  run<Value>(call: () => Promise<Value>, isAlone: boolean): Promise<Value> {
     const turn = this.#enter(isAlone);
-    if (turn !== undefined) await turn;
+    return turn === undefined ? this.#perform(call) : turn.then(() => this.#perform(call));
+  }
+
+  async #perform<Value>(call: () => Promise<Value>): Promise<Value> {
     const round = this.#round;
     try {
       return await call();
@@ -66,8 +79,8 @@ export class CallQueue {
 
   /** `undefined`: it begins at once. A place is given by whoever leaves, so that nobody who comes between takes it. */
   #enter(isAlone: boolean): Promise<void> | undefined {
-    if (this.#refusal !== undefined) throw this.#refusal;
-    const { maxConcurrency, maxWaiting } = this.#limits();
+    if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
+    const { maxConcurrency, maxWaiting } = this.#limits;
     const isFree = isAlone ? this.#running === 0 : this.#running < maxConcurrency && !this.#hasLoner && this.#loners.length === 0;
     if (isFree) {
       this.#running++;
@@ -75,7 +88,7 @@ export class CallQueue {
       return undefined;
     }
     const line = isAlone ? this.#loners : this.#waiting;
-    if (line.length >= maxWaiting) throw new PdError("PD_TOO_BUSY", `Cannot run the source now: ${line.length} calls of it are waiting`);
+    if (line.length >= maxWaiting) return Promise.reject(new PdError("PD_TOO_BUSY", `Cannot run the source now: ${line.length} calls of it are waiting`));
     return new Promise<void>((begin, refuse) => line.push({ begin, refuse }));
   }
 
@@ -88,7 +101,7 @@ export class CallQueue {
       this.#hasLoner = true;
       return this.#loners.shift()?.begin();
     }
-    while (this.#waiting.length > 0 && this.#running < this.#limits().maxConcurrency) {
+    while (this.#waiting.length > 0 && this.#running < this.#limits.maxConcurrency) {
       this.#running++;
       this.#waiting.shift()?.begin();
     }

@@ -35,12 +35,12 @@ export interface Judged {
   readonly dropped: Readonly<Record<string, number>>;
   /** What the run's log tells of them. */
   readonly warnings: readonly LogLine[];
-  readonly learned?: DedupeChange;
+  readonly learned: DedupeChange | undefined;
 }
 
 /** Decides what becomes of the emits of a call, and moves the dedupe cache on. */
 export function judgeEmits(owner: Ownership, strategy: DedupeStrategy | undefined, { emits, now }: { emits: readonly Emit[]; now: number }): Judged {
-  if (emits.length === 0) return { events: [], postponed: [], dropped: {}, warnings: [] };
+  if (emits.length === 0) return { events: [], postponed: [], dropped: {}, warnings: [], learned: undefined };
   const result = dedupe(strategy, owner.cache, orderEmits(emits));
   const { change } = result;
   if (change !== undefined) owner.cache = remember(owner.cache, change);
@@ -56,7 +56,7 @@ export function judgeEmits(owner: Ownership, strategy: DedupeStrategy | undefine
     postponed,
     dropped: countReasons(result.dropped),
     warnings: texts.map((text) => ({ at: now, level: "system", text })),
-    ...(change === undefined ? {} : { learned: change }),
+    learned: change,
   };
 }
 
@@ -90,17 +90,13 @@ function sum(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
-function withEvents({ events, postponed }: Judged): Pick<RunCommit, "events" | "postponed"> {
-  return { events, ...(postponed.length > 0 ? { postponed } : {}) };
-}
-
 export interface FinishedRun {
   readonly owner: Ownership;
   readonly strategy: DedupeStrategy | undefined;
   readonly invocation: Omit<Invocation, "durationMs" | "outcome" | "eventCount" | "dropped">;
   readonly result: RunResult;
   /** Of its trigger, where it is known already. */
-  readonly triggerText?: string;
+  readonly triggerText?: string | undefined;
   /** It was a step of a workflow. */
   readonly step?: StepCommit;
 }
@@ -126,16 +122,14 @@ export interface CommitPorts {
 }
 
 /** Before anything is disowned or run again it is known whether it is stored. */
-async function store(ports: CommitPorts, run: RunCommit): Promise<Committed> {
-  try {
-    return await ports.store.commit(run);
-  } catch (error) {
+function store(ports: CommitPorts, run: RunCommit): Promise<Committed> {
+  return ports.store.commit(run).catch(async (error: unknown) => {
     if (!isInDoubt(error)) throw error;
     const { id, sourceId } = run.invocation;
     const found = await untilKnown(ports, () => ports.store.committed(id));
     if (found !== undefined) return found;
     throw new PdError("PD_NOT_STORED", `Cannot store a run of ${sourceId}: the database lost it on the way`, { cause: error });
-  }
+  });
 }
 
 /** Order, dedupe, commit, announce. Throws PD_NOT_STORED, having written and announced nothing; PD_IN_DOUBT when the server stops before it is known. */
@@ -148,18 +142,19 @@ export async function commitRun(ports: CommitPorts, { owner, strategy, invocatio
     outcome: result.outcome,
     eventCount: judged.events.length,
     dropped: judged.dropped,
-    ...(result.returned === undefined ? {} : { returned: result.returned }),
+    returned: result.returned,
   };
-  const logs = [...result.logs, ...judged.warnings];
+  const logs = judged.warnings.length === 0 ? result.logs : [...result.logs, ...judged.warnings];
   const { events, listeners } = await store(ports, {
     fence: owner.fence,
     invocation: complete,
-    ...withEvents(judged),
+    triggerText,
+    events: judged.events,
+    postponed: judged.postponed,
     stateChanges: result.stateChanges,
+    learned: judged.learned,
     logs,
-    ...(judged.learned === undefined ? {} : { learned: judged.learned }),
-    ...(triggerText === undefined ? {} : { triggerText }),
-    ...(step === undefined ? {} : { step }),
+    step,
   });
   for (const line of judged.warnings) ports.feed.observe(owner.sourceId, { kind: "line", id: complete.id, line });
   ports.feed.announce(owner.sourceId, events);
@@ -188,11 +183,12 @@ export async function commitLate(
     sourceId: owner.sourceId,
     invocationId: part.id,
     at: now,
-    ...withEvents(judged),
+    events,
+    postponed,
     stateChanges,
     logs: lines,
     dropped,
-    ...(judged.learned === undefined ? {} : { learned: judged.learned }),
+    learned: judged.learned,
     ...(outcome === undefined ? {} : { outcome }),
   });
   for (const line of lines) ports.feed.observe(owner.sourceId, { kind: "line", id: part.id, line });

@@ -6,7 +6,7 @@ import type { EventStore } from "../../ports/event-store.ts";
 
 /** What can be watched of a source while it works. */
 export type Observation =
-  | { readonly kind: "started"; readonly id: InvocationId; readonly at: number; readonly trigger: Trigger; readonly replayOf?: InvocationId }
+  | { readonly kind: "started"; readonly id: InvocationId; readonly at: number; readonly trigger: Trigger; readonly replayOf?: InvocationId | undefined }
   | { readonly kind: "line"; readonly id: InvocationId; readonly line: LogLine }
   | {
       readonly kind: "ended";

@@ -2,14 +2,14 @@ import type { ComponentDefinition, HookName } from "../../domain/component.ts";
 import { type DeployedComponent, type Provenance, provenanceOf } from "../../domain/deployed-component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { invocationId } from "../../domain/ids.ts";
-import type { Method, RunResult, StateChanges } from "../../domain/invocation.ts";
+import type { Method, StateChanges } from "../../domain/invocation.ts";
 import { isDeath, reasonToRunAgain } from "../../domain/run-again.ts";
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { Trigger } from "../../domain/trigger.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
 import type { CallReport, LatePart, Unit } from "../../ports/runner.ts";
-import { CallQueue } from "./call-queue.ts";
+import { CallQueue, callLimits } from "./call-queue.ts";
 import { type CommittedRun, commitRun } from "./commit-run.ts";
 import { type Reach, reachWithoutAccounts, refusedRun } from "../accounts/credentials.ts";
 import { answerDataStore } from "./data-stores.ts";
@@ -82,7 +82,7 @@ export class LiveSource {
     this.#provenance = provenance;
     this.#isStored = provenance !== undefined;
     this.isShown = provenance !== undefined;
-    this.#calls = new CallQueue(() => ({ ...ports.settings, maxConcurrency: this.source.maxConcurrency ?? ports.settings.maxConcurrency }));
+    this.#calls = new CallQueue(callLimits(ports.settings, () => this.source.maxConcurrency));
     this.#units = new SourceUnits(ports.runner, ports.processes, {
       late: (part, unit) => void this.#commitLate(part, unit),
       ask: (request) => answerDataStore(ports, request),
@@ -154,11 +154,11 @@ export class LiveSource {
   async invoke(trigger: Trigger, options: InvokeOptions = {}): Promise<CommittedRun> {
     this.#usage.begin();
     try {
+      const attempt = (given: Try, isAlone: boolean): Promise<Tried> => this.#calls.run(() => this.#call({ kind: "run", trigger }, trigger, given), isAlone);
+      const first = await attempt({ ...ONE_TRY, options }, options.isAlone === true);
+      if ("run" in first) return first.run;
       const { clock, signal } = this.#ports;
-      const ports = { clock, isOver: () => this.isGone || signal.aborted };
-      return await untilItCounts(ports, { name: this.source.slug, options }, (given, isAlone) =>
-        this.#calls.run(() => this.#call({ kind: "run", trigger }, trigger, given), isAlone),
-      );
+      return await untilItCounts({ clock, isOver: () => this.isGone || signal.aborted, attempt }, { name: this.source.slug, options, first });
     } finally {
       this.#endUse();
     }
@@ -304,31 +304,30 @@ export class LiveSource {
     const { version, unit, owned } = warm;
     const id = options.id ?? invocationId(clock.now(), clock.randomText(8));
     const startedAt = clock.now();
-    const replay = options.replayOf === undefined ? {} : { replayOf: options.replayOf };
-    feed.observe(source.id, { kind: "started", id, at: startedAt, trigger, ...replay });
+    const { replayOf } = options;
+    feed.observe(source.id, { kind: "started", id, at: startedAt, trigger, replayOf });
     const report: CallReport = {
       log: (line) => feed.observe(source.id, { kind: "line", id, line }),
       respond: (response, isUnsettled) => options.onResponse?.(response, isUnsettled),
     };
-    const written = method.kind === "run" ? { triggerText: JSON.stringify(trigger) } : {};
-    const rest = { ...written, dynamicProps: source.dynamicProps, endpoint: this.endpoint, deadlineMs: settings.deadlineMs };
-    const told = reach instanceof PdError ? refusedRun(reach) : await unit.call({ id, method, ...reach, ...rest }, report);
-    const reason = this.#clash(warm, told, trigger) ?? reasonToRunAgain(told, trigger, tries);
+    const triggerText = method.kind === "run" ? JSON.stringify(trigger) : undefined;
+    const { dynamicProps } = source;
+    const { deadlineMs } = settings;
+    const told =
+      reach instanceof PdError
+        ? refusedRun(reach)
+        : await unit.call({ ...reach, id, method, triggerText, dynamicProps, endpoint: this.endpoint, deadlineMs }, report);
+    const reason = this.#state.clash(warm, told, trigger) ?? reasonToRunAgain(told, trigger, tries);
     if (reason !== undefined) return { reason, wasDeath: isDeath(told) };
-    const result = { ...(owned.hasRoomFor(told.stateChanges) ? told : withoutState(told, source.slug)), logs: [...notes, ...told.logs] };
+    const fitting = owned.hasRoomFor(told.stateChanges) ? told : withoutState(told, source.slug);
+    const result = notes.length === 0 ? fitting : { ...fitting, logs: [...notes, ...fitting.logs] };
     options.onEnded?.();
     this.#state.spread(owned, result.stateChanges, unit);
-    const status = options.responseStatus?.();
-    const answered = status === undefined ? {} : { responseStatus: status };
-    const invocation = { id, sourceId: source.id, version: source.version, trigger, startedAt, ...replay, ...answered };
+    const responseStatus = options.responseStatus?.();
+    const invocation = { id, sourceId: source.id, version: source.version, trigger, startedAt, replayOf, responseStatus };
     const strategy = version.component.definition.dedupe;
-    return { run: await this.#state.commit(owned, () => commitRun(this.#ports, { owner: owned, strategy, invocation, result, ...written })) };
-  }
-
-  /** Why the result does not fit what others have stored meanwhile. What a hook has agreed with a third party holds whatever ran beside it. */
-  #clash({ unit, owned }: Warm, told: RunResult, { kind }: Trigger): string | undefined {
-    const keys = kind === "hook" ? [] : this.#state.clashesOf(owned, unit, told);
-    return keys.length === 0 ? undefined : `while it ran, others wrote what it had read or written: ${keys.map((key) => JSON.stringify(key)).join(", ")}`;
+    const run = commitRun(this.#ports, { owner: owned, strategy, invocation, result, triggerText });
+    return { run: await this.#state.commit(owned, run) };
   }
 
   /** The version that serves; a source that is cold has its code read. */

@@ -2,6 +2,7 @@ import type { DedupeStrategy } from "../../domain/dedupe.ts";
 import { messageOf } from "../../domain/errors.ts";
 import type { DeployedId } from "../../domain/ids.ts";
 import type { RunResult, StateChanges } from "../../domain/invocation.ts";
+import type { Trigger } from "../../domain/trigger.ts";
 import type { CarriedState } from "../../ports/component-store.ts";
 import type { LatePart, Unit } from "../../ports/runner.ts";
 import { commitLate } from "./commit-run.ts";
@@ -60,25 +61,25 @@ export class LiveState {
   }
 
   /**
-   * Keys that others have stored meanwhile though the call had read or written them: two versions run side by side
-   * during an update, and what is stored must never go back. The unit is put back to what is stored.
+   * Why a result does not fit what others have stored meanwhile, though the call had read or written it: two versions run
+   * side by side during an update, and what is stored must never go back. The unit is put back to what is stored. What a
+   * hook has agreed with a third party holds whatever ran beside it.
    */
-  clashesOf(owned: Owned, unit: Unit, { touched = {}, stateChanges }: RunResult): readonly string[] {
-    const keys = owned.clashesOf(touched, unit);
+  clash({ owned, unit }: { owned: Owned; unit: Unit }, { touched, stateChanges }: RunResult, { kind }: Trigger): string | undefined {
+    const keys = kind === "hook" || touched === undefined ? [] : owned.clashesOf(touched, unit);
+    if (keys.length === 0) return undefined;
     // The unit works on what it has made of them itself.
-    if (keys.length > 0) unit.restoreState(owned.storedOf(Object.keys(stateChanges), unit));
-    return keys;
+    unit.restoreState(owned.storedOf(Object.keys(stateChanges), unit));
+    return `while it ran, others wrote what it had read or written: ${keys.map((key) => JSON.stringify(key)).join(", ")}`;
   }
 
   /** When a commit fails, the memory of this host is ahead of the disk: it is given up, so that the next call starts from the disk. */
-  async commit<Value>(owned: Owned, commit: () => Promise<Value>): Promise<Value> {
-    try {
-      return await commit();
-    } catch (error) {
+  commit<Value>(owned: Owned, committed: Promise<Value>): Promise<Value> {
+    return committed.catch(async (error: unknown) => {
       const current = await this.#ownership.current?.catch(() => undefined);
       if (current === owned) this.disown(`its run could not be stored: ${messageOf(error)}`);
       throw error;
-    }
+    });
   }
 
   /** Back to what is stored. */
@@ -96,7 +97,7 @@ export class LiveState {
     // In memory first: a run that writes the same key after this is also stored after it.
     if (owned !== undefined) this.spread(owned, changes, undefined);
     const write = (): Promise<void> => store.writeState(this.#sourceId, changes, owned?.fence);
-    await (owned === undefined ? write() : this.commit(owned, write));
+    await (owned === undefined ? write() : this.commit(owned, write()));
   }
 
   /** From now on the units work on this state; it is stored by `storeCarried`. */
@@ -120,6 +121,6 @@ export class LiveState {
     const lost = isTooLarge ? Object.keys(part.result.stateChanges) : owned.clashesOf(part.result.touched ?? {}, unit);
     const kept = withoutLost(part, lost, { at: this.#ports.clock.now(), why: isTooLarge ? "it is too much" : "others had written it meanwhile" });
     this.spread(owned, kept.result.stateChanges, unit);
-    await this.commit(owned, () => commitLate(this.#ports, owned, { strategy, part: kept }));
+    await this.commit(owned, commitLate(this.#ports, owned, { strategy, part: kept }));
   }
 }

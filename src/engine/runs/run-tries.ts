@@ -23,18 +23,21 @@ interface TryPorts {
   readonly clock: Pick<Clock, "now">;
   /** Whether another try makes no sense any more. */
   readonly isOver: () => boolean;
+  readonly attempt: (given: Try, isAlone: boolean) => Promise<Tried>;
 }
 
-/** Tries, and again, alone, when that did not count through no fault of its own. Throws PD_INTERRUPTED. */
-export async function untilItCounts(
-  { clock, isOver }: TryPorts,
-  { name, options }: { name: string; options: InvokeOptions },
-  attempt: (given: Try, isAlone: boolean) => Promise<Tried>,
-): Promise<CommittedRun> {
+interface FirstTry {
+  /** Of the source. */
+  readonly name: string;
+  readonly options: InvokeOptions;
+  readonly first: Tried;
+}
+
+/** Tries again, alone, what did not count through no fault of its own. Throws PD_INTERRUPTED. */
+export async function untilItCounts({ clock, isOver, attempt }: TryPorts, { name, options, first }: FirstTry): Promise<CommittedRun> {
   const notes: LogLine[] = [];
   let { tries } = ONE_TRY;
-  for (let isAlone = options.isAlone === true; ; isAlone = true) {
-    const tried = await attempt({ options, tries, notes }, isAlone);
+  for (let tried = first; ; tried = await attempt({ options, tries, notes }, true)) {
     if ("run" in tried) return tried.run;
     if (isOver() || tries.count >= MOST_TRIES) throw new PdError("PD_INTERRUPTED", `A run of ${name} was interrupted: ${tried.reason}`);
     options.onVoid?.();

@@ -141,21 +141,21 @@ function emitOf(event: unknown, meta: unknown): Emit {
   const payload = usableText(jsonText(event, "$emit") ?? "null", "$emit: the event");
   const given = isRecord(meta) ? meta : {};
   const { id, name, summary } = given;
-  const [ts, deliveryTs] = [given["ts"], given["delivery_ts"]].map(timeOf);
+  const usableId = idOf(id);
   return {
     payload,
-    ...(typeof id === "string"
-      ? { id: usableName(id, "id") }
-      : typeof id === "number" && Number.isFinite(id)
-        ? { id }
-        : id === undefined || id === null
-          ? {}
-          : { unusableId: String(id).slice(0, 200) }),
-    ...(typeof name === "string" && name !== "" ? { name: usableName(name, "name") } : {}),
-    ...(summary === undefined || summary === null ? {} : { summary: String(summary).slice(0, LIMITS.summary + 1) }),
-    ...(ts === undefined ? {} : { ts }),
-    ...(deliveryTs === undefined ? {} : { deliveryTs }),
+    id: usableId,
+    unusableId: usableId === undefined && id !== undefined && id !== null ? String(id).slice(0, 200) : undefined,
+    name: typeof name === "string" && name !== "" ? usableName(name, "name") : undefined,
+    summary: summary === undefined || summary === null ? undefined : String(summary).slice(0, LIMITS.summary + 1),
+    ts: timeOf(given["ts"]),
+    deliveryTs: timeOf(given["delivery_ts"]),
   };
+}
+
+function idOf(id: unknown): string | number | undefined {
+  if (typeof id === "string") return usableName(id, "id");
+  return typeof id === "number" && Number.isFinite(id) ? id : undefined;
 }
 
 /** A Date as text, so that nobody has to guess whether its number is ms or s. */

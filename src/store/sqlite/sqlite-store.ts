@@ -44,9 +44,9 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...workflowReads(db),
     ...componentVerbs(writer),
     open: (id) => writer.write("open", id),
-    async commit(run) {
+    commit(run) {
       const travelling = travellingRun(run);
-      return committedOf(await writer.write("commit", travelling), run.events, travelling);
+      return writer.write("commit", travelling).then((answer) => committedOf(answer, run.events, travelling));
     },
     async append(addendum) {
       const travelling = travellingAddendum(addendum);

@@ -19,11 +19,11 @@ interface Travelling {
   readonly at: number;
   /** For each event, one after the other: channel, id for dedupe, summary, ts, payload. */
   readonly events: readonly Bound[];
-  readonly learned?: DedupeChange;
-  readonly postponed?: readonly NewPostponedEvent[];
-  readonly stateChanges?: StateChanges;
+  readonly learned: DedupeChange | undefined;
+  readonly postponed: readonly NewPostponedEvent[] | undefined;
+  readonly stateChanges: StateChanges | undefined;
   /** Lines as JSON text. */
-  readonly logs?: string;
+  readonly logs: string | undefined;
 }
 
 export interface TravellingRun extends Travelling {
@@ -94,10 +94,10 @@ function travellingPart(
     id,
     at,
     events: columnsOf(events),
-    ...(learned === undefined ? {} : { learned }),
-    ...(postponed.length === 0 ? {} : { postponed }),
-    ...(Object.keys(stateChanges).length === 0 ? {} : { stateChanges }),
-    ...(logs.length === 0 ? {} : { logs: JSON.stringify(logs) }),
+    learned,
+    postponed: postponed.length === 0 ? undefined : postponed,
+    stateChanges: Object.keys(stateChanges).length === 0 ? undefined : stateChanges,
+    logs: logs.length === 0 ? undefined : JSON.stringify(logs),
   };
 }
 
