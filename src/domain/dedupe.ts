@@ -5,14 +5,14 @@ export type DedupeStrategy = "unique" | "greatest" | "last";
 /** What a source remembers of the ids it emitted; each strategy has its own part, and each named channel. */
 export interface DedupeCache extends ChannelCache {
   /** Of channels other than the default one, the one that was emitted to last at the end; at most 100. */
-  readonly channels?: Readonly<Record<string, ChannelCache>>;
+  readonly channels?: Readonly<Record<string, ChannelCache>> | undefined;
 }
 
 export interface ChannelCache {
   /** Oldest first, at most 100. */
-  readonly unique?: readonly string[];
-  readonly greatest?: string;
-  readonly last?: string;
+  readonly unique?: readonly string[] | undefined;
+  readonly greatest?: string | undefined;
+  readonly last?: string | undefined;
 }
 
 /** What one run adds to what its source remembers; `remember` puts both together. */
@@ -39,11 +39,11 @@ export interface DedupeResult {
   /** Emits that the strategy could not judge; they are kept and the run's log says so. */
   readonly warnings: readonly string[];
   /** What was learned; absent: nothing. */
-  readonly change?: DedupeChange;
+  readonly change?: DedupeChange | undefined;
 }
 
 interface ChannelResult extends Omit<DedupeResult, "change"> {
-  readonly change?: ChannelChange;
+  readonly change?: ChannelChange | undefined;
 }
 
 const NO_EMIT: Emit = { payload: "" };
@@ -79,20 +79,21 @@ export function dedupe(strategy: DedupeStrategy | undefined, cache: DedupeCache,
 }
 
 /** What a source remembers once it has learned that. */
-export function remember(cache: DedupeCache, { channels, ...own }: DedupeChange): DedupeCache {
-  const after = rememberIn(cache, own);
-  if (channels === undefined) return after;
-  const before = cache.channels ?? {};
-  const untouched = Object.entries(before).filter(([name]) => !Object.hasOwn(channels, name));
-  const touched = Object.entries(channels).map(([name, change]): [string, ChannelCache] => [name, rememberIn(before[name] ?? {}, change)]);
-  return { ...after, channels: Object.fromEntries([...untouched, ...touched].slice(-MOST_CHANNELS)) };
+export function remember(cache: DedupeCache, change: DedupeChange): DedupeCache {
+  const { unique, greatest, last } = rememberIn(cache, change);
+  return { unique, greatest, last, channels: change.channels === undefined ? cache.channels : rememberChannels(cache.channels, change.channels) };
 }
 
-function rememberIn<Cache extends ChannelCache>(cache: Cache, { unique: added, ...rest }: ChannelChange): Cache {
-  const after = { ...cache, ...rest };
-  if (added === undefined) return after;
-  const known = cache.unique ?? [];
-  return { ...after, unique: known.slice(Math.max(0, known.length + added.length - UNIQUE_IDS)).concat(added) };
+function rememberChannels(before: NonNullable<DedupeCache["channels"]> = {}, changes: NonNullable<DedupeChange["channels"]>): DedupeCache["channels"] {
+  const untouched = Object.entries(before).filter(([name]) => !Object.hasOwn(changes, name));
+  const touched = Object.entries(changes).map(([name, change]): [string, ChannelCache] => [name, rememberIn(before[name] ?? {}, change)]);
+  return Object.fromEntries([...untouched, ...touched].slice(-MOST_CHANNELS));
+}
+
+function rememberIn({ unique: known = [], greatest, last }: ChannelCache, change: ChannelChange): ChannelCache {
+  const { unique: added = [] } = change;
+  const unique = known.slice(Math.max(0, known.length + added.length - UNIQUE_IDS)).concat(added);
+  return { unique: unique.length === 0 ? undefined : unique, greatest: change.greatest ?? greatest, last: change.last ?? last };
 }
 
 function dedupeChannel(strategy: DedupeStrategy, cache: ChannelCache, emits: readonly Emit[]): ChannelResult {
@@ -118,7 +119,7 @@ function unique({ unique: known = [] }: ChannelCache, emits: readonly Emit[]): C
     else added.delete(oldestOf(added));
     return undefined;
   });
-  return added.size === 0 ? judged : { ...judged, change: { unique: [...added] } };
+  return learning(judged, added.size === 0 ? undefined : { unique: [...added] });
 }
 
 function oldestOf(ids: ReadonlySet<string>): string {
@@ -133,7 +134,7 @@ function greatest(cache: ChannelCache, emits: readonly Emit[]): ChannelResult {
     largest = id;
     return undefined;
   });
-  return largest === undefined || largest === cache.greatest ? judged : { ...judged, change: { greatest: largest } };
+  return learning(judged, largest === undefined || largest === cache.greatest ? undefined : { greatest: largest });
 }
 
 function last(cache: ChannelCache, emits: readonly Emit[]): ChannelResult {
@@ -142,7 +143,11 @@ function last(cache: ChannelCache, emits: readonly Emit[]): ChannelResult {
   const after = emits.slice(match + 1).filter((emit) => idText(emit) !== undefined);
   // With timestamps the newest counts (components.md, Emission 2); emits are in the order of theirs.
   const newest = idText(after.findLast(({ ts }) => parseTs(ts) !== undefined) ?? after.at(-1) ?? NO_EMIT);
-  return newest === undefined ? judged : { ...judged, change: { last: newest } };
+  return learning(judged, newest === undefined ? undefined : { last: newest });
+}
+
+function learning({ kept, dropped, warnings }: Omit<ChannelResult, "change">, change: ChannelChange | undefined): ChannelResult {
+  return { kept, dropped, warnings, change };
 }
 
 type Judge = (id: string, place: number) => string | undefined;

@@ -14,9 +14,9 @@ export interface Published {
   /** Number of the place where the lines are kept: no other lines have it. */
   readonly logChunk: number;
   /** Absent for what came after the call had been stored, and for a step that is tried again. */
-  readonly invocation?: Invocation;
+  readonly invocation?: Invocation | undefined;
   /** Of the workflow that the call was a step of. */
-  readonly run?: WorkflowRun;
+  readonly run?: WorkflowRun | undefined;
 }
 
 /** What a listener gets. */

@@ -48,9 +48,9 @@ export interface CallRequest {
   readonly endpoint: string;
   readonly deadlineMs: number;
   /** What it asks of third parties is asked of the host, by `UnitEvents.fetch`. */
-  readonly asksHost?: true;
+  readonly asksHost?: true | undefined;
   /** The time that it sees, epoch ms; absent: the real one. */
-  readonly nowMs?: number;
+  readonly nowMs?: number | undefined;
 }
 
 /** What leaves a call before it ends. */

@@ -12,7 +12,7 @@ import { LateLines } from "./late-lines.ts";
 import { Pulse } from "./pulse.ts";
 import { SecretMask } from "./secret-mask.ts";
 import { callsPlatform } from "./platform-calls.ts";
-import { type RawLogLine, type ToHost, runText } from "./protocol.ts";
+import { type RawLogLine, type HostCall, type ToHost, runText } from "./protocol.ts";
 import { StandingClock } from "./standing-clock.ts";
 import { StackMapper } from "./stack-mapper.ts";
 
@@ -111,17 +111,16 @@ export class ProcessUnit implements Unit {
   }
 
   call(request: CallRequest, report: CallReport): Promise<RunResult> {
-    const { deadlineMs, dataStores, secrets, dynamicProps = [], method, triggerText, ...call } = request;
+    const { id, method, triggerText, configured, dynamicProps = [], secrets, dataStores, endpoint, deadlineMs, asksHost, nowMs } = request;
     this.#mask.add(secrets);
-    const { id } = call;
     if (this.#isRetired) return Promise.resolve(endedWithout({ kind: "interrupted", reason: "its process has ended" }, []));
     return new Promise((settle) => {
       const deadlineAt = this.#time.now() + deadlineMs;
       this.#inFlight.set(id, { deadlineAt, deadlineMs, dataStores, logs: [], printed: { lines: 0, size: 0 }, end: { report, settle } });
       this.#lastCall = id;
       this.#given.add(id);
-      const message = { type: "host:call", ...call, dynamicProps: dynamicProps.map(propFacts) } as const;
-      this.#child.send({ ...message, method }, triggerText === undefined ? undefined : runText(message, triggerText));
+      const call: HostCall = { type: "host:call", id, method, configured, endpoint, dynamicProps: dynamicProps.map(propFacts), asksHost, nowMs };
+      this.#child.send(call, triggerText === undefined ? undefined : runText(call, triggerText));
       void this.#watchDeadlines();
     });
   }
@@ -263,13 +262,13 @@ export class ProcessUnit implements Unit {
     if (target !== undefined) this.#late.add(target, line);
   }
 
-  #settle(id: InvocationId, result: Omit<RunResult, "logs">): void {
+  #settle(id: InvocationId, { outcome, emits, stateChanges, touched, hasExited, returned, report }: Omit<RunResult, "logs">): void {
     const call = this.#inFlight.get(id);
     if (call === undefined) return;
     this.#inFlight.delete(id);
     const { end } = call;
     call.end = undefined;
-    end?.settle({ ...result, logs: call.logs });
+    end?.settle({ outcome, emits, stateChanges, touched, logs: call.logs, hasExited, returned, report });
     if (this.#isRetired) this.#endWhenIdle();
   }
 

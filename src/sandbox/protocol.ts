@@ -25,6 +25,17 @@ export interface RawLogLine extends LogLine {
   readonly rawFrom?: string;
 }
 
+export interface HostCall {
+  readonly type: "host:call";
+  readonly id: InvocationId;
+  readonly method: Method;
+  readonly configured: ConfiguredProps;
+  readonly endpoint: string;
+  readonly dynamicProps: readonly PropFacts[];
+  readonly asksHost?: true | undefined;
+  readonly nowMs?: number | undefined;
+}
+
 /** What the host says. All messages travel as JSON. */
 export type ToChild =
   | {
@@ -43,16 +54,7 @@ export type ToChild =
       readonly epoch: number;
     }
   | { readonly type: "host:preload"; readonly url: string }
-  | {
-      readonly type: "host:call";
-      readonly id: InvocationId;
-      readonly method: Method;
-      readonly configured: ConfiguredProps;
-      readonly endpoint: string;
-      readonly dynamicProps: readonly PropFacts[];
-      readonly asksHost?: true;
-      readonly nowMs?: number;
-    }
+  | HostCall
   /** To the question of this number; `error`: the message to throw. */
   | { readonly type: "host:answer"; readonly number: number; readonly value?: JsonValue; readonly error?: string }
   | { readonly type: "host:state"; readonly changes: StateChanges; readonly epoch: number }
@@ -63,8 +65,9 @@ export type ToChild =
   | { readonly type: "host:stop" };
 
 /** A call of `run` as it travels, with a trigger that is JSON text already. */
-export function runText(call: Omit<Extract<ToChild, { type: "host:call" }>, "method">, triggerText: string): string {
-  return `${JSON.stringify(call).slice(0, -1)},"method":{"kind":"run","trigger":${triggerText}}}`;
+export function runText({ type, id, configured, endpoint, dynamicProps, asksHost, nowMs }: HostCall, triggerText: string): string {
+  const rest = JSON.stringify({ type, id, configured, endpoint, dynamicProps, asksHost, nowMs });
+  return `${rest.slice(0, -1)},"method":{"kind":"run","trigger":${triggerText}}}`;
 }
 
 /** What a call did since it was last reported. */

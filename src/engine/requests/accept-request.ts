@@ -155,7 +155,10 @@ class StoredRequest {
   /** Rejects only while the trigger is not stored: then the client can send it again. */
   run(options: InvokeOptions): Promise<CommittedRun> {
     const onEnded = (): void => this.#cancelAll();
-    return this.#live.invoke(this.#trigger, { ...options, id: this.id, onEnded }).catch((error: unknown) => this.#runAfterAll(error, options));
+    const { onResponse, onVoid, responseStatus } = options;
+    return this.#live
+      .invoke(this.#trigger, { id: this.id, onEnded, onResponse, onVoid, responseStatus })
+      .catch((error: unknown) => this.#runAfterAll(error, options));
   }
 
   #cancelAll(): void {
@@ -166,11 +169,7 @@ class StoredRequest {
     try {
       if (this.#storing === undefined) throw error;
       await this.#storing;
-      return await runUntilStored(this.#ports, this.#live, {
-        id: this.id,
-        trigger: this.#trigger,
-        ...(responseStatus === undefined ? {} : { responseStatus }),
-      });
+      return await runUntilStored(this.#ports, this.#live, { id: this.id, trigger: this.#trigger, responseStatus });
     } finally {
       this.#cancelAll();
     }
@@ -184,17 +183,17 @@ function answerWithoutRespond(run: CommittedRun): HttpResponse {
 
 function json(status: number, id: InvocationId, body: JsonObject): HttpResponse {
   const headers = { "content-type": "application/json; charset=utf-8", "access-control-allow-origin": "*", "x-pd-invocation-id": id };
-  return { status, headers, body: JSON.stringify({ ...body, invocation_id: id }), encoding: "utf8" };
+  return { status, headers, body: JSON.stringify(body), encoding: "utf8" };
 }
 
 function accepted(id: InvocationId): HttpResponse {
-  return json(200, id, { status: "ok" });
+  return json(200, id, { status: "ok", invocation_id: id });
 }
 
 function failed(id: InvocationId): HttpResponse {
-  return json(500, id, { error: "The component failed before it answered" });
+  return json(500, id, { error: "The component failed before it answered", invocation_id: id });
 }
 
 function late(id: InvocationId): HttpResponse {
-  return json(504, id, { error: "The component did not answer in time; it goes on" });
+  return json(504, id, { error: "The component did not answer in time; it goes on", invocation_id: id });
 }

@@ -16,7 +16,7 @@ export interface PendingPorts {
 
 export interface StoredTrigger extends Pick<PendingRequest, "id" | "trigger"> {
   /** What the client got, as far as it is known. */
-  readonly responseStatus?: () => number | undefined;
+  readonly responseStatus?: (() => number | undefined) | undefined;
 }
 
 /**
@@ -29,7 +29,7 @@ export async function runUntilStored(ports: PendingPorts, live: LiveSource, requ
   for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     if (live.isGone) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run a stored request: its source ${live.source.id} is gone`);
     try {
-      return await live.invoke(trigger, { id, ...(responseStatus === undefined ? {} : { responseStatus }) });
+      return await live.invoke(trigger, { id, responseStatus });
     } catch (error) {
       log.warn("a stored request could not be run yet", { source: live.source.slug, id, reason: messageOf(error) });
       await clock.sleepUntil(clock.now() + pauseMs, signal);

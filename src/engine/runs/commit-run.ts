@@ -136,12 +136,19 @@ function store(ports: CommitPorts, run: RunCommit): Promise<Committed> {
 export async function commitRun(ports: CommitPorts, { owner, strategy, invocation, result, triggerText, step }: FinishedRun): Promise<CommittedRun> {
   const now = ports.clock.now();
   const judged = judgeEmits(owner, strategy, { emits: result.emits, now });
+  const { id, sourceId, version, trigger, startedAt, replayOf, responseStatus } = invocation;
   const complete: Invocation = {
-    ...invocation,
-    durationMs: now - invocation.startedAt,
+    id,
+    sourceId,
+    version,
+    trigger,
+    startedAt,
+    durationMs: now - startedAt,
     outcome: result.outcome,
     eventCount: judged.events.length,
     dropped: judged.dropped,
+    responseStatus,
+    replayOf,
     returned: result.returned,
   };
   const logs = judged.warnings.length === 0 ? result.logs : [...result.logs, ...judged.warnings];
@@ -160,7 +167,7 @@ export async function commitRun(ports: CommitPorts, { owner, strategy, invocatio
   ports.feed.announce(owner.sourceId, events);
   ports.onDeliveries(listeners);
   if (judged.postponed.length > 0) ports.onPostponed();
-  const { id, durationMs, outcome, eventCount, dropped } = complete;
+  const { durationMs, outcome, eventCount, dropped } = complete;
   ports.meter.ran({ trigger: complete.trigger.kind, outcome: outcome.kind, durationMs, events: eventCount, dropped: sum(dropped) });
   ports.feed.observe(owner.sourceId, { kind: "ended", id, at: now, durationMs, outcome, eventCount, dropped });
   return { invocation: complete, events, logs };

@@ -18,29 +18,10 @@ import { withoutState } from "./kept-state.ts";
 import { LiveState } from "./live-state.ts";
 import { ONE_TRY, type Tried, type Try, untilItCounts } from "./run-tries.ts";
 import { SourceQuestions } from "./source-questions.ts";
+import type { Ready, Version, Warm } from "./ready.ts";
 import type { RunPorts } from "./run-ports.ts";
 import { SourceUnits, type UnitSettings, rightsOf, unitCode } from "./source-units.ts";
-import type { Owned } from "./state-ownership.ts";
 import { Usage } from "./usage.ts";
-
-/** What a version of the source runs on. */
-interface Version {
-  readonly component: SavedComponent;
-  unit: Unit | undefined;
-  starting: Promise<Unit> | undefined;
-}
-
-interface Ready {
-  readonly source: DeployedComponent;
-  readonly reach: Reach | PdError;
-  readonly warm: Warm;
-}
-
-interface Warm {
-  readonly version: Version;
-  readonly unit: Unit;
-  readonly owned: Owned;
-}
 
 /**
  * One deployed component as this host runs it. Cold: only the record. Warm: the stored state is owned (see
@@ -155,7 +136,7 @@ export class LiveSource {
     this.#usage.begin();
     try {
       const attempt = (given: Try, isAlone: boolean): Promise<Tried> => this.#calls.run(() => this.#call({ kind: "run", trigger }, trigger, given), isAlone);
-      const first = await attempt({ ...ONE_TRY, options }, options.isAlone === true);
+      const first = await attempt({ options, tries: ONE_TRY.tries, notes: ONE_TRY.notes }, options.isAlone === true);
       if ("run" in first) return first.run;
       const { clock, signal } = this.#ports;
       return await untilItCounts({ clock, isOver: () => this.isGone || signal.aborted, attempt }, { name: this.source.slug, options, first });
@@ -316,7 +297,20 @@ export class LiveSource {
     const told =
       reach instanceof PdError
         ? refusedRun(reach)
-        : await unit.call({ ...reach, id, method, triggerText, dynamicProps, endpoint: this.endpoint, deadlineMs }, report);
+        : await unit.call(
+            {
+              id,
+              method,
+              triggerText,
+              configured: reach.configured,
+              dynamicProps,
+              secrets: reach.secrets,
+              dataStores: reach.dataStores,
+              endpoint: this.endpoint,
+              deadlineMs,
+            },
+            report,
+          );
     const reason = this.#state.clash(warm, told, trigger) ?? reasonToRunAgain(told, trigger, tries);
     if (reason !== undefined) return { reason, wasDeath: isDeath(told) };
     const fitting = owned.hasRoomFor(told.stateChanges) ? told : withoutState(told, source.slug);

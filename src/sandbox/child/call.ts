@@ -99,9 +99,10 @@ export class Call {
 
   /** What there is to report now. */
   takePart(): CallPart {
-    const part = { emits: this.#emits, ...this.state.takePart() };
+    const { stateChanges, touched } = this.state.takePart();
+    const emits = this.#emits;
     this.#emits = [];
-    return part;
+    return { emits, stateChanges, touched };
   }
 
   finish(): void {

@@ -4,7 +4,7 @@ import type { LogLevel } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
 import { LIMITS, isTooComplex } from "../../domain/limits.ts";
 import { type Trigger, describeTrigger } from "../../domain/trigger.ts";
-import type { ToChild, ToHost } from "../protocol.ts";
+import type { HostCall, ToChild, ToHost } from "../protocol.ts";
 import { callAction } from "./action.ts";
 import { Call, type CallHost, currentCall } from "./call.ts";
 import { describeComponent } from "./describe.ts";
@@ -17,7 +17,7 @@ import { callOptions, eventNames } from "./options.ts";
 import { State, jsonText } from "./state.ts";
 
 type LoadMessage = Extract<ToChild, { type: "host:load" }>;
-type CallMessage = Extract<ToChild, { type: "host:call" }>;
+type CallMessage = HostCall;
 
 /** Methods that are called for their answer alone. */
 const QUESTIONS: ReadonlySet<CallMessage["method"]["kind"]> = new Set(["options", "additional-props", "event-names", "evaluate"]);
@@ -131,9 +131,10 @@ export class ComponentHost {
     const part = call.takePart();
     call.finish();
     const end = call.failure === undefined || outcome.kind === "threw" ? outcome : threw(call.failure.thrown);
-    const done = { type: "child:done", id: message.id, part, ...(call.report === undefined ? {} : { report: call.report() }) } as const;
-    if (end.kind === "returned-value") this.#around.tell({ ...done, outcome: { kind: "returned" }, ...(end.text === undefined ? {} : { returned: end.text }) });
-    else this.#around.tell({ ...done, outcome: end });
+    const { id } = message;
+    const report = call.report?.();
+    if (end.kind === "returned-value") this.#around.tell({ type: "child:done", id, outcome: { kind: "returned" }, part, returned: end.text, report });
+    else this.#around.tell({ type: "child:done", id, outcome: end, part, report });
   }
 
   /** A rejection that nobody caught is reported by then, and belongs to its call. Calls that end in one turn are told together. */

@@ -84,8 +84,7 @@ export function runWrites(db: Database, { progress, publisher }: RunMemory): Run
       if (instant !== undefined) fireInstant.run(sourceId, instant.prop, instant.plannedAt, id);
       if (messageId !== undefined) receive.run(sourceId, messageId);
       if (step !== undefined) writeStep(step);
-      const failure = { ...(failed === undefined ? {} : { invocation: failed }), ...(step?.run === undefined ? {} : { run: step.run }) };
-      return { firstSeq, listeners: publish(run, firstSeq, { logChunk, ...failure }) };
+      return { firstSeq, listeners: publish(run, firstSeq, { logChunk, invocation: failed, run: step?.run }) };
     },
     append(addendum) {
       const { sourceId, id, dropped, outcome } = addendum;

@@ -30,17 +30,17 @@ export interface TravellingRun extends Travelling {
   /** Columns of the invocation, as INSERT_INVOCATION wants them. */
   readonly invocation: readonly Bound[];
   /** It fires this instant of a timer. */
-  readonly instant?: { readonly prop: string; readonly plannedAt: number };
+  readonly instant: { readonly prop: string; readonly plannedAt: number } | undefined;
   /** It began with this message. */
-  readonly messageId?: string;
+  readonly messageId: string | undefined;
   /** It has failed: listeners may want to hear of it. */
-  readonly failed?: Invocation;
-  readonly step?: StepCommit;
+  readonly failed: Invocation | undefined;
+  readonly step: StepCommit | undefined;
 }
 
 export interface TravellingAddendum extends Travelling {
   readonly dropped: Readonly<Record<string, number>>;
-  readonly outcome?: Outcome;
+  readonly outcome: Outcome | undefined;
 }
 
 /** What is told of it; the events are known where it came from. */
@@ -52,42 +52,34 @@ export interface TravellingAnswer {
 /** Columns of an event in a list. */
 export const EVENT_COLUMNS = 5;
 
-export function travellingRun(run: RunCommit): TravellingRun {
-  const { invocation, step, triggerText } = run;
+// Objects are written out member by member: V8 gives each object that begins with a spread a shape of its own, and every
+// place that meets it is slow from then on.
+
+export function travellingRun({ fence, invocation, triggerText, events, postponed, stateChanges, learned, logs, step }: RunCommit): TravellingRun {
   const { id, sourceId, trigger, startedAt, durationMs, outcome, eventCount, dropped } = invocation;
   const { responseStatus = null, replayOf = null, returned = null, version = null } = invocation;
-  const travelling: TravellingRun = {
-    ...travellingPart(run, { id, sourceId, at: Math.round(startedAt + durationMs) }),
-    invocation: [
-      id,
-      sourceId,
-      triggerText ?? JSON.stringify(trigger),
-      startedAt,
-      durationMs,
-      JSON.stringify(outcome),
-      eventCount,
-      JSON.stringify(dropped),
-      responseStatus,
-      replayOf,
-      returned,
-      version,
-    ],
-    ...(isFailed(outcome) ? { failed: invocation } : {}),
-    ...(step === undefined ? {} : { step }),
+  const text = triggerText ?? JSON.stringify(trigger);
+  const [told, why] = [JSON.stringify(outcome), JSON.stringify(dropped)];
+  return {
+    fence,
+    sourceId,
+    id,
+    at: Math.round(startedAt + durationMs),
+    events: columnsOf(events),
+    learned,
+    postponed: unlessEmpty(postponed),
+    stateChanges: Object.keys(stateChanges).length === 0 ? undefined : stateChanges,
+    logs: logs.length === 0 ? undefined : JSON.stringify(logs),
+    invocation: [id, sourceId, text, startedAt, durationMs, told, eventCount, why, responseStatus, replayOf, returned, version],
+    instant: trigger.kind === "timer" ? { prop: trigger.prop, plannedAt: trigger.plannedAt } : undefined,
+    messageId: trigger.kind === "event" ? trigger.messageId : undefined,
+    failed: isFailed(outcome) ? invocation : undefined,
+    step,
   };
-  if (trigger.kind === "timer") return { ...travelling, instant: { prop: trigger.prop, plannedAt: trigger.plannedAt } };
-  return trigger.kind === "event" ? { ...travelling, messageId: trigger.messageId } : travelling;
 }
 
 export function travellingAddendum(addendum: Addendum): TravellingAddendum {
-  const { invocationId: id, sourceId, at, dropped, outcome } = addendum;
-  return { ...travellingPart(addendum, { id, sourceId, at }), dropped, ...(outcome === undefined ? {} : { outcome }) };
-}
-
-function travellingPart(
-  { fence, events, postponed = [], stateChanges, learned, logs }: RunCommit | Addendum,
-  { id, sourceId, at }: Pick<Travelling, "id" | "sourceId" | "at">,
-): Travelling {
+  const { fence, sourceId, invocationId: id, at, events, postponed, stateChanges, learned, logs, dropped, outcome } = addendum;
   return {
     fence,
     sourceId,
@@ -95,10 +87,16 @@ function travellingPart(
     at,
     events: columnsOf(events),
     learned,
-    postponed: postponed.length === 0 ? undefined : postponed,
-    stateChanges: Object.keys(stateChanges).length === 0 ? undefined : stateChanges,
+    postponed: unlessEmpty(postponed),
+    stateChanges,
     logs: logs.length === 0 ? undefined : JSON.stringify(logs),
+    dropped,
+    outcome,
   };
+}
+
+function unlessEmpty<Item>(items: readonly Item[] | undefined): readonly Item[] | undefined {
+  return items === undefined || items.length === 0 ? undefined : items;
 }
 
 function columnsOf(events: readonly NewEvent[]): Bound[] {
@@ -119,7 +117,10 @@ export function eventsOf({ events, id: invocationId, at }: Travelling, firstSeq:
 
 /** The events of a run as they are kept. */
 export function storedEvents(events: readonly NewEvent[], firstSeq: number, { invocationId, at }: { invocationId: InvocationId; at: number }): Event[] {
-  return events.map((event, index) => ({ ...event, seq: firstSeq + index, storedAt: at, invocationId, id: eventId(at, firstSeq + index) }));
+  return events.map(({ payload, dedupeId, channel, summary, ts }, index) => {
+    const seq = firstSeq + index;
+    return { payload, dedupeId, channel, summary, ts, seq, storedAt: at, invocationId, id: eventId(at, seq) };
+  });
 }
 
 /** What the store tells of a commit. */
