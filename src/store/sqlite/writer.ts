@@ -66,10 +66,10 @@ export interface WriteReply {
 }
 
 const MAX_BATCH = 256;
-/** Checkpoints wait for this much quiet, but the log grows no longer than 32 MB. */
+/** Checkpoints wait for this much quiet, and the log grows no longer than 8 MB: more at once would hold up commits for longer. */
 const QUIET_MS = 50;
 const CHECKPOINT_AFTER_PAGES = 500;
-const CHECKPOINT_AT_LATEST_PAGES = 8000;
+const CHECKPOINT_AT_LATEST_PAGES = 2000;
 /** A guess, where the log cannot be looked at. */
 const PAGES_OF_BATCH = 8;
 
