@@ -107,7 +107,8 @@ function serve(port: NonNullable<typeof parentPort>): void {
     const closing = batch.find(({ verb }) => verb === "close");
     if (closing !== undefined) writer.close();
     port.postMessage(closing === undefined ? replies : [...replies, { id: closing.id }]);
-    if (closing !== undefined) port.close();
+    if (closing === undefined) writer.tidy();
+    else port.close();
   });
 }
 
@@ -171,8 +172,6 @@ class Writer {
       const failure = errorText(error);
       for (const request of batch) this.#disown(request);
       return batch.map(({ id }) => ({ id, error: failure }));
-    } finally {
-      this.#checkpointLater();
     }
   }
 
@@ -288,7 +287,9 @@ class Writer {
     throw new PdError("PD_NOT_STORED", `Cannot store a run of ${write.sourceId}: one before it could not be stored`);
   }
 
-  #checkpointLater(): void {
+  /** What nobody has to wait for, once a batch has been answered. */
+  tidy(): void {
+    if (this.#damage !== undefined) return;
     const pages = this.#pagesToCheckpoint();
     if (pages === undefined || pages >= CHECKPOINT_AT_LATEST_PAGES) return this.#checkpoint();
     if (pages < CHECKPOINT_AFTER_PAGES) return;
