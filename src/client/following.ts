@@ -1,6 +1,5 @@
-import { type Answer, sleep } from "../system/http-client.ts";
+import { type Answer, Silence, sleep } from "../system/http-client.ts";
 import { createParser } from "eventsource-parser";
-import { PdError } from "../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
 import { type Connection, refusalOf } from "./connection.ts";
 
@@ -110,30 +109,20 @@ export class Following<Item> implements AsyncIterable<Item> {
     });
     const decoder = new TextDecoder();
     const reader = answer.body?.getReader();
+    const silence = new Silence(SILENCE_MS, () => void reader?.cancel().catch(() => {}));
     try {
       for (;;) {
-        const chunk = reader === undefined ? undefined : await withinSilence(reader.read(), this.#signal);
+        const chunk = await reader?.read();
         if (chunk === undefined || chunk.done) return;
+        silence.heard();
         if (chunk.value instanceof Uint8Array) parser.feed(decoder.decode(chunk.value, { stream: true }));
         yield* found.splice(0);
       }
     } catch {
       // Cut off: it is connected again.
     } finally {
+      silence.end();
       await reader?.cancel().catch(() => {});
     }
-  }
-}
-
-async function withinSilence<Value>(next: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const quiet = new AbortController();
-  const silence = sleep(SILENCE_MS, AbortSignal.any([quiet.signal, signal]), { holds: false }).then(() => {
-    throw new PdError("PD_SERVER_UNREACHABLE", "The server has been silent for too long");
-  });
-  silence.catch(() => {});
-  try {
-    return await Promise.race([next, silence]);
-  } finally {
-    quiet.abort();
   }
 }

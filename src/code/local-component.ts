@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { type BuildContext, type BuildResult as EsbuildResult, type Metafile, context } from "esbuild";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
+import { importedNames } from "../domain/imported-names.ts";
 import { isBareImport, parsePackageImport } from "../domain/package-spec.ts";
 import type { ComponentCode } from "../domain/saved-component.ts";
 import type { BuildProblem } from "../domain/build-problem.ts";
@@ -25,6 +27,8 @@ export class LocalComponent {
   readonly #root: string;
   #context: LocalContext;
   #files: readonly string[];
+  /** What was found when it was last compiled. */
+  #known: { readonly names: string; readonly packages: ReadonlySet<string> } | undefined;
 
   /** `root`: nothing above this folder belongs to the component. Throws PD_FILE_NOT_FOUND. */
   static async open(path: string, root = "/"): Promise<LocalComponent> {
@@ -47,6 +51,19 @@ export class LocalComponent {
     this.#files = [entry];
   }
 
+  /**
+   * As `read`, without compiling: as long as the same modules are imported, the files are the same. `undefined`: it has
+   * to be compiled. Whether the code compiles is not known then.
+   */
+  async readAgain(): Promise<Extract<ReadResult, { kind: "read" }> | undefined> {
+    const known = this.#known;
+    // What JSX is made of is imported by nobody's hand.
+    if (known === undefined || this.#files.some((file) => /\.[jt]sx$/.test(file))) return undefined;
+    const files = this.#files;
+    const code = await readCode({ entry: this.entry, root: this.#root, isQuick: true }, files, known.packages).catch(() => undefined);
+    return code === undefined || importedNames(code) !== known.names ? undefined : { kind: "read", code, files };
+  }
+
   /** Reads all files as they are now. */
   async read(): Promise<ReadResult> {
     for (let tries = 1; ; tries++) {
@@ -55,14 +72,14 @@ export class LocalComponent {
       const { inputs } = compiled.metafile;
       const folder = dirname(this.entry);
       this.#files = Object.keys(inputs).map((path) => resolve(folder, path));
-      const code = await readCode({ entry: this.entry, root: this.#root }, this.#files, packagesOf(compiled.metafile)).catch((error: unknown) =>
-        messageOf(error),
-      );
+      const packages = packagesOf(compiled.metafile);
+      const code = await readCode({ entry: this.entry, root: this.#root }, this.#files, packages).catch((error: unknown) => messageOf(error));
       // A file was replaced between being compiled and being read.
       if (typeof code === "string" && tries < MOST_TRIES) continue;
       if (typeof code === "string") return { kind: "failed", problems: [{ text: code }], files: this.#files };
       // A file that is being written may have been compiled in another state than it was read in.
       const isSame = inputs[basename(this.entry)]?.bytes === Buffer.byteLength(code.text);
+      this.#known = isSame ? { names: importedNames(code), packages } : undefined;
       if (isSame || tries === MOST_TRIES) return { kind: "read", code, files: this.#files };
     }
   }
@@ -77,6 +94,7 @@ export class LocalComponent {
         return this.#context.rebuild();
       });
     } catch (error) {
+      this.#known = undefined;
       return { kind: "failed", problems: problemsOf(error), files: this.#files };
     }
   }
@@ -113,7 +131,7 @@ function packagesOf(metafile: Metafile): ReadonlySet<string> {
 }
 
 async function readCode(
-  { entry, root: top }: { entry: string; root: string },
+  { entry, root: top, isQuick = false }: { entry: string; root: string; isQuick?: boolean },
   paths: readonly string[],
   packages: ReadonlySet<string>,
 ): Promise<ComponentCode> {
@@ -122,9 +140,11 @@ async function readCode(
   const root = all.map(dirname).reduce(commonFolder);
   const name = (path: string): string => relative(root, path).split(sep).join("/");
   const others = paths.filter((path) => path !== entry);
-  const files = Object.fromEntries(await Promise.all(others.map(async (path): Promise<[string, string]> => [name(path), await readFile(path, "utf8")])));
+  // A few small files are read in less time than it takes to have others read them; whoever serves many has no time to stand still.
+  const read = async (path: string): Promise<string> => (isQuick ? readFileSync(path, "utf8") : readFile(path, "utf8"));
+  const files = Object.fromEntries(await Promise.all(others.map(async (path): Promise<[string, string]> => [name(path), await read(path)])));
   if (manifest !== undefined) files[name(manifest.path)] = manifest.text;
-  return { path: root === "" ? basename(entry) : name(entry), text: await readFile(entry, "utf8"), files };
+  return { path: root === "" ? basename(entry) : name(entry), text: await read(entry), files };
 }
 
 /** The nearest package.json, not above `top`, cut down to the packages that are imported; `undefined` when it names none of them. */

@@ -47,7 +47,17 @@ const FIRST_FILE = 4;
 /** What a process has said is read so long after its end. */
 const LAST_WORDS_MS = 1000;
 
-const WARM_UP_COMPONENT = 'export default { name: "warm-up", methods: { method() {} }, props: { http: "$.interface.http" } };';
+const WARM_UP_COMPONENT = `export default {
+  name: "warm-up",
+  version: "1",
+  props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db" },
+  methods: { count() { return this.db.get("count") ?? 0; } },
+  run(event) {
+    this.db.set("count", this.count() + 1);
+    this.http.respond({ status: 200, headers: {}, body: { text: event.body.text } });
+    this.$emit(event.body, { id: event.path, summary: "warm-up", ts: 1 });
+  },
+};`;
 
 /** What is inherited: nothing that could hold a secret, nothing that slows the start (spec performance.md §0.1). */
 const INHERITED = ["TZ", "LANG", "LC_ALL"];

@@ -47,6 +47,23 @@ export function sleep(ms: number, signal: AbortSignal, { holds = true }: { holds
   return wait(ms, undefined, { signal, ref: holds });
 }
 
+/** Calls back when nothing was heard for so long; the program may end meanwhile. */
+export class Silence {
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(ms: number, onSilence: () => void) {
+    this.#timer = setTimeout(onSilence, ms).unref();
+  }
+
+  heard(): void {
+    this.#timer.refresh();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
 /** The text of an answer, up to so many bytes, also of one that is packed. Throws when it is longer. */
 export async function textOf(answer: Answer, mostBytes: number): Promise<string> {
   const decoder = new TextDecoder();

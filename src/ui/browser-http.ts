@@ -37,3 +37,25 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
     else signal.addEventListener("abort", stop, { once: true });
   });
 }
+
+/** Calls back when nothing was heard for so long. */
+export class Silence {
+  readonly #ms: number;
+  readonly #onSilence: () => void;
+  #timer: number;
+
+  constructor(ms: number, onSilence: () => void) {
+    this.#ms = ms;
+    this.#onSilence = onSilence;
+    this.#timer = window.setTimeout(onSilence, ms);
+  }
+
+  heard(): void {
+    this.end();
+    this.#timer = window.setTimeout(this.#onSilence, this.#ms);
+  }
+
+  end(): void {
+    window.clearTimeout(this.#timer);
+  }
+}

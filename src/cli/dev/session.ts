@@ -64,6 +64,8 @@ class Session {
   #seen = "";
   /** Something that may be half a save; taken up when it stays the same for a while. */
   #doubtful: { readonly text: string; readonly since: number } | undefined;
+  /** The server could not compile what was not compiled here. */
+  #isRefused = false;
   /** Set while nothing is deployed yet. */
   #firstSave: (() => void) | undefined;
   /** Takes back the question that is being asked. */
@@ -227,9 +229,19 @@ class Session {
     }
   }
 
+  /** What was saved, when the server alone has to compile it: then that is done once. The look after this one compiles it here. */
+  async #changedText(): Promise<ReadResult | undefined> {
+    const isRefused = this.#isRefused;
+    this.#isRefused = false;
+    if (isRefused || this.#firstSave !== undefined) return undefined;
+    const read = await this.#component.readAgain();
+    return read === undefined || JSON.stringify(read) === this.#seen ? undefined : read;
+  }
+
   /** Looks whether something was saved. An editor may be half-way through it. */
   async #look(): Promise<void> {
-    const read = await this.#component.read();
+    const changed = await this.#changedText();
+    const read = changed ?? (await this.#component.read());
     const now = JSON.stringify(read);
     if (now === this.#seen || !this.#mayTakeOver()) return;
     const doubtMs = read.kind === "failed" ? DOUBT_MS : read.code.text.trim() === "" ? EMPTY_DOUBT_MS : 0;
@@ -241,14 +253,14 @@ class Session {
     await this.#saving;
     this.#seen = now;
     this.#watcher.watch(read.files);
-    this.#saving = this.#save(read);
+    this.#saving = this.#save(read, changed === undefined);
     // A question may be open for long, and what is saved meanwhile counts more.
     const asked = new Promise<void>((resolve) => (this.#endLook = resolve));
     await Promise.race([this.#saving, asked]);
   }
 
   /** A save becomes the running code. Whatever is wrong is shown, and the old version serves on. */
-  async #save(read: ReadResult): Promise<void> {
+  async #save(read: ReadResult, isCompiled: boolean): Promise<void> {
     const { client } = this.#settings;
     const source = this.#source;
     if (source === undefined) return;
@@ -262,9 +274,17 @@ class Session {
     } catch (error) {
       if (isTakenBack(error)) return;
       if (error instanceof PdError && error.code === "PD_SERVER_UNREACHABLE") return this.#retryLater(error);
+      if (error instanceof PdError && error.code === "PD_BUILD_FAILED" && !isCompiled) return this.#compileHere();
       printError(this.#cli, error);
       printNote(this.#cli, "The version before goes on");
     }
+  }
+
+  /** It may be half a save, or import what was not sent: whoever compiles it here finds out. */
+  #compileHere(): void {
+    this.#isRefused = true;
+    this.#seen = "";
+    this.#watcher.lookAgain(0);
   }
 
   /** The save is not lost: it is sent as soon as a server answers again. */

@@ -9,22 +9,31 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { format } from "node:util";
 import { Worker } from "node:worker_threads";
-import { isRecord } from "../../domain/json.ts";
+import type { HttpTrigger } from "../../domain/trigger.ts";
 import { DOOR_FILE, DOOR_WORD } from "../door-protocol.ts";
 import { INSPECTOR_FD, INSPECTOR_WORD } from "../inspector-channel.ts";
 import { MessagePipe } from "../message-pipe.ts";
 import { PROTOCOL, WARM_UP_FILE, type ToChild, type ToHost } from "../protocol.ts";
-import { Call, currentCall } from "./call.ts";
-import { ComponentHost, exportedValue } from "./component-host.ts";
+import { ComponentHost } from "./component-host.ts";
 import { captureOutput } from "./console.ts";
-import { describeComponent } from "./describe.ts";
-import { buildInstance } from "./instance.ts";
 import { refuseLocalSockets } from "./local-sockets.ts";
 import { leadThroughDoor } from "./network-door.ts";
 import { leadPlatformCallsTo } from "./platform-api.ts";
 import { shutDoors } from "./shut-doors.ts";
-import { State } from "./state.ts";
 import { redirectTmp } from "./tmp-folder.ts";
+
+/** A request that a component of every kind could get. */
+const WARM_UP_REQUEST: HttpTrigger = {
+  kind: "http",
+  method: "POST",
+  path: "/",
+  query: "a=b",
+  url: "http://127.0.0.1/?a=b",
+  headers: { "content-type": "application/json" },
+  clientIp: "127.0.0.1",
+  body: '{"text":"warm-up"}',
+  encoding: "utf8",
+};
 
 /** The stream to the host, set up by it as the fourth after stdin, stdout and stderr. */
 const HOST_FD = 3;
@@ -69,17 +78,13 @@ void warmUp();
  * that waits to be used has that behind it.
  */
 async function warmUp(): Promise<void> {
-  const exported = exportedValue(await import(pathToFileURL(`../${WARM_UP_FILE}`).href));
-  const nothing = { state: new State({}), respond: () => {}, late: () => {}, note: () => {}, ask: () => Promise.resolve() };
-  const warm = new Call("inv_0", nothing);
-  describeComponent(exported);
-  await currentCall.run(warm, async () => {
-    const instance = buildInstance(isRecord(exported) ? exported : {}, warm, { configured: {}, endpoint: "" });
-    warm.emit({}, {});
-    warm.takePart();
-    format("%s", instance);
-    await Promise.resolve();
-  });
+  const forget = (message: ToHost): void => void JSON.stringify(message);
+  const rehearsal = new ComponentHost({ tell: forget, sendNow: forget, importModule: (url) => import(url) });
+  const url = pathToFileURL(`../${WARM_UP_FILE}`).href;
+  await rehearsal.receive({ type: "host:load", url, preloads: [], env: {}, state: {}, epoch: 0 });
+  for (const id of ["inv_0", "inv_1"] as const)
+    await rehearsal.receive({ type: "host:call", id, method: { kind: "run", trigger: WARM_UP_REQUEST }, configured: {}, endpoint: "", dynamicProps: [] });
+  format("%s", rehearsal);
 }
 
 async function receive(message: ToChild): Promise<void> {

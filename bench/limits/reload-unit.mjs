@@ -1,0 +1,13 @@
+// The other process of reload.mjs: loads packages beforehand, then one module, and answers with what its `run` responds.
+for (const specifier of process.argv.slice(2)) await import(specifier);
+let component;
+
+process.on("message", async ({ load, run }) => {
+  if (load !== undefined) {
+    component = (await import(load)).default;
+    return process.send({ loaded: true });
+  }
+  component.run.call({ http: { respond: ({ body }) => process.send({ id: run, body }) } });
+});
+process.on("disconnect", () => process.exit());
+process.send({ ready: true });
