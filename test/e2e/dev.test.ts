@@ -113,6 +113,26 @@ describe("pd dev", () => {
     await stop(session);
   });
 
+  it("shows nothing of half a save, and takes up a file that is imported from then on", async () => {
+    const home = await PdHome.inProcess();
+    const { source } = await files(home);
+    const session = await startDev(home, [source]);
+    for (let n = 1; n <= 8; n++) {
+      const text = version(`save ${n}`);
+      await writeFile(source, text.slice(0, 120 + 10 * n));
+      await new Promise((done) => setTimeout(done, n));
+      await writeFile(source, text);
+      await until(session.endpoint, `save ${n}!`);
+    }
+    await home.file("src/added.ts", 'export const end = " of an added file";');
+    await writeFile(source, version("one").replace("./lib.ts", "./added.ts"));
+    await until(session.endpoint, "one of an added file");
+    await home.file("src/added.ts", 'export const end = " of the same file";');
+    await until(session.endpoint, "one of the same file");
+    expect(session.shown()).not.toContain("Error");
+    await stop(session);
+  });
+
   it("goes on with files that are moved away and put back, and with files that appear", async () => {
     const home = await PdHome.inProcess();
     const { source, lib } = await files(home);
