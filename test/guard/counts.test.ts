@@ -1,0 +1,135 @@
+/**
+ * What a request and a start may cost at most, as counts: they are the same on every machine. Who makes one grow has a
+ * reason for it, and writes the new count down here.
+ */
+import { execFileSync } from "node:child_process";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openDatabase } from "../../src/database/database.ts";
+import type { Database, Statement } from "../../src/database/driver.ts";
+import type { ToHost } from "../../src/sandbox/protocol.ts";
+import { runText } from "../../src/sandbox/protocol.ts";
+import { ComponentHost } from "../../src/sandbox/child/component-host.ts";
+import { Publisher } from "../../src/store/sqlite/deliveries.ts";
+import { openForWriting } from "../../src/store/sqlite/open.ts";
+import { row } from "../../src/store/sqlite/rows.ts";
+import { runWrites } from "../../src/store/sqlite/runs.ts";
+import { SourceProgress } from "../../src/store/sqlite/source-progress.ts";
+import { travellingRun } from "../../src/store/sqlite/travelling.ts";
+import { Witness, witnessPath } from "../../src/store/sqlite/witness.ts";
+import { programFile } from "../../src/system/program-files.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { component, run, source } from "../contract/store.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { PD } from "../support/pd.ts";
+import { STORE_DEFAULTS } from "../support/store.ts";
+
+const BODY = JSON.stringify({ text: "x".repeat(1000) });
+const TRIGGER = {
+  kind: "http",
+  method: "POST",
+  path: "/",
+  query: "",
+  url: "http://127.0.0.1:1/key/",
+  headers: { host: "127.0.0.1:1", "content-type": "application/json", "content-length": "1011" },
+  clientIp: "127.0.0.1",
+  body: BODY,
+  encoding: "utf8",
+} as const;
+
+function openAt(path: string): Promise<Store> {
+  return openSqliteStore({
+    path,
+    migrations: programFile("migrations"),
+    entry: programFile("writer.js"),
+    ...STORE_DEFAULTS,
+    onRevision: () => {},
+    identity: { userId: "u_1", workspaceId: "o_1" },
+  });
+}
+
+/** Counts what is asked of a database. */
+function counting(db: Database): { db: Database; count: () => number } {
+  let count = 0;
+  const counted = (statement: Statement): Statement => ({
+    get: (...values) => (count++, statement.get(...values)),
+    all: (...values) => (count++, statement.all(...values)),
+    run: (...values) => (count++, statement.run(...values)),
+  });
+  return { db: { ...db, prepare: (sql) => counted(db.prepare(sql)) }, count: () => count };
+}
+
+describe("what a request costs at most", () => {
+  it("one message to the component's process and one back, of little more than what it carries", async () => {
+    const call = {
+      type: "host:call",
+      id: "inv_1",
+      method: { kind: "run", trigger: TRIGGER },
+      configured: {},
+      endpoint: "http://127.0.0.1:1/key",
+      dynamicProps: [],
+    } as const;
+    expect(runText(call, JSON.stringify(TRIGGER)).length - BODY.length).toBeLessThanOrEqual(480);
+    const told: ToHost[] = [];
+    const tell = (message: ToHost): void => void told.push(message);
+    const component = {
+      name: "n",
+      version: "1",
+      run(this: { $emit(event: unknown, meta: object): void }, event: { body: unknown }) {
+        this.$emit(event.body, { id: 1 });
+      },
+    };
+    const host = new ComponentHost({ tell, sendNow: tell, importModule: async () => ({ default: component }) });
+    await host.receive({ type: "host:load", url: "", preloads: [], env: {}, state: {}, epoch: 0 });
+    told.length = 0;
+    await host.receive(call);
+    expect(told.map(({ type }) => type)).toEqual(["child:done"]);
+    expect(JSON.stringify(told[0]).length).toBeLessThanOrEqual(BODY.length + 200);
+  });
+
+  it("three statements, and three for all of its source that wait together", async () => {
+    const path = join(await temporaryFolder(), "test.db");
+    const store = await openAt(path);
+    await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
+    const { fence } = await store.open("dc_a");
+    await store.close();
+    const opened = openForWriting(path, programFile("migrations"), { witness: new Witness(witnessPath(path)), onRevision: () => {} });
+    onTestFinished(() => opened.close());
+    const { db, count } = counting(opened);
+    const progress = new SourceProgress(db);
+    const writes = runWrites(db, { progress, publisher: new Publisher(db) });
+    const runs = 20;
+    db.transaction(() => {
+      for (let n = 0; n < runs; n++)
+        writes.commit(travellingRun(run(fence, "dc_a", `inv_${n}`, { events: [{ payload: BODY, channel: "" }], learned: { unique: [String(n)] } })));
+      progress.flush();
+    });
+    expect(count()).toBeLessThanOrEqual(3 * runs + 3);
+  });
+
+  it("a hundredth of a commit, when 100 wait at once", async () => {
+    const path = join(await temporaryFolder(), "test.db");
+    const store = await openAt(path);
+    onTestFinished(() => store.close());
+    await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
+    const { fence } = await store.open("dc_a");
+    const db = openDatabase(path, { isReadOnly: true, timeoutMs: 5000 });
+    onTestFinished(() => db.close());
+    const commits = (): number => Number(row(db.prepare("select count from commits").get())?.["count"]);
+    const before = commits();
+    await Promise.all(Array.from({ length: 100 }, (_none, n) => store.commit(run(fence, "dc_a", `inv_${n}`, { events: [{ payload: BODY, channel: "" }] }))));
+    expect(commits() - before).toBe(1);
+  });
+});
+
+describe("what the start of the command costs at most", () => {
+  it("two files, the larger of 90 kB", async () => {
+    const script = `process.argv = ["node", "pd", "--version"]; require(${JSON.stringify(PD)}); process.on("exit", () => console.log(JSON.stringify(Object.keys(require.cache))));`;
+    const printed = execFileSync(process.execPath, ["-e", script], { encoding: "utf8" });
+    const loaded: string[] = JSON.parse(printed.trim().split("\n").at(-1) ?? "[]");
+    expect(loaded.length).toBe(2);
+    expect((await stat(loaded.at(-1) ?? "")).size).toBeLessThanOrEqual(90_000);
+  });
+});
