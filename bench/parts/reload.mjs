@@ -1,0 +1,79 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { Agent, get } from "node:http";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { env, folder, median, pd, quantile, round, run, sleep, spread, startLimit } from "../support.mjs";
+
+const SAVES = 25;
+const UNCOUNTED = 3;
+const KINDS = {
+  "a small file": "",
+  "with axios and lodash": 'import axios from "axios"; import lodash from "lodash"; if (!axios.get || !lodash.map) throw new Error("none");',
+};
+
+/** write() → the first answer by the new code, asked for every millisecond; one save a second, the limit's in turn. */
+export default async function reload() {
+  const rows = [];
+  for (const [what, imports] of Object.entries(KINDS)) {
+    const [ours, limits] = [join(folder, `reload-${rows.length}.mjs`), join(folder, `reload-limit-${rows.length}.mjs`)];
+    const code = (version) =>
+      `${imports}\nexport default { name: "Reload ${rows.length}", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, run() { this.http.respond({ status: 200, body: "${version}" }); } };\n`;
+    writeFileSync(ours, code(0));
+    // Packages cost more where they have to be found and installed first: the limit has none.
+    writeFileSync(limits, code(0).replace(imports, ""));
+    const { session, endpoint } = await dev(ours);
+    const limit = await startLimit("reload.mjs", limits);
+    const pairs = [];
+    for (let version = 1; version <= SAVES + UNCOUNTED; version++) {
+      await sleep(500);
+      const ms = await save(ours, code(version), { url: endpoint, text: String(version) });
+      await sleep(500);
+      pairs.push({ ours: ms, limit: await save(limits, code(version).replace(imports, ""), { url: limit.url, text: String(version) }) });
+    }
+    session.kill("SIGINT");
+    await once(session, "close");
+    limit.stop();
+    rows.push(row(`save → first answer by the new code, ${what}`, pairs.slice(UNCOUNTED)));
+  }
+  run("down");
+  return rows;
+}
+
+function row(what, pairs) {
+  const told = (side) => {
+    const times = pairs.map((pair) => pair[side]);
+    return `p50 ${round(median(times), 1)} ms, p95 ${round(quantile(times, 0.95), 1)} ms`;
+  };
+  const ratios = pairs.map(({ ours, limit }) => ours / limit);
+  return { what, limit: told("limit"), now: told("ours"), ratio: round(median(ratios)), spread: spread(ratios) };
+}
+
+/** `pd dev` on a file: the session, once it is ready, and its endpoint. */
+async function dev(path) {
+  const session = spawn(process.execPath, [pd, "dev", path], { env, stdio: ["ignore", "pipe", "inherit"] });
+  let shown = "";
+  await new Promise((resolve) => session.stdout.setEncoding("utf8").on("data", (text) => (shown += text).includes("Ready for updates!") && resolve()));
+  return { session, endpoint: /Endpoint: (\S+)/.exec(shown)[1] };
+}
+
+const agent = new Agent({ keepAlive: true });
+
+/** One connection that stays open: a client that costs little. */
+function ask(url) {
+  return new Promise((resolve, reject) => {
+    const request = get(url, { agent }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk) => (text += chunk));
+      response.on("end", () => resolve(text));
+    });
+    request.on("error", reject);
+  });
+}
+
+async function save(path, code, { url, text }) {
+  const started = performance.now();
+  writeFileSync(path, code);
+  while ((await ask(url)) !== text) await sleep(1);
+  return performance.now() - started;
+}
