@@ -11,9 +11,9 @@ export interface Fault {
 export const FAULTS: readonly Fault[] = [
   {
     name: "an update lets old code write over what new code has stored",
-    file: "src/engine/runs/live-source.ts",
-    find: 'const keys = kind === "hook" ? [] : this.#state.clashesOf(owned, unit, told);',
-    put: 'const keys: readonly string[] = kind === "hook" || kind !== "hook" ? [] : this.#state.clashesOf(owned, unit, told);',
+    file: "src/engine/runs/live-state.ts",
+    find: 'const keys = kind === "hook" || touched === undefined ? [] : owned.clashesOf(touched, unit);',
+    put: 'const keys = kind === "hook" || touched === undefined ? [] : owned.clashesOf(touched, unit).slice(0, 0);',
     breaks: /never given twice|never go back|one step/,
   },
   {
@@ -26,15 +26,15 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "a request is acknowledged before it is stored",
     file: "src/engine/requests/accept-request.ts",
-    find: "request.cancels.push(this.#slow.add(() => request.store().then(() => resolve(accepted(request.id)), reject)));",
-    put: "request.cancels.push(this.#slow.add(() => resolve(accepted(request.id)))); void reject;",
+    find: "request.cancels.push(this.#slow.add(() => request.store().then(answer, reject)));",
+    put: "request.cancels.push(this.#slow.add(answer));",
     breaks: /has run once/,
   },
   {
     name: "the state of a run is committed apart from its events",
     file: "src/store/sqlite/runs.ts",
-    find: "      writeState(sourceId, stateChanges);\n      const logChunk = writeLogs(sourceId, id, logs);",
-    put: "      if (id.charCodeAt(id.length - 1) % 16 !== 0) writeState(sourceId, stateChanges);\n      const logChunk = writeLogs(sourceId, id, logs);",
+    find: "if (run.stateChanges !== undefined) writeState(sourceId, run.stateChanges);",
+    put: "if (run.stateChanges !== undefined && id.charCodeAt(id.length - 1) % 16 !== 0) writeState(sourceId, run.stateChanges);",
     breaks: /one step|never given twice/,
   },
   {
@@ -42,6 +42,13 @@ export const FAULTS: readonly Fault[] = [
     file: "src/store/sqlite/runs.ts",
     find: 'return { fence: Number(opened["fence"]), cache: json(opened["cache"]), state: readState(id) };',
     put: 'return { fence: Number(opened["fence"]), cache: {}, state: readState(id) };',
+    breaks: /remembered is stored once/,
+  },
+  {
+    name: "what dedupe has learned in a transaction is written for one run in sixteen",
+    file: "src/store/sqlite/source-progress.ts",
+    find: "cache === undefined ? stored : JSON.stringify(cache)",
+    put: "cache === undefined || lastSeq % 16 !== 0 ? stored : JSON.stringify(cache)",
     breaks: /remembered is stored once/,
   },
   {
@@ -68,8 +75,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "one event in forty reaches no listener",
     file: "src/store/sqlite/runs.ts",
-    find: "return { events: stored, listeners: publish({ sourceId, invocationId: id, at, events: stored, logs, logChunk, ...failable }) };",
-    put: "return { events: stored, listeners: publish({ sourceId, invocationId: id, at, events: stored.filter(({ seq }) => seq % 40 !== 0), logs, logChunk, ...failable }) };",
+    find: "return { sourceId, invocationId, at, events: eventsOf(told, firstSeq), logs: json(logs), ...rest };",
+    put: "return { sourceId, invocationId, at, events: eventsOf(told, firstSeq).filter(({ seq }) => seq % 40 !== 0), logs: json(logs), ...rest };",
     breaks: /delivered to each webhook|hears each event/,
   },
   {

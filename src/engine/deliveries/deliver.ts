@@ -159,7 +159,8 @@ class Lane {
   /** After something that could not be settled: the pause before the next attempt, which grows. */
   #pauseMs = 0;
   #resumeAt = 0;
-  #sleep = new AbortController();
+  /** Ends the wait that goes on. */
+  #changed: () => void = () => {};
   #isStopping = false;
   /** Something may be due that was not read yet. */
   isWanted = true;
@@ -172,14 +173,14 @@ class Lane {
 
   wake(): void {
     this.isWanted = true;
-    this.#sleep.abort();
+    this.#changed();
   }
 
   /** Resolves when what was on its way has been answered. */
   stop(): Promise<unknown> {
     this.#isStopping = true;
     this.isWanted = false;
-    this.#sleep.abort();
+    this.#changed();
     return Promise.all(this.#onTheirWay);
   }
 
@@ -212,10 +213,11 @@ class Lane {
 
   /** An answer came, something was written for this listener, or it is so late. */
   async #untilChangedOr(at: number | undefined): Promise<void> {
-    this.#sleep = new AbortController();
-    const { signal } = this.#sleep;
-    await Promise.race([this.#ports.clock.sleepUntil(at ?? Number.POSITIVE_INFINITY, signal), ...this.#onTheirWay]);
-    this.#sleep.abort();
+    const changed = new Promise<void>((resolve) => (this.#changed = resolve));
+    if (at === undefined) return changed;
+    const sleep = new AbortController();
+    await Promise.race([this.#ports.clock.sleepUntil(at, sleep.signal), changed]);
+    sleep.abort();
   }
 
   async #readDue(): Promise<void> {
@@ -236,6 +238,7 @@ class Lane {
     if (delivery === undefined) return;
     const answered = this.#work.attempt(delivery).then((record) => {
       this.#onTheirWay.delete(answered);
+      this.#changed();
       void this.#record(delivery, record);
     });
     this.#onTheirWay.add(answered);
@@ -248,7 +251,7 @@ class Lane {
     if (isSettled) this.#pauseMs = 0;
     else this.#pause();
     if (!isSettled) this.wake();
-    else if (this.#taken.size === 0) this.#sleep.abort();
+    else if (this.#taken.size === 0) this.#changed();
   }
 
   #pause(): void {
