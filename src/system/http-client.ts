@@ -30,13 +30,13 @@ interface AnswerBody extends AsyncIterable<Uint8Array> {
 
 const CONNECT_TIMEOUT_MS = 5000;
 /** The library is loaded with the first request: a server that asks nobody starts without it. */
-let library: Promise<typeof import("undici")> | undefined;
+let library: Promise<typeof import("./undici.ts")> | undefined;
 let patient: Agent | undefined;
 
 /** An HTTP request to elsewhere. Rejects with the network's reason. */
 export async function sendRequest(url: string | URL, { timeoutMs, signal, headers, ...rest }: Sending = {}): Promise<Answer> {
   const limit = timeoutMs === undefined ? (signal ?? null) : timeoutAfter(timeoutMs, signal);
-  library ??= import("undici");
+  library ??= import("./undici.ts");
   const undici = await library;
   // Hooks, installs and runs may take their time: the server sets the limits.
   patient ??= new undici.Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: CONNECT_TIMEOUT_MS });

@@ -22,7 +22,7 @@ export interface WebhookSenderSettings {
 export function webhookSender({ clock, allowsPrivate, userAgent, answerWithinMs = ANSWER_WITHIN_MS }: WebhookSenderSettings): Sender {
   // A server without webhooks starts without the library.
   const load = async () => {
-    const { Agent, request } = await import("undici");
+    const { Agent, request } = await import("./undici.ts");
     // Whoever answers with a redirect, or resolves to another address later, is judged when it is connected to.
     const agent = new Agent({ connect: { timeout: answerWithinMs, ...(allowsPrivate ? {} : { lookup: guardedLookup(refusal) }) } });
     return { agent, request };
