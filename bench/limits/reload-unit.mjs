@@ -10,4 +10,4 @@ process.on("message", async ({ load, run }) => {
   component.run.call({ http: { respond: ({ body }) => process.send({ id: run, body }) } });
 });
 process.on("disconnect", () => process.exit());
-process.send({ ready: true });
+if (process.connected) process.send({ ready: true });
