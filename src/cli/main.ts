@@ -9,10 +9,19 @@ const WRONG_USAGE = 2;
 /** Where a command runs; without it, this process. */
 export interface CliPlace extends Pick<CliContext, "stdin" | "stdout" | "stderr" | "environment" | "spawnServer"> {}
 
+/** This process. A stream that is looked at is opened, and most commands ask nothing. */
+const OWN_PLACE: CliPlace = {
+  get stdin() {
+    return process.stdin;
+  },
+  stdout: process.stdout,
+  stderr: process.stderr,
+  environment: process.env,
+};
+
 /** Runs one command. What it does is loaded only then: every start of `pd` reads this file, and little else. */
 export async function main(argv: readonly string[], place?: CliPlace): Promise<number> {
-  const { stdin, stdout, stderr, env: environment } = process;
-  const streams: CliPlace = place ?? { stdin, stdout, stderr, environment };
+  const streams = place ?? OWN_PLACE;
   let exitCode = 0;
   // A reader that has gone away, as head does, is no failure of the command.
   for (const stream of [streams.stdout, streams.stderr]) stream.on("error", () => {});
@@ -23,7 +32,7 @@ export async function main(argv: readonly string[], place?: CliPlace): Promise<n
       printError(cli, error);
       return isWrongUsage(error) ? WRONG_USAGE : 1;
     });
-  });
+  }, argv);
   const isJson = argv.includes("--json");
   program.exitOverride().configureOutput({
     writeOut: (text) => streams.stdout.write(text),
@@ -65,8 +74,15 @@ function contextOf(command: CommandUnknownOpts, place: CliPlace): CliContext {
       return typeof value === "string" ? [[name, value]] : [];
     }),
   );
+  const { spawnServer } = place;
   return {
-    ...place,
+    get stdin() {
+      return place.stdin;
+    },
+    stdout: place.stdout,
+    stderr: place.stderr,
+    environment: place.environment,
+    ...(spawnServer === undefined ? {} : { spawnServer }),
     isJson: all["json"] === true,
     flags,
     profile: typeof all["profile"] === "string" ? all["profile"] : undefined,

@@ -17,7 +17,29 @@ function everywhere(flags: string, about: string): Option {
   return new Option(flags, about).helpGroup("Everywhere:");
 }
 
-export function buildProgram(run: Run): Command {
+/** What declares commands, and their names, in the order in which help shows their groups. */
+export const DECLARATIONS: readonly (readonly [declare: (program: Command, run: Run) => void, names: readonly string[]])[] = [
+  [deployCommands, ["dev", "deploy", "update", "versions", "rollback", "delete", "init", "fixture", "test"]],
+  [readCommands, ["open", "list", "describe", "events", "logs"]],
+  [runCommands, ["run", "replay", "emit", "db"]],
+  [workflowCommands, ["runs", "rerun", "retry", "resume", "cancel"]],
+  [webhookCommands, ["webhooks", "subscribe", "subscriptions", "deliveries", "listen"]],
+  [componentCommands, ["run-action", "options", "publish", "unpublish", "registry", "stores"]],
+  [accountCommands, ["keys", "accounts", "secrets"]],
+  [serverCommands, ["up", "serve", "doctor", "backup", "restore", "down", "status", "mcp", "completion", "complete"]],
+  [projectCommands, ["apply", "export"]],
+  [remoteCommands, ["login", "logout", "push", "pull"]],
+];
+
+/** What the words of a command line need: the declaration of a command costs as much as the rest of its start. */
+function neededFor([first, ...rest]: readonly string[]): typeof DECLARATIONS {
+  if (first === "--version" && rest.length === 0) return [];
+  const own = DECLARATIONS.filter(([, names]) => first !== undefined && names.includes(first));
+  return own.length === 0 ? DECLARATIONS : own;
+}
+
+/** `words`: those of one command line, which the program is made for; absent: every command is there. */
+export function buildProgram(run: Run, words: readonly string[] = []): Command {
   const program = new Command("pd")
     .description("Runs event-source components on your own machine")
     .version(manifest.version, "--version", "Show the version")
@@ -25,17 +47,7 @@ export function buildProgram(run: Run): Command {
     .helpCommand("help [command]", "Show help for a command")
     .showHelpAfterError("(pd help shows what there is)")
     .configureHelp({ showGlobalOptions: true });
-  // In the order in which help shows their groups.
-  deployCommands(program, run);
-  readCommands(program, run);
-  runCommands(program, run);
-  workflowCommands(program, run);
-  webhookCommands(program, run);
-  componentCommands(program, run);
-  accountCommands(program, run);
-  serverCommands(program, run);
-  projectCommands(program, run);
-  remoteCommands(program, run);
+  for (const [declare] of neededFor(words)) declare(program, run);
   arrangeHelp(program);
   // What belongs to a group of commands knows the flags of the group.
   for (const command of program.commands) {

@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { describe, expect, it } from "vitest";
-import { buildProgram } from "../../src/cli/program.ts";
+import { DECLARATIONS, buildProgram } from "../../src/cli/program.ts";
 import examples from "../../src/cli/declarations/examples.json" with { type: "json" };
 
 function program(): CommandUnknownOpts {
@@ -16,6 +16,23 @@ function all(command: CommandUnknownOpts, path: readonly string[] = []): (readon
 function wordsOf(example: string): string[] {
   return [...example.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, plain]) => double ?? single ?? plain ?? "").slice(1);
 }
+
+describe("a command line", () => {
+  it("declares no more than its command needs, and that as it is among all", () => {
+    const everything = program();
+    expect(buildProgram(async () => {}, ["--version"]).commands).toEqual([]);
+    for (const [, names] of DECLARATIONS)
+      for (const name of names) {
+        const made = buildProgram(async () => {}, [name, "--help"]);
+        expect(made.commands.map((command) => command.name())).toEqual(names);
+        const [one, among] = [made, everything].map(({ commands }) => commands.find((command) => command.name() === name)?.helpInformation());
+        expect(one).toBe(among);
+      }
+    expect(DECLARATIONS.flatMap(([, names]) => names).length).toBe(everything.commands.length);
+    for (const words of [["nonesuch"], ["help", "list"], ["--help"], []])
+      expect(buildProgram(async () => {}, words).commands.length).toBe(everything.commands.length);
+  });
+});
 
 describe("pd help", () => {
   it("has every command in a group, in one order", () => {
