@@ -34,7 +34,9 @@ export const DECLARATIONS: readonly (readonly [declare: (program: Command, run: 
 /** What the words of a command line need: the declaration of a command costs as much as the rest of its start. */
 function neededFor([first, ...rest]: readonly string[]): typeof DECLARATIONS {
   if (first === "--version" && rest.length === 0) return [];
-  const own = DECLARATIONS.filter(([, names]) => first !== undefined && names.includes(first));
+  // It tells what every other one takes.
+  const wantsAll = first === undefined || first === "complete";
+  const own = wantsAll ? [] : DECLARATIONS.filter(([, names]) => names.includes(first));
   return own.length === 0 ? DECLARATIONS : own;
 }
 
