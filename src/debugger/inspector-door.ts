@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { WebSocket, WebSocketServer } from "ws";
+import { type WebSocket, WebSocketServer } from "ws";
 import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 import type { DebugSession } from "./debug-session.ts";
 import { canTellPeers, refusalOfPeer } from "./loopback-peer.ts";
@@ -30,27 +30,23 @@ export class InspectorDoor {
   readonly url: string;
   readonly port: number;
   readonly #server: Server;
-  readonly #sockets: WebSocketServer;
+  readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_BYTES });
   readonly #session: DebugSession;
   readonly #settings: DoorSettings;
   /** Also those that are about to become web sockets, which the server itself loses sight of. */
   readonly #connections = new Set<Socket>();
 
   /** Throws PD_PORT_TAKEN. */
-  static async open(session: DebugSession, settings: DoorSettings): Promise<InspectorDoor> {
-    // Few debug: a server starts without it.
-    const { WebSocketServer } = await import("ws");
-    const sockets = new WebSocketServer({ noServer: true, maxPayload: MOST_BYTES });
+  static open(session: DebugSession, settings: DoorSettings): Promise<InspectorDoor> {
     const server = createServer();
     return new Promise((resolve, reject) => {
       server.once("error", (error) => reject(listenError(error, settings.port)));
-      server.listen(settings.port, HOST, () => resolve(new InspectorDoor({ server, sockets }, session, settings)));
+      server.listen(settings.port, HOST, () => resolve(new InspectorDoor(server, session, settings)));
     });
   }
 
-  private constructor({ server, sockets }: { server: Server; sockets: WebSocketServer }, session: DebugSession, settings: DoorSettings) {
+  private constructor(server: Server, session: DebugSession, settings: DoorSettings) {
     this.#server = server;
-    this.#sockets = sockets;
     this.#session = session;
     this.#settings = settings;
     this.port = portOf(server.address(), settings.port);

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
-import type { Agent } from "undici";
+import { Agent, fetch as send } from "undici";
 import { messageOf } from "../domain/errors.ts";
 
 export interface Sending {
@@ -29,18 +29,17 @@ interface AnswerBody extends AsyncIterable<Uint8Array> {
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
-/** The library is loaded with the first request: a server that asks nobody starts without it. */
-let library: Promise<typeof import("./undici.ts")> | undefined;
-let patient: Agent | undefined;
+/** Hooks, installs and runs may take their time: the server sets the limits. */
+const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: CONNECT_TIMEOUT_MS });
 
 /** An HTTP request to elsewhere. Rejects with the network's reason. */
-export async function sendRequest(url: string | URL, { timeoutMs, signal, headers, ...rest }: Sending = {}): Promise<Answer> {
-  const limit = timeoutMs === undefined ? (signal ?? null) : timeoutAfter(timeoutMs, signal);
-  library ??= import("./undici.ts");
-  const undici = await library;
-  // Hooks, installs and runs may take their time: the server sets the limits.
-  patient ??= new undici.Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: CONNECT_TIMEOUT_MS });
-  return undici.fetch(url, { ...rest, headers: { ...headers }, dispatcher: patient, signal: limit });
+export function sendRequest(url: string | URL, { timeoutMs, signal, headers, ...rest }: Sending = {}): Promise<Answer> {
+  return send(url, {
+    ...rest,
+    headers: { ...headers },
+    dispatcher: patient,
+    signal: timeoutMs === undefined ? (signal ?? null) : timeoutAfter(timeoutMs, signal),
+  });
 }
 
 /** Rejects when the signal aborts. `holds: false`: the program may end meanwhile. */

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { isIP } from "node:net";
+import { Agent, request } from "undici";
 import { codeOf, messageOf } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { OutgoingMessage, Sender } from "../ports/sender.ts";
@@ -20,20 +21,12 @@ export interface WebhookSenderSettings {
 
 /** Sends messages as Standard Webhooks says: signed by each secret over `id.timestamp.body`. */
 export function webhookSender({ clock, allowsPrivate, userAgent, answerWithinMs = ANSWER_WITHIN_MS }: WebhookSenderSettings): Sender {
-  // A server without webhooks starts without the library.
-  const load = async () => {
-    const { Agent, request } = await import("./undici.ts");
-    // Whoever answers with a redirect, or resolves to another address later, is judged when it is connected to.
-    const agent = new Agent({ connect: { timeout: answerWithinMs, ...(allowsPrivate ? {} : { lookup: guardedLookup(refusal) }) } });
-    return { agent, request };
-  };
-  let loaded: ReturnType<typeof load> | undefined;
+  // Whoever answers with a redirect, or resolves to another address later, is judged when it is connected to.
+  const agent = new Agent({ connect: { timeout: answerWithinMs, ...(allowsPrivate ? {} : { lookup: guardedLookup(refusal) }) } });
   return {
     async send({ url, id, payload, secrets, headers }, signal) {
       const refused = allowsPrivate ? undefined : literalProblem(url);
       if (refused !== undefined) return { kind: "unreachable", reason: refused };
-      loaded ??= load();
-      const { agent, request } = await loaded;
       const timestamp = Math.floor(clock.now() / 1000);
       const deadline = deadlineOf(signal, answerWithinMs);
       try {

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, readFile, rm, symlink } from "node:fs/promises";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ApiClient, dataOf } from "../support/api.ts";
@@ -36,6 +37,27 @@ describe("a server whose program is replaced under it", () => {
       const source = dataOf(await api.post("/v1/sources", { component_code: code }));
       expect(dataOf(await api.post(`/v1/sources/${String(source["id"])}/run`))).toMatchObject({ outcome: "returned", returned: answer });
     }
+    // What it has not done before, it can do as well.
+    const delivered: string[] = [];
+    const receiver = createServer((request, response) => {
+      request.setEncoding("utf8").on("data", (text: string) => delivered.push(text));
+      request.on("end", () => response.end());
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void receiver.close());
+    await once(receiver, "listening");
+    const address = receiver.address();
+    const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`;
+    const emitter = dataOf(await api.post("/v1/sources", { component_code: 'export default { name: "E", version: "1", run() { this.$emit({ a: 1 }); } };' }));
+    const webhook = dataOf(await api.post("/v1/webhooks", { url, name: "w", description: "" }));
+    await api.post("/v1/subscriptions", { emitter_id: emitter["id"], listener_id: webhook["id"] });
+    await api.post(`/v1/sources/${String(emitter["id"])}/run`);
+    await expect.poll(() => delivered).toEqual(['{"a":1}']);
+    const agent = await fetch(`${String(isRecord(record) ? record["api_url"] : "")}/mcp`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json", accept: "application/json, text/event-stream" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }),
+    });
+    expect([agent.status, await agent.text()]).toEqual([200, expect.stringContaining('"tools"')]);
     child.kill("SIGTERM");
     expect(await once(child, "exit")).toEqual([0, null]);
   });

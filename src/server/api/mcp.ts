@@ -1,6 +1,7 @@
 import type { Context, Hono } from "hono";
 import { createClient } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
+import { answerAgent } from "../../mcp/http-transport.ts";
 import { OfferedTools } from "../../mcp/offered-tools.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { readOffer } from "../../mcp/read-offer.ts";
@@ -27,8 +28,6 @@ export function mountAgents(app: Hono, { url, version, clock }: AgentDoor): void
     kept.set(name, { tools, until: isFresh ? known.until : clock.now() + KEPT_MS });
     const [oldest] = kept.keys();
     if (oldest !== undefined && kept.size > MOST_KEPT) kept.delete(oldest);
-    // A server that no agent asks starts without the library of that protocol.
-    const { answerAgent } = await import("../../mcp/http-transport.ts");
     return answerAgent(context.req.raw, { tools, version });
   });
 }
