@@ -109,7 +109,10 @@ export class Following<Item> implements AsyncIterable<Item> {
     });
     const decoder = new TextDecoder();
     const reader = answer.body?.getReader();
-    const silence = new Silence(SILENCE_MS, () => void reader?.cancel().catch(() => {}));
+    const stop = (): void => void reader?.cancel().catch(() => {});
+    const silence = new Silence(SILENCE_MS, stop);
+    const { signal } = this.#settings;
+    signal?.addEventListener("abort", stop);
     try {
       for (;;) {
         const chunk = await reader?.read();
@@ -122,6 +125,7 @@ export class Following<Item> implements AsyncIterable<Item> {
       // Cut off: it is connected again.
     } finally {
       silence.end();
+      signal?.removeEventListener("abort", stop);
       await reader?.cancel().catch(() => {});
     }
   }

@@ -1,11 +1,14 @@
 import type { ComponentCode } from "./saved-component.ts";
 
-/** What stands where a module is named: `from "x"`, `import "x"`, `import("x")`, `require("x")`. */
-const NAMED = /\b(?:from|import|require)\s*\(?\s*(["'`])((?:\\.|(?!\1)[^\\\n])*)\1/g;
+/** Blanks and comments, which may stand between any two words. */
+const GAP = String.raw`(?:\s|/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*\n)*`;
+/** What stands where a module is named: `from "x"`, `import "x"`, `import("x")`, `require("x")`, `require.resolve("x")`. */
+const NAMED = new RegExp(String.raw`\b(?:from|import|require(?:${GAP}\.${GAP}resolve)?)${GAP}(?:\(${GAP})?(["'\x60])((?:\\.|(?!\1)[^\\\n])*)\1`, "g");
 
 /**
  * All that may be the name of a module in the files of a component, as one text: while it is the same, the same files
- * and packages are imported. It may also hold what is none, as in a comment; it never leaves one out that a compiler would follow.
+ * and packages are imported. It may also hold what is none, as in a text. What it does not see, such as the files of a
+ * folder that a pattern names, the compiler finds in the look after.
  */
 export function importedNames({ path, text, files }: Pick<ComponentCode, "path" | "text" | "files">): string {
   const all = [[path, text] as const, ...Object.entries(files)];

@@ -15,8 +15,17 @@ describe("names of modules in a file", () => {
     ['import type { T } from "types"', "types"],
     ['import"minified"', "minified"],
     ['export{a}from"minified"', "minified"],
+    ['const c = await import(/* webpackChunkName: "c" */ "./c.mjs");', "./c.mjs"],
+    ['import a // why\n  from /* where */ "axios";', "axios"],
+    ['const path = require.resolve("lodash/map");', "lodash/map"],
   ])("are found in %s", (text, name) => {
     expect(JSON.parse(namesOf(text))).toEqual([["a.mjs", name]]);
+  });
+
+  it("are found in no time, whatever the text is", () => {
+    for (const piece of ["import /*", "from ", "require(", 'import "', "from /**/", "import //\n", "from\\"])
+      expect(typeof namesOf(piece.repeat(3000))).toBe("string");
+    expect(typeof namesOf(`from${" ".repeat(200_000)}`)).toBe("string");
   });
 
   it("are the same as long as the same is imported, whatever else changes", () => {
