@@ -236,12 +236,19 @@ class Lane {
 
   #begin(delivery: Delivery | undefined): void {
     if (delivery === undefined) return;
-    const answered = this.#work.attempt(delivery).then((record) => {
+    const attempt = this.#work.attempt(delivery).catch((error: unknown) => this.#notMade(error));
+    const answered = attempt.then((record) => {
       this.#onTheirWay.delete(answered);
       this.#changed();
       void this.#record(delivery, record);
     });
     this.#onTheirWay.add(answered);
+  }
+
+  /** As when its webhook cannot be read: it stays due, and is tried after a pause. */
+  #notMade(error: unknown): () => Promise<boolean> {
+    this.#ports.log.error("an attempt to deliver could not be made, and will be made later", { listener: this.#listenerId, reason: messageOf(error) });
+    return async () => false;
   }
 
   /** A place is free already while an attempt is recorded; many share a commit. */

@@ -17,10 +17,9 @@ import { callOptions, eventNames } from "./options.ts";
 import { State, jsonText } from "./state.ts";
 
 type LoadMessage = Extract<ToChild, { type: "host:load" }>;
-type CallMessage = HostCall;
 
 /** Methods that are called for their answer alone. */
-const QUESTIONS: ReadonlySet<CallMessage["method"]["kind"]> = new Set(["options", "additional-props", "event-names", "evaluate"]);
+const QUESTIONS: ReadonlySet<HostCall["method"]["kind"]> = new Set(["options", "additional-props", "event-names", "evaluate"]);
 
 /** What is around a component: the process, and the way to the server. */
 export interface Surroundings {
@@ -118,7 +117,7 @@ export class ComponentHost {
     else question?.reject(new Error(error));
   }
 
-  async #run(message: CallMessage): Promise<void> {
+  async #run(message: HostCall): Promise<void> {
     const call = new Call(message.id, this.#callHost, { isQuestion: QUESTIONS.has(message.method.kind) });
     this.#calls.set(call.id, call);
     if (message.asksHost === true) (await import("./third-parties.ts")).askHost(call);
@@ -154,7 +153,7 @@ export class ComponentHost {
     this.#around.tell({ type: "child:done", id: call.id, outcome: { kind: "interrupted", reason }, part: { emits: [], stateChanges: {}, touched: {} } });
   }
 
-  async #callMethod(message: CallMessage, call: Call): Promise<CallEnd> {
+  async #callMethod(message: HostCall, call: Call): Promise<CallEnd> {
     try {
       const instance = buildInstance(this.#component, call, message);
       return { kind: "returned-value", text: this.#returnedText(await this.#callOn(instance, call, message), message.method) };
@@ -163,7 +162,7 @@ export class ComponentHost {
     }
   }
 
-  async #callOn(instance: Record<string, unknown>, call: Call, { method, configured, endpoint, dynamicProps }: CallMessage): Promise<unknown> {
+  async #callOn(instance: Record<string, unknown>, call: Call, { method, configured, endpoint, dynamicProps }: HostCall): Promise<unknown> {
     const component = this.#component;
     // An app that only `additionalProps` declares has its methods there alone.
     if (dynamicProps.some(({ type }) => type === "app") && method.kind !== "additional-props") {
@@ -197,7 +196,7 @@ export class ComponentHost {
   }
 
   /** What was returned, as JSON. Who asked for an answer is told when it is none; what a run returns is shown when it can be. */
-  #returnedText(returned: unknown, { kind }: CallMessage["method"]): string | undefined {
+  #returnedText(returned: unknown, { kind }: HostCall["method"]): string | undefined {
     const text = textOfReturned(returned, kind);
     if (text === undefined || (text.length <= LIMITS.value && !isTooComplex(text))) return text;
     const reason = `returned ${text.length} characters: more than ${LIMITS.value}, or more than ${LIMITS.members} members`;
@@ -226,7 +225,7 @@ function componentOf(exported: unknown): Record<string, unknown> {
   return isRecord(exported) ? exported : {};
 }
 
-function textOfReturned(returned: unknown, kind: CallMessage["method"]["kind"]): string | undefined {
+function textOfReturned(returned: unknown, kind: HostCall["method"]["kind"]): string | undefined {
   if (kind !== "run" && kind !== "hook") return jsonText(returned, "returned");
   try {
     return JSON.stringify(returned);

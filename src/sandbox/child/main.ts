@@ -52,6 +52,9 @@ const host = new ComponentHost({
   importModule: (url) => import(url),
 });
 
+/** It has got its code. */
+let isTaken = false;
+
 hostStream.on("close", () => exit(0));
 process.on("exit", sendTheRest);
 process.on("unhandledRejection", (error) => host.failUncaught(error));
@@ -82,8 +85,11 @@ async function warmUp(): Promise<void> {
   const rehearsal = new ComponentHost({ tell: forget, sendNow: forget, importModule: (url) => import(url) });
   const url = pathToFileURL(`../${WARM_UP_FILE}`).href;
   await rehearsal.receive({ type: "host:load", url, preloads: [], env: {}, state: {}, epoch: 0 });
-  for (const id of ["inv_0", "inv_1"] as const)
+  for (const id of ["inv_0", "inv_1"] as const) {
+    // Somebody waits for it already.
+    if (isTaken) return;
     await rehearsal.receive({ type: "host:call", id, method: { kind: "run", trigger: WARM_UP_REQUEST }, configured: {}, endpoint: "", dynamicProps: [] });
+  }
   format("%s", rehearsal);
 }
 
@@ -99,6 +105,7 @@ async function receive(message: ToChild): Promise<void> {
       hostStream.unref();
       return;
     case "host:load":
+      isTaken = true;
       if (message.isCutOff === true) (await import("./third-parties.ts")).cutOff();
       Object.assign(process.env, message.env);
       defineModuleGlobals(message.url);
