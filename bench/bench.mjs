@@ -10,7 +10,10 @@ const BY_NAME = ["waiting", "page"];
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => ![...PARTS, ...BY_NAME].includes(name));
-if (unknown.length > 0) throw new Error(`There is no part ${unknown.join(", ")}: ${[...PARTS, ...BY_NAME].join(", ")}`);
+if (unknown.length > 0) {
+  console.error(`There is no part ${unknown.join(", ")}: ${[...PARTS, ...BY_NAME].join(", ")}`);
+  process.exit(2);
+}
 
 const machine = { node: process.version, platform: `${process.platform} ${process.arch}`, cpus: cpus().length, at: new Date().toISOString() };
 console.log(`node ${machine.node}, ${machine.platform}, ${machine.cpus} cores`);
