@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PdHome, collect, untilOutput } from "../support/pd.ts";
@@ -156,12 +156,20 @@ describe("pd dev", () => {
       `export default { name: "A", version: "1", type: "action", props: { who: "string" }, run({ $ }) { $.export("$summary", "ran"); return ["${text}", this.who]; } };`;
     const path = await home.file("action.mjs", code("one"));
     const session = home.spawn(["dev", path, "--prop", "who=me"]);
-    const stdout = collect(session, "stdout");
+    const [stdout, stderr] = [collect(session, "stdout"), collect(session, "stderr")];
     await untilOutput(session, (text) => text.includes("✔ done"));
     expect(stdout()).toMatch(/^summary {2}ran\nreturned \[\n {2}"one",\n {2}"me"\n\]\n✔ done \d+ ms\n$/);
     const shown = untilOutput(session, (text) => text.includes("+"));
     await home.file("action.mjs", code("two"));
     expect(await shown).toMatch(/-\s+"one",\n\+\s+"two",/);
+    // A save is a truncation and a write.
+    for (const word of ["three", "four"]) {
+      await writeFile(path, "");
+      await new Promise((done) => setTimeout(done, 40));
+      await writeFile(path, code(word));
+      await expect.poll(stdout).toContain(`+    "${word}",`);
+    }
+    expect(stderr()).not.toContain("Error");
     session.kill("SIGINT");
     await once(session, "close");
   });

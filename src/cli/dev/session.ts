@@ -18,6 +18,7 @@ import { openActionSession } from "./action-session.ts";
 import { Attachments } from "./attachments.ts";
 import { followDebugger, inspectPort, rootOf } from "./debugging.ts";
 import { FileWatcher } from "./file-watcher.ts";
+import { HalfSaves } from "./half-saves.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { promptAllQuestions } from "./prompt-all.ts";
 import { refuseOther } from "./same-component.ts";
@@ -28,9 +29,6 @@ import { KEY_HELP, listenToKeys, openEndpoint, openInspector, replayLast, runNow
 /** No save can mend these. */
 const HOPELESS = new Set(["PD_SOURCE_NOT_FOUND", "PD_AMBIGUOUS", "PD_CONFLICT", "PD_SERVER_UNREACHABLE"]);
 
-/** What does not compile may be half a save; an empty file surely is one, unless it stays empty. */
-const DOUBT_MS = 20;
-const EMPTY_DOUBT_MS = 300;
 const RETRY_MS = 1000;
 
 /** A `pd dev` session: file → code → the same dc_ → timeline, until it is stopped. */
@@ -62,8 +60,7 @@ class Session {
   #isNew = false;
   /** What the files held when they were last taken up, as text to compare. */
   #seen = "";
-  /** Something that may be half a save; taken up when it stays the same for a while. */
-  #doubtful: { readonly text: string; readonly since: number } | undefined;
+  readonly #halfSaves = new HalfSaves();
   /** The server could not compile what was not compiled here. */
   #isRefused = false;
   /** Set while nothing is deployed yet. */
@@ -244,10 +241,8 @@ class Session {
     const read = changed ?? (await this.#component.read());
     const now = JSON.stringify(read);
     if (now === this.#seen || !this.#mayTakeOver()) return;
-    const doubtMs = read.kind === "failed" ? DOUBT_MS : read.code.text.trim() === "" ? EMPTY_DOUBT_MS : 0;
-    if (this.#doubtful?.text !== now) this.#doubtful = { text: now, since: Date.now() };
-    if (Date.now() - this.#doubtful.since < doubtMs) return this.#watcher.lookAgain(doubtMs);
-    this.#doubtful = undefined;
+    const lookAgainAfter = this.#halfSaves.lookAgainAfter(read, now);
+    if (lookAgainAfter !== undefined) return this.#watcher.lookAgain(lookAgainAfter);
     this.#question?.abort();
     if (this.#firstSave !== undefined) return this.#firstSave();
     await this.#saving;
