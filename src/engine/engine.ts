@@ -136,7 +136,7 @@ export class Engine {
       onPostponed: () => this.#postponed.wake(),
     };
     this.#ports = ports;
-    this.webhooks = new Webhooks(ports);
+    this.webhooks = new Webhooks({ ...ports, onWebhookChanged: (id) => this.#deliverer.webhookChanged(id) });
     this.workbench = new Workbench(ports);
     this.registries = new Registries(ports);
     this.components = new Components({ ...ports, workbench: this.workbench, registries: this.registries });

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { isIP } from "node:net";
-import { Agent, request } from "undici";
+import { Agent, type Dispatcher } from "undici";
 import { codeOf, messageOf } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { OutgoingMessage, Sender } from "../ports/sender.ts";
@@ -22,18 +22,28 @@ export interface WebhookSenderSettings {
 /** Sends messages as Standard Webhooks says: signed by each secret over `id.timestamp.body`. */
 export function webhookSender({ clock, allowsPrivate, userAgent, answerWithinMs = ANSWER_WITHIN_MS }: WebhookSenderSettings): Sender {
   // Whoever answers with a redirect, or resolves to another address later, is judged when it is connected to.
-  const agent = new Agent({ connect: { timeout: answerWithinMs, ...(allowsPrivate ? {} : { lookup: guardedLookup(refusal) }) } });
+  const agent = new Agent({
+    // Each message has its own deadline.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { timeout: answerWithinMs, ...(allowsPrivate ? {} : { lookup: guardedLookup(refusal) }) },
+  });
   return {
     async send({ url, id, payload, secrets, headers }, signal) {
-      const refused = allowsPrivate ? undefined : literalProblem(url);
+      const target = new URL(url);
+      const refused = allowsPrivate ? undefined : literalProblem(target);
       if (refused !== undefined) return { kind: "unreachable", reason: refused };
       const timestamp = Math.floor(clock.now() / 1000);
-      const deadline = deadlineOf(signal, answerWithinMs);
-      try {
-        const answer = await request(url, {
+      const answer = new Answer();
+      const timer = setTimeout(() => answer.giveUp(`no answer within ${answerWithinMs / 1000} s`), answerWithinMs);
+      const stop = (): void => answer.giveUp("the server stops");
+      signal.addEventListener("abort", stop, { once: true });
+      if (signal.aborted) stop();
+      agent.dispatch(
+        {
+          origin: target.origin,
+          path: `${target.pathname}${target.search}`,
           method: "POST",
-          dispatcher: agent,
-          signal: deadline.signal,
           headers: {
             ...headers,
             "content-type": "application/json",
@@ -43,62 +53,83 @@ export function webhookSender({ clock, allowsPrivate, userAgent, answerWithinMs 
             "webhook-signature": secrets.map((secret) => sign(secret, { id, timestamp, payload })).join(" "),
           },
           body: payload,
-        });
-        const retryAfterMs = retryAfter(answer.headers["retry-after"], clock.now());
-        const kept = await readStart(answer.body);
-        return { kind: "answered", status: answer.statusCode, answer: kept, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-      } catch (error) {
-        return { kind: "unreachable", reason: deadline.hasPassed() ? `no answer within ${answerWithinMs / 1000} s` : reasonOf(error) };
-      } finally {
-        deadline.clear();
-      }
+        },
+        answer,
+      );
+      const { head, failure, text } = await answer.ended;
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
+      if (head === undefined) return { kind: "unreachable", reason: failure ?? "no answer" };
+      const retryAfterMs = retryAfter(head.retryAfter, clock.now());
+      return { kind: "answered", status: head.status, answer: text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
     },
   };
 }
 
-/**
- * Aborts with the signal, or when the answer is late. On Node 20 a timeout that only AbortSignal.any refers to may be
- * collected, and never come.
- */
-function deadlineOf(signal: AbortSignal, ms: number) {
-  const controller = new AbortController();
-  let isLate = false;
-  const abort = (): void => controller.abort();
-  const timer = setTimeout(() => {
-    isLate = true;
-    abort();
-  }, ms);
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
-  return {
-    signal: controller.signal,
-    hasPassed: () => isLate,
-    clear() {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", abort);
-    },
-  };
+interface Heard {
+  /** Once the status has come it decides, however the body ends. */
+  readonly head: { readonly status: number; readonly retryAfter: string | string[] | undefined } | undefined;
+  readonly failure: string | undefined;
+  /** The first bytes of the body. */
+  readonly text: string;
+}
+
+/** Hears an answer as it arrives: its status, and the first bytes of its body; what follows is not waited for. */
+class Answer implements Dispatcher.DispatchHandler {
+  readonly ended: Promise<Heard>;
+  /** `undefined` once it has ended. */
+  #end: ((heard: Heard) => void) | undefined;
+  #head: Heard["head"];
+  #controller: Dispatcher.DispatchController | undefined;
+  #text = Buffer.alloc(0);
+
+  constructor() {
+    this.ended = new Promise((resolve) => (this.#end = resolve));
+  }
+
+  giveUp(reason: string): void {
+    this.#finish(reason);
+    this.#leave();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#end === undefined) this.#leave();
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
+    if (status >= 200) this.#head = { status, retryAfter: headers["retry-after"] };
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#text = Buffer.concat([this.#text, chunk.subarray(0, KEPT_ANSWER_BYTES - this.#text.length)]);
+    if (this.#text.length < KEPT_ANSWER_BYTES) return;
+    this.#finish(undefined);
+    this.#leave();
+  }
+
+  onResponseEnd(): void {
+    this.#finish(undefined);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#finish(reasonOf(error));
+  }
+
+  #finish(failure: string | undefined): void {
+    this.#end?.({ head: this.#head, failure, text: this.#text.toString("utf8") });
+    this.#end = undefined;
+  }
+
+  /** The connection is of no more use: the rest of an answer may never come. */
+  #leave(): void {
+    this.#controller?.abort(new Error("not waited for"));
+  }
 }
 
 function sign(secret: string, { id, timestamp, payload }: { id: string; timestamp: number; payload: string } & Partial<OutgoingMessage>): string {
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${payload}`).digest("base64")}`;
-}
-
-/** The answer's first bytes; what follows is not waited for. */
-async function readStart(body: AsyncIterable<Buffer> & { destroy(): void }): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size >= KEPT_ANSWER_BYTES) break;
-    }
-  } catch {
-    // The status has come, and that decides; a body that breaks off is kept as far as it goes.
-  }
-  return Buffer.concat(chunks).subarray(0, KEPT_ANSWER_BYTES).toString("utf8");
 }
 
 /** Seconds, or a date. */
@@ -115,8 +146,8 @@ function reasonOf(error: unknown): string {
 }
 
 /** A host that is an address is not looked up, so it is judged here. */
-function literalProblem(url: string): string | undefined {
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+function literalProblem({ hostname }: URL): string | undefined {
+  const host = hostname.replace(/^\[|\]$/g, "");
   return isIP(host) === 0 ? undefined : refusal(host);
 }
 

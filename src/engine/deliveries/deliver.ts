@@ -3,14 +3,15 @@ import type { Log } from "../../ports/log.ts";
 import type { Meter } from "../../ports/meter.ts";
 import { type Attempt, type Delivery, type SendResult, judge } from "../../domain/delivery.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
-import { type DeployedId, type ListenerId, isWebhookId } from "../../domain/ids.ts";
+import { type DeployedId, type ListenerId, type WebhookId, isWebhookId } from "../../domain/ids.ts";
 import { parseJson } from "../../domain/json.ts";
 import type { EventTrigger } from "../../domain/trigger.ts";
 import { type Webhook, signingSecrets } from "../../domain/webhook.ts";
-import type { DeliveryStore } from "../../ports/delivery-store.ts";
+import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
 import type { Sender } from "../../ports/sender.ts";
 import type { SubscriptionStore } from "../../ports/subscription-store.ts";
 import { untilKnown } from "../runs/in-doubt.ts";
+import { KnownWebhooks } from "./known-webhooks.ts";
 
 /** The part of the engine's ports that deliveries need. */
 export interface DelivererPorts {
@@ -44,12 +45,14 @@ export class Deliverer {
   readonly #ports: DelivererPorts;
   readonly #deployed: DeployedListener;
   readonly #lanes = new Map<ListenerId, Lane>();
+  readonly #webhooks: KnownWebhooks;
   readonly #over = new AbortController();
   #isStopping = false;
 
   constructor(ports: DelivererPorts, deployed: DeployedListener) {
     this.#ports = ports;
     this.#deployed = deployed;
+    this.#webhooks = new KnownWebhooks(ports);
   }
 
   /** Takes up what is pending. */
@@ -65,6 +68,11 @@ export class Deliverer {
       if (lane === undefined) this.#open(id);
       else lane.wake();
     }
+  }
+
+  /** It was changed or deleted: the next attempt goes by what it is now. */
+  webhookChanged(id: WebhookId): void {
+    this.#webhooks.forget(id);
   }
 
   /** Begins nothing new; what is on its way may finish. */
@@ -83,6 +91,7 @@ export class Deliverer {
     this.#lanes.set(id, lane);
     void lane.run().finally(() => {
       if (this.#lanes.get(id) === lane) this.#lanes.delete(id);
+      if (isWebhookId(id)) this.#webhooks.forget(id);
       // What came while the lane was closing.
       if (lane.isWanted) this.wake([id]);
     });
@@ -94,7 +103,7 @@ export class Deliverer {
     const { listenerId } = delivery;
     let webhook: Webhook | undefined;
     if (isWebhookId(listenerId)) {
-      webhook = await store.getWebhook(listenerId);
+      webhook = await this.#webhooks.get(listenerId);
       // Deleted or deactivated since it was read.
       if (webhook?.active !== true) return () => this.#settled(store.missPending(listenerId));
     }
@@ -106,7 +115,14 @@ export class Deliverer {
     const attempt: Attempt = { at, durationMs: clock.now() - at, result };
     const verdict = judge(result, { attempt: delivery.attemptCount + 1, now: clock.now(), random: clock.random() });
     meter.attempted({ verdict: verdict.kind, durationMs: attempt.durationMs });
-    return () => this.#settled(untilKnown(this.#ports, () => store.recordAttempt({ delivery, attempt, verdict })));
+    return () => this.#settled(untilKnown(this.#ports, () => this.#recordAttempt({ delivery, attempt, verdict })));
+  }
+
+  async #recordAttempt(record: AttemptRecord): Promise<void> {
+    const { listenerId } = record.delivery;
+    await this.#ports.store.recordAttempt(record);
+    // It may have been deactivated by that.
+    if (record.verdict.kind !== "delivered" && isWebhookId(listenerId)) this.#webhooks.forget(listenerId);
   }
 
   /** False when it could not be stored: then the attempt is made again. */

@@ -4,7 +4,7 @@ import type { Sender } from "../../ports/sender.ts";
 import type { SubscriptionStore } from "../../ports/subscription-store.ts";
 import type { SendResult } from "../../domain/delivery.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type ListenerId, isDeployedId, isWebhookId } from "../../domain/ids.ts";
+import { type ListenerId, type WebhookId, isDeployedId, isWebhookId } from "../../domain/ids.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { type Subscription, type SystemChannel, emitterKey } from "../../domain/subscription.ts";
 import { type Webhook, type WebhookChange, checkWebhookUrl, signingSecrets, webhookSecret } from "../../domain/webhook.ts";
@@ -21,6 +21,8 @@ interface WebhookPorts {
   readonly clock: Clock;
   /** Told who got a delivery that is due. */
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
+  /** Told of each webhook that is not what it was. */
+  readonly onWebhookChanged: (id: WebhookId) => void;
   readonly signal: AbortSignal;
 }
 
@@ -69,18 +71,21 @@ export class Webhooks {
   }
 
   async update(id: string, { rotate, ...change }: WebhookWishes): Promise<Webhook> {
-    const { clock, store, onDeliveries } = this.#ports;
+    const { clock, store, onDeliveries, onWebhookChanged } = this.#ports;
     const { id: known, active: wasActive } = await this.find(id);
     const url = change.url === undefined ? {} : { url: checkWebhookUrl(change.url) };
     const secret = rotate === true ? { secret: webhookSecret(clock.randomText(32)) } : {};
     const changed = await store.changeWebhook(known, { ...change, ...url, ...secret }, clock.now());
+    onWebhookChanged(known);
     if (changed === undefined) return this.find(id);
     if (changed.active && !wasActive) onDeliveries([known]);
     return changed;
   }
 
   async delete(id: string): Promise<void> {
-    await this.#ports.store.deleteWebhook((await this.find(id)).id);
+    const { id: known } = await this.find(id);
+    await this.#ports.store.deleteWebhook(known);
+    this.#ports.onWebhookChanged(known);
   }
 
   /** Sends a message now, beside all deliveries: to see whether the receiver works. */

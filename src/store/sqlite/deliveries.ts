@@ -1,13 +1,14 @@
-import { type DeliveryState, MOST_ATTEMPTS, healthAfter } from "../../domain/delivery.ts";
+import { type Attempt, type DeliveryState, MOST_ATTEMPTS, type Verdict, healthAfter } from "../../domain/delivery.ts";
 import { type DeliveryId, type DeployedId, type ListenerId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
 import { type Published, messagesOf } from "../../domain/message.ts";
 import { keysReaching, reaches } from "../../domain/subscription.ts";
-import type { AttemptRecord, DeliveryStore } from "../../ports/delivery-store.ts";
+import type { DeliveryStore } from "../../ports/delivery-store.ts";
 import type { Database } from "../../database/driver.ts";
-import { attemptOf, deliveryOf, listenerOf, row, rows, stateCount, webhookOf } from "./rows.ts";
+import { attemptOf, deliveryOf, listenerOf, row, rows, stateCount } from "./rows.ts";
+import type { TravellingAttempt } from "./travelling.ts";
 
 export interface DeliveryWrites {
-  recordAttempt(record: AttemptRecord): boolean;
+  recordAttempt(record: TravellingAttempt): boolean;
   missPending(listenerId: ListenerId): void;
   retryDelivery(id: DeliveryId, now: number): boolean;
   retryDeliveries(listenerId: ListenerId, which: { states: readonly DeliveryState[]; since: number; now: number }): number;
@@ -19,9 +20,8 @@ const LISTENERS = `select s.emitter_id, s.listener_id, s.channel, coalesce(w.act
 const INSERT_DELIVERY = `insert into deliveries (listener_id, message_id, emitter_id, channel, payload, state, next_at, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
 /** One that was made due again from the beginning has fewer attempts than who took it before. */
-const COUNT = "update deliveries set attempts = attempts + 1 where seq = ? and attempts <= ?";
-const SETTLE = "update deliveries set state = ?, next_at = null where seq = ?";
-const PUT_OFF = "update deliveries set next_at = ? where seq = ? and state = 'pending'";
+const SETTLE = "update deliveries set attempts = attempts + 1, state = ?, next_at = null where seq = ? and attempts <= ?";
+const PUT_OFF = "update deliveries set attempts = attempts + 1, next_at = iif(state = 'pending', ?, next_at) where seq = ? and attempts <= ?";
 /** The run that a message has begun is its delivery. */
 export const RECEIVE = "update deliveries set state = 'delivered', next_at = null where listener_id = ? and message_id = ?";
 /** What was pending when a webhook became inactive. */
@@ -94,30 +94,36 @@ export class Publisher {
   }
 }
 
-export function deliveryWrites(db: Database): DeliveryWrites {
-  const count = db.prepare(COUNT);
+/** `publisher` forgets who listens when an attempt has changed that. */
+export function deliveryWrites(db: Database, publisher: Pick<Publisher, "forget">): DeliveryWrites {
   const settle = db.prepare(SETTLE);
   const putOff = db.prepare(PUT_OFF);
-  const insertAttempt = db.prepare("insert into attempts (delivery, at, duration_ms, result) select seq, ?, ?, ? from deliveries where seq = ?");
-  const webhook = db.prepare("select * from webhooks where id = ?");
+  const insertAttempt = db.prepare("insert into attempts (delivery, at, duration_ms, result) values (?, ?, ?, ?)");
+  const failingSince = db.prepare("select failing_since from webhooks where id = ?");
   const setFailing = db.prepare("update webhooks set failing_since = ? where id = ?");
   const deactivate = db.prepare("update webhooks set active = 0, failing_since = ?, inactive_reason = ?, updated_at = ? where id = ? and active = 1");
   const miss = db.prepare(MISS);
   const retryOne = db.prepare(RETRY_ONE);
   const retryMany = db.prepare(RETRY_MANY);
+  const noteHealth = (listenerId: ListenerId, judged: { verdict: Verdict; attempt: Attempt }): void => {
+    const found = isWebhookId(listenerId) ? row(failingSince.get(listenerId)) : undefined;
+    const since = found?.["failing_since"];
+    const health = found === undefined ? undefined : healthAfter(typeof since === "number" ? { failingSince: since } : {}, judged);
+    if (health === undefined) return;
+    if (health.inactiveReason === undefined) return void setFailing.run(health.failingSince, listenerId);
+    deactivate.run(health.failingSince, health.inactiveReason, judged.attempt.at, listenerId);
+    miss.run(listenerId);
+    publisher.forget();
+  };
   return {
-    recordAttempt({ delivery, attempt, verdict }) {
-      const seq = numberOfDelivery(delivery.id) ?? -1;
-      if (count.run(seq, delivery.attemptCount).changes === 0) return false;
-      if (verdict.kind === "retry") putOff.run(verdict.at, seq);
-      else settle.run(verdict.kind === "delivered" ? "delivered" : "failed", seq);
-      insertAttempt.run(attempt.at, attempt.durationMs, JSON.stringify(attempt.result), seq);
-      const found = isWebhookId(delivery.listenerId) ? row(webhook.get(delivery.listenerId)) : undefined;
-      const health = found === undefined ? undefined : healthAfter(webhookOf(found), { verdict, attempt });
-      if (health?.inactiveReason !== undefined) {
-        deactivate.run(health.failingSince, health.inactiveReason, attempt.at, delivery.listenerId);
-        miss.run(delivery.listenerId);
-      } else if (health !== undefined) setFailing.run(health.failingSince, delivery.listenerId);
+    recordAttempt({ seq, attemptCount, listenerId, attempt, verdict }) {
+      const isCounted =
+        verdict.kind === "retry"
+          ? putOff.run(verdict.at, seq, attemptCount).changes > 0
+          : settle.run(verdict.kind === "delivered" ? "delivered" : "failed", seq, attemptCount).changes > 0;
+      if (!isCounted) return false;
+      insertAttempt.run(seq, attempt.at, attempt.durationMs, JSON.stringify(attempt.result));
+      noteHealth(listenerId, { verdict, attempt });
       return true;
     },
     missPending: (listenerId) => void miss.run(listenerId),

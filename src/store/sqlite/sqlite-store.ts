@@ -16,7 +16,7 @@ import { runReads } from "./runs.ts";
 import { secretReads } from "./secrets.ts";
 import { subscriptionReads } from "./subscriptions.ts";
 import { timerReads } from "./timers.ts";
-import { committedOf, travellingAddendum, travellingRun } from "./travelling.ts";
+import { committedOf, travellingAddendum, travellingAttempt, travellingRun } from "./travelling.ts";
 import { backlogReads } from "./usage.ts";
 import { watchDamage } from "./watch-damage.ts";
 import { workflowReads } from "./workflows.ts";
@@ -130,7 +130,7 @@ function listenerVerbs(writer: WriterClient) {
     saveSubscription: (subscription) => writer.write("saveSubscription", subscription),
     deleteSubscription: (which) => writer.write("deleteSubscription", which),
     saveAutoSubscription: (subscription) => writer.write("saveAutoSubscription", subscription),
-    recordAttempt: (record) => writer.write("recordAttempt", record),
+    recordAttempt: (record) => writer.writeSoon("recordAttempt", travellingAttempt(record)),
     retryDelivery: (id, now) => writer.write("retryDelivery", id, now),
     retryDeliveries: (listenerId, which) => writer.write("retryDeliveries", listenerId, which),
   } satisfies Partial<Store>;

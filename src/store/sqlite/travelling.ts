@@ -1,12 +1,14 @@
 /**
- * How a run travels to the writer's thread and back: as few objects as can be, since each of them is copied twice. What
+ * How a run or an attempt to deliver travels to the writer's thread and back: as few objects as can be, since each of them is copied twice. What
  * becomes a column leaves as its text, and what is empty is left out.
  */
 import type { DedupeChange } from "../../domain/dedupe.ts";
 import type { Event, NewEvent, NewPostponedEvent } from "../../domain/event.ts";
-import { type DeployedId, type InvocationId, type ListenerId, eventId } from "../../domain/ids.ts";
+import type { Attempt, Verdict } from "../../domain/delivery.ts";
+import { type DeployedId, type InvocationId, type ListenerId, eventId, numberOfDelivery } from "../../domain/ids.ts";
 import { type Invocation, type Outcome, type StateChanges, isFailed } from "../../domain/invocation.ts";
 import type { Addendum, Committed, RunCommit } from "../../ports/run-store.ts";
+import type { AttemptRecord } from "../../ports/delivery-store.ts";
 import type { StepCommit } from "../../ports/workflow-store.ts";
 import type { Bound } from "../../database/driver.ts";
 import { newEventOf } from "./rows.ts";
@@ -41,6 +43,16 @@ export interface TravellingRun extends Travelling {
 export interface TravellingAddendum extends Travelling {
   readonly dropped: Readonly<Record<string, number>>;
   readonly outcome: Outcome | undefined;
+}
+
+/** An attempt without what its delivery carries. */
+export interface TravellingAttempt {
+  /** Of its delivery. */
+  readonly seq: number;
+  readonly attemptCount: number;
+  readonly listenerId: ListenerId;
+  readonly attempt: Attempt;
+  readonly verdict: Verdict;
 }
 
 /** What is told of it; the events are known where it came from. */
@@ -93,6 +105,10 @@ export function travellingAddendum(addendum: Addendum): TravellingAddendum {
     dropped,
     outcome,
   };
+}
+
+export function travellingAttempt({ delivery: { id, listenerId, attemptCount }, attempt, verdict }: AttemptRecord): TravellingAttempt {
+  return { seq: numberOfDelivery(id) ?? -1, attemptCount, listenerId, attempt, verdict };
 }
 
 function unlessEmpty<Item>(items: readonly Item[] | undefined): readonly Item[] | undefined {

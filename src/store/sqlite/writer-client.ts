@@ -24,6 +24,10 @@ export interface WriterSettings {
   readonly onRevision: (revision: Revision) => void;
 }
 
+/** What nobody waits for leaves after so long, or when there is so much of it. */
+const SOON_MS = 5;
+const SOON_AT_MOST = 64;
+
 interface Waiting {
   /** `undefined` once it is settled: V8 keeps the entries of a map that was outgrown, for a while, and all that they hold. */
   end: WaitingEnd | undefined;
@@ -42,6 +46,8 @@ export class WriterClient {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
   #unsent: WriteRequest[] = [];
+  #isFlushing = false;
+  #soon: NodeJS.Timeout | undefined;
   #lastId = 0;
   #isClosed = false;
   #hasEnded = false;
@@ -76,6 +82,11 @@ export class WriterClient {
     return this.#send({ verb, values });
   }
 
+  /** As `write`, of something that nobody waits for: it leaves with the next write, or after a few milliseconds together with others like it. */
+  writeSoon<Verb extends keyof Writes>(verb: Verb, ...values: Parameters<Writes[Verb]>): Promise<ReturnType<Writes[Verb]>> {
+    return this.#send({ verb, values }, { isUrgent: false });
+  }
+
   /** Leaves nothing in the files that was deleted or replaced. */
   scrub(): Promise<void> {
     return this.#send<undefined>({ verb: "scrub", values: [] });
@@ -92,21 +103,31 @@ export class WriterClient {
     await this.#send<undefined>({ verb: "close", values: [] });
   }
 
-  #send<Value>(request: Omit<WriteRequest, "id">): Promise<Value> {
+  #send<Value>(request: Omit<WriteRequest, "id">, { isUrgent } = { isUrgent: true }): Promise<Value> {
     if (this.#hasEnded) return Promise.reject(new PdError("PD_NOT_STORED", `Cannot write to the database: ${this.#reason}`, { fix: "Start the server again" }));
     return new Promise<Value>((resolve, reject) => {
       const id = ++this.#lastId;
       this.#waiting.set(id, { end: { resolve: (value) => resolve(value as Value), reject }, isSent: false });
-      this.#unsent.push({ id, ...request });
-      if (this.#unsent.length === 1) setImmediate(() => this.#flush());
+      this.#unsent.push({ id, verb: request.verb, values: request.values });
+      if (isUrgent || this.#unsent.length >= SOON_AT_MOST) this.#flushThisTurn();
+      else this.#soon ??= setTimeout(() => this.#flush(), SOON_MS);
     });
+  }
+
+  #flushThisTurn(): void {
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    setImmediate(() => this.#flush());
   }
 
   /** What was asked for in one turn travels together, and will mostly share a transaction. */
   #flush(): void {
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
+    this.#isFlushing = false;
     const batch = this.#unsent;
     this.#unsent = [];
-    if (this.#hasEnded) return;
+    if (this.#hasEnded || batch.length === 0) return;
     for (const { id } of batch) {
       const waiting = this.#waiting.get(id);
       if (waiting !== undefined) waiting.isSent = true;

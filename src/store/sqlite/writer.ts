@@ -73,8 +73,8 @@ const CHECKPOINT_AT_LATEST_PAGES = 2000;
 /** A guess, where the log cannot be looked at. */
 const PAGES_OF_BATCH = 8;
 
-/** They change neither who listens nor, but through SourceProgress, what changes with every run. */
-const LEAVE_MEMORY: ReadonlySet<keyof Writes> = new Set<keyof Writes>(["commit", "append", "storePending"]);
+/** They change neither who listens nor what changes with every run, or say so to Publisher and SourceProgress themselves. */
+const LEAVE_MEMORY: ReadonlySet<keyof Writes> = new Set<keyof Writes>(["commit", "append", "storePending", "recordAttempt"]);
 
 function serve(port: NonNullable<typeof parentPort>): void {
   const { path, migrations }: { path: string; migrations: string } = workerData;
@@ -150,7 +150,7 @@ class Writer {
       ...timerWrites(db),
       ...retentionWrites(db),
       ...subscriptionWrites(db),
-      ...deliveryWrites(db),
+      ...deliveryWrites(db, this.#publisher),
       ...keyWrites(db),
       ...dataStoreWrites(db),
       ...registryWrites(db),
