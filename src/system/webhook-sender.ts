@@ -9,6 +9,7 @@ import { guardedLookup, isPrivateAddress } from "./private-address.ts";
 const ANSWER_WITHIN_MS = 15_000;
 /** As much of an answer is kept. */
 const KEPT_ANSWER_BYTES = 2048;
+const STOPPED = "the server stops";
 
 export interface WebhookSenderSettings {
   readonly clock: Clock;
@@ -28,6 +29,7 @@ export function webhookSender({ clock, allowsPrivate, userAgent, answerWithinMs 
     bodyTimeout: 0,
     connect: { timeout: answerWithinMs, ...(allowsPrivate ? {} : { lookup: guardedLookup(refusal) }) },
   });
+  const answers = new AnswersUnderWay();
   return {
     async send({ url, id, payload, secrets, headers }, signal) {
       const target = new URL(url);
@@ -36,9 +38,9 @@ export function webhookSender({ clock, allowsPrivate, userAgent, answerWithinMs 
       const timestamp = Math.floor(clock.now() / 1000);
       const answer = new Answer();
       const timer = setTimeout(() => answer.giveUp(`no answer within ${answerWithinMs / 1000} s`), answerWithinMs);
-      const stop = (): void => answer.giveUp("the server stops");
-      signal.addEventListener("abort", stop, { once: true });
-      if (signal.aborted) stop();
+      const underWay = answers.under(signal);
+      underWay.add(answer);
+      if (signal.aborted) answer.giveUp(STOPPED);
       agent.dispatch(
         {
           origin: target.origin,
@@ -58,12 +60,26 @@ export function webhookSender({ clock, allowsPrivate, userAgent, answerWithinMs 
       );
       const { head, failure, text } = await answer.ended;
       clearTimeout(timer);
-      signal.removeEventListener("abort", stop);
+      underWay.delete(answer);
       if (head === undefined) return { kind: "unreachable", reason: failure ?? "no answer" };
       const retryAfterMs = retryAfter(head.retryAfter, clock.now());
       return { kind: "answered", status: head.status, answer: text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
     },
   };
+}
+
+/** Answers that are waited for, by the signal that ends them: it has one listener for all. */
+class AnswersUnderWay {
+  readonly #bySignal = new WeakMap<AbortSignal, Set<Answer>>();
+
+  under(signal: AbortSignal): Set<Answer> {
+    const known = this.#bySignal.get(signal);
+    if (known !== undefined) return known;
+    const answers = new Set<Answer>();
+    this.#bySignal.set(signal, answers);
+    signal.addEventListener("abort", () => answers.forEach((answer) => answer.giveUp(STOPPED)), { once: true });
+    return answers;
+  }
 }
 
 interface Heard {

@@ -209,6 +209,7 @@ class Lane {
         await this.#untilChangedOr(this.#resumeAt);
         continue;
       }
+      this.#resumeAt = 0;
       if (this.#next.length === 0 && this.isWanted) await this.#readDue();
       while (this.#onTheirWay.size < concurrency && this.#next.length > 0) this.#begin(this.#next.shift());
       if (this.#onTheirWay.size >= concurrency) await this.#untilChangedOr(undefined);
@@ -255,10 +256,16 @@ class Lane {
     const attempt = this.#work.attempt(delivery).catch((error: unknown) => this.#notMade(error));
     const answered = attempt.then((record) => {
       this.#onTheirWay.delete(answered);
-      this.#changed();
+      if (this.#canGoOn()) this.#begin(this.#next.shift());
+      else this.#changed();
       void this.#record(delivery, record);
     });
     this.#onTheirWay.add(answered);
+  }
+
+  /** The next one takes the place of one that was answered at once; everything else is for `run`. */
+  #canGoOn(): boolean {
+    return this.#next.length > 0 && !this.#isStopping && this.#resumeAt === 0 && this.#onTheirWay.size < this.#work.concurrency();
   }
 
   /** As when its webhook cannot be read: it stays due, and is tried after a pause. */

@@ -33,7 +33,9 @@ export function json<Value>(text: unknown): Value {
 
 /** Leaves out members that are null in the row. Each member is named, so that one that is added and forgotten here does not compile. */
 function present<Value extends object>(members: { [Key in keyof Value]-?: Value[Key] | null | undefined }): Value {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined)) as Value;
+  const kept: Partial<Record<keyof Value, unknown>> = {};
+  for (const name in members) if (members[name] !== null && members[name] !== undefined) kept[name] = members[name];
+  return kept as Value;
 }
 
 export function savedComponentOf(row: Row): SavedComponent {
