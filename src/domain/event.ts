@@ -16,6 +16,17 @@ export interface Emit {
   readonly deliveryTs?: string | number | undefined;
 }
 
+/** About as many characters as an emit keeps in memory, and more than it has as text. */
+export function sizeOfEmit({ payload, id, unusableId, name, summary, ts, deliveryTs }: Emit): number {
+  return EMIT_OVERHEAD + payload.length + lengthOf(id) + lengthOf(unusableId) + lengthOf(name) + lengthOf(summary) + lengthOf(ts) + lengthOf(deliveryTs);
+}
+
+const EMIT_OVERHEAD = 64;
+
+function lengthOf(value: string | number | undefined): number {
+  return typeof value === "string" ? value.length : 0;
+}
+
 /** An emit that survived dedupe, before it has a number. */
 export interface NewEvent {
   readonly payload: string;

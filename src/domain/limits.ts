@@ -7,10 +7,14 @@ export const LIMITS = {
   value: 10_000_000,
   /** Characters of all that one call emits and sets. */
   call: 48_000_000,
+  /** Characters of what calls of one process that go on have emitted so far. */
+  held: 96_000_000,
   /** Characters of all values of one source's `$.service.db`. */
   state: 64_000_000,
   /** Emits of one call. */
   emits: 100_000,
+  /** Keys of `$.service.db` that one call reads and writes. */
+  keys: 100_000,
   /** Characters of an id, a channel, a key. */
   name: 10_000,
   /** Characters of what a component declares. */

@@ -1,13 +1,13 @@
-import { messageOf } from "../domain/errors.ts";
 import type { InvocationId } from "../domain/ids.ts";
 import { type LogLine, type Outcome, type RunResult, type StateChanges, type StoredValues } from "../domain/invocation.ts";
 import { propFacts } from "../domain/props/declared-props.ts";
 import { secretVariables } from "../domain/secrets.ts";
 import type { CallReport, CallRequest, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { type PrintedAmount, keepLine } from "./call-log.ts";
-import { answerQuestion } from "./answer-question.ts";
+import { Answers } from "./answers.ts";
 import type { ChildExit, ChildProcess, ChildSettings } from "./child-process.ts";
 import { GivenCalls } from "./given-calls.ts";
+import { HeldEmits } from "./held-emits.ts";
 import { LateLines } from "./late-lines.ts";
 import { Pulse } from "./pulse.ts";
 import { SecretMask } from "./secret-mask.ts";
@@ -46,8 +46,6 @@ export interface FailedLoad {
 
 /** A retired process may finish what it left floating. */
 const RETIRE_GRACE_MS = 2000;
-/** Questions of a process that wait for their answer. */
-const MOST_ASKS = 1000;
 /** What a late part costs beside its length: a commit of its own. */
 const LATE_CHARGE = 16_000;
 
@@ -64,7 +62,7 @@ export class ProcessUnit implements Unit {
   readonly #inFlight = new Map<InvocationId, CallInFlight>();
   readonly #stop = new AbortController();
   readonly #mask = new SecretMask();
-  #openAsks = 0;
+  readonly #answers: Answers;
   #isRetired = false;
   #isWatching = false;
   #isStopping = false;
@@ -73,6 +71,7 @@ export class ProcessUnit implements Unit {
   #lastCall: InvocationId | undefined;
   /** The call that has ended the process itself. */
   #exiting: InvocationId | undefined;
+  readonly #held = new HeldEmits();
   readonly #given = new GivenCalls();
   readonly #late: LateLines;
   readonly #pulse: Pulse;
@@ -102,6 +101,7 @@ export class ProcessUnit implements Unit {
     this.#mapper = mapper;
     this.#time = new StandingClock(settings.clock);
     child.inspector?.watchPauses((isPaused) => (isPaused ? this.#time.stand() : this.#time.goOn()));
+    this.#answers = new Answers(events, (answer) => child.send(answer));
     this.#pulse = new Pulse({ clock: settings.clock, ask: () => child.send({ type: "host:ping" }), over: this.#stop.signal });
     this.#late = new LateLines(settings.clock, this.#stop.signal, (id, logs) => events.late({ id, result: { emits: [], stateChanges: {}, logs } }));
   }
@@ -193,12 +193,16 @@ export class ProcessUnit implements Unit {
       case "child:log":
         return this.#log(message.id, message.line);
       case "child:ask":
-        return void this.#answer(message);
+        return void this.#answers.answer(message, this.#inFlight.get(message.id)?.dataStores);
       case "child:respond":
         return this.#inFlight.get(message.id)?.end?.report.respond(message.response, message.isUnsettled);
+      case "child:emitted":
+        return this.#inFlight.has(message.id) ? this.#held.add(message.id, message.emits) : undefined;
       case "child:done": {
         const { id, part, outcome, returned, report } = message;
-        const { emits, stateChanges, touched } = part;
+        const { stateChanges, touched } = part;
+        // One that was given up in its process has told what it emitted before that.
+        const emits = outcome.kind === "interrupted" ? part.emits : this.#held.with(id, part.emits);
         return this.#settle(id, { outcome: this.#mask.overOutcome(this.#mapper.mapOutcome(outcome)), emits, stateChanges, touched, returned, report });
       }
       case "child:late": {
@@ -220,21 +224,6 @@ export class ProcessUnit implements Unit {
       case "child:loaded":
       case "child:load-failed":
         return;
-    }
-  }
-
-  async #answer({ id, number, request }: Extract<ToHost, { type: "child:ask" }>): Promise<void> {
-    this.#openAsks++;
-    try {
-      if (this.#openAsks > MOST_ASKS) throw new Error(`a component may ask its data stores ${MOST_ASKS} things at once`);
-      const call = this.#inFlight.get(id);
-      if (call === undefined) throw new Error("the call has ended: await what uses a data store");
-      const value = await answerQuestion(this.#events, request, call.dataStores);
-      this.#child.send({ type: "host:answer", number, ...(value === undefined ? {} : { value }) });
-    } catch (error) {
-      this.#child.send({ type: "host:answer", number, error: messageOf(error) });
-    } finally {
-      this.#openAsks--;
     }
   }
 
@@ -268,6 +257,7 @@ export class ProcessUnit implements Unit {
     this.#inFlight.delete(id);
     const { end } = call;
     call.end = undefined;
+    this.#held.forget(id);
     end?.settle({ outcome, emits, stateChanges, touched, logs: call.logs, hasExited, returned, report });
     if (this.#isRetired) this.#endWhenIdle();
   }

@@ -8,7 +8,7 @@ import type { ConfiguredProps } from "../domain/props/declared-props.ts";
 import type { PropFacts } from "../domain/props/prop-kind.ts";
 
 /** Changes when a message changes; a child of another version is refused. */
-export const PROTOCOL = 8;
+export const PROTOCOL = 9;
 
 /** Host of the hosted platform's API. */
 export const HOSTED_API = "api.pipedream.com";
@@ -87,6 +87,8 @@ export type ToHost =
   | { readonly type: "child:ask"; readonly id: InvocationId; readonly number: number; readonly request: DataStoreRequest | OutsideRequest }
   | { readonly type: "child:log"; readonly id: InvocationId | null; readonly line: RawLogLine }
   | { readonly type: "child:respond"; readonly id: InvocationId; readonly response: HttpResponse | BadResponse; readonly isUnsettled: boolean }
+  /** A call that emits much tells of it as it goes; none of it counts before the call is done. */
+  | { readonly type: "child:emitted"; readonly id: InvocationId; readonly emits: readonly Emit[] }
   | {
       readonly type: "child:done";
       readonly id: InvocationId;

@@ -41,6 +41,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     response: responseOf(response),
     isUnsettled: isUnsettled === true,
   }),
+  "child:emitted": ({ id, emits }) => ({ type: "child:emitted", id: idOf(id), emits: emitsOf(emits) }),
   "child:done": ({ id, outcome, part, returned, report }) => ({
     type: "child:done",
     id: idOf(id),
@@ -103,8 +104,11 @@ function outcomeOf(value: unknown): Outcome {
 
 function partOf(value: unknown): CallPart {
   const { emits, stateChanges, touched } = record(value, "part");
-  if (!Array.isArray(emits) || emits.length > LIMITS.emits) return bad("emits");
-  return { emits: emits.map(emitOf), stateChanges: changesOf(stateChanges), touched: touchedOf(touched) };
+  return { emits: emitsOf(emits), stateChanges: changesOf(stateChanges), touched: touchedOf(touched) };
+}
+
+function emitsOf(value: unknown): readonly Emit[] {
+  return Array.isArray(value) && value.length <= LIMITS.emits ? value.map(emitOf) : bad("emits");
 }
 
 function emitOf(value: unknown): Emit {

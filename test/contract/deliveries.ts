@@ -168,6 +168,17 @@ export function deliveryContract(open: () => Promise<Store>): void {
       expect(await store.countDeliveries("wh_1")).toEqual({ pending: 0, delivered: 0, failed: 1, missed: 1 });
     });
 
+    it("of events that come together with that attempt are missed as well", async () => {
+      const { store, emit } = await withWebhook();
+      await emit("inv_1", "1");
+      const [delivery] = await store.listDue("wh_1", now + 10, 1);
+      if (delivery === undefined) throw new Error("nothing is due");
+      const recorded = store.recordAttempt({ delivery, attempt: failed, verdict: { kind: "gone" } });
+      const committed = await emit("inv_2", "2");
+      expect([await recorded, committed.listeners]).toEqual([true, []]);
+      expect(await store.countDeliveries("wh_1")).toEqual({ pending: 0, delivered: 0, failed: 1, missed: 1 });
+    });
+
     it("to a source are settled by the commit of the run that they trigger", async () => {
       const { store, emit } = await withWebhook();
       await store.beginDeploy(source("dc_b", "sc_a"), component("sc_a"));

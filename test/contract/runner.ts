@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { InvocationId } from "../../src/domain/ids.ts";
+import { LIMITS } from "../../src/domain/limits.ts";
 import type { CallReport, CallRequest, LatePart, Runner, UnitCode } from "../../src/ports/runner.ts";
 import { temporaryFolder } from "../support/home.ts";
 
@@ -94,6 +95,37 @@ export function runnerContract(open: () => Promise<Runner>): void {
     it("never rejects: what is thrown is its outcome", async () => {
       const unit = await (await open()).start(unitCode('throw new TypeError("x");'), noEvents);
       expect(await unit.call(request("inv_1"), quiet)).toMatchObject({ outcome: { kind: "threw", error: { name: "TypeError", message: "x" } } });
+    });
+
+    it("may emit as often as the limit says, in order, and once more throws there", async () => {
+      const code = `for (let n = 0; n < event.count; n++) this.$emit({ n }, { id: n, summary: "s", ts: n });`;
+      const unit = await (await open()).start(unitCode(code), noEvents);
+      const { outcome, emits } = await unit.call(request("inv_1", { count: LIMITS.emits }), quiet);
+      expect([outcome, emits.length]).toEqual([{ kind: "returned" }, LIMITS.emits]);
+      expect(emits.every(({ payload, id }, n) => id === n && payload === `{"n":${n}}`)).toBe(true);
+      const more = await unit.call(request("inv_2", { count: LIMITS.emits + 1 }), quiet);
+      expect(more.outcome).toMatchObject({ kind: "threw", error: { message: expect.stringContaining("one run may emit 100000 times") } });
+      expect(more.emits).toHaveLength(LIMITS.emits);
+    });
+
+    it("may emit many large events, as others do at the same time", async () => {
+      const code = `const text = "x".repeat(200_000); for (let n = 0; n < 200; n++) { this.$emit(text, { id: event.of + n }); if (n % 50 === 0) await null; }`;
+      const unit = await (await open()).start(unitCode(code), noEvents);
+      const results = await Promise.all(
+        (["inv_1", "inv_2", "inv_3"] as const).map((id) => unit.call({ ...request(id, { of: id }), deadlineMs: 30_000 }, quiet)),
+      );
+      for (const [index, { outcome, emits }] of results.entries()) {
+        expect([outcome, emits.length, emits.at(-1)?.id]).toEqual([{ kind: "returned" }, 200, `inv_${index + 1}199`]);
+      }
+    });
+
+    it("that touches more keys than it may throws there, and its process goes on", async () => {
+      const code = `for (let n = 0; n < event.count; n++) this.db.get("key" + n);`;
+      const unit = await (await open()).start(unitCode(code), noEvents);
+      expect((await unit.call(request("inv_1", { count: LIMITS.keys + 1 }), quiet)).outcome).toMatchObject({
+        error: { name: "RangeError", message: "db: one run may read and write 100000 keys" },
+      });
+      expect((await unit.call(request("inv_2", { count: LIMITS.keys }), quiet)).outcome).toEqual({ kind: "returned" });
     });
 
     it("shows stars in the place of secrets in what is printed and thrown", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { PdError } from "../../src/domain/errors.ts";
-import { Deliverer } from "../../src/engine/deliveries/deliver.ts";
+import { Deliverer, type DelivererPorts } from "../../src/engine/deliveries/deliver.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";
 import { systemClock } from "../../src/system/clock.ts";
@@ -8,15 +8,42 @@ import { silentLog } from "../../src/system/log.ts";
 import { component, run, source } from "../contract/store.ts";
 import { eventually } from "../support/eventually.ts";
 
+const now = Date.now();
+const WEBHOOK = { id: "wh_1", url: "http://127.0.0.1/", active: true, secret: "whsec_eA==", oldSecrets: [], createdAt: now, updatedAt: now } as const;
+
+/** A store with deliveries of the payloads 1 to 6 that are due to one webhook. */
+async function withSix() {
+  const store = memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }));
+  await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
+  await store.saveWebhook(WEBHOOK);
+  await store.saveSubscription({ id: "sub_1", emitterId: "dc_a", listenerId: "wh_1", channel: "", createdAt: now });
+  const { fence } = await store.open("dc_a");
+  await store.commit(run(fence, "dc_a", "inv_1", { events: [1, 2, 3, 4, 5, 6].map((n) => ({ payload: String(n), channel: "" })) }));
+  return store;
+}
+
+type Send = (message: { readonly url: string; readonly payload: string }) => void | Promise<void>;
+
+/** Delivers what is due there, so many at a time; each answers 200 after `onSend`. */
+function delivererOf(store: DelivererPorts["store"], onSend: Send, concurrency = 4): Deliverer {
+  const sender: DelivererPorts["sender"] = {
+    async send(message) {
+      await onSend(message);
+      return { kind: "answered", status: 200, answer: "" };
+    },
+  };
+  const meter = { ran: () => {}, attempted: () => {} };
+  const deliverer = new Deliverer(
+    { clock: systemClock, log: silentLog, meter, signal: new AbortController().signal, store, sender },
+    { receive: async () => undefined, concurrencyOf: () => concurrency },
+  );
+  onTestFinished(() => deliverer.stop(1000));
+  return deliverer;
+}
+
 describe("deliveries to a webhook", () => {
   it("go on when it could not be read for a while, and end nobody", async () => {
-    const store = memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }));
-    await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
-    const now = Date.now();
-    await store.saveWebhook({ id: "wh_1", url: "http://127.0.0.1/", active: true, secret: "whsec_eA==", oldSecrets: [], createdAt: now, updatedAt: now });
-    await store.saveSubscription({ id: "sub_1", emitterId: "dc_a", listenerId: "wh_1", channel: "", createdAt: now });
-    const { fence } = await store.open("dc_a");
-    await store.commit(run(fence, "dc_a", "inv_1", { events: [1, 2, 3, 4, 5, 6].map((n) => ({ payload: String(n), channel: "" })) }));
+    const store = await withSix();
     let failures = 4;
     const broken = {
       ...store,
@@ -25,22 +52,27 @@ describe("deliveries to a webhook", () => {
         return store.getWebhook(id);
       },
     };
-    const over = new AbortController();
     const delivered: string[] = [];
-    const sender = {
-      send: async ({ payload }: { payload: string }) => {
-        delivered.push(payload);
-        return { kind: "answered", status: 200, answer: "" } as const;
-      },
-    };
-    const meter = { ran: () => {}, attempted: () => {} };
-    const deliverer = new Deliverer(
-      { clock: systemClock, log: silentLog, meter, signal: over.signal, store: broken, sender },
-      { receive: async () => undefined, concurrencyOf: () => 4 },
-    );
-    onTestFinished(() => deliverer.stop(1000));
+    const deliverer = delivererOf(broken, ({ payload }) => void delivered.push(payload));
     await deliverer.start();
     await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 6);
     expect(delivered.toSorted()).toEqual(["1", "2", "3", "4", "5", "6"]);
+  });
+
+  it("read it once for many, and go by each change of it from the next attempt on", async () => {
+    const store = await withSix();
+    let reads = 0;
+    const counted = { ...store, getWebhook: (id: `wh_${string}`) => (reads++, store.getWebhook(id)) };
+    const delivered: string[] = [];
+    const onSend: Send = async ({ url, payload }) => {
+      delivered.push(`${new URL(url).hostname} ${payload}`);
+      if (payload === "3") await store.changeWebhook("wh_1", { url: "http://changed/" }, now);
+      if (payload === "5") await store.deleteWebhook("wh_1");
+      if (payload === "3" || payload === "5") deliverer.webhookChanged("wh_1");
+    };
+    const deliverer = delivererOf(counted, onSend, 1);
+    await deliverer.start();
+    await eventually(async () => reads === 3);
+    expect(delivered).toEqual(["127.0.0.1 1", "127.0.0.1 2", "127.0.0.1 3", "changed 4", "changed 5"]);
   });
 });

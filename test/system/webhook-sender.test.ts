@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/system/clock.ts";
 import { isPrivateAddress } from "../../src/system/private-address.ts";
 import { webhookSender } from "../../src/system/webhook-sender.ts";
@@ -21,6 +21,27 @@ describe("a message to a receiver", () => {
     ["never ends", (response) => void response.writeHead(200).write("thank")],
   ])("whose answer %s has arrived all the same: its status says so", async (_title, answer) => {
     expect(await sendTo(answer)).toMatchObject({ kind: "answered", status: 200, answer: expect.stringMatching(/^(thank)?$/) });
+  });
+
+  it("is given up with all others on their way when the server stops, also before it has left", async () => {
+    const over = new AbortController();
+    const { url } = await Receiver.start(() => {});
+    const patient = webhookSender({ clock: systemClock, allowsPrivate: true, userAgent: "test" });
+    const warnings: string[] = [];
+    const note = (warning: Error): void => void warnings.push(warning.name);
+    process.on("warning", note);
+    onTestFinished(() => void process.off("warning", note));
+    const send = () => patient.send({ url, id: "m", payload: "1", secrets: ["whsec_eA=="], headers: {} }, over.signal);
+    const sent = Array.from({ length: 20 }, send);
+    over.abort();
+    const results = await Promise.all([...sent, send()]);
+    expect(results).toEqual(Array(21).fill({ kind: "unreachable", reason: "the server stops" }));
+    expect(warnings).toEqual([]);
+  });
+
+  it("whose answer is long is done with its first 2,048 bytes", async () => {
+    const result = await sendTo((response) => void response.writeHead(200).write("x".repeat(100_000)));
+    expect(result).toEqual({ kind: "answered", status: 200, answer: "x".repeat(2048) });
   });
 
   it("is told when it may come again, in seconds or as a date", async () => {

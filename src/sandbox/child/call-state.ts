@@ -115,7 +115,9 @@ export class CallState implements Writer {
   }
 
   #touch(key: string): void {
-    if (!this.#isPrivate && !this.#touched.has(key)) this.#touched.set(key, this.#state.asOf(key));
+    if (this.#isPrivate || this.#touched.has(key)) return;
+    if (this.#touched.size >= LIMITS.keys) throw new RangeError(`db: one run may read and write ${LIMITS.keys} keys`);
+    this.#touched.set(key, this.#state.asOf(key));
   }
 
   /** Of calls that are built on each other none waits for the other. */

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { DataStoreRequest } from "../../domain/data-store.ts";
-import type { Emit } from "../../domain/event.ts";
+import { type Emit, sizeOfEmit } from "../../domain/event.ts";
 import type { OutsideRequest } from "../../domain/exchange.ts";
 import type { InvocationId } from "../../domain/ids.ts";
 import type { BadResponse, HttpResponse, Outcome } from "../../domain/invocation.ts";
@@ -14,11 +14,19 @@ import { type State, jsonText } from "./state.ts";
 export interface CallHost {
   readonly state: State;
   respond(id: InvocationId, response: HttpResponse | BadResponse, isUnsettled: boolean): void;
+  /** They leave before the call ends, as there may be many more. `size`: in characters. False: the server would hold too much, and is told later. */
+  emitted(id: InvocationId, emits: readonly Emit[], size: number): boolean;
   late(id: InvocationId, part: CallPart, outcome?: Outcome): void;
   /** A line that tells the author what does not do what it looks like. */
   note(id: InvocationId, text: string): void;
   ask(id: InvocationId, request: DataStoreRequest | OutsideRequest): Promise<unknown>;
 }
+
+/** So many emits, or so many characters of them, leave together: the server takes them up while more are made. */
+const EMITS_TOGETHER = 500;
+const CHARACTERS_TOGETHER = 256_000;
+/** No time is longer. */
+const LONGEST_TIME = 200;
 
 /** The call that the running code belongs to, also after an await. */
 export const currentCall: AsyncLocalStorage<Call> = new AsyncLocalStorage();
@@ -33,6 +41,10 @@ export class Call {
   /** What it reads and writes of what the source remembers. */
   readonly state: CallState;
   #emits: Emit[] = [];
+  #emitCount = 0;
+  /** Characters of emits that have not left, and of those that have before the call ended. */
+  #unsentSize = 0;
+  #heldSize = 0;
   #isFinished = false;
   #isLatePartDue = false;
   #hasResponded = false;
@@ -54,11 +66,15 @@ export class Call {
 
   emit(event: unknown, meta: unknown): void {
     const emit = emitOf(event, meta);
-    this.#take(emit.payload.length, "emits and sets");
-    if (this.#emits.length >= LIMITS.emits) throw new RangeError(`$emit: one run may emit ${LIMITS.emits} times`);
+    const size = sizeOfEmit(emit);
+    this.#take(size, "emits and sets");
+    if (this.#emitCount >= LIMITS.emits) throw new RangeError(`$emit: one run may emit ${LIMITS.emits} times`);
+    this.#emitCount++;
     this.#emits.push(emit);
+    this.#unsentSize += size;
     if (emit.summary !== undefined && emit.summary.length > LIMITS.summary)
       this.#host.note(this.id, `A summary was cut off after ${LIMITS.summary} characters`);
+    if (this.#emits.length >= EMITS_TOGETHER || this.#unsentSize >= CHARACTERS_TOGETHER) this.#sendEmits();
     this.#reportLate();
   }
 
@@ -100,9 +116,28 @@ export class Call {
   /** What there is to report now. */
   takePart(): CallPart {
     const { stateChanges, touched } = this.state.takePart();
+    return { emits: this.#takeEmits(), stateChanges, touched };
+  }
+
+  /** Characters that the server holds of it until it is done. */
+  get heldSize(): number {
+    return this.#heldSize;
+  }
+
+  /** What one run emits may be more than a message should hold. */
+  #sendEmits(): void {
+    if (this.#isFinished) return this.#host.late(this.id, { emits: this.#takeEmits(), stateChanges: {}, touched: {} });
+    const size = this.#unsentSize;
+    if (!this.#host.emitted(this.id, this.#emits, size)) return;
+    this.#heldSize += size;
+    this.#takeEmits();
+  }
+
+  #takeEmits(): Emit[] {
     const emits = this.#emits;
     this.#emits = [];
-    return { emits, stateChanges, touched };
+    this.#unsentSize = 0;
+    return emits;
   }
 
   finish(): void {
@@ -162,5 +197,6 @@ function idOf(id: unknown): string | number | undefined {
 /** A Date as text, so that nobody has to guess whether its number is ms or s. */
 function timeOf(given: unknown): string | number | undefined {
   if (given instanceof Date) return Number.isNaN(given.getTime()) ? String(given) : given.toISOString();
-  return typeof given === "string" || (typeof given === "number" && Number.isFinite(given)) ? given : undefined;
+  if (typeof given === "string") return given.slice(0, LONGEST_TIME);
+  return typeof given === "number" && Number.isFinite(given) ? given : undefined;
 }

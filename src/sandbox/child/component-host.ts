@@ -39,6 +39,8 @@ export class ComponentHost {
   #component: Record<string, unknown> = {};
   #state = new State({});
   #questionCount = 0;
+  /** Characters of what calls that go on have emitted, which the server holds until they are done. */
+  #heldSize = 0;
   #turn: Promise<void> | undefined;
 
   constructor(around: Surroundings) {
@@ -55,6 +57,13 @@ export class ComponentHost {
           around.sendNow({ type: "child:ask", id, number: this.#questionCount, request });
         }),
       note: (id, text) => around.sendNow({ type: "child:log", id, line: { at: Date.now(), level: "system", text } }),
+      emitted: (id, emits, size) => {
+        // At its end a call tells once more as much.
+        if (this.#heldSize + size > LIMITS.held - LIMITS.call) return false;
+        this.#heldSize += size;
+        around.sendNow({ type: "child:emitted", id, emits });
+        return true;
+      },
       late: (id, part, outcome) => around.tell({ type: "child:late", id, part, ...(outcome === undefined ? {} : { outcome }) }),
     };
   }
@@ -126,6 +135,7 @@ export class ComponentHost {
     await this.#endOfTurn();
     await call.state.untilFounded();
     this.#calls.delete(call.id);
+    this.#heldSize -= call.heldSize;
     if (call.state.isVoid) return this.#reportVoid(call);
     const part = call.takePart();
     call.finish();

@@ -10,6 +10,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { format } from "node:util";
 import { Worker } from "node:worker_threads";
 import type { HttpTrigger } from "../../domain/trigger.ts";
+import { collectWhenQuiet } from "../../system/quiet-heap.ts";
 import { DOOR_FILE, DOOR_WORD } from "../door-protocol.ts";
 import { INSPECTOR_FD, INSPECTOR_WORD } from "../inspector-channel.ts";
 import { MessagePipe } from "../message-pipe.ts";
@@ -64,6 +65,7 @@ const door = process.argv.includes(DOOR_WORD) ? join(dirname(process.cwd()), DOO
 if (door !== undefined) leadThroughDoor(door);
 const isInspected = process.argv.includes(INSPECTOR_WORD);
 if (isInspected) startInspector();
+collectWhenQuiet();
 refuseLocalSockets();
 redirectTmp();
 captureOutput(

@@ -12,6 +12,7 @@ import { type DeliveryWrites, Publisher, deliveryWrites } from "./deliveries.ts"
 import { type EventWrites, eventWrites } from "./events.ts";
 import { type KeyWrites, keyWrites } from "./keys.ts";
 import type { Database, Statement } from "../../database/driver.ts";
+import { collectWhenQuiet } from "../../system/quiet-heap.ts";
 import { type Revision, openForWriting } from "./open.ts";
 import { Witness, witnessPath } from "./witness.ts";
 import { type PendingWrites, pendingWrites } from "./pending.ts";
@@ -90,6 +91,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
     return;
   }
   port.postMessage({ id: 0 } satisfies WriteReply);
+  collectWhenQuiet();
   port.on("message", (first: readonly WriteRequest[]) => {
     const batch = [...first];
     while (batch.length < MAX_BATCH) {
