@@ -81,7 +81,7 @@ describe("a reader of a stream", () => {
         if (seq === 5) return;
       }
     })();
-    for (const place of [0, 2, 1, 3]) feed.announce(id, events.slice(place, place + 1));
+    for (const place of [0, 2, 1, 3]) feed.announce(id, { events: events.slice(place, place + 1) });
     await rest;
     expect(seen).toEqual([2, 3, 4, 5]);
     // Numbers have gaps where events are gone: a reader from the beginning gets each that is left once.
@@ -89,9 +89,9 @@ describe("a reader of a stream", () => {
     const late = feed.eventsSince(id, 0, stop.signal);
     const first2 = late.next();
     const more = await store.commit(run(fence, id, "inv_3", { events: ["5", "6", "7"].map((payload) => ({ payload, channel: "" })) }));
-    feed.announce(id, more.events);
+    feed.announce(id, more);
     expect([await first2, await late.next(), await late.next()].map(({ value }) => value?.seq)).toEqual([6, 7, 8]);
-    const { events: last } = await store.commit(run(fence, id, "inv_4", { events: [{ payload: "8", channel: "" }] }));
+    const last = await store.commit(run(fence, id, "inv_4", { events: [{ payload: "8", channel: "" }] }));
     feed.announce(id, last);
     expect((await late.next()).value?.seq).toBe(9);
   });

@@ -62,7 +62,7 @@ describe("a commit whose answer was lost", () => {
     const { store, stop, clock, commit, announced, told, counts } = await behindNetwork({ isStored: true, silences: 3 });
     const run = commit();
     await clock.setTo(START + 10_000);
-    expect((await run).events).toMatchObject([{ seq: 1, payload: "1", invocationId: "inv_1" }]);
+    expect((await run).stored.events).toMatchObject([{ seq: 1, payload: "1", invocationId: "inv_1" }]);
     expect([counts(), (await store.listInvocations("dc_a", { limit: 9 })).length, await store.lastSeq("dc_a")]).toEqual([{ commits: 1, questions: 4 }, 1, 1]);
     stop.abort();
     await told;

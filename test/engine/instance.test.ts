@@ -147,6 +147,26 @@ describe("$emit", () => {
     expect(await source.logs(invocation)).toEqual(['An event was kept without dedupe: strategy "unique" wants an id, and $emit was given none']);
   });
 
+  it("tells in short what became of thousands of emits", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(
+      `export default { name: "t", version: "1", dedupe: "greatest", run(event) {
+        if (event.again === undefined) for (let n = 0; n < 3000; n++) this.$emit(n);
+        for (let n = 1; n <= 3000; n++) this.$emit(n, { id: 3001 - n });
+        for (let n = 0; n < 200; n++) this.$emit(n, { id: "no" + n });
+      } };`,
+    );
+    const first = await source.run();
+    const lines = await source.logs(first);
+    expect([lines.length, lines[0], lines.at(-1)]).toEqual([
+      101,
+      'An event was kept without dedupe: strategy "greatest" wants an id, and $emit was given none (3000 times)',
+      "101 more lines of this kind are not kept",
+    ]);
+    expect(first).toMatchObject({ event_count: 3201, dropped: { "greatest: id 2999 is not larger than 3000": 1, "others like these": 2899 } });
+    expect(Object.keys(Object(first["dropped"]))).toHaveLength(101);
+  });
+
   it.each([
     ["unique", [{ id: 1 }, { id: 2 }], [{ id: 2 }, { id: 3 }], [1, 2, 3]],
     [

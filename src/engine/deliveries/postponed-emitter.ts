@@ -63,7 +63,7 @@ export class PostponedEmitter {
     const { feed, log, onDeliveries, store } = this.#ports;
     try {
       for (const { sourceId, events, listeners } of await store.releasePostponed(now)) {
-        feed.announce(sourceId, events);
+        feed.announce(sourceId, { events });
         onDeliveries(listeners);
       }
       return true;

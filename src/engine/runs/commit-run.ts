@@ -4,7 +4,6 @@ import type { EventFeed } from "./event-feed.ts";
 import { type DedupeCache, type DedupeChange, type DedupeStrategy, type DroppedEmit, dedupe, remember } from "../../domain/dedupe.ts";
 import {
   type Emit,
-  type Event,
   type NewEvent,
   type NewPostponedEvent,
   isTakenForSeconds,
@@ -55,9 +54,20 @@ export function judgeEmits(owner: Ownership, strategy: DedupeStrategy | undefine
     events,
     postponed,
     dropped: countReasons(result.dropped),
-    warnings: texts.map((text) => ({ at: now, level: "system", text })),
+    warnings: inShort(texts).map((text) => ({ at: now, level: "system", text })),
     learned: change,
   };
+}
+
+/** So many different lines and reasons are told, each once: a run may emit 100,000 times. */
+const MOST_LINES = 100;
+
+function inShort(texts: readonly string[]): string[] {
+  if (texts.length < 2) return [...texts];
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  const lines = [...counts].map(([text, count]) => (count === 1 ? text : `${text} (${count} times)`));
+  return lines.length <= MOST_LINES ? lines : [...lines.slice(0, MOST_LINES), `${lines.length - MOST_LINES} more lines of this kind are not kept`];
 }
 
 /** One line for all of a run: pollers of APIs that count in seconds emit hundreds. */
@@ -82,8 +92,13 @@ function unreadableTimes({ ts, deliveryTs }: Emit): string[] {
 
 function countReasons(dropped: readonly DroppedEmit[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { reason } of dropped) counts[reason] = (counts[reason] ?? 0) + 1;
-  return counts;
+  let others = 0;
+  for (const [place, { reason }] of dropped.entries()) {
+    // Each id makes a reason of its own.
+    if (place < MOST_LINES || counts[reason] !== undefined) counts[reason] = (counts[reason] ?? 0) + 1;
+    else others++;
+  }
+  return others === 0 ? counts : { ...counts, "others like these": others };
 }
 
 function sum(counts: Readonly<Record<string, number>>): number {
@@ -104,7 +119,8 @@ export interface FinishedRun {
 export interface CommittedRun {
   readonly invocation: Invocation;
   readonly logs: readonly LogLine[];
-  readonly events: readonly Event[];
+  /** Its events as they are kept; they are made when they are asked for. */
+  readonly stored: Pick<Committed, "events">;
 }
 
 /** What runs are stored and told with. */
@@ -152,7 +168,7 @@ export async function commitRun(ports: CommitPorts, { owner, strategy, invocatio
     returned: result.returned,
   };
   const logs = judged.warnings.length === 0 ? result.logs : [...result.logs, ...judged.warnings];
-  const { events, listeners } = await store(ports, {
+  const stored = await store(ports, {
     fence: owner.fence,
     invocation: complete,
     triggerText,
@@ -164,13 +180,13 @@ export async function commitRun(ports: CommitPorts, { owner, strategy, invocatio
     step,
   });
   for (const line of judged.warnings) ports.feed.observe(owner.sourceId, { kind: "line", id: complete.id, line });
-  ports.feed.announce(owner.sourceId, events);
-  ports.onDeliveries(listeners);
+  ports.feed.announce(owner.sourceId, stored);
+  ports.onDeliveries(stored.listeners);
   if (judged.postponed.length > 0) ports.onPostponed();
   const { durationMs, outcome, eventCount, dropped } = complete;
   ports.meter.ran({ trigger: complete.trigger.kind, outcome: outcome.kind, durationMs, events: eventCount, dropped: sum(dropped) });
   ports.feed.observe(owner.sourceId, { kind: "ended", id, at: now, durationMs, outcome, eventCount, dropped });
-  return { invocation: complete, events, logs };
+  return { invocation: complete, logs, stored };
 }
 
 /** Commits what a call did after it had ended, with a warning in its log. */
@@ -185,7 +201,7 @@ export async function commitLate(
   const warning: LogLine[] = emits.length > 0 ? [{ at: now, level: "system", text: `${emits.length} emitted after run had ended: await what emits` }] : [];
   const lines = [...logs, ...warning, ...judged.warnings];
   const { events, postponed, dropped } = judged;
-  const { events: stored, listeners } = await ports.store.append({
+  const stored = await ports.store.append({
     fence: owner.fence,
     sourceId: owner.sourceId,
     invocationId: part.id,
@@ -200,7 +216,7 @@ export async function commitLate(
   });
   for (const line of lines) ports.feed.observe(owner.sourceId, { kind: "line", id: part.id, line });
   ports.feed.announce(owner.sourceId, stored);
-  ports.onDeliveries(listeners);
+  ports.onDeliveries(stored.listeners);
   if (postponed.length > 0) ports.onPostponed();
   if (outcome !== undefined)
     ports.feed.observe(owner.sourceId, { kind: "ended", id: part.id, at: now, durationMs: 0, outcome, eventCount: events.length, dropped });

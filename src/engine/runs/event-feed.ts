@@ -37,9 +37,9 @@ export class EventFeed {
     this.#store = store;
   }
 
-  announce(sourceId: DeployedId, events: readonly Event[]): void {
+  announce(sourceId: DeployedId, stored: { readonly events: readonly Event[] }): void {
     const readers = this.#events.get(sourceId);
-    if (readers !== undefined) for (const event of events) for (const reader of readers) reader.add(event);
+    if (readers !== undefined) for (const event of stored.events) for (const reader of readers) reader.add(event);
   }
 
   observe(sourceId: DeployedId, observation: Observation): void {

@@ -39,7 +39,7 @@ export class KeptEvents {
     const [event] = stored?.events ?? [];
     if (stored === undefined || event === undefined)
       throw new PdError("PD_NOT_FOUND", `Cannot emit event ${seq} of ${sourceId} again: it is not kept, or never was`);
-    feed.announce(sourceId, stored.events);
+    feed.announce(sourceId, stored);
     onDeliveries(stored.listeners);
     return event;
   }

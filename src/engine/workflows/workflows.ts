@@ -189,8 +189,8 @@ export class Workflows {
   /** Stores the request, and waits for what its run answers. */
   async answer(trigger: LiveSource, request: HttpTrigger): Promise<HttpResponse> {
     const { answers, settings } = this.#ports;
-    const { events, invocation } = await trigger.invoke(request);
-    const [event] = events;
+    const { stored, invocation } = await trigger.invoke(request);
+    const [event] = stored.events;
     const answer = event === undefined ? undefined : await answers.of(messageIdOf(trigger.source.id, event), settings.responseMs);
     if (answer === "late") return plainAnswer(504, { error: "The workflow did not answer in time; it goes on", invocation_id: invocation.id });
     return answer ?? plainAnswer(400, { error: "No $respond called in workflow", invocation_id: invocation.id });

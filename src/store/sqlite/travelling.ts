@@ -139,7 +139,13 @@ export function storedEvents(events: readonly NewEvent[], firstSeq: number, { in
   });
 }
 
-/** What the store tells of a commit. */
+/** What the store tells of a commit. The events are made when somebody asks for them, which mostly nobody does. */
 export function committedOf({ firstSeq, listeners }: TravellingAnswer, events: readonly NewEvent[], { id, at }: Travelling): Committed {
-  return { events: storedEvents(events, firstSeq, { invocationId: id, at }), listeners };
+  let stored: readonly Event[] | undefined;
+  return {
+    get events() {
+      return (stored ??= storedEvents(events, firstSeq, { invocationId: id, at }));
+    },
+    listeners,
+  };
 }
