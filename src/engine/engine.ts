@@ -119,7 +119,7 @@ export class Engine {
     await runPending(this.#ports, this.#sources);
     this.#chores = Promise.all([
       activateCutOff(this.#ports, this.#sources),
-      keepPruned(this.#ports, { sources: this.#sources, workflows: this.workflows }),
+      keepPruned(this.#ports, () => [...this.#sources.ids, ...this.workflows.ids]),
       keepCool(this.#ports, this.#sources, [this.workbench, this.#stepBench]),
       keepRenewed(this.#ports, () => this.#accountsInUse()),
     ]);

@@ -1,34 +1,41 @@
 import { messageOf } from "../domain/errors.ts";
-import type { ListenerId } from "../domain/ids.ts";
+import { type DeployedId, type ListenerId, isDeployedId, isWorkflowId } from "../domain/ids.ts";
 import { canRenew, dueAt } from "../domain/oauth.ts";
 import type { AccountStore } from "../ports/account-store.ts";
+import type { EngineSettings } from "../ports/engine-settings.ts";
 import type { EnginePorts } from "./ports.ts";
 import type { HostedSources } from "./sources/hosted-sources.ts";
 import type { Workbench } from "./workbench/workbench.ts";
-import type { Workflows } from "./workflows/workflows.ts";
 
 const PRUNE_EVERY_MS = 60_000;
 /** Between the steps of one pruning, so that commits get their turn. */
 const PRUNE_PAUSE_MS = 20;
+/** Mostly nothing is to be removed: then nothing is written. */
+const LOOK_AT_TOGETHER = 100;
 const COOL_DOWN_EVERY_MS = 2000;
 const LOOK_AT_TOKENS_EVERY_MS = 60_000;
 const LOOK_AT_TOKENS_AT_MOST_EVERY_MS = 2000;
 
 /** Removes what is older or more than the retention allows, in small steps, until the server stops. */
 export async function keepPruned(
-  { store, clock, log, settings, signal }: EnginePorts,
-  { sources, workflows }: { sources: HostedSources; workflows: Workflows },
+  { store, clock, log, settings, signal }: Pick<EnginePorts, "store" | "clock" | "log" | "signal"> & { readonly settings: Pick<EngineSettings, "retention"> },
+  deployed: () => readonly DeployedId[],
 ): Promise<void> {
   const repeat = async (step: () => Promise<number>): Promise<void> => {
     while (!signal.aborted && (await step()) > 0) await clock.sleepUntil(clock.now() + PRUNE_PAUSE_MS, signal);
   };
+  const pruneOf = async (id: DeployedId | ListenerId): Promise<void> => {
+    if (isDeployedId(id)) await repeat(() => store.prune(id, settings.retention, clock.now()));
+    if (isWorkflowId(id)) await repeat(() => store.pruneRuns(id, settings.retention, clock.now()));
+    await repeat(() => store.pruneDeliveries(id, settings.retention, clock.now()));
+  };
   while (!signal.aborted) {
     try {
-      const deployed = [...sources.ids, ...workflows.ids];
-      for (const id of deployed) await repeat(() => store.prune(id, settings.retention, clock.now()));
-      for (const id of workflows.ids) await repeat(() => store.pruneRuns(id, settings.retention, clock.now()));
-      const listeners: readonly ListenerId[] = [...(await store.listWebhooks()).map(({ id }) => id), ...deployed];
-      for (const id of listeners) await repeat(() => store.pruneDeliveries(id, settings.retention, clock.now()));
+      const ids = [...deployed(), ...(await store.listWebhooks()).map(({ id }) => id)];
+      for (let from = 0; from < ids.length && !signal.aborted; from += LOOK_AT_TOGETHER) {
+        for (const id of await store.findPrunable(ids.slice(from, from + LOOK_AT_TOGETHER), settings.retention, clock.now())) await pruneOf(id);
+        await clock.sleepUntil(clock.now() + PRUNE_PAUSE_MS, signal);
+      }
       await repeat(() => store.shrink());
     } catch (error) {
       if (!signal.aborted) log.error("old events and invocations could not be removed", { reason: messageOf(error) });

@@ -38,6 +38,11 @@ export interface Store
     SecretStore,
     WorkflowStore {
   /**
+   * Those of these that have kept something longer, or more of it, than `retention` allows, or that may have: only of them
+   * anything has to be removed. It writes nothing.
+   */
+  findPrunable(ids: readonly (DeployedId | ListenerId)[], retention: Retention, now: number): Promise<readonly (DeployedId | ListenerId)[]>;
+  /**
    * Removes a small step of what one source has kept longer, or more of, than `retention` allows. Pending requests and
    * running instants stay. Resolves to the number of rows that went; 0: nothing is left to do.
    */

@@ -202,6 +202,8 @@ export function deliveryContract(open: () => Promise<Store>): void {
       expect((await store.listDeliveries("wh_1", { limit: 9, state: "delivered", before: second.id })).map(({ payload }) => payload)).toEqual(["1"]);
       const retention = { maxEvents: 1, maxInvocations: 100, maxAgeMs: DAY };
       expect(await store.pruneDeliveries("wh_1", retention, now)).toBe(0);
+      expect(await store.findPrunable(["wh_1"], retention, now + 2 * DAY)).toEqual(["wh_1"]);
+      expect(await store.findPrunable(["wh_1"], { ...retention, maxInvocations: 2 }, now)).toEqual(["wh_1"]);
       expect(await store.pruneDeliveries("wh_1", retention, now + 2 * DAY)).toBe(2);
       expect((await store.listDeliveries("wh_1", { limit: 9 })).map(({ payload }) => payload)).toEqual(["3"]);
       expect(await store.listAttempts(first.id)).toEqual([]);

@@ -493,6 +493,14 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect([await store.countEvents(id), await store.getInvocation("inv_1")]).toEqual([0, undefined]);
     });
 
+    it("is wanted for those who have something that is too old or too much", async () => {
+      const { store, id, fence } = await withSource();
+      for (const n of [1, 2, 3]) await store.commit(run(fence, id, `inv_${n}`, { events: [event(String(n))] }));
+      expect(await store.findPrunable(["dc_none", id], { ...all, maxEvents: 2 }, now)).toContain(id);
+      expect(await store.findPrunable([id], { ...all, maxInvocations: 2 }, now)).toContain(id);
+      expect(await store.findPrunable([id], { ...all, maxAgeMs: 1000 }, now + 10_000)).toContain(id);
+    });
+
     it("never touches pending requests and running instants", async () => {
       const { store, id } = await withSource();
       await store.storePending({ id: "inv_1", sourceId: id, trigger: { kind: "manual", event: 1 }, receivedAt: now });

@@ -223,6 +223,8 @@ export function workflowContract(open: () => Promise<{ store: Store; reopen: () 
       const { store } = await withWorkflow();
       for (let index = 0; index < 4; index++)
         await store.beginRun(workflowRun(`run_${index}`, { state: index === 1 ? "waiting" : "failed", startedAt: now + index }), [record("0")]);
+      expect(await store.findPrunable(["p_a"], { ...KEPT, maxInvocations: 2 }, now)).toEqual(["p_a"]);
+      expect(await store.findPrunable(["p_a"], { ...KEPT, maxAgeMs: 1 }, now + 100)).toEqual(["p_a"]);
       expect(await store.pruneRuns("p_a", { ...KEPT, maxInvocations: 2 }, now)).toBe(1);
       expect(await store.pruneRuns("p_a", { ...KEPT, maxAgeMs: 1 }, now + 100)).toBe(2);
       expect((await store.listRuns("p_a", { limit: 9 })).map(({ id }) => id)).toEqual(["run_1"]);

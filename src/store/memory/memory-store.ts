@@ -240,8 +240,10 @@ function memorySecrets(shelves: Shelves): Omit<SecretStore, "listAllSources"> {
   };
 }
 
-function memoryRetention(shelves: Shelves): Pick<Store, "prune" | "pruneDeliveries"> {
+function memoryRetention(shelves: Shelves): Pick<Store, "findPrunable" | "prune" | "pruneDeliveries"> {
   return {
+    // To look costs as much as to remove.
+    findPrunable: async (ids) => ids,
     async prune(id, { maxEvents, maxInvocations, maxAgeMs }: Retention, now) {
       const kept = shelves.sources.get(id);
       if (kept === undefined) return 0;

@@ -1,7 +1,7 @@
 import type { DeployedId, ListenerId } from "../../domain/ids.ts";
-import type { Retention } from "../../ports/store.ts";
+import type { Retention, Store } from "../../ports/store.ts";
 import type { Database } from "../../database/driver.ts";
-import { row, rows } from "./rows.ts";
+import { hostedOrListenerOf, row, rows } from "./rows.ts";
 
 export interface RetentionWrites {
   prune(sourceId: DeployedId, retention: Retention, now: number): number;
@@ -27,6 +27,29 @@ const DROP_INSTANTS = `delete from timer_instants where (source_id, prop, planne
 const DROP_DELIVERIES = `delete from deliveries where seq in (select seq from deliveries where listener_id = ?
   and state in ('delivered', 'failed', 'missed') and (created_at < ? or seq <= coalesce((select seq from deliveries where listener_id = ? order by seq desc limit 1 offset ?), 0))
   order by seq limit ?)`;
+
+/** What the deletions above, and that of workflow runs, would find; each look is one step in an index. */
+const PRUNABLE = `with states (state) as (values ('delivered'), ('failed'), ('missed')) select one.value as id from json_each(@ids) one where
+  exists (select 1 from source_progress p cross join events e on e.source_id = p.source_id and e.seq <= p.last_seq - @events where p.source_id = one.value)
+  or (select stored_at from events where source_id = one.value order by seq limit 1) < @cutoff
+  or exists (select 1 from invocations where source_id = one.value order by seq limit 1 offset @calls)
+  or (select started_at from invocations where source_id = one.value order by seq limit 1) < @cutoff
+  or (select min(planned_at) from timer_instants where source_id = one.value and state <> 'running') < max(@cutoff, coalesce(
+    (select planned_at from timer_instants where source_id = one.value order by planned_at desc limit 1 offset @calls), 0))
+  or exists (select 1 from states where
+    (select created_at from deliveries d where d.listener_id = one.value and d.state = states.state order by seq limit 1) < @cutoff
+    or (select seq from deliveries d where d.listener_id = one.value and d.state = states.state order by seq limit 1) <= coalesce(
+      (select seq from deliveries where listener_id = one.value order by seq desc limit 1 offset @calls), 0))
+  or (select started_at from workflow_runs where workflow_id = one.value order by seq limit 1) < @cutoff
+  or exists (select 1 from workflow_runs where workflow_id = one.value order by seq limit 1 offset @calls)`;
+
+export function retentionReads(db: Database): Pick<Store, "findPrunable"> {
+  const prunable = db.prepare(PRUNABLE);
+  return {
+    findPrunable: async (ids, { maxEvents, maxInvocations, maxAgeMs }, now) =>
+      rows(prunable.all({ events: maxEvents, calls: maxInvocations, cutoff: now - maxAgeMs, ids: JSON.stringify(ids) })).map(hostedOrListenerOf),
+  };
+}
 
 export function retentionWrites(db: Database): RetentionWrites {
   const progress = db.prepare("select last_seq from source_progress where source_id = ?");

@@ -3,7 +3,7 @@ import type { Account } from "../../domain/account.ts";
 import type { Attempt, Delivery } from "../../domain/delivery.ts";
 import type { DeployedComponent, StoredSource } from "../../domain/deployed-component.ts";
 import type { Event, NewEvent, PostponedEvent } from "../../domain/event.ts";
-import { eventId } from "../../domain/ids.ts";
+import { type DeployedId, type ListenerId, eventId } from "../../domain/ids.ts";
 import type { Invocation, LogLine } from "../../domain/invocation.ts";
 import type { Registry } from "../../domain/registry.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
@@ -224,6 +224,11 @@ export function deliveryOf(row: Row): Delivery {
     nextAt: row["next_at"] as number | null,
     createdAt: Number(row["created_at"]),
   });
+}
+
+/** Whoever keeps something that retention is about. */
+export function hostedOrListenerOf(row: Row): DeployedId | ListenerId {
+  return row["id"] as DeployedId | ListenerId;
 }
 
 export function listenerOf(row: Row): Delivery["listenerId"] {

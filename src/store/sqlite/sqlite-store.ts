@@ -12,6 +12,7 @@ import { openForReading } from "./open.ts";
 import { pendingReads } from "./pending.ts";
 import { postponedReads } from "./postponed.ts";
 import { registryReads } from "./registries.ts";
+import { retentionReads } from "./retention.ts";
 import { runReads } from "./runs.ts";
 import { secretReads } from "./secrets.ts";
 import { subscriptionReads } from "./subscriptions.ts";
@@ -42,6 +43,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...accountReads(db),
     ...secretReads(db),
     ...workflowReads(db),
+    ...retentionReads(db),
     ...componentVerbs(writer),
     open: (id) => writer.write("open", id),
     commit(run) {
