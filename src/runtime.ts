@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { basename, join } from "node:path";
 import { esbuildBundler } from "./code/esbuild-bundler.ts";
 import { NpmResolver } from "./code/npm-resolver.ts";
+import { SharedPackages } from "./code/shared-packages.ts";
 import { urlOrigin } from "./code/url-origin.ts";
 import { npmWithin } from "./code/walled-npm.ts";
 import type { Settings } from "./config.ts";
@@ -170,6 +171,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   });
   api = await Listener.open(apiListener(router, isLoopback(host)), { host, port: settings.port, purpose: "the API" });
   await engine.open();
+  void plugs.packages.shareInstalled().catch((error: unknown) => log.warn("installed packages could not be looked at", { reason: messageOf(error) }));
   await writeServerRecord(home, record());
   undo.push(() => removeServerRecord(home));
   const dispose = async (): Promise<void> => {
@@ -207,7 +209,9 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   const { memoryMb, allowAddons, allowScripts } = settings;
   const enclosure = await openEnclosure(settings.sandboxUse, { ...places, memoryMb, network: settings.componentNetwork });
   const npm = npmWithin(enclosure, join(home, "npm-cache"));
-  const packages = await NpmResolver.open({ folder: packagesFolder, npm, allowScripts, clock: systemClock, signal: stop.signal });
+  const shared = await SharedPackages.open({ folder: packagesFolder, log, signal: stop.signal, randomText: () => systemClock.randomText(12) });
+  undo.push(() => shared.finished());
+  const packages = await NpmResolver.open({ folder: packagesFolder, npm, allowScripts, shared, clock: systemClock, signal: stop.signal });
   const startRunner = async (): Promise<Runner> => {
     const runner = await ProcessRunner.start({ ...places, enclosure, memoryMb, allowAddons, apiUrl, clock: systemClock, log });
     undo.push(() => runner[Symbol.asyncDispose]());

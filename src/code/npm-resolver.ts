@@ -1,16 +1,17 @@
 import { createHash } from "node:crypto";
 import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { PdError } from "../domain/errors.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PackageResolver, ResolvedPackages } from "../ports/package-resolver.ts";
 import type { Progress } from "../ports/progress.ts";
+import { partialName, removeLeft } from "./partial-folders.ts";
+import type { SharedPackages } from "./shared-packages.ts";
 import { type InstalledList, foreignPackages, installedVersions, readInstalledList } from "./installed-tree.ts";
 import { type Npm, npmCulprit, npmProblem } from "./npm-command.ts";
 import { compareVersions, isExactVersion, satisfiesRange } from "./versions.ts";
-import { isAlive } from "../system/processes.ts";
 import { readPlainFile } from "../system/whole-files.ts";
 
 export interface NpmResolverSettings {
@@ -18,6 +19,8 @@ export interface NpmResolverSettings {
   readonly folder: string;
   readonly npm: Npm;
   readonly allowScripts: boolean;
+  /** What sets have in common is shared; absent: each has its own. */
+  readonly shared?: SharedPackages | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** What is installed and satisfies a range other than `latest` is taken, without asking whether there is newer. */
@@ -29,7 +32,6 @@ const ANSWER_HOLDS_MS = 60_000;
 /** npm's own pauses add up to a minute before it says that nobody answers. */
 const ONLINE = ["--fetch-retries=2", "--fetch-retry-mintimeout=200", "--fetch-retry-maxtimeout=500"];
 const OFFLINE = ["--offline"];
-const PARTIAL = ".partial-";
 const MOST_MANIFEST_BYTES = 1_000_000;
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 
@@ -49,15 +51,26 @@ export class NpmResolver implements PackageResolver {
   static async open(settings: NpmResolverSettings): Promise<NpmResolver> {
     await mkdir(settings.folder, { recursive: true, mode: 0o700 });
     await chmod(settings.folder, 0o700);
-    for (const name of await readdir(settings.folder)) {
-      const path = join(settings.folder, name);
-      if (name.startsWith(PARTIAL) && (await isLeft(path))) await rm(path, { recursive: true, force: true });
-    }
+    await removeLeft(settings.folder);
     return new NpmResolver(settings);
   }
 
   private constructor(settings: NpmResolverSettings) {
     this.#settings = settings;
+  }
+
+  /** Has all sets that are installed share what they have in common: an earlier server may not have come so far. */
+  async shareInstalled(): Promise<void> {
+    const { folder, shared, signal } = this.#settings;
+    for (const name of await readdir(folder)) {
+      if (signal.aborted || (await shared?.has(this.locate(name))) !== false) continue;
+      if ((await this.#lockOf(name)) !== undefined) await this.#share(name);
+    }
+  }
+
+  /** Scripts may have made anything of what lies in a set: then it has its own. */
+  async #share(name: string): Promise<void> {
+    if (!this.#settings.allowScripts) await this.#settings.shared?.add(this.locate(name));
   }
 
   locate(folder: string): string {
@@ -127,7 +140,7 @@ export class NpmResolver implements PackageResolver {
     { specs, network }: { specs: readonly PackageSpec[]; network: readonly string[] },
   ): Promise<PackageLock> {
     const { folder, npm, allowScripts, clock, signal } = this.#settings;
-    const partial = join(folder, `${PARTIAL}${process.pid}-${clock.randomText(12)}`);
+    const partial = join(folder, partialName(clock.randomText(12)));
     await mkdir(partial);
     try {
       await writeFile(join(partial, "package.json"), JSON.stringify({ private: true, dependencies: ranges }));
@@ -145,6 +158,7 @@ export class NpmResolver implements PackageResolver {
       if (allowScripts) await refuseForeign(partial, list, specs);
       for (const { name, range } of specs) this.#answers.set(`${name}@${range ?? ""}`, { version: lock[name] ?? "", at: clock.now() });
       await this.#keep(partial, this.#folderName(lock));
+      void this.#share(this.#folderName(lock));
       if (this.#installedSets !== undefined) addTo(await this.#installedSets, lock);
       return lock;
     } finally {
@@ -186,12 +200,18 @@ export class NpmResolver implements PackageResolver {
   async #readInstalledSets(): Promise<Map<string, PackageLock[]>> {
     const sets = new Map<string, PackageLock[]>();
     for (const name of await readdir(this.#settings.folder)) {
-      const manifest = parseJson((await readPlainFile(join(this.locate(name), "package.json"), MOST_MANIFEST_BYTES).catch(() => undefined)) ?? "");
-      const dependencies = isJsonObject(manifest) && isJsonObject(manifest["dependencies"]) ? Object.keys(manifest["dependencies"]) : [];
-      const versions = await installedVersions(this.locate(name), dependencies).catch(() => undefined);
-      if (versions !== undefined && this.#folderName(versions) === name) addTo(sets, versions);
+      const versions = await this.#lockOf(name);
+      if (versions !== undefined) addTo(sets, versions);
     }
     return sets;
+  }
+
+  /** Versions of a set, by what lies there; `undefined`: it is none, or none of this Node and these settings. */
+  async #lockOf(name: string): Promise<PackageLock | undefined> {
+    const manifest = parseJson((await readPlainFile(join(this.locate(name), "package.json"), MOST_MANIFEST_BYTES).catch(() => undefined)) ?? "");
+    const dependencies = isJsonObject(manifest) && isJsonObject(manifest["dependencies"]) ? Object.keys(manifest["dependencies"]) : [];
+    const versions = await installedVersions(this.locate(name), dependencies).catch(() => undefined);
+    return versions !== undefined && this.#folderName(versions) === name ? versions : undefined;
   }
 }
 
@@ -273,13 +293,4 @@ function installError(output: string, specs: readonly PackageSpec[]): PdError {
     return new PdError("PD_PACKAGES_UNREACHABLE", `Cannot install ${names}: the package registry does not answer`, { details });
   }
   return new PdError("PD_INSTALL_FAILED", `Cannot install ${names}: npm failed`, { details });
-}
-
-/** An install that nobody is at any more; another process, or another thread of this one, may be at one, where tests share what they install. */
-async function isLeft(path: string): Promise<boolean> {
-  const pid = Number(basename(path).slice(PARTIAL.length).split("-")[0]);
-  if (pid !== process.pid) return !isAlive(pid);
-  // The number of this process may have been that of an earlier one.
-  const begun = await stat(path).catch(() => undefined);
-  return begun !== undefined && begun.mtimeMs < Date.now() - process.uptime() * 1000;
 }

@@ -13,17 +13,22 @@ export async function diskSpace(folder: string): Promise<DiskSpace> {
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
-/** Bytes of all files under a folder; 0 where there is none. What goes while it is looked at is not counted. */
-export async function folderBytes(folder: string): Promise<number> {
+/** Bytes of all files under a folder, each once, however many names it has; 0 where there is none. What goes while it is looked at is not counted. */
+export async function folderBytes(folder: string, seen = new Set<number>()): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(gone(() => []));
   let total = 0;
   // One folder after the other: this is never urgent, and others want to read as well.
   for (const entry of entries) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) total += await folderBytes(path);
+    if (entry.isDirectory()) total += await folderBytes(path, seen);
     else if (entry.isFile())
       total += await lstat(path).then(
-        ({ size }) => size,
+        ({ size, nlink, ino }) => {
+          if (nlink === 1) return size;
+          const isCounted = seen.has(ino);
+          seen.add(ino);
+          return isCounted ? 0 : size;
+        },
         gone(() => 0),
       );
   }
