@@ -4,7 +4,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { round } from "./support.mjs";
 
-const PARTS = ["start", "reload", "requests", "slow-disk", "memory", "deliveries", "streams", "workflows"];
+const PARTS = ["start", "commands", "reload", "requests", "slow-disk", "memory", "deliveries", "emits", "streams", "workflows"];
 /** They take long, or want a browser: only by name. */
 const BY_NAME = ["waiting", "page"];
 

@@ -1,27 +1,22 @@
-import { setMaxListeners } from "node:events";
+/** How the client of the API speaks HTTP. It loads little: that is most of what a command takes. */
+import { Agent, type IncomingMessage, type RequestOptions, request as requestByHttp } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
-import { Agent, fetch as send } from "undici";
-import { messageOf } from "../domain/errors.ts";
 
 export interface Sending {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal | null;
-  /** `manual`: an answer that points elsewhere is the answer. */
-  readonly redirect?: "follow" | "manual";
   /** For the whole answer; absent: as long as it takes. */
   readonly timeoutMs?: number;
 }
 
-/** What comes back; the part of `Response` that is used, so that nobody needs the types of the library behind it. */
+/** What comes back; the part of `Response` that is used, which a browser has as well. */
 export interface Answer {
   readonly ok: boolean;
   readonly status: number;
-  readonly url: string;
   readonly headers: { get(name: string): string | null };
   readonly body: AnswerBody | null;
-  text(): Promise<string>;
 }
 
 interface AnswerBody extends AsyncIterable<Uint8Array> {
@@ -29,17 +24,39 @@ interface AnswerBody extends AsyncIterable<Uint8Array> {
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
-/** Hooks, installs and runs may take their time: the server sets the limits. */
-const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: CONNECT_TIMEOUT_MS });
+const MOST_REDIRECTS = 5;
+const agent = new Agent({ keepAlive: true });
 
-/** An HTTP request to elsewhere. Rejects with the network's reason. */
-export function sendRequest(url: string | URL, { timeoutMs, signal, headers, ...rest }: Sending = {}): Promise<Answer> {
-  return send(url, {
-    ...rest,
-    headers: { ...headers },
-    dispatcher: patient,
-    signal: timeoutMs === undefined ? (signal ?? null) : timeoutAfter(timeoutMs, signal),
-  });
+/**
+ * An HTTP request to a server of this kind. Rejects with the network's reason. Hooks, installs and runs may take their
+ * time: the server sets the limits. What is only read is followed to where the server says that it lies.
+ */
+export async function sendRequest(url: string, sending: Sending = {}): Promise<Answer> {
+  const { method = "GET", signal, timeoutMs } = sending;
+  const cut = new AbortController();
+  const stop = (): void => cut.abort(signal?.reason);
+  signal?.addEventListener("abort", stop);
+  if (signal?.aborted === true) stop();
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => cut.abort(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs).unref();
+  const over = (): void => {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
+  };
+  try {
+    let [target, headers] = [new URL(url), sending.headers ?? {}];
+    for (let redirects = 0; ; redirects++) {
+      const message = await exchange(target, { method, headers, signal: cut.signal }, sending.body);
+      const next = method === "GET" && redirects < MOST_REDIRECTS ? redirectOf(message, target) : undefined;
+      if (next === undefined) return answerOf(message.once("close", over));
+      message.resume();
+      // The key is for the server that was meant.
+      if (next.origin !== target.origin) headers = without(headers, "authorization");
+      target = next;
+    }
+  } catch (error) {
+    over();
+    throw cut.signal.aborted && cut.signal.reason instanceof Error ? cut.signal.reason : error;
+  }
 }
 
 /** Rejects when the signal aborts. `holds: false`: the program may end meanwhile. */
@@ -64,12 +81,11 @@ export class Silence {
   }
 }
 
-/** The text of an answer, up to so many bytes, also of one that is packed. Throws when it is longer. */
-export async function textOf(answer: Answer, mostBytes: number): Promise<string> {
+/** The text of an answer, up to so many bytes. Throws when it is longer. */
+export async function textOf({ body }: Pick<Answer, "body">, mostBytes: number): Promise<string> {
   const decoder = new TextDecoder();
   let [text, size] = ["", 0];
-  for await (const chunk of answer.body ?? []) {
-    if (!(chunk instanceof Uint8Array)) continue;
+  for await (const chunk of body ?? []) {
     size += chunk.length;
     if (size > mostBytes) throw new Error(`the answer has more than ${mostBytes} bytes`);
     text += decoder.decode(chunk, { stream: true });
@@ -77,24 +93,55 @@ export async function textOf(answer: Answer, mostBytes: number): Promise<string>
   return text + decoder.decode();
 }
 
-/** A request was given up before its answer had come. */
-export class CutOff extends Error {
-  override readonly name = "CutOff";
+/** Resolves when the answer begins. */
+async function exchange(url: URL, options: RequestOptions, body: string | undefined): Promise<IncomingMessage> {
+  const send = url.protocol === "https:" ? (await import("node:https")).request : requestByHttp;
+  return new Promise((resolve, reject) => {
+    const request = send(url, url.protocol === "https:" ? options : { ...options, agent }, resolve);
+    request.once("error", reject).once("socket", (socket) => {
+      if (!socket.connecting) return;
+      const timer = setTimeout(() => request.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS / 1000} s`)), CONNECT_TIMEOUT_MS);
+      const connected = (): void => clearTimeout(timer);
+      socket.once("connect", connected).once("close", connected);
+    });
+    request.end(body);
+  });
 }
 
-/** Held by its timer: one that only AbortSignal.timeout makes may be collected on Node 20 before it comes. */
-function timeoutAfter(ms: number, signal: AbortSignal | null | undefined): AbortSignal {
-  const controller = new AbortController();
-  const stop = (): void => controller.abort(new CutOff(messageOf(signal?.reason)));
-  if (signal?.aborted === true) stop();
-  if (signal !== null && signal !== undefined) {
-    // Each request of the last seconds listens to it.
-    setMaxListeners(0, signal);
-    signal.addEventListener("abort", stop);
-  }
-  setTimeout(() => {
-    signal?.removeEventListener("abort", stop);
-    controller.abort(new CutOff(`no answer within ${ms / 1000} s`));
-  }, ms).unref();
-  return controller.signal;
+function redirectOf({ statusCode = 0, headers: { location } }: IncomingMessage, from: URL): URL | undefined {
+  const isOne = [301, 302, 303, 307, 308].includes(statusCode) && location !== undefined && URL.canParse(location, from.href);
+  return isOne ? new URL(location, from) : undefined;
+}
+
+function without(headers: Readonly<Record<string, string>>, name: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([known]) => known !== name));
+}
+
+function answerOf(message: IncomingMessage): Answer {
+  // Whoever reads is told; when nobody does, a connection that breaks ends no program.
+  message.on("error", () => {});
+  const { statusCode = 0, headers } = message;
+  return {
+    ok: statusCode >= 200 && statusCode < 300,
+    status: statusCode,
+    headers: {
+      get(name) {
+        const value = headers[name.toLowerCase()];
+        return value === undefined ? null : String(value);
+      },
+    },
+    body: {
+      [Symbol.asyncIterator]: () => message[Symbol.asyncIterator](),
+      getReader() {
+        const chunks = message[Symbol.asyncIterator]();
+        return {
+          read: async () => {
+            const { done = false, value } = await chunks.next();
+            return { done, value };
+          },
+          cancel: async () => void message.destroy(),
+        };
+      },
+    },
+  };
 }

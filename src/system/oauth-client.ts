@@ -4,7 +4,7 @@ import { PdError, messageOf } from "../domain/errors.ts";
 import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
 import { withStars } from "../domain/secrets.ts";
 import type { Authorization, AuthorizationRequest, DeviceAuthorization, OAuthServer } from "../ports/oauth-server.ts";
-import { sendRequest } from "./http-client.ts";
+import { sendRequest } from "./fetch-client.ts";
 
 const TIMEOUT_MS = 30_000;
 

@@ -1,6 +1,6 @@
 import { codeOf, messageOf } from "../domain/errors.ts";
 import type { Prober } from "../ports/prober.ts";
-import { CutOff, sendRequest } from "./http-client.ts";
+import { CutOff, sendRequest } from "./fetch-client.ts";
 
 const TIMEOUT_MS = 15_000;
 const MOST_CHARACTERS = 65_536;

@@ -97,7 +97,11 @@ describe("packages that several sets have in common", () => {
     const warnings: string[] = [];
     const log = { ...silentLog, warn: (text: string) => void warnings.push(text) };
     const [one, other] = [await open(folder, { log }), await open(folder, { log })];
-    const sets = await Promise.all([install(one, { axios: "1.7.2" }), install(other, { axios: "1.7.2", ms: "2.1.3" }), install(one, { axios: "1.7.2", has: "1.0.4" })]);
+    const sets = await Promise.all([
+      install(one, { axios: "1.7.2" }),
+      install(other, { axios: "1.7.2", ms: "2.1.3" }),
+      install(one, { axios: "1.7.2", has: "1.0.4" }),
+    ]);
     expect(warnings).toEqual([]);
     for (const set of sets) expect(await readFile(file(set, "axios/package.json"), "utf8")).toContain('"version": "1.7.2"');
     const more = await install(other, { axios: "1.7.2", "is-odd": "3.0.1" });

@@ -1,6 +1,6 @@
 import type { EventRecord } from "../../api/events.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
-import { sendRequest } from "../../system/http-client.ts";
+import { sendRequest } from "../../system/fetch-client.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
 import { clockTime, coloursFor, printConnection, printJson, printLine, printNote } from "../reporter.ts";

@@ -1,0 +1,47 @@
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { api, env, folder, median, memoryOf, round, run, sleep, spread } from "../support.mjs";
+
+const COUNT = 100_000;
+const RUNS = 5;
+
+/** One run that emits 100,000 events, dedupe `unique`: from the call to the answer, when all are on the disk; beside the limit, 5 runs after one that does not count. */
+export default async function emits() {
+  const limit = spawnSync(process.execPath, [join(import.meta.dirname, "..", "limits", "emits.mjs"), join(folder, "emits.db"), String(COUNT), String(RUNS)], {
+    env,
+    encoding: "utf8",
+  });
+  const limits = limit.stdout.trim().split("\n").map((line) => COUNT / JSON.parse(line).seconds);
+  run("up", "--detach");
+  const { pid } = JSON.parse(run("status", "--json"));
+  const path = join(folder, "many-emits.mjs");
+  writeFileSync(
+    path,
+    'export default { name: "Many emits", version: "1", dedupe: "unique", run({ count, from }) { for (let n = 0; n < count; n++) this.$emit({ at: Date.now(), n }, { id: `${from}-${n}` }); } };',
+  );
+  const source = JSON.parse(run("deploy", path, "--json"));
+  const rates = [];
+  for (let n = 0; n <= RUNS; n++) {
+    const began = performance.now();
+    const { event_count: count } = await api("POST", `/v1/sources/${source.id}/run`, { event: { count: COUNT, from: n } });
+    if (count !== COUNT) throw new Error(`${count} events were kept, of ${COUNT}`);
+    if (n > 0) rates.push(COUNT / ((performance.now() - began) / 1000));
+  }
+  const after = memoryOf(pid).megabytes;
+  await sleep(60_000);
+  const later = memoryOf(pid).megabytes;
+  run("delete", source.id, "--yes");
+  run("down");
+  const ratios = rates.map((rate, place) => rate / limits[place]);
+  return [
+    {
+      what: "one run that emits 100,000 events, dedupe unique",
+      limit: `${Math.round(median(limits))} events/s`,
+      now: `${Math.round(median(rates))} events/s`,
+      ratio: round(median(ratios)),
+      spread: spread(ratios),
+    },
+    { what: "memory after 6 such runs", now: `${Math.round(after)} MB; ${Math.round(later)} MB a minute later` },
+  ];
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { sendRequest, textOf } from "../../src/system/http-client.ts";
+import { startHttpServer } from "../support/http-server.ts";
+
+const KEY = { authorization: "Bearer key" };
+
+describe("a request of the client", () => {
+  it("hands over method, headers and body, and what comes back", async () => {
+    const url = await startHttpServer(async (request, response) => {
+      let body = "";
+      for await (const chunk of request) body += String(chunk);
+      response.writeHead(201, { "x-told": "yes" }).end(`${request.method} ${request.headers["content-type"]} ${request.headers["content-length"]} ${body}`);
+    });
+    const answer = await sendRequest(url, { method: "POST", headers: { "content-type": "text/plain" }, body: "ü" });
+    expect([answer.ok, answer.status, answer.headers.get("X-Told"), answer.headers.get("x-none")]).toEqual([true, 201, "yes", null]);
+    expect(await textOf(answer, 100)).toBe("POST text/plain 2 ü");
+  });
+
+  it("is followed to where its server says, and the key goes to no other", async () => {
+    const keys: unknown[] = [];
+    const other = await startHttpServer((request, response) => {
+      keys.push(request.headers.authorization);
+      response.end("there");
+    });
+    const url = await startHttpServer((request, response) => {
+      keys.push(request.headers.authorization);
+      const location = request.url === "/" ? "/next" : other;
+      response.writeHead(302, { location }).end();
+    });
+    expect(await textOf(await sendRequest(url, { headers: KEY }), 100)).toBe("there");
+    expect(keys).toEqual(["Bearer key", "Bearer key", undefined]);
+    expect((await sendRequest(url, { method: "POST", headers: KEY, body: "{}" })).status).toBe(302);
+  });
+
+  it("is not followed for ever", async () => {
+    const url = await startHttpServer((_request, response) => void response.writeHead(302, { location: "/" }).end());
+    expect((await sendRequest(url)).status).toBe(302);
+  });
+
+  it("is given up when its time is over or its signal says so, before the answer and within it", async () => {
+    const url = await startHttpServer((request, response) => {
+      if (request.url === "/begun") response.writeHead(200).write("begun");
+    });
+    await expect(sendRequest(url, { timeoutMs: 50 })).rejects.toThrow("no answer within 0.05 s");
+    const begun = await sendRequest(new URL("begun", url).href, { timeoutMs: 200 });
+    await expect(textOf(begun, 100)).rejects.toThrow();
+    const over = new AbortController();
+    const sent = sendRequest(url, { signal: over.signal });
+    over.abort(new Error("nobody waits"));
+    await expect(sent).rejects.toThrow("nobody waits");
+    await expect(sendRequest(url, { signal: over.signal })).rejects.toThrow("nobody waits");
+  });
+
+  it("tells the network's reason, and that an answer was cut off", async () => {
+    await expect(sendRequest("http://127.0.0.1:9/")).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    const url = await startHttpServer((_request, response) => response.writeHead(200, { "content-length": "100" }).write("cut", () => response.destroy()));
+    const cut = await sendRequest(url);
+    await expect(textOf(cut, 1000)).rejects.toThrow();
+    // One that nobody reads ends nobody.
+    await sendRequest(url);
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it("is refused when its answer is longer than what was asked for", async () => {
+    const url = await startHttpServer((_request, response) => void response.end("x".repeat(1000)));
+    await expect(sendRequest(url).then((answer) => textOf(answer, 999))).rejects.toThrow("more than 999 bytes");
+    expect(await sendRequest(url).then((answer) => textOf(answer, 1000))).toHaveLength(1000);
+  });
+});
