@@ -12,7 +12,10 @@ export default async function emits() {
     env,
     encoding: "utf8",
   });
-  const limits = limit.stdout.trim().split("\n").map((line) => COUNT / JSON.parse(line).seconds);
+  const limits = limit.stdout
+    .trim()
+    .split("\n")
+    .map((line) => COUNT / JSON.parse(line).seconds);
   run("up", "--detach");
   const { pid } = JSON.parse(run("status", "--json"));
   const path = join(folder, "many-emits.mjs");

@@ -38,8 +38,7 @@ export class SharedPackages {
   /** Removes what killed servers left. */
   static async open(settings: Settings): Promise<SharedPackages> {
     const folder = join(settings.folder, SHARED);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await removeLeft(folder);
+    if (await isThere(folder)) await removeLeft(folder);
     return new SharedPackages(settings);
   }
 
@@ -87,7 +86,7 @@ export class SharedPackages {
   async #sharePackage(own: string, checksum: string): Promise<void> {
     const shared = join(this.#settings.folder, SHARED, createHash("sha256").update(checksum).digest("hex").slice(0, 32));
     const partial = join(this.#settings.folder, SHARED, partialName(this.#settings.randomText()));
-    await mkdir(partial, { mode: 0o700 });
+    await mkdir(partial, { recursive: true, mode: 0o700 });
     try {
       if (await isThere(shared)) await replaceAll(own, { shared, draft: join(partial, "file") });
       else await this.#keepFirst(own, { shared, partial });
