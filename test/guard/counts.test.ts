@@ -3,8 +3,8 @@
  * reason for it, and writes the new count down here.
  */
 import { execFileSync } from "node:child_process";
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/database/database.ts";
 import type { Database, Statement } from "../../src/database/driver.ts";
@@ -132,4 +132,21 @@ describe("what the start of the command costs at most", () => {
     expect(loaded.length).toBe(2);
     expect((await stat(loaded.at(-1) ?? "")).size).toBeLessThanOrEqual(90_000);
   });
+
+  it("300 kB more for one that asks the server", async () => {
+    const texts = await filesOf(join(dirname(PD), "..", "dist", "list.js"));
+    expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThanOrEqual(300_000);
+    expect(texts.some((text) => text.includes("node_modules/undici"))).toBe(false);
+  });
 });
+
+/** The texts of a built file and of all that are loaded with it. */
+async function filesOf(path: string, seen = new Set<string>()): Promise<string[]> {
+  if (seen.has(path)) return [];
+  seen.add(path);
+  const text = await readFile(path, "utf8");
+  const imported = [...text.matchAll(/(?:from|^import) ?"(\.\/[\w.-]+)"/gm)].map(([, name = ""]) => join(dirname(path), name));
+  const others: string[] = [];
+  for (const other of imported) others.push(...(await filesOf(other, seen)));
+  return [text, ...others];
+}
