@@ -3,7 +3,7 @@
 import { connect } from "node:net";
 
 const [url, connections, seconds] = [new URL(process.argv[2]), Number(process.argv[3]), Number(process.argv[4])];
-const body = JSON.stringify({ text: "x".repeat(1000) });
+const body = JSON.stringify({ text: "x".repeat(Number(process.argv[5] ?? 1000)) });
 const request = `POST ${url.pathname} HTTP/1.1\r\nhost: ${url.host}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 const latencies = [];
 const statuses = {};

@@ -34,7 +34,8 @@ export function run(...words) {
 
 /** What the API answers to a call. */
 export async function api(method, path, body) {
-  const { api_url: base } = JSON.parse(run("status", "--json"));
+  // Written when the server listens.
+  const { api_url: base } = JSON.parse(readFileSync(join(env.PD_HOME, "server.json"), "utf8"));
   const key = readFileSync(join(env.PD_HOME, "api-key"), "utf8").trim();
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const answer = await fetch(base + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
@@ -50,10 +51,13 @@ export async function startLimit(file, ...words) {
   return { url: String(line).trim(), pid: program.pid, stop: () => program.kill() };
 }
 
-/** So many connections, each with one request of 1 KB under way, for 4 s: requests/s, ms, and the server's CPU for each, µs. */
-export async function load(url, { connections = 50, pid } = {}) {
+/** So many connections, each with one request of `size` bytes (1 KB) under way, for 4 s: requests/s, ms, and the server's CPU for each, µs. */
+export async function load(url, { connections = 50, pid, size = 1000 } = {}) {
   const before = pid === undefined ? 0 : cpuOf(pid);
-  const client = spawn(process.execPath, [join(import.meta.dirname, "load.mjs"), url, String(connections), "4"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const client = spawn(process.execPath, [join(import.meta.dirname, "load.mjs"), url, String(connections), "4", String(size)], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   let text = "";
   client.stdout.setEncoding("utf8").on("data", (chunk) => (text += chunk));
   await once(client, "close");

@@ -385,6 +385,28 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(await store.emitAgain(id, 3, now)).toBeUndefined();
     });
 
+    it("are counted as they are there, whatever has come and gone", async () => {
+      const { store, id, fence } = await withSource();
+      const counted = async (): Promise<void> => {
+        const there = await store.listEventsSince(id, 0, 99);
+        expect([await store.countEvents(id), await store.countEvents(id, "x")]).toEqual([there.length, there.filter(({ channel }) => channel === "x").length]);
+      };
+      await counted();
+      for (const n of [1, 2, 3]) await store.commit(run(fence, id, `inv_${n}`, { events: [event("1"), event("2", "x"), event("3")] }));
+      await counted();
+      await store.deleteEvents(id, { fromSeq: 2, toSeq: 3 });
+      await counted();
+      await store.emitAgain(id, 4, now);
+      await store.deleteEvents(id, { channel: "x" });
+      await counted();
+      await store.prune(id, { maxEvents: 2, maxInvocations: 99, maxAgeMs: 1e12 }, now);
+      await counted();
+      await store.deleteEvents(id, {});
+      await counted();
+      await store.commit(run(fence, id, "inv_4", { events: [event("4")] }));
+      await counted();
+    });
+
     it("are deleted by a range that holds both ends, and their numbers are not used again", async () => {
       const { store, id } = await withEvents();
       expect(await store.deleteEvents(id, { fromSeq: 2, toSeq: 3 })).toBe(2);

@@ -64,6 +64,20 @@ describe("the SQLite store", () => {
     expect(told).toHaveLength(2);
   });
 
+  it("counts the events of a database of an earlier version as they are there", async () => {
+    const path = join(await temporaryFolder(), "test.db");
+    const store = await openAt(path);
+    await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
+    const { fence } = await store.open("dc_a");
+    await store.commit(run(fence, "dc_a", "inv_1", { events: [1, 2, 3, 4, 5].map((n) => ({ payload: String(n), channel: "" })) }));
+    await store.deleteEvents("dc_a", { fromSeq: 2, toSeq: 3 });
+    await store.close();
+    const db = openDatabase(path, { timeoutMs: 1000 });
+    db.exec("drop trigger events_gone; alter table source_progress drop column gone; pragma user_version = 16");
+    db.close();
+    expect(await (await openAt(path)).countEvents("dc_a")).toBe(3);
+  });
+
   it("tells what each kind takes up on disk", async () => {
     const store = await openAt(join(await temporaryFolder(), "test.db"));
     await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));

@@ -48,7 +48,8 @@ export function eventReads(db: Database): EventReads {
   const last = db.prepare("select last_seq from source_progress where source_id = ?");
   const firstSince = timeFinder(db);
   const listOf = db.prepare(LIST_OF);
-  const count = db.prepare("select count(*) as count from events where source_id = ? and (? is null or channel = ?)");
+  const countAll = db.prepare("select last_seq - gone as count from source_progress where source_id = ?");
+  const count = db.prepare("select count(*) as count from events where source_id = ? and channel = ?");
   return {
     listEvents: async (sourceId, { limit, beforeSeq = Number.MAX_SAFE_INTEGER, afterSeq = 0, channel }) =>
       rows(list.all(sourceId, beforeSeq, afterSeq, channel ?? null, channel ?? null, limit)).map(eventOfRow),
@@ -57,7 +58,7 @@ export function eventReads(db: Database): EventReads {
       rows(listOf.all(sourceId, firstSince(sourceId, since, Number(row(last.get(sourceId))?.["last_seq"] ?? 0)), invocationId, limit)).map(eventOfRow),
     lastSeq: async (sourceId) => Number(row(last.get(sourceId))?.["last_seq"] ?? 0),
     firstSeqSince: async (sourceId, at) => firstSince(sourceId, at, Number(row(last.get(sourceId))?.["last_seq"] ?? 0)),
-    countEvents: async (sourceId, channel) => Number(row(count.get(sourceId, channel ?? null, channel ?? null))?.["count"] ?? 0),
+    countEvents: async (sourceId, channel) => Number(row(channel === undefined ? countAll.get(sourceId) : count.get(sourceId, channel))?.["count"] ?? 0),
   };
 }
 
