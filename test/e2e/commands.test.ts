@@ -513,6 +513,12 @@ describe("pd", () => {
       expect.stringMatching(/./),
     ]);
   });
+
+  it("tells who gives JSON where a file of it is wanted to write it into one", async () => {
+    const home = await PdHome.inProcess();
+    const { stderr } = await home.pd("deploy", "x.mjs", "--props", '{"a":1}');
+    expect(stderr).toBe('Error: Cannot read {"a":1}: there is no such file\nTry: Write it into a file, and give the name of that\n[PD_FILE_NOT_FOUND]\n');
+  });
 });
 
 describe("the server", () => {

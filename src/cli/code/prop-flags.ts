@@ -63,7 +63,8 @@ export async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: ${reasonOf(error)}`, { cause: error });
+    const fix = /^\s*[[{"]/.test(path) ? { fix: "Write it into a file, and give the name of that" } : {};
+    throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: ${reasonOf(error)}`, { cause: error, ...fix });
   }
 }
 
