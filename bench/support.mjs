@@ -26,6 +26,19 @@ export function timeOf(words) {
   return performance.now() - started;
 }
 
+/** Whole processes of the command ÷ `node -e 0`, in turn, 25 pairs after 3 that do not count. */
+export function besideNode(...words) {
+  const pairs = Array.from({ length: 28 }, () => ({ bare: timeOf(["-e", "0"]), ours: timeOf([pd, ...words]) })).slice(3);
+  const ratios = pairs.map(({ bare, ours }) => ours / bare);
+  return {
+    what: `pd ${words.join(" ")} ÷ node -e 0, whole processes, 25 pairs`,
+    limit: `${round(median(pairs.map(({ bare }) => bare)), 1)} ms`,
+    now: `${round(median(pairs.map(({ ours }) => ours)), 1)} ms`,
+    ratio: round(median(ratios)),
+    spread: spread(ratios),
+  };
+}
+
 export function run(...words) {
   const { stdout, stderr, status } = spawnSync(process.execPath, [pd, ...words], { env, encoding: "utf8" });
   if (status !== 0) throw new Error(`pd ${words.join(" ")}: ${stderr}`);

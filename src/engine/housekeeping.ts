@@ -10,8 +10,8 @@ import type { Workbench } from "./workbench/workbench.ts";
 const PRUNE_EVERY_MS = 60_000;
 /** Between the steps of one pruning, so that commits get their turn. */
 const PRUNE_PAUSE_MS = 20;
-/** Mostly nothing is to be removed: then nothing is written. */
-const LOOK_AT_TOGETHER = 100;
+/** Mostly nothing is to be removed: then nothing is written. One look holds up the server for a few milliseconds at most. */
+const LOOK_AT_TOGETHER = 10;
 const COOL_DOWN_EVERY_MS = 2000;
 const LOOK_AT_TOKENS_EVERY_MS = 60_000;
 const LOOK_AT_TOKENS_AT_MOST_EVERY_MS = 2000;

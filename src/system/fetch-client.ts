@@ -1,30 +1,17 @@
+/** How the server asks elsewhere: redirects are followed, and what is packed is unpacked. */
 import { setMaxListeners } from "node:events";
 import { Agent, fetch as send } from "undici";
 import { messageOf } from "../domain/errors.ts";
+import type { Answer, Sending } from "./http-client.ts";
 
-export interface Sending {
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-  readonly signal?: AbortSignal | null;
+interface FetchSending extends Sending {
   /** `manual`: an answer that points elsewhere is the answer. */
   readonly redirect?: "follow" | "manual";
-  /** For the whole answer; absent: as long as it takes. */
-  readonly timeoutMs?: number;
 }
 
-/** What comes back; the part of `Response` that is used, so that nobody needs the types of the library behind it. */
-export interface Answer {
-  readonly ok: boolean;
-  readonly status: number;
+interface FetchAnswer extends Answer {
   readonly url: string;
-  readonly headers: { get(name: string): string | null };
-  readonly body: AnswerBody | null;
   text(): Promise<string>;
-}
-
-interface AnswerBody extends AsyncIterable<Uint8Array> {
-  getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: unknown }>; cancel(): Promise<void> };
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
@@ -32,26 +19,13 @@ const CONNECT_TIMEOUT_MS = 5000;
 const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: CONNECT_TIMEOUT_MS });
 
 /** An HTTP request to elsewhere. Rejects with the network's reason. */
-export function sendRequest(url: string | URL, { timeoutMs, signal, headers, ...rest }: Sending = {}): Promise<Answer> {
+export function sendRequest(url: string | URL, { timeoutMs, signal, headers, ...rest }: FetchSending = {}): Promise<FetchAnswer> {
   return send(url, {
     ...rest,
     headers: { ...headers },
     dispatcher: patient,
     signal: timeoutMs === undefined ? (signal ?? null) : timeoutAfter(timeoutMs, signal),
   });
-}
-
-/** The text of an answer, up to so many bytes, also of one that is packed. Throws when it is longer. */
-export async function textOf(answer: Answer, mostBytes: number): Promise<string> {
-  const decoder = new TextDecoder();
-  let [text, size] = ["", 0];
-  for await (const chunk of answer.body ?? []) {
-    if (!(chunk instanceof Uint8Array)) continue;
-    size += chunk.length;
-    if (size > mostBytes) throw new Error(`the answer has more than ${mostBytes} bytes`);
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
 }
 
 /** A request was given up before its answer had come. */

@@ -25,7 +25,9 @@ interface AnswerBody extends AsyncIterable<Uint8Array> {
 
 const CONNECT_TIMEOUT_MS = 5000;
 const MOST_REDIRECTS = 5;
-const agent = new Agent({ keepAlive: true });
+/** A connection that is free for so long is closed: most servers keep theirs for 5 s, and one that closes it just then answers nobody. */
+const FREE_FOR_MS = 4000;
+const agent = new Agent({ keepAlive: true, timeout: FREE_FOR_MS });
 
 /**
  * An HTTP request to a server of this kind. Rejects with the network's reason. Hooks, installs and runs may take their
@@ -45,7 +47,11 @@ export async function sendRequest(url: string, sending: Sending = {}): Promise<A
   try {
     let [target, headers] = [new URL(url), sending.headers ?? {}];
     for (let redirects = 0; ; redirects++) {
-      const message = await exchange(target, { method, headers, signal: cut.signal }, sending.body);
+      const options = { method, headers, signal: cut.signal };
+      // What is only read may be asked once more.
+      const message = await exchange(target, options, sending.body).catch((error: unknown) =>
+        method === "GET" && error instanceof Hangup ? exchange(target, options, undefined) : Promise.reject(error),
+      );
       const next = method === "GET" && redirects < MOST_REDIRECTS ? redirectOf(message, target) : undefined;
       if (next === undefined) return answerOf(message.once("close", over));
       message.resume();
@@ -93,12 +99,17 @@ export async function textOf({ body }: Pick<Answer, "body">, mostBytes: number):
   return text + decoder.decode();
 }
 
+/** A connection that was kept is closed by the other side. */
+class Hangup extends Error {}
+
 /** Resolves when the answer begins. */
 async function exchange(url: URL, options: RequestOptions, body: string | undefined): Promise<IncomingMessage> {
   const send = url.protocol === "https:" ? (await import("node:https")).request : requestByHttp;
   return new Promise((resolve, reject) => {
     const request = send(url, url.protocol === "https:" ? options : { ...options, agent }, resolve);
-    request.once("error", reject).once("socket", (socket) => {
+    const fail = (error: Error): void =>
+      reject(request.reusedSocket && "code" in error && error.code === "ECONNRESET" ? new Hangup(error.message, { cause: error }) : error);
+    request.once("error", fail).once("socket", (socket) => {
       if (!socket.connecting) return;
       const timer = setTimeout(() => request.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS / 1000} s`)), CONNECT_TIMEOUT_MS);
       const connected = (): void => clearTimeout(timer);

@@ -41,29 +41,34 @@ export function webhookSender({ clock, allowsPrivate, userAgent, answerWithinMs 
       const underWay = answers.under(signal);
       underWay.add(answer);
       if (signal.aborted) answer.giveUp(STOPPED);
-      agent.dispatch(
-        {
-          origin: target.origin,
-          path: `${target.pathname}${target.search}`,
-          method: "POST",
-          headers: {
-            ...headers,
-            "content-type": "application/json",
-            "user-agent": userAgent,
-            "webhook-id": id,
-            "webhook-timestamp": String(timestamp),
-            "webhook-signature": secrets.map((secret) => sign(secret, { id, timestamp, payload })).join(" "),
+      try {
+        agent.dispatch(
+          {
+            origin: target.origin,
+            path: `${target.pathname}${target.search}`,
+            method: "POST",
+            headers: {
+              ...headers,
+              "content-type": "application/json",
+              "user-agent": userAgent,
+              "webhook-id": id,
+              "webhook-timestamp": String(timestamp),
+              "webhook-signature": secrets.map((secret) => sign(secret, { id, timestamp, payload })).join(" "),
+            },
+            body: payload,
           },
-          body: payload,
-        },
-        answer,
-      );
-      const { head, failure, text } = await answer.ended;
-      clearTimeout(timer);
-      underWay.delete(answer);
-      if (head === undefined) return { kind: "unreachable", reason: failure ?? "no answer" };
-      const retryAfterMs = retryAfter(head.retryAfter, clock.now());
-      return { kind: "answered", status: head.status, answer: text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+          answer,
+        );
+        const { head, failure, text } = await answer.ended;
+        if (head === undefined) return { kind: "unreachable", reason: failure ?? "no answer" };
+        const retryAfterMs = retryAfter(head.retryAfter, clock.now());
+        return { kind: "answered", status: head.status, answer: text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+      } catch (error) {
+        return { kind: "unreachable", reason: reasonOf(error) };
+      } finally {
+        clearTimeout(timer);
+        underWay.delete(answer);
+      }
     },
   };
 }

@@ -61,6 +61,21 @@ describe("a request of the client", () => {
     await new Promise((resolve) => setImmediate(resolve));
   });
 
+  it("is sent once more when it only reads, and its connection was closed by the other side just then", async () => {
+    const asked: string[] = [];
+    const served = new WeakSet<object>();
+    const url = await startHttpServer((request, response) => {
+      asked.push(`${request.method}`);
+      if (served.has(request.socket)) return void request.socket.resetAndDestroy();
+      served.add(request.socket);
+      response.end("answered");
+    });
+    const ask = async (method: string): Promise<string> => textOf(await sendRequest(url, { method }), 100);
+    expect([await ask("GET"), await ask("GET")]).toEqual(["answered", "answered"]);
+    await expect(ask("POST")).rejects.toMatchObject({ message: expect.stringMatching(/ECONNRESET|hang up/) });
+    expect(asked).toEqual(["GET", "GET", "GET", "POST"]);
+  });
+
   it("is refused when its answer is longer than what was asked for", async () => {
     const url = await startHttpServer((_request, response) => void response.end("x".repeat(1000)));
     await expect(sendRequest(url).then((answer) => textOf(answer, 999))).rejects.toThrow("more than 999 bytes");
