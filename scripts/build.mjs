@@ -1,9 +1,10 @@
 // Builds dist: the command, the library, the entries of the child process and of the writer's thread.
 import { spawnSync } from "node:child_process";
-import { cpSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { build } from "esbuild";
 import { buildPage } from "./build-page.mjs";
+import { makeCommonJs, requirePieces } from "./common-js.mjs";
 import { writeLicences } from "./write-licences.mjs";
 
 const shared = { bundle: true, platform: "node", target: "node20.19", logLevel: "warning", legalComments: "none", metafile: true };
@@ -17,7 +18,7 @@ const lazyCommands = {
   name: "lazy-commands",
   setup({ onResolve }) {
     onResolve({ filter: /^\.\.?\/(commands\/[\w-]+|reporter)\.ts$/ }, ({ path, kind }) =>
-      kind === "dynamic-import" ? { path: `./${path.replace(/^.*\//, "").replace(/\.ts$/, ".js")}`, external: true } : undefined,
+      kind === "dynamic-import" ? { path: `./${path.replace(/^.*\//, "").replace(/\.ts$/, ".cjs")}`, external: true } : undefined,
     );
   },
 };
@@ -27,6 +28,16 @@ const TYPES_OF = { inputs: { "node_modules/zod/index.d.ts": {} } };
 
 rmSync("dist", { recursive: true, force: true });
 const commands = ["src/cli/reporter.ts", ...readdirSync("src/cli/commands").map((name) => `src/cli/commands/${name}`)];
+const pieces = await build({
+  ...shared,
+  entryPoints: commands.map((path) => ({ in: path, out: basename(path, ".ts") })),
+  outdir: "dist",
+  outExtension: { ".js": ".cjs" },
+  format: "esm",
+  splitting: true,
+  external,
+});
+await makeCommonJs(pieces.metafile);
 const built = await Promise.all([
   buildPage("dist/ui"),
   build({
@@ -51,7 +62,6 @@ const built = await Promise.all([
       { in: "src/testing/index.ts", out: "testing" },
       { in: "src/testing/test-hooks.ts", out: "test-hooks" },
       { in: "src/testing/json-reporter.ts", out: "json-reporter" },
-      ...commands.map((path) => ({ in: path, out: basename(path, ".ts") })),
     ],
     outdir: "dist",
     format: "esm",
@@ -60,7 +70,8 @@ const built = await Promise.all([
     banner,
   }),
 ]);
-writeLicences("dist/third-party-licences.txt", [...built.map(({ metafile }) => metafile), TYPES_OF]);
+writeFileSync("dist/pd.cjs", requirePieces(readFileSync("dist/pd.cjs", "utf8")));
+writeLicences("dist/third-party-licences.txt", [pieces, ...built].map(({ metafile }) => metafile).concat(TYPES_OF));
 cpSync("src/store/sqlite/migrations", "dist/migrations", { recursive: true });
 const manual = spawnSync(process.execPath, ["scripts/run.mjs", "scripts/write-manual.ts", "dist/pd.1"], { stdio: "inherit" });
 if (manual.status !== 0) process.exit(1);

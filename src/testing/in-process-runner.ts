@@ -20,7 +20,7 @@ import { systemClock } from "../system/clock.ts";
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The project's own tests load this file with a runner that does something of its own with imports; those are components. */
-const isBuilt = import.meta.url.endsWith(".js");
+const isBuilt = /\.c?js$/.test(import.meta.url);
 const importNatively: (url: string) => Promise<unknown> = isBuilt
   ? (url) => import(url)
   : new Script("(url) => import(url)", { importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER }).runInThisContext();
