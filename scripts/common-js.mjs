@@ -6,13 +6,13 @@ const OWN_URL = "urlOfThisFile";
 const OWN_URL_LINE = `const ${OWN_URL} = require("node:url").pathToFileURL(__filename).href;\n`;
 
 /** `outputs`: those of a build of ES modules whose files end with `.cjs`. */
-export async function makeCommonJs({ outputs }) {
+export async function makeCommonJs({ outputs }, target) {
   await Promise.all(
     Object.keys(outputs).map(async (path) => {
       const { code } = await transform(readFileSync(path, "utf8"), {
         format: "cjs",
         platform: "node",
-        target: "node20.19",
+        target,
         legalComments: "none",
         define: { "import.meta.url": OWN_URL },
       });
