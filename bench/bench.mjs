@@ -4,7 +4,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { round } from "./support.mjs";
 
-const PARTS = ["start", "commands", "reload", "requests", "slow-disk", "memory", "deliveries", "emits", "streams", "workflows", "growth", "peers"];
+const PARTS = ["start", "commands", "reload", "deploy", "requests", "slow-disk", "memory", "deliveries", "emits", "streams", "workflows", "growth", "peers"];
 /** They take long, or want a browser: only by name. */
 const BY_NAME = ["waiting", "page"];
 

@@ -16,8 +16,9 @@ interface Prepared {
   readonly over: AbortController;
 }
 
-/** A new spare waits a little, so that it does not compete with the start that took the last one. */
+/** A new spare waits a little, and then until nothing is being loaded, so that it does not compete with the start that took the last one. */
 const SPARE_DELAY_MS = 40;
+const SPARE_PATIENCE_MS = 500;
 const MAX_PREPARED = 2;
 const PREPARED_FOR_MS = 10 * 60_000;
 const LOAD_DEADLINE_MS = 30_000;
@@ -33,6 +34,7 @@ export class ProcessRunner implements Runner {
   readonly #stop = new AbortController();
   readonly #children = new Set<ChildProcess>();
   readonly #prepared = new Map<string, Prepared>();
+  readonly #loads = new Set<Promise<unknown>>();
   #spare: Promise<ChildProcess> | undefined;
 
   /** Ends what a killed server left behind, then starts the first spare. */
@@ -104,7 +106,9 @@ export class ProcessRunner implements Runner {
   async #load(code: UnitCode, { events, isFresh }: { events: UnitEvents; isFresh: boolean }): Promise<ProcessUnit | FailedLoad> {
     const { clock, memoryMb, apiUrl } = this.#settings;
     const child = await this.#takeChild(code, isFresh);
-    return ProcessUnit.load(child, code, { events, settings: { clock, memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS } });
+    const load = ProcessUnit.load(child, code, { events, settings: { clock, memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS } });
+    this.#loads.add(load);
+    return load.finally(() => this.#loads.delete(load));
   }
 
   async #takeChild(code: UnitCode, isFresh: boolean): Promise<ChildProcess> {
@@ -135,8 +139,8 @@ export class ProcessRunner implements Runner {
   }
 
   #refill(): void {
-    const { clock, log } = this.#settings;
-    void clock.sleepUntil(clock.now() + SPARE_DELAY_MS, this.#stop.signal).then(() => {
+    const { log } = this.#settings;
+    void this.#untilQuiet().then(() => {
       if (this.#spare !== undefined || this.#stop.signal.aborted) return;
       const spare = this.#startChild();
       this.#spare = spare;
@@ -148,6 +152,16 @@ export class ProcessRunner implements Runner {
         if (!this.#stop.signal.aborted) log.error("a spare process did not start", { reason: messageOf(error) });
       });
     });
+  }
+
+  async #untilQuiet(): Promise<void> {
+    const { clock } = this.#settings;
+    await clock.sleepUntil(clock.now() + SPARE_DELAY_MS, this.#stop.signal);
+    if (this.#loads.size === 0) return;
+    const over = new AbortController();
+    const patience = clock.sleepUntil(clock.now() + SPARE_PATIENCE_MS, AbortSignal.any([over.signal, this.#stop.signal]));
+    await Promise.race([Promise.allSettled(this.#loads), patience]);
+    over.abort();
   }
 
   async #preload(code: UnitCode): Promise<ChildProcess> {
