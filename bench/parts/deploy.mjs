@@ -6,7 +6,7 @@ import { api, env, median, quantile, round, run, sleep, spread } from "../suppor
 const ROUNDS = 20;
 const IMPORTS = ["@pipedream/platform", "lodash"];
 
-/** From the request that saves a component to its answer, packages installed before, one each half second; a process that does nothing but load them, in turn. */
+/** From the request that saves a component to its answer, packages installed before, one a second; a process that does nothing but load them, in turn. */
 export default async function deploy() {
   run("up", "--detach");
   await save(0);

@@ -96,7 +96,7 @@ async function warmUp(): Promise<void> {
   await loadWhatPackagesWant();
 }
 
-/** What most packages that reach a network load of Node, a quarter of the time that loading such a package takes. */
+/** Modules of Node that most packages which reach a network load: a quarter of the time that loading such a package takes. */
 const WANTED_BY_PACKAGES = ["node:https", "node:zlib", "node:assert", "node:http2", "node:perf_hooks", "node:worker_threads"];
 
 async function loadWhatPackagesWant(): Promise<void> {
@@ -111,7 +111,6 @@ async function loadWhatPackagesWant(): Promise<void> {
 async function receive(message: ToChild): Promise<void> {
   switch (message.type) {
     case "host:preload":
-      isTaken = true;
       await import(message.url).catch(() => undefined);
       return pipe.send({ type: "child:preloaded" });
     case "host:ping":
