@@ -88,9 +88,13 @@ describe("pd dev with a workflow's folder", () => {
     expect(stdout()).toMatch(
       /again after run_\w+ .*\n {2}= first \(not run again\)\n {2}- second .*"old".*\n {2}\+ second .*"new".*\n {2}- third .*\n {2}\+ third/,
     );
+    // An editor empties a file before it writes it.
+    await home.file("flow/second/entry.js", "");
+    await new Promise((done) => setTimeout(done, 60));
     await home.file("flow/second/entry.js", "export default {");
     await shows("The version before goes on");
     expect(stderr()).toContain("PD_BUILD_FAILED");
+    expect(stderr()).not.toContain("PD_NOT_A_COMPONENT");
     const closed = once(child, "close");
     child.kill("SIGINT");
     await closed;

@@ -8,7 +8,7 @@ import type { CliContext } from "../context.ts";
 import { type LocalCode, readParams } from "../code/local-code.ts";
 import { coloursFor, printError, printLine, printNote } from "../reporter.ts";
 import { LocalComponent, type ReadResult } from "../../code/local-component.ts";
-import { HalfSaves } from "./half-saves.ts";
+import { HalfSaves, doubtOfComponent } from "./half-saves.ts";
 import type { ActionRunRecord } from "../../api/invocations.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { followDebugger, inspectPort, rootOf } from "./debugging.ts";
@@ -85,7 +85,7 @@ class ActionSession {
     const read = await this.#component.read();
     const now = JSON.stringify(read);
     if (now === this.#seen) return;
-    const lookAgainAfter = this.#seen === "" ? undefined : this.#halfSaves.lookAgainAfter(read, now);
+    const lookAgainAfter = this.#seen === "" ? undefined : this.#halfSaves.lookAgainAfter(doubtOfComponent(read), now);
     if (lookAgainAfter !== undefined) return this.#watcher.lookAgain(lookAgainAfter);
     this.#seen = now;
     this.#watcher.watch(read.files);

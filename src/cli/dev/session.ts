@@ -18,7 +18,7 @@ import { openActionSession } from "./action-session.ts";
 import { Attachments } from "./attachments.ts";
 import { followDebugger, inspectPort, rootOf } from "./debugging.ts";
 import { FileWatcher } from "./file-watcher.ts";
-import { HalfSaves } from "./half-saves.ts";
+import { HalfSaves, doubtOfComponent } from "./half-saves.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { promptAllQuestions } from "./prompt-all.ts";
 import { refuseOther } from "./same-component.ts";
@@ -241,7 +241,7 @@ class Session {
     const read = changed ?? (await this.#component.read());
     const now = JSON.stringify(read);
     if (now === this.#seen || !this.#mayTakeOver()) return;
-    const lookAgainAfter = this.#halfSaves.lookAgainAfter(read, now);
+    const lookAgainAfter = this.#halfSaves.lookAgainAfter(doubtOfComponent(read), now);
     if (lookAgainAfter !== undefined) return this.#watcher.lookAgain(lookAgainAfter);
     this.#question?.abort();
     if (this.#firstSave !== undefined) return this.#firstSave();

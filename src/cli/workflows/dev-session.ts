@@ -8,6 +8,7 @@ import type { CliContext } from "../context.ts";
 import { followDebugger, inspectPort } from "../dev/debugging.ts";
 import type { DevFlags } from "../dev/session-settings.ts";
 import { FileWatcher } from "../dev/file-watcher.ts";
+import { HalfSaves, doubtOfFiles } from "../dev/half-saves.ts";
 import { listenToKeys } from "../dev/key-commands.ts";
 import { Timeline } from "../dev/timeline.ts";
 import { coloursFor, printError, printJson, printLine, printNote } from "../reporter.ts";
@@ -44,6 +45,8 @@ class WorkflowSession {
   #workflow: WorkflowRecord | undefined;
   /** What the folder held when it was last taken up, as text to compare. */
   #seen = "";
+  #seenFiles: WorkflowFolder["files"] = {};
+  readonly #halfSaves = new HalfSaves();
   #isLost = false;
   /** Set while nothing is deployed yet. */
   #firstSave: (() => void) | undefined;
@@ -91,7 +94,7 @@ class WorkflowSession {
       stop.signal.addEventListener("abort", () => resolve(), { once: true });
     });
     try {
-      await this.#send(await this.#read());
+      await this.#send(this.#take(await readWorkflowFolder(this.#settings.path)));
       this.#firstSave = undefined;
       return;
     } catch (error) {
@@ -102,11 +105,11 @@ class WorkflowSession {
     await saved;
   }
 
-  async #read(): Promise<WorkflowFolder> {
+  #take(folder: WorkflowFolder): WorkflowFolder {
     const { path } = this.#settings;
-    const folder = await readWorkflowFolder(path);
     this.#watcher.watch(Object.keys(folder.files).map((name) => join(path, name)));
     this.#seen = textOf(folder);
+    this.#seenFiles = folder.files;
     return folder;
   }
 
@@ -126,15 +129,17 @@ class WorkflowSession {
     const folder = await readWorkflowFolder(path).catch(() => undefined);
     // An editor may be half-way through a save.
     if (folder === undefined || textOf(folder) === this.#seen) return;
+    const lookAgainAfter = this.#halfSaves.lookAgainAfter(doubtOfFiles(folder.files, this.#seenFiles), textOf(folder));
+    if (lookAgainAfter !== undefined) return this.#watcher.lookAgain(lookAgainAfter);
     if (this.#firstSave !== undefined) return this.#firstSave();
-    await this.#save();
+    await this.#save(folder);
   }
 
   /** Whatever is wrong is shown, and the version before goes on. */
-  async #save(): Promise<void> {
+  async #save(folder: WorkflowFolder): Promise<void> {
     const before = this.#workflow?.version;
     try {
-      await this.#send(await this.#read());
+      await this.#send(this.#take(folder));
     } catch (error) {
       if (error instanceof PdError && error.code === "PD_SERVER_UNREACHABLE") return this.#retryLater(error);
       printError(this.#cli, error);
