@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { parse, posix } from "node:path";
-import { type BuildFailure, type Message, type Metafile, type OnResolveArgs, type OnResolveResult, type Plugin, build } from "esbuild";
+import { type BuildFailure, type BuildOptions, type Message, type Metafile, type OnResolveArgs, type OnResolveResult, type Plugin, build } from "esbuild";
 import { type PackageSpec, isBareImport } from "../domain/package-spec.ts";
 import type { BundleImport, ComponentCode } from "../domain/saved-component.ts";
 import { type BuildProblem, frameOf } from "../domain/build-problem.ts";
@@ -62,9 +62,14 @@ async function bundleOne(code: ComponentCode): Promise<BuildResult> {
   }
 }
 
+/** The text of the entry goes with the question, where nothing can import the entry: the compiler does not come back for it. */
 function compile(entry: string, files: VirtualFiles, packages: PackageImports) {
+  const path = posix.normalize(entry);
+  const given: Pick<BuildOptions, "entryPoints" | "stdin"> = files.isAlone(path)
+    ? { stdin: { contents: files.contents(path) ?? "", sourcefile: `${NAMESPACE}:${path}`, loader: loaderOf(path) } }
+    : { entryPoints: [ENTRY] };
   return build({
-    entryPoints: [ENTRY],
+    ...given,
     bundle: true,
     write: false,
     metafile: true,
@@ -85,7 +90,9 @@ function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImpo
     name: "component-files",
     setup(bundling) {
       bundling.onResolve({ filter: /.*/ }, (request) =>
-        request.kind === "entry-point" ? { path: posix.normalize(entry), namespace: NAMESPACE } : resolveImport(request, files, packages),
+        request.kind === "entry-point"
+          ? { path: posix.normalize(entry), namespace: NAMESPACE }
+          : resolveImport({ ...request, importer: importerOf(request) }, files, packages),
       );
       // Whatever the compiler finds by itself lies on this machine, and belongs to nobody's component.
       bundling.onLoad({ filter: /.*/, namespace: "file" }, ({ path }) => ({ errors: [{ text: `"${path}" is no file of the component` }] }));
@@ -95,6 +102,11 @@ function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImpo
       });
     },
   };
+}
+
+/** An entry whose text was given is named as it is in messages. */
+function importerOf({ importer, namespace }: OnResolveArgs): string {
+  return namespace === NAMESPACE ? importer : importer.slice(NAMESPACE.length + 1);
 }
 
 function resolveImport({ path, importer }: OnResolveArgs, files: VirtualFiles, packages: PackageImports): OnResolveResult {

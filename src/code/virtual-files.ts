@@ -36,6 +36,13 @@ export class VirtualFiles {
     return this.#files.get(path);
   }
 
+  /** No file can import this one: there are no others, and its text does not name it. */
+  isAlone(path: string): boolean {
+    const name = posix.parse(path).name;
+    const others = [...this.#files.keys()].filter((file) => file !== path && posix.basename(file) !== "package.json");
+    return others.length === 0 && !(this.#files.get(path) ?? "").includes(`/${name}`);
+  }
+
   /**
    * As it is compiled. The compiler would look into this machine's files for two things: maps of sources, whose comments
    * are no such comments any more, and imports whose path is put together, which stay what they are until they are run.

@@ -94,8 +94,8 @@ export interface Unit {
   patchState(changes: StateChanges, epoch: number): void;
   /** Tells the unit what is stored, after a call of it was given up that had not known of that. */
   restoreState(stored: StoredValues): void;
-  /** Takes no more calls, lets those in flight finish, then ends. */
-  retire(): Promise<void>;
+  /** Takes no more calls, lets those in flight finish, then ends: a little later when whatever follows it has to come first. */
+  retire(options?: { readonly isUnhurried?: boolean }): Promise<void>;
   /** Ends at once; calls in flight are interrupted. */
   kill(reason: string): void;
 }

@@ -1,4 +1,5 @@
 import { type ChildProcess as NodeChild, spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Duplex } from "node:stream";
@@ -44,6 +45,8 @@ export interface ChildExit {
 
 /** Behind stdin, stdout, stderr and the channel. */
 const FIRST_FILE = 4;
+/** Characters of a module that the server itself writes. */
+const AT_ONCE = 256 * 1024;
 /** What a process has said is read so long after its end. */
 const LAST_WORDS_MS = 1000;
 
@@ -237,7 +240,9 @@ export class ChildProcess {
   /** Writes a module into the folder and returns its URL. */
   async writeModule(name: string, text: string): Promise<string> {
     const path = join(this.folder, name);
-    await writeFile(path, text);
+    // A short text is written in less time than it takes to have others write it, and nothing waits for a disk.
+    if (text.length <= AT_ONCE) writeFileSync(path, text);
+    else await writeFile(path, text);
     return pathToFileURL(path).href;
   }
 

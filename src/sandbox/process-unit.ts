@@ -46,6 +46,8 @@ export interface FailedLoad {
 
 /** A retired process may finish what it left floating. */
 const RETIRE_GRACE_MS = 2000;
+/** The end of a process takes milliseconds of a processor: of the one that the first call of the next version needs. */
+const UNHURRIED_MS = 100;
 /** What a late part costs beside its length: a commit of its own. */
 const LATE_CHARGE = 16_000;
 
@@ -137,8 +139,10 @@ export class ProcessUnit implements Unit {
     this.#child.send({ type: "host:restore", stored });
   }
 
-  async retire(): Promise<void> {
+  async retire({ isUnhurried = false } = {}): Promise<void> {
     this.#isRetired = true;
+    const { clock } = this.#settings;
+    if (isUnhurried) await clock.sleepUntil(clock.now() + UNHURRIED_MS, this.#stop.signal);
     this.#endWhenIdle();
     await this.#child.exited;
   }

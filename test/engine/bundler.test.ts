@@ -31,6 +31,15 @@ describe("a compiler that is killed", () => {
   });
 });
 
+describe("a file that imports itself", () => {
+  it.each(["./source.mjs", "././source", "./index.js"])("is there once, as %s", async (name) => {
+    const server = await TestServer.start();
+    const text = `import self from "${name}"; globalThis.made = (globalThis.made ?? 0) + 1; export default { name: "a", version: "1", run() { return [globalThis.made, typeof self.run]; } };`;
+    const source = await server.deploy(text, { path: name.includes("index") ? "index.js" : "source.mjs" });
+    expect(await source.run()).toMatchObject({ returned: [1, "function"] });
+  });
+});
+
 describe("code that is sent here", () => {
   it.each(["//# sourceMappingURL=file://", "//@ sourceMappingURL=", "/*# sourceMappingURL = "])(
     "cannot have files of this machine shown by %s",

@@ -191,7 +191,7 @@ export class LiveSource {
       },
       retireOld: () => {
         if (isSameUnit) return;
-        void before.version?.unit?.retire();
+        void before.version?.unit?.retire({ isUnhurried: true });
         before.version?.starting?.then(
           (late) => void late.retire(),
           () => {},
