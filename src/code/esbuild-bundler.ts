@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { parse, posix } from "node:path";
-import { type BuildFailure, type BuildOptions, type Message, type Metafile, type OnResolveArgs, type OnResolveResult, type Plugin, build } from "esbuild";
-import { type PackageSpec, isBareImport } from "../domain/package-spec.ts";
+import { type BuildFailure, type Message, type Metafile, type OnResolveArgs, type OnResolveResult, type Plugin, build } from "esbuild";
+import { type PackageSpec, isBareImport, parsePackageImport } from "../domain/package-spec.ts";
 import type { BundleImport, ComponentCode } from "../domain/saved-component.ts";
+import { namesIn } from "../domain/imported-names.ts";
 import { type BuildProblem, frameOf } from "../domain/build-problem.ts";
 import type { BuildResult, Bundler } from "../ports/bundler.ts";
 import { onService } from "./esbuild-service.ts";
@@ -48,7 +49,7 @@ async function bundleOne(code: ComponentCode): Promise<BuildResult> {
   const files = new VirtualFiles(code);
   const packages = new PackageImports(files);
   try {
-    const result = await onService(() => compile(code.path, files, packages));
+    const result = await onService(async () => (await compilePlain(code, files, packages)) ?? compile(code.path, files, packages));
     if (packages.problems.length > 0) return { kind: "failed", problems: packages.problems.map(({ text, file, line }) => ({ text, file, line })) };
     const [map, output] = result.outputFiles;
     return {
@@ -62,27 +63,50 @@ async function bundleOne(code: ComponentCode): Promise<BuildResult> {
   }
 }
 
-/** The text of the entry goes with the question, where nothing can import the entry: the compiler does not come back for it. */
+const OPTIONS = {
+  bundle: true,
+  write: false,
+  metafile: true,
+  format: "esm",
+  platform: "node",
+  absWorkingDir: NOWHERE,
+  target: "node20.19",
+  sourcemap: "external",
+  outfile: "component.mjs",
+  logLevel: "silent",
+  keepNames: true,
+} as const;
+
 function compile(entry: string, files: VirtualFiles, packages: PackageImports) {
-  const path = posix.normalize(entry);
-  const given: Pick<BuildOptions, "entryPoints" | "stdin"> = files.isAlone(path)
-    ? { stdin: { contents: files.contents(path) ?? "", sourcefile: `${NAMESPACE}:${path}`, loader: loaderOf(path) } }
-    : { entryPoints: [ENTRY] };
-  return build({
-    ...given,
-    bundle: true,
-    write: false,
-    metafile: true,
-    format: "esm",
-    platform: "node",
-    absWorkingDir: NOWHERE,
-    target: "node20.19",
-    sourcemap: "external",
-    outfile: "component.mjs",
-    logLevel: "silent",
-    keepNames: true,
-    plugins: [virtualPlugin(entry, files, packages)],
-  });
+  return build({ ...OPTIONS, entryPoints: [ENTRY], plugins: [virtualPlugin(entry, files, packages)] });
+}
+
+/**
+ * The same in one question to the compiler, which asks nothing back: of a file that imports nothing but packages by their
+ * plain names. `undefined`: it is no such file, or does not compile. Nothing that it names is looked for.
+ */
+async function compilePlain({ path, text }: ComponentCode, files: VirtualFiles, packages: PackageImports) {
+  const entry = posix.normalize(path);
+  if (!files.isAlone(entry) || ASKS_AT_RUN_TIME.test(text) || !namesIn(text).every(isPlain)) return undefined;
+  const stdin = { contents: files.contents(entry) ?? "", sourcefile: entry, loader: loaderOf(entry) };
+  const result = await build({ ...OPTIONS, stdin, external: ["*"], tsconfigRaw: {} }).catch(unlessBuildFailure);
+  // What the compiler has found counts, and not what the text looked like.
+  const imported = result?.metafile.inputs[entry]?.imports.map((one) => one.path).filter((name) => name !== RUNTIME);
+  if (imported?.every(isPlain) !== true) return undefined;
+  for (const name of imported) if (!isBuiltIn(name)) packages.add(name, entry);
+  return result;
+}
+
+/** `require`, or `import` that is no statement: the compiler would look through folders for some of these. */
+const ASKS_AT_RUN_TIME = /require|import(?!\s+[\w$]|\s*[{*"'])/;
+/** Where the compiler's own helpers come from. */
+const RUNTIME = "<runtime>";
+
+/** A package, or a part of one, or of Node, whose import stays as it is written. */
+function isPlain(specifier: string): boolean {
+  if (isBuiltIn(specifier)) return true;
+  const parsed = parsePackageImport(specifier);
+  return !TYPES_PACKAGES.test(specifier) && parsed !== undefined && parsed.range === undefined && parsed.name + parsed.subpath === specifier;
 }
 
 function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImports): Plugin {
@@ -90,9 +114,7 @@ function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImpo
     name: "component-files",
     setup(bundling) {
       bundling.onResolve({ filter: /.*/ }, (request) =>
-        request.kind === "entry-point"
-          ? { path: posix.normalize(entry), namespace: NAMESPACE }
-          : resolveImport({ ...request, importer: importerOf(request) }, files, packages),
+        request.kind === "entry-point" ? { path: posix.normalize(entry), namespace: NAMESPACE } : resolveImport(request, files, packages),
       );
       // Whatever the compiler finds by itself lies on this machine, and belongs to nobody's component.
       bundling.onLoad({ filter: /.*/, namespace: "file" }, ({ path }) => ({ errors: [{ text: `"${path}" is no file of the component` }] }));
@@ -102,11 +124,6 @@ function virtualPlugin(entry: string, files: VirtualFiles, packages: PackageImpo
       });
     },
   };
-}
-
-/** An entry whose text was given is named as it is in messages. */
-function importerOf({ importer, namespace }: OnResolveArgs): string {
-  return namespace === NAMESPACE ? importer : importer.slice(NAMESPACE.length + 1);
 }
 
 function resolveImport({ path, importer }: OnResolveArgs, files: VirtualFiles, packages: PackageImports): OnResolveResult {
@@ -144,6 +161,10 @@ function importsOf(metafile: Metafile): BundleImport[] {
 /** Sources are named as the author names them, without the namespace of the build. */
 function readableMap(map: string): string {
   return map.replaceAll(`"${NAMESPACE}:`, '"');
+}
+
+function unlessBuildFailure(error: unknown): undefined {
+  if (!isBuildFailure(error)) throw error;
 }
 
 function isBuildFailure(error: unknown): error is BuildFailure {

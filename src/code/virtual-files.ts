@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import type { Loader } from "esbuild";
+import { GAP } from "../domain/imported-names.ts";
 import type { ComponentCode } from "../domain/saved-component.ts";
 
 const LOADERS: Readonly<Record<string, Loader>> = {
@@ -14,6 +15,12 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   ".html": "text",
   ".graphql": "text",
 };
+
+/** An import whose path begins in a folder, and goes on as is known when it is run. */
+const PUT_TOGETHER = new RegExp(
+  String.raw`\b(?:import|require)${GAP}\(${GAP}(?=\x60\.{1,2}/[^\x60]*\$\{|"\.{1,2}/[^"]*"${GAP}\+|'\.{1,2}/[^']*'${GAP}\+)`,
+  "g",
+);
 
 /** Endings that an import may leave out, in the order in which they are tried (registry.md §5). */
 const ENDINGS = ["", ".ts", ".mts", ".js", ".mjs", ".cjs", ".json", "/index.ts", "/index.js", "/index.mjs"];
@@ -36,11 +43,9 @@ export class VirtualFiles {
     return this.#files.get(path);
   }
 
-  /** No file can import this one: there are no others, and its text does not name it. */
+  /** It has no other files than the manifest of its project. */
   isAlone(path: string): boolean {
-    const name = posix.parse(path).name;
-    const others = [...this.#files.keys()].filter((file) => file !== path && posix.basename(file) !== "package.json");
-    return others.length === 0 && !(this.#files.get(path) ?? "").includes(`/${name}`);
+    return [...this.#files.keys()].every((file) => file === path || posix.basename(file) === "package.json");
   }
 
   /**
@@ -48,10 +53,13 @@ export class VirtualFiles {
    * are no such comments any more, and imports whose path is put together, which stay what they are until they are run.
    */
   contents(path: string): string | undefined {
-    return this.#files
-      .get(path)
-      ?.replaceAll(/(\/\/|\/\*)[#@](\s*sourceMappingURL\s*=)/gi, "$1 $2")
-      .replaceAll(/\b(import|require)(\s*\(\s*)(?=`\.{1,2}\/[^`]*\$\{|"\.{1,2}\/[^"]*"\s*\+|'\.{1,2}\/[^']*'\s*\+)/g, "$1$2 0 || ");
+    return (
+      this.#files
+        .get(path)
+        ?.replaceAll(/(\/\/|\/\*)[#@](\s*sourceMappingURL\s*=)/gi, "$1 $2")
+        // The compiler does not know that this is nothing; of what it knows it would keep the path.
+        .replaceAll(PUT_TOGETHER, "$& globalThis.undefined || ")
+    );
   }
 
   /** The file that `specifier` means in `importer`; TypeScript lets `./x.js` mean `./x.ts`. */

@@ -1,7 +1,7 @@
 import type { ComponentCode } from "./saved-component.ts";
 
 /** Blanks and comments, which may stand between any two words. */
-const GAP = String.raw`(?:\s|/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*\n)*`;
+export const GAP = String.raw`(?:\s|/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*\n)*`;
 /** What stands where a module is named: `from "x"`, `import "x"`, `import("x")`, `require("x")`, `require.resolve("x")`. */
 const NAMED = new RegExp(String.raw`\b(?:from|import|require(?:${GAP}\.${GAP}resolve)?)${GAP}(?:\(${GAP})?(["'\x60])((?:\\.|(?!\1)[^\\\n])*)\1`, "g");
 
@@ -12,5 +12,10 @@ const NAMED = new RegExp(String.raw`\b(?:from|import|require(?:${GAP}\.${GAP}res
  */
 export function importedNames({ path, text, files }: Pick<ComponentCode, "path" | "text" | "files">): string {
   const all = [[path, text] as const, ...Object.entries(files)];
-  return JSON.stringify(all.map(([name, content]) => [name, ...[...content.matchAll(NAMED)].map(([, , imported = ""]) => imported)]));
+  return JSON.stringify(all.map(([name, content]) => [name, ...namesIn(content)]));
+}
+
+/** All that may be the name of a module in a text. */
+export function namesIn(text: string): readonly string[] {
+  return [...text.matchAll(NAMED)].map(([, , imported = ""]) => imported);
 }

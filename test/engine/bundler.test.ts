@@ -1,6 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { BuildResult } from "../../src/ports/bundler.ts";
+import { esbuildBundler } from "../../src/code/esbuild-bundler.ts";
 import { LocalComponent } from "../../src/code/local-component.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { killBundler } from "../support/processes.ts";
@@ -37,6 +39,43 @@ describe("a file that imports itself", () => {
     const text = `import self from "${name}"; globalThis.made = (globalThis.made ?? 0) + 1; export default { name: "a", version: "1", run() { return [globalThis.made, typeof self.run]; } };`;
     const source = await server.deploy(text, { path: name.includes("index") ? "index.js" : "source.mjs" });
     expect(await source.run()).toMatchObject({ returned: [1, "function"] });
+  });
+});
+
+/** The compiler asks nothing back about a file that stands alone and imports plain packages. */
+describe("a file that stands alone", () => {
+  const manifest = JSON.stringify({ dependencies: { axios: "^1.2.3" } });
+  it.each<[what: string, text: string, path?: string, files?: Record<string, string>]>([
+    ["imports nothing", "export default { name: 'a' };"],
+    ["imports packages and parts of them", 'import axios from "axios"; import { map } from "lodash/fp"; import "@scope/x"; export default { axios, map };'],
+    ["imports what it does not use", 'import axios from "axios"; import * as all from "lodash"; export default {};'],
+    ["imports parts of Node", 'import fs from "fs"; import { x } from "node:path"; export * from "url"; export default fs;'],
+    ["imports while it runs", 'export default { async run() { if (false) await import("dead"); return import("lodash"); } };'],
+    [
+      "imports by a name that is put together",
+      'const f = "x"; export default () => [import(`./${f}.js`), import("../" + f), import("lodash/" + f), import(f), import /* why */ (/* x */ "../" /* y */ + f)];',
+    ],
+    ["is TypeScript", 'import axios, { type A } from "axios"; const a: A = axios; enum E { x } export default { a, E };', "a.ts"],
+    ["is JSX", 'import React from "react"; export default () => <p>{1}</p>;', "a.tsx"],
+    ["says where its JSX comes from", "/** @jsxRuntime automatic @jsxImportSource preact */ export default () => <p>{1}</p>;", "a.jsx"],
+    ["has a project", 'import axios from "axios"; export default axios;', "a.mjs", { "package.json": manifest }],
+    ["lies in a folder of its project", 'import axios from "axios"; export default axios;', "src/a.mjs", { "package.json": manifest }],
+    ["imports its project", 'import p from "./package.json"; export default p;', "a.mjs", { "package.json": manifest }],
+    ["names a version", 'import axios from "axios@1.2.3"; export default axios;'],
+    ["names versions that differ", 'import axios from "axios@1.2.3"; import again from "axios@1.2.4"; export default [axios, again];'],
+    ["imports types of a component", 'import { defineSource } from "@pipedream/types"; export default defineSource({ name: "a" });'],
+    ["requires", 'const axios = require("axios"); const at = require.resolve("lodash"); module.exports = { axios, at };', "a.js"],
+    ["hides its import from a reader", 'import/* " */axios from "axi\\u006fs"; export { x } from /* \' */ "lodash@4"; export default axios;'],
+    ["imports itself", 'import self from "./source.mjs"; export default { self };'],
+    ["imports what is not there", 'import "./x.mjs"; import "/etc/hostname"; import "data:text/javascript,1"; import "#x"; export default {};'],
+    ["does not compile", "export default {\n  name: 'a'\n  version: '1' }"],
+    ["has a map", "export default {};\n//# sourceMappingURL=x.map"],
+    ["has a strange name", "export default {};", "we ird/ä:*.mjs"],
+    ["is text", "export default {};", "a.txt"],
+  ])("is compiled as in a crowd when it %s", async (_what, text, path = "source.mjs", files = {}) => {
+    const [alone, crowd] = await Promise.all([files, { ...files, "other.mjs": "" }].map((given) => esbuildBundler.bundle({ path, text, files: given })));
+    const said = (result: BuildResult | undefined): string => JSON.stringify({ ...result, hash: "" }, undefined, 1).replaceAll("// component:", "// ");
+    expect(said(alone)).toBe(said(crowd));
   });
 });
 
