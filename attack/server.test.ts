@@ -133,6 +133,15 @@ describe("code that is uploaded", () => {
     for (const files of [{}, { "other.mjs": "export default 1" }]) for (const attempt of attempts) expect(await refused(attempt, files)).not.toContain("hush");
   });
 
+  it.each(["import/*", "/*import*/", "//import\n", "require/*", "import('./'/*", "import(`./\n"])(
+    "cannot freeze the server by a text of nothing but %j",
+    async (part) => {
+      const { server } = await startAttacked();
+      const text = part.repeat(Math.floor(500_000 / part.length));
+      expect(await silenceDuring(server, () => server.deploy(text).catch(String))).toBeLessThan(2500);
+    },
+  );
+
   it("cannot stop the compiler for others", async () => {
     expect(await refused(`export default ${"(".repeat(2_000_000)}`)).toContain("PD_");
   });

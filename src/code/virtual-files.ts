@@ -18,7 +18,7 @@ const LOADERS: Readonly<Record<string, Loader>> = {
 
 /** An import whose path begins in a folder, and goes on as is known when it is run. */
 const PUT_TOGETHER = new RegExp(
-  String.raw`\b(?:import|require)${GAP}\(${GAP}(?=\x60\.{1,2}/[^\x60]*\$\{|"\.{1,2}/[^"]*"${GAP}\+|'\.{1,2}/[^']*'${GAP}\+)`,
+  String.raw`\b(?:import|require)${GAP}(?:\(${GAP}){1,4}(?=\x60\.{1,2}/[^\x60]*\$\{|"\.{1,2}/[^"]*"${GAP}\+|'\.{1,2}/[^']*'${GAP}\+)`,
   "g",
 );
 

@@ -1,7 +1,10 @@
 import type { ComponentCode } from "./saved-component.ts";
 
-/** Blanks and comments, which may stand between any two words. */
-export const GAP = String.raw`(?:\s|/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*\n)*`;
+/**
+ * Blanks and comments, which may stand between any two words: as much of them as people write, so that no text takes
+ * longer to look through than it is long.
+ */
+export const GAP = String.raw`\s{0,200}(?:(?:/\*[^*]{0,200}\*/|//[^\n]{0,200}\n)\s{0,200}){0,2}`;
 /** What stands where a module is named: `from "x"`, `import "x"`, `import("x")`, `require("x")`, `require.resolve("x")`. */
 const NAMED = new RegExp(String.raw`\b(?:from|import|require(?:${GAP}\.${GAP}resolve)?)${GAP}(?:\(${GAP})?(["'\x60])((?:\\.|(?!\1)[^\\\n])*)\1`, "g");
 

@@ -142,7 +142,8 @@ export class ProcessUnit implements Unit {
   async retire({ isUnhurried = false } = {}): Promise<void> {
     this.#isRetired = true;
     const { clock } = this.#settings;
-    if (isUnhurried) await clock.sleepUntil(clock.now() + UNHURRIED_MS, this.#stop.signal);
+    // A debugger that stays beside the next one would stop in both.
+    if (isUnhurried && this.#child.inspector === undefined) await clock.sleepUntil(clock.now() + UNHURRIED_MS, this.#stop.signal);
     this.#endWhenIdle();
     await this.#child.exited;
   }

@@ -186,6 +186,24 @@ export function runnerContract(open: () => Promise<Runner>): void {
       await retired;
     });
 
+    it("by retiring without hurry takes no more calls either, and is hurried by who retires it again", async () => {
+      const unit = await (await open()).start(unitCode('return "finished";'), noEvents);
+      const unhurried = unit.retire({ isUnhurried: true });
+      expect(unit.isUsable).toBe(false);
+      expect(await unit.call(request("inv_1"), quiet)).toMatchObject({ outcome: { kind: "interrupted" } });
+      await unit.retire();
+      await unhurried;
+    });
+
+    it("by retiring without hurry comes at once to one that is killed meanwhile", async () => {
+      const ended = deferred();
+      const unit = await (await open()).start(unitCode('return "finished";'), { late: () => {}, ended: ended.resolve });
+      const unhurried = unit.retire({ isUnhurried: true });
+      unit.kill("the test says so");
+      await ended.promise;
+      await unhurried;
+    });
+
     it("by killing interrupts calls in flight, then is told", async () => {
       const ended = deferred();
       const unit = await (await open()).start(unitCode("await new Promise(() => setTimeout(() => {}, 60000));"), { late: () => {}, ended: ended.resolve });

@@ -53,7 +53,7 @@ describe("a file that stands alone", () => {
     ["imports while it runs", 'export default { async run() { if (false) await import("dead"); return import("lodash"); } };'],
     [
       "imports by a name that is put together",
-      'const f = "x"; export default () => [import(`./${f}.js`), import("../" + f), import("lodash/" + f), import(f), import /* why */ (/* x */ "../" /* y */ + f)];',
+      'const f = "x"; export default () => [import(`./${f}.js`), import("../" + f), import("lodash/" + f), import(f), import /* why */ (/* x */ "../" /* y */ + f), import(( "../" + f))];',
     ],
     ["is TypeScript", 'import axios, { type A } from "axios"; const a: A = axios; enum E { x } export default { a, E };', "a.ts"],
     ["is JSX", 'import React from "react"; export default () => <p>{1}</p>;', "a.tsx"],
