@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { type BuildContext, type BuildResult as EsbuildResult, type Metafile, context } from "esbuild";
+import { type BuildContext, type BuildResult as EsbuildResult, type Metafile, type Plugin, context } from "esbuild";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import { importedNames } from "../domain/imported-names.ts";
@@ -10,6 +10,7 @@ import type { ComponentCode } from "../domain/saved-component.ts";
 import type { BuildProblem } from "../domain/build-problem.ts";
 import { problemOf } from "./esbuild-bundler.ts";
 import { onService } from "./esbuild-service.ts";
+import { loaderOf, withImportsLeftAlone } from "./virtual-files.ts";
 import { readIfThere } from "../system/whole-files.ts";
 
 export type ReadResult =
@@ -78,7 +79,7 @@ export class LocalComponent {
       if (typeof code === "string" && tries < MOST_TRIES) continue;
       if (typeof code === "string") return { kind: "failed", problems: [{ text: code }], files: this.#files };
       // A file that is being written may have been compiled in another state than it was read in.
-      const isSame = inputs[basename(this.entry)]?.bytes === Buffer.byteLength(code.text);
+      const isSame = inputs[basename(this.entry)]?.bytes === Buffer.byteLength(withImportsLeftAlone(code.text));
       this.#known = isSame ? { names: importedNames(code), packages } : undefined;
       if (isSame || tries === MOST_TRIES) return { kind: "read", code, files: this.#files };
     }
@@ -116,8 +117,22 @@ function contextOf(entry: string): Promise<LocalContext> {
     format: "esm",
     logLevel: "silent",
     loader: { ".html": "text", ".md": "text", ".graphql": "text" },
+    plugins: [importsLeftAlone],
   });
 }
+
+/** What such an import means is known when it is run: a folder of this disk that is large would keep the compiler for long. */
+const importsLeftAlone: Plugin = {
+  name: "imports-left-alone",
+  setup(compiling) {
+    compiling.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: "file" }, async ({ path }) => {
+      // A file that cannot be read is the compiler's to tell of.
+      const text = await readFile(path, "utf8").catch(() => "");
+      const contents = withImportsLeftAlone(text);
+      return contents === text ? undefined : { contents, loader: loaderOf(path) };
+    });
+  },
+};
 
 function problemsOf(error: unknown): readonly BuildProblem[] {
   if (error instanceof Error && "errors" in error && Array.isArray(error.errors)) return error.errors.map(problemOf);

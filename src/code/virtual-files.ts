@@ -30,6 +30,12 @@ export function loaderOf(path: string): Loader {
   return LOADERS[posix.extname(path)] ?? "js";
 }
 
+/** Imports whose path is put together stay what they are: the compiler would look through folders of this machine for all that they may mean. */
+export function withImportsLeftAlone(text: string): string {
+  // The compiler does not know that this is nothing; of what it knows it would keep the path.
+  return text.replaceAll(PUT_TOGETHER, "$& globalThis.undefined || ");
+}
+
 /** The component's files by path, as an import finds them. */
 export class VirtualFiles {
   readonly #files: Map<string, string>;
@@ -53,13 +59,8 @@ export class VirtualFiles {
    * are no such comments any more, and imports whose path is put together, which stay what they are until they are run.
    */
   contents(path: string): string | undefined {
-    return (
-      this.#files
-        .get(path)
-        ?.replaceAll(/(\/\/|\/\*)[#@](\s*sourceMappingURL\s*=)/gi, "$1 $2")
-        // The compiler does not know that this is nothing; of what it knows it would keep the path.
-        .replaceAll(PUT_TOGETHER, "$& globalThis.undefined || ")
-    );
+    const text = this.#files.get(path)?.replaceAll(/(\/\/|\/\*)[#@](\s*sourceMappingURL\s*=)/gi, "$1 $2");
+    return text === undefined ? undefined : withImportsLeftAlone(text);
   }
 
   /** The file that `specifier` means in `importer`; TypeScript lets `./x.js` mean `./x.ts`. */

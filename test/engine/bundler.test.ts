@@ -33,6 +33,42 @@ describe("a compiler that is killed", () => {
   });
 });
 
+/** A folder above a component may be a whole home, or a disk. */
+describe("a component on the disk whose import is put together when it runs", () => {
+  it.each<[what: string, specifier: string]>([
+    ["added up", '"../" + name + ".mjs"'],
+    ["a template", "`../${name}.mjs`"],
+  ])("is read without the files that it might mean: %s", async (_what, specifier) => {
+    const folder = await temporaryFolder();
+    const path = join(folder, "component", "a.mjs");
+    await mkdir(join(folder, "component"));
+    // Whoever looked through the folder would compile this one too, and fail.
+    await writeFile(join(folder, "private.mjs"), "export default {");
+    const text = (version: number): string => `const load = (name) => import(${specifier}); export default { name: "a", version: "${version}", load };`;
+    await writeFile(path, text(1));
+    const component = await LocalComponent.open(path);
+    expect(await component.read()).toMatchObject({ kind: "read", code: { text: text(1), files: {} }, files: [path] });
+    await writeFile(path, text(2));
+    // It was read whole, so the next save is known to import the same.
+    expect(await component.readAgain()).toMatchObject({ code: { text: text(2) }, files: [path] });
+    await component.dispose();
+  });
+
+  it("is read without them where another file imports so", async () => {
+    const folder = await temporaryFolder();
+    const [path, other] = [join(folder, "component", "a.mjs"), join(folder, "component", "b.ts")];
+    await mkdir(join(folder, "component"));
+    await writeFile(join(folder, "private.mjs"), "export default {");
+    await writeFile(path, 'import { load } from "./b.ts"; export default { name: "a", load };');
+    await writeFile(other, "export const load = (name: string) => import(`../${name}.mjs`);");
+    const component = await LocalComponent.open(path);
+    const read = await component.read();
+    expect(read.kind).toBe("read");
+    expect(read.files.toSorted()).toEqual([path, other]);
+    await component.dispose();
+  });
+});
+
 describe("a file that imports itself", () => {
   it.each(["./source.mjs", "././source", "./index.js"])("is there once, as %s", async (name) => {
     const server = await TestServer.start();
