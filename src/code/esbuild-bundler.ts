@@ -9,7 +9,7 @@ import { type BuildProblem, frameOf } from "../domain/build-problem.ts";
 import type { BuildResult, Bundler } from "../ports/bundler.ts";
 import { onService } from "./esbuild-service.ts";
 import { PackageImports, isBuiltIn } from "./package-imports.ts";
-import { VirtualFiles, loaderOf } from "./virtual-files.ts";
+import { VirtualFiles, asWritten, loaderOf } from "./virtual-files.ts";
 
 const NAMESPACE = "component";
 /** Where nothing is found: an empty folder of every system that has one, else its root. */
@@ -160,7 +160,7 @@ function importsOf(metafile: Metafile): BundleImport[] {
 
 /** Sources are named as the author names them, without the namespace of the build. */
 function readableMap(map: string): string {
-  return map.replaceAll(`"${NAMESPACE}:`, '"');
+  return asWritten(map).replaceAll(`"${NAMESPACE}:`, '"');
 }
 
 function unlessBuildFailure(error: unknown): undefined {
@@ -178,7 +178,8 @@ export function problemOf({ text, location, notes }: Message): BuildProblem {
   const { file, line, lineText } = location;
   // esbuild counts bytes.
   const bytes = Buffer.from(lineText);
-  const column = bytes.toString("utf8", 0, location.column).length;
-  const { length } = bytes.toString("utf8", location.column, location.column + location.length);
-  return { text: full, file: file.replace(`${NAMESPACE}:`, ""), line, column: column + 1, frame: frameOf({ line, lineText, column, length }) };
+  const column = asWritten(bytes.toString("utf8", 0, location.column)).length;
+  const { length } = asWritten(bytes.toString("utf8", location.column, location.column + location.length));
+  const frame = frameOf({ line, lineText: asWritten(lineText), column, length });
+  return { text: full, file: file.replace(`${NAMESPACE}:`, ""), line, column: column + 1, frame };
 }

@@ -22,6 +22,9 @@ const PUT_TOGETHER = new RegExp(
   "g",
 );
 
+/** The compiler does not know that this is nothing; of what it knows it would keep the path. */
+const UNKNOWN_OR = " globalThis.undefined || ";
+
 /** Endings that an import may leave out, in the order in which they are tried (registry.md §5). */
 const ENDINGS = ["", ".ts", ".mts", ".js", ".mjs", ".cjs", ".json", "/index.ts", "/index.js", "/index.mjs"];
 
@@ -32,8 +35,12 @@ export function loaderOf(path: string): Loader {
 
 /** Imports whose path is put together stay what they are: the compiler would look through folders of this machine for all that they may mean. */
 export function withImportsLeftAlone(text: string): string {
-  // The compiler does not know that this is nothing; of what it knows it would keep the path.
-  return text.replaceAll(PUT_TOGETHER, "$& globalThis.undefined || ");
+  return text.replaceAll(PUT_TOGETHER, `$&${UNKNOWN_OR}`);
+}
+
+/** What the compiler says of such a text, as its author wrote it. */
+export function asWritten(text: string): string {
+  return text.replaceAll(UNKNOWN_OR, "");
 }
 
 /** The component's files by path, as an import finds them. */

@@ -54,6 +54,23 @@ describe("a component on the disk whose import is put together when it runs", ()
     await component.dispose();
   });
 
+  it("is told of its errors as it is written, by the command and by the server", async () => {
+    const path = join(await temporaryFolder(), "a.mjs");
+    const text = 'export default { name: "ä", run: (name) => import("../" + name + ".mjs") ] };';
+    await writeFile(path, text);
+    const component = await LocalComponent.open(path);
+    const column = text.indexOf("]") + 1;
+    const problems = [{ line: 1, column, frame: `1 │ ${text}\n${" ".repeat(column + 3)}^` }];
+    expect([await component.read(), await esbuildBundler.bundle({ path: "a.mjs", text, files: {} })]).toMatchObject([{ problems }, { problems }]);
+    await component.dispose();
+  });
+
+  it("is shown to a debugger as it is written", async () => {
+    const text = 'export default { name: "a", run: (name) => import("../" + name + ".mjs") };';
+    const result = await esbuildBundler.bundle({ path: "a.mjs", text, files: {} });
+    expect(result.kind === "built" && JSON.parse(result.bundle.map)).toMatchObject({ sourcesContent: [text] });
+  });
+
   it("is read without them where another file imports so", async () => {
     const folder = await temporaryFolder();
     const [path, other] = [join(folder, "component", "a.mjs"), join(folder, "component", "b.ts")];
