@@ -120,6 +120,17 @@ function killGroup(node: NodeChild): void {
   }
 }
 
+/** A process ended before it was ready for a component. */
+export class EndedAtStart extends Error {
+  override readonly name = "EndedAtStart";
+  readonly exit: ChildExit;
+
+  constructor(exit: ChildExit) {
+    super(`the sandbox process ended at its start (${exit.signal ?? exit.code}): ${exit.misuse ?? exit.lastWords}`);
+    this.exit = exit;
+  }
+}
+
 /** One child process in a folder of its own, before and after it knows what it runs. */
 export class ChildProcess {
   readonly folder: string;
@@ -281,7 +292,7 @@ export class ChildProcess {
         if (message.protocol === PROTOCOL) resolve();
         else reject(new Error(`the sandbox speaks protocol ${message.protocol}, not ${PROTOCOL}: build again`));
       };
-      void this.exited.then((exit) => reject(new Error(`the sandbox process ended at its start (${exit.signal ?? exit.code}): ${exit.lastWords}`)));
+      void this.exited.then((exit) => reject(new EndedAtStart(exit)));
     });
   }
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PdError, codeOf, isDiskProblem, messageOf } from "../domain/errors.ts";
 import { type Outcome, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
-import { ChildProcess, type ChildRights, type ChildSettings } from "./child-process.ts";
+import { ChildProcess, type ChildRights, type ChildSettings, EndedAtStart } from "./child-process.ts";
 import type { Enclosure } from "./enclosure.ts";
 import { type FailedLoad, ProcessUnit } from "./process-unit.ts";
 import { removeFolder } from "./remove-folder.ts";
@@ -22,7 +22,7 @@ const SPARE_PATIENCE_MS = 500;
 const MAX_PREPARED = 2;
 const PREPARED_FOR_MS = 10 * 60_000;
 const LOAD_DEADLINE_MS = 30_000;
-/** A component whose process is killed while it loads: by whom, nobody knows. */
+/** A component whose process is killed while it starts or loads: by whom, nobody knows. */
 const MOST_STARTS = 5;
 
 /**
@@ -67,7 +67,7 @@ export class ProcessRunner implements Runner {
       const loaded = await this.#load(code, { events, isFresh: tries > 1 }).catch((error: unknown) => ({ error }));
       if ("definition" in loaded) return loaded;
       // What may have been killed from outside is tried again with a new process: one that was started beforehand, any by SIGKILL.
-      const signal = "outcome" in loaded && loaded.outcome.kind === "exited" ? loaded.outcome.signal : null;
+      const signal = signalOf(loaded);
       const isKilled = signal === "SIGKILL";
       const mayGoOn = tries < (isKilled ? MOST_STARTS : 2) && (isKilled || signal !== null || "error" in loaded);
       if (mayGoOn && !this.#stop.signal.aborted) continue;
@@ -187,6 +187,12 @@ export class ProcessRunner implements Runner {
       () => {},
     );
   }
+}
+
+/** What ended the process, while it started or loaded; `null` where nothing did, or we. */
+function signalOf(failed: FailedLoad | { readonly error: unknown }): string | null {
+  if ("outcome" in failed) return failed.outcome.kind === "exited" ? failed.outcome.signal : null;
+  return failed.error instanceof EndedAtStart && failed.error.exit.misuse === undefined ? failed.error.exit.signal : null;
 }
 
 function loadFailed(outcome: Outcome): PdError {

@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
+import { belt } from "../../src/sandbox/enclosure.ts";
 import { openEnclosure } from "../../src/sandbox/wall.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { silentLog } from "../../src/system/log.ts";
@@ -39,6 +40,37 @@ describe("a process that is killed while it loads", () => {
     });
     const code = `await fetch("${url}"); export default { name: "t", version: "1", run() {} };`;
     const bundle = { code, map: '{"version":3,"sources":[],"mappings":""}', packages: [], imports: [] };
+    const started = runner.start({ bundle, env: {}, state: {} }, { late: () => {}, ended: () => {} });
+    if (times < 5) expect((await started).isUsable).toBe(true);
+    else await expect(started).rejects.toMatchObject({ code: "PD_INTERRUPTED" });
+  });
+});
+
+describe("a process that is killed before it is ready", () => {
+  it.each([
+    [4, "starts all the same"],
+    [99, "is told as interrupted, which asks for another try, and not as a failure"],
+  ])("%d times: %s", async (times) => {
+    const folder = await temporaryFolder();
+    const count = join(folder, "starts");
+    const script = `echo >> "${count}"; [ $(wc -l < "${count}") -gt ${times} ] || kill -9 $$; exec "$@"`;
+    const runner = await ProcessRunner.start({
+      entry: programFile("child.cjs"),
+      runFolder: join(folder, "run"),
+      packagesFolder: join(folder, "packages"),
+      memoryMb: 256,
+      enclosure: belt("it is not looked at here", ["sh", "-c", script, "sh"]),
+      apiUrl: () => "http://127.0.0.1:1",
+      clock: systemClock,
+      log: silentLog,
+    });
+    onTestFinished(() => runner[Symbol.asyncDispose]());
+    const bundle = {
+      code: 'export default { name: "t", version: "1", run() {} };',
+      map: '{"version":3,"sources":[],"mappings":""}',
+      packages: [],
+      imports: [],
+    };
     const started = runner.start({ bundle, env: {}, state: {} }, { late: () => {}, ended: () => {} });
     if (times < 5) expect((await started).isUsable).toBe(true);
     else await expect(started).rejects.toMatchObject({ code: "PD_INTERRUPTED" });
