@@ -51,7 +51,7 @@ const built = await Promise.all([
     plugins: [lazyCommands],
   }),
   build({ ...shared, entryPoints: ["src/sandbox/child/entry.ts"], outfile: "dist/child.cjs", format: "cjs", minifyWhitespace: true, minifySyntax: true }),
-  build({ ...shared, entryPoints: ["src/store/sqlite/writer.ts"], outfile: "dist/writer.js", format: "esm", external, banner }),
+  build({ ...shared, entryPoints: ["src/store/sqlite/writer-thread.ts"], outfile: "dist/writer.js", format: "esm", external, banner }),
   build({ ...shared, entryPoints: ["src/store/sqlite/maintenance.ts"], outfile: "dist/maintenance.js", format: "esm", external, banner }),
   build({
     ...shared,

@@ -53,9 +53,9 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: "commits are not held back for their fsync",
-    file: "src/store/sqlite/writer.ts",
-    find: "    const replies = writer.perform(batch",
-    put: '    port.postMessage(batch.filter(({ verb }) => verb === "storePending").map(({ id }) => ({ id })));\n    const end = Date.now() + 150; while (Date.now() < end);\n    const replies = writer.perform(batch',
+    file: "src/store/sqlite/writer-client.ts",
+    find: "    if (!this.#writeInline(batch)) this.#post(batch);",
+    put: '    for (const { id, verb } of batch) if (verb === "storePending") this.#take(id)?.end?.resolve(undefined);\n    setTimeout(() => { if (!this.#writeInline(batch)) this.#post(batch); }, 150);',
     breaks: /has run once/,
   },
   {

@@ -45,6 +45,15 @@ export function openForWriting(path: string, migrationsFolder: string, { witness
   }
 }
 
+/** Another connection that writes, to a database that `openForWriting` has opened. It waits for nobody who writes. */
+export function openBeside(path: string): Database {
+  const db = open(path, 0);
+  db.pragma("synchronous = full");
+  db.pragma("foreign_keys = on");
+  db.pragma("wal_autocheckpoint = 0");
+  return db;
+}
+
 /** A second connection that reads while the writer writes. */
 export function openForReading(path: string): Database {
   const db = open(path);
@@ -52,9 +61,9 @@ export function openForReading(path: string): Database {
   return db;
 }
 
-function open(path: string): Database {
+function open(path: string, timeoutMs = 5000): Database {
   try {
-    return openDatabase(path, { timeoutMs: 5000 });
+    return openDatabase(path, { timeoutMs });
   } catch (error) {
     throw unusable(path, error);
   }

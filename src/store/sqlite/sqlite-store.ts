@@ -6,6 +6,7 @@ import { componentReads } from "./components.ts";
 import { dataStoreReads } from "./data-stores.ts";
 import { deliveryReads } from "./deliveries.ts";
 import { eventReads } from "./events.ts";
+import { InlineWriter } from "./inline-writer.ts";
 import { keyReads } from "./keys.ts";
 import { MaintenanceClient } from "./maintenance-client.ts";
 import { openForReading } from "./open.ts";
@@ -23,7 +24,7 @@ import { watchDamage } from "./watch-damage.ts";
 import { workflowReads } from "./workflows.ts";
 import { WriterClient, type WriterSettings } from "./writer-client.ts";
 
-/** Opens a Store on one SQLite file: reads on this thread, writes on a thread of their own. */
+/** Opens a Store on one SQLite file: reads and small writes on this thread, all other writes on a thread of their own. */
 export async function openSqliteStore(settings: WriterSettings): Promise<Store> {
   const { writer, maintenance } = await openWatched(settings);
   const db = openForReading(settings.path);
@@ -92,7 +93,7 @@ async function openWatched(settings: WriterSettings): Promise<{ writer: WriterCl
     throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: it is missing, though this home was used before`, {
       fix: "Put the file back, or restore a backup (pd restore <file>); to begin with nothing, choose another folder with --home",
     });
-  const writer = await WriterClient.start(settings);
+  const writer = await WriterClient.start({ ...settings, openInline: () => InlineWriter.open(path, clock) });
   const maintenance = new MaintenanceClient({ entry: settings.maintenanceEntry, path });
   const onDamage = (reason: string): void => {
     void writer.markDamaged(reason).catch(() => {});

@@ -111,6 +111,16 @@ export function travellingAttempt({ delivery: { id, listenerId, attemptCount }, 
   return { seq: numberOfDelivery(id) ?? -1, attemptCount, listenerId, attempt, verdict };
 }
 
+/** About as many as are written. */
+export function charactersOf(write: TravellingRun | TravellingAddendum): number {
+  let count = write.logs?.length ?? 0;
+  for (const text of write.events) if (typeof text === "string") count += text.length;
+  if ("invocation" in write) for (const text of write.invocation) if (typeof text === "string") count += text.length;
+  for (const { payload } of write.postponed ?? []) count += payload.length;
+  for (const text of Object.values(write.stateChanges ?? {})) count += text?.length ?? 0;
+  return count;
+}
+
 function unlessEmpty<Item>(items: readonly Item[] | undefined): readonly Item[] | undefined {
   return items === undefined || items.length === 0 ? undefined : items;
 }

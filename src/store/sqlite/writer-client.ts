@@ -2,8 +2,10 @@ import { Worker } from "node:worker_threads";
 import { PdError, isErrorCode, messageOf } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Identity } from "../../ports/subscription-store.ts";
+import { DisownedFences } from "./disowned-fences.ts";
+import type { InlineWriter } from "./inline-writer.ts";
 import type { Revision } from "./open.ts";
-import type { WriteError, WriteReply, WriteRequest, Writes } from "./writer.ts";
+import type { WriteError, WriteReply, WriteRequest, Writes } from "./writer-thread.ts";
 
 export interface WriterSettings {
   readonly path: string;
@@ -27,12 +29,16 @@ export interface WriterSettings {
 /** What nobody waits for leaves after so long, or when there is so much of it. */
 const SOON_MS = 5;
 const SOON_AT_MOST = 64;
+/** After so many transactions that were written inline, the thread looks after the log. */
+const TIDY_AFTER = 32;
 
 interface Waiting {
   /** `undefined` once it is settled: V8 keeps the entries of a map that was outgrown, for a while, and all that they hold. */
   end: WaitingEnd | undefined;
   /** It is on its way: what the thread has made of it, nobody knows before it answers. */
   isSent: boolean;
+  /** What it is to write first, while it is on its way. */
+  write: unknown;
 }
 
 interface WaitingEnd {
@@ -41,9 +47,23 @@ interface WaitingEnd {
   readonly reject: (error: Error) => void;
 }
 
-/** Sends writes to the writer's thread. */
+type StartSettings = Pick<WriterSettings, "entry" | "path" | "migrations" | "onRevision"> & {
+  /** Opens what writes inline, when the database is open; absent: the thread makes every write. */
+  readonly openInline?: () => InlineWriter;
+};
+
+/**
+ * Has writes made: inline when they are small and nothing is on its way to the writer's thread, else by that thread. So
+ * they are made in the order in which they were asked for.
+ */
 export class WriterClient {
   readonly #worker: Worker;
+  readonly #disowned = new DisownedFences();
+  #inline: InlineWriter | undefined;
+  /** Writes that the thread has not answered. */
+  #sentCount = 0;
+  /** Transactions that were written inline since the thread looked after the log. */
+  #untidied = 0;
   readonly #waiting = new Map<number, Waiting>();
   #unsent: WriteRequest[] = [];
   #isFlushing = false;
@@ -54,7 +74,7 @@ export class WriterClient {
   #reason = "its thread has ended";
 
   /** Throws PD_DATABASE_UNUSABLE or PD_DATABASE_NEWER. */
-  static async start({ entry, path, migrations, onRevision }: Pick<WriterSettings, "entry" | "path" | "migrations" | "onRevision">): Promise<WriterClient> {
+  static async start({ entry, path, migrations, onRevision, openInline }: StartSettings): Promise<WriterClient> {
     const worker = new Worker(entry, { workerData: { path, migrations } });
     await new Promise<void>((resolve, reject) => {
       worker.once("error", reject);
@@ -65,15 +85,22 @@ export class WriterClient {
         else reject(errorOf(reply.error));
       });
     });
-    return new WriterClient(worker);
+    try {
+      return new WriterClient(worker, openInline?.());
+    } catch (error) {
+      await worker.terminate();
+      throw error;
+    }
   }
 
-  private constructor(worker: Worker) {
+  private constructor(worker: Worker, inline: InlineWriter | undefined) {
     this.#worker = worker;
+    this.#inline = inline;
     worker.on("message", (replies: readonly WriteReply[]) => replies.forEach((reply) => this.#settle(reply)));
     worker.on("error", (error) => (this.#reason = messageOf(error)));
     worker.on("exit", () => {
       this.#hasEnded = true;
+      this.#closeInline();
       this.#failAll();
     });
   }
@@ -94,12 +121,15 @@ export class WriterClient {
 
   /** Refuses every later write, with this reason. */
   async markDamaged(reason: string): Promise<void> {
+    this.#closeInline();
     await this.#send<undefined>({ verb: "damaged", values: [reason] });
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    // What was asked for before is written by the thread then.
+    this.#closeInline();
     await this.#send<undefined>({ verb: "close", values: [] });
   }
 
@@ -107,7 +137,7 @@ export class WriterClient {
     if (this.#hasEnded) return Promise.reject(new PdError("PD_NOT_STORED", `Cannot write to the database: ${this.#reason}`, { fix: "Start the server again" }));
     return new Promise<Value>((resolve, reject) => {
       const id = ++this.#lastId;
-      this.#waiting.set(id, { end: { resolve: (value) => resolve(value as Value), reject }, isSent: false });
+      this.#waiting.set(id, { end: { resolve: (value) => resolve(value as Value), reject }, isSent: false, write: undefined });
       this.#unsent.push({ id, verb: request.verb, values: request.values });
       if (isUrgent || this.#unsent.length >= SOON_AT_MOST) this.#flushThisTurn();
       else this.#soon ??= setTimeout(() => this.#flush(), SOON_MS);
@@ -128,20 +158,52 @@ export class WriterClient {
     const batch = this.#unsent;
     this.#unsent = [];
     if (this.#hasEnded || batch.length === 0) return;
-    for (const { id } of batch) {
-      const waiting = this.#waiting.get(id);
-      if (waiting !== undefined) waiting.isSent = true;
+    if (!this.#writeInline(batch)) this.#post(batch);
+  }
+
+  /** False: nothing is written. */
+  #writeInline(batch: readonly WriteRequest[]): boolean {
+    const values = this.#sentCount > 0 ? undefined : this.#inline?.perform(batch, this.#disowned);
+    if (values === undefined) return false;
+    if (++this.#untidied >= TIDY_AFTER) {
+      this.#untidied = 0;
+      this.#worker.postMessage([{ id: 0, verb: "tidy", values: [] } satisfies WriteRequest]);
     }
+    for (const [place, { id }] of batch.entries()) this.#take(id)?.end?.resolve(values[place]);
+    return true;
+  }
+
+  #post(batch: readonly WriteRequest[]): void {
+    for (const { id, values } of batch) {
+      const waiting = this.#waiting.get(id);
+      if (waiting !== undefined) [waiting.isSent, waiting.write] = [true, values[0]];
+    }
+    this.#sentCount += batch.length;
+    this.#inline?.forget();
     this.#worker.postMessage(batch);
   }
 
   #settle({ id, value, error }: WriteReply): void {
+    this.#sentCount--;
+    const waiting = this.#take(id);
+    if (error === undefined) return waiting?.end?.resolve(value);
+    this.#disowned.add(waiting?.write);
+    if (error.code === "PD_DATABASE_DAMAGED") this.#closeInline();
+    waiting?.end?.reject(errorOf(error));
+  }
+
+  #take(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
-    const end = waiting?.end;
-    if (waiting !== undefined) waiting.end = undefined;
-    if (error === undefined) end?.resolve(value);
-    else end?.reject(errorOf(error));
+    if (waiting === undefined) return undefined;
+    const { end, isSent, write } = waiting;
+    [waiting.end, waiting.write] = [undefined, undefined];
+    return { end, isSent, write };
+  }
+
+  #closeInline(): void {
+    this.#inline?.close();
+    this.#inline = undefined;
   }
 
   /** The thread may have stored what it was sent, and have died before it said so. */

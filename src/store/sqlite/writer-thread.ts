@@ -1,17 +1,21 @@
 /**
- * The writer's thread: it alone writes to the database, so a slow disk holds up no one but those who wait for a
- * commit. All requests that have arrived share one transaction, and so one fsync. When one of them fails, all are made
- * again, each in a savepoint of its own, so that it undoes only itself.
+ * The writer's thread: makes every write but those that InlineWriter makes while this has nothing to do. A slow disk, or
+ * a write of seconds, then holds up no one but those who wait for a commit. All requests that have arrived share one
+ * transaction, and so one fsync. When one of them fails, all are made again, each in a savepoint of its own, so that it
+ * undoes only itself.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
 import { type AccountWrites, accountWrites } from "./accounts.ts";
 import { type ComponentWrites, componentWrites } from "./components.ts";
 import { type DataStoreWrites, dataStoreWrites } from "./data-stores.ts";
-import { type DeliveryWrites, Publisher, deliveryWrites } from "./deliveries.ts";
+import { type DeliveryWrites, deliveryWrites } from "./deliveries.ts";
+import { DisownedFences } from "./disowned-fences.ts";
 import { type EventWrites, eventWrites } from "./events.ts";
+import { GroupCommit } from "./group-commit.ts";
 import { type KeyWrites, keyWrites } from "./keys.ts";
 import type { Database, Statement } from "../../database/driver.ts";
+import { INLINE_VERBS } from "./inline-writer.ts";
 import { collectWhenQuiet } from "../../system/quiet-heap.ts";
 import { type Revision, openForWriting } from "./open.ts";
 import { Witness, witnessPath } from "./witness.ts";
@@ -22,10 +26,8 @@ import { type RetentionWrites, retentionWrites } from "./retention.ts";
 import { row } from "./rows.ts";
 import { type SecretWrites, secretWrites } from "./secrets.ts";
 import { type RunWrites, runWrites } from "./runs.ts";
-import { SourceProgress } from "./source-progress.ts";
 import { type SubscriptionWrites, subscriptionWrites } from "./subscriptions.ts";
 import { type TimerWrites, timerWrites } from "./timers.ts";
-import type { TravellingAddendum, TravellingRun } from "./travelling.ts";
 import { type WorkflowWrites, workflowWrites } from "./workflows.ts";
 
 /** Everything that writes, by name. */
@@ -47,7 +49,8 @@ export type Writes = ComponentWrites &
 
 export interface WriteRequest {
   readonly id: number;
-  readonly verb: keyof Writes | "close" | "scrub" | "damaged";
+  /** `tidy` is answered by nobody. */
+  readonly verb: keyof Writes | "close" | "scrub" | "damaged" | "tidy";
   readonly values: readonly unknown[];
 }
 
@@ -74,8 +77,6 @@ const CHECKPOINT_AT_LATEST_PAGES = 2000;
 /** A guess, where the log cannot be looked at. */
 const PAGES_OF_BATCH = 8;
 
-/** They change neither who listens nor what changes with every run, or say so to Publisher and SourceProgress themselves. */
-const LEAVE_MEMORY: ReadonlySet<keyof Writes> = new Set<keyof Writes>(["commit", "append", "storePending", "recordAttempt"]);
 
 function serve(port: NonNullable<typeof parentPort>): void {
   const { path, migrations }: { path: string; migrations: string } = workerData;
@@ -108,26 +109,24 @@ function serve(port: NonNullable<typeof parentPort>): void {
     for (const { id, verb } of batch) if (verb === "scrub") replies.push(writer.scrub(id));
     const closing = batch.find(({ verb }) => verb === "close");
     if (closing !== undefined) writer.close();
-    port.postMessage(closing === undefined ? replies : [...replies, { id: closing.id }]);
+    if (closing !== undefined) replies.push({ id: closing.id });
+    if (replies.length > 0) port.postMessage(replies);
     if (closing === undefined) writer.tidy();
     else port.close();
   });
 }
 
 function isWrite(verb: WriteRequest["verb"]): verb is keyof Writes {
-  return verb !== "close" && verb !== "scrub" && verb !== "damaged";
+  return verb !== "close" && verb !== "scrub" && verb !== "damaged" && verb !== "tidy";
 }
 
 class Writer {
   readonly #db: Database;
   readonly #verbs: Writes;
-  readonly #progress: SourceProgress;
-  readonly #publisher: Publisher;
-  /** Source → the fence under which a commit failed. */
-  readonly #disowned = new Map<string, number>();
+  readonly #group: GroupCommit;
+  readonly #disowned = new DisownedFences();
   #quiet: NodeJS.Timeout | undefined;
   readonly #witness: Witness;
-  readonly #countCommit: Statement;
   readonly #lookAtLog: Statement;
   readonly #canLook: boolean;
   /** Since the last checkpoint. */
@@ -138,21 +137,19 @@ class Writer {
   constructor(db: Database, witness: Witness) {
     this.#db = db;
     this.#witness = witness;
-    this.#countCommit = db.prepare("update commits set count = count + 1 returning count");
     this.#lookAtLog = db.prepare("pragma wal_checkpoint(noop)");
     this.#canLook = canLookAtLog(db);
-    this.#progress = new SourceProgress(db);
-    this.#publisher = new Publisher(db);
+    this.#group = new GroupCommit(db, witness);
     this.#verbs = {
       ...componentWrites(db),
-      ...runWrites(db, { progress: this.#progress, publisher: this.#publisher }),
+      ...runWrites(db, this.#group),
       ...pendingWrites(db),
       ...postponedWrites(db),
       ...eventWrites(db),
       ...timerWrites(db),
       ...retentionWrites(db),
       ...subscriptionWrites(db),
-      ...deliveryWrites(db, this.#publisher),
+      ...deliveryWrites(db, this.#group.publisher),
       ...keyWrites(db),
       ...dataStoreWrites(db),
       ...registryWrites(db),
@@ -166,13 +163,15 @@ class Writer {
   perform(batch: readonly WriteRequest[]): WriteReply[] {
     if (batch.length === 0) return [];
     if (this.#damage !== undefined) return this.#refuseAll(batch, this.#damage);
+    // Others may have written since the last one.
+    this.#group.forget();
     try {
-      return this.#performTogether(batch) ?? this.#transaction(() => batch.map((request) => this.#performAlone(request)));
+      return this.#performTogether(batch) ?? this.#group.perform(() => batch.map((request) => this.#performAlone(request)));
     } catch (error) {
       if (isDamage(error)) this.markDamaged(messageOf(error));
       // The transaction as a whole failed, as on a full disk: nothing of it is there, so nobody is told it is.
       const failure = errorText(error);
-      for (const request of batch) this.#disown(request);
+      for (const { values } of batch) this.#disowned.add(values[0]);
       return batch.map(({ id }) => ({ id, error: failure }));
     }
   }
@@ -180,40 +179,10 @@ class Writer {
   /** `undefined`: one of them failed, so nothing of any is written. That is rare, and then each gets a savepoint. */
   #performTogether(batch: readonly WriteRequest[]): WriteReply[] | undefined {
     try {
-      return this.#transaction(() => batch.map((request) => this.#performOne(request)));
+      return this.#group.perform(() => batch.map((request) => this.#performOne(request)));
     } catch (error) {
       if (isDamage(error)) throw error;
       return undefined;
-    }
-  }
-
-  #transaction(work: () => WriteReply[]): WriteReply[] {
-    try {
-      const { replies, commits } = this.#db.transaction(() => {
-        const made = work();
-        this.#progress.flush();
-        return { replies: made, commits: Number(row(this.#countCommit.get())?.["count"]) };
-      });
-      this.#note(commits);
-      return replies;
-    } catch (error) {
-      this.#forget();
-      throw error;
-    }
-  }
-
-  /** What was looked up or not yet written in a transaction that is undone. */
-  #forget(): void {
-    this.#progress.forget();
-    this.#publisher.forget();
-  }
-
-  /** What is committed counts whether it can be noted or not: a mark that lags tells of less. */
-  #note(commits: number): void {
-    try {
-      this.#witness.note(commits);
-    } catch {
-      // A full disk, most likely.
     }
   }
 
@@ -251,10 +220,11 @@ class Writer {
 
   #performOne({ id, verb, values }: WriteRequest): WriteReply {
     if (!isWrite(verb)) return { id };
-    this.#refuseDisowned(values[0]);
-    if (!LEAVE_MEMORY.has(verb)) {
-      this.#progress.flush();
-      this.#publisher.forget();
+    const disowned = this.#disowned.refuses(values[0]);
+    if (disowned !== undefined) throw new PdError("PD_NOT_STORED", `Cannot store a run of ${disowned}: one before it could not be stored`);
+    if (!INLINE_VERBS.has(verb)) {
+      this.#group.progress.flush();
+      this.#group.publisher.forget();
     }
     const value: unknown = Reflect.apply(this.#verbs[verb], this.#verbs, values);
     return { id, value };
@@ -264,29 +234,15 @@ class Writer {
     try {
       return this.#db.transaction(() => {
         const reply = this.#performOne(request);
-        this.#progress.flush();
+        this.#group.progress.flush();
         return reply;
       });
     } catch (error) {
-      this.#forget();
+      this.#group.forget();
       if (!this.#db.inTransaction || isDamage(error)) throw error;
-      this.#disown(request);
+      this.#disowned.add(request.values[0]);
       return { id: request.id, error: errorText(error) };
     }
-  }
-
-  /**
-   * A host whose commit failed remembers dedupe ids and values that are not stored. Commits that it sent before it
-   * learns of that must not store them as a part of other runs: its fence counts no more.
-   */
-  #disown({ values }: WriteRequest): void {
-    const [write] = values;
-    if (isFenced(write)) this.#disowned.set(write.sourceId, write.fence);
-  }
-
-  #refuseDisowned(write: unknown): void {
-    if (!isFenced(write) || this.#disowned.get(write.sourceId) !== write.fence) return;
-    throw new PdError("PD_NOT_STORED", `Cannot store a run of ${write.sourceId}: one before it could not be stored`);
   }
 
   /** What nobody has to wait for, once a batch has been answered. */
@@ -333,12 +289,6 @@ function canLookAtLog(db: Database): boolean {
 function isDamage(error: unknown): boolean {
   const code = codeOf(error) ?? "";
   return code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB");
-}
-
-type Fenced = TravellingRun | TravellingAddendum;
-
-function isFenced(write: unknown): write is Fenced {
-  return typeof write === "object" && write !== null && "fence" in write;
 }
 
 function errorText(error: unknown): WriteError {

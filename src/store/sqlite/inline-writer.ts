@@ -1,0 +1,103 @@
+import type { Database } from "../../database/driver.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { type DeliveryWrites, deliveryWrites } from "./deliveries.ts";
+import type { DisownedFences } from "./disowned-fences.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { openBeside } from "./open.ts";
+import { type PendingWrites, pendingWrites } from "./pending.ts";
+import { type RunWrites, runWrites } from "./runs.ts";
+import { type TravellingAddendum, type TravellingRun, charactersOf } from "./travelling.ts";
+import type { WriteRequest } from "./writer-thread.ts";
+import { Witness, witnessPath } from "./witness.ts";
+
+/** What is written with every request and delivery: little, and often. */
+export type InlineWrites = Pick<RunWrites & PendingWrites & DeliveryWrites, "commit" | "append" | "storePending" | "recordAttempt">;
+type InlineVerb = keyof InlineWrites;
+
+/** They change neither who listens nor what changes with every run, or say so to Publisher and SourceProgress themselves. */
+export const INLINE_VERBS: ReadonlySet<WriteRequest["verb"]> = new Set<InlineVerb>(["commit", "append", "storePending", "recordAttempt"]);
+
+/** More than this is written beside: it would keep the server from everything else for milliseconds. */
+const MOST_REQUESTS = 128;
+const MOST_CHARACTERS = 2 ** 18;
+/** A commit that took longer was held up: by the disk when it is one of several, or when it took very long. */
+const SLOW_MS = 4;
+const SLOW_IN_A_ROW = 3;
+const VERY_SLOW_MS = 50;
+/** Then nothing is written inline for so many times as long: a slow disk holds up the server for this share of the time at most. */
+const REST = 100;
+
+/**
+ * Writes on the server's own thread what is small, while the writer's thread has nothing to do: the way to that thread
+ * and back costs more than the write. Nothing goes wrong here: what cannot be written at once and as a whole is not
+ * written, and goes to the thread, which waits, divides and tells.
+ */
+export class InlineWriter {
+  readonly #db: Database;
+  readonly #witness: Witness;
+  readonly #group: GroupCommit;
+  readonly #verbs: InlineWrites;
+  readonly #clock: Pick<Clock, "now">;
+  #slowInARow = 0;
+  #restsUntil = 0;
+
+  /** `path`: a database that openForWriting has opened. */
+  static open(path: string, clock: Pick<Clock, "now">): InlineWriter {
+    return new InlineWriter(openBeside(path), new Witness(witnessPath(path)), clock);
+  }
+
+  private constructor(db: Database, witness: Witness, clock: Pick<Clock, "now">) {
+    this.#db = db;
+    this.#witness = witness;
+    this.#clock = clock;
+    this.#group = new GroupCommit(db, witness);
+    const { commit, append } = runWrites(db, this.#group);
+    const { storePending } = pendingWrites(db);
+    const { recordAttempt } = deliveryWrites(db, this.#group.publisher);
+    this.#verbs = { commit, append, storePending, recordAttempt };
+  }
+
+  /** What each of them returns, all being on disk. `undefined`: nothing is written. */
+  perform(batch: readonly WriteRequest[], disowned: DisownedFences): readonly unknown[] | undefined {
+    const startedAt = this.#clock.now();
+    if (startedAt < this.#restsUntil || !isSmall(batch) || batch.some(({ values }) => disowned.refuses(values[0]) !== undefined)) return undefined;
+    try {
+      return this.#group.perform(() => batch.map(({ verb, values }): unknown => Reflect.apply(Reflect.get(this.#verbs, verb), this.#verbs, values)));
+    } catch {
+      // Somebody else is writing, the disk is full, a fence is stale: the thread will find the same, and tell.
+      return undefined;
+    } finally {
+      this.#restAfter(startedAt, this.#clock.now() - startedAt);
+    }
+  }
+
+  #restAfter(startedAt: number, tookMs: number): void {
+    this.#slowInARow = tookMs > SLOW_MS ? this.#slowInARow + 1 : 0;
+    if (this.#slowInARow >= SLOW_IN_A_ROW || tookMs > VERY_SLOW_MS) this.#restsUntil = startedAt + tookMs * REST;
+  }
+
+  /** The thread has written: who listens is looked for anew. */
+  forget(): void {
+    this.#group.forget();
+  }
+
+  close(): void {
+    this.#db.close();
+    this.#witness.close();
+  }
+}
+
+function isSmall(batch: readonly WriteRequest[]): boolean {
+  if (batch.length > MOST_REQUESTS) return false;
+  let characters = 0;
+  for (const { verb, values } of batch) {
+    if (!INLINE_VERBS.has(verb)) return false;
+    if (isRun(verb, values[0])) characters += charactersOf(values[0]);
+    if (characters > MOST_CHARACTERS) return false;
+  }
+  return true;
+}
+
+function isRun(verb: WriteRequest["verb"], write: unknown): write is TravellingRun | TravellingAddendum {
+  return (verb === "commit" || verb === "append") && write !== undefined;
+}
