@@ -17,9 +17,9 @@ type InlineVerb = keyof InlineWrites;
 /** They change neither who listens nor what changes with every run, or say so to Publisher and SourceProgress themselves. */
 export const INLINE_VERBS: ReadonlySet<WriteRequest["verb"]> = new Set<InlineVerb>(["commit", "append", "storePending", "recordAttempt"]);
 
-/** More than this is written beside: it would keep the server from everything else for milliseconds. */
-const MOST_REQUESTS = 128;
-const MOST_CHARACTERS = 2 ** 18;
+/** More than this is written beside the server: while many wait, it reads and answers others meanwhile, and more share an fsync. */
+const MOST_REQUESTS = 4;
+const MOST_CHARACTERS = 2 ** 17;
 /** A commit that took longer was held up: by the disk when it is one of several, or when it took very long. */
 const SLOW_MS = 4;
 const SLOW_IN_A_ROW = 3;

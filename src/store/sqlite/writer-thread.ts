@@ -74,6 +74,8 @@ const MAX_BATCH = 256;
 const QUIET_MS = 50;
 const CHECKPOINT_AFTER_PAGES = 500;
 const CHECKPOINT_AT_LATEST_PAGES = 2000;
+/** A log that is longer begins anew, if others have to wait for that: what is written inline during a checkpoint makes it longer. */
+const LONGEST_LOG_PAGES = 4000;
 /** A guess, where the log cannot be looked at. */
 const PAGES_OF_BATCH = 8;
 
@@ -128,6 +130,7 @@ class Writer {
   #quiet: NodeJS.Timeout | undefined;
   readonly #witness: Witness;
   readonly #lookAtLog: Statement;
+  readonly #moveLog: Statement;
   readonly #canLook: boolean;
   /** Since the last checkpoint. */
   #batches = 0;
@@ -138,6 +141,7 @@ class Writer {
     this.#db = db;
     this.#witness = witness;
     this.#lookAtLog = db.prepare("pragma wal_checkpoint(noop)");
+    this.#moveLog = db.prepare("pragma wal_checkpoint(passive)");
     this.#canLook = canLookAtLog(db);
     this.#group = new GroupCommit(db, witness);
     this.#verbs = {
@@ -271,7 +275,8 @@ class Writer {
     this.#quiet = undefined;
     this.#batches = 0;
     try {
-      this.#db.pragma("wal_checkpoint(passive)");
+      const log = Number(row(this.#moveLog.get())?.["log"] ?? 0);
+      if (log > LONGEST_LOG_PAGES) this.#db.pragma("wal_checkpoint(full)");
     } catch {
       // A full disk: what was committed is safe in the log, and the next checkpoint tries again.
     }
