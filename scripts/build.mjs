@@ -37,7 +37,7 @@ const pieces = await build({
   splitting: true,
   external,
 });
-await makeCommonJs(pieces.metafile, shared.target);
+await makeCommonJs("dist", pieces.metafile, shared.target);
 const built = await Promise.all([
   buildPage("dist/ui"),
   build({

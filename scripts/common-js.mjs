@@ -1,12 +1,16 @@
 // Makes CommonJS of the command's pieces: Node links each ES module at a start for a millisecond, and a command has twenty. esbuild splits ES modules alone, so that these are split first and made over then.
-import { readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { transform } from "esbuild";
 
 const OWN_URL = "urlOfThisFile";
 const OWN_URL_LINE = `const ${OWN_URL} = require("node:url").pathToFileURL(__filename).href;\n`;
+const LATE_IMPORT = /\bimport\("(\.\/[\w.-]+\.cjs)"\)/g;
+const LATE_PIECES = "late-pieces.cjs";
 
-/** `outputs`: those of a build of ES modules whose files end with `.cjs`. */
-export async function makeCommonJs({ outputs }, target) {
+/** `outputs`: those of a build of ES modules into `folder`, whose files end with `.cjs`. */
+export async function makeCommonJs(folder, { outputs }, target) {
+  cpSync(join(import.meta.dirname, LATE_PIECES), join(folder, LATE_PIECES));
   await Promise.all(
     Object.keys(outputs).map(async (path) => {
       const { code } = await transform(readFileSync(path, "utf8"), {
@@ -15,13 +19,32 @@ export async function makeCommonJs({ outputs }, target) {
         target,
         legalComments: "none",
         define: { "import.meta.url": OWN_URL },
+        minifyWhitespace: true,
+        minifySyntax: true,
       });
-      writeFileSync(path, (code.includes(OWN_URL) ? OWN_URL_LINE : "") + requirePieces(code));
+      const late = lateNames(outputs, path);
+      const hold = late.length === 0 ? "" : `const latePieces = require("./${LATE_PIECES}");\nlatePieces.hold(${JSON.stringify(late)});\n`;
+      const text = code.replaceAll(LATE_IMPORT, 'latePieces.load("$1")');
+      writeFileSync(path, (text.includes(OWN_URL) ? OWN_URL_LINE : "") + hold + text);
     }),
   );
 }
 
-/** A piece that is loaded when it is used is required then; any other import, such as that of a user's file, stays what it is. */
+/** All that may be loaded later by one piece: what it imports then, and whatever that imports. */
+function lateNames(outputs, path) {
+  const found = new Set();
+  const visit = (imports) => {
+    for (const { path: next } of imports) {
+      if (outputs[next] === undefined || found.has(next)) continue;
+      found.add(next);
+      visit(outputs[next].imports);
+    }
+  };
+  visit(outputs[path].imports.filter(({ kind }) => kind === "dynamic-import"));
+  return [...found].map((name) => `./${basename(name)}`).toSorted();
+}
+
+/** A command is required when it runs; any other import, such as that of a user's file, stays what it is. */
 export function requirePieces(code) {
-  return code.replaceAll(/\bimport\("(\.\/[\w-]+\.cjs)"\)/g, 'Promise.resolve().then(() => require("$1"))');
+  return code.replaceAll(LATE_IMPORT, 'Promise.resolve().then(() => require("$1"))');
 }

@@ -29,13 +29,13 @@ import { systemClock } from "./system/clock.ts";
 import { MIGRATING } from "./system/log.ts";
 import { keepPrivate, makeHome } from "./system/home-folder.ts";
 import { Metrics } from "./system/metrics.ts";
-import { oauthServer } from "./system/oauth-client.ts";
+import { lateOAuthServer } from "./system/late-oauth-server.ts";
 import { osKeyring } from "./system/os-keyring.ts";
 import { prober } from "./system/prober.ts";
 import { isAlive } from "./system/processes.ts";
 import { packageVersion, programFile } from "./system/program-files.ts";
 import { openVault } from "./system/secret-key.ts";
-import { webhookSender } from "./system/webhook-sender.ts";
+import { lateSender } from "./system/late-sender.ts";
 import { type ServerRecord, readServerRecord, removeServerRecord, writeServerRecord } from "./system/server-record.ts";
 import { readIfThere, writeWhole } from "./system/whole-files.ts";
 
@@ -221,7 +221,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   const metrics = new Metrics();
   const allowsPrivate = settings.allowPrivateWebhooks || isLoopback(settings.host);
   const userAgent = `headwater/${version}`;
-  const sender = webhookSender({ clock: systemClock, allowsPrivate, userAgent });
+  const sender = lateSender({ clock: systemClock, allowsPrivate, userAgent });
   const registry = await FileRegistry.open({ folder: join(home, "registries"), npm, clock: systemClock, signal: stop.signal });
   const feed = new EventFeed(store);
   const { keyPlace } = vault;
@@ -236,7 +236,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
     metrics,
     bundler: esbuildBundler,
     origin: urlOrigin,
-    oauth: oauthServer,
+    oauth: lateOAuthServer,
     prober: prober(userAgent),
     clock: systemClock,
     log,

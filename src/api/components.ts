@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { app } from "./apps.ts";
 import { CALLS } from "./calls.ts";
 import { call, deleted, flag, jsonObject, one, optionalText, pageParams, paged, seconds, text, texts, whole } from "./declare.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { CALLS } from "./calls.ts";
 import { call, deleted, flag, json, many, one, seconds, text } from "./declare.ts";
 import { cleared, entry, values } from "./state.ts";

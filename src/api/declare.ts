@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../domain/json.ts";
 import type { CallAddress } from "./calls.ts";
 

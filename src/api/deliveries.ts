@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { CALLS } from "./calls.ts";
 import { call, flag, json, many, ms, one, optionalText, pageParams, text } from "./declare.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { CALLS } from "./calls.ts";
 import { event } from "./events.ts";
 import { call, json, jsonObject, limitParams, many, ms, one, optionalText, pageParams, text } from "./declare.ts";

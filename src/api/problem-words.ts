@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { nearestTo } from "../domain/did-you-mean.ts";
 
 type Issue = Parameters<z.core.$ZodErrorMap>[0];

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { json, jsonObject, optionalText, text } from "./declare.ts";
 
 const yes = z.literal(true).optional();

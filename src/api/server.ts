@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { KINDS } from "../domain/usage.ts";
 import { CALLS } from "./calls.ts";
 import { call, deleted, flag, many, ms, one, optionalText, seconds, text, word } from "./declare.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { CALLS } from "./calls.ts";
 import { call, many, one, text } from "./declare.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { EXACT_VERSION } from "../domain/package-spec.ts";
 import { codeFiles } from "./components.ts";
 import { flag, json, jsonObject, maxConcurrency, ms, optionalText, slug, text, texts, whole, word } from "./declare.ts";

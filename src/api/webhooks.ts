@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { CALLS } from "./calls.ts";
 import { attempt } from "./deliveries.ts";
 import { call, clearable, deleted, flag, json, ms, one, optionalText, pageParams, paged, seconds, text } from "./declare.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { CALLS } from "./calls.ts";
 import { call, deleted, flag, json, jsonObject, many, ms, one, optionalText, pageParams, paged, seconds, text, texts, whole, word } from "./declare.ts";
 

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Api } from "../api/api.ts";
 import { CALLS, type CallAddress, type PartsOf } from "../api/calls.ts";
 import type { Call } from "../api/declare.ts";

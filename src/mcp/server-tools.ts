@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { IN_WORDS, problemsOf } from "../api/problem-words.ts";
 import { json, jsonObject, word } from "../api/declare.ts";
 import type { Client } from "../client/client.ts";

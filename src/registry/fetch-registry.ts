@@ -3,7 +3,6 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { extract } from "tar";
 import { type Npm, npmProblem } from "../code/npm-command.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { basicToken } from "../domain/basic-auth.ts";
@@ -121,6 +120,7 @@ async function unpack(archive: string, folder: string): Promise<void> {
       throw new RangeError(`it holds more than ${MOST_BYTES / 1024 / 1024} MB or ${MOST_FILES} files, up to ${path}`);
     return true;
   };
+  const { extract } = await import("./tar.ts");
   await extract({ file: archive, cwd: folder, strip: 1, filter });
   await rm(archive, { force: true });
 }

@@ -1,6 +1,6 @@
 /** How the server asks elsewhere: redirects are followed, and what is packed is unpacked. */
 import { setMaxListeners } from "node:events";
-import { Agent, fetch as send } from "undici";
+import type { Agent } from "undici";
 import { messageOf } from "../domain/errors.ts";
 import type { Answer, Sending } from "./http-client.ts";
 
@@ -16,11 +16,13 @@ interface FetchAnswer extends Answer {
 
 const CONNECT_TIMEOUT_MS = 5000;
 /** Hooks, installs and runs may take their time: the server sets the limits. */
-const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: CONNECT_TIMEOUT_MS });
+let patient: Agent | undefined;
 
 /** An HTTP request to elsewhere. Rejects with the network's reason. */
-export function sendRequest(url: string | URL, { timeoutMs, signal, headers, ...rest }: FetchSending = {}): Promise<FetchAnswer> {
-  return send(url, {
+export async function sendRequest(url: string | URL, { timeoutMs, signal, headers, ...rest }: FetchSending = {}): Promise<FetchAnswer> {
+  const undici = await import("./undici.ts");
+  patient ??= new undici.Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: CONNECT_TIMEOUT_MS });
+  return undici.fetch(url, {
     ...rest,
     headers: { ...headers },
     dispatcher: patient,

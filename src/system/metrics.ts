@@ -1,8 +1,4 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { Meter } from "../ports/meter.ts";
-
-/** Seconds: from an instant run to the longest deadline. */
-const BUCKETS = [0.005, 0.025, 0.1, 0.5, 2, 10, 60, 300];
 
 /** What has happened since the server began. */
 export interface Totals {
@@ -14,80 +10,124 @@ export interface Totals {
   readonly delivered: number;
 }
 
-/** Figures in the text format of Prometheus. */
-export class Metrics implements Meter {
-  readonly #registry = new Registry();
-  readonly #runs = new Counter({
-    name: "headwater_invocations_total",
-    help: "Calls of run and of hooks",
-    labelNames: ["trigger", "outcome"],
-    registers: [this.#registry],
-  });
-  readonly #runSeconds = new Histogram({ name: "headwater_invocation_seconds", help: "How long they took", buckets: BUCKETS, registers: [this.#registry] });
-  readonly #events = new Counter({ name: "headwater_events_total", help: "Events that were kept", registers: [this.#registry] });
-  readonly #dropped = new Counter({ name: "headwater_emits_dropped_total", help: "Emits that dedupe dropped", registers: [this.#registry] });
-  readonly #attempts = new Counter({
-    name: "headwater_delivery_attempts_total",
-    help: "Attempts to deliver",
-    labelNames: ["verdict"],
-    registers: [this.#registry],
-  });
-  readonly #attemptSeconds = new Histogram({ name: "headwater_delivery_seconds", help: "How long they took", buckets: BUCKETS, registers: [this.#registry] });
+type Run = Parameters<Meter["ran"]>[0];
+type Attempt = Parameters<Meter["attempted"]>[0];
 
-  constructor() {
-    collectDefaultMetrics({ register: this.#registry });
-  }
+/**
+ * Figures in the text format of Prometheus. They are counted here, since that happens with every run; those of the
+ * process itself come from a library, which is loaded when somebody asks for the first time.
+ */
+export class Metrics implements Meter {
+  /** By trigger and outcome. */
+  readonly #runs = new Map<string, Map<string, number>>();
+  readonly #attempts = new Map<string, number>();
+  readonly #runSeconds = new Histogram();
+  readonly #attemptSeconds = new Histogram();
+  readonly #gauges: Gauge[] = [];
+  #events = 0;
+  #dropped = 0;
 
   /** `count`: how many sources there are when it is asked. */
   watchSources(count: () => number): void {
-    this.#watch("headwater_sources", "Deployed sources", count);
+    this.#gauges.push({ name: "headwater_sources", help: "Deployed sources", read: count });
   }
 
   /** `count`: how many processes of sources there are when it is asked. */
   watchProcesses(count: () => number): void {
-    this.#watch("headwater_processes", "Processes of sources", count);
+    this.#gauges.push({ name: "headwater_processes", help: "Processes of sources", read: count });
   }
 
-  ran({ trigger, outcome, durationMs, events, dropped }: Parameters<Meter["ran"]>[0]): void {
-    this.#runs.inc({ trigger, outcome });
+  ran({ trigger, outcome, durationMs, events, dropped }: Run): void {
+    let outcomes = this.#runs.get(trigger);
+    if (outcomes === undefined) this.#runs.set(trigger, (outcomes = new Map()));
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     this.#runSeconds.observe(durationMs / 1000);
-    if (events > 0) this.#events.inc(events);
-    if (dropped > 0) this.#dropped.inc(dropped);
+    this.#events += events;
+    this.#dropped += dropped;
   }
 
-  attempted({ verdict, durationMs }: Parameters<Meter["attempted"]>[0]): void {
-    this.#attempts.inc({ verdict });
+  attempted({ verdict, durationMs }: Attempt): void {
+    this.#attempts.set(verdict, (this.#attempts.get(verdict) ?? 0) + 1);
     this.#attemptSeconds.observe(durationMs / 1000);
   }
 
   /** Totals since the server began. */
-  async totals(): Promise<Totals> {
-    const [runs, events, dropped, attempts] = await Promise.all([this.#runs, this.#events, this.#dropped, this.#attempts].map((counter) => counter.get()));
-    const sum = (counted: typeof runs, isMeant: (labels: Readonly<Record<string, string | number | undefined>>) => boolean = () => true): number =>
-      (counted?.values ?? []).reduce((total, { value, labels }) => total + (isMeant(labels) ? value : 0), 0);
+  totals(): Totals {
+    const runs = this.#countedRuns();
+    const attempts = [...this.#attempts];
     return {
-      runs: sum(runs),
-      failed: sum(runs, ({ outcome }) => outcome !== "returned"),
-      events: sum(events),
-      dropped: sum(dropped),
-      attempts: sum(attempts),
-      delivered: sum(attempts, ({ verdict }) => verdict === "delivered"),
+      runs: sum(runs.map(({ count }) => count)),
+      failed: sum(runs.filter(({ outcome }) => outcome !== "returned").map(({ count }) => count)),
+      events: this.#events,
+      dropped: this.#dropped,
+      attempts: sum(attempts.map(([, count]) => count)),
+      delivered: this.#attempts.get("delivered") ?? 0,
     };
   }
 
-  text(): Promise<string> {
-    return this.#registry.metrics();
+  async text(): Promise<string> {
+    const { processFigures } = await import("./process-figures.ts");
+    const runs = this.#countedRuns().map(({ trigger, outcome, count }) => line("headwater_invocations_total", { trigger, outcome }, count));
+    const attempts = [...this.#attempts].map(([verdict, count]) => line("headwater_delivery_attempts_total", { verdict }, count));
+    const own = [
+      figure("headwater_invocations_total", "Calls of run and of hooks", { kind: "counter", lines: runs }),
+      this.#runSeconds.figure("headwater_invocation_seconds", "How long they took"),
+      counter("headwater_events_total", "Events that were kept", this.#events),
+      counter("headwater_emits_dropped_total", "Emits that dedupe dropped", this.#dropped),
+      figure("headwater_delivery_attempts_total", "Attempts to deliver", { kind: "counter", lines: attempts }),
+      this.#attemptSeconds.figure("headwater_delivery_seconds", "How long they took"),
+      ...this.#gauges.map(({ name, help, read }) => figure(name, help, { kind: "gauge", lines: [line(name, {}, read())] })),
+    ];
+    return `${own.join("\n")}\n${await processFigures()}`;
   }
 
-  /** A figure that is read when it is asked. */
-  #watch(name: string, help: string, read: () => number): void {
-    const gauge: Gauge = new Gauge({
-      name,
-      help,
-      registers: [this.#registry],
-      collect: () => {
-        gauge.set(read());
-      },
-    });
+  #countedRuns(): { trigger: string; outcome: string; count: number }[] {
+    return [...this.#runs].flatMap(([trigger, outcomes]) => [...outcomes].map(([outcome, count]) => ({ trigger, outcome, count })));
   }
+}
+
+interface Gauge {
+  readonly name: string;
+  readonly help: string;
+  readonly read: () => number;
+}
+
+/** Seconds: from an instant run to the longest deadline. */
+const BUCKETS = [0.005, 0.025, 0.1, 0.5, 2, 10, 60, 300];
+
+class Histogram {
+  /** Of each bucket those that are in no smaller one; the last is of those that are in none. */
+  readonly #counts = Array.from({ length: BUCKETS.length + 1 }, () => 0);
+  #sum = 0;
+
+  observe(seconds: number): void {
+    const place = BUCKETS.findIndex((most) => seconds <= most);
+    const index = place < 0 ? BUCKETS.length : place;
+    this.#counts[index] = (this.#counts[index] ?? 0) + 1;
+    this.#sum += seconds;
+  }
+
+  figure(name: string, help: string): string {
+    let count = 0;
+    const lines = this.#counts.map((own, index) => line(`${name}_bucket`, { le: String(BUCKETS[index] ?? "+Inf") }, (count += own)));
+    return figure(name, help, { kind: "histogram", lines: [...lines, line(`${name}_sum`, {}, this.#sum), line(`${name}_count`, {}, count)] });
+  }
+}
+
+function counter(name: string, help: string, value: number): string {
+  return figure(name, help, { kind: "counter", lines: [line(name, {}, value)] });
+}
+
+function figure(name: string, help: string, { kind, lines }: { kind: "counter" | "gauge" | "histogram"; lines: readonly string[] }): string {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`, ...lines, ""].join("\n");
+}
+
+/** Values of labels are words of this program, without anything to escape. */
+function line(name: string, labels: Readonly<Record<string, string>>, value: number): string {
+  const told = Object.entries(labels).map(([label, text]) => `${label}="${text}"`);
+  return `${name}${told.length === 0 ? "" : `{${told.join(",")}}`} ${value}`;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

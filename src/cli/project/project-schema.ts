@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { json, jsonObject, maxConcurrency, slug, texts, word } from "../../api/declare.ts";
 
 /** Who gets what a source or workflow emits: by name, or on a channel that is named. */

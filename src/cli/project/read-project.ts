@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Document, LineCounter, isNode, parseDocument } from "yaml";
-import type { z } from "zod";
+import type * as z from "zod";
 import { IN_WORDS, problemsOf } from "../../api/problem-words.ts";
 import { didYouMean } from "../../domain/did-you-mean.ts";
 import { PdError } from "../../domain/errors.ts";

@@ -3,7 +3,6 @@ import { PdError } from "../../domain/errors.ts";
 import { isJsonObject, isSameJson, parseJson } from "../../domain/json.ts";
 import type { ComponentCode, SavedComponent } from "../../domain/saved-component.ts";
 import { type CodeStep, type Workflow, everyStep } from "../../domain/workflow/workflow.ts";
-import { readWorkflow } from "../../domain/workflow/read-workflow.ts";
 import type { Bundler } from "../../ports/bundler.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Tracked } from "../../ports/progress.ts";
@@ -42,7 +41,7 @@ export interface BuiltWorkflow extends WorkflowPlan {
 
 /** Throws PD_BAD_INPUT, PD_BUILD_FAILED with lines, PD_COMPONENT_NOT_FOUND, and what loading a step throws. */
 export async function buildWorkflow(ports: WorkflowBuildPorts, { files, env, before, progress }: BuildWishes): Promise<BuiltWorkflow> {
-  const { workflow, warnings } = readFiles(files);
+  const { workflow, warnings } = await readFiles(files);
   const steps = new Map<string, SavedComponent>();
   const notes = [...warnings];
   for (const step of everyStep(workflow.steps)) {
@@ -55,12 +54,13 @@ export async function buildWorkflow(ports: WorkflowBuildPorts, { files, env, bef
   return { code, workflow, steps, warnings: notes, stepComponents: [...steps].map(([namespace, component]) => ({ namespace, component })) };
 }
 
-function readFiles(files: WorkflowFiles): { workflow: Workflow; warnings: readonly string[] } {
+async function readFiles(files: WorkflowFiles): Promise<{ workflow: Workflow; warnings: readonly string[] }> {
   const text = files[WORKFLOW_FILE];
   if (text === undefined)
     throw new PdError("PD_BAD_INPUT", `Cannot read the workflow: there is no ${WORKFLOW_FILE}`, {
       fix: "Give the folder that it lies in; pd init workflow makes one",
     });
+  const { readWorkflow } = await import("../../domain/workflow/read-workflow.ts");
   const read = readWorkflow(text);
   if (read.kind === "valid") return { workflow: read.workflow, warnings: read.warnings.map(({ line, problem }) => `${WORKFLOW_FILE}:${line}: ${problem}`) };
   throw buildFailed(

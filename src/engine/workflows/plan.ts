@@ -1,7 +1,6 @@
 import { PdError } from "../../domain/errors.ts";
 import type { SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
-import { readWorkflow } from "../../domain/workflow/read-workflow.ts";
 import type { Workflow } from "../../domain/workflow/workflow.ts";
 import type { ComponentStore } from "../../ports/component-store.ts";
 import type { WorkflowStore } from "../../ports/workflow-store.ts";
@@ -19,6 +18,8 @@ type PlanStore = Pick<ComponentStore, "getComponent"> & Pick<WorkflowStore, "ste
 /** Throws PD_COMPONENT_NOT_FOUND when the code is gone. */
 export async function readPlan(store: PlanStore, id: SavedId): Promise<WorkflowPlan> {
   const code = await store.getComponent(id);
+  // Most servers have no workflow.
+  const { readWorkflow } = await import("../../domain/workflow/read-workflow.ts");
   const read = code === undefined ? undefined : readWorkflow(code.code.text);
   if (code === undefined || read?.kind !== "valid") throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run a workflow: its code ${id} is gone`);
   const steps = await store.stepComponents(id);

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { api } from "../../api/api.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { api } from "../../api/api.ts";
 import type { DescribedRecord, codeParams } from "../../api/components.ts";
 import type { ChoicesRecord } from "../../api/props.ts";

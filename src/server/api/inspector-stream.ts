@@ -2,8 +2,8 @@ import { EventEmitter, on } from "node:events";
 import { getConnInfo } from "@hono/node-server/conninfo";
 import { type Context, Hono } from "hono";
 import type { DebugNewsRecord } from "../../api/sources.ts";
-import { DebugSession } from "../../debugger/debug-session.ts";
-import { InspectorDoor } from "../../debugger/inspector-door.ts";
+import type { DebugSession } from "../../debugger/debug-session.ts";
+import type { InspectorDoor } from "../../debugger/inspector-door.ts";
 import { isLoopbackAddress } from "../../debugger/loopback-peer.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -79,8 +79,13 @@ function rootOf(context: Context, { slug }: DebugTarget): string {
 async function begin({ clock, isOfComponent }: InspectorPorts, target: DebugTarget, { port, root }: { port: number; root: string }): Promise<Inspection> {
   const news = new EventEmitter();
   const tell = (record: DebugNewsRecord): void => void news.emit("news", record);
-  const session = new DebugSession({ url: `headwater:///${target.slug}.mjs`, root, tell });
-  const door = await InspectorDoor.open(session, { port, title: target.title, key: clock.randomText(KEY_LENGTH), isOfComponent });
+  // Nobody debugs on most servers.
+  const [{ DebugSession: Session }, { InspectorDoor: Door }] = await Promise.all([
+    import("../../debugger/debug-session.ts"),
+    import("../../debugger/inspector-door.ts"),
+  ]);
+  const session = new Session({ url: `headwater:///${target.slug}.mjs`, root, tell });
+  const door = await Door.open(session, { port, title: target.title, key: clock.randomText(KEY_LENGTH), isOfComponent });
   return { target, session, door, news };
 }
 

@@ -1,8 +1,7 @@
 import type { Context, Hono } from "hono";
 import { createClient } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
-import { answerAgent } from "../../mcp/http-transport.ts";
-import { OfferedTools } from "../../mcp/offered-tools.ts";
+import type { OfferedTools } from "../../mcp/offered-tools.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { readOffer } from "../../mcp/read-offer.ts";
 import { callerOf } from "./rights.ts";
@@ -19,11 +18,13 @@ export function mountAgents(app: Hono, { url, version, clock }: AgentDoor): void
   const kept = new Map<string, KeptTools>();
   app.all("/mcp", async (context) => {
     const { key } = callerOf(context);
+    // No agent comes to most servers.
+    const { OfferedTools: Tools, answerAgent } = await import("../../mcp/http-door.ts");
     const offer = offerOf(context);
     const name = JSON.stringify([key, offer]);
     const known = kept.get(name);
     const isFresh = known !== undefined && known.until > clock.now();
-    const tools = isFresh ? known.tools : new OfferedTools(createClient({ baseUrl: url(), key }), offer);
+    const tools = isFresh ? known.tools : new Tools(createClient({ baseUrl: url(), key }), offer);
     kept.delete(name);
     kept.set(name, { tools, until: isFresh ? known.until : clock.now() + KEPT_MS });
     const [oldest] = kept.keys();

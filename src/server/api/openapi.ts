@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { error } from "../../api/declare.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { type Route, addressesOf } from "./route.ts";

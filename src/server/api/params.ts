@@ -1,6 +1,6 @@
 /** Where requests become values: query and body are unknown here, and known beyond. */
 import type { Context } from "hono";
-import type { z } from "zod";
+import type * as z from "zod";
 import { IN_WORDS, problemsOf } from "../../api/problem-words.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { seqOfEventId } from "../../domain/ids.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { CallAddress } from "../../api/calls.ts";
 import type { Call } from "../../api/declare.ts";
 import { PdError } from "../../domain/errors.ts";

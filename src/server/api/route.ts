@@ -1,6 +1,6 @@
 /** How a declared call of the API is answered. */
 import type { Context } from "hono";
-import { z } from "zod";
+import * as z from "zod";
 import type { CallAddress } from "../../api/calls.ts";
 import type { Call, pageParams } from "../../api/declare.ts";
 import { didYouMean } from "../../domain/did-you-mean.ts";

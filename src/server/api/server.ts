@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { z } from "zod";
+import type * as z from "zod";
 import { api } from "../../api/api.ts";
 import type { KeyRecord } from "../../api/server.ts";
 import { PdError } from "../../domain/errors.ts";

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { api } from "../../api/api.ts";
 import type { pageParams } from "../../api/declare.ts";
 import type { ObservationRecord } from "../../api/invocations.ts";

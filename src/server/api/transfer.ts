@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { api } from "../../api/api.ts";
 import type { ExportedRecord } from "../../api/transfer.ts";
 import type { ChannelCache } from "../../domain/dedupe.ts";

@@ -4,7 +4,6 @@ import { PdError } from "../../domain/errors.ts";
 import type { PackageLock } from "../../domain/package-spec.ts";
 import { filesOfCode } from "../../domain/saved-component.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
-import { differenceOf } from "../../domain/text-difference.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LiveSource } from "../../engine/runs/live-source.ts";
 import { isForeign } from "./debug-targets.ts";
@@ -26,6 +25,7 @@ export function versionRoutes(engine: Engine): readonly Route[] {
       const other = await engine.versions.find(live, against ?? live.source.version);
       if (record === undefined) throw new PdError("PD_NOT_FOUND", `Cannot show version ${part("number")} of ${live.source.slug}: it has gone meanwhile`);
       const files = filesOfCode(component.code);
+      const { differenceOf } = await import("../../domain/text-difference.ts");
       return {
         data: {
           ...record,

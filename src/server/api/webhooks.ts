@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { api } from "../../api/api.ts";
 import type { WebhookRecord } from "../../api/webhooks.ts";
 import type { ListenerId } from "../../domain/ids.ts";

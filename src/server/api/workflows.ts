@@ -1,10 +1,9 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { api } from "../../api/api.ts";
 import { bindingOf } from "../../domain/workflow/binding.ts";
 import { PdError } from "../../domain/errors.ts";
 import { isRunId } from "../../domain/ids.ts";
 import { type RunState, hasEnded } from "../../domain/workflow/run.ts";
-import { withWishes } from "../../domain/workflow/template.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { WORKFLOW_FILE, type WorkflowFiles } from "../../engine/workflows/build-workflow.ts";
 import { isForeign } from "./debug-targets.ts";
@@ -146,6 +145,7 @@ async function deployedFiles(engine: Engine, { files, template_id: template, ste
       fix: "Give files, or the id of a workflow of this server as template_id",
     });
   const copied = await engine.workflows.files(engine.workflows.find(template, "copy workflow"));
+  const { withWishes } = await import("../../domain/workflow/template.ts");
   const { ".workflow.state": _ownId, ...rest } = copied;
   return { ...rest, [WORKFLOW_FILE]: withWishes(copied[WORKFLOW_FILE] ?? "", { name: settings?.name, steps, triggers }) };
 }
