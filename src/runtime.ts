@@ -45,6 +45,8 @@ export interface Runtime extends AsyncDisposable {
   readonly endpointUrl: string;
   readonly apiKey: string;
   readonly engine: Engine;
+  /** A call of the API by whoever is in this process. */
+  readonly ask: (url: string, call: RequestInit) => Promise<Response>;
 }
 
 /** Plugs that are given rather than picked. Whoever gives them ends them. */
@@ -177,7 +179,8 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const dispose = async (): Promise<void> => {
     for (const step of undo.toReversed()) await step(STOP_GRACE_MS);
   };
-  return { apiUrl: api.url, endpointUrl: endpoints.url, apiKey, engine, [Symbol.asyncDispose]: dispose };
+  const ask = async (url: string, call: RequestInit): Promise<Response> => router.fetch(new Request(url, call));
+  return { apiUrl: api.url, endpointUrl: endpoints.url, apiKey, engine, ask, [Symbol.asyncDispose]: dispose };
 }
 
 interface StartingPlugs extends Omit<Starting, "isShared"> {

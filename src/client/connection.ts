@@ -1,6 +1,6 @@
 import { PdError, isErrorCode, messageOf } from "../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isRecord, parseJson } from "../domain/json.ts";
-import { type Answer, sendRequest, textOf } from "../system/http-client.ts";
+import { type Answer, type Sending, sendRequest, textOf } from "../system/http-client.ts";
 
 export interface Request {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -26,6 +26,8 @@ export interface ConnectionOptions {
   readonly locate?: () => Promise<ServerAddress | undefined>;
   /** Nobody waits for anything any more. */
   readonly signal?: AbortSignal;
+  /** The server is in this process: it is handed calls without the network. Streams and downloads go over that all the same. */
+  readonly ask?: (url: string, sending: Sending) => Promise<Answer>;
 }
 
 const ALIVE_TIMEOUT_MS = 3000;
@@ -98,7 +100,7 @@ export class Connection {
   async #send(request: Request): Promise<Answer> {
     const { baseUrl } = this.#server;
     try {
-      return await this.#sendOnce(request);
+      return await this.#sendOnce(request, { ask: this.#options.ask });
     } catch (error) {
       const hasMoved = isRefused(error) && (await this.#locate()).baseUrl !== baseUrl;
       if (hasMoved) return await this.#sendOnce(request).catch((again: unknown) => Promise.reject(this.#unreachable(again)));
@@ -108,13 +110,13 @@ export class Connection {
 
   #sendOnce(
     { method, path, body, progressId }: Request,
-    more: { timeoutMs?: number; headers?: Readonly<Record<string, string>>; signal?: AbortSignal } = {},
+    { ask = sendRequest, ...more }: { timeoutMs?: number; headers?: Readonly<Record<string, string>>; signal?: AbortSignal; ask?: ConnectionOptions["ask"] } = {},
   ): Promise<Answer> {
     const { baseUrl, key } = this.#server;
     const tracking = progressId === undefined ? {} : { "pd-progress": progressId };
     const headers = { ...more.headers, ...tracking, authorization: `Bearer ${key}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
     const { signal = this.#options.signal ?? null } = more;
-    return sendRequest(baseUrl + path, { ...more, signal, method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    return ask(baseUrl + path, { ...more, signal, method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   }
 
   async #locate(): Promise<ServerAddress> {

@@ -13,7 +13,7 @@ import { eventually } from "./eventually.ts";
 import { InProcessRunner } from "../../src/testing/in-process-runner.ts";
 
 /** What a test has to know of a server, wherever that runs. */
-export type RunningServer = Omit<Runtime, "engine">;
+export type RunningServer = Omit<Runtime, "engine" | "ask">;
 
 function settingsOf(home: string, flags: GivenSettings): Settings {
   return readSettings({ flags: { port: "0", endpointPort: "0", keyringUse: "never", ...flags, home }, environment: {}, file: {} });

@@ -3,9 +3,10 @@ import { Attachments } from "../dev/attachments.ts";
 import { inspectPort } from "../dev/debugging.ts";
 import { openSession } from "../dev/session.ts";
 import type { DevFlags } from "../dev/session-settings.ts";
-import { startRuntime } from "../../runtime.ts";
+import { type Runtime, startRuntime } from "../../runtime.ts";
 import { streamLog } from "../../system/log.ts";
 import { type Client, createClient } from "../../client/client.ts";
+import { Connection } from "../../client/connection.ts";
 import { PdError } from "../../domain/errors.ts";
 import { fileOf } from "../code/component-target.ts";
 import { type CliContext, connect, findServer, settingsOf } from "../context.ts";
@@ -29,7 +30,7 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags & Sta
   const running = isElsewhere ? await connect(cli) : await findServer(settings);
   const hosted = running === undefined ? await startRuntime(settings, streamLog(cli.stderr)) : undefined;
   if (hosted !== undefined) printNote(cli, `Server ${hosted.apiUrl}, ends with this session (pd up keeps one running)`);
-  const client = running ?? createClient({ baseUrl: hosted?.apiUrl ?? "", key: hosted?.apiKey ?? "" });
+  const client = running ?? (hosted === undefined ? await connect(cli) : clientOf(hosted));
   const stop = abortOnStop(cli.stdout);
   try {
     const workflow = await workflowFolderOf(target);
@@ -56,6 +57,10 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags & Sta
     await hosted?.[Symbol.asyncDispose]();
   }
   return 0;
+}
+
+function clientOf({ apiUrl, apiKey, ask }: Runtime): Client {
+  return createClient(new Connection({ baseUrl: apiUrl, key: apiKey }, { ask: (url, { timeoutMs: _limit, ...call }) => ask(url, call) }));
 }
 
 /** A word that is no file may name a source: the one to attach to, with the file that it was saved from. */
