@@ -3,7 +3,7 @@
 "use strict";
 const { closeSync, fstatSync, openSync, readFileSync } = require("node:fs");
 const Module = require("node:module");
-const { join } = require("node:path");
+const path = require("node:path");
 
 /** Path of a piece → its open file, and how that was then. */
 const held = new Map();
@@ -11,41 +11,42 @@ const held = new Map();
 /** Holds these pieces, but for those that are loaded. */
 exports.hold = (names) => {
   for (const name of names) {
-    const path = join(__dirname, name);
-    if (held.has(path) || require.cache[path] !== undefined) continue;
-    const file = openSync(path, "r");
-    held.set(path, { file, ...stateOf(file) });
+    const place = path.join(__dirname, name);
+    if (held.has(place) || require.cache[place] !== undefined) continue;
+    const file = openSync(place, "r");
+    held.set(place, { file, ...stateOf(file) });
   }
 };
 
 /** What a piece exports, as `import()` gives it. */
-exports.load = async (name) => piece(join(__dirname, name));
+exports.load = async (name) => piece(path.join(__dirname, name));
 
-function piece(path) {
-  const known = require.cache[path];
+function piece(place) {
+  const known = require.cache[place];
   if (known !== undefined) return known.exports;
-  const own = new Module(path, module);
-  own.filename = path;
+  const own = new Module(place, module);
+  own.filename = place;
   own.paths = Module._nodeModulePaths(__dirname);
-  own.require = (id) => (id.startsWith("./") ? piece(join(__dirname, id)) : module.require(id));
-  require.cache[path] = own;
+  own.require = (id) => (id.startsWith("./") ? piece(path.join(__dirname, id)) : module.require(id));
+  require.cache[place] = own;
   try {
-    own._compile(textOf(path), path, "commonjs");
+    own._compile(textOf(place), place, "commonjs");
   } catch (error) {
-    delete require.cache[path];
+    delete require.cache[place];
     throw error;
   }
   own.loaded = true;
   return own.exports;
 }
 
-function textOf(path) {
-  const known = held.get(path);
-  if (known === undefined) return readFileSync(path, "utf8");
+function textOf(place) {
+  const known = held.get(place);
+  if (known === undefined) return readFileSync(place, "utf8");
   const { file, size, changed } = known;
   const now = stateOf(file);
-  if (now.size !== size || now.changed !== changed) throw new Error(`Cannot load ${path}: it was written over while the program runs. Start the program again`);
-  held.delete(path);
+  if (now.size !== size || now.changed !== changed)
+    throw new Error(`Cannot load ${place}: it was written over while the program runs. Start the program again`);
+  held.delete(place);
   try {
     return readFileSync(file, "utf8");
   } finally {

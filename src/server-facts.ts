@@ -92,7 +92,8 @@ function statusOf({ engine, health, record, home, keyPlace, enclosure: { kind, n
 
 /** How much has happened since the server began, what waits, and what it takes up. */
 async function figuresOf({ engine, store, metrics, home }: Parts): Promise<FiguresRecord> {
-  const [totals, size, backlog] = await Promise.all([metrics.totals(), databaseSize(home), store.backlog()]);
+  const totals = metrics.totals();
+  const [size, backlog] = await Promise.all([databaseSize(home), store.backlog()]);
   const { running, waiting } = engine.load;
   return {
     at_ms: systemClock.now(),

@@ -47,8 +47,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "what dedupe has learned in a transaction is written for one run in sixteen",
     file: "src/store/sqlite/source-progress.ts",
-    find: "cache === undefined ? stored : JSON.stringify(cache)",
-    put: "cache === undefined || lastSeq % 16 !== 0 ? stored : JSON.stringify(cache)",
+    find: "if (progress.hasLearned) progress.stored",
+    put: "if (progress.hasLearned && progress.lastSeq % 16 === 0) progress.stored",
     breaks: /remembered is stored once/,
   },
   {

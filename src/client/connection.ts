@@ -110,7 +110,10 @@ export class Connection {
 
   #sendOnce(
     { method, path, body, progressId }: Request,
-    { ask = sendRequest, ...more }: { timeoutMs?: number; headers?: Readonly<Record<string, string>>; signal?: AbortSignal; ask?: ConnectionOptions["ask"] } = {},
+    {
+      ask = sendRequest,
+      ...more
+    }: { timeoutMs?: number; headers?: Readonly<Record<string, string>>; signal?: AbortSignal; ask?: ConnectionOptions["ask"] } = {},
   ): Promise<Answer> {
     const { baseUrl, key } = this.#server;
     const tracking = progressId === undefined ? {} : { "pd-progress": progressId };

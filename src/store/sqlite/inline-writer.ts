@@ -1,5 +1,7 @@
 import type { Database } from "../../database/driver.ts";
+import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { Clock } from "../../ports/clock.ts";
+import { type ComponentWrites, componentWrites } from "./components.ts";
 import { type DeliveryWrites, deliveryWrites } from "./deliveries.ts";
 import type { DisownedFences } from "./disowned-fences.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -7,15 +9,11 @@ import { openBeside } from "./open.ts";
 import { type PendingWrites, pendingWrites } from "./pending.ts";
 import { type RunWrites, runWrites } from "./runs.ts";
 import { type TravellingAddendum, type TravellingRun, charactersOf } from "./travelling.ts";
-import type { WriteRequest } from "./writer-thread.ts";
+import { LEAVE_MEMORY, type WriteRequest } from "./write-request.ts";
 import { Witness, witnessPath } from "./witness.ts";
 
-/** What is written with every request and delivery: little, and often. */
-export type InlineWrites = Pick<RunWrites & PendingWrites & DeliveryWrites, "commit" | "append" | "storePending" | "recordAttempt">;
-type InlineVerb = keyof InlineWrites;
-
-/** They change neither who listens nor what changes with every run, or say so to Publisher and SourceProgress themselves. */
-export const INLINE_VERBS: ReadonlySet<WriteRequest["verb"]> = new Set<InlineVerb>(["commit", "append", "storePending", "recordAttempt"]);
+/** What is written with every request and delivery, and with every save. */
+type InlineWrites = Pick<RunWrites & PendingWrites & DeliveryWrites & ComponentWrites, "commit" | "append" | "storePending" | "recordAttempt" | "swap">;
 
 /** More than this is written beside the server: while many wait, it reads and answers others meanwhile, and more share an fsync. */
 const MOST_REQUESTS = 4;
@@ -51,10 +49,19 @@ export class InlineWriter {
     this.#witness = witness;
     this.#clock = clock;
     this.#group = new GroupCommit(db, witness);
-    const { commit, append } = runWrites(db, this.#group);
-    const { storePending } = pendingWrites(db);
-    const { recordAttempt } = deliveryWrites(db, this.#group.publisher);
-    this.#verbs = { commit, append, storePending, recordAttempt };
+    const runs = runWrites(db, this.#group);
+    const pending = pendingWrites(db);
+    const deliveries = deliveryWrites(db, this.#group.publisher);
+    // Of many statements, which most servers do not need.
+    let components: ComponentWrites | undefined;
+    const swap: ComponentWrites["swap"] = (...given) => (components ??= componentWrites(db)).swap(...given);
+    this.#verbs = {
+      commit: (run) => runs.commit(run),
+      append: (addendum) => runs.append(addendum),
+      storePending: (request) => pending.storePending(request),
+      recordAttempt: (attempt) => deliveries.recordAttempt(attempt),
+      swap,
+    };
   }
 
   /** What each of them returns, all being on disk. `undefined`: nothing is written. */
@@ -62,7 +69,7 @@ export class InlineWriter {
     const startedAt = this.#clock.now();
     if (startedAt < this.#restsUntil || !isSmall(batch) || batch.some(({ values }) => disowned.refuses(values[0]) !== undefined)) return undefined;
     try {
-      return this.#group.perform(() => batch.map(({ verb, values }): unknown => Reflect.apply(Reflect.get(this.#verbs, verb), this.#verbs, values)));
+      return this.#group.perform(() => batch.map((request) => this.#perform(request)));
     } catch {
       // Somebody else is writing, the disk is full, a fence is stale: the thread will find the same, and tell.
       return undefined;
@@ -71,14 +78,14 @@ export class InlineWriter {
     }
   }
 
+  #perform({ verb, values }: WriteRequest): unknown {
+    if (!LEAVE_MEMORY.has(verb)) this.#group.settle();
+    return Reflect.apply(Reflect.get(this.#verbs, verb), this.#verbs, values);
+  }
+
   #restAfter(startedAt: number, tookMs: number): void {
     this.#slowInARow = tookMs > SLOW_MS ? this.#slowInARow + 1 : 0;
     if (this.#slowInARow >= SLOW_IN_A_ROW || tookMs > VERY_SLOW_MS) this.#restsUntil = startedAt + tookMs * REST;
-  }
-
-  /** The thread has written: who listens is looked for anew. */
-  forget(): void {
-    this.#group.forget();
   }
 
   close(): void {
@@ -90,14 +97,24 @@ export class InlineWriter {
 function isSmall(batch: readonly WriteRequest[]): boolean {
   if (batch.length > MOST_REQUESTS) return false;
   let characters = 0;
-  for (const { verb, values } of batch) {
-    if (!INLINE_VERBS.has(verb)) return false;
-    if (isRun(verb, values[0])) characters += charactersOf(values[0]);
+  for (const request of batch) {
+    characters += charactersToWrite(request);
     if (characters > MOST_CHARACTERS) return false;
   }
   return true;
 }
 
-function isRun(verb: WriteRequest["verb"], write: unknown): write is TravellingRun | TravellingAddendum {
-  return (verb === "commit" || verb === "append") && write !== undefined;
+/** About as many as are written; no end: it is not written inline. */
+function charactersToWrite({ verb, values: [write, component] }: WriteRequest): number {
+  if (verb === "swap" && isSaved(component)) return component.bundle.code.length + component.code.text.length;
+  if (!LEAVE_MEMORY.has(verb)) return Number.POSITIVE_INFINITY;
+  return isRun(write) ? charactersOf(write) : 0;
+}
+
+function isRun(write: unknown): write is TravellingRun | TravellingAddendum {
+  return typeof write === "object" && write !== null && "events" in write;
+}
+
+function isSaved(value: unknown): value is SavedComponent {
+  return typeof value === "object" && value !== null && "bundle" in value;
 }

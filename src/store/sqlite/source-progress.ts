@@ -8,19 +8,26 @@ interface Progress {
   readonly fence: number;
   lastSeq: number;
   /** JSON text, as it is stored. */
-  readonly stored: string;
-  /** Absent: as it is stored. */
+  stored: string;
+  /** What that text says, once somebody wants to know, and what was learned since. */
   cache: DedupeCache | undefined;
+  /** Something was learned that `stored` does not have. */
+  hasLearned: boolean;
 }
+
+/** So many sources are remembered. */
+const MOST_KNOWN = 1000;
 
 /**
  * What changes with every run of a source: the number of its newest event, and what dedupe remembers. However many
- * runs of it one transaction holds, it is read once and written once, by `flush`.
+ * runs of it one transaction holds, it is written once, by `flush`; and it is read once, until `forget`.
  */
 export class SourceProgress {
   readonly #read;
   readonly #write;
-  readonly #open = new Map<DeployedId, Progress>();
+  readonly #known = new Map<DeployedId, Progress>();
+  /** Those that are not as they are stored. */
+  readonly #changed = new Map<DeployedId, Progress>();
 
   constructor(db: Database) {
     this.#read = db.prepare("select fence, last_seq, cache from source_progress where source_id = ?");
@@ -33,29 +40,38 @@ export class SourceProgress {
     if (progress?.fence !== fence) throw new PdError("PD_NOT_STORED", `Cannot store a run of ${id}: it is gone, or another process has taken it over`);
     const first = progress.lastSeq + 1;
     progress.lastSeq += count;
-    if (learned !== undefined) progress.cache = remember(progress.cache ?? json<DedupeCache>(progress.stored), learned);
+    if (count > 0 || learned !== undefined) this.#changed.set(id, progress);
+    if (learned !== undefined) {
+      progress.cache = remember(progress.cache ?? json<DedupeCache>(progress.stored), learned);
+      progress.hasLearned = true;
+    }
     return first;
   }
 
   #progressOf(id: DeployedId): Progress | undefined {
-    const known = this.#open.get(id);
+    const known = this.#known.get(id);
     if (known !== undefined) return known;
     const found = row(this.#read.get(id));
     if (found === undefined) return undefined;
-    const read = { fence: Number(found["fence"]), lastSeq: Number(found["last_seq"]), stored: String(found["cache"]), cache: undefined };
-    this.#open.set(id, read);
+    const read = { fence: Number(found["fence"]), lastSeq: Number(found["last_seq"]), stored: String(found["cache"]), cache: undefined, hasLearned: false };
+    this.#known.set(id, read);
     return read;
   }
 
   /** Before the transaction ends, and before anything else looks at it. */
   flush(): void {
-    if (this.#open.size === 0) return;
-    for (const [id, { lastSeq, cache, stored }] of this.#open) this.#write.run(lastSeq, cache === undefined ? stored : JSON.stringify(cache), id);
-    this.#open.clear();
+    for (const [id, progress] of this.#changed) {
+      if (progress.hasLearned) progress.stored = JSON.stringify(progress.cache);
+      progress.hasLearned = false;
+      this.#write.run(progress.lastSeq, progress.stored, id);
+    }
+    this.#changed.clear();
+    if (this.#known.size > MOST_KNOWN) this.#known.clear();
   }
 
-  /** What was not written is undone. */
+  /** What was not written is undone, and all is read anew. */
   forget(): void {
-    this.#open.clear();
+    this.#known.clear();
+    this.#changed.clear();
   }
 }

@@ -5,7 +5,7 @@ import type { Identity } from "../../ports/subscription-store.ts";
 import { DisownedFences } from "./disowned-fences.ts";
 import type { InlineWriter } from "./inline-writer.ts";
 import type { Revision } from "./open.ts";
-import type { WriteError, WriteReply, WriteRequest, Writes } from "./writer-thread.ts";
+import type { WriteError, WriteReply, WriteRequest, Writes } from "./write-request.ts";
 
 export interface WriterSettings {
   readonly path: string;
@@ -37,7 +37,7 @@ interface Waiting {
   end: WaitingEnd | undefined;
   /** It is on its way: what the thread has made of it, nobody knows before it answers. */
   isSent: boolean;
-  /** What it is to write first, while it is on its way. */
+  /** What it is to write first. */
   write: unknown;
 }
 
@@ -137,7 +137,7 @@ export class WriterClient {
     if (this.#hasEnded) return Promise.reject(new PdError("PD_NOT_STORED", `Cannot write to the database: ${this.#reason}`, { fix: "Start the server again" }));
     return new Promise<Value>((resolve, reject) => {
       const id = ++this.#lastId;
-      this.#waiting.set(id, { end: { resolve: (value) => resolve(value as Value), reject }, isSent: false, write: undefined });
+      this.#waiting.set(id, { end: { resolve: (value) => resolve(value as Value), reject }, isSent: false, write: request.values[0] });
       this.#unsent.push({ id, verb: request.verb, values: request.values });
       if (isUrgent || this.#unsent.length >= SOON_AT_MOST) this.#flushThisTurn();
       else this.#soon ??= setTimeout(() => this.#flush(), SOON_MS);
@@ -169,36 +169,37 @@ export class WriterClient {
       this.#untidied = 0;
       this.#worker.postMessage([{ id: 0, verb: "tidy", values: [] } satisfies WriteRequest]);
     }
-    for (const [place, { id }] of batch.entries()) this.#take(id)?.end?.resolve(values[place]);
+    for (let place = 0; place < batch.length; place++) this.#take(batch[place]?.id ?? 0)?.resolve(values[place]);
     return true;
   }
 
   #post(batch: readonly WriteRequest[]): void {
-    for (const { id, values } of batch) {
+    for (const { id } of batch) {
       const waiting = this.#waiting.get(id);
-      if (waiting !== undefined) [waiting.isSent, waiting.write] = [true, values[0]];
+      if (waiting !== undefined) waiting.isSent = true;
     }
     this.#sentCount += batch.length;
-    this.#inline?.forget();
     this.#worker.postMessage(batch);
   }
 
   #settle({ id, value, error }: WriteReply): void {
     this.#sentCount--;
-    const waiting = this.#take(id);
-    if (error === undefined) return waiting?.end?.resolve(value);
-    this.#disowned.add(waiting?.write);
-    if (error.code === "PD_DATABASE_DAMAGED") this.#closeInline();
-    waiting?.end?.reject(errorOf(error));
+    if (error !== undefined) this.#disowned.add(this.#waiting.get(id)?.write);
+    if (error?.code === "PD_DATABASE_DAMAGED") this.#closeInline();
+    const end = this.#take(id);
+    if (error === undefined) end?.resolve(value);
+    else end?.reject(errorOf(error));
   }
 
-  #take(id: number): Waiting | undefined {
+  /** Whoever waits for it, who is told once. */
+  #take(id: number): WaitingEnd | undefined {
     const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
     if (waiting === undefined) return undefined;
-    const { end, isSent, write } = waiting;
-    [waiting.end, waiting.write] = [undefined, undefined];
-    return { end, isSent, write };
+    this.#waiting.delete(id);
+    const { end } = waiting;
+    waiting.end = undefined;
+    waiting.write = undefined;
+    return end;
   }
 
   #closeInline(): void {

@@ -6,68 +6,29 @@
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
-import { type AccountWrites, accountWrites } from "./accounts.ts";
-import { type ComponentWrites, componentWrites } from "./components.ts";
-import { type DataStoreWrites, dataStoreWrites } from "./data-stores.ts";
-import { type DeliveryWrites, deliveryWrites } from "./deliveries.ts";
+import { accountWrites } from "./accounts.ts";
+import { componentWrites } from "./components.ts";
+import { dataStoreWrites } from "./data-stores.ts";
+import { deliveryWrites } from "./deliveries.ts";
 import { DisownedFences } from "./disowned-fences.ts";
-import { type EventWrites, eventWrites } from "./events.ts";
+import { eventWrites } from "./events.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { type KeyWrites, keyWrites } from "./keys.ts";
+import { keyWrites } from "./keys.ts";
 import type { Database, Statement } from "../../database/driver.ts";
-import { INLINE_VERBS } from "./inline-writer.ts";
 import { collectWhenQuiet } from "../../system/quiet-heap.ts";
-import { type Revision, openForWriting } from "./open.ts";
+import { openForWriting } from "./open.ts";
 import { Witness, witnessPath } from "./witness.ts";
-import { type PendingWrites, pendingWrites } from "./pending.ts";
-import { type PostponedWrites, postponedWrites } from "./postponed.ts";
-import { type RegistryWrites, registryWrites } from "./registries.ts";
-import { type RetentionWrites, retentionWrites } from "./retention.ts";
+import { pendingWrites } from "./pending.ts";
+import { postponedWrites } from "./postponed.ts";
+import { registryWrites } from "./registries.ts";
+import { retentionWrites } from "./retention.ts";
 import { row } from "./rows.ts";
-import { type SecretWrites, secretWrites } from "./secrets.ts";
-import { type RunWrites, runWrites } from "./runs.ts";
-import { type SubscriptionWrites, subscriptionWrites } from "./subscriptions.ts";
-import { type TimerWrites, timerWrites } from "./timers.ts";
-import { type WorkflowWrites, workflowWrites } from "./workflows.ts";
-
-/** Everything that writes, by name. */
-export type Writes = ComponentWrites &
-  RunWrites &
-  PendingWrites &
-  PostponedWrites &
-  EventWrites &
-  TimerWrites &
-  RetentionWrites &
-  SubscriptionWrites &
-  DeliveryWrites &
-  KeyWrites &
-  DataStoreWrites &
-  RegistryWrites &
-  AccountWrites &
-  SecretWrites &
-  WorkflowWrites;
-
-export interface WriteRequest {
-  readonly id: number;
-  /** `tidy` is answered by nobody. */
-  readonly verb: keyof Writes | "close" | "scrub" | "damaged" | "tidy";
-  readonly values: readonly unknown[];
-}
-
-export interface WriteError {
-  readonly code: string;
-  readonly message: string;
-  /** The next step, where it is not that of the code. */
-  readonly fix?: string;
-}
-
-export interface WriteReply {
-  readonly id: number;
-  readonly value?: unknown;
-  readonly error?: WriteError;
-  /** It is not open yet: its schema is being brought to this. */
-  readonly revision?: Revision;
-}
+import { secretWrites } from "./secrets.ts";
+import { runWrites } from "./runs.ts";
+import { subscriptionWrites } from "./subscriptions.ts";
+import { timerWrites } from "./timers.ts";
+import { workflowWrites } from "./workflows.ts";
+import { LEAVE_MEMORY, type WriteError, type WriteReply, type WriteRequest, type Writes } from "./write-request.ts";
 
 const MAX_BATCH = 256;
 /** Checkpoints wait for this much quiet, and the log grows no longer than 8 MB: more at once would hold up commits for longer. */
@@ -78,7 +39,6 @@ const CHECKPOINT_AT_LATEST_PAGES = 2000;
 const LONGEST_LOG_PAGES = 4000;
 /** A guess, where the log cannot be looked at. */
 const PAGES_OF_BATCH = 8;
-
 
 function serve(port: NonNullable<typeof parentPort>): void {
   const { path, migrations }: { path: string; migrations: string } = workerData;
@@ -167,8 +127,6 @@ class Writer {
   perform(batch: readonly WriteRequest[]): WriteReply[] {
     if (batch.length === 0) return [];
     if (this.#damage !== undefined) return this.#refuseAll(batch, this.#damage);
-    // Others may have written since the last one.
-    this.#group.forget();
     try {
       return this.#performTogether(batch) ?? this.#group.perform(() => batch.map((request) => this.#performAlone(request)));
     } catch (error) {
@@ -226,10 +184,7 @@ class Writer {
     if (!isWrite(verb)) return { id };
     const disowned = this.#disowned.refuses(values[0]);
     if (disowned !== undefined) throw new PdError("PD_NOT_STORED", `Cannot store a run of ${disowned}: one before it could not be stored`);
-    if (!INLINE_VERBS.has(verb)) {
-      this.#group.progress.flush();
-      this.#group.publisher.forget();
-    }
+    if (!LEAVE_MEMORY.has(verb)) this.#group.settle();
     const value: unknown = Reflect.apply(this.#verbs[verb], this.#verbs, values);
     return { id, value };
   }

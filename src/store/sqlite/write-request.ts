@@ -1,0 +1,59 @@
+/** What is asked of those who write, and how they answer. */
+import type { AccountWrites } from "./accounts.ts";
+import type { ComponentWrites } from "./components.ts";
+import type { DataStoreWrites } from "./data-stores.ts";
+import type { DeliveryWrites } from "./deliveries.ts";
+import type { EventWrites } from "./events.ts";
+import type { KeyWrites } from "./keys.ts";
+import type { PendingWrites } from "./pending.ts";
+import type { PostponedWrites } from "./postponed.ts";
+import type { RegistryWrites } from "./registries.ts";
+import type { RetentionWrites } from "./retention.ts";
+import type { SecretWrites } from "./secrets.ts";
+import type { RunWrites } from "./runs.ts";
+import type { SubscriptionWrites } from "./subscriptions.ts";
+import type { TimerWrites } from "./timers.ts";
+import type { WorkflowWrites } from "./workflows.ts";
+import type { Revision } from "./open.ts";
+
+/** Everything that writes, by name. */
+export type Writes = ComponentWrites &
+  RunWrites &
+  PendingWrites &
+  PostponedWrites &
+  EventWrites &
+  TimerWrites &
+  RetentionWrites &
+  SubscriptionWrites &
+  DeliveryWrites &
+  KeyWrites &
+  DataStoreWrites &
+  RegistryWrites &
+  AccountWrites &
+  SecretWrites &
+  WorkflowWrites;
+
+export interface WriteRequest {
+  readonly id: number;
+  /** `tidy` is answered by nobody. */
+  readonly verb: keyof Writes | "close" | "scrub" | "damaged" | "tidy";
+  readonly values: readonly unknown[];
+}
+
+export interface WriteError {
+  readonly code: string;
+  readonly message: string;
+  /** The next step, where it is not that of the code. */
+  readonly fix?: string;
+}
+
+export interface WriteReply {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly error?: WriteError;
+  /** It is not open yet: its schema is being brought to this. */
+  readonly revision?: Revision;
+}
+
+/** They change neither who listens nor what changes with every run, or say so to Publisher and SourceProgress themselves. */
+export const LEAVE_MEMORY: ReadonlySet<WriteRequest["verb"]> = new Set<keyof Writes>(["commit", "append", "storePending", "recordAttempt"]);
