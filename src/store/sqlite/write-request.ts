@@ -35,8 +35,8 @@ export type Writes = ComponentWrites &
 
 export interface WriteRequest {
   readonly id: number;
-  /** `tidy` is answered by nobody. */
-  readonly verb: keyof Writes | "close" | "scrub" | "damaged" | "tidy";
+  /** `tidy`: what nobody waits for, and is not answered; `shorten`: the log begins anew. */
+  readonly verb: keyof Writes | "close" | "scrub" | "damaged" | "tidy" | "shorten";
   readonly values: readonly unknown[];
 }
 
@@ -53,6 +53,8 @@ export interface WriteReply {
   readonly error?: WriteError;
   /** It is not open yet: its schema is being brought to this. */
   readonly revision?: Revision;
+  /** The log grows, as others write while it is moved: `shorten` is wanted. */
+  readonly isLogLong?: true;
 }
 
 /** They change neither who listens nor what changes with every run, or say so to Publisher and SourceProgress themselves. */

@@ -47,9 +47,11 @@ interface WaitingEnd {
   readonly reject: (error: Error) => void;
 }
 
+type Inline = Pick<InlineWriter, "perform" | "close">;
+
 type StartSettings = Pick<WriterSettings, "entry" | "path" | "migrations" | "onRevision"> & {
   /** Opens what writes inline, when the database is open; absent: the thread makes every write. */
-  readonly openInline?: () => InlineWriter;
+  readonly openInline?: () => Inline;
 };
 
 /**
@@ -59,7 +61,7 @@ type StartSettings = Pick<WriterSettings, "entry" | "path" | "migrations" | "onR
 export class WriterClient {
   readonly #worker: Worker;
   readonly #disowned = new DisownedFences();
-  #inline: InlineWriter | undefined;
+  #inline: Inline | undefined;
   /** Writes that the thread has not answered. */
   #sentCount = 0;
   /** Transactions that were written inline since the thread looked after the log. */
@@ -93,7 +95,7 @@ export class WriterClient {
     }
   }
 
-  private constructor(worker: Worker, inline: InlineWriter | undefined) {
+  private constructor(worker: Worker, inline: Inline | undefined) {
     this.#worker = worker;
     this.#inline = inline;
     worker.on("message", (replies: readonly WriteReply[]) => replies.forEach((reply) => this.#settle(reply)));
@@ -182,13 +184,19 @@ export class WriterClient {
     this.#worker.postMessage(batch);
   }
 
-  #settle({ id, value, error }: WriteReply): void {
+  #settle({ id, value, error, isLogLong }: WriteReply): void {
+    if (isLogLong === true) return this.#shortenLog();
     this.#sentCount--;
     if (error !== undefined) this.#disowned.add(this.#waiting.get(id)?.write);
     if (error?.code === "PD_DATABASE_DAMAGED") this.#closeInline();
     const end = this.#take(id);
     if (error === undefined) end?.resolve(value);
     else end?.reject(errorOf(error));
+  }
+
+  /** While this is on its way nothing is written inline. What goes wrong with it goes wrong with the next write, which tells. */
+  #shortenLog(): void {
+    if (!this.#isClosed) this.#send<undefined>({ verb: "shorten", values: [] }).catch(() => {});
   }
 
   /** Whoever waits for it, who is told once. */

@@ -35,7 +35,7 @@ const MAX_BATCH = 256;
 const QUIET_MS = 50;
 const CHECKPOINT_AFTER_PAGES = 500;
 const CHECKPOINT_AT_LATEST_PAGES = 2000;
-/** A log that is longer begins anew, if others have to wait for that: what is written inline during a checkpoint makes it longer. */
+/** What is written inline during a checkpoint makes the log longer. When it has more than this, nothing is written during the next. */
 const LONGEST_LOG_PAGES = 4000;
 /** A guess, where the log cannot be looked at. */
 const PAGES_OF_BATCH = 8;
@@ -48,6 +48,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
     writer = new Writer(
       openForWriting(path, migrations, { witness, onRevision: (revision) => port.postMessage({ id: 0, revision } satisfies WriteReply) }),
       witness,
+      () => port.postMessage([{ id: 0, isLogLong: true } satisfies WriteReply]),
     );
   } catch (error) {
     port.postMessage({ id: 0, error: errorText(error) } satisfies WriteReply);
@@ -68,7 +69,10 @@ function serve(port: NonNullable<typeof parentPort>): void {
       writer.markDamaged(String(values[0]));
       replies.push({ id });
     }
-    for (const { id, verb } of batch) if (verb === "scrub") replies.push(writer.scrub(id));
+    for (const { id, verb } of batch) {
+      if (verb === "scrub") replies.push(writer.scrub(id));
+      if (verb === "shorten") replies.push(writer.shorten(id));
+    }
     const closing = batch.find(({ verb }) => verb === "close");
     if (closing !== undefined) writer.close();
     if (closing !== undefined) replies.push({ id: closing.id });
@@ -79,7 +83,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
 }
 
 function isWrite(verb: WriteRequest["verb"]): verb is keyof Writes {
-  return verb !== "close" && verb !== "scrub" && verb !== "damaged" && verb !== "tidy";
+  return verb !== "close" && verb !== "scrub" && verb !== "damaged" && verb !== "tidy" && verb !== "shorten";
 }
 
 class Writer {
@@ -89,6 +93,8 @@ class Writer {
   readonly #disowned = new DisownedFences();
   #quiet: NodeJS.Timeout | undefined;
   readonly #witness: Witness;
+  readonly #onLongLog: () => void;
+  readonly #read: Statement;
   readonly #lookAtLog: Statement;
   readonly #moveLog: Statement;
   readonly #canLook: boolean;
@@ -97,9 +103,11 @@ class Writer {
   /** Why nothing is written any more. */
   #damage: string | undefined;
 
-  constructor(db: Database, witness: Witness) {
+  constructor(db: Database, witness: Witness, onLongLog: () => void) {
     this.#db = db;
+    this.#onLongLog = onLongLog;
     this.#witness = witness;
+    this.#read = db.prepare("select count from commits");
     this.#lookAtLog = db.prepare("pragma wal_checkpoint(noop)");
     this.#moveLog = db.prepare("pragma wal_checkpoint(passive)");
     this.#canLook = canLookAtLog(db);
@@ -169,6 +177,17 @@ class Writer {
     }
   }
 
+  /** Nobody writes meanwhile: all of the log is moved, and the next commit begins it anew. */
+  shorten(id: number): WriteReply {
+    if (this.#damage !== undefined) return { id };
+    try {
+      this.#db.pragma("wal_checkpoint(full)");
+      return { id };
+    } catch (error) {
+      return { id, error: errorText(error) };
+    }
+  }
+
   close(): void {
     clearTimeout(this.#quiet);
     try {
@@ -218,6 +237,8 @@ class Writer {
   #pagesToCheckpoint(): number | undefined {
     try {
       if (!this.#canLook) return ++this.#batches * PAGES_OF_BATCH;
+      // A connection looks at the log as it was at its last read, and others write.
+      this.#read.get();
       const state = row(this.#lookAtLog.get());
       return Number(state?.["log"] ?? 0) - Number(state?.["checkpointed"] ?? 0);
     } catch {
@@ -231,7 +252,7 @@ class Writer {
     this.#batches = 0;
     try {
       const log = Number(row(this.#moveLog.get())?.["log"] ?? 0);
-      if (log > LONGEST_LOG_PAGES) this.#db.pragma("wal_checkpoint(full)");
+      if (log > LONGEST_LOG_PAGES) this.#onLongLog();
     } catch {
       // A full disk: what was committed is safe in the log, and the next checkpoint tries again.
     }

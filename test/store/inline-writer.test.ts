@@ -1,0 +1,182 @@
+import { stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openDatabase } from "../../src/database/database.ts";
+import type { InvocationId } from "../../src/domain/ids.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { DisownedFences } from "../../src/store/sqlite/disowned-fences.ts";
+import { InlineWriter } from "../../src/store/sqlite/inline-writer.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { travellingRun } from "../../src/store/sqlite/travelling.ts";
+import type { WriteRequest } from "../../src/store/sqlite/write-request.ts";
+import { WriterClient } from "../../src/store/sqlite/writer-client.ts";
+import { programFile } from "../../src/system/program-files.ts";
+import { component, run, source } from "../contract/store.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { STORE_DEFAULTS } from "../support/store.ts";
+
+const NOBODY = new DisownedFences();
+
+interface Place {
+  readonly path: string;
+  readonly store: Store;
+  readonly inline: InlineWriter;
+  readonly fence: number;
+  /** Commits by their ids, one after the other. */
+  readonly commits: (...ids: readonly string[]) => WriteRequest[];
+  /** A minute, which each look at the clock may move on. */
+  readonly clock: { at: number; steps: number[]; now(): number };
+}
+
+/** A store with one source that it owns, and beside it what writes inline, with a clock of its own. */
+async function place(): Promise<Place> {
+  const path = join(await temporaryFolder(), "test.db");
+  const store = await openSqliteStore({
+    path,
+    migrations: programFile("migrations"),
+    entry: programFile("writer.js"),
+    ...STORE_DEFAULTS,
+    identity: { userId: "u_1", workspaceId: "o_1" },
+  });
+  onTestFinished(() => store.close());
+  await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
+  const { fence } = await store.open("dc_a");
+  const clock = { at: 1_000_000, steps: [] as number[], now: () => (clock.at += clock.steps.shift() ?? 0) };
+  const inline = InlineWriter.open(path, clock);
+  onTestFinished(() => inline.close());
+  let last = 0;
+  const commits = (...ids: readonly string[]): WriteRequest[] =>
+    ids.map((id) => ({ id: ++last, verb: "commit", values: [travellingRun(run(fence, "dc_a", `inv_${id}`, { events: [{ payload: "{}", channel: "" }] }))] }));
+  return { path, store, inline, fence, commits, clock };
+}
+
+describe("what writes on the server's own thread", () => {
+  it("writes a few small commits in one transaction, and tells what each returns", async () => {
+    const { store, inline, commits } = await place();
+    expect(inline.perform(commits("1", "2"), NOBODY)).toMatchObject([{ firstSeq: 1 }, { firstSeq: 2 }]);
+    expect(await store.countEvents("dc_a")).toBe(2);
+  });
+
+  it("writes nothing of what is much, or large, or rare: the thread does", async () => {
+    const { store, inline, fence, commits } = await place();
+    const large = travellingRun(run(fence, "dc_a", "inv_6", { events: [{ payload: JSON.stringify("x".repeat(200_000)), channel: "" }] }));
+    expect(inline.perform(commits("1", "2", "3", "4", "5"), NOBODY)).toBeUndefined();
+    expect(inline.perform([{ id: 1, verb: "commit", values: [large] }], NOBODY)).toBeUndefined();
+    expect(inline.perform([...commits("7"), { id: 2, verb: "deleteKey", values: ["key"] }], NOBODY)).toBeUndefined();
+    expect(await store.countEvents("dc_a")).toBe(0);
+  });
+
+  it("writes nothing of a batch in which one cannot be written", async () => {
+    const { store, inline, fence, commits } = await place();
+    const stale = travellingRun(run(fence - 1, "dc_a", "inv_2", { events: [{ payload: "{}", channel: "" }] }));
+    expect(inline.perform([...commits("1"), { id: 2, verb: "commit", values: [stale] }], NOBODY)).toBeUndefined();
+    const disowned = new DisownedFences();
+    disowned.add(commits("3")[0]?.values[0]);
+    expect(inline.perform(commits("4"), disowned)).toBeUndefined();
+    expect(await store.countEvents("dc_a")).toBe(0);
+  });
+
+  it("does not wait for somebody else who writes", async () => {
+    const { path, inline, commits } = await place();
+    const other = openDatabase(path, { timeoutMs: 0 });
+    other.exec("begin immediate");
+    expect(inline.perform(commits("1"), NOBODY)).toBeUndefined();
+    other.exec("commit");
+    other.close();
+    expect(inline.perform(commits("1"), NOBODY)).toHaveLength(1);
+  });
+
+  it("sees what the thread has written since: who listens, and who owns the source by now", async () => {
+    const { store, inline, commits } = await place();
+    expect(inline.perform(commits("1"), NOBODY)).toMatchObject([{ listeners: [] }]);
+    await store.saveSubscription({ id: "sub_1", emitterId: "dc_a", listenerId: "dc_a", channel: "", createdAt: 1 });
+    expect(inline.perform(commits("2"), NOBODY)).toMatchObject([{ firstSeq: 2, listeners: ["dc_a"] }]);
+    await store.open("dc_a");
+    expect(inline.perform(commits("3"), NOBODY)).toBeUndefined();
+  });
+
+  it("rests after three slow commits, for a hundred times as long, and after one that is very slow", async () => {
+    const { inline, commits, clock } = await place();
+    for (const [place, id] of ["1", "2", "3"].entries()) {
+      clock.steps = [0, 10];
+      expect([place, inline.perform(commits(id), NOBODY)]).toEqual([place, [expect.anything()]]);
+    }
+    clock.at += 900;
+    expect(inline.perform(commits("4"), NOBODY)).toBeUndefined();
+    clock.at += 100;
+    clock.steps = [0, 1];
+    expect(inline.perform(commits("5"), NOBODY)).toHaveLength(1);
+    clock.steps = [0, 60];
+    expect(inline.perform(commits("6"), NOBODY)).toHaveLength(1);
+    clock.at += 5000;
+    expect(inline.perform(commits("7"), NOBODY)).toBeUndefined();
+  });
+
+  it("does not let the log grow without end", async () => {
+    const { path, store, fence } = await place();
+    const payload = JSON.stringify("x".repeat(3000));
+    for (let n = 0; n < 1500; n++) await store.commit(run(fence, "dc_a", `inv_${n}`, { events: [{ payload, channel: "" }] }));
+    expect(await store.countEvents("dc_a")).toBe(1500);
+    expect((await stat(`${path}-wal`)).size).toBeLessThan(24 * 2 ** 20);
+  });
+});
+
+describe("a client of both", () => {
+  /** A thread that waits for so many batches, and then refuses the first write and answers the rest; and an inline writer that tells what it is asked. */
+  async function both(batches: number): Promise<{ client: WriterClient; asked: string[]; mayWrite: { inline: boolean } }> {
+    const entry = join(await temporaryFolder(), "writer.mjs");
+    await writeFile(
+      entry,
+      `import { parentPort } from "node:worker_threads";
+       let held = [];
+       let left = ${batches};
+       parentPort.on("message", (batch) => {
+         held.push(...batch);
+         if (--left > 0) return;
+         parentPort.postMessage(held.map(({ id }, n) => n === 0 ? { id, error: { code: "PD_NOT_STORED", message: "no" } } : { id, value: "thread" }));
+         held = [];
+       });
+       parentPort.postMessage({ id: 0 });`,
+    );
+    const asked: string[] = [];
+    const mayWrite = { inline: true };
+    const openInline = () => ({
+      perform(batch: readonly WriteRequest[], disowned: DisownedFences) {
+        const isRefused = batch.some(({ values }) => disowned.refuses(values[0]) !== undefined);
+        asked.push(`${batch.map(({ verb }) => verb).join()}${isRefused ? " refused" : ""}`);
+        return mayWrite.inline && !isRefused ? batch.map(() => "inline") : undefined;
+      },
+      close: () => void asked.push("closed"),
+    });
+    const client = await WriterClient.start({ entry, path: "", migrations: "", onRevision: () => {}, openInline });
+    return { client, asked, mayWrite };
+  }
+
+  it("asks nothing inline while the thread has something to write: that comes first", async () => {
+    const { client, asked, mayWrite } = await both(2);
+    expect(await client.write("deleteKey", "one")).toBe("inline");
+    mayWrite.inline = false;
+    const first = client.write("deleteKey", "two");
+    await new Promise((resolve) => setImmediate(resolve));
+    mayWrite.inline = true;
+    const second = client.write("deleteKey", "three");
+    await expect(first).rejects.toMatchObject({ code: "PD_NOT_STORED" });
+    expect(await second).toBe("thread");
+    expect(await client.write("deleteKey", "four")).toBe("inline");
+    // The third was not asked inline.
+    expect(asked).toEqual(["deleteKey", "deleteKey", "deleteKey"]);
+    await client.markDamaged("on purpose").catch(() => {});
+    expect(asked.at(-1)).toBe("closed");
+  });
+
+  it("lets nothing be written inline under a fence that the thread has refused", async () => {
+    const { client, asked, mayWrite } = await both(1);
+    const commit = (id: InvocationId) => client.write("commit", travellingRun(run(7, "dc_a", id, { events: [] })));
+    mayWrite.inline = false;
+    await expect(commit("inv_1")).rejects.toMatchObject({ code: "PD_NOT_STORED" });
+    mayWrite.inline = true;
+    await expect(commit("inv_2")).rejects.toMatchObject({ code: "PD_NOT_STORED" });
+    expect(asked).toEqual(["commit", "commit refused"]);
+    await client.markDamaged("on purpose").catch(() => {});
+  });
+});
