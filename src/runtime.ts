@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { basename, join } from "node:path";
+import type { Hono } from "hono";
 import { esbuildBundler } from "./code/esbuild-bundler.ts";
 import { NpmResolver } from "./code/npm-resolver.ts";
 import { SharedPackages } from "./code/shared-packages.ts";
@@ -17,14 +18,16 @@ import { FileRegistry } from "./registry/file-registry.ts";
 import { copyEntry } from "./sandbox/own-entry.ts";
 import { ProcessRunner } from "./sandbox/process-runner.ts";
 import { openEnclosure } from "./sandbox/wall.ts";
+import type { ServerFacts } from "./server/api/facts.ts";
 import { apiRouter } from "./server/api/router.ts";
 import { endpointListener } from "./server/endpoint.ts";
 import { DatabaseHealth, serverFacts, startedNow } from "./server-facts.ts";
 import { RequestBodies } from "./server/request-bodies.ts";
 import { Listener, apiListener } from "./server/listen.ts";
 import { holdLock } from "./system/file-lock.ts";
-import { keysInUse, openSealedStore } from "./store/sealed-store.ts";
+import { type Resealing, keysInUse, openSealedStore } from "./store/sealed-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
+import { CallsUnderWay } from "./system/calls-under-way.ts";
 import { systemClock } from "./system/clock.ts";
 import { MIGRATING } from "./system/log.ts";
 import { keepPrivate, makeHome } from "./system/home-folder.ts";
@@ -145,42 +148,66 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
     settings: { ...engineSettings(settings), allowsImports: !starting.isShared || settings.allowImports, endpointUrl },
     signal: stop.signal,
   });
+  const doors: Pick<Listener, "close">[] = [endpoints];
   undo.push(async (graceMs) => {
-    const closed = [endpoints.close(graceMs), api?.close(graceMs)];
+    const closed = doors.map((door) => door.close(graceMs));
     stop.abort();
     await Promise.all([...closed, engine.stop(graceMs)]);
   });
   handler = endpointListener(engine, { ...endpointSettings(settings), log, endpointUrl });
   const started = startedNow(endpoints.url, version);
   const record = (): ServerRecord => ({ ...started, api_url: api?.url ?? "" });
-  metrics.watchProcesses(() => engine.processes.count);
-  metrics.watchSources(() => engine.newestSources().length);
+  metrics.watch({ sources: () => engine.newestSources().length, processes: () => engine.processes.count });
   const facts = serverFacts({ engine, store, metrics, health, record, home, keyPlace, enclosure, retention: retentionOf(settings) });
-  const router = apiRouter(engine, {
+  const router = routerOf(engine, { apiKey, version, record, facts, metrics, store, health, home, log, signal: stop.signal });
+  api = await Listener.open(apiListener(router, isLoopback(host)), { host, port: settings.port, purpose: "the API" });
+  const asked = new CallsUnderWay(async (url, call) => router.fetch(new Request(url, call)));
+  doors.push(api, asked);
+  await engine.open();
+  void plugs.packages.shareInstalled().catch((error: unknown) => log.warn("installed packages could not be looked at", { reason: messageOf(error) }));
+  await writeServerRecord(home, record());
+  undo.push(() => removeServerRecord(home));
+  return {
+    apiUrl: api.url,
+    endpointUrl: endpoints.url,
+    apiKey,
+    engine,
+    ask: (url, call) => asked.ask(url, call),
+    [Symbol.asyncDispose]: () => stopInReverse(undo),
+  };
+}
+
+interface RouterParts extends Pick<Starting, "home" | "log"> {
+  readonly apiKey: string;
+  readonly version: string;
+  readonly record: () => ServerRecord;
+  readonly facts: ServerFacts;
+  readonly metrics: Metrics;
+  readonly store: Store & Resealing;
+  readonly health: DatabaseHealth;
+  readonly signal: AbortSignal;
+}
+
+function routerOf(engine: Engine, { apiKey, version, record, facts, metrics, store, health, home, log, signal }: RouterParts): Hono {
+  return apiRouter(engine, {
     apiKey,
     clock: systemClock,
-    signal: stop.signal,
+    signal,
     isOfComponent: (words) => words.includes(join(home, basename(programFile("child.cjs")))),
     log,
     version,
     url: () => record().api_url,
     facts,
     metrics: () => metrics.text(),
-    isReady: () => !stop.signal.aborted && health.damage === undefined,
+    isReady: () => !signal.aborted && health.damage === undefined,
     pageFolder: programFile("ui"),
     backup: { copyTo: (target) => store.copyTo(target), folder: home, clock: systemClock },
     rotateSecrets: () => store.rotateSecrets(),
   });
-  api = await Listener.open(apiListener(router, isLoopback(host)), { host, port: settings.port, purpose: "the API" });
-  await engine.open();
-  void plugs.packages.shareInstalled().catch((error: unknown) => log.warn("installed packages could not be looked at", { reason: messageOf(error) }));
-  await writeServerRecord(home, record());
-  undo.push(() => removeServerRecord(home));
-  const dispose = async (): Promise<void> => {
-    for (const step of undo.toReversed()) await step(STOP_GRACE_MS);
-  };
-  const ask = async (url: string, call: RequestInit): Promise<Response> => router.fetch(new Request(url, call));
-  return { apiUrl: api.url, endpointUrl: endpoints.url, apiKey, engine, ask, [Symbol.asyncDispose]: dispose };
+}
+
+async function stopInReverse(undo: readonly UndoStep[]): Promise<void> {
+  for (const step of undo.toReversed()) await step(STOP_GRACE_MS);
 }
 
 interface StartingPlugs extends Omit<Starting, "isShared"> {

@@ -55,7 +55,7 @@ export const FAULTS: readonly Fault[] = [
     name: "commits are not held back for their fsync",
     file: "src/store/sqlite/writer-client.ts",
     find: "    if (!this.#writeInline(batch)) this.#post(batch);",
-    put: '    for (const { id, verb } of batch) if (verb === "storePending") this.#take(id)?.end?.resolve(undefined);\n    setTimeout(() => { if (!this.#writeInline(batch)) this.#post(batch); }, 150);',
+    put: '    for (const { id, verb } of batch) if (verb === "storePending") this.#take(id)?.resolve(undefined);\n    setTimeout(() => { if (!this.#writeInline(batch)) this.#post(batch); }, 150);',
     breaks: /has run once/,
   },
   {

@@ -91,16 +91,16 @@ export class Connection {
   }
 
   async #perform(request: Request): Promise<JsonValue | undefined> {
-    const answer = await this.#send(request);
+    const answer = await this.#send(request, this.#options.ask);
     if (!answer.ok) throw await refusalOf(answer, `${request.method} ${request.path}`);
     return parseJson(await textOf(answer, MOST_BYTES).catch((error: unknown) => Promise.reject(this.#unreachable(error))));
   }
 
   /** A call that no one has taken is sent once more to where the server is by now. */
-  async #send(request: Request): Promise<Answer> {
+  async #send(request: Request, ask?: ConnectionOptions["ask"]): Promise<Answer> {
     const { baseUrl } = this.#server;
     try {
-      return await this.#sendOnce(request, { ask: this.#options.ask });
+      return await this.#sendOnce(request, { ask });
     } catch (error) {
       const hasMoved = isRefused(error) && (await this.#locate()).baseUrl !== baseUrl;
       if (hasMoved) return await this.#sendOnce(request).catch((again: unknown) => Promise.reject(this.#unreachable(again)));

@@ -27,14 +27,10 @@ export class Metrics implements Meter {
   #events = 0;
   #dropped = 0;
 
-  /** `count`: how many sources there are when it is asked. */
-  watchSources(count: () => number): void {
-    this.#gauges.push({ name: "headwater_sources", help: "Deployed sources", read: count });
-  }
-
-  /** `count`: how many processes of sources there are when it is asked. */
-  watchProcesses(count: () => number): void {
-    this.#gauges.push({ name: "headwater_processes", help: "Processes of sources", read: count });
+  /** Sources, and processes of sources, that there are when it is asked. */
+  watch({ sources, processes }: { readonly sources: () => number; readonly processes: () => number }): void {
+    this.#gauges.push({ name: "headwater_sources", help: "Deployed sources", read: sources });
+    this.#gauges.push({ name: "headwater_processes", help: "Processes of sources", read: processes });
   }
 
   ran({ trigger, outcome, durationMs, events, dropped }: Run): void {

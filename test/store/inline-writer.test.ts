@@ -62,6 +62,13 @@ describe("what writes on the server's own thread", () => {
     const large = travellingRun(run(fence, "dc_a", "inv_6", { events: [{ payload: JSON.stringify("x".repeat(200_000)), channel: "" }] }));
     expect(inline.perform(commits("1", "2", "3", "4", "5"), NOBODY)).toBeUndefined();
     expect(inline.perform([{ id: 1, verb: "commit", values: [large] }], NOBODY)).toBeUndefined();
+    const body = "x".repeat(200_000);
+    const request = { id: "inv_8", sourceId: "dc_a", trigger: { kind: "http", body }, receivedAt: 1 };
+    expect(inline.perform([{ id: 2, verb: "storePending", values: [request] }], NOBODY)).toBeUndefined();
+    const saved = component("sc_b");
+    const swap = (component: object, rest: object): WriteRequest => ({ id: 3, verb: "swap", values: [source("dc_a", "sc_b"), component, rest] });
+    expect(inline.perform([swap({ ...saved, bundle: { ...saved.bundle, map: body } }, { timers: [] })], NOBODY)).toBeUndefined();
+    expect(inline.perform([swap(saved, { timers: [], carried: { changes: {} } })], NOBODY)).toBeUndefined();
     expect(inline.perform([...commits("7"), { id: 2, verb: "deleteKey", values: ["key"] }], NOBODY)).toBeUndefined();
     expect(await store.countEvents("dc_a")).toBe(0);
   });
@@ -74,6 +81,14 @@ describe("what writes on the server's own thread", () => {
     disowned.add(commits("3")[0]?.values[0]);
     expect(inline.perform(commits("4"), disowned)).toBeUndefined();
     expect(await store.countEvents("dc_a")).toBe(0);
+  });
+
+  it("writes the swap of a save, and what comes with it in the order in which it came", async () => {
+    const { store, inline, commits } = await place();
+    const swap: WriteRequest = { id: 9, verb: "swap", values: [{ ...source("dc_a", "sc_b"), version: 2 }, component("sc_b"), { timers: [] }] };
+    expect(inline.perform([...commits("1"), swap, ...commits("2")], NOBODY)).toMatchObject([{ firstSeq: 1 }, undefined, { firstSeq: 2 }]);
+    expect((await store.listVersions("dc_a")).map(({ number }) => number)).toContain(2);
+    expect(await store.countEvents("dc_a")).toBe(2);
   });
 
   it("does not wait for somebody else who writes", async () => {
@@ -118,6 +133,17 @@ describe("what writes on the server's own thread", () => {
     for (let n = 0; n < 1500; n++) await store.commit(run(fence, "dc_a", `inv_${n}`, { events: [{ payload, channel: "" }] }));
     expect(await store.countEvents("dc_a")).toBe(1500);
     expect((await stat(`${path}-wal`)).size).toBeLessThan(24 * 2 ** 20);
+  });
+});
+
+describe("a fence that counts no more", () => {
+  it("stays so when an older one fails as well", () => {
+    const disowned = new DisownedFences();
+    disowned.add({ sourceId: "dc_a", fence: 6 });
+    disowned.add({ sourceId: "dc_a", fence: 5 });
+    expect(disowned.refuses({ sourceId: "dc_a", fence: 6 })).toBe("dc_a");
+    disowned.add({ sourceId: "dc_a", fence: 7 });
+    expect(disowned.refuses({ sourceId: "dc_a", fence: 7 })).toBe("dc_a");
   });
 });
 

@@ -40,7 +40,9 @@ export class LiveSource {
   isCooling = false;
   /** The highest number that a version has had, also one that was taken back: calls may have run on it. */
   highestVersion: number;
-  readonly #killed = new AbortController();
+  /** Made for whoever wants to hear of it: most sources are killed unheard. */
+  #killed: AbortController | undefined;
+  #whyKilled: string | undefined;
   readonly #ports: RunPorts;
   readonly #units: SourceUnits;
   readonly #calls: CallQueue;
@@ -82,6 +84,8 @@ export class LiveSource {
 
   /** Aborts, with the reason, when it is killed. */
   get killed(): AbortSignal {
+    this.#killed ??= new AbortController();
+    if (this.#whyKilled !== undefined) this.#killed.abort(this.#whyKilled);
     return this.#killed.signal;
   }
 
@@ -248,7 +252,8 @@ export class LiveSource {
 
   /** For good: it was deleted, or the server stops. */
   kill(reason: string): void {
-    this.#killed.abort(reason);
+    this.#whyKilled ??= reason;
+    this.#killed?.abort(reason);
     this.#units.kill(reason);
   }
 

@@ -10,7 +10,8 @@ export class DisownedFences {
 
   /** `write`: the first value of a write that failed. */
   add(write: unknown): void {
-    if (isFenced(write)) this.#fences.set(write.sourceId, write.fence);
+    // An older fence counts no more in any case.
+    if (isFenced(write) && write.fence > (this.#fences.get(write.sourceId) ?? -1)) this.#fences.set(write.sourceId, write.fence);
   }
 
   /** The source of a write that must not be made; `undefined`: it may be. */

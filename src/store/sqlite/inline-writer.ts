@@ -2,6 +2,7 @@ import type { Database } from "../../database/driver.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { type ComponentWrites, componentWrites } from "./components.ts";
+import type { PendingRequest } from "../../ports/run-store.ts";
 import { type DeliveryWrites, deliveryWrites } from "./deliveries.ts";
 import type { DisownedFences } from "./disowned-fences.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -24,6 +25,7 @@ const SLOW_IN_A_ROW = 3;
 const VERY_SLOW_MS = 50;
 /** Then nothing is written inline for so many times as long: a slow disk holds up the server for this share of the time at most. */
 const REST = 100;
+const LONGEST_REST_MS = 600_000;
 
 /**
  * Writes on the server's own thread what is small, while the writer's thread has nothing to do: the way to that thread
@@ -85,7 +87,7 @@ export class InlineWriter {
 
   #restAfter(startedAt: number, tookMs: number): void {
     this.#slowInARow = tookMs > SLOW_MS ? this.#slowInARow + 1 : 0;
-    if (this.#slowInARow >= SLOW_IN_A_ROW || tookMs > VERY_SLOW_MS) this.#restsUntil = startedAt + tookMs * REST;
+    if (this.#slowInARow >= SLOW_IN_A_ROW || tookMs > VERY_SLOW_MS) this.#restsUntil = startedAt + Math.min(tookMs * REST, LONGEST_REST_MS);
   }
 
   close(): void {
@@ -104,17 +106,34 @@ function isSmall(batch: readonly WriteRequest[]): boolean {
   return true;
 }
 
-/** About as many as are written; no end: it is not written inline. */
-function charactersToWrite({ verb, values: [write, component] }: WriteRequest): number {
-  if (verb === "swap" && isSaved(component)) return component.bundle.code.length + component.code.text.length;
+/** About as many as are written; no end: it may be much, and is not written inline. */
+function charactersToWrite({ verb, values: [write, component, rest] }: WriteRequest): number {
+  if (verb === "swap") return isSaved(component) && isPlainSwap(rest) ? charactersOfComponent(component) : Number.POSITIVE_INFINITY;
   if (!LEAVE_MEMORY.has(verb)) return Number.POSITIVE_INFINITY;
-  return isRun(write) ? charactersOf(write) : 0;
+  if (verb === "storePending") return isPending(write) && write.trigger.kind === "http" ? write.trigger.body.length : Number.POSITIVE_INFINITY;
+  if (!isRun(write)) return 0;
+  return "step" in write && write.step !== undefined ? Number.POSITIVE_INFINITY : charactersOf(write);
+}
+
+function charactersOfComponent({ code, bundle }: SavedComponent): number {
+  if (code.imports !== undefined || bundle.preloads !== undefined) return Number.POSITIVE_INFINITY;
+  const files = Object.values(code.files).reduce((sum, text) => sum + text.length, 0);
+  return code.text.length + files + bundle.code.length + bundle.map.length;
 }
 
 function isRun(write: unknown): write is TravellingRun | TravellingAddendum {
   return typeof write === "object" && write !== null && "events" in write;
 }
 
+function isPending(write: unknown): write is PendingRequest {
+  return typeof write === "object" && write !== null && "trigger" in write;
+}
+
 function isSaved(value: unknown): value is SavedComponent {
   return typeof value === "object" && value !== null && "bundle" in value;
+}
+
+/** It brings neither state nor steps of a workflow. */
+function isPlainSwap(rest: unknown): boolean {
+  return typeof rest === "object" && rest !== null && !("carried" in rest) && !("steps" in rest);
 }

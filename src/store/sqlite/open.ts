@@ -9,6 +9,9 @@ import type { Witness } from "./witness.ts";
 /** Larger files are not read whole before the start: that goes on beside it (watch-damage.ts). */
 export const FULL_CHECK_BELOW_PAGES = 16_000;
 
+/** Whoever writes waits so long for another process that does. */
+export const BUSY_TIMEOUT_MS = 5000;
+
 /** The revision of the schema that a database is being brought to, and the newest. */
 export interface Revision {
   readonly next: number;
@@ -45,6 +48,15 @@ export function openForWriting(path: string, migrationsFolder: string, { witness
   }
 }
 
+/** `version`: such as [3, 51, 3]. */
+export function isSqliteAtLeast(db: Database, version: readonly [number, number, number]): boolean {
+  const found = String(row(db.prepare("select sqlite_version() as version").get())?.["version"])
+    .split(".")
+    .map(Number);
+  const place = version.findIndex((part, index) => part !== (found[index] ?? 0));
+  return place < 0 || (found[place] ?? 0) > (version[place] ?? 0);
+}
+
 /** Another connection that writes, to a database that `openForWriting` has opened. It waits for nobody who writes. */
 export function openBeside(path: string): Database {
   const db = open(path, 0);
@@ -61,7 +73,7 @@ export function openForReading(path: string): Database {
   return db;
 }
 
-function open(path: string, timeoutMs = 5000): Database {
+function open(path: string, timeoutMs = BUSY_TIMEOUT_MS): Database {
   try {
     return openDatabase(path, { timeoutMs });
   } catch (error) {

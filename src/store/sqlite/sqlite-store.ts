@@ -9,7 +9,7 @@ import { eventReads } from "./events.ts";
 import { InlineWriter } from "./inline-writer.ts";
 import { keyReads } from "./keys.ts";
 import { MaintenanceClient } from "./maintenance-client.ts";
-import { openForReading } from "./open.ts";
+import { isSqliteAtLeast, openForReading } from "./open.ts";
 import { pendingReads } from "./pending.ts";
 import { postponedReads } from "./postponed.ts";
 import { registryReads } from "./registries.ts";
@@ -93,7 +93,7 @@ async function openWatched(settings: WriterSettings): Promise<{ writer: WriterCl
     throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: it is missing, though this home was used before`, {
       fix: "Put the file back, or restore a backup (pd restore <file>); to begin with nothing, choose another folder with --home",
     });
-  const writer = await WriterClient.start({ ...settings, openInline: () => InlineWriter.open(path, clock) });
+  const writer = await WriterClient.start({ ...settings, openInline: () => openInline(path, clock) });
   const maintenance = new MaintenanceClient({ entry: settings.maintenanceEntry, path });
   const onDamage = (reason: string): void => {
     void writer.markDamaged(reason).catch(() => {});
@@ -104,6 +104,20 @@ async function openWatched(settings: WriterSettings): Promise<{ writer: WriterCl
     throw error;
   });
   return { writer, maintenance };
+}
+
+/**
+ * Until 3.51.3 SQLite may damage a database of which one connection moves the log while another begins it anew
+ * (https://sqlite.org/wal.html, "The WAL-Reset Bug"): with such a one, as some versions of Node bring it, the thread
+ * makes every write.
+ */
+function openInline(path: string, clock: WriterSettings["clock"]): InlineWriter | undefined {
+  const db = openForReading(path);
+  try {
+    return isSqliteAtLeast(db, [3, 51, 3]) ? InlineWriter.open(path, clock) : undefined;
+  } finally {
+    db.close();
+  }
 }
 
 /** What is written of components and sources. */

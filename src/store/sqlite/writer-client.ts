@@ -50,8 +50,8 @@ interface WaitingEnd {
 type Inline = Pick<InlineWriter, "perform" | "close">;
 
 type StartSettings = Pick<WriterSettings, "entry" | "path" | "migrations" | "onRevision"> & {
-  /** Opens what writes inline, when the database is open; absent: the thread makes every write. */
-  readonly openInline?: () => Inline;
+  /** Opens what writes inline, when the database is open; none: the thread makes every write. */
+  readonly openInline?: () => Inline | undefined;
 };
 
 /**

@@ -16,7 +16,7 @@ import { GroupCommit } from "./group-commit.ts";
 import { keyWrites } from "./keys.ts";
 import type { Database, Statement } from "../../database/driver.ts";
 import { collectWhenQuiet } from "../../system/quiet-heap.ts";
-import { openForWriting } from "./open.ts";
+import { BUSY_TIMEOUT_MS, isSqliteAtLeast, openForWriting } from "./open.ts";
 import { Witness, witnessPath } from "./witness.ts";
 import { pendingWrites } from "./pending.ts";
 import { postponedWrites } from "./postponed.ts";
@@ -110,7 +110,8 @@ class Writer {
     this.#read = db.prepare("select count from commits");
     this.#lookAtLog = db.prepare("pragma wal_checkpoint(noop)");
     this.#moveLog = db.prepare("pragma wal_checkpoint(passive)");
-    this.#canLook = canLookAtLog(db);
+    // Older ones would write the log back, which is what they are asked for then.
+    this.#canLook = isSqliteAtLeast(db, [3, 51, 0]);
     this.#group = new GroupCommit(db, witness);
     this.#verbs = {
       ...componentWrites(db),
@@ -180,8 +181,12 @@ class Writer {
   /** Nobody writes meanwhile: all of the log is moved, and the next commit begins it anew. */
   shorten(id: number): WriteReply {
     if (this.#damage !== undefined) return { id };
+    clearTimeout(this.#quiet);
+    this.#quiet = undefined;
     try {
+      this.#db.pragma("busy_timeout = 0");
       this.#db.pragma("wal_checkpoint(full)");
+      this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
       return { id };
     } catch (error) {
       return { id, error: errorText(error) };
@@ -251,20 +256,14 @@ class Writer {
     this.#quiet = undefined;
     this.#batches = 0;
     try {
-      const log = Number(row(this.#moveLog.get())?.["log"] ?? 0);
-      if (log > LONGEST_LOG_PAGES) this.#onLongLog();
+      const state = row(this.#moveLog.get());
+      const [log, moved] = [Number(state?.["log"] ?? 0), Number(state?.["checkpointed"] ?? 0)];
+      // What somebody still reads cannot be moved: nobody has to wait for that.
+      if (log > LONGEST_LOG_PAGES && moved >= log) this.#onLongLog();
     } catch {
       // A full disk: what was committed is safe in the log, and the next checkpoint tries again.
     }
   }
-}
-
-/** From 3.51 on SQLite tells how long its log is; older ones would write it back, which is what they are asked for then. */
-function canLookAtLog(db: Database): boolean {
-  const [major = 0, minor = 0] = String(row(db.prepare("select sqlite_version() as version").get())?.["version"])
-    .split(".")
-    .map(Number);
-  return major > 3 || (major === 3 && minor >= 51);
 }
 
 function isDamage(error: unknown): boolean {

@@ -1,0 +1,37 @@
+// The limit of a stream: node:http holds the readers, and writes each event to all of them, as one text that is made once.
+// No backlog, no bound on a slow reader, no store.
+//   node streams.mjs     GET /: a stream; POST / with { count }: so many events
+import { createServer } from "node:http";
+
+const readers = new Set();
+let seq = 0;
+
+const server = createServer((request, response) => {
+  if (request.method === "GET") {
+    response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+    response.write(":sse-handshake\n\n");
+    readers.add(response);
+    response.on("close", () => readers.delete(response));
+    return;
+  }
+  let text = "";
+  request.setEncoding("utf8").on("data", (chunk) => (text += chunk));
+  request.on("end", () => {
+    const { count } = JSON.parse(text).event;
+    emit(count);
+    response.end("{}");
+  });
+});
+
+/** A few hundred at a time: what waits to be written is held by this process. */
+function emit(count) {
+  const now = Math.min(count, 200);
+  const frames = [];
+  for (let n = 0; n < now; n++)
+    frames.push(`id: ${++seq}\ndata: ${JSON.stringify({ event: { at: Date.now(), n }, metadata: { id: String(seq), emitted_at: Date.now() } })}\n\n`);
+  const chunk = frames.join("");
+  for (const reader of readers) reader.write(chunk);
+  if (count > now) setImmediate(emit, count - now);
+}
+
+server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}/`));
