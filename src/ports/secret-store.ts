@@ -3,7 +3,7 @@ import type { DeployedComponent } from "../domain/deployed-component.ts";
 import type { Registry } from "../domain/registry.ts";
 import type { Webhook } from "../domain/webhook.ts";
 
-type SourceSecrets = Pick<DeployedComponent, "id" | "configured" | "setAside" | "env">;
+export type SourceSecrets = Pick<DeployedComponent, "id" | "configured" | "setAside" | "env">;
 type AccountSecrets = Pick<Account, "id" | "credentials">;
 type WebhookSecrets = Pick<Webhook, "id" | "secret" | "oldSecrets">;
 
@@ -13,8 +13,8 @@ export interface SecretStore {
   replaceWebhookSecrets(before: WebhookSecrets, after: WebhookSecrets): Promise<void>;
   replaceAccountCredentials(before: AccountSecrets, after: AccountSecrets): Promise<void>;
   replaceRegistryLocation(before: Registry, after: Registry): Promise<void>;
-  /** Sources that are being deployed, too. */
-  listAllSources(): Promise<readonly DeployedComponent[]>;
+  /** Of sources that are being deployed, too. */
+  listSourceSecrets(): Promise<readonly SourceSecrets[]>;
   /** Nothing that was deleted or replaced is left in the files. */
   scrub(): Promise<void>;
 }

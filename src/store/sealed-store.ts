@@ -1,10 +1,11 @@
 import type { Account, AccountContent } from "../domain/account.ts";
-import type { DeployedComponent, StoredSource } from "../domain/deployed-component.ts";
+import type { StoredSource } from "../domain/deployed-component.ts";
 import type { RunId } from "../domain/ids.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import { isOAuthGrant } from "../domain/oauth.ts";
 import type { Registry } from "../domain/registry.ts";
 import type { Webhook, WebhookChange } from "../domain/webhook.ts";
+import type { SourceSecrets } from "../ports/secret-store.ts";
 import type { StepCommit } from "../ports/workflow-store.ts";
 import type { Store } from "../ports/store.ts";
 import { type Vault, sealedWith } from "../ports/vault.ts";
@@ -28,7 +29,7 @@ export async function openSealedStore(store: Store, vault: Vault): Promise<Store
     getSource: async (idOrSlug) => opened(await store.getSource(idOrSlug), (found) => seals.openStored(found)),
     listSources: async () => (await store.listSources()).map((found) => seals.openStored(found)),
     listWorkflows: async () => (await store.listWorkflows()).map((found) => seals.openStored(found)),
-    listAllSources: async () => (await store.listAllSources()).map((source) => seals.openSource(source)),
+    listSourceSecrets: async () => (await store.listSourceSecrets()).map((source) => seals.openSource(source)),
     saveWebhook: (webhook) => store.saveWebhook(seals.sealWebhook(webhook)),
     changeWebhook: async (id, change, now) => opened(await store.changeWebhook(id, seals.sealChange(id, change), now), (found) => seals.openWebhook(found)),
     getWebhook: async (id) => opened(await store.getWebhook(id), (webhook) => seals.openWebhook(webhook)),
@@ -60,7 +61,7 @@ export async function openSealedStore(store: Store, vault: Vault): Promise<Store
 /** Ids of the keys that something in a store is sealed with. */
 export async function keysInUse(store: Store): Promise<ReadonlySet<string>> {
   const texts = [
-    ...(await store.listAllSources()).flatMap(sealedPartsOf).map(textOf),
+    ...(await store.listSourceSecrets()).flatMap(sealedPartsOf).map(textOf),
     ...(await store.listWebhooks()).flatMap(({ secret, oldSecrets }) => [secret, ...oldSecrets.map((old) => old.secret)]),
     ...(await store.listAccounts()).map(({ credentials }) => textOf(credentials)),
     ...(await store.listRegistries()).map(({ location }) => location),
@@ -96,7 +97,7 @@ async function resealOnce(store: Store, { vault, seals }: { vault: Vault; seals:
     return !vault.isCurrent(text);
   };
   const writes: Promise<void>[] = [];
-  for (const before of await store.listAllSources())
+  for (const before of await store.listSourceSecrets())
     if (sealedPartsOf(before).map(textOf).some(isOld)) writes.push(store.replaceSourceSecrets(before, seals.sealSource(seals.openSource(before))));
   for (const before of await store.listWebhooks())
     if ([before.secret, ...before.oldSecrets.map(({ secret }) => secret)].some(isOld))
@@ -119,7 +120,7 @@ function placeOf(run: RunId, path: string): string {
 }
 
 /** Where nothing was set aside there is nothing to seal. */
-function sealedPartsOf({ configured, env, setAside }: DeployedComponent): readonly Readonly<Record<string, unknown>>[] {
+function sealedPartsOf({ configured, env, setAside }: SourceSecrets): readonly Readonly<Record<string, unknown>>[] {
   return [configured, env, ...(isEmpty(setAside) ? [] : [setAside])];
 }
 
@@ -149,7 +150,7 @@ class Seals {
     this.#vault = vault;
   }
 
-  sealSource(source: DeployedComponent): DeployedComponent {
+  sealSource<Source extends SourceSecrets>(source: Source): Source {
     const { id, configured, setAside, env } = source;
     return {
       ...source,
@@ -164,7 +165,7 @@ class Seals {
   }
 
   /** Opened when they are looked at, once. */
-  openSource(source: DeployedComponent): DeployedComponent {
+  openSource<Source extends SourceSecrets>(source: Source): Source {
     const { id } = source;
     const configured = once(() => this.#openAll(source.configured, `values of ${id}`));
     const setAside = once(() => (isEmpty(source.setAside) ? {} : this.#openAll(source.setAside, `values of ${id} that are set aside`)));

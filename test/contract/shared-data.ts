@@ -159,7 +159,11 @@ export function secretContract(open: () => Promise<{ store: Store }>): void {
       await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
       await store.saveAccount(account("apn_1", "main"));
       await store.saveRegistry({ name: "r", kind: "folder", location: "/r" });
-      const [[listed], [kept], registry] = await Promise.all([store.listAllSources(), store.listAccounts(), store.listRegistries().then((all) => all.at(-1))]);
+      const [[listed], [kept], registry] = await Promise.all([
+        store.listSourceSecrets(),
+        store.listAccounts(),
+        store.listRegistries().then((all) => all.at(-1)),
+      ]);
       if (listed === undefined || kept === undefined || registry === undefined) return expect.fail();
       await store.saveWebhook(hook);
       await store.replaceWebhookSecrets({ ...hook, secret: "someone else's" }, { ...hook, secret: "lost" });
@@ -171,7 +175,7 @@ export function secretContract(open: () => Promise<{ store: Store }>): void {
       await store.replaceSourceSecrets(stale, { ...listed, configured: { a: 2 }, env: {} });
       await store.replaceAccountCredentials({ ...kept, credentials: { token: "someone else's" } }, { ...kept, credentials: {} });
       await store.replaceRegistryLocation({ ...registry, location: "/other" }, { ...registry, location: "/new" });
-      expect([await store.listAllSources(), await store.getAccount("apn_1"), (await store.listRegistries()).at(-1)]).toEqual([[listed], kept, registry]);
+      expect([await store.listSourceSecrets(), await store.getAccount("apn_1"), (await store.listRegistries()).at(-1)]).toEqual([[listed], kept, registry]);
     });
   });
 }

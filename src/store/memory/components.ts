@@ -15,7 +15,7 @@ function newestFirst<Item extends { readonly createdAt: number; readonly id: str
   return [...items].toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
 }
 
-export function memoryComponents(shelves: Shelves): ComponentStore & Pick<SecretStore, "listAllSources"> & Pick<WorkflowStore, "listWorkflows"> {
+export function memoryComponents(shelves: Shelves): ComponentStore & Pick<SecretStore, "listSourceSecrets"> & Pick<WorkflowStore, "listWorkflows"> {
   return { ...memorySaved(shelves), ...memoryDeploys(shelves), ...memorySources(shelves) };
 }
 
@@ -145,7 +145,7 @@ function isSamePlan({ nextAt: _one, ...left }: Timer, { nextAt: _other, ...right
 
 type SourceVerbs = "getSource" | "listSources" | "listVersions" | "listUnfinished" | "listActivateDue" | "isSlugTaken";
 
-function memorySources(shelves: Shelves): Pick<ComponentStore, SourceVerbs> & Pick<SecretStore, "listAllSources"> & Pick<WorkflowStore, "listWorkflows"> {
+function memorySources(shelves: Shelves): Pick<ComponentStore, SourceVerbs> & Pick<SecretStore, "listSourceSecrets"> & Pick<WorkflowStore, "listWorkflows"> {
   const { components, sources } = shelves;
   const stored = ({ source }: KeptSource): StoredSource => {
     const component = components.get(source.componentId);
@@ -167,7 +167,7 @@ function memorySources(shelves: Shelves): Pick<ComponentStore, SourceVerbs> & Pi
     },
     listVersions: async (id) => sources.get(id)?.versions ?? [],
     listUnfinished: async () => [...sources.values()].filter(({ isReady }) => !isReady).map(({ source }) => source.id),
-    listAllSources: async () => [...sources.values()].map(({ source }) => source),
+    listSourceSecrets: async () => [...sources.values()].map(({ source }) => source),
     listActivateDue: async (of) =>
       shelves
         .of(of)

@@ -213,7 +213,7 @@ function memoryAccounts({ accounts }: Shelves): AccountStore {
   };
 }
 
-function memorySecrets(shelves: Shelves): Omit<SecretStore, "listAllSources"> {
+function memorySecrets(shelves: Shelves): Omit<SecretStore, "listSourceSecrets"> {
   return {
     async replaceSourceSecrets(before, after) {
       const kept = shelves.sources.get(before.id);

@@ -8,7 +8,7 @@ import type { Timer } from "../../ports/timer-store.ts";
 import type { StepComponent } from "../../ports/workflow-store.ts";
 import type { Database } from "../../database/driver.ts";
 import { INSERT_EVENT } from "./event-writer.ts";
-import { deployedComponentOf, row, rows, savedComponentOf, sourceVersionOf, storedSourceOf } from "./rows.ts";
+import { deployedComponentOf, row, rows, savedComponentOf, sourceVersionOf, storedSourceOf, storedSourcesOf } from "./rows.ts";
 import { listenerRemover } from "./subscriptions.ts";
 import { timerReplacer } from "./timers.ts";
 
@@ -272,7 +272,7 @@ export function componentReads(db: Database): ComponentReads {
       const found = row(source.get(idOrSlug, idOrSlug));
       return found === undefined ? undefined : storedSourceOf(found);
     },
-    listSources: async () => rows(sources.all()).map(storedSourceOf),
+    listSources: async () => storedSourcesOf(rows(sources.all())),
     listUnfinished: async () => rows(unfinished.all()).map((found) => deployedComponentOf(found).id),
     listActivateDue: async (of) => rows(activateDue.all(JSON.stringify(of))).map((found) => deployedComponentOf(found).id),
     isSlugTaken: async (text) => slug.get(text) !== undefined,

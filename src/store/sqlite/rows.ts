@@ -14,6 +14,7 @@ import type { Webhook } from "../../domain/webhook.ts";
 import type { StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
 import type { ApiKey } from "../../ports/key-store.ts";
 import type { EndedCall, PendingRequest } from "../../ports/run-store.ts";
+import type { SourceSecrets } from "../../ports/secret-store.ts";
 import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
 import type { WaitingStep } from "../../ports/workflow-store.ts";
 
@@ -75,19 +76,32 @@ export function deployedComponentOf(row: Row): DeployedComponent {
   });
 }
 
+export function sourceSecretsOf(row: Row): SourceSecrets {
+  return { id: row["id"] as DeployedComponent["id"], configured: json(row["configured"]), setAside: json(row["set_aside"]), env: json(row["env"]) };
+}
+
 function highestVersionOf(row: Row): number | undefined {
   const highest = Math.max(Number(row["highest_version"] ?? 0), Number(row["seen_version"] ?? 0));
   return highest > Number(row["version"]) ? highest : undefined;
 }
 
-/** Of a source together with the code that it runs. */
+/** A source together with the code that it runs. */
 export function storedSourceOf(row: Row): StoredSource {
-  const provenance = {
-    declared: json<StoredSource["provenance"]["declared"]>(row["definition"]),
-    origin: json<StoredSource["provenance"]["origin"]>(row["origin"]),
-    imports: json<string[]>(row["imports"]),
-  };
-  return { source: deployedComponentOf(row), provenance };
+  return { source: deployedComponentOf(row), provenance: provenanceOfRow(row) };
+}
+
+/** As `storedSourceOf`; sources with the same code share what is known of that. */
+export function storedSourcesOf(found: readonly Row[]): StoredSource[] {
+  const known = new Map<unknown, StoredSource["provenance"]>();
+  return found.map((row) => {
+    const provenance = known.get(row["component_id"]) ?? provenanceOfRow(row);
+    known.set(row["component_id"], provenance);
+    return { source: deployedComponentOf(row), provenance };
+  });
+}
+
+function provenanceOfRow(row: Row): StoredSource["provenance"] {
+  return { declared: json(row["definition"]), origin: json(row["origin"]), imports: json(row["imports"]) };
 }
 
 /** Of a version together with the code that it stands for. */

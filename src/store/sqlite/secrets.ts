@@ -1,12 +1,10 @@
 import type { Account } from "../../domain/account.ts";
-import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { Registry } from "../../domain/registry.ts";
 import type { Webhook } from "../../domain/webhook.ts";
-import type { SecretStore } from "../../ports/secret-store.ts";
+import type { SecretStore, SourceSecrets } from "../../ports/secret-store.ts";
 import type { Database } from "../../database/driver.ts";
-import { deployedComponentOf, rows } from "./rows.ts";
+import { rows, sourceSecretsOf } from "./rows.ts";
 
-type SourceSecrets = Pick<DeployedComponent, "id" | "configured" | "setAside" | "env">;
 type AccountSecrets = Pick<Account, "id" | "credentials">;
 type WebhookSecrets = Pick<Webhook, "id" | "secret" | "oldSecrets">;
 
@@ -48,7 +46,7 @@ function webhookTexts({ secret, oldSecrets }: WebhookSecrets): string[] {
   return [secret, JSON.stringify(oldSecrets)];
 }
 
-export function secretReads(db: Database): Pick<SecretStore, "listAllSources"> {
-  const sources = db.prepare("select * from deployed_components");
-  return { listAllSources: async () => rows(sources.all()).map(deployedComponentOf) };
+export function secretReads(db: Database): Pick<SecretStore, "listSourceSecrets"> {
+  const sources = db.prepare("select id, configured, set_aside, env from deployed_components");
+  return { listSourceSecrets: async () => rows(sources.all()).map(sourceSecretsOf) };
 }
