@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { api, env, median, quantile, round, run, sleep, spread } from "../support.mjs";
 
@@ -10,11 +10,12 @@ const IMPORTS = ["@pipedream/platform", "lodash"];
 export default async function deploy() {
   run("up", "--detach");
   await save(0);
-  const [set = ""] = readdirSync(join(env.PD_HOME, "packages")).filter((name) => /^[0-9a-f]{24}$/.test(name));
+  const packages = join(env.PD_HOME, "packages");
+  const set = readdirSync(packages).find((name) => IMPORTS.every((one) => existsSync(join(packages, name, "node_modules", one))));
   const pairs = [];
   for (let number = 1; number <= ROUNDS; number++) {
     await sleep(500);
-    const limit = loadAlone(join(env.PD_HOME, "packages", set));
+    const limit = loadAlone(join(packages, set));
     await sleep(500);
     pairs.push({ ours: await save(number), limit });
   }
@@ -47,5 +48,7 @@ async function save(number) {
 function loadAlone(cwd) {
   const names = JSON.stringify(IMPORTS);
   const code = `const t = performance.now(); for (const name of ${names}) await import(name); console.log(performance.now() - t);`;
-  return Number(spawnSync(process.execPath, ["--input-type=module", "-e", code], { cwd, env, encoding: "utf8" }).stdout);
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { cwd, env, encoding: "utf8" });
+  if (stdout === "") throw new Error(stderr);
+  return Number(stdout);
 }
