@@ -2,9 +2,10 @@ import { performance } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** How often it is looked at; for the first time sooner, since a start allocates more than what goes on needs. */
+/** How often it is looked at. */
 const LOOK_MS = 10_000;
-const FIRST_LOOK_MS = 1500;
+/** A server looks for the first time after so long: its start allocates much that it does not need afterwards. */
+export const AFTER_START_MS = 1500;
 /** Share of that time in which the thread may have been busy. */
 const QUIET = 0.05;
 /** Less is not worth a collection. */
@@ -14,7 +15,7 @@ const WORTH_BYTES = 8 * 2 ** 20;
  * Gives back what this thread's heap holds and does not need, once there is little to do: V8 collects only when somebody
  * allocates, so after a load it would keep all of it. Takes tens of milliseconds, at most once for each 8 MB of growth.
  */
-export function collectWhenQuiet({ lookMs = LOOK_MS }: { readonly lookMs?: number } = {}): void {
+export function collectWhenQuiet({ lookMs = LOOK_MS, firstLookMs = lookMs }: { readonly lookMs?: number; readonly firstLookMs?: number } = {}): void {
   const collect = collector();
   let [before, kept] = [performance.eventLoopUtilization(), 0];
   const look = (): void => {
@@ -27,7 +28,7 @@ export function collectWhenQuiet({ lookMs = LOOK_MS }: { readonly lookMs?: numbe
     kept = process.memoryUsage().heapTotal;
     before = performance.eventLoopUtilization();
   };
-  setTimeout(look, Math.min(FIRST_LOOK_MS, lookMs)).unref();
+  if (firstLookMs < lookMs) setTimeout(look, firstLookMs).unref();
   setInterval(look, lookMs).unref();
 }
 

@@ -5,7 +5,7 @@ import type { DeployedId } from "../../domain/ids.ts";
 import { type Runtime, startRuntime } from "../../runtime.ts";
 import { closeInheritedFiles } from "../../system/inherited-files.ts";
 import { streamLog } from "../../system/log.ts";
-import { collectWhenQuiet } from "../../system/quiet-heap.ts";
+import { AFTER_START_MS, collectWhenQuiet } from "../../system/quiet-heap.ts";
 import { TerminalWriter } from "../../system/terminal-writer.ts";
 import { type CliContext, findServer, settingsOf, startInBackground } from "../context.ts";
 import { coloursFor, fields, printJson, printLine, printNote } from "../reporter.ts";
@@ -36,7 +36,7 @@ async function runServer(cli: CliContext, settings: Settings, { isShared }: { is
   const stop = abortOnStop();
   const [out, err] = [outputOf(cli.stdout), outputOf(cli.stderr)];
   const runtime = await startRuntime(settings, streamLog(err), { isShared });
-  collectWhenQuiet();
+  collectWhenQuiet({ firstLookMs: AFTER_START_MS });
   const shown = { api_url: runtime.apiUrl, endpoint_url: runtime.endpointUrl, home: settings.home };
   if (cli.isJson) printJson(cli, shown);
   else

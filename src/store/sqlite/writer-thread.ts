@@ -15,7 +15,7 @@ import { eventWrites } from "./events.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { keyWrites } from "./keys.ts";
 import type { Database, Statement } from "../../database/driver.ts";
-import { collectWhenQuiet } from "../../system/quiet-heap.ts";
+import { AFTER_START_MS, collectWhenQuiet } from "../../system/quiet-heap.ts";
 import { BUSY_TIMEOUT_MS, isSqliteAtLeast, openForWriting } from "./open.ts";
 import { Witness, witnessPath } from "./witness.ts";
 import { pendingWrites } from "./pending.ts";
@@ -55,7 +55,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
     return;
   }
   port.postMessage({ id: 0 } satisfies WriteReply);
-  collectWhenQuiet();
+  collectWhenQuiet({ firstLookMs: AFTER_START_MS });
   port.on("message", (first: readonly WriteRequest[]) => {
     const batch = [...first];
     while (batch.length < MAX_BATCH) {
