@@ -69,7 +69,7 @@ export class InlineWriter {
   /** What each of them returns, all being on disk. `undefined`: nothing is written. */
   perform(batch: readonly WriteRequest[], disowned: DisownedFences): readonly unknown[] | undefined {
     const startedAt = this.#clock.now();
-    if (startedAt < this.#restsUntil || !isSmall(batch) || batch.some(({ values }) => disowned.refuses(values[0]) !== undefined)) return undefined;
+    if (this.#isResting(startedAt) || !isSmall(batch) || batch.some(({ values }) => disowned.refuses(values[0]) !== undefined)) return undefined;
     try {
       return this.#group.perform(() => batch.map((request) => this.#perform(request)));
     } catch {
@@ -83,6 +83,11 @@ export class InlineWriter {
   #perform({ verb, values }: WriteRequest): unknown {
     if (!LEAVE_MEMORY.has(verb)) this.#group.settle();
     return Reflect.apply(Reflect.get(this.#verbs, verb), this.#verbs, values);
+  }
+
+  /** A clock that was put back must not make a rest longer. */
+  #isResting(now: number): boolean {
+    return now < this.#restsUntil && this.#restsUntil - now <= LONGEST_REST_MS;
   }
 
   #restAfter(startedAt: number, tookMs: number): void {
