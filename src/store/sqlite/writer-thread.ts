@@ -74,8 +74,10 @@ function serve(port: NonNullable<typeof parentPort>): void {
       if (verb === "shorten") replies.push(writer.shorten(id));
     }
     const closing = batch.find(({ verb }) => verb === "close");
-    if (closing !== undefined) writer.close();
-    if (closing !== undefined) replies.push({ id: closing.id });
+    if (closing !== undefined) {
+      writer.close();
+      replies.push({ id: closing.id });
+    }
     if (replies.length > 0) port.postMessage(replies);
     if (closing === undefined) writer.tidy();
     else port.close();
@@ -186,10 +188,11 @@ class Writer {
     try {
       this.#db.pragma("busy_timeout = 0");
       this.#db.pragma("wal_checkpoint(full)");
-      this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
       return { id };
     } catch (error) {
       return { id, error: errorText(error) };
+    } finally {
+      this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
     }
   }
 
