@@ -7,6 +7,7 @@ import { isWorkflowId } from "../domain/ids.ts";
 import { theNamed } from "../domain/named.ts";
 import type { HttpTrigger } from "../domain/trigger.ts";
 import type { DebugLink } from "../ports/debugger.ts";
+import type { PendingRequest } from "../ports/run-store.ts";
 import type { Identity } from "../ports/subscription-store.ts";
 import { type AccountTest, testAccount } from "./accounts/account-test.ts";
 import { Accounts, accountsOf } from "./accounts/accounts.ts";
@@ -97,6 +98,8 @@ export class Engine {
   readonly versions: Versions;
   readonly workflows: Workflows;
   #chores: Promise<unknown> = Promise.resolve();
+  /** Requests that an earlier server had acknowledged. Read before anybody can call: one of this server is run by whoever accepts it. */
+  #leftRequests: readonly PendingRequest[] = [];
 
   /** Loads the records of all sources. They can be called; nothing happens by itself before `open`. */
   static async start(given: GivenPorts): Promise<Engine> {
@@ -107,6 +110,7 @@ export class Engine {
     for (const { source, provenance } of await store.listSources()) engine.#sources.add(new LiveSource(engine.#ports, source, provenance));
     await engine.workflows.load();
     await settleRunningInstants(engine.#ports, engine.#sources.ids);
+    engine.#leftRequests = await store.listPending(engine.#sources.ids);
     return engine;
   }
 
@@ -116,7 +120,8 @@ export class Engine {
     await this.workflows.open();
     await this.#deliverer.start();
     this.#postponed.start();
-    await runPending(this.#ports, this.#sources);
+    runPending(this.#ports, this.#sources, this.#leftRequests);
+    this.#leftRequests = [];
     this.#chores = Promise.all([
       activateCutOff(this.#ports, this.#sources),
       keepPruned(this.#ports, () => [...this.#sources.ids, ...this.workflows.ids]),

@@ -1,8 +1,10 @@
 import { messageOf } from "../domain/errors.ts";
 import { type DeployedId, invocationId } from "../domain/ids.ts";
+import type { PendingRequest } from "../ports/run-store.ts";
 import { reactivate } from "./sources/hooks.ts";
 import type { EnginePorts } from "./ports.ts";
 import { runUntilStored } from "./requests/pending.ts";
+import type { LiveSource } from "./runs/live-source.ts";
 import type { HostedSources } from "./sources/hosted-sources.ts";
 
 /** Runs of timers that an earlier server did not finish: each instant fires at most once, so they are recorded, not repeated. */
@@ -35,12 +37,25 @@ export async function settleRunningInstants({ store, clock }: EnginePorts, of: r
 /** Sources whose change was cut off after `deactivate` had run. Their hooks may call their own endpoints. */
 export async function activateCutOff(ports: EnginePorts, sources: HostedSources): Promise<void> {
   const cutOff = (await ports.store.listActivateDue(sources.ids)).flatMap((id) => sources.byId(id) ?? []);
-  await Promise.all(cutOff.map((live) => sources.inTurn(live, () => reactivate(ports, live))));
+  const reactivateIfDue = async (live: LiveSource): Promise<void> => {
+    // Somebody may have changed it meanwhile, and have brought its hooks to an end.
+    const isDue = (await ports.store.listActivateDue([live.source.id])).length > 0;
+    if (isDue) await reactivate(ports, live);
+  };
+  await Promise.all(
+    cutOff.map((live) =>
+      sources
+        .inTurn(live, () => reactivateIfDue(live))
+        .catch((error: unknown) =>
+          ports.log.warn("a source whose change was cut off was not activated", { source: live.source.slug, reason: messageOf(error) }),
+        ),
+    ),
+  );
 }
 
-/** Requests that were acknowledged begin in the order in which they came. */
-export async function runPending(ports: EnginePorts, sources: HostedSources): Promise<void> {
-  for (const request of await ports.store.listPending(sources.ids)) {
+/** They begin in their order. */
+export function runPending(ports: EnginePorts, sources: HostedSources, requests: readonly PendingRequest[]): void {
+  for (const request of requests) {
     const live = sources.byId(request.sourceId);
     if (live === undefined) continue;
     // What a component answered by itself before the stop is not known any more.

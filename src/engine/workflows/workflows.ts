@@ -61,7 +61,7 @@ export class Workflows {
     const { store } = this.#ports;
     for (const run of await store.listRunsAtWork([...this.#byId.values()].map(({ id }) => id))) void this.#byId.get(run.workflowId)?.goOn(run.id);
     for (const live of this.#byId.values())
-      await settle(this.#ports, this.#around, live).catch((error: unknown) =>
+      await this.#inTurn(live, () => settle(this.#ports, this.#around, live)).catch((error: unknown) =>
         this.#ports.log.error("a change of a workflow that was cut off cannot be settled", { workflow: live.id, reason: messageOf(error) }),
       );
     this.#waits.start();
