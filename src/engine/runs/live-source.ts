@@ -316,7 +316,7 @@ export class LiveSource {
             },
             report,
           );
-    const reason = this.#state.clash(warm, told, trigger) ?? reasonToRunAgain(told, trigger, tries);
+    const reason = this.#state.lost(owned) ?? this.#state.clash(warm, told, trigger) ?? reasonToRunAgain(told, trigger, tries);
     if (reason !== undefined) return { reason, wasDeath: isDeath(told) };
     const fitting = owned.hasRoomFor(told.stateChanges) ? told : withoutState(told, source.slug);
     const result = notes.length === 0 ? fitting : { ...fitting, logs: [...notes, ...fitting.logs] };

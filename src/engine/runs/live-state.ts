@@ -1,15 +1,17 @@
 import type { DedupeStrategy } from "../../domain/dedupe.ts";
-import { messageOf } from "../../domain/errors.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
 import type { DeployedId } from "../../domain/ids.ts";
 import type { RunResult, StateChanges } from "../../domain/invocation.ts";
 import type { Trigger } from "../../domain/trigger.ts";
 import type { CarriedState } from "../../ports/component-store.ts";
 import type { LatePart, Unit } from "../../ports/runner.ts";
-import { commitLate } from "./commit-run.ts";
+import { type CommitPorts, commitLate } from "./commit-run.ts";
 import { stateTooLarge, withoutLost } from "./kept-state.ts";
 import type { RunPorts } from "./run-ports.ts";
 import type { SourceUnits } from "./source-units.ts";
 import { type Owned, StateOwnership } from "./state-ownership.ts";
+
+type StatePorts = Pick<RunPorts, keyof CommitPorts | "log">;
 
 interface Setup {
   readonly sourceId: DeployedId;
@@ -20,13 +22,15 @@ interface Setup {
 
 /** What a source remembers, as long as this host owns it: one copy here, one in each of its units. */
 export class LiveState {
-  readonly #ports: RunPorts;
+  readonly #ports: StatePorts;
   readonly #sourceId: DeployedId;
   readonly #units: SourceUnits;
   readonly #ownership: StateOwnership;
   readonly #onDisowned: () => void;
+  /** Units that work on memory which was given up: what they still tell is built on what is not stored. */
+  readonly #disowned = new WeakSet<Unit>();
 
-  constructor(ports: RunPorts, { sourceId, units, onDisowned }: Setup) {
+  constructor(ports: StatePorts, { sourceId, units, onDisowned }: Setup) {
     this.#ports = ports;
     this.#sourceId = sourceId;
     this.#units = units;
@@ -49,10 +53,15 @@ export class LiveState {
     this.#ownership.giveUp();
   }
 
-  /** Every unit but the one that wrote it learns of a change. */
+  /** Every unit but the one that wrote it learns of a change. Those that began after `owned` was given up have nothing of it. */
   spread(owned: Owned, changes: StateChanges, writer: Unit | undefined): void {
     owned.apply(changes, writer);
-    this.#units.tell(changes, owned.epoch, writer);
+    if (this.owned === owned) this.#units.tell(changes, owned.epoch, writer);
+  }
+
+  /** Why a result does not count: what it was made of was given up while the call went on. Its unit is killed, and may still tell of it. */
+  lost(owned: Owned): string | undefined {
+    return this.owned === owned ? undefined : "while it ran, a run before it could not be stored";
   }
 
   /** A unit that is gone. */
@@ -84,15 +93,18 @@ export class LiveState {
 
   /** Back to what is stored. */
   disown(reason: string): void {
+    this.#ports.log.warn("what a source remembered was not stored; it goes on from what is", { source: this.#sourceId, reason });
     this.#ownership.giveUp();
     this.#onDisowned();
-    this.#units.kill(reason);
+    for (const unit of this.#units.kill(reason)) this.#disowned.add(unit);
   }
 
   /** Writes from outside; a warm unit sees it at once. Throws PD_BODY_TOO_LARGE, PD_NOT_STORED. */
   async write(slug: string, changes: StateChanges): Promise<void> {
     const { store } = this.#ports;
-    const owned = await this.#ownership.current;
+    // Nothing may come between the look at who owns it and the write: whoever took it over then would not know of it.
+    while (this.owned === undefined && this.#ownership.current !== undefined) await this.#ownership.current.catch(() => {});
+    const { owned } = this;
     if (owned?.hasRoomFor(changes) === false) throw stateTooLarge(slug);
     // In memory first: a run that writes the same key after this is also stored after it.
     if (owned !== undefined) this.spread(owned, changes, undefined);
@@ -114,9 +126,14 @@ export class LiveState {
     await write({ state, cache });
   }
 
-  /** Commits what a call did after it had ended; what cannot be kept of it is told in its log. */
+  /**
+   * Commits what a call did after it had ended; what cannot be kept of it is told in its log. Throws PD_NOT_STORED when it
+   * was built on what is not stored.
+   */
   async commitLate(part: LatePart, unit: Unit | undefined, strategy: DedupeStrategy | undefined): Promise<void> {
     const owned = await this.take();
+    if (unit !== undefined && this.#disowned.has(unit))
+      throw new PdError("PD_NOT_STORED", "Cannot store what a run did after its end: a run before it could not be stored, and it was built on that one");
     const isTooLarge = !owned.hasRoomFor(part.result.stateChanges);
     const lost = isTooLarge ? Object.keys(part.result.stateChanges) : owned.clashesOf(part.result.touched ?? {}, unit);
     const kept = withoutLost(part, lost, { at: this.#ports.clock.now(), why: isTooLarge ? "it is too much" : "others had written it meanwhile" });

@@ -106,9 +106,12 @@ export class SourceUnits {
     for (const { missed } of this.#starting) missed.push({ changes, epoch });
   }
 
-  kill(reason: string): void {
+  /** Returns those that may still tell of what they did. */
+  kill(reason: string): readonly Unit[] {
     for (const self of this.#starting) self.doomed = reason;
-    for (const unit of this.#units) unit.kill(reason);
+    const killed = [...this.#units];
+    for (const unit of killed) unit.kill(reason);
+    return killed;
   }
 
   /** Resolves when they are gone and what they did is reported. */

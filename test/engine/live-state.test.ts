@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { PdError } from "../../src/domain/errors.ts";
+import type { StateChanges } from "../../src/domain/invocation.ts";
+import { EventFeed } from "../../src/engine/runs/event-feed.ts";
+import { LiveState } from "../../src/engine/runs/live-state.ts";
+import { SourceUnits } from "../../src/engine/runs/source-units.ts";
+import type { Runner, Unit, UnitCode, UnitEvents } from "../../src/ports/runner.ts";
+import { memoryStore } from "../../src/store/memory/memory-store.ts";
+import { Shelves } from "../../src/store/memory/shelves.ts";
+import { component, source } from "../contract/store.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+
+const CODE: UnitCode = { bundle: { code: "", map: "", packages: [], imports: [] }, env: {}, state: {} };
+const RETURNED = { outcome: { kind: "returned" }, emits: [], logs: [] } as const;
+
+/** A unit that remembers what it was told, and whose process ends only when the test says so. */
+class RecordingUnit implements Unit {
+  readonly definition = {};
+  readonly told: StateChanges[] = [];
+  isUsable = true;
+
+  call(): never {
+    throw new Error("not called in these tests");
+  }
+
+  patchState(changes: StateChanges): void {
+    this.told.push(changes);
+  }
+
+  restoreState(): void {}
+
+  async memoryBytes(): Promise<number> {
+    return 1;
+  }
+
+  async retire(): Promise<void> {}
+
+  kill(): void {
+    this.isUsable = false;
+  }
+}
+
+async function setUp() {
+  const store = memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }));
+  await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
+  await store.finishDeploy("dc_a", []);
+  const warnings: unknown[] = [];
+  const runner: Runner = { start: async (_code: UnitCode, _events: UnitEvents) => new RecordingUnit(), prepare: () => {} };
+  const units = new SourceUnits(
+    runner,
+    { enter: () => undefined, leave: () => {} },
+    { late: () => {}, ask: () => Promise.resolve(undefined), ended: () => {} },
+  );
+  const ports = {
+    store,
+    clock: new FakeClock(0),
+    feed: new EventFeed(store),
+    meter: { ran: () => {}, attempted: () => {} },
+    onDeliveries: () => {},
+    onPostponed: () => {},
+    signal: new AbortController().signal,
+    log: { info: () => {}, error: () => {}, warn: (text: string, facts: unknown) => warnings.push([text, facts]) },
+  };
+  const state = new LiveState(ports, { sourceId: "dc_a", units, onDisowned: () => {} });
+  const startUnit = (): Promise<Unit> => units.start(CODE);
+  /** What the first unit works on is given up, and another one has begun from what is stored. */
+  const beginAnew = async () => {
+    const [old, before] = [await startUnit(), await state.take()];
+    const failed = Promise.reject(new PdError("PD_NOT_STORED", "the disk is full"));
+    await expect(state.commit(before, failed)).rejects.toMatchObject({ code: "PD_NOT_STORED" });
+    return { old, before, owned: await state.take(), unit: await startUnit() };
+  };
+  return { store, state, startUnit, beginAnew, warnings };
+}
+
+describe("what a source remembers, when a run could not be stored", () => {
+  it("is told to no unit that began after it, though the killed one still tells of its runs", async () => {
+    const { state, beginAnew } = await setUp();
+    const { old, before, owned, unit } = await beginAnew();
+    state.spread(before, { n: "456" }, old);
+    expect([unit, owned.state]).toMatchObject([{ told: [] }, {}]);
+    state.spread(owned, { n: "1" }, undefined);
+    expect(unit).toMatchObject({ told: [{ n: "1" }] });
+  });
+
+  it("takes with it the results that were made of it", async () => {
+    const { state, beginAnew } = await setUp();
+    const { before, owned } = await beginAnew();
+    expect([state.lost(before), state.lost(owned)]).toEqual(["while it ran, a run before it could not be stored", undefined]);
+  });
+
+  it("takes with it what a run of the killed unit did after its end", async () => {
+    const { store, state, beginAnew } = await setUp();
+    const { old } = await beginAnew();
+    const part = { id: "inv_1", result: { ...RETURNED, stateChanges: { n: "456" } } } as const;
+    await expect(state.commitLate(part, old, undefined)).rejects.toMatchObject({ code: "PD_NOT_STORED" });
+    expect(await store.readState("dc_a")).toEqual({});
+  });
+
+  it("is told in the server's log", async () => {
+    const { beginAnew, warnings } = await setUp();
+    await beginAnew();
+    expect(warnings).toEqual([
+      ["what a source remembered was not stored; it goes on from what is", { source: "dc_a", reason: "its run could not be stored: the disk is full" }],
+    ]);
+  });
+});
+
+describe("a value that is set from outside", () => {
+  it("is known to whoever takes the source over at the same time, and costs them nothing", async () => {
+    const { store, state } = await setUp();
+    const writing = state.write("a", { limit: "7" });
+    const owned = await state.take();
+    await writing;
+    expect(owned.state).toEqual({ limit: "7" });
+    await store.writeState("dc_a", { n: "1" }, owned.fence);
+    expect(await store.readState("dc_a")).toEqual({ limit: "7", n: "1" });
+  });
+});
