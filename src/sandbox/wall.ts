@@ -31,6 +31,7 @@ const MOST_OPEN_FILES = 1024;
 /** The kernel counts all processes and threads of the user, and none of root's. */
 const MOST_TASKS_OF_USER = 4096;
 const PROBE_TIMEOUT_MS = 5000;
+const MOST_PROBES = 3;
 
 /** Where bubblewrap and what limits resources are found: the folders of the system alone, never those of a user. */
 const SYSTEM_FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin"];
@@ -50,7 +51,7 @@ export async function openEnclosure(use: SandboxUse, settings: WallSettings): Pr
   if (use === "belt") return withoutWall("--sandbox belt");
   const problem = process.platform === "linux" ? undefined : `there is none on ${process.platform}`;
   const bubblewrap = findProgram("bwrap");
-  const reason = problem ?? (bubblewrap === undefined ? "bubblewrap is not installed" : await probe(bubblewrap, settings));
+  const reason = problem ?? (bubblewrap === undefined ? "bubblewrap is not installed" : await whyNoWall(bubblewrap, settings));
   if (reason === undefined && bubblewrap !== undefined) return new Wall(bubblewrap, settings);
   if (use === "auto") return withoutWall(reason ?? "");
   throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot enclose components in the wall: ${reason}`);
@@ -66,8 +67,26 @@ function findProgram(name: string): string | undefined {
   return SYSTEM_FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
-/** Why the wall cannot be had: tried with all that it is made of. */
-function probe(bubblewrap: string, settings: WallSettings): Promise<string | undefined> {
+/**
+ * Why the wall cannot be had: tried with all that it is made of. A try that was killed, or took too long, says nothing of
+ * that, and no component must run without the wall because of it. Throws PD_SANDBOX_UNAVAILABLE when no try comes to an end.
+ */
+export async function whyNoWall(bubblewrap: string, settings: WallSettings): Promise<string | undefined> {
+  let end: ProbeEnd = { isKilled: true, reason: "" };
+  for (let tries = 0; end.isKilled && tries < MOST_PROBES; tries++) end = await probeOnce(bubblewrap, settings);
+  if (!end.isKilled) return end.reason;
+  throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot find out whether the wall can be had: ${MOST_PROBES} tries were ${end.reason}`, {
+    fix: "Start the server again when the machine is less busy, or with --sandbox belt",
+  });
+}
+
+interface ProbeEnd {
+  readonly isKilled: boolean;
+  /** `undefined`: the wall stands. */
+  readonly reason: string | undefined;
+}
+
+function probeOnce(bubblewrap: string, settings: WallSettings): Promise<ProbeEnd> {
   const wall = new Wall(bubblewrap, settings);
   const { runFolder } = settings;
   const start = wall.enclose({ words: ["--version"], env: {}, folder: runFolder, ownFolder: undefined, allowsPrograms: false });
@@ -80,8 +99,15 @@ function probe(bubblewrap: string, settings: WallSettings): Promise<string | und
     start.release();
     let output = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => (output += text));
-    child.once("error", (error) => resolve(error.message));
-    child.once("close", (code) => resolve(code === 0 ? undefined : output.trim().slice(0, 300) || `bubblewrap ended with ${code}`));
+    child.once("error", (error) => resolve({ isKilled: false, reason: error.message }));
+    child.once("exit", (code, signal) => {
+      if (code === 0) resolve({ isKilled: false, reason: undefined });
+      if (signal === null) return;
+      // Half of it may live on and hold the pipe: nobody waits for that.
+      child.stderr?.destroy();
+      resolve({ isKilled: true, reason: `ended by ${signal}` });
+    });
+    child.once("close", (code) => resolve({ isKilled: false, reason: output.trim().slice(0, 300) || `bubblewrap ended with ${code}` }));
   });
 }
 
