@@ -23,12 +23,23 @@ const server = createServer((request, response) => {
   });
 });
 
+/** As long as what readers of the platform's streams expect. */
+function record(n) {
+  const at = Date.now();
+  const id = `${at}-${seq}`;
+  return {
+    id,
+    indexed_at_ms: at,
+    event: { at, n },
+    metadata: { emitter_id: "dc_Abc1234", emit_id: `dc_Abc1234-${id}`, name: "", invocation_id: "inv_0VbwYw8gQJLHzbz1" },
+  };
+}
+
 /** A few hundred at a time: what waits to be written is held by this process. */
 function emit(count) {
   const now = Math.min(count, 200);
   const frames = [];
-  for (let n = 0; n < now; n++)
-    frames.push(`id: ${++seq}\ndata: ${JSON.stringify({ event: { at: Date.now(), n }, metadata: { id: String(seq), emitted_at: Date.now() } })}\n\n`);
+  for (let n = 0; n < now; n++) frames.push(`data: ${JSON.stringify(record(n))}\nid: ${Date.now()}-${++seq}\n\n`);
   const chunk = frames.join("");
   for (const reader of readers) reader.write(chunk);
   if (count > now) setImmediate(emit, count - now);

@@ -73,12 +73,12 @@ describe("a reader of a stream", () => {
     await store.commit(run(fence, id, "inv_1", { events: [{ payload: "0", channel: "" }] }));
     const coming = feed.eventsSince(id, 0, stop.signal);
     const first = await coming.next();
-    expect(first.value).toMatchObject({ seq: 1 });
+    expect(first.value).toMatchObject([{ seq: 1 }]);
     const { events } = await store.commit(run(fence, id, "inv_2", { events: ["1", "2", "3", "4"].map((payload) => ({ payload, channel: "" })) }));
     const rest = (async () => {
-      for await (const { seq } of coming) {
-        seen.push(seq);
-        if (seq === 5) return;
+      for await (const told of coming) {
+        seen.push(...told.map(({ seq }) => seq));
+        if (seen.at(-1) === 5) return;
       }
     })();
     for (const place of [0, 2, 1, 3]) feed.announce(id, { events: events.slice(place, place + 1) });
@@ -90,9 +90,34 @@ describe("a reader of a stream", () => {
     const first2 = late.next();
     const more = await store.commit(run(fence, id, "inv_3", { events: ["5", "6", "7"].map((payload) => ({ payload, channel: "" })) }));
     feed.announce(id, more);
-    expect([await first2, await late.next(), await late.next()].map(({ value }) => value?.seq)).toEqual([6, 7, 8]);
+    expect((await first2).value.map(({ seq }: { seq: number }) => seq)).toEqual([6, 7, 8]);
     const last = await store.commit(run(fence, id, "inv_4", { events: [{ payload: "8", channel: "" }] }));
     feed.announce(id, last);
-    expect((await late.next()).value?.seq).toBe(9);
+    expect((await late.next()).value).toMatchObject([{ seq: 9 }]);
+  });
+
+  it("gets many events of one run some at a time, and the same lists as everybody who reads them", async () => {
+    const id = "dc_a";
+    const store = memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }));
+    await store.beginDeploy(sourceRecord(id, "sc_a"), component("sc_a"));
+    await store.finishDeploy(id, []);
+    const { fence } = await store.open(id);
+    const feed = new EventFeed(store);
+    const stop = new AbortController();
+    const readers = [feed.eventsSince(id, 0, stop.signal), feed.eventsSince(id, 0, stop.signal)];
+    const firsts = readers.map((reader) => reader.next());
+    feed.announce(id, await store.commit(run(fence, id, "inv_1", { events: [{ payload: "0", channel: "" }] })));
+    await Promise.all(firsts);
+    const payloads = Array.from({ length: 450 }, (_, n) => ({ payload: String(n), channel: "" }));
+    feed.announce(id, await store.commit(run(fence, id, "inv_2", { events: payloads })));
+    const lists = await Promise.all(readers.map(async (reader) => [await reader.next(), await reader.next(), await reader.next()].map(({ value }) => value)));
+    expect(lists[0]?.map((events) => [events[0].seq, events.length])).toEqual([
+      [2, 200],
+      [202, 200],
+      [402, 50],
+    ]);
+    lists[0]?.forEach((events, place) => expect(events).toBe(lists[1]?.[place]));
+    stop.abort();
+    expect((await readers[0]?.next())?.done).toBe(true);
   });
 });

@@ -45,7 +45,7 @@ async function behindNetwork({ isStored, silences }: { isStored: boolean; silenc
     signal: stop.signal,
   };
   const told = (async () => {
-    for await (const event of feed.eventsSince("dc_a", 0, stop.signal)) announced.push(event);
+    for await (const events of feed.eventsSince("dc_a", 0, stop.signal)) announced.push(...events);
   })();
   const commit = () =>
     commitRun(ports, {

@@ -21,15 +21,15 @@ export type Observation =
 
 type Subscriptions<Item> = Map<DeployedId, Set<Subscription<Item>>>;
 
-/** Events read at a time from the backlog. */
-const BACKLOG_STEP = 200;
+/** Events that are read or told together. */
+const TOGETHER = 200;
 /** A reader that lets so many items wait is cut off. */
 const MAX_WAITING = 5000;
 
 /** Tells readers what is new; a reader that begins at a number first gets what it missed, then what comes, without gap or double. */
 export class EventFeed {
   readonly #store: EventStore;
-  readonly #events: Subscriptions<Event> = new Map();
+  readonly #events: Subscriptions<readonly Event[]> = new Map();
   readonly #observations: Subscriptions<Observation> = new Map();
   #watcher: ((sourceId: DeployedId, observation: Observation) => void) | undefined;
 
@@ -39,7 +39,8 @@ export class EventFeed {
 
   announce(sourceId: DeployedId, stored: { readonly events: readonly Event[] }): void {
     const readers = this.#events.get(sourceId);
-    if (readers !== undefined) for (const event of stored.events) for (const reader of readers) reader.add(event);
+    if (readers === undefined || stored.events.length === 0) return;
+    for (const part of partsOf(stored.events)) for (const reader of readers) reader.add(part, part.length);
   }
 
   observe(sourceId: DeployedId, observation: Observation): void {
@@ -63,44 +64,61 @@ export class EventFeed {
     for (const sourceId of [...this.#events.keys(), ...this.#observations.keys()]) this.end(sourceId);
   }
 
-  /** The reader is in line when this returns. Ends when the signal aborts, when the source is gone, when the reader is too slow. */
-  eventsSince(sourceId: DeployedId, afterSeq: number, signal: AbortSignal): AsyncGenerator<Event> {
-    return this.#backlogThen(new Subscription<Event>(this.#events, sourceId, signal), sourceId, afterSeq);
+  /**
+   * The reader is in line when this returns. What is told to many readers at once is one and the same list for all of them.
+   * Ends when the signal aborts, when the source is gone, when the reader is too slow.
+   */
+  eventsSince(sourceId: DeployedId, afterSeq: number, signal: AbortSignal): AsyncGenerator<readonly Event[]> {
+    return this.#backlogThen(new Subscription<readonly Event[]>(this.#events, sourceId, signal), sourceId, afterSeq);
   }
 
   observations(sourceId: DeployedId, signal: AbortSignal): AsyncIterable<Observation> {
     return new Subscription<Observation>(this.#observations, sourceId, signal);
   }
 
-  async *#backlogThen(live: Subscription<Event>, sourceId: DeployedId, afterSeq: number): AsyncGenerator<Event> {
+  async *#backlogThen(live: Subscription<readonly Event[]>, sourceId: DeployedId, afterSeq: number): AsyncGenerator<readonly Event[]> {
     let seen = afterSeq;
-    for (;;) {
-      const missed = await this.#store.listEventsSince(sourceId, seen, BACKLOG_STEP);
-      for (const event of missed) {
-        yield event;
-        seen = event.seq;
-      }
-      if (missed.length < BACKLOG_STEP) break;
+    for await (const missed of this.#kept(sourceId, seen, Number.POSITIVE_INFINITY)) {
+      yield missed;
+      seen = lastSeqOf(missed, seen);
     }
-    for await (const event of live) {
+    for await (const told of live) {
+      const news = (told[0]?.seq ?? 0) > seen ? told : told.filter(({ seq }) => seq > seen);
+      const [first] = news;
+      if (first === undefined) continue;
       // Two who store at the same time may tell it the other way round: what may be missing is read.
-      while (event.seq > seen) {
-        const next = event.seq === seen + 1 ? [event] : await this.#store.listEventsSince(sourceId, seen, BACKLOG_STEP);
-        for (const one of next) {
-          if (one.seq > event.seq) break;
-          yield one;
-          seen = one.seq;
-        }
-        // The rest of the numbers up to this one belong to events that are gone.
-        if (next.length < BACKLOG_STEP || (next.at(-1)?.seq ?? 0) >= event.seq) seen = Math.max(seen, event.seq);
-      }
+      if (first.seq > seen + 1) yield* this.#kept(sourceId, seen, first.seq);
+      yield news;
+      seen = lastSeqOf(news, seen);
+    }
+  }
+
+  /** Events between two numbers, some at a time: numbers of those that are gone are left out. */
+  async *#kept(sourceId: DeployedId, after: number, before: number): AsyncGenerator<readonly Event[]> {
+    for (let seen = after; ;) {
+      const found = await this.#store.listEventsSince(sourceId, seen, TOGETHER);
+      const wanted = found.filter(({ seq }) => seq < before);
+      if (wanted.length > 0) yield wanted;
+      if (wanted.length < TOGETHER) return;
+      seen = lastSeqOf(wanted, seen);
     }
   }
 }
 
+/** Numbers of one commit follow each other. */
+function partsOf(events: readonly Event[]): readonly (readonly Event[])[] {
+  if (events.length <= TOGETHER) return [events];
+  return Array.from({ length: Math.ceil(events.length / TOGETHER) }, (_, place) => events.slice(place * TOGETHER, (place + 1) * TOGETHER));
+}
+
+function lastSeqOf(events: readonly Event[], otherwise: number): number {
+  return events.at(-1)?.seq ?? otherwise;
+}
+
 /** A place in line that collects from the moment it is made. */
 class Subscription<Item> implements AsyncIterable<Item> {
-  readonly #waiting: Item[] = [];
+  readonly #waiting: { readonly item: Item; readonly weight: number }[] = [];
+  #weight = 0;
   readonly #leave: () => void;
   #wake: () => void = () => {};
   #isOver = false;
@@ -117,9 +135,11 @@ class Subscription<Item> implements AsyncIterable<Item> {
     else signal.addEventListener("abort", () => this.end(), { once: true });
   }
 
-  add(item: Item): void {
-    this.#waiting.push(item);
-    if (this.#waiting.length > MAX_WAITING) this.end();
+  /** `weight`: of how many items it stands for. */
+  add(item: Item, weight = 1): void {
+    this.#waiting.push({ item, weight });
+    this.#weight += weight;
+    if (this.#weight > MAX_WAITING) this.end();
     else this.#wake();
   }
 
@@ -132,8 +152,10 @@ class Subscription<Item> implements AsyncIterable<Item> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Item> {
     for (;;) {
       const next = this.#waiting.shift();
-      if (next !== undefined) yield next;
-      else if (this.#isOver) return;
+      if (next !== undefined) {
+        this.#weight -= next.weight;
+        yield next.item;
+      } else if (this.#isOver) return;
       else await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }

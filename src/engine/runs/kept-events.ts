@@ -57,8 +57,8 @@ export class KeptEvents {
     return this.#ports.store.deletePostponed(sourceId, range);
   }
 
-  /** What was kept after this number, and then what comes; without a number, what comes from now on. */
-  async follow(sourceId: DeployedId, after: number | undefined, signal: AbortSignal): Promise<AsyncIterable<Event>> {
+  /** What was kept after this number, and then what comes, some at a time; without a number, what comes from now on. */
+  async follow(sourceId: DeployedId, after: number | undefined, signal: AbortSignal): Promise<AsyncIterable<readonly Event[]>> {
     return this.#ports.feed.eventsSince(sourceId, after ?? (await this.#ports.store.lastSeq(sourceId)), signal);
   }
 }

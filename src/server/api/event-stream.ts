@@ -1,5 +1,5 @@
 import { type Context, Hono } from "hono";
-import { streamSSE } from "hono/streaming";
+import type { Event } from "../../domain/event.ts";
 import type { DeployedId } from "../../domain/ids.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { seqOf } from "./params.ts";
@@ -10,6 +10,8 @@ const KEEP_ALIVE_MS = 15_000;
 /** After how long a reader that was cut off comes back. */
 const RECONNECT_MS = 500;
 
+const HEADERS = { "content-type": "text/event-stream", "cache-control": "no-cache", connection: "keep-alive", "transfer-encoding": "chunked" };
+
 export interface Message {
   readonly data: string;
   readonly id?: string;
@@ -18,49 +20,80 @@ export interface Message {
 /** /sse/dc/{id}/emits and /observations, and the other address of the first (platform.md §2). */
 export function streamRoutes(engine: Engine): Hono {
   const app = new Hono();
+  const frames = new EventFrames();
   const emitted = (context: Context): Response => {
     const { id } = engine.findDeployed(context.req.param("id") ?? "", "stream events of");
     const last = context.req.header("last-event-id") ?? context.req.query("last_event_id");
     const after = last === undefined ? undefined : seqOf(last);
-    return stream(context, (signal) => emits(engine, id, { after, signal }));
+    return stream(context, async (signal) => framesOf(await engine.events.follow(id, after, signal), (events) => frames.of(id, events)));
   };
   app.get("/sse/dc/:id/emits", emitted);
   app.get("/sources/:id/sse", emitted);
   app.get("/sse/dc/:id/observations", (context) => {
     const { id } = engine.findDeployed(context.req.param("id"), "stream logs of");
-    return stream(context, (signal) => observations(engine, id, signal));
+    return stream(context, async (signal) =>
+      framesOf(engine.feed.observations(id, signal), (one) => frameOf({ data: JSON.stringify(observationRecord(one)) })),
+    );
   });
   return app;
 }
 
-/** Without `Last-Event-ID` the stream begins with the next event. */
-async function emits(engine: Engine, id: DeployedId, { after, signal }: { after: number | undefined; signal: AbortSignal }): Promise<AsyncIterable<Message>> {
-  const events = await engine.events.follow(id, after, signal);
-  return messages(events, (event) => ({ id: event.id, data: JSON.stringify(eventRecord(id, event, true)) }));
+/** Events as they are streamed: however many readers are told of the same ones, they are made once. */
+class EventFrames {
+  readonly #known = new WeakMap<readonly Event[], Uint8Array>();
+
+  of(id: DeployedId, events: readonly Event[]): Uint8Array {
+    const known = this.#known.get(events);
+    if (known !== undefined) return known;
+    const made = bytesOf(events.map((event) => textOf({ id: event.id, data: JSON.stringify(eventRecord(id, event, true)) })).join(""));
+    this.#known.set(events, made);
+    return made;
+  }
 }
 
-async function observations(engine: Engine, id: DeployedId, signal: AbortSignal): Promise<AsyncIterable<Message>> {
-  return messages(engine.feed.observations(id, signal), (observation) => ({ data: JSON.stringify(observationRecord(observation)) }));
+/** One server-sent event. */
+export function frameOf(message: Message): Uint8Array {
+  return bytesOf(textOf(message));
 }
 
-async function* messages<Item>(items: AsyncIterable<Item>, messageOf: (item: Item) => Message): AsyncGenerator<Message> {
-  for await (const item of items) yield messageOf(item);
+/** JSON has no line breaks. */
+function textOf({ data, id }: Message): string {
+  return id === undefined ? `data: ${data}\n\n` : `data: ${data}\nid: ${id}\n\n`;
 }
 
-/** Answers with what comes, as server-sent events; ends when nobody reads any more. */
-export function stream(context: Context, open: (signal: AbortSignal) => Promise<AsyncIterable<Message>>): Response {
+function bytesOf(text: string): Uint8Array {
+  return Buffer.from(text);
+}
+
+export async function* framesOf<Item>(items: AsyncIterable<Item>, bytes: (item: Item) => Uint8Array): AsyncGenerator<Uint8Array> {
+  for await (const item of items) yield bytes(item);
+}
+
+/** Answers with what comes, as server-sent events; ends when nobody reads any more. A reader that is slow is asked for nothing more meanwhile. */
+export function stream(context: Context, open: (signal: AbortSignal) => Promise<AsyncGenerator<Uint8Array>>): Response {
   const over = new AbortController();
-  return streamSSE(context, async (sse) => {
-    sse.onAbort(() => over.abort());
-    const opened = await open(over.signal);
-    // Readers are in line once this comment has come.
-    await sse.write(`:sse-handshake\nretry: ${RECONNECT_MS}\n\n`);
-    const beat = setInterval(() => void sse.write(":sse-handshake\n\n"), KEEP_ALIVE_MS);
-    try {
-      for await (const message of opened) await sse.writeSSE(message);
-    } finally {
-      clearInterval(beat);
-      over.abort();
-    }
+  let frames: AsyncGenerator<Uint8Array> | undefined;
+  let beat: NodeJS.Timeout | undefined;
+  const end = (): void => {
+    clearInterval(beat);
+    over.abort();
+  };
+  const body = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      frames = await open(over.signal);
+      if (over.signal.aborted) return;
+      // Readers are in line once this comment has come.
+      controller.enqueue(bytesOf(`:sse-handshake\nretry: ${RECONNECT_MS}\n\n`));
+      beat = setInterval(() => (controller.desiredSize ?? 0) > 0 && controller.enqueue(bytesOf(":sse-handshake\n\n")), KEEP_ALIVE_MS);
+    },
+    async pull(controller) {
+      const next = await frames?.next();
+      if (over.signal.aborted) return;
+      if (next?.done === false) return controller.enqueue(next.value);
+      end();
+      controller.close();
+    },
+    cancel: end,
   });
+  return context.body(body, 200, HEADERS);
 }
