@@ -153,7 +153,7 @@ export function raceContract(open: () => Promise<{ store: Store; reopen: () => P
     it("is told with what it has stored; a run that is not there was not stored", async () => {
       const { one, other, fence } = await hosts();
       await one.saveSubscription({ id: "sub_1", emitterId: "dc_a", listenerId: "dc_a", channel: "", createdAt: now });
-      const told = await one.commit(
+      const { events, listeners } = await one.commit(
         run(fence, "dc_a", "inv_1", {
           events: [
             { payload: "1", channel: "" },
@@ -161,8 +161,8 @@ export function raceContract(open: () => Promise<{ store: Store; reopen: () => P
           ],
         }),
       );
-      expect(told.events.length).toBe(2);
-      expect([await other.committed("inv_1"), await other.committed("inv_2")]).toEqual([told, undefined]);
+      expect(events.length).toBe(2);
+      expect([await other.committed("inv_1"), await other.committed("inv_2")]).toEqual([{ events, listeners }, undefined]);
     });
 
     it("a trigger that is kept twice is there once, and not at all when its run is stored", async () => {

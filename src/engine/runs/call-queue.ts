@@ -8,13 +8,22 @@ export interface CallLimits {
 }
 
 /** Those of the server, but for what a source has of its own by then. */
-export function callLimits({ maxConcurrency, maxWaiting }: CallLimits, own: () => number | undefined): CallLimits {
-  return {
-    maxWaiting,
-    get maxConcurrency() {
-      return own() ?? maxConcurrency;
-    },
-  };
+export class OwnLimits implements CallLimits {
+  readonly #server: CallLimits;
+  readonly #own: () => number | undefined;
+
+  constructor(server: CallLimits, own: () => number | undefined) {
+    this.#server = server;
+    this.#own = own;
+  }
+
+  get maxConcurrency(): number {
+    return this.#own() ?? this.#server.maxConcurrency;
+  }
+
+  get maxWaiting(): number {
+    return this.#server.maxWaiting;
+  }
 }
 
 interface Waiter {

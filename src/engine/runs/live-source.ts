@@ -9,7 +9,7 @@ import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { Trigger } from "../../domain/trigger.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
 import type { CallReport, LatePart, Unit } from "../../ports/runner.ts";
-import { CallQueue, callLimits } from "./call-queue.ts";
+import { CallQueue, OwnLimits } from "./call-queue.ts";
 import { type CommittedRun, commitRun } from "./commit-run.ts";
 import { type Reach, reachWithoutAccounts, refusedRun } from "../accounts/credentials.ts";
 import { answerDataStore } from "./data-stores.ts";
@@ -65,7 +65,7 @@ export class LiveSource {
     this.#provenance = provenance;
     this.#isStored = provenance !== undefined;
     this.isShown = provenance !== undefined;
-    this.#calls = new CallQueue(callLimits(ports.settings, () => this.source.maxConcurrency));
+    this.#calls = new CallQueue(new OwnLimits(ports.settings, () => this.source.maxConcurrency));
     this.#units = new SourceUnits(ports.runner, ports.processes, {
       late: (part, unit) => void this.#commitLate(part, unit),
       ask: (request) => answerDataStore(ports, request),

@@ -18,7 +18,7 @@ import { runReads } from "./runs.ts";
 import { secretReads } from "./secrets.ts";
 import { subscriptionReads } from "./subscriptions.ts";
 import { timerReads } from "./timers.ts";
-import { committedOf, travellingAddendum, travellingAttempt, travellingRun } from "./travelling.ts";
+import { StoredCommit, travellingAddendum, travellingAttempt, travellingRun } from "./travelling.ts";
 import { backlogReads } from "./usage.ts";
 import { watchDamage } from "./watch-damage.ts";
 import { workflowReads } from "./workflows.ts";
@@ -49,11 +49,11 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     open: (id) => writer.write("open", id),
     commit(run) {
       const travelling = travellingRun(run);
-      return writer.write("commit", travelling).then((answer) => committedOf(answer, run.events, travelling));
+      return writer.write("commit", travelling).then((answer) => new StoredCommit(answer, run.events, travelling));
     },
     async append(addendum) {
       const travelling = travellingAddendum(addendum);
-      return committedOf(await writer.write("append", travelling), addendum.events, travelling);
+      return new StoredCommit(await writer.write("append", travelling), addendum.events, travelling);
     },
     storePending: (request) => writer.write("storePending", request),
     writeActionState: (action, changes) => writer.write("writeActionState", action, changes),

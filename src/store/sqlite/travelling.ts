@@ -149,13 +149,25 @@ export function storedEvents(events: readonly NewEvent[], firstSeq: number, { in
   });
 }
 
-/** What the store tells of a commit. The events are made when somebody asks for them, which mostly nobody does. */
-export function committedOf({ firstSeq, listeners }: TravellingAnswer, events: readonly NewEvent[], { id, at }: Travelling): Committed {
-  let stored: readonly Event[] | undefined;
-  return {
-    get events() {
-      return (stored ??= storedEvents(events, firstSeq, { invocationId: id, at }));
-    },
-    listeners,
-  };
+/**
+ * What the store tells of a commit. The events are made when somebody asks for them, which mostly nobody does. A class: V8
+ * keeps an object with a getter of its own as a dictionary.
+ */
+export class StoredCommit implements Committed {
+  readonly listeners: readonly ListenerId[];
+  readonly #firstSeq: number;
+  readonly #new: readonly NewEvent[];
+  readonly #origin: { readonly invocationId: InvocationId; readonly at: number };
+  #events: readonly Event[] | undefined;
+
+  constructor({ firstSeq, listeners }: TravellingAnswer, events: readonly NewEvent[], { id, at }: Travelling) {
+    this.listeners = listeners;
+    this.#firstSeq = firstSeq;
+    this.#new = events;
+    this.#origin = { invocationId: id, at };
+  }
+
+  get events(): readonly Event[] {
+    return (this.#events ??= storedEvents(this.#new, this.#firstSeq, this.#origin));
+  }
 }
