@@ -156,7 +156,8 @@ describe("pd dev --inspect", () => {
       await writeFile(path, action(word));
       const script = await scriptOf(client, "action");
       const paused = await client.next("Debugger.paused");
-      expect([placeOf(script, paused), await client.valueOf(paused, "word")]).toEqual([`${pathToFileURL(path).href}:4`, word]);
+      const stood = [placeOf(script, paused), await client.valueOf(paused, "word")];
+      expect(stood, `${shown()}\n${JSON.stringify(client.said)}`).toEqual([`${pathToFileURL(path).href}:4`, word]);
       await client.ask("Debugger.resume");
       await eventually(async () => shown().includes(`+  "returned": "${word}"`));
     }
