@@ -1,51 +1,25 @@
 import { describe, expect, it } from "vitest";
 import { PdError } from "../../src/domain/errors.ts";
-import type { StateChanges } from "../../src/domain/invocation.ts";
 import { EventFeed } from "../../src/engine/runs/event-feed.ts";
 import { LiveState } from "../../src/engine/runs/live-state.ts";
 import { SourceUnits } from "../../src/engine/runs/source-units.ts";
-import type { Runner, Unit, UnitCode, UnitEvents } from "../../src/ports/runner.ts";
+import type { Runner, Unit, UnitCode } from "../../src/ports/runner.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";
 import { component, source } from "../contract/store.ts";
 import { FakeClock } from "../support/fake-clock.ts";
+import { RecordingUnit } from "../support/recording-unit.ts";
 
 const CODE: UnitCode = { bundle: { code: "", map: "", packages: [], imports: [] }, env: {}, state: {} };
 const RETURNED = { outcome: { kind: "returned" }, emits: [], logs: [] } as const;
-
-/** A unit that remembers what it was told, and whose process ends only when the test says so. */
-class RecordingUnit implements Unit {
-  readonly definition = {};
-  readonly told: StateChanges[] = [];
-  isUsable = true;
-
-  call(): never {
-    throw new Error("not called in these tests");
-  }
-
-  patchState(changes: StateChanges): void {
-    this.told.push(changes);
-  }
-
-  restoreState(): void {}
-
-  async memoryBytes(): Promise<number> {
-    return 1;
-  }
-
-  async retire(): Promise<void> {}
-
-  kill(): void {
-    this.isUsable = false;
-  }
-}
 
 async function setUp() {
   const store = memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }));
   await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
   await store.finishDeploy("dc_a", []);
   const warnings: unknown[] = [];
-  const runner: Runner = { start: async (_code: UnitCode, _events: UnitEvents) => new RecordingUnit(), prepare: () => {} };
+  // The process of a unit that was killed has not ended yet.
+  const runner: Runner = { start: async () => new RecordingUnit(() => {}), prepare: () => {} };
   const units = new SourceUnits(
     runner,
     { enter: () => undefined, leave: () => {} },

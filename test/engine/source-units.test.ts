@@ -1,48 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { StateChanges } from "../../src/domain/invocation.ts";
 import { SourceUnits } from "../../src/engine/runs/source-units.ts";
-import type { Runner, Unit, UnitCode, UnitEvents } from "../../src/ports/runner.ts";
+import type { Runner, UnitCode, UnitEvents } from "../../src/ports/runner.ts";
+import { RecordingUnit } from "../support/recording-unit.ts";
 
 const CODE: UnitCode = { bundle: { code: "", map: "", packages: [], imports: [] }, env: {}, state: {} };
-
-/** A unit that remembers what it was told. */
-class RecordingUnit implements Unit {
-  readonly definition = {};
-  readonly told: StateChanges[] = [];
-  killedFor: string | undefined;
-  readonly #events: UnitEvents;
-
-  constructor(events: UnitEvents) {
-    this.#events = events;
-  }
-
-  get isUsable(): boolean {
-    return this.killedFor === undefined;
-  }
-
-  call(): never {
-    throw new Error("not called in these tests");
-  }
-
-  patchState(changes: StateChanges): void {
-    this.told.push(changes);
-  }
-
-  restoreState(): void {}
-
-  async memoryBytes(): Promise<number> {
-    return 1;
-  }
-
-  async retire(): Promise<void> {
-    this.#events.ended();
-  }
-
-  kill(reason: string): void {
-    this.killedFor = reason;
-    this.#events.ended();
-  }
-}
 
 /** Loads units when the test says so. */
 class SlowRunner implements Runner {
@@ -51,7 +12,7 @@ class SlowRunner implements Runner {
 
   start(_code: UnitCode, events: UnitEvents): Promise<RecordingUnit> {
     return new Promise((resolve, reject) => {
-      this.#finish = () => resolve(new RecordingUnit(events));
+      this.#finish = () => resolve(new RecordingUnit(() => events.ended()));
       this.#fail = () => reject(new Error("it does not load"));
     });
   }
