@@ -102,12 +102,13 @@ function probeOnce(bubblewrap: string, settings: WallSettings): Promise<ProbeEnd
     child.once("error", (error) => resolve({ isKilled: false, reason: error.message }));
     child.once("exit", (code, signal) => {
       if (code === 0) resolve({ isKilled: false, reason: undefined });
-      if (signal === null) return;
+      // Any other signal is its own doing, as where the kernel forbids what it needs.
+      if (signal !== "SIGKILL" && signal !== "SIGTERM") return;
       // Half of it may live on and hold the pipe: nobody waits for that.
       child.stderr?.destroy();
       resolve({ isKilled: true, reason: `ended by ${signal}` });
     });
-    child.once("close", (code) => resolve({ isKilled: false, reason: output.trim().slice(0, 300) || `bubblewrap ended with ${code}` }));
+    child.once("close", (code, signal) => resolve({ isKilled: false, reason: output.trim().slice(0, 300) || `bubblewrap ended with ${code ?? signal}` }));
   });
 }
 

@@ -23,6 +23,7 @@ describe("whether the wall can be had", () => {
   it("is known when bubblewrap ends well, and told in its own words when it does not", async () => {
     expect((await probed("exit 0")).reason).toBeUndefined();
     expect((await probed("echo no user namespaces >&2; exit 1")).reason).toBe("no user namespaces");
+    expect((await probed("kill -SYS $$")).reason).toBe("bubblewrap ended with SIGSYS");
   });
 
   it("is asked again when a try was killed, whatever of it lives on", async () => {
