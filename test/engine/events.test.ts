@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { EventFeed } from "../../src/engine/runs/event-feed.ts";
+import { EventFrames } from "../../src/server/api/event-stream.ts";
 import { Receiver } from "../support/receiver.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";
@@ -60,15 +61,19 @@ describe("an event that is emitted once more", () => {
   });
 });
 
+/** A source whose events somebody will follow. */
+async function followed() {
+  const id = "dc_a";
+  const store = memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }));
+  await store.beginDeploy(sourceRecord(id, "sc_a"), component("sc_a"));
+  await store.finishDeploy(id, []);
+  const { fence } = await store.open(id);
+  return { id, store, fence, feed: new EventFeed(store), stop: new AbortController() } as const;
+}
+
 describe("a reader of a stream", () => {
   it("gets events in the order of their numbers, though two who stored at the same time told them the other way round", async () => {
-    const id = "dc_a";
-    const store = memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }));
-    await store.beginDeploy(sourceRecord(id, "sc_a"), component("sc_a"));
-    await store.finishDeploy(id, []);
-    const { fence } = await store.open(id);
-    const feed = new EventFeed(store);
-    const stop = new AbortController();
+    const { id, store, fence, feed, stop } = await followed();
     const seen: number[] = [];
     await store.commit(run(fence, id, "inv_1", { events: [{ payload: "0", channel: "" }] }));
     const coming = feed.eventsSince(id, 0, stop.signal);
@@ -97,13 +102,7 @@ describe("a reader of a stream", () => {
   });
 
   it("gets many events of one run some at a time, and the same lists as everybody who reads them", async () => {
-    const id = "dc_a";
-    const store = memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }));
-    await store.beginDeploy(sourceRecord(id, "sc_a"), component("sc_a"));
-    await store.finishDeploy(id, []);
-    const { fence } = await store.open(id);
-    const feed = new EventFeed(store);
-    const stop = new AbortController();
+    const { id, store, fence, feed, stop } = await followed();
     const readers = [feed.eventsSince(id, 0, stop.signal), feed.eventsSince(id, 0, stop.signal)];
     const firsts = readers.map((reader) => reader.next());
     feed.announce(id, await store.commit(run(fence, id, "inv_1", { events: [{ payload: "0", channel: "" }] })));
@@ -119,5 +118,20 @@ describe("a reader of a stream", () => {
     lists[0]?.forEach((events, place) => expect(events).toBe(lists[1]?.[place]));
     stop.abort();
     expect((await readers[0]?.next())?.done).toBe(true);
+  });
+
+  it("is sent small ones as one, made once, and large ones one by one", () => {
+    const frames = new EventFrames();
+    const event = (seq: number, length: number) =>
+      ({ seq, id: `1-${seq}`, storedAt: 1, invocationId: "inv_1", channel: "", payload: `"${"x".repeat(length)}"` }) as const;
+    const [small, large] = [
+      [event(1, 10), event(2, 10)],
+      [event(3, 5_000_000), event(4, 5_000_000)],
+    ];
+    const [first] = frames.of("dc_a", small);
+    expect([...frames.of("dc_a", small)]).toEqual([first]);
+    expect([...frames.of("dc_a", small)][0]).toBe(first);
+    expect([...String(Buffer.from(first ?? [])).matchAll(/^id: (.*)$/gm)].map(([, id]) => id)).toEqual(["1-1", "1-2"]);
+    expect([...frames.of("dc_a", large)].map((bytes) => /^id: (.*)$/m.exec(String(bytes))?.[1])).toEqual(["1-3", "1-4"]);
   });
 });

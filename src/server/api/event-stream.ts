@@ -10,6 +10,9 @@ const KEEP_ALIVE_MS = 15_000;
 /** After how long a reader that was cut off comes back. */
 const RECONNECT_MS = 500;
 
+/** Characters of payloads that leave as one. */
+const MOST_TOGETHER = 8_000_000;
+
 const HEADERS = { "content-type": "text/event-stream", "cache-control": "no-cache", connection: "keep-alive", "transfer-encoding": "chunked" };
 
 export interface Message {
@@ -32,23 +35,34 @@ export function streamRoutes(engine: Engine): Hono {
   app.get("/sse/dc/:id/observations", (context) => {
     const { id } = engine.findDeployed(context.req.param("id"), "stream logs of");
     return stream(context, async (signal) =>
-      framesOf(engine.feed.observations(id, signal), (one) => frameOf({ data: JSON.stringify(observationRecord(one)) })),
+      framesOf(engine.feed.observations(id, signal), (one) => [frameOf({ data: JSON.stringify(observationRecord(one)) })]),
     );
   });
   return app;
 }
 
 /** Events as they are streamed: however many readers are told of the same ones, they are made once. */
-class EventFrames {
+export class EventFrames {
   readonly #known = new WeakMap<readonly Event[], Uint8Array>();
 
-  of(id: DeployedId, events: readonly Event[]): Uint8Array {
+  /** Large ones are made one by one, when they are wanted: a list of what was missed may have more of them than memory holds. */
+  *of(id: DeployedId, events: readonly Event[]): Generator<Uint8Array> {
+    const size = events.reduce((sum, { payload }) => sum + payload.length, 0);
+    if (size <= MOST_TOGETHER) yield this.#together(id, events);
+    else for (const event of events) yield bytesOf(eventText(id, event));
+  }
+
+  #together(id: DeployedId, events: readonly Event[]): Uint8Array {
     const known = this.#known.get(events);
     if (known !== undefined) return known;
-    const made = bytesOf(events.map((event) => textOf({ id: event.id, data: JSON.stringify(eventRecord(id, event, true)) })).join(""));
+    const made = bytesOf(events.map((event) => eventText(id, event)).join(""));
     this.#known.set(events, made);
     return made;
   }
+}
+
+function eventText(id: DeployedId, event: Event): string {
+  return textOf({ id: event.id, data: JSON.stringify(eventRecord(id, event, true)) });
 }
 
 /** One server-sent event. */
@@ -65,8 +79,8 @@ function bytesOf(text: string): Uint8Array {
   return Buffer.from(text);
 }
 
-export async function* framesOf<Item>(items: AsyncIterable<Item>, bytes: (item: Item) => Uint8Array): AsyncGenerator<Uint8Array> {
-  for await (const item of items) yield bytes(item);
+export async function* framesOf<Item>(items: AsyncIterable<Item>, bytes: (item: Item) => Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const item of items) yield* bytes(item);
 }
 
 /** Answers with what comes, as server-sent events; ends when nobody reads any more. A reader that is slow is asked for nothing more meanwhile. */

@@ -39,7 +39,7 @@ export function inspectorRoutes(ports: InspectorPorts): Hono {
   const app = new Hono();
   const answer = async (context: Context, target: DebugTarget): Promise<Response> => {
     const inspection = await begin(ports, target, { port: portOf(context), root: rootOf(context, target) });
-    return stream(context, async (signal) => framesOf(told(ports, inspection, signal), frameOf));
+    return stream(context, async (signal) => framesOf(told(ports, inspection, signal), (message) => [frameOf(message)]));
   };
   app.get("/sse/dc/:id/inspector", async (context) => {
     requireOwner(context);
