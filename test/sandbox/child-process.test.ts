@@ -50,3 +50,31 @@ it("what an earlier server left while it was being enclosed is ended at the next
   onTestFinished(() => runner[Symbol.asyncDispose]());
   expect(await ended).toEqual([null, "SIGKILL"]);
 });
+
+/** Ticks of the processor that a process has used, with all that it started. */
+async function ticksOf(pid: number): Promise<number> {
+  const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1]?.split(" ") ?? [];
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+it("a process that waits to be used warms up without a word: what goes wrong with that would be told to nobody", async () => {
+  const child = await ChildProcess.start(await settingsWith(belt("test")), { name: "one" });
+  onTestFinished(() => child.kill());
+  await child.ready;
+  const said: string[] = [];
+  child.listen(
+    (message) => said.push(JSON.stringify(message)),
+    (stream, text) => said.push(`${stream}: ${text}`),
+  );
+  const pid = Number(await readFile(join(child.folder, "pid"), "utf8"));
+  let [before, still] = [-1, 0];
+  await eventually(async () => {
+    const ticks = await ticksOf(pid);
+    still = ticks === before ? still + 1 : 0;
+    before = ticks;
+    return still === 10;
+  });
+  child.send({ type: "host:ping" });
+  await eventually(async () => said.length > 0);
+  expect(said).toEqual([expect.stringContaining("child:pong")]);
+});
