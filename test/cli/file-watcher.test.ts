@@ -1,22 +1,102 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { FileWatcher } from "../../src/cli/dev/file-watcher.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryFolder } from "../support/home.ts";
 
+/** What each look has found in the file; "" when it is not there. */
+function watchFile(file: string): string[] {
+  const seen: string[] = [];
+  const watcher = new FileWatcher(async () => void seen.push(await readFile(file, "utf8").catch(() => "")));
+  onTestFinished(() => watcher.close());
+  watcher.watch([file]);
+  return seen;
+}
+
+/** Looks that come by themselves after a folder was added are over. */
+async function untilQuiet(seen: readonly string[]): Promise<void> {
+  await eventually(async () => seen.length >= 6);
+}
+
 it("a file that is saved again right after it was looked at twice is looked at once more", async () => {
   const file = join(await temporaryFolder(), "a.mjs");
   await writeFile(file, "0");
-  const seen: string[] = [];
-  const watcher = new FileWatcher(async () => void seen.push(await readFile(file, "utf8")));
-  onTestFinished(() => watcher.close());
-  watcher.watch([file]);
-  // Looks that come by themselves after a folder was added.
-  await eventually(async () => seen.length >= 6);
+  const seen = watchFile(file);
+  await untilQuiet(seen);
   for (const text of ["one", "two", "three", "four", "five"]) {
     await writeFile(file, text);
     await eventually(async () => seen.slice(-2).every((last) => last === text));
   }
   expect(seen.at(-1)).toBe("five");
+});
+
+it("a file that an editor replaces is looked at", async () => {
+  const folder = await temporaryFolder();
+  const file = join(folder, "a.mjs");
+  await writeFile(file, "0");
+  const seen = watchFile(file);
+  await untilQuiet(seen);
+  for (const text of ["one", "two", "three"]) {
+    await writeFile(join(folder, "a.mjs.tmp"), text);
+    await rename(join(folder, "a.mjs.tmp"), file);
+    await eventually(async () => seen.at(-1) === text);
+  }
+  await unlink(file);
+  await eventually(async () => seen.at(-1) === "");
+});
+
+it("a file is looked at in a folder that was taken away and put back, as by a checkout of another branch", async () => {
+  const folder = join(await temporaryFolder(), "component");
+  const file = join(folder, "a.mjs");
+  await mkdir(folder);
+  await writeFile(file, "0");
+  const seen = watchFile(file);
+  await untilQuiet(seen);
+  for (const text of ["one", "two"]) {
+    await rm(folder, { recursive: true });
+    await eventually(async () => seen.at(-1) === "");
+    await mkdir(folder);
+    await writeFile(file, text);
+    await eventually(async () => seen.at(-1) === text);
+    await writeFile(file, `${text} again`);
+    await eventually(async () => seen.at(-1) === `${text} again`);
+  }
+});
+
+it("a file is looked at that comes to a folder which was not there", async () => {
+  const folder = join(await temporaryFolder(), "component");
+  const seen = watchFile(join(folder, "a.mjs"));
+  await untilQuiet(seen);
+  await mkdir(folder);
+  await writeFile(join(folder, "a.mjs"), "one");
+  await eventually(async () => seen.at(-1) === "one");
+});
+
+it("a change that the system tells nobody of is found all the same", async () => {
+  const folder = await temporaryFolder();
+  const [file, elsewhere] = [join(folder, "a.mjs"), join(await temporaryFolder(), "b.mjs")];
+  await writeFile(elsewhere, "0");
+  // What is written there happens in another folder.
+  await symlink(elsewhere, file);
+  const seen = watchFile(file);
+  await untilQuiet(seen);
+  for (const text of ["one", "two"]) {
+    await writeFile(elsewhere, text);
+    await eventually(async () => seen.at(-1) === text);
+  }
+});
+
+it("nothing is looked at after it was closed", async () => {
+  const file = join(await temporaryFolder(), "a.mjs");
+  await writeFile(file, "0");
+  const seen: string[] = [];
+  const closed = new FileWatcher(async () => void seen.push(await readFile(file, "utf8")));
+  closed.watch([file]);
+  const others = watchFile(file);
+  await untilQuiet(seen);
+  closed.close();
+  await writeFile(file, "one");
+  await eventually(async () => others.at(-1) === "one");
+  expect(seen).not.toContain("one");
 });

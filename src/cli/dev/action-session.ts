@@ -77,7 +77,7 @@ class ActionSession {
   }
 
   async close(): Promise<void> {
-    await this.#watcher.close();
+    this.#watcher.close();
     await this.#component.dispose();
   }
 

@@ -1,11 +1,20 @@
+import { type FSWatcher, type Stats, watch } from "node:fs";
+import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type FSWatcher, watch } from "chokidar";
 
 /** A save is a truncation and a write, and the event of the second may be lost: so there is a second look. */
 const SECOND_LOOK_MS = 20;
 /** A file may be saved while its watch is being set up; this is when a watch that was just added is looked at. */
 const AFTER_ADDING_MS = [30, 150, 500];
+/** Some disks tell of no change, and a folder that was put back tells of none any more: so often files and folders are compared. */
+const COMPARE_MS = 1000;
+
+interface WatchedFolder {
+  /** Tells which folder is watched: another one may have taken its name. `undefined`: none is. */
+  identity: string | undefined;
+  watcher: FSWatcher | undefined;
+}
 
 /**
  * Watches files by their folders, since a file that is moved away and put back, or is not there yet, cannot be watched
@@ -13,41 +22,39 @@ const AFTER_ADDING_MS = [30, 150, 500];
  * what was seen before.
  */
 export class FileWatcher {
-  readonly #watcher: FSWatcher;
   readonly #look: () => Promise<void>;
+  readonly #folders = new Map<string, WatchedFolder>();
+  readonly #comparing: NodeJS.Timeout;
   #files: readonly string[] = [];
   #names: ReadonlySet<string> = new Set();
-  #folders: ReadonlySet<string> = new Set();
+  /** What the disk said of the files when they were last compared. */
+  #told: string | undefined;
+  #isComparing = false;
   #isBusy = false;
   #isDirty = false;
+  #isClosed = false;
   #wake: () => void = () => {};
 
   /** `look` is never called again before it has resolved. */
   constructor(look: () => Promise<void>) {
     this.#look = look;
-    this.#watcher = watch([], { ignoreInitial: true, depth: 0 });
-    this.#watcher.on("all", (event, path) => {
-      if (event !== "change" || this.#files.includes(path)) void this.#changed();
-    });
-    // The library holds changes of a file back for 50 ms after one, and then they are gone: what the system tells is heard as well.
-    this.#watcher.on("raw", (_event, path) => {
-      // Some systems do not name the file.
-      if (typeof path !== "string" || this.#names.has(basename(path))) void this.#changed();
-    });
+    this.#comparing = setInterval(() => void this.#compare(), COMPARE_MS);
   }
 
   /** Watches exactly these files from now on. */
   watch(files: readonly string[]): void {
+    if (files.join("\n") !== this.#files.join("\n")) this.#told = undefined;
     this.#files = files;
     this.#names = new Set(files.map((file) => basename(file)));
     const folders = new Set(files.map(dirname));
-    const gone = [...this.#folders].filter((folder) => !folders.has(folder));
+    for (const [folder, { watcher }] of this.#folders) {
+      if (folders.has(folder)) continue;
+      watcher?.close();
+      this.#folders.delete(folder);
+    }
     const added = [...folders].filter((folder) => !this.#folders.has(folder));
-    this.#folders = folders;
-    if (gone.length > 0) this.#watcher.unwatch(gone);
-    if (added.length === 0) return;
-    this.#watcher.add(added);
-    for (const after of AFTER_ADDING_MS) this.lookAgain(after);
+    for (const folder of added) this.#folders.set(folder, { identity: undefined, watcher: this.#listenTo(folder) });
+    if (added.length > 0) for (const after of AFTER_ADDING_MS) this.lookAgain(after);
   }
 
   /** Looks once more after this time, whatever the disk says. */
@@ -55,20 +62,60 @@ export class FileWatcher {
     setTimeout(() => void this.#changed(), afterMs).unref();
   }
 
-  async close(): Promise<void> {
-    await this.#watcher.close();
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#comparing);
+    for (const { watcher } of this.#folders.values()) watcher?.close();
+    this.#folders.clear();
+  }
+
+  /** `undefined`: the system cannot tell of it, as of a folder that is not there, or when it tells of too many. Then comparing has to do. */
+  #listenTo(folder: string): FSWatcher | undefined {
+    try {
+      const watcher = watch(folder, (_event, name) => {
+        // Some systems do not name the file.
+        if (name === null || this.#names.has(name)) void this.#changed();
+      });
+      return watcher.on("error", () => watcher.close());
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #compare(): Promise<void> {
+    // A disk may take its time to tell.
+    if (this.#isComparing) return;
+    this.#isComparing = true;
+    await Promise.all([...this.#folders].map(([folder, watched]) => this.#keepListening(folder, watched)));
+    const files = this.#files;
+    const told = (await Promise.all(files.map(async (file) => tellingOf(await statIfThere(file))))).join("\n");
+    this.#isComparing = false;
+    if (files !== this.#files || told === this.#told) return;
+    this.#told = told;
+    void this.#changed();
+  }
+
+  /** A folder that was put back is another one. */
+  async #keepListening(folder: string, watched: WatchedFolder): Promise<void> {
+    const identity = identityOf(await statIfThere(folder));
+    if (this.#folders.get(folder) !== watched) return;
+    const isSame = watched.watcher !== undefined && (watched.identity ?? identity) === identity;
+    watched.identity = identity;
+    if (isSame) return;
+    watched.watcher?.close();
+    watched.watcher = identity === undefined ? undefined : this.#listenTo(folder);
   }
 
   async #changed(): Promise<void> {
     this.#isDirty = true;
     this.#wake();
-    if (this.#isBusy || this.#watcher.closed) return;
+    if (this.#isBusy || this.#isClosed) return;
     this.#isBusy = true;
-    while (this.#isDirty && !this.#watcher.closed) {
+    while (this.#isDirty && !this.#isClosed) {
       this.#isDirty = false;
       await this.#look();
       await this.#untilNextOr(SECOND_LOOK_MS);
-      if (!this.#isDirty && !this.#watcher.closed) await this.#look();
+      if (!this.#isDirty && !this.#isClosed) await this.#look();
     }
     this.#isBusy = false;
   }
@@ -79,4 +126,17 @@ export class FileWatcher {
     const changed = new Promise<void>((resolve) => (this.#wake = resolve));
     await Promise.race([changed, sleep(ms)]);
   }
+}
+
+function statIfThere(path: string): Promise<Stats | undefined> {
+  return stat(path).catch(() => undefined);
+}
+
+/** Other text after every change. */
+function tellingOf(file: Stats | undefined): string {
+  return file === undefined ? "" : `${file.ino} ${file.size} ${file.mtimeMs} ${file.ctimeMs}`;
+}
+
+function identityOf(folder: Stats | undefined): string | undefined {
+  return folder === undefined ? undefined : `${folder.dev} ${folder.ino} ${folder.birthtimeMs}`;
 }

@@ -108,7 +108,7 @@ class Session {
 
   async close(): Promise<void> {
     this.#lock?.release();
-    await this.#watcher.close();
+    this.#watcher.close();
     await this.#component.dispose();
     if (this.#cli.stdin.isTTY === true) this.#cli.stdin.setRawMode(false);
     this.#cli.stdin.pause();
@@ -226,19 +226,17 @@ class Session {
     }
   }
 
-  /** What was saved, when the server alone has to compile it: then that is done once. The look after this one compiles it here. */
-  async #changedText(): Promise<ReadResult | undefined> {
+  /** Its files, when the server alone has to compile them: then that is done once. `undefined`: they are compiled here. */
+  async #uncompiled(): Promise<ReadResult | undefined> {
     const isRefused = this.#isRefused;
     this.#isRefused = false;
-    if (isRefused || this.#firstSave !== undefined) return undefined;
-    const read = await this.#component.readAgain();
-    return read === undefined || JSON.stringify(read) === this.#seen ? undefined : read;
+    return isRefused || this.#firstSave !== undefined ? undefined : this.#component.readAgain();
   }
 
   /** Looks whether something was saved. An editor may be half-way through it. */
   async #look(): Promise<void> {
-    const changed = await this.#changedText();
-    const read = changed ?? (await this.#component.read());
+    const uncompiled = await this.#uncompiled();
+    const read = uncompiled ?? (await this.#component.read());
     const now = JSON.stringify(read);
     if (now === this.#seen || !this.#mayTakeOver()) return;
     const lookAgainAfter = this.#halfSaves.lookAgainAfter(doubtOfComponent(read), now);
@@ -248,7 +246,7 @@ class Session {
     await this.#saving;
     this.#seen = now;
     this.#watcher.watch(read.files);
-    this.#saving = this.#save(read, changed === undefined);
+    this.#saving = this.#save(read, uncompiled === undefined);
     // A question may be open for long, and what is saved meanwhile counts more.
     const asked = new Promise<void>((resolve) => (this.#endLook = resolve));
     await Promise.race([this.#saving, asked]);

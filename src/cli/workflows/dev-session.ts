@@ -81,7 +81,7 @@ class WorkflowSession {
   }
 
   async close(): Promise<void> {
-    await this.#watcher.close();
+    this.#watcher.close();
     if (this.#cli.stdin.isTTY === true) this.#cli.stdin.setRawMode(false);
     this.#cli.stdin.pause();
   }
