@@ -11,7 +11,7 @@ import type { BuildProblem } from "../domain/build-problem.ts";
 import { problemOf } from "./esbuild-bundler.ts";
 import { onService } from "./esbuild-service.ts";
 import { loaderOf, withImportsLeftAlone } from "./virtual-files.ts";
-import { readIfThere } from "../system/whole-files.ts";
+import { readIfThere, readNowIfThere } from "../system/whole-files.ts";
 
 export type ReadResult =
   | { readonly kind: "read"; readonly code: ComponentCode; readonly files: readonly string[] }
@@ -150,29 +150,37 @@ async function readCode(
   paths: readonly string[],
   packages: ReadonlySet<string>,
 ): Promise<ComponentCode> {
-  const manifest = packages.size > 0 ? await findManifest(dirname(entry), top, packages) : undefined;
+  // A few small files are read in less time than it takes to have others read them; whoever serves many has no time to stand still.
+  const [read, readAny] = isQuick ? [(path: string) => readFileSync(path, "utf8"), readNowIfThere] : [(path: string) => readFile(path, "utf8"), readIfThere];
+  const manifest = packages.size > 0 ? await findManifest(dirname(entry), { top, packages, read: readAny }) : undefined;
   const all = manifest === undefined ? paths : [...paths, manifest.path];
   const root = all.map(dirname).reduce(commonFolder);
   const name = (path: string): string => relative(root, path).split(sep).join("/");
   const others = paths.filter((path) => path !== entry);
-  // A few small files are read in less time than it takes to have others read them; whoever serves many has no time to stand still.
-  const read = async (path: string): Promise<string> => (isQuick ? readFileSync(path, "utf8") : readFile(path, "utf8"));
   const files = Object.fromEntries(await Promise.all(others.map(async (path): Promise<[string, string]> => [name(path), await read(path)])));
   if (manifest !== undefined) files[name(manifest.path)] = manifest.text;
   return { path: root === "" ? basename(entry) : name(entry), text: await read(entry), files };
 }
 
 /** The nearest package.json, not above `top`, cut down to the packages that are imported; `undefined` when it names none of them. */
-async function findManifest(folder: string, top: string, packages: ReadonlySet<string>): Promise<{ path: string; text: string } | undefined> {
+async function findManifest(
+  folder: string,
+  search: {
+    readonly top: string;
+    readonly packages: ReadonlySet<string>;
+    readonly read: (path: string) => Promise<string | undefined> | string | undefined;
+  },
+): Promise<{ path: string; text: string } | undefined> {
+  const { top, packages, read } = search;
   const path = join(folder, "package.json");
-  const manifest = parseJson((await readIfThere(path)) ?? "");
+  const manifest = parseJson((await read(path)) ?? "");
   if (isJsonObject(manifest)) {
     const declared = { ...asObject(manifest["devDependencies"]), ...asObject(manifest["dependencies"]) };
     const dependencies = Object.fromEntries(Object.entries(declared).filter(([name]) => packages.has(name)));
     return Object.keys(dependencies).length === 0 ? undefined : { path, text: JSON.stringify({ dependencies }) };
   }
   const above = dirname(folder);
-  return above === folder || folder === top ? undefined : findManifest(above, top, packages);
+  return above === folder || folder === top ? undefined : findManifest(above, search);
 }
 
 function asObject(value: unknown): Record<string, unknown> {

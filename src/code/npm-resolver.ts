@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PdError } from "../domain/errors.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
@@ -82,7 +83,7 @@ export class NpmResolver implements PackageResolver {
     const wanted = new Map(specs.map((spec) => [spec.name, this.#known(spec, lock)]));
     if (isComplete(wanted)) {
       const exact = Object.fromEntries(wanted);
-      if (await this.#exists(this.#folderName(exact))) return { folder: this.#folderName(exact), lock: { ...lock, ...exact } };
+      if (this.#exists(this.#folderName(exact))) return { folder: this.#folderName(exact), lock: { ...lock, ...exact } };
     }
     const prefersInstalled = this.#settings.prefersInstalled === true && specs.every(({ range }) => range !== "latest");
     const here = prefersInstalled ? await this.#installedSet(specs, lock) : undefined;
@@ -176,16 +177,14 @@ export class NpmResolver implements PackageResolver {
 
   /** The rename is the moment from which the folder exists; a folder that is there already is as good. */
   async #keep(partial: string, name: string): Promise<void> {
-    await rename(partial, this.locate(name)).catch(async (error: unknown) => {
-      if (!(await this.#exists(name))) throw error;
+    await rename(partial, this.locate(name)).catch((error: unknown) => {
+      if (!this.#exists(name)) throw error;
     });
   }
 
-  #exists(name: string): Promise<boolean> {
-    return stat(join(this.locate(name), "node_modules")).then(
-      () => true,
-      () => false,
-    );
+  /** With every save: it is looked at in less time than it takes to have others look. */
+  #exists(name: string): boolean {
+    return existsSync(join(this.locate(name), "node_modules"));
   }
 
   /** A set that is installed already and satisfies everything, the newest first. */
