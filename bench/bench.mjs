@@ -6,7 +6,7 @@ import { round } from "./support.mjs";
 
 const PARTS = ["start", "commands", "reload", "deploy", "requests", "slow-disk", "memory", "deliveries", "emits", "streams", "workflows", "growth", "peers"];
 /** They take long, or want a browser: only by name. */
-const BY_NAME = ["waiting", "page"];
+const BY_NAME = ["waiting", "saves", "page"];
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => ![...PARTS, ...BY_NAME].includes(name));

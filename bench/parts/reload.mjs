@@ -1,9 +1,8 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { Agent, get } from "node:http";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { env, folder, median, pd, quantile, round, run, sleep, spread, startLimit } from "../support.mjs";
+import { answering, dev, save } from "../saves.mjs";
+import { folder, median, quantile, round, run, sleep, spread, startLimit } from "../support.mjs";
 
 const SAVES = 25;
 const UNCOUNTED = 3;
@@ -17,8 +16,7 @@ export default async function reload() {
   const rows = [];
   for (const [what, imports] of Object.entries(KINDS)) {
     const [ours, limits] = [join(folder, `reload-${rows.length}.mjs`), join(folder, `reload-limit-${rows.length}.mjs`)];
-    const code = (version) =>
-      `${imports}\nexport default { name: "Reload ${rows.length}", version: "1", props: { http: { type: "$.interface.http", customResponse: true } }, run() { this.http.respond({ status: 200, body: "${version}" }); } };\n`;
+    const code = (version) => answering(version, { name: `Reload ${rows.length}`, imports });
     writeFileSync(ours, code(0));
     // Packages cost more where they have to be found and installed first: the limit has none.
     writeFileSync(limits, code(0).replace(imports, ""));
@@ -47,33 +45,4 @@ function row(what, pairs) {
   };
   const ratios = pairs.map(({ ours, limit }) => ours / limit);
   return { what, limit: told("limit"), now: told("ours"), ratio: round(median(ratios)), spread: spread(ratios) };
-}
-
-/** `pd dev` on a file: the session, once it is ready, and its endpoint. */
-async function dev(path) {
-  const session = spawn(process.execPath, [pd, "dev", path], { env, stdio: ["ignore", "pipe", "inherit"] });
-  let shown = "";
-  await new Promise((resolve) => session.stdout.setEncoding("utf8").on("data", (text) => (shown += text).includes("Ready for updates!") && resolve()));
-  return { session, endpoint: /Endpoint: (\S+)/.exec(shown)[1] };
-}
-
-const agent = new Agent({ keepAlive: true });
-
-/** One connection that stays open: a client that costs little. */
-function ask(url) {
-  return new Promise((resolve, reject) => {
-    const request = get(url, { agent }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (chunk) => (text += chunk));
-      response.on("end", () => resolve(text));
-    });
-    request.on("error", reject);
-  });
-}
-
-async function save(path, code, { url, text }) {
-  const started = performance.now();
-  writeFileSync(path, code);
-  while ((await ask(url)) !== text) await sleep(1);
-  return performance.now() - started;
 }

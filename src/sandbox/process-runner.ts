@@ -19,6 +19,8 @@ interface Prepared {
 /** A new spare waits a little, and then until nothing is being loaded, so that it does not compete with the start that took the last one. */
 const SPARE_DELAY_MS = 40;
 const SPARE_PATIENCE_MS = 500;
+/** Who takes one so soon after another will take a third: that is started at once. */
+const IN_A_ROW_MS = 400;
 const MAX_PREPARED = 2;
 const PREPARED_FOR_MS = 10 * 60_000;
 const LOAD_DEADLINE_MS = 30_000;
@@ -36,6 +38,8 @@ export class ProcessRunner implements Runner {
   readonly #prepared = new Map<string, Prepared>();
   readonly #loads = new Set<Promise<unknown>>();
   #spare: Promise<ChildProcess> | undefined;
+  #takenAt = Number.NEGATIVE_INFINITY;
+  #areTakenInARow = false;
 
   /** Ends what a killed server left behind, then starts the first spare. */
   static async start(settings: ChildSettings): Promise<ProcessRunner> {
@@ -112,6 +116,9 @@ export class ProcessRunner implements Runner {
   }
 
   async #takeChild(code: UnitCode, isFresh: boolean): Promise<ChildProcess> {
+    const now = this.#settings.clock.now();
+    this.#areTakenInARow = now - this.#takenAt < IN_A_ROW_MS;
+    this.#takenAt = now;
     const rights = { allowsPrograms: code.allowsPrograms, isInspected: code.debug !== undefined };
     if (isFresh || rights.allowsPrograms === true || rights.isInspected) return this.#withPackages(await ready(await this.#startChild(rights)), code);
     const key = preparedKey(code);
@@ -156,6 +163,7 @@ export class ProcessRunner implements Runner {
 
   async #untilQuiet(): Promise<void> {
     const { clock } = this.#settings;
+    if (this.#areTakenInARow) return;
     await clock.sleepUntil(clock.now() + SPARE_DELAY_MS, this.#stop.signal);
     if (this.#loads.size === 0) return;
     const over = new AbortController();
@@ -166,7 +174,7 @@ export class ProcessRunner implements Runner {
 
   async #preload(code: UnitCode): Promise<ChildProcess> {
     const { clock } = this.#settings;
-    await clock.sleepUntil(clock.now() + SPARE_DELAY_MS, this.#stop.signal);
+    if (!this.#areTakenInARow) await clock.sleepUntil(clock.now() + SPARE_DELAY_MS, this.#stop.signal);
     return orKilled(await ready(await this.#startChild()), (child) => preload(child, code));
   }
 

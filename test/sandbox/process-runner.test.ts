@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
@@ -8,6 +8,8 @@ import { systemClock } from "../../src/system/clock.ts";
 import { silentLog } from "../../src/system/log.ts";
 import { programFile } from "../../src/system/program-files.ts";
 import { runnerContract } from "../contract/runner.ts";
+import { eventually } from "../support/eventually.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 import { startHttpServer } from "../support/http-server.ts";
 import { killComponents } from "../support/processes.ts";
 import { temporaryFolder } from "../support/home.ts";
@@ -74,6 +76,47 @@ describe("a process that is killed before it is ready", () => {
     const started = runner.start({ bundle, env: {}, state: {} }, { late: () => {}, ended: () => {} });
     if (times < 5) expect((await started).isUsable).toBe(true);
     else await expect(started).rejects.toMatchObject({ code: "PD_INTERRUPTED" });
+  });
+});
+
+describe("a process that waits to be used", () => {
+  /** Starts units at these times, in a second that does not go on by itself; tells how many processes there are in the end. */
+  async function processesAfter(times: readonly number[], atLeast: number): Promise<number> {
+    const folder = await temporaryFolder();
+    const runFolder = join(folder, "run");
+    const clock = new FakeClock(0);
+    const runner = await ProcessRunner.start({
+      entry: programFile("child.cjs"),
+      runFolder,
+      packagesFolder: join(folder, "packages"),
+      memoryMb: 256,
+      enclosure: belt("it is not looked at here"),
+      apiUrl: () => "http://127.0.0.1:1",
+      clock,
+      log: silentLog,
+    });
+    onTestFinished(() => runner[Symbol.asyncDispose]());
+    const bundle = {
+      code: 'export default { name: "t", version: "1", run() {} };',
+      map: '{"version":3,"sources":[],"mappings":""}',
+      packages: [],
+      imports: [],
+    };
+    for (const at of times) {
+      clock.jumpTo(at);
+      await runner.start({ bundle, env: {}, state: {} }, { late: () => {}, ended: () => {} });
+    }
+    const count = async (): Promise<number> => (await readdir(runFolder)).length;
+    await eventually(async () => (await count()) >= atLeast);
+    return count();
+  }
+
+  it("is started at once after two in a row, since a third will be wanted", async () => {
+    expect(await processesAfter([0, 10], 3)).toBe(3);
+  });
+
+  it("is started a little later after others, so that it does not compete with the first call of the one that was taken", async () => {
+    expect(await processesAfter([0], 1)).toBe(1);
   });
 });
 
