@@ -76,11 +76,14 @@ it("a file is looked at that comes to a folder which was not there", async () =>
 it("a change that the system tells nobody of is found all the same", async () => {
   const folder = await temporaryFolder();
   const [file, elsewhere] = [join(folder, "a.mjs"), join(await temporaryFolder(), "b.mjs")];
-  await writeFile(elsewhere, "0");
-  // What is written there happens in another folder.
-  await symlink(elsewhere, file);
+  await writeFile(file, "0");
   const seen = watchFile(file);
   await untilQuiet(seen);
+  // What is written there, from now on, happens in a folder that nobody watches.
+  await writeFile(elsewhere, "linked");
+  await unlink(file);
+  await symlink(elsewhere, file);
+  await eventually(async () => seen.at(-1) === "linked");
   for (const text of ["one", "two"]) {
     await writeFile(elsewhere, text);
     await eventually(async () => seen.at(-1) === text);
@@ -99,4 +102,16 @@ it("nothing is looked at after it was closed", async () => {
   await writeFile(file, "one");
   await eventually(async () => others.at(-1) === "one");
   expect(seen).not.toContain("one");
+});
+
+it("a file that is a link is looked at when what it leads to is saved", async () => {
+  const [file, elsewhere] = [join(await temporaryFolder(), "a.mjs"), join(await temporaryFolder(), "b.mjs")];
+  await writeFile(elsewhere, "0");
+  await symlink(elsewhere, file);
+  const seen = watchFile(file);
+  await untilQuiet(seen);
+  for (const text of ["one", "two"]) {
+    await writeFile(elsewhere, text);
+    await eventually(async () => seen.at(-1) === text);
+  }
 });

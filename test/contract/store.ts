@@ -146,6 +146,24 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect([await store.listVersions(id), await store.getComponent("sc_3")]).toEqual([[], undefined]);
     });
 
+    it("keep what a kept call ran on among hundreds that they ran on, and drop the rest with its code", async () => {
+      const { store, id } = await withSource();
+      const { fence } = await store.open(id);
+      const last = 100;
+      for (let version = 2; version <= last; version++) {
+        const updatedAt = now + version;
+        await store.swap({ ...source(id, `sc_${version}`), version, updatedAt }, { ...component(`sc_${version}`, true), hash: `h${version}` }, { timers: [] });
+        const call: InvocationId = `inv_${version}`;
+        // Most of the first ones, and every fifth of the others.
+        if (version < 40 || version % 5 === 0) await store.commit(run(fence, id, call, { invocation: { ...invocation(call, id), version } }));
+      }
+      const kept = (await store.listVersions(id)).map(({ number }) => number).toReversed();
+      const expected = Array.from({ length: last }, (_one, place) => place + 1);
+      expect(kept).toEqual(expected.filter((number) => (number > 1 && number < 40) || number % 5 === 0 || number > last - NEWEST_VERSIONS));
+      const codes = await Promise.all(expected.slice(1).map(async (number) => ((await store.getComponent(`sc_${number}`)) === undefined ? [] : [number])));
+      expect(codes.flat()).toEqual(kept);
+    });
+
     it("remember that activate is due until the change has ended", async () => {
       const { store, id } = await withSource();
       await store.beginChange(id);

@@ -1,4 +1,4 @@
-import { type FSWatcher, type Stats, watch } from "node:fs";
+import { type FSWatcher, type Stats, realpathSync, watch } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -43,10 +43,13 @@ export class FileWatcher {
 
   /** Watches exactly these files from now on. */
   watch(files: readonly string[]): void {
-    if (files.join("\n") !== this.#files.join("\n")) this.#told = undefined;
+    if (files.length === this.#files.length && files.every((file, place) => file === this.#files[place])) return;
     this.#files = files;
-    this.#names = new Set(files.map((file) => basename(file)));
-    const folders = new Set(files.map(dirname));
+    this.#told = undefined;
+    // A link is written to elsewhere.
+    const places = [...files, ...files.map(realPathOf)];
+    this.#names = new Set(places.map((place) => basename(place)));
+    const folders = new Set(places.map(dirname));
     for (const [folder, { watcher }] of this.#folders) {
       if (folders.has(folder)) continue;
       watcher?.close();
@@ -76,7 +79,11 @@ export class FileWatcher {
         // Some systems do not name the file.
         if (name === null || this.#names.has(name)) void this.#changed();
       });
-      return watcher.on("error", () => watcher.close());
+      return watcher.on("error", () => {
+        watcher.close();
+        const watched = this.#folders.get(folder);
+        if (watched?.watcher === watcher) watched.watcher = undefined;
+      });
     } catch {
       return undefined;
     }
@@ -125,6 +132,14 @@ export class FileWatcher {
     if (this.#isDirty) return;
     const changed = new Promise<void>((resolve) => (this.#wake = resolve));
     await Promise.race([changed, sleep(ms)]);
+  }
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
   }
 }
 

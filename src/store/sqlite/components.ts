@@ -2,12 +2,12 @@ import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { DeployedId, SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
-import { NEWEST_VERSIONS } from "../../domain/source-version.ts";
 import type { CarriedState, ComponentStore, DeployRest, StoredBaggage, SwapRest } from "../../ports/component-store.ts";
 import type { Timer } from "../../ports/timer-store.ts";
 import type { StepComponent } from "../../ports/workflow-store.ts";
 import type { Database } from "../../database/driver.ts";
 import { INSERT_EVENT } from "./event-writer.ts";
+import { formerDropper, idsOf, unusedDropper, versionNoter } from "./kept-code.ts";
 import { deployedComponentOf, row, rows, savedComponentOf, sourceVersionOf, storedSourceOf, storedSourcesOf } from "./rows.ts";
 import { listenerRemover } from "./subscriptions.ts";
 import { timerReplacer } from "./timers.ts";
@@ -34,21 +34,6 @@ const INSERT_SOURCE = `insert into deployed_components
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`;
 const UPDATE_SOURCE = `update deployed_components
   set component_id = ?, version = ?, name = ?, slug = ?, configured = ?, set_aside = ?, dynamic_props = ?, env = ?, max_concurrency = ?, allows_programs = ?, active = ?, updated_at = ?, activate_due = 0 where id = ?`;
-const DROP_UNUSED_COMPONENTS = `delete from saved_components
-  where is_transient = 1 and id not in (select component_id from deployed_components) and id not in (select component_id from source_versions)
-    and id not in (select component_id from step_components)`;
-const INSERT_VERSION = `insert into source_versions (source_id, number, component_id, at, first_seq)
-  values (?, ?, ?, ?, coalesce((select max(seq) from invocations), 0))
-  on conflict (source_id, number) do update set component_id = excluded.component_id`;
-/** Calls that ran on a version are stored between its beginning and that of the next. */
-/** A version's own calls follow its beginning, mixed with those that had begun before it: they are looked for among so many. */
-const MOST_LOOKED_AT = 1000;
-const DROP_OLD_VERSIONS = `delete from source_versions as old
-  where source_id = :id and number <= :version - ${NEWEST_VERSIONS} and not exists (
-    select 1 from (select version from invocations where source_id = :id and seq > old.first_seq order by seq limit ${MOST_LOOKED_AT})
-    where coalesce(version, old.number) = old.number)
-  and not exists (select 1 from workflow_runs where workflow_id = :id and version = old.number and state in ('running', 'waiting'))`;
-
 type SavedWrites = Pick<ComponentWrites, "saveComponent" | "publishComponent" | "unpublishComponent">;
 
 function savedWrites(db: Database, dropUnused: () => void): SavedWrites {
@@ -77,12 +62,10 @@ export function componentWrites(db: Database): ComponentWrites {
   const finish = db.prepare("update deployed_components set is_ready = 1 where id = ?");
   const unpack = baggageUnpacker(db);
   const replaceTimers = timerReplacer(db);
-  const updateSource = sourceUpdater(db);
   const deleteSource = db.prepare("delete from deployed_components where id = ?");
   const deleteUnfinished = db.prepare("delete from deployed_components where id = ? and is_ready = 0");
   const removeListener = listenerRemover(db);
   const unsubscribe = db.prepare("delete from subscriptions where emitter_id = ?");
-  const replaceState = stateReplacer(db);
   const dropUnused = unusedDropper(db);
   const saveSteps = stepSaver(db, saveComponent);
   const claimSlug = slugClaimer(db);
@@ -109,16 +92,7 @@ export function componentWrites(db: Database): ComponentWrites {
       finish.run(id);
     },
     ...changeWrites(db),
-    swap(source, component, { timers, carried, steps = [] }) {
-      claimSlug(source);
-      saveComponent(component);
-      saveSteps(component.id, steps);
-      updateSource(source);
-      noteVersion(source);
-      replaceTimers(source.id, timers);
-      if (carried !== undefined) replaceState(source.id, carried);
-      dropUnused();
-    },
+    swap: swapper(db, { claimSlug, saveComponent, saveSteps, noteVersion, replaceTimers }),
     deleteSource(id) {
       deleteSource.run(id);
       forget(id);
@@ -131,11 +105,29 @@ export function componentWrites(db: Database): ComponentWrites {
   };
 }
 
-/** When the code of a workflow goes, so may what its steps ran on. */
-function unusedDropper(db: Database): () => void {
-  const drop = db.prepare(DROP_UNUSED_COMPONENTS);
-  return () => {
-    if (drop.run().changes > 0) drop.run();
+interface Shared {
+  readonly claimSlug: (source: DeployedComponent) => void;
+  readonly saveComponent: (component: SavedComponent) => void;
+  readonly saveSteps: (code: SavedId, steps: readonly StepComponent[]) => void;
+  readonly noteVersion: (source: DeployedComponent) => readonly SavedId[];
+  readonly replaceTimers: (id: DeployedId, timers: readonly Timer[]) => void;
+}
+
+function swapper(db: Database, { claimSlug, saveComponent, saveSteps, noteVersion, replaceTimers }: Shared): ComponentWrites["swap"] {
+  const componentOf = idsOf(db, "select component_id from deployed_components where id = ?");
+  const updateSource = sourceUpdater(db);
+  const replaceState = stateReplacer(db);
+  const dropFormer = formerDropper(db);
+  return (source, component, { timers, carried, steps = [] }) => {
+    claimSlug(source);
+    saveComponent(component);
+    saveSteps(component.id, steps);
+    const before = componentOf(source.id);
+    updateSource(source);
+    const dropped = noteVersion(source);
+    replaceTimers(source.id, timers);
+    if (carried !== undefined) replaceState(source.id, carried);
+    dropFormer([...before, ...dropped]);
   };
 }
 
@@ -167,16 +159,6 @@ function sourceUpdater(db: Database): (source: DeployedComponent) => void {
     const { id, componentId, version, name, slug, updatedAt } = source;
     const { changes } = update.run(componentId, version, name, slug, ...textsOf(source), ...numbersOf(source), updatedAt, id);
     if (changes === 0) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot change ${slug}: it was deleted`);
-  };
-}
-
-/** Older versions that nothing refers to go; their code goes with them, when nobody else has it. */
-function versionNoter(db: Database): (source: DeployedComponent) => void {
-  const insert = db.prepare(INSERT_VERSION);
-  const dropOld = db.prepare(DROP_OLD_VERSIONS);
-  return ({ id, version, componentId, updatedAt }) => {
-    insert.run(id, version, componentId, updatedAt);
-    if (version > NEWEST_VERSIONS) dropOld.run({ id, version });
   };
 }
 

@@ -3,7 +3,7 @@ import type { Account } from "../../domain/account.ts";
 import type { Attempt, Delivery } from "../../domain/delivery.ts";
 import type { DeployedComponent, StoredSource } from "../../domain/deployed-component.ts";
 import type { Event, NewEvent, PostponedEvent } from "../../domain/event.ts";
-import { type DeployedId, type ListenerId, eventId } from "../../domain/ids.ts";
+import { type DeployedId, type ListenerId, type SavedId, eventId } from "../../domain/ids.ts";
 import type { Invocation, LogLine } from "../../domain/invocation.ts";
 import type { Registry } from "../../domain/registry.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
@@ -57,7 +57,7 @@ export function savedComponentOf(row: Row): SavedComponent {
 export function deployedComponentOf(row: Row): DeployedComponent {
   return present<DeployedComponent>({
     id: row["id"] as DeployedComponent["id"],
-    componentId: row["component_id"] as DeployedComponent["componentId"],
+    componentId: componentIdOf(row),
     version: Number(row["version"]),
     highestVersion: highestVersionOf(row),
     name: String(row["name"]),
@@ -104,11 +104,15 @@ function provenanceOfRow(row: Row): StoredSource["provenance"] {
   return { declared: json(row["definition"]), origin: json(row["origin"]), imports: json(row["imports"]) };
 }
 
+export function componentIdOf(row: Row): SavedId {
+  return row["component_id"] as SavedId;
+}
+
 /** Of a version together with the code that it stands for. */
 export function sourceVersionOf(row: Row): SourceVersion {
   return {
     number: Number(row["number"]),
-    componentId: row["component_id"] as SourceVersion["componentId"],
+    componentId: componentIdOf(row),
     hash: String(row["hash"]),
     declaredVersion: String(row["declared_version"]),
     origin: json(row["origin"]),
