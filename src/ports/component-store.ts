@@ -65,7 +65,8 @@ export interface ComponentStore {
   giveUpVersion(id: DeployedId, number: number): Promise<void>;
   /**
    * Puts new code, values, timers and what is carried in the place of the old, and notes the version; a transient component
-   * that is nobody's and no kept version goes. Throws PD_CONFLICT when another source has its slug, PD_SOURCE_NOT_FOUND when it is gone.
+   * that was its own, and is nobody's and no kept version now, goes. Old versions go with this swap or one of the next.
+   * Throws PD_CONFLICT when another source has its slug, PD_SOURCE_NOT_FOUND when it is gone.
    */
   swap(source: DeployedComponent, component: SavedComponent, rest: SwapRest): Promise<void>;
   /** Removes the source and all that belongs to it. */
