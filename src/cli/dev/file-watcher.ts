@@ -75,9 +75,9 @@ export class FileWatcher {
   /** `undefined`: the system cannot tell of it, as of a folder that is not there, or when it tells of too many. Then comparing has to do. */
   #listenTo(folder: string): FSWatcher | undefined {
     try {
-      const watcher = watch(folder, (_event, name) => {
-        // Some systems do not name the file.
-        if (name === null || this.#names.has(name)) void this.#changed();
+      const watcher = watch(folder, (event, name) => {
+        // Some systems do not name the file; one that comes may be one that was missing.
+        if (event === "rename" || name === null || this.#names.has(name)) void this.#changed();
       });
       return watcher.on("error", () => {
         watcher.close();
