@@ -12,7 +12,9 @@ const MANY = 10_000;
 /** How long a save takes that comes after others, beside one of a single source with a second between saves. */
 export default async function saves() {
   run("up", "--detach");
-  const file = await begin("alone");
+  const path = join(folder, "saves.mjs");
+  writeFileSync(path, answering(0, { name: "Saves" }));
+  const file = { path, name: "Saves", version: 0, ...(await dev(path)) };
   const rows = [];
   const row = (what, times, base) =>
     rows.push({
@@ -26,19 +28,14 @@ export default async function saves() {
   const before = await apart(file);
   await backToBack(file, MANY);
   await sleep(5000);
-  row(`after ${MANY} saves`, await apart(file), before);
+  const after = await apart(file);
+  row(`after ${MANY} saves`, after, before);
   await deployMany();
-  row(`of one of ${SOURCES} sources`, await apart(file), before);
+  row(`of one of ${SOURCES} sources`, await apart(file), after);
   file.session.kill("SIGINT");
   await once(file.session, "close");
   run("down");
   return rows;
-}
-
-async function begin(name) {
-  const path = join(folder, `saves-${name}.mjs`);
-  writeFileSync(path, answering(0, { name }));
-  return { name, path, version: 0, ...(await dev(path)) };
 }
 
 function saveNext(file) {

@@ -73,6 +73,19 @@ it("a file is looked at that comes to a folder which was not there", async () =>
   await eventually(async () => seen.at(-1) === "one");
 });
 
+it("a look is taken when a file comes to a watched folder: it may be one that was missing", async () => {
+  const folder = await temporaryFolder();
+  const [file, missing] = [join(folder, "a.mjs"), join(folder, "helper.mjs")];
+  await writeFile(file, "0");
+  const seen: string[] = [];
+  const watcher = new FileWatcher(async () => void seen.push(await readFile(missing, "utf8").catch(() => "")));
+  onTestFinished(() => watcher.close());
+  watcher.watch([file]);
+  await untilQuiet(seen);
+  await writeFile(missing, "here");
+  await eventually(async () => seen.at(-1) === "here");
+});
+
 it("a change that the system tells nobody of is found all the same", async () => {
   const folder = await temporaryFolder();
   const [file, elsewhere] = [join(folder, "a.mjs"), join(await temporaryFolder(), "b.mjs")];

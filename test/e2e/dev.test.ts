@@ -83,6 +83,21 @@ describe("pd dev", () => {
     await stop(session);
   });
 
+  it("takes up a file that was missing, and one that an import leads to by now", async () => {
+    const home = await PdHome.inProcess();
+    const { source } = await files(home);
+    const session = await startDev(home, [source]);
+    await writeFile(source, version("two").replace("./lib.ts", "./more"));
+    await eventually(async () => session.shown().includes("The version before goes on"));
+    await home.file("src/more/index.ts", 'export const end = " from a folder";');
+    await home.file("src/more.js", 'export const end = " from a file";');
+    await until(session.endpoint, "two from a file");
+    // The compiler prefers it, and no text names another module.
+    await home.file("src/more.ts", 'export const end = " in TypeScript";');
+    await until(session.endpoint, "two in TypeScript");
+    await stop(session);
+  });
+
   it("shows what does not compile with its place, and the version before goes on", async () => {
     const home = await PdHome.inProcess();
     const { source } = await files(home);

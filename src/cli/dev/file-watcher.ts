@@ -1,4 +1,4 @@
-import { type FSWatcher, type Stats, realpathSync, watch } from "node:fs";
+import { type FSWatcher, type Stats, realpathSync, statSync, watch } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -41,8 +41,9 @@ export class FileWatcher {
     this.#comparing = setInterval(() => void this.#compare(), COMPARE_MS);
   }
 
-  /** Watches exactly these files from now on. */
+  /** Watches these files from now on, and what comes to their folders: it may be one that was missing. */
   watch(files: readonly string[]): void {
+    if (this.#isClosed) return;
     if (files.length === this.#files.length && files.every((file, place) => file === this.#files[place])) return;
     this.#files = files;
     this.#told = undefined;
@@ -56,7 +57,7 @@ export class FileWatcher {
       this.#folders.delete(folder);
     }
     const added = [...folders].filter((folder) => !this.#folders.has(folder));
-    for (const folder of added) this.#folders.set(folder, { identity: undefined, watcher: this.#listenTo(folder) });
+    for (const folder of added) this.#folders.set(folder, { identity: identityOf(statSync(folder, { throwIfNoEntry: false })), watcher: this.#listenTo(folder) });
     if (added.length > 0) for (const after of AFTER_ADDING_MS) this.lookAgain(after);
   }
 
@@ -76,7 +77,7 @@ export class FileWatcher {
   #listenTo(folder: string): FSWatcher | undefined {
     try {
       const watcher = watch(folder, (event, name) => {
-        // Some systems do not name the file; one that comes may be one that was missing.
+        // Some systems do not name the file.
         if (event === "rename" || name === null || this.#names.has(name)) void this.#changed();
       });
       return watcher.on("error", () => {
@@ -106,7 +107,7 @@ export class FileWatcher {
   async #keepListening(folder: string, watched: WatchedFolder): Promise<void> {
     const identity = identityOf(await statIfThere(folder));
     if (this.#folders.get(folder) !== watched) return;
-    const isSame = watched.watcher !== undefined && (watched.identity ?? identity) === identity;
+    const isSame = watched.watcher !== undefined && watched.identity === identity;
     watched.identity = identity;
     if (isSame) return;
     watched.watcher?.close();

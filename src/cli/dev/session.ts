@@ -30,6 +30,8 @@ import { KEY_HELP, listenToKeys, openEndpoint, openInspector, replayLast, runNow
 const HOPELESS = new Set(["PD_SOURCE_NOT_FOUND", "PD_AMBIGUOUS", "PD_CONFLICT", "PD_SERVER_UNREACHABLE"]);
 
 const RETRY_MS = 1000;
+/** Text that was just sent is not compiled here as well while the new code gets its first calls. */
+const UNCOMPILED_MS = 300;
 
 /** A `pd dev` session: file → code → the same dc_ → timeline, until it is stopped. */
 export async function openSession(cli: CliContext, settings: SessionSettings): Promise<void> {
@@ -63,6 +65,8 @@ class Session {
   readonly #halfSaves = new HalfSaves();
   /** The server could not compile what was not compiled here. */
   #isRefused = false;
+  /** When the last save was sent, by `performance.now()`. */
+  #sentAt = Number.NEGATIVE_INFINITY;
   /** Set while nothing is deployed yet. */
   #firstSave: (() => void) | undefined;
   /** Takes back the question that is being asked. */
@@ -230,7 +234,11 @@ class Session {
   async #uncompiled(): Promise<ReadResult | undefined> {
     const isRefused = this.#isRefused;
     this.#isRefused = false;
-    return isRefused || this.#firstSave !== undefined ? undefined : this.#component.readAgain();
+    if (isRefused || this.#firstSave !== undefined) return undefined;
+    const read = await this.#component.readAgain();
+    // The same text may mean other files by now: an import finds one that was not there.
+    const isOld = performance.now() - this.#sentAt >= UNCOMPILED_MS;
+    return isOld && JSON.stringify(read) === this.#seen ? undefined : read;
   }
 
   /** Looks whether something was saved. An editor may be half-way through it. */
@@ -246,6 +254,8 @@ class Session {
     await this.#saving;
     this.#seen = now;
     this.#watcher.watch(read.files);
+    this.#sentAt = performance.now();
+    this.#watcher.lookAgain(UNCOMPILED_MS);
     this.#saving = this.#save(read, uncompiled === undefined);
     // A question may be open for long, and what is saved meanwhile counts more.
     const asked = new Promise<void>((resolve) => (this.#endLook = resolve));

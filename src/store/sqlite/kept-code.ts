@@ -15,12 +15,14 @@ const INSERT_VERSION = `insert into source_versions (source_id, number, componen
 const MOST_LOOKED_AT = 1000;
 /**
  * Each swap looks at so many of the versions that are not among the newest: at the last of them, which no call may have run
- * on, and at the oldest, whose calls go first. A source may have thousands, and looking at all takes longer than the swap.
+ * on, and at some of the others in turn, whose calls have gone. A source may have thousands, and looking at all takes longer
+ * than the swap.
  */
 const OLD_VERSIONS_AT_ONCE = 10;
-const OLD_VERSIONS = `select number from source_versions where source_id = :id and number <= :version - ${NEWEST_VERSIONS} order by number`;
+const OLD_VERSIONS = `select number from source_versions where source_id = :id and number <= :version - ${NEWEST_VERSIONS}`;
 const DROP_OLD_VERSIONS = `delete from source_versions as old
-  where source_id = :id and (number in (${OLD_VERSIONS} limit ${OLD_VERSIONS_AT_ONCE}) or number in (${OLD_VERSIONS} desc limit ${OLD_VERSIONS_AT_ONCE}))
+  where source_id = :id and (number in (${OLD_VERSIONS} order by number desc limit ${OLD_VERSIONS_AT_ONCE})
+    or number in (${OLD_VERSIONS} and number >= :turn order by number limit ${OLD_VERSIONS_AT_ONCE}))
   and not exists (
     select 1 from (select version from invocations where source_id = :id and seq > old.first_seq order by seq limit ${MOST_LOOKED_AT})
     where coalesce(version, old.number) = old.number)
@@ -53,8 +55,13 @@ export function versionNoter(db: Database): (source: DeployedComponent) => reado
   const dropOld = db.prepare(DROP_OLD_VERSIONS);
   return ({ id, version, componentId, updatedAt }) => {
     insert.run(id, version, componentId, updatedAt);
-    return version > NEWEST_VERSIONS ? rows(dropOld.all({ id, version })).map(componentIdOf) : [];
+    return version > NEWEST_VERSIONS ? rows(dropOld.all({ id, version, turn: turnOf(version) })).map(componentIdOf) : [];
   };
+}
+
+/** Where the look of this version begins. The range stays the same until there are twice as many, so that each has its turn. */
+function turnOf(version: number): number {
+  return (version * OLD_VERSIONS_AT_ONCE) % 2 ** Math.ceil(Math.log2(version));
 }
 
 /** What a statement finds of one id. */
