@@ -1,6 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { Bundle } from "../../src/domain/saved-component.ts";
 import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
 import { belt } from "../../src/sandbox/enclosure.ts";
 import { openEnclosure } from "../../src/sandbox/wall.ts";
@@ -13,6 +14,12 @@ import { FakeClock } from "../support/fake-clock.ts";
 import { startHttpServer } from "../support/http-server.ts";
 import { killComponents } from "../support/processes.ts";
 import { temporaryFolder } from "../support/home.ts";
+
+const EMPTY = 'export default { name: "t", version: "1", run() {} };';
+
+function bundleOf(code: string): Bundle {
+  return { code, map: '{"version":3,"sources":[],"mappings":""}', packages: [], imports: [] };
+}
 
 describe("a process that is killed while it loads", () => {
   it.each([
@@ -41,8 +48,7 @@ describe("a process that is killed while it loads", () => {
       else response.end();
     });
     const code = `await fetch("${url}"); export default { name: "t", version: "1", run() {} };`;
-    const bundle = { code, map: '{"version":3,"sources":[],"mappings":""}', packages: [], imports: [] };
-    const started = runner.start({ bundle, env: {}, state: {} }, { late: () => {}, ended: () => {} });
+    const started = runner.start({ bundle: bundleOf(code), env: {}, state: {} }, { late: () => {}, ended: () => {} });
     if (times < 5) expect((await started).isUsable).toBe(true);
     else await expect(started).rejects.toMatchObject({ code: "PD_INTERRUPTED" });
   });
@@ -67,13 +73,7 @@ describe("a process that is killed before it is ready", () => {
       log: silentLog,
     });
     onTestFinished(() => runner[Symbol.asyncDispose]());
-    const bundle = {
-      code: 'export default { name: "t", version: "1", run() {} };',
-      map: '{"version":3,"sources":[],"mappings":""}',
-      packages: [],
-      imports: [],
-    };
-    const started = runner.start({ bundle, env: {}, state: {} }, { late: () => {}, ended: () => {} });
+    const started = runner.start({ bundle: bundleOf(EMPTY), env: {}, state: {} }, { late: () => {}, ended: () => {} });
     if (times < 5) expect((await started).isUsable).toBe(true);
     else await expect(started).rejects.toMatchObject({ code: "PD_INTERRUPTED" });
   });
@@ -96,15 +96,9 @@ describe("a process that waits to be used", () => {
       log: silentLog,
     });
     onTestFinished(() => runner[Symbol.asyncDispose]());
-    const bundle = {
-      code: 'export default { name: "t", version: "1", run() {} };',
-      map: '{"version":3,"sources":[],"mappings":""}',
-      packages: [],
-      imports: [],
-    };
     for (const at of times) {
       clock.jumpTo(at);
-      await runner.start({ bundle, env: {}, state: {} }, { late: () => {}, ended: () => {} });
+      await runner.start({ bundle: bundleOf(EMPTY), env: {}, state: {} }, { late: () => {}, ended: () => {} });
     }
     const count = async (): Promise<number> => (await readdir(runFolder)).length;
     await eventually(async () => (await count()) >= atLeast);
