@@ -57,7 +57,8 @@ export class FileWatcher {
       this.#folders.delete(folder);
     }
     const added = [...folders].filter((folder) => !this.#folders.has(folder));
-    for (const folder of added) this.#folders.set(folder, { identity: identityOf(statSync(folder, { throwIfNoEntry: false })), watcher: this.#listenTo(folder) });
+    for (const folder of added)
+      this.#folders.set(folder, { identity: identityOf(statSync(folder, { throwIfNoEntry: false })), watcher: this.#listenTo(folder) });
     if (added.length > 0) for (const after of AFTER_ADDING_MS) this.lookAgain(after);
   }
 
