@@ -11,7 +11,7 @@ import type { BuildProblem } from "../domain/build-problem.ts";
 import { problemOf } from "./esbuild-bundler.ts";
 import { onService } from "./esbuild-service.ts";
 import { loaderOf, withImportsLeftAlone } from "./virtual-files.ts";
-import { readIfThere, readNowIfThere } from "../system/whole-files.ts";
+import { readNowIfThere, readStable, readStableIfThere } from "../system/whole-files.ts";
 
 export type ReadResult =
   | { readonly kind: "read"; readonly code: ComponentCode; readonly files: readonly string[] }
@@ -151,7 +151,7 @@ async function readCode(
   packages: ReadonlySet<string>,
 ): Promise<ComponentCode> {
   // A few small files are read in less time than it takes to have others read them; whoever serves many has no time to stand still.
-  const [read, readAny] = isQuick ? [(path: string) => readFileSync(path, "utf8"), readNowIfThere] : [(path: string) => readFile(path, "utf8"), readIfThere];
+  const [read, readAny] = isQuick ? [(path: string) => readFileSync(path, "utf8"), readNowIfThere] : [readStable, readStableIfThere];
   const manifest = packages.size > 0 ? await findManifest(dirname(entry), { top, packages, read: readAny }) : undefined;
   const all = manifest === undefined ? paths : [...paths, manifest.path];
   const root = all.map(dirname).reduce(commonFolder);

@@ -1,16 +1,30 @@
 import { constants, readFileSync } from "node:fs";
-import { chmod, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { codeOf, messageOf } from "../domain/errors.ts";
 
 /** `undefined`: there is no such file. */
-export async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
-    throw error;
+export function readIfThere(path: string): Promise<string | undefined> {
+  return unlessMissing(readFile(path, "utf8"));
+}
+
+const MOST_READS = 5;
+
+/**
+ * The text of a file that may be saved meanwhile. One that is longer after a save is else read up to the length that it
+ * had before, and that may well be code that compiles.
+ */
+export async function readStable(path: string): Promise<string> {
+  for (let reads = 1; ; reads++) {
+    const before = await stampOf(path);
+    const text = await readFile(path, "utf8");
+    if (reads === MOST_READS || before === (await stampOf(path))) return text;
   }
+}
+
+/** As `readStable`. `undefined`: there is no such file. */
+export function readStableIfThere(path: string): Promise<string | undefined> {
+  return unlessMissing(readStable(path));
 }
 
 /** The same at once: a small file is read in less time than it takes to have others read it. For who serves nobody else meanwhile. */
@@ -21,6 +35,21 @@ export function readNowIfThere(path: string): string | undefined {
     if (codeOf(error) === "ENOENT") return undefined;
     throw error;
   }
+}
+
+async function unlessMissing(reading: Promise<string>): Promise<string | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Another one after each save, also within one tick of the disk's clock when the length is another. */
+async function stampOf(path: string): Promise<string> {
+  const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+  return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 }
 
 /**

@@ -1,7 +1,8 @@
-import { readFile, readdir, stat, writeFile } from "node:fs/promises";
+import { readdir, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { PdError } from "../../domain/errors.ts";
 import { isWorkflowId } from "../../domain/ids.ts";
+import { readStable } from "../../system/whole-files.ts";
 
 const WORKFLOW_FILE = "workflow.yaml";
 const STATE_FILE = ".workflow.state";
@@ -33,7 +34,7 @@ export async function readWorkflowFolder(path: string): Promise<WorkflowFolder> 
   for await (const file of filesIn(path)) {
     const name = relative(path, file).replaceAll("\\", "/");
     if (name !== WORKFLOW_FILE && name !== STATE_FILE && !CODE.test(name)) continue;
-    const text = await readFile(file, "utf8");
+    const text = await readStable(file);
     files[name] = text;
     bytes += text.length;
     if (bytes > MOST_BYTES || Object.keys(files).length > MOST_FILES)

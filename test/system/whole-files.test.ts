@@ -1,0 +1,23 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readStable } from "../../src/system/whole-files.ts";
+import { temporaryFolder } from "../support/home.ts";
+
+describe("readStable", () => {
+  it("never gives a file cut to the length that it had before a save", async () => {
+    const path = join(await temporaryFolder(), "saved.mjs");
+    const cut: string[] = [];
+    for (let round = 0; round < 200; round++) {
+      const [before, after] = [`${"o".repeat(100)}\n`, `${"n".repeat(101)}\n`];
+      writeFileSync(path, before);
+      const reading = readStable(path);
+      // Between other steps of the reading each time.
+      for (let turns = round % 50; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
+      writeFileSync(path, after);
+      const text = await reading;
+      if (![before, after, ""].includes(text)) cut.push(text);
+    }
+    expect(cut).toEqual([]);
+  });
+});
