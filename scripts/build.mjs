@@ -1,6 +1,7 @@
 // Builds dist: the command, the library, the entries of the child process and of the writer's thread.
 import { spawnSync } from "node:child_process";
 import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import * as files from "node:fs/promises";
 import { basename } from "node:path";
 import { build } from "esbuild";
 import { buildPage } from "./build-page.mjs";
@@ -34,6 +35,21 @@ const programsLater = {
   },
 };
 
+/** Node's own by promises wants its readline, and most commands touch no file but by name. */
+const filesLater = {
+  name: "files-later",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:fs\/promises$/ }, ({ importer }) =>
+      importer.includes("node_modules") ? undefined : { path: "fs/promises", namespace: "files-later" },
+    );
+    onLoad({ filter: /.*/, namespace: "files-later" }, () => {
+      const names = Object.entries(files).flatMap(([name, value]) => (typeof value === "function" ? [name] : []));
+      const calls = names.map((name) => `export const ${name} = (...given) => promises.${name}(...given);`);
+      return { contents: ['import { promises } from "node:fs";', ...calls].join("\n") };
+    });
+  },
+};
+
 /** Types of these are put beside ours: see finish-types.mjs. */
 const TYPES_OF = { inputs: { "node_modules/zod/index.d.ts": {} } };
 
@@ -47,6 +63,7 @@ const pieces = await build({
   format: "esm",
   splitting: true,
   external,
+  plugins: [filesLater],
 });
 await makeCommonJs("dist", pieces.metafile, shared.target);
 const built = await Promise.all([

@@ -330,7 +330,7 @@ function isLoopback(host: string): boolean {
 }
 
 async function homeInUse(home: string): Promise<PdError> {
-  const running = await readServerRecord(home);
+  const running = readServerRecord(home);
   // What an earlier one has left says nothing of the one that is on its way up, or down.
   const who = running === undefined || !isAlive(running.pid) ? ", and does not answer yet" : `: process ${running.pid} at ${running.api_url}`;
   return new PdError("PD_HOME_IN_USE", `Cannot start on ${home}: another server runs on it${who}`);

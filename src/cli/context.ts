@@ -12,7 +12,7 @@ import { Connection, type ConnectionOptions, type ServerAddress } from "../clien
 import { findProfile, readConfig } from "./profiles.ts";
 import { withSteps } from "./spinner.ts";
 import { migrationWords, stepWords } from "./step-words.ts";
-import { readIfThere } from "../system/whole-files.ts";
+import { readNowIfThere } from "../system/whole-files.ts";
 
 /** What every command is given: the streams, the flags that all share, the environment. */
 export interface CliContext {
@@ -44,7 +44,7 @@ const TAIL_BYTES = 16_384;
 
 /** Settings from flags, variables and the config file, in this order. */
 export async function settingsOf({ flags, environment }: CliContext): Promise<Settings> {
-  return readSettings({ flags, environment, file: await readConfig(environment) });
+  return readSettings({ flags, environment, file: readConfig(environment) });
 }
 
 /** A client of the server on this PD_HOME, with a spinner when it is for a command; `undefined` when none answers. */
@@ -63,9 +63,9 @@ function watching(cli: CliContext, label: string): NonNullable<ConnectionOptions
 
 /** What the server on this home says of itself; it may have ended without a word. */
 export async function locateServer(home: string): Promise<ServerAddress | undefined> {
-  const record = await readServerRecord(home);
+  const record = readServerRecord(home);
   if (record === undefined) return undefined;
-  const key = ((await readIfThere(join(home, "api-key"))) ?? "").trim();
+  const key = (readNowIfThere(join(home, "api-key")) ?? "").trim();
   return { baseUrl: record.api_url, key };
 }
 
@@ -89,7 +89,7 @@ export async function connectTo(cli: CliContext, profileName: string | undefined
 
 /** A server that somebody else started, and that ended without a word, may be on its way up again: whoever looks after it would find its place taken. */
 async function untilReturned(cli: CliContext, settings: Settings): Promise<Client | undefined> {
-  const record = await readServerRecord(settings.home);
+  const record = readServerRecord(settings.home);
   if (record === undefined || record.in_background === true) return undefined;
   cli.stderr.write("The server that was started here is gone: waiting whether it comes back\n");
   for (const started = Date.now(); Date.now() - started < RETURN_TIMEOUT_MS; await sleep(100)) {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import ini from "ini";
 import { PdError } from "../domain/errors.ts";
 import { isRecord } from "../domain/json.ts";
-import { readIfThere, writeWhole } from "../system/whole-files.ts";
+import { readNowIfThere, writeWhole } from "../system/whole-files.ts";
 
 /** A server elsewhere, and the key to it. */
 export interface Profile {
@@ -34,8 +34,8 @@ function configPath(environment: Environment): string {
 }
 
 /** Settings and profiles of this user; empty when there are none. */
-export async function readConfig(environment: Environment): Promise<Config> {
-  return parse((await readIfThere(configPath(environment))) ?? "");
+export function readConfig(environment: Environment): Config {
+  return parse(readNowIfThere(configPath(environment)) ?? "");
 }
 
 function parse(text: string): Config {
@@ -49,7 +49,7 @@ function parse(text: string): Config {
  */
 export async function findProfile(name: string | undefined, environment: Environment): Promise<Profile | undefined> {
   if (name === LOCAL) return undefined;
-  const config = await readConfig(environment);
+  const config = readConfig(environment);
   if (name === undefined) {
     const url = environment["PD_BASE_URL"];
     if (url !== undefined && url !== "") return { name: "PD_BASE_URL", baseUrl: plainUrl(url), key: environment["PD_API_KEY"] ?? "" };
@@ -64,7 +64,7 @@ export async function findProfile(name: string | undefined, environment: Environ
 
 /** Those that somebody has logged in to. */
 export async function profileNames(environment: Environment): Promise<readonly string[]> {
-  const sections = Object.entries(await readConfig(environment)).filter(([, section]) => isRecord(section) && "api_key" in section);
+  const sections = Object.entries(readConfig(environment)).filter(([, section]) => isRecord(section) && "api_key" in section);
   return [...sections.map(([name]) => name), LOCAL];
 }
 
@@ -90,14 +90,14 @@ async function hostedProfile(name: string, environment: Environment): Promise<Pr
     (found) => found.isDirectory(),
     () => false,
   );
-  const config = parse((await readIfThere(isFolder ? join(path, "config") : path)) ?? "");
+  const config = parse(readNowIfThere(isFolder ? join(path, "config") : path) ?? "");
   const section = match[1] === undefined ? config : config[match[1]];
   return isRecord(section) ? profileIn({ base_url: HOSTED_URL, ...section }, name) : undefined;
 }
 
 /** Keeps a profile, for its owner alone; without a name it becomes the one that is used by default. */
 export async function saveProfile(name: string | undefined, { baseUrl, key }: Pick<Profile, "baseUrl" | "key">, environment: Environment): Promise<string> {
-  const config = await readConfig(environment);
+  const config = readConfig(environment);
   const members = { api_key: key, base_url: baseUrl };
   const before = name === undefined ? undefined : config[name];
   await writeConfig(environment, name === undefined ? { ...config, ...members } : { ...config, [name]: { ...(isRecord(before) ? before : {}), ...members } });
@@ -106,7 +106,7 @@ export async function saveProfile(name: string | undefined, { baseUrl, key }: Pi
 
 /** Forgets a key. False when there was none. */
 export async function removeProfile(name: string | undefined, environment: Environment): Promise<boolean> {
-  const { ...config } = await readConfig(environment);
+  const { ...config } = readConfig(environment);
   const section = name === undefined ? config : config[name];
   if (!isRecord(section) || section["api_key"] === undefined) return false;
   const { api_key: _key, base_url: _url, ...rest } = section;

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord, parseJson } from "../domain/json.ts";
-import { readIfThere, writeWhole } from "./whole-files.ts";
+import { readNowIfThere, writeWhole } from "./whole-files.ts";
 
 /** What `server.json` in PD_HOME tells about a running server. */
 export interface ServerRecord {
@@ -15,8 +15,8 @@ export interface ServerRecord {
 }
 
 /** `undefined` when no server has written one. */
-export async function readServerRecord(home: string): Promise<ServerRecord | undefined> {
-  const record = parseJson((await readIfThere(join(home, "server.json"))) ?? "");
+export function readServerRecord(home: string): ServerRecord | undefined {
+  const record = parseJson(readNowIfThere(join(home, "server.json")) ?? "");
   if (!isRecord(record) || typeof record["pid"] !== "number" || typeof record["api_url"] !== "string") return undefined;
   const { pid, api_url, endpoint_url, started_at_ms, version, in_background } = record;
   const facts = { endpoint_url: String(endpoint_url), started_at_ms: Number(started_at_ms), version: String(version), in_background: in_background === true };

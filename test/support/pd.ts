@@ -114,7 +114,7 @@ export class PdHome {
 
   async #end(): Promise<void> {
     await this.#server?.stop();
-    const record = await readServerRecord(this.home);
+    const record = readServerRecord(this.home);
     if (record !== undefined) await stopped(record.pid);
     for (const child of this.#running) {
       child.kill("SIGKILL");

@@ -12,7 +12,7 @@ const STOP_TIMEOUT_MS = 30_000;
 /** `pd down`: asks the server to stop, and waits until it has. */
 export async function down(cli: CliContext): Promise<number> {
   const settings = await settingsOf(cli);
-  const record = await readServerRecord(settings.home);
+  const record = readServerRecord(settings.home);
   if (record === undefined || (await findServer(settings)) === undefined) {
     if (cli.isJson) printJson(cli, { stopped: false });
     else printNote(cli, `No server runs on ${settings.home}`);
@@ -30,7 +30,7 @@ async function untilGone(home: string, pid: number): Promise<void> {
   for (const started = Date.now(); Date.now() - started < STOP_TIMEOUT_MS; await sleep(20)) {
     const lock = holdLock(join(home, "server.lock"));
     lock?.release();
-    const next = await readServerRecord(home);
+    const next = readServerRecord(home);
     if (lock !== undefined || (next !== undefined && next.pid !== pid)) return;
   }
   throw new PdError("PD_FAILED", `Cannot stop the server: process ${pid} still runs after ${STOP_TIMEOUT_MS / 1000} s`, {

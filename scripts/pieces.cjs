@@ -1,0 +1,79 @@
+// Loads pieces of the program when they are used. Whoever may want one holds its file open from its own start on, so that
+// a program that goes on while another version is installed over it loads what belongs to it.
+"use strict";
+const { closeSync, fstatSync, openSync, readFileSync } = require("node:fs");
+const Module = require("node:module");
+const { homedir } = require("node:os");
+const path = require("node:path");
+const compiledCode = require("./compiled-code.cjs");
+
+/** Path of a piece → its open file, and how that was then. */
+const held = new Map();
+
+/** Holds these pieces, but for those that are loaded. */
+exports.hold = (names) => {
+  for (const name of names) {
+    const place = path.join(__dirname, name);
+    if (held.has(place) || require.cache[place] !== undefined) continue;
+    const file = openSync(place, "r");
+    held.set(place, { file, ...stateOf(file) });
+  }
+};
+
+/** What a piece exports, as `import()` gives it. */
+exports.load = async (name) => piece(path.join(__dirname, name));
+
+let hasBegun = false;
+
+/** As `load`, of the piece that is a command: what V8 makes of all that it loads is kept. */
+exports.begin = async (name) => {
+  if (!hasBegun) compiledCode.use(homeFolder(), path.basename(name, ".cjs"));
+  hasBegun = true;
+  return piece(path.join(__dirname, name));
+};
+
+/** That of `config.ts`; a folder that is named by the command line alone keeps no code. */
+function homeFolder() {
+  const { PD_HOME: given = "", XDG_DATA_HOME: data = path.join(homedir(), ".local", "share") } = process.env;
+  return given === "" ? path.join(data, "headwater") : path.resolve(given);
+}
+
+/** All pieces lie in this folder, and so they find the same. */
+const requireOfPieces = Object.assign((id) => (id.startsWith("./") ? piece(path.join(__dirname, id)) : require(id)), require);
+
+function piece(place) {
+  const known = require.cache[place];
+  if (known !== undefined) return known.exports;
+  const own = new Module(place, module);
+  own.filename = place;
+  own.paths = module.paths;
+  require.cache[place] = own;
+  try {
+    compiledCode.functionOf(bytesOf(place), place).call(own.exports, own.exports, requireOfPieces, own, place, __dirname);
+  } catch (error) {
+    delete require.cache[place];
+    throw error;
+  }
+  own.loaded = true;
+  return own.exports;
+}
+
+function bytesOf(place) {
+  const known = held.get(place);
+  if (known === undefined) return readFileSync(place);
+  const { file, size, changed } = known;
+  const now = stateOf(file);
+  if (now.size !== size || now.changed !== changed)
+    throw new Error(`Cannot load ${place}: it was written over while the program runs. Start the program again`);
+  held.delete(place);
+  try {
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function stateOf(file) {
+  const { size, mtimeMs: changed } = fstatSync(file);
+  return { size, changed };
+}
