@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 "use strict";
 // CommonJS, and one small file behind it: it starts a third faster than ES modules do.
-const { main } = require("../dist/pd.cjs");
+const words = process.argv.slice(2);
+const isCommand = /^[a-z][a-z-]{0,30}$/.test(words[0]);
+const { main } = isCommand ? require("../dist/pieces.cjs").begin(words[0]) : require("../dist/pd.cjs");
 
-main(process.argv.slice(2)).then((code) => {
+main(words).then((code) => {
   process.exitCode = code;
 });

@@ -6,11 +6,13 @@ import { transform } from "esbuild";
 const OWN_URL = "urlOfThisFile";
 const OWN_URL_LINE = `const ${OWN_URL} = require("node:url").pathToFileURL(__filename).href;\n`;
 const LATE_IMPORT = /\bimport\("(\.\/[\w.-]+\.cjs)"\)/g;
-const LATE_PIECES = "late-pieces.cjs";
+const PIECES = "pieces.cjs";
+/** What loads pieces, and what keeps them compiled. */
+const LOADER = [PIECES, "compiled-code.cjs"];
 
 /** `outputs`: those of a build of ES modules into `folder`, whose files end with `.cjs`. */
 export async function makeCommonJs(folder, { outputs }, target) {
-  cpSync(join(import.meta.dirname, LATE_PIECES), join(folder, LATE_PIECES));
+  for (const name of LOADER) cpSync(join(import.meta.dirname, name), join(folder, name));
   await Promise.all(
     Object.keys(outputs).map(async (path) => {
       const { code } = await transform(readFileSync(path, "utf8"), {
@@ -23,7 +25,7 @@ export async function makeCommonJs(folder, { outputs }, target) {
         minifySyntax: true,
       });
       const late = lateNames(outputs, path);
-      const hold = late.length === 0 ? "" : `const latePieces = require("./${LATE_PIECES}");\nlatePieces.hold(${JSON.stringify(late)});\n`;
+      const hold = late.length === 0 ? "" : `const latePieces = require("./${PIECES}");\nlatePieces.hold(${JSON.stringify(late)});\n`;
       const text = code.replaceAll(LATE_IMPORT, 'latePieces.load("$1")');
       writeFileSync(path, (text.includes(OWN_URL) ? OWN_URL_LINE : "") + hold + text);
     }),

@@ -23,13 +23,10 @@ exports.hold = (names) => {
 /** What a piece exports, as `import()` gives it. */
 exports.load = async (name) => piece(path.join(__dirname, name));
 
-let hasBegun = false;
-
-/** As `load`, of the piece that is a command: what V8 makes of all that it loads is kept. */
-exports.begin = async (name) => {
-  if (!hasBegun) compiledCode.use(homeFolder(), path.basename(name, ".cjs"));
-  hasBegun = true;
-  return piece(path.join(__dirname, name));
+/** What the command's own piece exports. What V8 makes of all that it loads is kept for the next time. */
+exports.begin = (command) => {
+  compiledCode.use(homeFolder(), command);
+  return piece(path.join(__dirname, "pd.cjs"));
 };
 
 /** That of `config.ts`; a folder that is named by the command line alone keeps no code. */

@@ -4,18 +4,18 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/home.ts";
 
-interface LatePieces {
+interface Pieces {
   hold(names: readonly string[]): void;
   load(name: string): Promise<{ readonly own: string; readonly shared: object }>;
 }
 
 /** Two pieces that share a third, as the build writes them, and what loads them later. */
-async function program(): Promise<{ folder: string; pieces: LatePieces }> {
+async function program(): Promise<{ folder: string; pieces: Pieces }> {
   const folder = await temporaryFolder();
-  await cp(join(import.meta.dirname, "..", "..", "scripts", "late-pieces.cjs"), join(folder, "late-pieces.cjs"));
+  for (const name of ["pieces.cjs", "compiled-code.cjs"]) await cp(join(import.meta.dirname, "..", "..", "scripts", name), join(folder, name));
   await writeFile(join(folder, "shared.cjs"), 'exports.own = {}; exports.path = require("node:path").sep;');
   for (const name of ["one", "two"]) await writeFile(join(folder, `${name}.cjs`), `exports.own = "${name}"; exports.shared = require("./shared.cjs").own;`);
-  const pieces: LatePieces = createRequire(join(folder, "pd.cjs"))("./late-pieces.cjs");
+  const pieces: Pieces = createRequire(join(folder, "pd.cjs"))("./pieces.cjs");
   return { folder, pieces };
 }
 
