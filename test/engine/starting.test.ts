@@ -77,3 +77,22 @@ describe("a request that is accepted while the server starts", () => {
     expect(runs).toEqual(["/slow", "/quick"]);
   });
 });
+
+describe("a source that nobody has called since the start", () => {
+  it("refuses calls once it has stopped, as others do", async () => {
+    const store = memoryStore(new Shelves({ userId: "u_testers", workspaceId: "o_testers" }));
+    const [home, runner] = [await temporaryFolder(), new InProcessRunner()];
+    onTestFinished(() => runner[Symbol.asyncDispose]());
+    const before = await start({ home, store, endpointPort: "0" });
+    const { id } = await before.deploy('export default { name: "s", version: "1", run() {} };');
+    await before.stop();
+    const settings = readSettings({ flags: { home, port: "0", endpointPort: "0", keyringUse: "never", sandboxUse: "belt" }, environment: {}, file: {} });
+    const runtime = await startRuntime(settings, silentLog, { plugs: { store, runner } });
+    onTestFinished(() => runtime[Symbol.asyncDispose]());
+    const live = runtime.engine.find(id);
+    expect([live.isWarm, live.idleMs, live.load]).toEqual([false, undefined, { running: 0, waiting: 0 }]);
+    await live.stop();
+    expect(live.isWarm).toBe(false);
+    await expect(live.invoke({ kind: "manual", event: {} })).rejects.toMatchObject({ code: "PD_STOPPING" });
+  });
+});

@@ -9,19 +9,19 @@ import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { Trigger } from "../../domain/trigger.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
 import type { CallReport, LatePart, Unit } from "../../ports/runner.ts";
-import { CallQueue, OwnLimits } from "./call-queue.ts";
+import type { CallQueue } from "./call-queue.ts";
 import { type CommittedRun, commitRun } from "./commit-run.ts";
 import { type Reach, reachWithoutAccounts, refusedRun } from "../accounts/credentials.ts";
-import { answerDataStore } from "./data-stores.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
 import { withoutState } from "./kept-state.ts";
-import { LiveState } from "./live-state.ts";
+import type { LiveState } from "./live-state.ts";
+import { Machinery, NO_LOAD } from "./machinery.ts";
 import { ONE_TRY, type Tried, type Try, untilItCounts } from "./run-tries.ts";
-import { SourceQuestions } from "./source-questions.ts";
+import type { SourceQuestions } from "./source-questions.ts";
 import type { Ready, Version, Warm } from "./ready.ts";
 import type { RunPorts } from "./run-ports.ts";
-import { SourceUnits, type UnitSettings, rightsOf, unitCode } from "./source-units.ts";
-import { Usage } from "./usage.ts";
+import { type UnitSettings, rightsOf, unitCode } from "./source-units.ts";
+import type { Usage } from "./usage.ts";
 
 /**
  * One deployed component as this host runs it. Cold: only the record. Warm: the stored state is owned (see
@@ -44,13 +44,10 @@ export class LiveSource {
   #killed: AbortController | undefined;
   #whyKilled: string | undefined;
   readonly #ports: RunPorts;
-  readonly #units: SourceUnits;
-  readonly #calls: CallQueue;
+  /** Made when it is first wanted: a server may have thousands of sources that nobody calls. */
+  #machinery: Machinery | undefined;
+  #isStopping = false;
   #version: Version | undefined;
-  readonly #state: LiveState;
-  /** While anything goes on nothing is cooled down. */
-  readonly #usage: Usage;
-  readonly #questions: SourceQuestions;
   #provenance: Provenance | undefined;
   #definition: ComponentDefinition | undefined;
   /** What calls reach, where the values name no account: it is as they are. */
@@ -65,21 +62,21 @@ export class LiveSource {
     this.#provenance = provenance;
     this.#isStored = provenance !== undefined;
     this.isShown = provenance !== undefined;
-    this.#calls = new CallQueue(new OwnLimits(ports.settings, () => this.source.maxConcurrency));
-    this.#units = new SourceUnits(ports.runner, ports.processes, {
+  }
+
+  /** What runs it. */
+  get #running(): Machinery {
+    if (this.#machinery !== undefined) return this.#machinery;
+    this.#machinery = new Machinery(this.#ports, {
+      of: this,
       late: (part, unit) => void this.#commitLate(part, unit),
-      ask: (request) => answerDataStore(ports, request),
       ended: (unit) => this.#unitEnded(unit),
-    });
-    this.#state = new LiveState(ports, {
-      sourceId: source.id,
-      units: this.#units,
       onDisowned: () => {
         if (this.#version !== undefined) this.#version.unit = undefined;
       },
     });
-    this.#usage = new Usage(ports.clock);
-    this.#questions = new SourceQuestions(ports, this);
+    if (this.#isStopping) this.#machinery.refuse(this.source.slug);
+    return this.#machinery;
   }
 
   /** Aborts, with the reason, when it is killed. */
@@ -94,7 +91,7 @@ export class LiveSource {
   }
 
   get isWarm(): boolean {
-    return !this.#units.isEmpty;
+    return this.#machinery?.units.isEmpty === false;
   }
 
   /** The code that new calls run on. */
@@ -117,17 +114,18 @@ export class LiveSource {
 
   /** Whatever is started for this work stays until it has ended. */
   async keepWarm<Value>(work: () => Promise<Value>): Promise<Value> {
-    this.#usage.begin();
+    const { usage } = this.#running;
+    usage.begin();
     try {
       return await work();
     } finally {
-      this.#endUse();
+      this.#endUse(usage);
     }
   }
 
-  #endUse(): void {
-    this.#usage.end();
-    if (this.#usage.isIdle) this.#ports.processes.offer();
+  #endUse(usage: Usage): void {
+    usage.end();
+    if (usage.isIdle) this.#ports.processes.offer();
   }
 
   /** Calls back with a unit of the current version, which stays until that has ended. */
@@ -137,15 +135,16 @@ export class LiveSource {
 
   /** Calls `run`, and again, alone, when that did not count through no fault of its own. Rejects when the run could not be started or stored. */
   async invoke(trigger: Trigger, options: InvokeOptions = {}): Promise<CommittedRun> {
-    this.#usage.begin();
+    const { calls, usage } = this.#running;
+    usage.begin();
     try {
-      const attempt = (given: Try, isAlone: boolean): Promise<Tried> => this.#calls.run(() => this.#call({ kind: "run", trigger }, trigger, given), isAlone);
+      const attempt = (given: Try, isAlone: boolean): Promise<Tried> => calls.run(() => this.#call({ kind: "run", trigger }, trigger, given), isAlone);
       const first = await attempt({ options, tries: ONE_TRY.tries, notes: ONE_TRY.notes }, options.isAlone === true);
       if ("run" in first) return first.run;
       const { clock, signal } = this.#ports;
       return await untilItCounts({ clock, isOver: () => this.isGone || signal.aborted, attempt }, { name: this.source.slug, options, first });
     } finally {
-      this.#endUse();
+      this.#endUse(usage);
     }
   }
 
@@ -161,20 +160,21 @@ export class LiveSource {
 
   /** What it is called for because of what it answers. */
   get questions(): SourceQuestions {
-    return this.#questions;
+    return this.#running.questions;
   }
 
   /** Starts a unit with other code beside the current one; it gets every change of the state from now on. */
   async startUnit(settings: UnitSettings): Promise<Unit> {
-    const { state, epoch } = this.#isStored ? await this.#state.take() : { state: {}, epoch: 0 };
+    const { units, state: live } = this.#running;
+    const { state, epoch } = this.#isStored ? await live.take() : { state: {}, epoch: 0 };
     const debug = this.debug === undefined ? {} : { debug: this.debug };
-    return this.#units.start({ ...unitCode(this.#ports.packages, this.source, settings), ...debug, state, epoch });
+    return units.start({ ...unitCode(this.#ports.packages, this.source, settings), ...debug, state, epoch });
   }
 
   /** The record is in the store from now on, with this state: units that were started before learn of it. */
   markStored(state: StateChanges): void {
     this.#isStored = true;
-    this.#units.tell(state, 0, undefined);
+    this.#running.units.tell(state, 0, undefined);
   }
 
   /** New calls go to this version from now on. Returns what undoes it. */
@@ -184,13 +184,13 @@ export class LiveSource {
     this.#version = { component, unit: unit ?? before.version?.unit, starting: undefined };
     const isSameUnit = unit === undefined || unit === before.version?.unit;
     // A run that hangs on the old code holds up nobody on the new.
-    if (!isSameUnit) this.#calls.startOver();
+    if (!isSameUnit) this.#machinery?.calls.startOver();
     return {
       undo: () => {
         this.#become(before.source, before.provenance);
         this.#version = before.version;
         if (isSameUnit) return;
-        this.#calls.startOver();
+        this.#machinery?.calls.startOver();
         void unit.retire();
       },
       retireOld: () => {
@@ -219,29 +219,29 @@ export class LiveSource {
 
   /** What it remembers. */
   get state(): LiveState {
-    return this.#state;
+    return this.#running.state;
   }
 
   /** Writes to the state from outside; a warm unit sees it at once. */
   writeState(changes: StateChanges): Promise<void> {
-    return this.#state.write(this.source.slug, changes);
+    return this.#running.state.write(this.source.slug, changes);
   }
 
   /** Ends the process of a source that had nothing to do for a while. */
   coolDown(idleMs: number): void {
     if (this.idleMs === undefined || this.idleMs < idleMs) return;
     this.isCooling = true;
-    void this.#units.retire().finally(() => (this.isCooling = false));
+    void this.#running.units.retire().finally(() => (this.isCooling = false));
   }
 
   /** Since when its process has nothing to do; `undefined`: it has none, or is at work. */
   get idleMs(): number | undefined {
-    return this.isWarm && this.#usage.isIdle ? this.#usage.idleMs : undefined;
+    return this.#machinery?.idleMs;
   }
 
   /** Calls that run, and calls that wait for their turn. */
   get load(): CallQueue["load"] {
-    return this.#calls.load;
+    return this.#machinery?.calls.load ?? NO_LOAD;
   }
 
   /** Bytes of memory that its process takes up; `undefined`: it has none, or does not answer. */
@@ -254,21 +254,21 @@ export class LiveSource {
   kill(reason: string): void {
     this.#whyKilled ??= reason;
     this.#killed?.abort(reason);
-    this.#units.kill(reason);
+    this.#machinery?.units.kill(reason);
   }
 
   /** What runs may finish, what waits is refused. Resolves when the units are gone and what they did is committed. */
   async stop(): Promise<void> {
-    this.#calls.close(new PdError("PD_STOPPING", `Cannot run ${this.source.slug}: the server is stopping`));
-    await this.#usage.untilIdle();
-    await this.#units.retire();
+    this.#isStopping = true;
+    this.#machinery?.refuse(this.source.slug);
+    await this.#machinery?.untilGone();
   }
 
   /** What a call needs, where all of it is there: most calls wait for nothing. */
   get #readyNow(): Ready | undefined {
     const { source } = this;
     const version = this.#version;
-    const { owned } = this.#state;
+    const { owned } = this.#running.state;
     if (version?.unit?.isUsable !== true || owned === undefined) return undefined;
     this.#reach ??= reachWithoutAccounts(this.definition.props, source.configured);
     return this.#reach === undefined ? undefined : { source, reach: this.#reach, warm: { version, unit: version.unit, owned } };
@@ -316,17 +316,18 @@ export class LiveSource {
             },
             report,
           );
-    const reason = this.#state.lost(owned) ?? this.#state.clash(warm, told, trigger) ?? reasonToRunAgain(told, trigger, tries);
+    const { state } = this.#running;
+    const reason = state.lost(owned) ?? state.clash(warm, told, trigger) ?? reasonToRunAgain(told, trigger, tries);
     if (reason !== undefined) return { reason, wasDeath: isDeath(told) };
     const fitting = owned.hasRoomFor(told.stateChanges) ? told : withoutState(told, source.slug);
     const result = notes.length === 0 ? fitting : { ...fitting, logs: [...notes, ...fitting.logs] };
     options.onEnded?.();
-    this.#state.spread(owned, result.stateChanges, unit);
+    state.spread(owned, result.stateChanges, unit);
     const responseStatus = options.responseStatus?.();
     const invocation = { id, sourceId: source.id, version: source.version, trigger, startedAt, replayOf, responseStatus };
     const strategy = version.component.definition.dedupe;
     const run = commitRun(this.#ports, { owner: owned, strategy, invocation, result, triggerText });
-    return { run: await this.#state.commit(owned, run) };
+    return { run: await state.commit(owned, run) };
   }
 
   /** The version that serves; a source that is cold has its code read. */
@@ -346,7 +347,7 @@ export class LiveSource {
   async #warm(): Promise<Warm> {
     for (;;) {
       const version = await this.#current();
-      const owned = await this.#state.take();
+      const owned = await this.#running.state.take();
       if (version !== this.#version) continue;
       if (version.unit?.isUsable === true) return { version, unit: version.unit, owned };
       const { bundle, packagesFolder } = version.component;
@@ -356,22 +357,23 @@ export class LiveSource {
   }
 
   #unitEnded(unit: Unit | undefined): void {
-    if (unit !== undefined) this.#state.forget(unit);
+    const { state, units, usage } = this.#running;
+    if (unit !== undefined) state.forget(unit);
     if (this.#version !== undefined && this.#version.unit === unit) this.#version.unit = undefined;
-    if (this.#units.isEmpty && this.#usage.isIdle) this.#goCold();
+    if (units.isEmpty && usage.isIdle) this.#goCold(state);
   }
 
   async #commitLate(part: LatePart, unit: Unit | undefined): Promise<void> {
     try {
-      await this.#state.commitLate(part, unit, this.definition.dedupe);
+      await this.#running.state.commitLate(part, unit, this.definition.dedupe);
     } catch (error) {
       this.#ports.log.warn("what a component did after its run could not be stored", { source: this.source.slug, reason: messageOf(error) });
     }
   }
 
   /** An idle source keeps its record alone in memory. */
-  #goCold(): void {
-    this.#state.giveUp();
+  #goCold(state: LiveState): void {
+    state.giveUp();
     this.#version = undefined;
   }
 }

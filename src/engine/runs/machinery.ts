@@ -1,0 +1,53 @@
+import { PdError } from "../../domain/errors.ts";
+import type { LatePart, Unit } from "../../ports/runner.ts";
+import { CallQueue, OwnLimits } from "./call-queue.ts";
+import { answerDataStore } from "./data-stores.ts";
+import { LiveState } from "./live-state.ts";
+import type { RunPorts } from "./run-ports.ts";
+import { type AskedSource, SourceQuestions } from "./source-questions.ts";
+import { SourceUnits } from "./source-units.ts";
+import { Usage } from "./usage.ts";
+
+export const NO_LOAD: CallQueue["load"] = { running: 0, waiting: 0 };
+
+interface MachinerySetup {
+  readonly of: AskedSource;
+  readonly late: (part: LatePart, unit: Unit | undefined) => void;
+  readonly ended: (unit: Unit | undefined) => void;
+  /** See `LiveState`. */
+  readonly onDisowned: () => void;
+}
+
+/** What a source needs once it is called, or changed. */
+export class Machinery {
+  readonly calls: CallQueue;
+  readonly units: SourceUnits;
+  readonly state: LiveState;
+  /** While anything goes on nothing is cooled down. */
+  readonly usage: Usage;
+  readonly questions: SourceQuestions;
+
+  constructor(ports: RunPorts, { of, late, ended, onDisowned }: MachinerySetup) {
+    this.calls = new CallQueue(new OwnLimits(ports.settings, () => of.source.maxConcurrency));
+    this.units = new SourceUnits(ports.runner, ports.processes, { late, ended, ask: (request) => answerDataStore(ports, request) });
+    this.state = new LiveState(ports, { sourceId: of.source.id, units: this.units, onDisowned });
+    this.usage = new Usage(ports.clock);
+    this.questions = new SourceQuestions(ports, of);
+  }
+
+  /** Since when its process has nothing to do; `undefined`: it has none, or is at work. */
+  get idleMs(): number | undefined {
+    return !this.units.isEmpty && this.usage.isIdle ? this.usage.idleMs : undefined;
+  }
+
+  /** The server stops: what runs may finish, what waits and what comes is refused. */
+  refuse(slug: string): void {
+    this.calls.close(new PdError("PD_STOPPING", `Cannot run ${slug}: the server is stopping`));
+  }
+
+  /** Resolves when the units are gone and what they did is committed. */
+  async untilGone(): Promise<void> {
+    await this.usage.untilIdle();
+    await this.units.retire();
+  }
+}
