@@ -64,8 +64,9 @@ export async function keepRenewed(
   let due: readonly number[] = [];
   while (!signal.aborted) {
     try {
-      const used = new Set(await accountsInUse());
-      const accounts = (await store.listAccounts()).filter(({ id, problem, oauth }) => used.has(id) && problem === undefined && canRenew(oauth));
+      const renewable = (await store.listAccounts()).filter(({ problem, oauth }) => problem === undefined && canRenew(oauth));
+      const used = new Set(renewable.length === 0 ? [] : await accountsInUse());
+      const accounts = renewable.filter(({ id }) => used.has(id));
       due = accounts.flatMap(({ oauth }) => (oauth === undefined ? [] : (dueAt(oauth) ?? [])));
       // Nobody waits here: a provider that is slow holds up no other.
       for (const account of accounts.filter(({ id }) => credentials.canTry(id)))
