@@ -29,7 +29,7 @@ export async function openSealedStore(store: Store, vault: Vault): Promise<Store
     getSource: async (idOrSlug) => opened(await store.getSource(idOrSlug), (found) => seals.openStored(found)),
     listSources: async () => (await store.listSources()).map((found) => seals.openStored(found)),
     listWorkflows: async () => (await store.listWorkflows()).map((found) => seals.openStored(found)),
-    listSourceSecrets: async () => (await store.listSourceSecrets()).map((source) => seals.openSource(source)),
+    listSourceSecrets: async () => (await store.listSourceSecrets()).map((source) => seals.openSecrets(source)),
     saveWebhook: (webhook) => store.saveWebhook(seals.sealWebhook(webhook)),
     changeWebhook: async (id, change, now) => opened(await store.changeWebhook(id, seals.sealChange(id, change), now), (found) => seals.openWebhook(found)),
     getWebhook: async (id) => opened(await store.getWebhook(id), (webhook) => seals.openWebhook(webhook)),
@@ -98,7 +98,7 @@ async function resealOnce(store: Store, { vault, seals }: { vault: Vault; seals:
   };
   const writes: Promise<void>[] = [];
   for (const before of await store.listSourceSecrets())
-    if (sealedPartsOf(before).map(textOf).some(isOld)) writes.push(store.replaceSourceSecrets(before, seals.sealSource(seals.openSource(before))));
+    if (sealedPartsOf(before).map(textOf).some(isOld)) writes.push(store.replaceSourceSecrets(before, seals.sealSource(seals.openSecrets(before))));
   for (const before of await store.listWebhooks())
     if ([before.secret, ...before.oldSecrets.map(({ secret }) => secret)].some(isOld))
       writes.push(store.replaceWebhookSecrets(before, seals.sealWebhook(seals.openWebhook(before))));
@@ -142,6 +142,44 @@ function once<Value>(make: () => Value): () => Value {
   return () => (made ??= { value: make() }).value;
 }
 
+/** Of one source, opened when they are looked at, once. */
+class OpenedSecrets {
+  readonly #seals: Seals;
+  readonly #sealed: SourceSecrets;
+  #opened: SourceSecrets | undefined;
+
+  constructor(seals: Seals, sealed: SourceSecrets) {
+    this.#seals = seals;
+    this.#sealed = sealed;
+  }
+
+  get all(): SourceSecrets {
+    this.#opened ??= this.#seals.openSecrets(this.#sealed);
+    return this.#opened;
+  }
+}
+
+const SECRETS = Symbol("secrets");
+
+type SecretName = "configured" | "setAside" | "env";
+
+function accessorOf<Name extends SecretName>(name: Name): PropertyDescriptor {
+  return {
+    enumerable: true,
+    get(this: { readonly [SECRETS]: OpenedSecrets }): SourceSecrets[Name] {
+      return this[SECRETS].all[name];
+    },
+  };
+}
+
+/** Own members, so that a copy has the secrets. The same for all sources: V8 else makes a shape for each, and there may be thousands. */
+const ACCESSORS = { configured: accessorOf("configured"), setAside: accessorOf("setAside"), env: accessorOf("env") };
+
+function giveSecrets<Source extends object>(source: Source, secrets: OpenedSecrets): asserts source is Source & Pick<SourceSecrets, SecretName> {
+  Object.defineProperty(source, SECRETS, { value: secrets });
+  Object.defineProperties(source, ACCESSORS);
+}
+
 /** Each secret is sealed for the place that it lies in, so that none can stand in for another. */
 class Seals {
   readonly #vault: Vault;
@@ -160,27 +198,19 @@ class Seals {
     };
   }
 
-  openStored({ source, provenance }: StoredSource): StoredSource {
-    return { source: this.openSource(source), provenance };
+  /** Secrets are opened when they are looked at, once. */
+  openStored({ source: { configured, setAside, env, ...rest }, provenance }: StoredSource): StoredSource {
+    // Left out before they are put in: an accessor in the place of a value makes a table of an object.
+    giveSecrets(rest, new OpenedSecrets(this, { id: rest.id, configured, setAside, env }));
+    return { source: rest, provenance };
   }
 
-  /** Opened when they are looked at, once. */
-  openSource<Source extends SourceSecrets>(source: Source): Source {
-    const { id } = source;
-    const configured = once(() => this.#openAll(source.configured, `values of ${id}`));
-    const setAside = once(() => (isEmpty(source.setAside) ? {} : this.#openAll(source.setAside, `values of ${id} that are set aside`)));
-    const env = once(() => textsOf(this.#openAll(source.env, `variables of ${id}`)));
+  openSecrets({ id, configured, setAside, env }: SourceSecrets): SourceSecrets {
     return {
-      ...source,
-      get configured() {
-        return configured();
-      },
-      get setAside() {
-        return setAside();
-      },
-      get env() {
-        return env();
-      },
+      id,
+      configured: this.#openAll(configured, `values of ${id}`),
+      setAside: isEmpty(setAside) ? {} : this.#openAll(setAside, `values of ${id} that are set aside`),
+      env: textsOf(this.#openAll(env, `variables of ${id}`)),
     };
   }
 

@@ -107,6 +107,26 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect((await store.getSource("slug-dc_a"))?.source.id).toBe(id);
     });
 
+    it("are listed with what their codes declare, however many, the newest first", async () => {
+      const { store } = await open();
+      const of = (n: number) => ({ ...component(`sc_${n}`), origin: { kind: "url", url: `http://localhost/${n % 2}` } as const });
+      for (let n = 0; n < 450; n++) {
+        await store.beginDeploy({ ...source(`dc_${n}`, `sc_${n}`), createdAt: now + (n % 225) }, of(n));
+        // Some never come to be.
+        if (n % 9 !== 8) await store.finishDeploy(`dc_${n}`, []);
+      }
+      const listed = await store.listSources();
+      const expected = Array.from({ length: 450 }, (_none, n) => n)
+        .filter((n) => n % 9 !== 8)
+        .toSorted((a, b) => (b % 225) - (a % 225) || (`dc_${a}` < `dc_${b}` ? -1 : 1));
+      expect(listed.map(({ source: { id } }) => id)).toEqual(expected.map((n) => `dc_${n}`));
+      const { definition } = component("sc_1");
+      for (const [place, { provenance }] of listed.entries()) {
+        const { declared, origin, imports } = provenance;
+        expect({ declared, origin, imports }).toEqual({ declared: definition, origin: of(expected[place] ?? -1).origin, imports: [] });
+      }
+    });
+
     it("swap code, values and timers in one step, and drop transient code that nobody uses", async () => {
       const { store, id } = await withSource();
       await store.swap({ ...source(id, "sc_b"), name: "new", active: false }, component("sc_b", true), { timers: [] });

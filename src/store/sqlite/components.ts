@@ -1,14 +1,15 @@
-import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import type { DeployedComponent, StoredSource } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { DeployedId, SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { CarriedState, ComponentStore, DeployRest, StoredBaggage, SwapRest } from "../../ports/component-store.ts";
 import type { Timer } from "../../ports/timer-store.ts";
 import type { StepComponent } from "../../ports/workflow-store.ts";
-import type { Database } from "../../database/driver.ts";
+import type { Database, Statement } from "../../database/driver.ts";
 import { INSERT_EVENT } from "./event-writer.ts";
 import { formerDropper, idsOf, unusedDropper, versionNoter } from "./kept-code.ts";
-import { deployedComponentOf, row, rows, savedComponentOf, sourceVersionOf, storedSourceOf, storedSourcesOf } from "./rows.ts";
+import { type Row, row, rows, savedComponentOf, sourceVersionOf } from "./rows.ts";
+import { deployedComponentOf, storedSourceOf, storedSourcesOf } from "./source-rows.ts";
 import { listenerRemover } from "./subscriptions.ts";
 import { timerReplacer } from "./timers.ts";
 
@@ -223,7 +224,7 @@ type ComponentReads = Pick<
 /** Without the code itself, which may be long. */
 /** A server that was killed in the middle of an update may have left calls of a version that it never had. */
 const SEEN_VERSION = `(select max(version) from (select version from invocations i where i.source_id = d.id order by seq desc limit 20))`;
-export const SOURCES = `select d.*, ${SEEN_VERSION} as seen_version, c.definition, c.origin, c.imports from deployed_components d join saved_components c on c.id = d.component_id`;
+export const SOURCES = `select d.*, d.rowid as row, ${SEEN_VERSION} as seen_version, c.definition, c.origin, c.imports from deployed_components d join saved_components c on c.id = d.component_id`;
 const ACTIVATE_DUE = "select * from deployed_components where activate_due = 1 and is_ready = 1 and id in (select value from json_each(?))";
 
 const VERSIONS = `select v.number, v.component_id, v.at, c.hash, c.definition ->> 'version' as declared_version, c.origin
@@ -232,12 +233,29 @@ const VERSIONS = `select v.number, v.component_id, v.at, c.hash, c.definition ->
 const LISTED_COMPONENTS = `select * from saved_components
   where is_transient = 0 or id in (select component_id from deployed_components where workflow_id is null and substr(id, 1, 2) <> 'p_') order by created_at desc, id`;
 
+const SOURCES_AT_ONCE = 200;
+const SOURCES_FROM = `${SOURCES} where d.is_ready = 1 and substr(d.id, 1, 2) <> 'p_' and d.rowid > ?
+  order by d.rowid limit ${SOURCES_AT_ONCE}`;
+
+/** A few hundred at a time: of thousands at once, each row would outlive two collections of what is new. */
+function* allRows(sources: Statement): Generator<Row> {
+  for (let last: unknown = 0; last !== undefined;) {
+    const found = rows(sources.all(Number(last)));
+    yield* found;
+    last = found.length < SOURCES_AT_ONCE ? undefined : found.at(-1)?.["row"];
+  }
+}
+
+function newestFirst(sources: readonly StoredSource[]): readonly StoredSource[] {
+  return sources.toSorted(({ source: a }, { source: b }) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
+}
+
 export function componentReads(db: Database): ComponentReads {
   const byId = db.prepare("select * from saved_components where id = ?");
   const byKey = db.prepare("select * from saved_components where key = ? and is_transient = 0 order by created_at desc, rowid desc limit 1");
   const kept = db.prepare(LISTED_COMPONENTS);
   const source = db.prepare(`${SOURCES} where (d.id = ? or d.slug = ?) and d.is_ready = 1`);
-  const sources = db.prepare(`${SOURCES} where d.is_ready = 1 and substr(d.id, 1, 2) <> 'p_' order by d.created_at desc, d.id`);
+  const sources = db.prepare(SOURCES_FROM);
   const unfinished = db.prepare("select * from deployed_components where is_ready = 0");
   const activateDue = db.prepare(ACTIVATE_DUE);
   const slug = db.prepare("select 1 from deployed_components where slug = ?");
@@ -254,7 +272,7 @@ export function componentReads(db: Database): ComponentReads {
       const found = row(source.get(idOrSlug, idOrSlug));
       return found === undefined ? undefined : storedSourceOf(found);
     },
-    listSources: async () => storedSourcesOf(rows(sources.all())),
+    listSources: async () => newestFirst(storedSourcesOf(allRows(sources))),
     listUnfinished: async () => rows(unfinished.all()).map((found) => deployedComponentOf(found).id),
     listActivateDue: async (of) => rows(activateDue.all(JSON.stringify(of))).map((found) => deployedComponentOf(found).id),
     isSlugTaken: async (text) => slug.get(text) !== undefined,

@@ -1,7 +1,7 @@
 /** Where rows become records: SQLite's values are unknown here, and known beyond. What is stored was written by this program. */
 import type { Account } from "../../domain/account.ts";
 import type { Attempt, Delivery } from "../../domain/delivery.ts";
-import type { DeployedComponent, StoredSource } from "../../domain/deployed-component.ts";
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import type { Event, NewEvent, PostponedEvent } from "../../domain/event.ts";
 import { type DeployedId, type ListenerId, type SavedId, eventId } from "../../domain/ids.ts";
 import type { Invocation, LogLine } from "../../domain/invocation.ts";
@@ -18,7 +18,7 @@ import type { SourceSecrets } from "../../ports/secret-store.ts";
 import type { Timer, TimerInstant } from "../../ports/timer-store.ts";
 import type { WaitingStep } from "../../ports/workflow-store.ts";
 
-type Row = Record<string, unknown>;
+export type Row = Record<string, unknown>;
 
 export function row(value: unknown): Row | undefined {
   return value as Row | undefined;
@@ -33,7 +33,7 @@ export function json<Value>(text: unknown): Value {
 }
 
 /** Leaves out members that are null in the row. Each member is named, so that one that is added and forgotten here does not compile. */
-function present<Value extends object>(members: { [Key in keyof Value]-?: Value[Key] | null | undefined }): Value {
+export function present<Value extends object>(members: { [Key in keyof Value]-?: Value[Key] | null | undefined }): Value {
   const kept: Partial<Record<keyof Value, unknown>> = {};
   for (const name in members) if (members[name] !== null && members[name] !== undefined) kept[name] = members[name];
   return kept as Value;
@@ -54,54 +54,8 @@ export function savedComponentOf(row: Row): SavedComponent {
   });
 }
 
-export function deployedComponentOf(row: Row): DeployedComponent {
-  return present<DeployedComponent>({
-    id: row["id"] as DeployedComponent["id"],
-    componentId: componentIdOf(row),
-    version: Number(row["version"]),
-    highestVersion: highestVersionOf(row),
-    name: String(row["name"]),
-    slug: String(row["slug"]),
-    endpointKey: String(row["endpoint_key"]),
-    configured: json(row["configured"]),
-    setAside: json(row["set_aside"]),
-    dynamicProps: json(row["dynamic_props"]),
-    env: json(row["env"]),
-    maxConcurrency: row["max_concurrency"] as number | null,
-    allowsPrograms: row["allows_programs"] === 1 ? true : null,
-    workflowId: row["workflow_id"] as DeployedComponent["workflowId"] | null,
-    active: row["active"] === 1,
-    createdAt: Number(row["created_at"]),
-    updatedAt: Number(row["updated_at"]),
-  });
-}
-
 export function sourceSecretsOf(row: Row): SourceSecrets {
   return { id: row["id"] as DeployedComponent["id"], configured: json(row["configured"]), setAside: json(row["set_aside"]), env: json(row["env"]) };
-}
-
-function highestVersionOf(row: Row): number | undefined {
-  const highest = Math.max(Number(row["highest_version"] ?? 0), Number(row["seen_version"] ?? 0));
-  return highest > Number(row["version"]) ? highest : undefined;
-}
-
-/** A source together with the code that it runs. */
-export function storedSourceOf(row: Row): StoredSource {
-  return { source: deployedComponentOf(row), provenance: provenanceOfRow(row) };
-}
-
-/** As `storedSourceOf`; sources with the same code share what is known of that. */
-export function storedSourcesOf(found: readonly Row[]): StoredSource[] {
-  const known = new Map<unknown, StoredSource["provenance"]>();
-  return found.map((row) => {
-    const provenance = known.get(row["component_id"]) ?? provenanceOfRow(row);
-    known.set(row["component_id"], provenance);
-    return { source: deployedComponentOf(row), provenance };
-  });
-}
-
-function provenanceOfRow(row: Row): StoredSource["provenance"] {
-  return { declared: json(row["definition"]), origin: json(row["origin"]), imports: json(row["imports"]) };
 }
 
 export function componentIdOf(row: Row): SavedId {

@@ -7,7 +7,8 @@ import type { Retention } from "../../ports/store.ts";
 import type { StepCommit, StepComponent, WaitingStep, WorkflowStore } from "../../ports/workflow-store.ts";
 import { SOURCES } from "./components.ts";
 import { RECEIVE } from "./deliveries.ts";
-import { row, rows, runStateCount, savedComponentOf, stepRecordOf, storedSourceOf, waitingStepOf, workflowRunOf } from "./rows.ts";
+import { row, rows, runStateCount, savedComponentOf, stepRecordOf, waitingStepOf, workflowRunOf } from "./rows.ts";
+import { storedSourceOf } from "./source-rows.ts";
 
 export interface WorkflowWrites {
   beginRun(run: WorkflowRun, records: readonly StepRecord[]): WorkflowRun;
