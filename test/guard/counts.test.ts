@@ -12,7 +12,7 @@ import type { ToHost } from "../../src/sandbox/protocol.ts";
 import { runText } from "../../src/sandbox/protocol.ts";
 import { ComponentHost } from "../../src/sandbox/child/component-host.ts";
 import { Publisher } from "../../src/store/sqlite/deliveries.ts";
-import { openForWriting } from "../../src/store/sqlite/open.ts";
+import { openBeside, openForReading, openForWriting } from "../../src/store/sqlite/open.ts";
 import { row } from "../../src/store/sqlite/rows.ts";
 import { runWrites } from "../../src/store/sqlite/runs.ts";
 import { SourceProgress } from "../../src/store/sqlite/source-progress.ts";
@@ -121,6 +121,16 @@ describe("what a request costs at most", () => {
     const before = commits();
     await Promise.all(Array.from({ length: 100 }, (_none, n) => store.commit(run(fence, "dc_a", `inv_${n}`, { events: [{ payload: BODY, channel: "" }] }))));
     expect(commits() - before).toBe(1);
+  });
+});
+
+describe("what a connection to the database keeps in memory at most", () => {
+  it("2 MB of pages, whatever the driver would keep", async () => {
+    const path = join(await temporaryFolder(), "db");
+    const writing = openForWriting(path, programFile("migrations"), { witness: new Witness(witnessPath(path)), onRevision: () => {} });
+    const connections = [writing, openBeside(path), openForReading(path)];
+    onTestFinished(() => connections.forEach((db) => db.close()));
+    expect(connections.map((db) => db.pragma("cache_size"))).toEqual([-2000, -2000, -2000]);
   });
 });
 

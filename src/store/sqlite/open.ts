@@ -12,6 +12,9 @@ export const FULL_CHECK_BELOW_PAGES = 16_000;
 /** Whoever writes waits so long for another process that does. */
 export const BUSY_TIMEOUT_MS = 5000;
 
+/** SQLite's own figure. A driver may keep 16 MB of pages for each connection, and the system keeps them for all. */
+const CACHE_KIB = 2000;
+
 /** The revision of the schema that a database is being brought to, and the newest. */
 export interface Revision {
   readonly next: number;
@@ -75,9 +78,19 @@ export function openForReading(path: string): Database {
 
 function open(path: string, timeoutMs = BUSY_TIMEOUT_MS): Database {
   try {
-    return openDatabase(path, { timeoutMs });
+    return withSmallCache(openDatabase(path, { timeoutMs }));
   } catch (error) {
     throw unusable(path, error);
+  }
+}
+
+function withSmallCache(db: Database): Database {
+  try {
+    db.pragma(`cache_size = -${CACHE_KIB}`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
   }
 }
 
