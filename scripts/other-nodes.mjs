@@ -15,6 +15,9 @@ if (unknown.length > 0) {
 const suites = [
   "test/store",
   "test/client",
+  "test/cli/compiled-code.test.ts",
+  "test/cli/pieces.test.ts",
+  "test/system/young-space.test.ts",
   "test/sandbox",
   "test/engine/http.test.ts",
   "test/engine/update.test.ts",

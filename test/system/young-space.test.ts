@@ -1,0 +1,49 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { describe, expect, it } from "vitest";
+
+const FILE = join(import.meta.dirname, "..", "..", "src", "system", "young-space.ts");
+
+/** Makes objects for a while, a few at a time, of which many outlive a collection; a thread begins meanwhile. */
+const PROGRAM = `
+const { getHeapSpaceStatistics } = require("node:v8");
+const { Worker } = require("node:worker_threads");
+const megabytes = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space").space_size / 2 ** 20;
+let kept = [];
+let most = 0;
+function make() {
+  for (let n = 0; n < 5000; n++) kept.push({ n, text: "x" + n });
+  if (kept.length > 60_000) kept = kept.slice(40_000);
+  most = Math.max(most, megabytes());
+}
+async function work() {
+  for (let turn = 0; turn < 150; turn++) {
+    make();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+(async () => {
+  if (process.argv[1] === "bounded") bound.boundYoungSpace();
+  await work();
+  const worker = new Worker("setInterval(() => {}, 1000)", { eval: true });
+  await new Promise((resolve) => worker.once("online", resolve));
+  // In one turn.
+  for (let times = 0; times < 150; times++) make();
+  await work();
+  await worker.terminate();
+  console.log(most);
+})();
+`;
+
+describe("the space for new objects", () => {
+  it("stays small, also after a thread has begun, and the process ends when nothing else goes on", async () => {
+    const { outputFiles } = await build({ entryPoints: [FILE], bundle: true, platform: "node", format: "cjs", write: false });
+    const code = `const bound = (() => { const module = { exports: {} }; ${outputFiles[0]?.text ?? ""}; return module.exports; })(); ${PROGRAM}`;
+    const mostOf = (word: string): number => Number(execFileSync(process.execPath, ["-e", code, word], { encoding: "utf8" }));
+    const bounded = mostOf("bounded");
+    // Of 30 to 64. From Node 24 on it is more than 8.
+    expect(bounded).toBeLessThan(26);
+    expect(mostOf("free")).toBeGreaterThan(bounded);
+  });
+});
