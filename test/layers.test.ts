@@ -73,7 +73,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "cli/accounts": ["domain", "api", "client", "cli", "cli/ask", "cli/code"],
   "cli/props": ["domain", "api", "client", "cli", "cli/ask", "cli/accounts"],
   "cli/transfer": ["domain", "api", "client", "cli"],
-  "cli/workflows": ["domain", "api", "client", "cli", "cli/ask", "cli/code", "cli/dev", "cli/transfer"],
+  "cli/workflows": ["domain", "api", "client", "system", "cli", "cli/ask", "cli/code", "cli/dev", "cli/transfer"],
   "cli/fixture": ["domain", "api"],
   "cli/completion": ["domain", "api", "client"],
   "cli/project": ["domain", "api", "client", "cli", "cli/code", "cli/transfer", "cli/workflows"],
