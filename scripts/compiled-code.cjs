@@ -3,6 +3,7 @@
 "use strict";
 const fs = require("node:fs");
 const path = require("node:path");
+const v8 = require("node:v8");
 const vm = require("node:vm");
 
 const FORMAT = 1;
@@ -88,6 +89,8 @@ function isOfThisProgram([name]) {
 
 function write(file, pieces, compiled) {
   try {
+    // Code is refused by a process with other flags, and a server changes this one for itself (young-space.ts), which sets it again.
+    v8.setFlagsFromString("--semi-space-growth-factor=2");
     for (const [name, { source, script }] of compiled) pieces.set(name, { source, code: script.createCachedData() });
     makeFolder(path.dirname(file));
     writeWhole(file, bytesOf(pieces));
@@ -100,6 +103,8 @@ function write(file, pieces, compiled) {
 /** A reader finds the old file or the new one. */
 function writeWhole(file, bytes) {
   const draft = `${file}.${process.pid}`;
+  // One that was killed may have had this process id.
+  fs.rmSync(draft, { force: true });
   const handle = fs.openSync(draft, "wx", 0o600);
   try {
     fs.writeFileSync(handle, bytes);

@@ -31,8 +31,9 @@ exports.begin = (command) => {
 
 /** That of `config.ts`; a folder that is named by the command line alone keeps no code. */
 function homeFolder() {
-  const { PD_HOME: given = "", XDG_DATA_HOME: data = path.join(homedir(), ".local", "share") } = process.env;
-  return given === "" ? path.join(data, "headwater") : path.resolve(given);
+  const { PD_HOME: given = "", XDG_DATA_HOME: data } = process.env;
+  // Who has no home folder may name one.
+  return given === "" ? path.join(data ?? path.join(homedir(), ".local", "share"), "headwater") : path.resolve(given);
 }
 
 /** All pieces lie in this folder, and so they find the same. */
