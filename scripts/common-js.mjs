@@ -1,5 +1,5 @@
 // Makes CommonJS of the command's pieces: Node links each ES module at a start for a millisecond, and a command has twenty. esbuild splits ES modules alone, so that these are split first and made over then.
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { transform } from "esbuild";
 
@@ -12,17 +12,14 @@ const LOADER = [PIECES, "compiled-code.cjs"];
 
 /** `outputs`: those of a build of ES modules into `folder`, whose files end with `.cjs`. */
 export async function makeCommonJs(folder, { outputs }, target) {
-  for (const name of LOADER) cpSync(join(import.meta.dirname, name), join(folder, name));
+  const small = { platform: "node", target, legalComments: "none", minifyWhitespace: true, minifySyntax: true };
+  for (const name of LOADER) writeFileSync(join(folder, name), (await transform(readFileSync(join(import.meta.dirname, name), "utf8"), small)).code);
   await Promise.all(
     Object.keys(outputs).map(async (path) => {
       const { code } = await transform(readFileSync(path, "utf8"), {
+        ...small,
         format: "cjs",
-        platform: "node",
-        target,
-        legalComments: "none",
         define: { "import.meta.url": OWN_URL },
-        minifyWhitespace: true,
-        minifySyntax: true,
       });
       const late = lateNames(outputs, path);
       const hold = late.length === 0 ? "" : `const latePieces = require("./${PIECES}");\nlatePieces.hold(${JSON.stringify(late)});\n`;

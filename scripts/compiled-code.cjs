@@ -3,10 +3,12 @@
 "use strict";
 const fs = require("node:fs");
 const path = require("node:path");
-const v8 = require("node:v8");
 const vm = require("node:vm");
+const zlib = require("node:zlib");
 
-const FORMAT = 1;
+const FORMAT = 2;
+/** Files of this program in the folder, drafts too. */
+const KEPT_NAME = /^[a-z][a-z-]*-v\d+\.\d+\.\d+\S*-[a-z\d]+(-[\da-f]+)?(\.\d+)?$/;
 /** A file that another version of Node or of the program has left. */
 const UNUSED_MS = 30 * 24 * 3_600_000;
 /** V8 copies what does not lie so. */
@@ -14,6 +16,8 @@ const ALIGNED = 16;
 const WRITABLE_BY_OTHERS = 0o022;
 /** Whoever stays has compiled by then what it starts with. */
 const AFTER_START_MS = 2000;
+/** They write nothing at their end: their home may be somebody else's by then. */
+const STAYING = new Set(["up", "serve", "dev"]);
 const OPENING = "(function(exports, require, module, __filename, __dirname){";
 
 /** Name of a piece → its source and its compiled code as they were kept. */
@@ -21,10 +25,12 @@ let kept = new Map();
 /** What this process has loaded, while it is to be kept; and whether any of it was compiled here. */
 let loaded;
 let isNew = false;
+/** V8 has taken something of what was kept. */
+let wasTaken = false;
 
 /** Takes what was kept for this command, and keeps what it loads. `home`: nothing is kept while there is no such folder. */
 exports.use = (home, command) => {
-  const file = path.join(home, "compiled", `${command}-${process.versions.v8}-${process.arch}`);
+  const file = path.join(home, "compiled", `${command}-${process.version}-${process.arch}${ofFlags()}`);
   kept = read(file);
   loaded = new Map();
   const keep = () => {
@@ -35,22 +41,31 @@ exports.use = (home, command) => {
     [kept, loaded] = [new Map(), undefined];
   };
   const timer = setTimeout(keep, AFTER_START_MS).unref();
-  process.once("exit", keep);
+  if (!STAYING.has(command)) process.once("exit", keep);
 };
+
+/** V8 refuses what was compiled under other flags: each set of them has a file of its own. */
+function ofFlags() {
+  const flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ""].join(" ").trim();
+  return flags === "" ? "" : `-${zlib.crc32(flags).toString(16)}`;
+}
 
 /** What `source`, the bytes of the file at `place`, is as a function of what `OPENING` names. */
 exports.functionOf = (source, place) => {
   const name = path.basename(place);
   const known = kept.get(name);
-  // V8 itself compares no more than the length.
-  const cachedData = known?.source.equals(source) ? known.code : undefined;
+  // V8 itself compares no more than the length, and dies of code that is damaged.
+  const isSound = known?.source.equals(source) === true && zlib.crc32(known.code) === known.sum;
+  const cachedData = isSound ? known.code : undefined;
   const script = new vm.Script(`${OPENING}${source}\n})`, {
     filename: place,
     columnOffset: -OPENING.length,
     cachedData,
     importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
-  if (cachedData === undefined || script.cachedDataRejected) isNew = true;
+  // What is refused after others were taken was compiled under the flags that this process began with: the next one begins with them again.
+  if (cachedData === undefined || (script.cachedDataRejected && !wasTaken)) isNew = true;
+  wasTaken ||= script.cachedDataRejected === false;
   loaded?.set(name, { source, script });
   return script.runInThisContext();
 };
@@ -62,7 +77,7 @@ function read(file) {
     const head = JSON.parse(bytes.toString("latin1", 4, headLength));
     const all = bytes.subarray(headLength);
     if (head.format !== FORMAT || head.bytes !== all.length) return new Map();
-    return new Map(head.pieces.map(([name, source, code]) => [name, { source: all.subarray(...source), code: all.subarray(...code) }]));
+    return new Map(head.pieces.map(([name, source, code, sum]) => [name, { source: all.subarray(...source), code: all.subarray(...code), sum }]));
   } catch {
     return new Map();
   }
@@ -89,12 +104,13 @@ function isOfThisProgram([name]) {
 
 function write(file, pieces, compiled) {
   try {
-    // Code is refused by a process with other flags, and a server changes this one for itself (young-space.ts), which sets it again.
-    v8.setFlagsFromString("--semi-space-growth-factor=2");
+    const folder = path.dirname(file);
+    makeOwnFolder(folder);
+    // A server changes this flag for itself (young-space.ts), which sets it again.
+    require("node:v8").setFlagsFromString("--semi-space-growth-factor=2");
     for (const [name, { source, script }] of compiled) pieces.set(name, { source, code: script.createCachedData() });
-    makeFolder(path.dirname(file));
     writeWhole(file, bytesOf(pieces));
-    removeUnused(path.dirname(file));
+    for (const name of fs.readdirSync(folder)) if (KEPT_NAME.test(name)) removeIfUnused(path.join(folder, name));
   } catch {
     // A full disk, a home that cannot be written or is not there: the next start takes as long as this one.
   }
@@ -119,13 +135,17 @@ function writeWhole(file, bytes) {
   }
 }
 
-/** The home is not for us to make. */
-function makeFolder(folder) {
-  try {
-    fs.mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    if (error.code !== "EEXIST") throw error;
-  }
+/** The home is not for us to make, and in one of somebody else nothing is kept. Throws for what others have put in the place of the folder. */
+function makeOwnFolder(folder) {
+  const home = path.dirname(folder);
+  if (!isOwnFolder(fs.statSync(home))) throw new Error(`${home} is not this user's`);
+  const found = fs.lstatSync(folder, { throwIfNoEntry: false });
+  if (found === undefined) fs.mkdirSync(folder, { mode: 0o700 });
+  else if (!isOwnFolder(found)) throw new Error(`${folder} is no folder of this user's`);
+}
+
+function isOwnFolder(found) {
+  return found.isDirectory() && (process.getuid === undefined || found.uid === process.getuid());
 }
 
 function bytesOf(pieces) {
@@ -137,7 +157,7 @@ function bytesOf(pieces) {
     parts.push(bytes, Buffer.alloc(end - start - bytes.length));
     return [start, start + bytes.length];
   };
-  const index = [...pieces].map(([name, { source, code }]) => [name, place(source), place(code)]);
+  const index = [...pieces].map(([name, { source, code }]) => [name, place(source), place(code), zlib.crc32(code)]);
   const text = JSON.stringify({ format: FORMAT, bytes: end, pieces: index });
   const head = Buffer.alloc(Math.ceil((text.length + 4) / ALIGNED) * ALIGNED, " ");
   head.writeUInt32LE(head.length);
@@ -145,9 +165,8 @@ function bytesOf(pieces) {
   return Buffer.concat([head, ...parts]);
 }
 
-function removeUnused(folder) {
-  for (const name of fs.readdirSync(folder)) {
-    const file = path.join(folder, name);
-    if (fs.statSync(file).mtimeMs < Date.now() - UNUSED_MS) fs.rmSync(file, { force: true });
-  }
+/** Others may remove it first; a file that is still in use is made anew. */
+function removeIfUnused(file) {
+  const found = fs.lstatSync(file, { throwIfNoEntry: false });
+  if (found?.isFile() === true && found.mtimeMs < Date.now() - UNUSED_MS) fs.rmSync(file, { force: true });
 }
