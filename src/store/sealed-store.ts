@@ -142,20 +142,32 @@ function once<Value>(make: () => Value): () => Value {
   return () => (made ??= { value: make() }).value;
 }
 
-/** Of one source, opened when they are looked at, once. */
+/** Of one source, each opened when it is looked at, once: one that cannot be opened hides no other. */
 class OpenedSecrets {
   readonly #seals: Seals;
   readonly #sealed: SourceSecrets;
-  #opened: SourceSecrets | undefined;
+  #configured: SourceSecrets["configured"] | undefined;
+  #setAside: SourceSecrets["setAside"] | undefined;
+  #env: SourceSecrets["env"] | undefined;
 
   constructor(seals: Seals, sealed: SourceSecrets) {
     this.#seals = seals;
     this.#sealed = sealed;
   }
 
-  get all(): SourceSecrets {
-    this.#opened ??= this.#seals.openSecrets(this.#sealed);
-    return this.#opened;
+  get configured(): SourceSecrets["configured"] {
+    this.#configured ??= this.#seals.openConfigured(this.#sealed);
+    return this.#configured;
+  }
+
+  get setAside(): SourceSecrets["setAside"] {
+    this.#setAside ??= this.#seals.openSetAside(this.#sealed);
+    return this.#setAside;
+  }
+
+  get env(): SourceSecrets["env"] {
+    this.#env ??= this.#seals.openEnv(this.#sealed);
+    return this.#env;
   }
 }
 
@@ -163,11 +175,11 @@ const SECRETS = Symbol("secrets");
 
 type SecretName = "configured" | "setAside" | "env";
 
-function accessorOf<Name extends SecretName>(name: Name): PropertyDescriptor {
+function accessorOf(name: SecretName): PropertyDescriptor {
   return {
     enumerable: true,
-    get(this: { readonly [SECRETS]: OpenedSecrets }): SourceSecrets[Name] {
-      return this[SECRETS].all[name];
+    get(this: { readonly [SECRETS]: OpenedSecrets }) {
+      return this[SECRETS][name];
     },
   };
 }
@@ -205,13 +217,20 @@ class Seals {
     return { source: rest, provenance };
   }
 
-  openSecrets({ id, configured, setAside, env }: SourceSecrets): SourceSecrets {
-    return {
-      id,
-      configured: this.#openAll(configured, `values of ${id}`),
-      setAside: isEmpty(setAside) ? {} : this.#openAll(setAside, `values of ${id} that are set aside`),
-      env: textsOf(this.#openAll(env, `variables of ${id}`)),
-    };
+  openSecrets(sealed: SourceSecrets): SourceSecrets {
+    return { id: sealed.id, configured: this.openConfigured(sealed), setAside: this.openSetAside(sealed), env: this.openEnv(sealed) };
+  }
+
+  openConfigured({ id, configured }: SourceSecrets): SourceSecrets["configured"] {
+    return this.#openAll(configured, `values of ${id}`);
+  }
+
+  openSetAside({ id, setAside }: SourceSecrets): SourceSecrets["setAside"] {
+    return isEmpty(setAside) ? {} : this.#openAll(setAside, `values of ${id} that are set aside`);
+  }
+
+  openEnv({ id, env }: SourceSecrets): SourceSecrets["env"] {
+    return textsOf(this.#openAll(env, `variables of ${id}`));
   }
 
   sealWebhook(webhook: Webhook): Webhook {

@@ -144,6 +144,22 @@ describe("the sealed store", () => {
     expect(await leaks(folder)).toEqual([]);
   });
 
+  it("opens each secret of a source by itself: one that cannot be opened hides no other", async () => {
+    const folder = await temporaryFolder();
+    const store = await openSealed(folder);
+    await plant(store);
+    await store.close();
+    const clear = await openClear(folder);
+    const [before] = await clear.listSourceSecrets();
+    if (before === undefined) return expect.fail();
+    // Sealed for another place.
+    await clear.replaceSourceSecrets(before, { ...before, setAside: before.env });
+    await clear.close();
+    const [listed] = await (await openSealed(folder)).listSources();
+    expect([listed?.source.configured, listed?.source.env]).toEqual([planted.configured, planted.env]);
+    expect(() => listed?.source.setAside).toThrow("Cannot open the secrets");
+  });
+
   it("keeps what third parties answered a step where nobody can read it, and hands it back", async () => {
     const folder = await temporaryFolder();
     const store = await openSealed(folder);
