@@ -26,7 +26,7 @@ const OWN_FILES = [
   "child.cjs",
   "dev-attachments.json",
 ];
-const OWN_FOLDERS = ["packages", "registries", "run", "conformance", "filters", "npm-cache", "backups"];
+const OWN_FOLDERS = ["packages", "registries", "run", "conformance", "filters", "npm-cache", "backups", "compiled"];
 
 /** What is made from now on is for its owner alone, and so is what is there from before, whatever modes it was given. Throws PD_HOME_UNUSABLE. */
 export async function keepPrivate(home: string): Promise<void> {
