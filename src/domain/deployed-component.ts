@@ -52,6 +52,16 @@ export interface StoredSource {
   readonly provenance: Provenance;
 }
 
+interface Aged {
+  readonly createdAt: number;
+  readonly id: string;
+}
+
+/** The order in which what is saved or deployed is listed. */
+export function newestFirst(a: Aged, b: Aged): number {
+  return b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1);
+}
+
 /** `New Issue (Instant)` → `new-issue-instant`. */
 export function slugify(name: string): string {
   const slug = name

@@ -1,4 +1,5 @@
 import { PdError } from "../../domain/errors.ts";
+import { newestFirst } from "../../domain/deployed-component.ts";
 import type { DeployedId } from "../../domain/ids.ts";
 import { type Looking, type Named, theNamed } from "../../domain/named.ts";
 import type { TimerPlan } from "../timers/scheduler.ts";
@@ -35,7 +36,7 @@ export class HostedSources {
   }
 
   newestFirst(): readonly LiveSource[] {
-    this.#newestFirst ??= [...this.#byId.values()].toSorted((a, b) => b.source.createdAt - a.source.createdAt || (a.source.id < b.source.id ? -1 : 1));
+    this.#newestFirst ??= [...this.#byId.values()].toSorted((a, b) => newestFirst(a.source, b.source));
     return this.#newestFirst;
   }
 

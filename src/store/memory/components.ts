@@ -1,4 +1,4 @@
-import { type DeployedComponent, type StoredSource, provenanceOf } from "../../domain/deployed-component.ts";
+import { type DeployedComponent, type StoredSource, newestFirst, provenanceOf } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { NEWEST_VERSIONS, type SourceVersion } from "../../domain/source-version.ts";
@@ -9,11 +9,6 @@ import type { Timer } from "../../ports/timer-store.ts";
 import type { StepComponent, WorkflowStore } from "../../ports/workflow-store.ts";
 import type { SecretStore } from "../../ports/secret-store.ts";
 import { type KeptSource, type Shelves, change } from "./shelves.ts";
-
-/** Newest first; of the same time the later one, or by id. */
-function newestFirst<Item extends { readonly createdAt: number; readonly id: string }>(items: Iterable<Item>): Item[] {
-  return [...items].toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
-}
 
 export function memoryComponents(shelves: Shelves): ComponentStore & Pick<SecretStore, "listSourceSecrets"> & Pick<WorkflowStore, "listWorkflows"> {
   return { ...memorySaved(shelves), ...memoryDeploys(shelves), ...memorySources(shelves) };
@@ -60,7 +55,7 @@ function memorySaved(shelves: Shelves): Pick<ComponentStore, SavedVerbs> {
       const versions = published().filter(({ definition }) => definition.key === key);
       return versions.toReversed().toSorted((a, b) => b.createdAt - a.createdAt)[0];
     },
-    listComponents: async () => newestFirst([...components.values()].filter((component) => !component.isTransient || isInUse(component))),
+    listComponents: async () => [...components.values()].filter((component) => !component.isTransient || isInUse(component)).toSorted(newestFirst),
   };
 }
 
@@ -159,11 +154,17 @@ function memorySources(shelves: Shelves): Pick<ComponentStore, SourceVerbs> & Pi
     },
     async listSources() {
       const ready = [...sources.values()].filter(({ isReady, source }) => isReady && !isWorkflowId(source.id));
-      return newestFirst(ready.map(({ source }) => source)).flatMap(({ id }) => shelves.of([id]).map(stored));
+      return ready
+        .map(({ source }) => source)
+        .toSorted(newestFirst)
+        .flatMap(({ id }) => shelves.of([id]).map(stored));
     },
     async listWorkflows() {
       const ready = [...sources.values()].filter(({ isReady, source }) => isReady && isWorkflowId(source.id));
-      return newestFirst(ready.map(({ source }) => source)).flatMap(({ id }) => shelves.of([id]).map(stored));
+      return ready
+        .map(({ source }) => source)
+        .toSorted(newestFirst)
+        .flatMap(({ id }) => shelves.of([id]).map(stored));
     },
     listVersions: async (id) => sources.get(id)?.versions ?? [],
     listUnfinished: async () => [...sources.values()].filter(({ isReady }) => !isReady).map(({ source }) => source.id),

@@ -1,4 +1,4 @@
-import type { DeployedComponent, StoredSource } from "../../domain/deployed-component.ts";
+import { type DeployedComponent, newestFirst } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { DeployedId, SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
@@ -246,10 +246,6 @@ function* allRows(sources: Statement): Generator<Row> {
   }
 }
 
-function newestFirst(sources: readonly StoredSource[]): readonly StoredSource[] {
-  return sources.toSorted(({ source: a }, { source: b }) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
-}
-
 export function componentReads(db: Database): ComponentReads {
   const byId = db.prepare("select * from saved_components where id = ?");
   const byKey = db.prepare("select * from saved_components where key = ? and is_transient = 0 order by created_at desc, rowid desc limit 1");
@@ -272,7 +268,7 @@ export function componentReads(db: Database): ComponentReads {
       const found = row(source.get(idOrSlug, idOrSlug));
       return found === undefined ? undefined : storedSourceOf(found);
     },
-    listSources: async () => newestFirst(storedSourcesOf(allRows(sources))),
+    listSources: async () => storedSourcesOf(allRows(sources)).toSorted(({ source: a }, { source: b }) => newestFirst(a, b)),
     listUnfinished: async () => rows(unfinished.all()).map((found) => deployedComponentOf(found).id),
     listActivateDue: async (of) => rows(activateDue.all(JSON.stringify(of))).map((found) => deployedComponentOf(found).id),
     isSlugTaken: async (text) => slug.get(text) !== undefined,
