@@ -58,8 +58,8 @@ const MOST_CHANNELS = 100;
  */
 export function dedupe(strategy: DedupeStrategy | undefined, cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
   if (strategy === undefined || emits.length === 0) return { kept: emits, dropped: [], warnings: [] };
+  if (emits.every(({ name = "" }) => name === "")) return dedupeChannel(strategy, cache, emits);
   const names = new Set(emits.map(({ name = "" }) => name));
-  if (names.size === 1 && names.has("")) return dedupeChannel(strategy, cache, emits);
   const results = [...names].map((channel) => {
     const before = channel === "" ? cache : (cache.channels?.[channel] ?? {});
     const own = emits.filter(({ name = "" }) => name === channel);

@@ -88,7 +88,7 @@ export function parseTs(ts: string | number | undefined): number | undefined {
  * a usable `ts` keep their place; equal ones keep their order.
  */
 export function orderEmits(emits: readonly Emit[]): readonly Emit[] {
-  if (emits.length < 2) return emits;
+  if (emits.length < 2 || emits.every(({ ts }) => ts === undefined)) return emits;
   const dated = emits.flatMap((emit, place) => {
     const at = parseTs(emit.ts);
     return at === undefined ? [] : [{ emit, place, at }];

@@ -12,6 +12,8 @@ export interface PipeEvents<Incoming> {
 export interface PipeSettings {
   readonly later?: (flush: () => void) => void;
   readonly limit?: FlowLimit;
+  /** Writes past the stream to the same place, waiting while the other side reads. Returns how many bytes have left. */
+  readonly writeThrough?: (bytes: Uint8Array) => number;
 }
 
 /** Longer than all that one call may emit and set. */
@@ -37,14 +39,16 @@ export class MessagePipe<Incoming, Outgoing> {
   #partialSize = 0;
   #isBroken = false;
   readonly #limit: FlowLimit | undefined;
+  readonly #writeThrough: PipeSettings["writeThrough"];
   readonly #over = new AbortController();
 
   /** `later`: when a turn is over; `limit`: how much is read. */
-  constructor(stream: Duplex, events: PipeEvents<Incoming>, { later = (flush) => process.nextTick(flush), limit }: PipeSettings = {}) {
+  constructor(stream: Duplex, events: PipeEvents<Incoming>, { later = (flush) => process.nextTick(flush), limit, writeThrough }: PipeSettings = {}) {
     this.#stream = stream;
     this.#events = events;
     this.#later = later;
     this.#limit = limit;
+    this.#writeThrough = writeThrough;
     stream.setEncoding("utf8");
     stream.on("data", (chunk: string) => this.#read(chunk));
     stream.once("close", () => this.#over.abort());
@@ -83,6 +87,14 @@ export class MessagePipe<Incoming, Outgoing> {
     if (this.#put(JSON.stringify(message))) this.#flush();
   }
 
+  /**
+   * As `sendNow`, of what is one of many: waits for the other side to read those before it. The stream would keep all of
+   * them until the code that runs gives way, and the other side would have nothing to do.
+   */
+  sendInStep(message: Outgoing): void {
+    if (this.#put(JSON.stringify(message))) this.#flush(this.#writeThrough);
+  }
+
   /** Nothing more is read or written. */
   close(): void {
     this.#stream.destroy();
@@ -96,9 +108,13 @@ export class MessagePipe<Incoming, Outgoing> {
     return text;
   }
 
-  #flush(): void {
+  #flush(writeThrough?: (bytes: Uint8Array) => number): void {
     const text = this.takeUnsent();
-    if (text !== "" && this.#stream.writable) this.#stream.write(text);
+    if (text === "" || !this.#stream.writable) return;
+    if (writeThrough === undefined || this.#stream.writableLength > 0) return void this.#stream.write(text);
+    const bytes = Buffer.from(text);
+    const written = writeThrough(bytes);
+    if (written < bytes.length) this.#stream.write(bytes.subarray(written));
   }
 
   #read(chunk: string): void {

@@ -35,10 +35,11 @@ export function judgeEmits(owner: Ownership, strategy: DedupeStrategy | undefine
   const { change } = result;
   if (change !== undefined) owner.cache = remember(owner.cache, change);
   const { events, postponed } = partEmits(result.kept, now);
+  const timed = result.kept.filter(({ ts, deliveryTs }) => ts !== undefined || deliveryTs !== undefined);
   const texts = [
     ...result.warnings,
-    ...result.kept.flatMap(unreadableTimes),
-    ...timesInSeconds(result.kept),
+    ...timed.flatMap(unreadableTimes),
+    ...timesInSeconds(timed),
     ...postponed.map(({ dueAt }) => `An event is postponed until ${isoTime(dueAt)}`),
   ];
   return {

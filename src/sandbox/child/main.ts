@@ -2,7 +2,6 @@
  * The other process: loads one bundle, runs its calls, reports each once. It starts before anyone knows what it
  * will run, so it must start fast: nothing heavy is imported here.
  */
-import { writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import { dirname, join } from "node:path";
@@ -22,6 +21,7 @@ import { leadThroughDoor } from "./network-door.ts";
 import { leadPlatformCallsTo } from "./platform-api.ts";
 import { shutDoors } from "./shut-doors.ts";
 import { redirectTmp } from "./tmp-folder.ts";
+import { writeThrough } from "./write-through.ts";
 
 /** A request that a component of every kind could get. */
 const WARM_UP_REQUEST: HttpTrigger = {
@@ -42,14 +42,19 @@ const HOST_FD = 3;
 const exit = process.exit.bind(process);
 const rss = process.memoryUsage.rss.bind(process);
 const hostStream = new Socket({ fd: HOST_FD });
-const pipe = new MessagePipe<ToChild, ToHost>(hostStream, {
-  read: (text) => JSON.parse(text),
-  message: (message) => void receive(message),
-  broken: () => exit(1),
-});
+const pipe = new MessagePipe<ToChild, ToHost>(
+  hostStream,
+  {
+    read: (text) => JSON.parse(text),
+    message: (message) => void receive(message),
+    broken: () => exit(1),
+  },
+  { writeThrough: (bytes) => writeThrough(HOST_FD, bytes) },
+);
 const host = new ComponentHost({
   tell: (message) => pipe.send(message),
   sendNow: (message) => pipe.sendNow(message),
+  sendInStep: (message) => pipe.sendInStep(message),
   importModule: (url) => import(url),
 });
 
@@ -85,7 +90,7 @@ void warmUp();
 async function warmUp(): Promise<void> {
   const told = new Set<string>();
   const tell = (message: ToHost): void => void (JSON.stringify(message) !== "" && told.add(message.type));
-  const rehearsal = new ComponentHost({ tell, sendNow: tell, importModule: (url) => import(url) });
+  const rehearsal = new ComponentHost({ tell, sendNow: tell, sendInStep: tell, importModule: (url) => import(url) });
   const url = pathToFileURL(`../${WARM_UP_FILE}`).href;
   await rehearsal.receive({ type: "host:load", url, preloads: [], env: {}, state: {}, epoch: 0 });
   for (const id of ["inv_0", "inv_1"] as const) {
@@ -150,9 +155,6 @@ function defineModuleGlobals(url: string): void {
 function sendTheRest(): void {
   const id = host.runningCall;
   if (id !== undefined) pipe.send({ type: "child:exiting", id });
-  try {
-    writeSync(HOST_FD, pipe.takeUnsent());
-  } catch {
-    // The host is gone, or reads too slowly: it sees the exit all the same.
-  }
+  // When the host is gone, or reads too slowly, it sees the exit all the same.
+  writeThrough(HOST_FD, Buffer.from(pipe.takeUnsent()));
 }

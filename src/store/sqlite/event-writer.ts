@@ -1,13 +1,36 @@
 import { PdError } from "../../domain/errors.ts";
 import type { Event, NewEvent } from "../../domain/event.ts";
 import type { DeployedId, InvocationId } from "../../domain/ids.ts";
-import type { Database } from "../../database/driver.ts";
+import type { Database, Statement } from "../../database/driver.ts";
 import { row } from "./rows.ts";
-import { storedEvents } from "./travelling.ts";
+import { EVENT_COLUMNS, type Travelling, storedEvents } from "./travelling.ts";
 
 const ADVANCE = "update source_progress set last_seq = last_seq + ? where source_id = ? returning last_seq";
 export const INSERT_EVENT = `insert into events (source_id, seq, stored_at, channel, dedupe_id, summary, ts, invocation_id, payload)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+/** So many at once cost half of what they would cost one by one. */
+const TOGETHER = 50;
+const INSERT_TOGETHER = `insert into events (source_id, seq, stored_at, channel, dedupe_id, summary, ts, invocation_id, payload)
+  select source_id, first + column1, stored_at, column2, column3, column4, column5, invocation_id, column6
+  from (select ? as source_id, ? as first, ? as stored_at, ? as invocation_id)
+  cross join (values ${Array.from({ length: TOGETHER }, (_, place) => `(${place}, ?, ?, ?, ?, ?)`).join(", ")})`;
+
+/** Writes events of a run, the first of which has this number. */
+export function runEventWriter(db: Database) {
+  const insert = db.prepare(INSERT_EVENT);
+  let insertTogether: Statement | undefined;
+  return ({ sourceId, id, at, events }: Travelling, firstSeq: number): void => {
+    let [place, seq] = [0, firstSeq];
+    for (const step = TOGETHER * EVENT_COLUMNS; place + step <= events.length; place += step, seq += TOGETHER) {
+      insertTogether ??= db.prepare(INSERT_TOGETHER);
+      insertTogether.run(sourceId, seq, at, id, ...events.slice(place, place + step));
+    }
+    for (; place < events.length; place += EVENT_COLUMNS, seq++) {
+      const [channel = "", dedupeId = null, summary = null, ts = null, payload = ""] = events.slice(place, place + EVENT_COLUMNS);
+      insert.run(sourceId, seq, at, channel, dedupeId, summary, ts, id, payload);
+    }
+  };
+}
 
 /** Writes events of no run that goes on, numbered after the newest. Throws PD_NOT_STORED when their source is gone. */
 export function eventWriter(db: Database) {

@@ -4,7 +4,7 @@ import type { Invocation, StateChanges } from "../../domain/invocation.ts";
 import type { Published } from "../../domain/message.ts";
 import type { Addendum, OpenedSource, RunStore } from "../../ports/run-store.ts";
 import { type Publisher, RECEIVE } from "./deliveries.ts";
-import { INSERT_EVENT } from "./event-writer.ts";
+import { runEventWriter } from "./event-writer.ts";
 import type { Database } from "../../database/driver.ts";
 import { postponer } from "./postponed.ts";
 import { endedCallOf, eventOfRow, invocationOf, json, listenerOf, logLinesOf, row, rows } from "./rows.ts";
@@ -43,7 +43,7 @@ export interface RunMemory {
 
 export function runWrites(db: Database, { progress, publisher }: RunMemory): RunWrites {
   const insertInvocation = db.prepare(INSERT_INVOCATION);
-  const insertEvent = db.prepare(INSERT_EVENT);
+  const insertEvents = runEventWriter(db);
   const amendInvocation = db.prepare(AMEND_INVOCATION);
   const readDropped = db.prepare("select dropped from invocations where id = ? and source_id = ?");
   const deletePending = db.prepare("delete from pending_requests where id = ?");
@@ -59,12 +59,10 @@ export function runWrites(db: Database, { progress, publisher }: RunMemory): Run
   const writeState = stateWriter(db, "state");
   const postpone = postponer(db);
   const writeLogs = logWriter(db);
-  const writeEvents = ({ sourceId, id, fence, at, events, learned, postponed }: TravellingRun | TravellingAddendum): number => {
+  const writeEvents = (told: TravellingRun | TravellingAddendum): number => {
+    const { sourceId, id, fence, at, events, learned, postponed } = told;
     const first = progress.advance(sourceId, fence, { count: events.length / EVENT_COLUMNS, learned });
-    for (let place = 0, seq = first; place < events.length; place += EVENT_COLUMNS, seq++) {
-      const [channel = "", dedupeId = null, summary = null, ts = null, payload = ""] = events.slice(place, place + EVENT_COLUMNS);
-      insertEvent.run(sourceId, seq, at, channel, dedupeId, summary, ts, id, payload);
-    }
+    insertEvents(told, first);
     if (postponed !== undefined) postpone(sourceId, postponed, { invocationId: id, at });
     return first;
   };

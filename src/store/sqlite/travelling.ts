@@ -14,7 +14,7 @@ import type { Bound } from "../../database/driver.ts";
 import { newEventOf } from "./rows.ts";
 
 /** What a run and an addendum have in common. */
-interface Travelling {
+export interface Travelling {
   readonly fence: number;
   readonly sourceId: DeployedId;
   readonly id: InvocationId;
