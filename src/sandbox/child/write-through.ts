@@ -1,5 +1,4 @@
 import { writeSync } from "node:fs";
-import { codeOf } from "../../domain/errors.ts";
 
 /** How often it is tried while the other side reads nothing: 20 ms, a long pause of a busy server. */
 const MOST_TRIES = 100;
@@ -10,7 +9,6 @@ export function writeThrough(fd: number, bytes: Uint8Array): number {
   let written = 0;
   for (let tries = 0; written < bytes.length && tries < MOST_TRIES; tries++) {
     const count = tryToWrite(fd, bytes, written);
-    if (count === undefined) break;
     if (count > 0) tries = 0;
     written += count;
     if (written < bytes.length) Atomics.wait(NEVER, 0, 0, TRY_AGAIN_MS);
@@ -20,11 +18,11 @@ export function writeThrough(fd: number, bytes: Uint8Array): number {
 
 const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
-/** `undefined`: nobody reads any more. */
-function tryToWrite(fd: number, bytes: Uint8Array, from: number): number | undefined {
+function tryToWrite(fd: number, bytes: Uint8Array, from: number): number {
   try {
     return writeSync(fd, bytes, from);
-  } catch (error) {
-    return codeOf(error) === "EAGAIN" ? 0 : undefined;
+  } catch {
+    // EAGAIN: the other side has not read enough. Of anything else the stream tells.
+    return 0;
   }
 }

@@ -1,0 +1,95 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { Duplex } from "node:stream";
+import { text } from "node:stream/consumers";
+import { build } from "esbuild";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { MessagePipe } from "../../src/sandbox/message-pipe.ts";
+
+/** A stream that keeps what is written to it, and has each write wait until `goOn`. */
+class Slow extends Duplex {
+  readonly written: string[] = [];
+  #goOn: (() => void) | undefined;
+
+  override _read(): void {}
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.written.push(chunk.toString());
+    this.#goOn = done;
+  }
+
+  goOn(): void {
+    this.#goOn?.();
+  }
+}
+
+const deaf = { read: (line: string): unknown => JSON.parse(line), message: () => {}, broken: () => {} };
+
+describe("what is sent in step", () => {
+  it("leaves past the stream, and by the stream from where the other side stopped reading", () => {
+    const [stream, through] = [new Slow(), [] as string[]];
+    let room = 9;
+    const writeThrough = (bytes: Uint8Array): number => {
+      const part = bytes.subarray(0, room);
+      through.push(Buffer.from(part).toString());
+      room -= part.length;
+      return part.length;
+    };
+    const pipe = new MessagePipe<unknown, string>(stream, deaf, { writeThrough });
+    pipe.sendInStep("één");
+    pipe.sendInStep("two");
+    expect([through.join(""), stream.written.join("")]).toEqual(['"één"\n"', 'two"\n']);
+  });
+
+  it("overtakes nothing that waits, in the pipe or in the stream", () => {
+    const [stream, through] = [new Slow(), [] as string[]];
+    const writeThrough = (bytes: Uint8Array): number => through.push(Buffer.from(bytes).toString()) && bytes.length;
+    const pipe = new MessagePipe<unknown, string>(stream, deaf, { writeThrough, later: () => {} });
+    pipe.send("waits");
+    pipe.sendInStep("one");
+    expect(through).toEqual(['"waits"\n"one"\n']);
+    pipe.sendNow("two");
+    pipe.sendInStep("three");
+    stream.goOn();
+    expect([through.length, stream.written]).toEqual([1, ['"two"\n', '"three"\n']]);
+  });
+});
+
+describe("a write past the stream", () => {
+  const SIZE = 80_000_000;
+
+  async function writing(): Promise<ReturnType<typeof spawn>> {
+    const entry = join(import.meta.dirname, "..", "..", "src", "sandbox", "child", "write-through.ts");
+    const { outputFiles } = await build({ entryPoints: [entry], bundle: true, platform: "node", format: "cjs", write: false });
+    // As the stream of a component's process is: it does not block.
+    const code = `${outputFiles[0]?.text ?? ""}; new (require("node:net").Socket)({ fd: 3 }); console.log(module.exports.writeThrough(3, Buffer.alloc(${SIZE}, "x"))); process.exit();`;
+    const child = spawn(process.execPath, ["-e", code], { stdio: ["ignore", "pipe", "inherit", "pipe"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    return child;
+  }
+
+  it("goes on while the other side reads", async () => {
+    const child = await writing();
+    let read = 0;
+    child.stdio[3]?.on("data", (chunk: Buffer) => (read += chunk.length));
+    const [told] = await Promise.all([text(child.stdout ?? new Slow()), once(child, "close")]);
+    expect([Number(told), read]).toEqual([SIZE, SIZE]);
+  });
+
+  it("ends when it does not, and tells what has left", async () => {
+    const child = await writing();
+    const told = Number(await text(child.stdout ?? new Slow()));
+    expect([told > 0, told < SIZE]).toEqual([true, true]);
+    let read = 0;
+    child.stdio[3]?.on("data", (chunk: Buffer) => (read += chunk.length));
+    await once(child, "close");
+    expect(read).toBe(told);
+  });
+
+  it("ends when there is no other side any more", async () => {
+    const child = await writing();
+    child.stdio[3]?.destroy();
+    expect(Number(await text(child.stdout ?? new Slow()))).toBeLessThan(SIZE);
+  });
+});
