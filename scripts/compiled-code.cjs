@@ -106,8 +106,8 @@ function write(file, pieces, compiled) {
   try {
     const folder = path.dirname(file);
     makeOwnFolder(folder);
-    // A server changes this flag for itself (young-space.ts), which sets it again.
-    require("node:v8").setFlagsFromString("--semi-space-growth-factor=2");
+    // A server changes these flags for itself (heap-bounds.ts), which sets them again.
+    for (const flag of ["--semi-space-growth-factor=2", "--heap-growing-percent=0"]) require("node:v8").setFlagsFromString(flag);
     for (const [name, { source, script }] of compiled) pieces.set(name, { source, code: script.createCachedData() });
     writeWhole(file, bytesOf(pieces));
     for (const name of fs.readdirSync(folder)) if (KEPT_NAME.test(name)) removeIfUnused(path.join(folder, name));

@@ -17,7 +17,7 @@ const suites = [
   "test/client",
   "test/cli/compiled-code.test.ts",
   "test/cli/pieces.test.ts",
-  "test/system/young-space.test.ts",
+  "test/system/heap-bounds.test.ts",
   "test/sandbox",
   "test/engine/http.test.ts",
   "test/engine/update.test.ts",

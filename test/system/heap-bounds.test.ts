@@ -3,47 +3,54 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
 
-const FILE = join(import.meta.dirname, "..", "..", "src", "system", "young-space.ts");
+const FILE = join(import.meta.dirname, "..", "..", "src", "system", "heap-bounds.ts");
 
-/** Makes objects for a while, a few at a time, of which many outlive a collection; a thread begins meanwhile. */
+/** Makes objects for a while, a few at a time, of which many outlive a collection; a thread begins meanwhile. Prints megabytes. */
 const PROGRAM = `
 const { getHeapSpaceStatistics } = require("node:v8");
 const { Worker } = require("node:worker_threads");
 const megabytes = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space").space_size / 2 ** 20;
 let kept = [];
 let most = 0;
-function make() {
+function make(keep) {
   for (let n = 0; n < 5000; n++) kept.push({ n, text: "x" + n });
-  if (kept.length > 60_000) kept = kept.slice(40_000);
+  if (kept.length > keep) kept = kept.slice(keep / 2);
   most = Math.max(most, megabytes());
 }
-async function work() {
+async function work(keep) {
   for (let turn = 0; turn < 150; turn++) {
-    make();
+    make(keep);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 (async () => {
-  if (process.argv[1] === "bounded") bound.boundYoungSpace();
-  await work();
+  if (process.argv[1] === "bounded") bound.boundHeap();
+  await work(60_000);
   const worker = new Worker("setInterval(() => {}, 1000)", { eval: true });
   await new Promise((resolve) => worker.once("online", resolve));
   // In one turn.
-  for (let times = 0; times < 150; times++) make();
-  await work();
+  for (let times = 0; times < 150; times++) make(60_000);
+  await work(60_000);
   await worker.terminate();
-  console.log(most);
+  const young = most;
+  let heap = 0;
+  for (let times = 0; times < 20; times++) {
+    await work(500_000);
+    heap = Math.max(heap, process.memoryUsage().heapTotal / 2 ** 20);
+  }
+  console.log(JSON.stringify({ young, heap }));
 })();
 `;
 
-describe("the space for new objects", () => {
+describe("the heap of a server", () => {
   it("stays small, also after a thread has begun, and the process ends when nothing else goes on", async () => {
     const { outputFiles } = await build({ entryPoints: [FILE], bundle: true, platform: "node", format: "cjs", write: false });
     const code = `const bound = (() => { const module = { exports: {} }; ${outputFiles[0]?.text ?? ""}; return module.exports; })(); ${PROGRAM}`;
-    const mostOf = (word: string): number => Number(execFileSync(process.execPath, ["-e", code, word], { encoding: "utf8" }));
-    const bounded = mostOf("bounded");
+    const mostOf = (word: string): { young: number; heap: number } => JSON.parse(execFileSync(process.execPath, ["-e", code, word], { encoding: "utf8" }));
+    const [bounded, free] = [mostOf("bounded"), mostOf("free")];
     // Of 30 to 64. From Node 24 on it is more than 8.
-    expect(bounded).toBeLessThan(26);
-    expect(mostOf("free")).toBeGreaterThan(bounded);
+    expect(bounded.young).toBeLessThan(26);
+    expect(free.young).toBeGreaterThan(bounded.young);
+    expect(free.heap).toBeGreaterThan(1.3 * bounded.heap);
   });
 });

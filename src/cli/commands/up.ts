@@ -6,7 +6,7 @@ import { type Runtime, startRuntime } from "../../runtime.ts";
 import { closeInheritedFiles } from "../../system/inherited-files.ts";
 import { streamLog } from "../../system/log.ts";
 import { AFTER_START_MS, collectWhenQuiet } from "../../system/quiet-heap.ts";
-import { boundYoungSpace } from "../../system/young-space.ts";
+import { boundHeap } from "../../system/heap-bounds.ts";
 import { TerminalWriter } from "../../system/terminal-writer.ts";
 import { type CliContext, findServer, settingsOf, startInBackground } from "../context.ts";
 import { coloursFor, fields, printJson, printLine, printNote } from "../reporter.ts";
@@ -34,7 +34,7 @@ export async function serve(cli: CliContext): Promise<number> {
 
 async function runServer(cli: CliContext, settings: Settings, { isShared }: { isShared: boolean }): Promise<number> {
   closeInheritedFiles();
-  boundYoungSpace();
+  boundHeap();
   const stop = abortOnStop();
   const [out, err] = [outputOf(cli.stdout), outputOf(cli.stderr)];
   const runtime = await startRuntime(settings, streamLog(err), { isShared });
