@@ -1,7 +1,5 @@
 import type { Database } from "../../database/driver.ts";
-import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { Clock } from "../../ports/clock.ts";
-import { type ComponentWrites, componentWrites } from "./components.ts";
 import type { PendingRequest } from "../../ports/run-store.ts";
 import { type DeliveryWrites, deliveryWrites } from "./deliveries.ts";
 import type { DisownedFences } from "./disowned-fences.ts";
@@ -13,8 +11,8 @@ import { type TravellingAddendum, type TravellingRun, charactersOf } from "./tra
 import { LEAVE_MEMORY, type WriteRequest } from "./write-request.ts";
 import { Witness, witnessPath } from "./witness.ts";
 
-/** What is written with every request and delivery, and with every save. */
-type InlineWrites = Pick<RunWrites & PendingWrites & DeliveryWrites & ComponentWrites, "commit" | "append" | "storePending" | "recordAttempt" | "swap">;
+/** What is written with every request and delivery. */
+type InlineWrites = Pick<RunWrites & PendingWrites & DeliveryWrites, "commit" | "append" | "storePending" | "recordAttempt">;
 
 /** More than this is written beside the server: while many wait, it reads and answers others meanwhile, and more share an fsync. */
 const MOST_REQUESTS = 4;
@@ -54,15 +52,11 @@ export class InlineWriter {
     const runs = runWrites(db, this.#group);
     const pending = pendingWrites(db);
     const deliveries = deliveryWrites(db, this.#group.publisher);
-    // Of many statements, which most servers do not need.
-    let components: ComponentWrites | undefined;
-    const swap: ComponentWrites["swap"] = (...given) => (components ??= componentWrites(db)).swap(...given);
     this.#verbs = {
       commit: (run) => runs.commit(run),
       append: (addendum) => runs.append(addendum),
       storePending: (request) => pending.storePending(request),
       recordAttempt: (attempt) => deliveries.recordAttempt(attempt),
-      swap,
     };
   }
 
@@ -71,18 +65,13 @@ export class InlineWriter {
     const startedAt = this.#clock.now();
     if (this.#isResting(startedAt) || !isSmall(batch) || batch.some(({ values }) => disowned.refuses(values[0]) !== undefined)) return undefined;
     try {
-      return this.#group.perform(() => batch.map((request) => this.#perform(request)));
+      return this.#group.perform(() => batch.map(({ verb, values }) => Reflect.apply(Reflect.get(this.#verbs, verb), this.#verbs, values)));
     } catch {
       // Somebody else is writing, the disk is full, a fence is stale: the thread will find the same, and tell.
       return undefined;
     } finally {
       this.#restAfter(startedAt, this.#clock.now() - startedAt);
     }
-  }
-
-  #perform({ verb, values }: WriteRequest): unknown {
-    if (!LEAVE_MEMORY.has(verb)) this.#group.settle();
-    return Reflect.apply(Reflect.get(this.#verbs, verb), this.#verbs, values);
   }
 
   /** A clock that was put back must not make a rest longer. */
@@ -112,18 +101,11 @@ function isSmall(batch: readonly WriteRequest[]): boolean {
 }
 
 /** About as many as are written; no end: it may be much, and is not written inline. */
-function charactersToWrite({ verb, values: [write, component, rest] }: WriteRequest): number {
-  if (verb === "swap") return isSaved(component) && isPlainSwap(rest) ? charactersOfComponent(component) : Number.POSITIVE_INFINITY;
+function charactersToWrite({ verb, values: [write] }: WriteRequest): number {
   if (!LEAVE_MEMORY.has(verb)) return Number.POSITIVE_INFINITY;
   if (verb === "storePending") return isPending(write) && write.trigger.kind === "http" ? write.trigger.body.length : Number.POSITIVE_INFINITY;
   if (!isRun(write)) return 0;
   return "step" in write && write.step !== undefined ? Number.POSITIVE_INFINITY : charactersOf(write);
-}
-
-function charactersOfComponent({ code, bundle }: SavedComponent): number {
-  if (code.imports !== undefined || bundle.preloads !== undefined) return Number.POSITIVE_INFINITY;
-  const files = Object.values(code.files).reduce((sum, text) => sum + text.length, 0);
-  return code.text.length + files + bundle.code.length + bundle.map.length;
 }
 
 function isRun(write: unknown): write is TravellingRun | TravellingAddendum {
@@ -132,13 +114,4 @@ function isRun(write: unknown): write is TravellingRun | TravellingAddendum {
 
 function isPending(write: unknown): write is PendingRequest {
   return typeof write === "object" && write !== null && "trigger" in write;
-}
-
-function isSaved(value: unknown): value is SavedComponent {
-  return typeof value === "object" && value !== null && "bundle" in value;
-}
-
-/** It brings neither state nor steps of a workflow. */
-function isPlainSwap(rest: unknown): boolean {
-  return typeof rest === "object" && rest !== null && !("carried" in rest) && !("steps" in rest);
 }
