@@ -19,6 +19,7 @@ export function openBetterSqlite(path: string, { isReadOnly = false, timeoutMs }
     driver: "better-sqlite3",
     path,
     prepare: (sql) => db.prepare<unknown[], unknown>(sql),
+    prepareLists: (sql) => db.prepare<unknown[], readonly unknown[]>(sql).raw(),
     exec: (sql) => void db.exec(sql),
     pragma: (text) => db.pragma(text, { simple: true }),
     // The outermost one waits for whoever else writes before anything is read.

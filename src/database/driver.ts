@@ -10,11 +10,18 @@ export interface Statement {
   run(...values: readonly (Bound | Readonly<Record<string, Bound>>)[]): { readonly changes: number; readonly lastInsertRowid: number | bigint };
 }
 
+/** Its rows are lists of values in the order of the columns: they take half of the time that objects take. */
+export interface ListStatement {
+  all(...values: readonly Bound[]): (readonly unknown[])[];
+}
+
 /** Errors have a `code` as SQLite names it: SQLITE_FULL, SQLITE_CONSTRAINT_UNIQUE. */
 export interface Database {
   readonly driver: DriverName;
   readonly path: string;
   prepare(sql: string): Statement;
+  /** Of columns with different names. */
+  prepareLists(sql: string): ListStatement;
   /** Statements without values. */
   exec(sql: string): void;
   /** The value of a pragma, or what it answers first when it does something; `undefined`: nothing. */

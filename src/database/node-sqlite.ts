@@ -52,6 +52,10 @@ export function openNodeSqlite(path: string, { isReadOnly = false, timeoutMs }: 
     driver: "node:sqlite",
     path,
     prepare,
+    prepareLists(sql) {
+      const statement = prepare(sql);
+      return { all: (...values) => statement.all(...values).map((row) => Object.values(row ?? {})) };
+    },
     exec,
     pragma,
     transaction: (work) => transactions.perform(work),

@@ -5,10 +5,10 @@ import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { CarriedState, ComponentStore, DeployRest, StoredBaggage, SwapRest } from "../../ports/component-store.ts";
 import type { Timer } from "../../ports/timer-store.ts";
 import type { StepComponent } from "../../ports/workflow-store.ts";
-import type { Database, Statement } from "../../database/driver.ts";
+import type { Database, ListStatement } from "../../database/driver.ts";
 import { INSERT_EVENT } from "./event-writer.ts";
 import { formerDropper, idsOf, unusedDropper, versionNoter } from "./kept-code.ts";
-import { type Row, row, rows, savedComponentOf, sourceVersionOf } from "./rows.ts";
+import { type Row, row, rows, savedComponentOf, sourceIdOf, sourceVersionOf } from "./rows.ts";
 import { deployedComponentOf, storedSourceOf, storedSourcesOf } from "./source-rows.ts";
 import { listenerRemover } from "./subscriptions.ts";
 import { timerReplacer } from "./timers.ts";
@@ -225,7 +225,7 @@ type ComponentReads = Pick<
 /** A server that was killed in the middle of an update may have left calls of a version that it never had. */
 const SEEN_VERSION = `(select max(version) from (select version from invocations i where i.source_id = d.id order by seq desc limit 20))`;
 export const SOURCES = `select d.*, d.rowid as row, ${SEEN_VERSION} as seen_version, c.definition, c.origin, c.imports from deployed_components d join saved_components c on c.id = d.component_id`;
-const ACTIVATE_DUE = "select * from deployed_components where activate_due = 1 and is_ready = 1 and id in (select value from json_each(?))";
+const ACTIVATE_DUE = "select id from deployed_components where activate_due = 1 and is_ready = 1";
 
 const VERSIONS = `select v.number, v.component_id, v.at, c.hash, c.definition ->> 'version' as declared_version, c.origin
   from source_versions v join saved_components c on c.id = v.component_id where v.source_id = ? order by v.number desc`;
@@ -234,13 +234,45 @@ const LISTED_COMPONENTS = `select * from saved_components
   where is_transient = 0 or id in (select component_id from deployed_components where workflow_id is null and substr(id, 1, 2) <> 'p_') order by created_at desc, id`;
 
 const SOURCES_AT_ONCE = 200;
-const SOURCES_FROM = `${SOURCES} where d.is_ready = 1 and substr(d.id, 1, 2) <> 'p_' and d.rowid > ?
-  order by d.rowid limit ${SOURCES_AT_ONCE}`;
+/** Its columns are those of `listedRow`. */
+const SOURCES_FROM = `select d.rowid as row, d.id, d.component_id, d.version, d.highest_version, ${SEEN_VERSION} as seen_version, d.name, d.slug, d.endpoint_key,
+  d.configured, d.set_aside, d.dynamic_props, d.env, d.max_concurrency, d.allows_programs, d.workflow_id, d.active, d.created_at, d.updated_at,
+  c.definition, c.origin, c.imports
+  from deployed_components d join saved_components c on c.id = d.component_id
+  where d.is_ready = 1 and substr(d.id, 1, 2) <> 'p_' and d.rowid > ? order by d.rowid limit ${SOURCES_AT_ONCE}`;
+
+/** By number: of ten thousand rows it is the first few thousand that count, before V8 makes anything of it. */
+function listedRow(values: readonly unknown[]): Row {
+  return {
+    row: values[0],
+    id: values[1],
+    component_id: values[2],
+    version: values[3],
+    highest_version: values[4],
+    seen_version: values[5],
+    name: values[6],
+    slug: values[7],
+    endpoint_key: values[8],
+    configured: values[9],
+    set_aside: values[10],
+    dynamic_props: values[11],
+    env: values[12],
+    max_concurrency: values[13],
+    allows_programs: values[14],
+    workflow_id: values[15],
+    active: values[16],
+    created_at: values[17],
+    updated_at: values[18],
+    definition: values[19],
+    origin: values[20],
+    imports: values[21],
+  };
+}
 
 /** A few hundred at a time: of thousands at once, each row would outlive two collections of what is new. */
-function* allRows(sources: Statement): Generator<Row> {
+function* allRows(sources: ListStatement): Generator<Row> {
   for (let last: unknown = 0; last !== undefined;) {
-    const found = rows(sources.all(Number(last)));
+    const found = sources.all(Number(last)).map(listedRow);
     yield* found;
     last = found.length < SOURCES_AT_ONCE ? undefined : found.at(-1)?.["row"];
   }
@@ -251,7 +283,7 @@ export function componentReads(db: Database): ComponentReads {
   const byKey = db.prepare("select * from saved_components where key = ? and is_transient = 0 order by created_at desc, rowid desc limit 1");
   const kept = db.prepare(LISTED_COMPONENTS);
   const source = db.prepare(`${SOURCES} where (d.id = ? or d.slug = ?) and d.is_ready = 1`);
-  const sources = db.prepare(SOURCES_FROM);
+  const sources = db.prepareLists(SOURCES_FROM);
   const unfinished = db.prepare("select * from deployed_components where is_ready = 0");
   const activateDue = db.prepare(ACTIVATE_DUE);
   const slug = db.prepare("select 1 from deployed_components where slug = ?");
@@ -270,7 +302,10 @@ export function componentReads(db: Database): ComponentReads {
     },
     listSources: async () => storedSourcesOf(allRows(sources)).toSorted(({ source: a }, { source: b }) => newestFirst(a, b)),
     listUnfinished: async () => rows(unfinished.all()).map((found) => deployedComponentOf(found).id),
-    listActivateDue: async (of) => rows(activateDue.all(JSON.stringify(of))).map((found) => deployedComponentOf(found).id),
+    listActivateDue: async (of) =>
+      rows(activateDue.all())
+        .map(sourceIdOf)
+        .filter((id) => of.includes(id)),
     isSlugTaken: async (text) => slug.get(text) !== undefined,
     listVersions: async (id) => rows(versions.all(id)).map(sourceVersionOf),
   };

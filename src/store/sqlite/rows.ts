@@ -54,6 +54,16 @@ export function savedComponentOf(row: Row): SavedComponent {
   });
 }
 
+export function sourceIdOf(row: Row): DeployedId {
+  return row["id"] as DeployedId;
+}
+
+/** Which of all rows belong to these sources. Of thousands SQLite would look up each. */
+export function isOf(sources: readonly DeployedId[]): (record: { readonly sourceId: DeployedId }) => boolean {
+  const wanted = new Set(sources);
+  return ({ sourceId }) => wanted.has(sourceId);
+}
+
 export function sourceSecretsOf(row: Row): SourceSecrets {
   return { id: row["id"] as DeployedComponent["id"], configured: json(row["configured"]), setAside: json(row["set_aside"]), env: json(row["env"]) };
 }

@@ -1,7 +1,7 @@
 import type { DeployedId } from "../../domain/ids.ts";
 import type { Timer, TimerInstant, TimerStore } from "../../ports/timer-store.ts";
 import type { Database } from "../../database/driver.ts";
-import { row, rows, timerInstantOf, timerOf } from "./rows.ts";
+import { isOf, row, rows, timerInstantOf, timerOf } from "./rows.ts";
 
 export interface TimerWrites {
   advance(timer: Timer, to: Timer, instants: readonly TimerInstant[]): boolean;
@@ -18,8 +18,8 @@ const INSERT_INSTANT = `insert into timer_instants (source_id, prop, planned_at,
 const SETTLE_INSTANT =
   "update timer_instants set state = ?, reason = ?, invocation_id = null where source_id = ? and prop = ? and planned_at = ? and state = 'running'";
 
-const RUNNING = `select * from timer_instants where state = 'running' and source_id in (select value from json_each(?))
-  order by source_id, prop, planned_at`;
+const TIMERS = "select * from timers";
+const RUNNING = "select * from timer_instants where state = 'running' order by source_id, prop, planned_at";
 
 /** Replaces the timers of one source. */
 export function timerReplacer(db: Database): (sourceId: DeployedId, timers: readonly Timer[]) => void {
@@ -59,12 +59,16 @@ export function timerWrites(db: Database): TimerWrites {
 type TimerReads = Pick<TimerStore, "listTimers" | "listRunning" | "listInstants">;
 
 export function timerReads(db: Database): TimerReads {
-  const timers = db.prepare("select * from timers where source_id in (select value from json_each(?)) order by source_id, prop");
+  const allTimers = db.prepare(`${TIMERS} order by source_id, prop`);
+  const timersOf = db.prepare(`${TIMERS} where source_id = ? order by prop`);
   const running = db.prepare(RUNNING);
   const instants = db.prepare("select * from timer_instants where source_id = ? order by planned_at desc limit ?");
   return {
-    listTimers: async (of) => rows(timers.all(JSON.stringify(of))).map(timerOf),
-    listRunning: async (of) => rows(running.all(JSON.stringify(of))).map(timerInstantOf),
+    async listTimers(of) {
+      const [only] = of;
+      return of.length === 1 && only !== undefined ? rows(timersOf.all(only)).map(timerOf) : rows(allTimers.all()).map(timerOf).filter(isOf(of));
+    },
+    listRunning: async (of) => rows(running.all()).map(timerInstantOf).filter(isOf(of)),
     listInstants: async (sourceId, limit) => rows(instants.all(sourceId, limit)).map(timerInstantOf),
   };
 }
