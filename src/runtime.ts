@@ -25,7 +25,7 @@ import { DatabaseHealth, serverFacts, startedNow } from "./server-facts.ts";
 import { RequestBodies } from "./server/request-bodies.ts";
 import { Listener, apiListener } from "./server/listen.ts";
 import { holdLock } from "./system/file-lock.ts";
-import { type Resealing, keysInUse, openSealedStore } from "./store/sealed-store.ts";
+import { type Resealing, keysOf, openSealedStore, sealedTextsIn } from "./store/sealed-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { CallsUnderWay } from "./system/calls-under-way.ts";
 import { systemClock } from "./system/clock.ts";
@@ -226,15 +226,16 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   const packagesFolder = join(home, "packages");
   const clearStore = plugs.store ?? (await openStore({ home, log, signal: stop.signal, onDamage }));
   if (plugs.store === undefined) undo.push(() => clearStore.close());
+  const lying = await sealedTextsIn(clearStore);
   const vault = await openVault({
     keyFile: join(home, "secret-key"),
     keyring: osKeyring,
     log,
     use: settings.keyringUse,
     environment: process.env,
-    inUse: await keysInUse(clearStore),
+    inUse: keysOf(lying),
   });
-  const store = await openSealedStore(clearStore, vault);
+  const store = await openSealedStore(clearStore, vault, lying);
   const places = { entry: await copyEntry(programFile("child.cjs"), home), runFolder: join(home, "run"), packagesFolder };
   const { memoryMb, allowAddons, allowScripts } = settings;
   const enclosure = await openEnclosure(settings.sandboxUse, { ...places, memoryMb, network: settings.componentNetwork });

@@ -17,9 +17,10 @@ const SEALED = "$sealed";
  * A store whose secrets lie sealed: values and variables of sources, signing keys of webhooks, addresses of registries.
  * What lies there in clear, or under an earlier key, is sealed anew before it resolves. Values of sources and
  * credentials are opened when they are looked at: whoever lists thousands reads the secrets of none, and throws
- * PD_SECRET_KEY_WRONG for one that cannot be opened when it is used.
+ * PD_SECRET_KEY_WRONG for one that cannot be opened when it is used. `lying`: what is known to lie there, and nobody has
+ * written since.
  */
-export async function openSealedStore(store: Store, vault: Vault): Promise<Store & Resealing> {
+export async function openSealedStore(store: Store, vault: Vault, lying?: SealedTexts): Promise<Store & Resealing> {
   const seals = new Seals(vault);
   let rotating: Promise<void> = Promise.resolve();
   const sealed: Store & Resealing = {
@@ -54,19 +55,32 @@ export async function openSealedStore(store: Store, vault: Vault): Promise<Store
       return rotating;
     },
   };
-  await reseal(store, { vault, seals });
+  const isAllCurrent = lying !== undefined && [...lying.values()].every((text) => vault.isCurrent(text));
+  if (isAllCurrent) await vault.forgetOldKeys();
+  else await reseal(store, { vault, seals });
   return sealed;
 }
 
-/** Ids of the keys that something in a store is sealed with. */
-export async function keysInUse(store: Store): Promise<ReadonlySet<string>> {
-  const texts = [
-    ...(await store.listSourceSecrets()).flatMap(sealedPartsOf).map(textOf),
-    ...(await store.listWebhooks()).flatMap(({ secret, oldSecrets }) => [secret, ...oldSecrets.map((old) => old.secret)]),
-    ...(await store.listAccounts()).map(({ credentials }) => textOf(credentials)),
-    ...(await store.listRegistries()).map(({ location }) => location),
-  ];
-  return new Set(texts.flatMap((text) => sealedWith(text) ?? []));
+/** One text of each key that something in a store is sealed with, by the id of the key; `undefined`: of what lies in clear. */
+export type SealedTexts = ReadonlyMap<string | undefined, string>;
+
+export async function sealedTextsIn(store: Store): Promise<SealedTexts> {
+  const found = new Map<string | undefined, string>();
+  const note = (text: string): void => void found.set(sealedWith(text), text);
+  for (const source of await store.listSourceSecrets()) for (const part of sealedPartsOf(source)) note(textOf(part));
+  for (const webhook of await store.listWebhooks()) for (const secret of secretsOf(webhook)) note(secret);
+  for (const { credentials } of await store.listAccounts()) note(textOf(credentials));
+  for (const { location } of await store.listRegistries()) note(location);
+  return found;
+}
+
+/** Ids of the keys that these are sealed with. */
+export function keysOf(texts: SealedTexts): ReadonlySet<string> {
+  return new Set([...texts.keys()].filter((id) => id !== undefined));
+}
+
+function secretsOf({ secret, oldSecrets }: Webhook): readonly string[] {
+  return [secret, ...oldSecrets.map((old) => old.secret)];
 }
 
 /** What a sealed store can do besides. */
@@ -100,8 +114,7 @@ async function resealOnce(store: Store, { vault, seals }: { vault: Vault; seals:
   for (const before of await store.listSourceSecrets())
     if (sealedPartsOf(before).map(textOf).some(isOld)) writes.push(store.replaceSourceSecrets(before, seals.sealSource(seals.openSecrets(before))));
   for (const before of await store.listWebhooks())
-    if ([before.secret, ...before.oldSecrets.map(({ secret }) => secret)].some(isOld))
-      writes.push(store.replaceWebhookSecrets(before, seals.sealWebhook(seals.openWebhook(before))));
+    if (secretsOf(before).some(isOld)) writes.push(store.replaceWebhookSecrets(before, seals.sealWebhook(seals.openWebhook(before))));
   for (const before of await store.listAccounts())
     if (isOld(textOf(before.credentials))) writes.push(store.replaceAccountCredentials(before, seals.sealAccount(seals.openAccount(before))));
   for (const before of await store.listRegistries())

@@ -3,7 +3,7 @@ import { cp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Store } from "../../src/ports/store.ts";
-import { keysInUse, openSealedStore } from "../../src/store/sealed-store.ts";
+import { keysOf, openSealedStore, sealedTextsIn } from "../../src/store/sealed-store.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
@@ -45,9 +45,14 @@ function vaultOf(folder: string, { environment = {}, use = "never", keyring = ne
   return openVault({ keyFile: join(folder, "secret-key"), keyring, log: silentLog, use, environment, inUse });
 }
 
+async function openAsServer(clear: Store, folder: string, given: VaultGiven) {
+  const lying = await sealedTextsIn(clear);
+  return openSealedStore(clear, await vaultOf(folder, given, keysOf(lying)), lying);
+}
+
 async function openSealed(folder: string, given: VaultGiven = {}) {
   const clear = await openClear(folder);
-  return openSealedStore(clear, await vaultOf(folder, given, await keysInUse(clear)));
+  return openAsServer(clear, folder, given);
 }
 
 /** A keyring of a person, who may lock it; one of its answers may get lost, before or after what was asked is done. */
@@ -123,7 +128,7 @@ describe("the sealed store", () => {
   // Around a store in memory: what lies in files is looked at below.
   const place = async () => {
     const [folder, clear] = [await temporaryFolder(), memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }))];
-    const open = async (): Promise<Store> => openSealedStore(clear, await vaultOf(folder, {}, await keysInUse(clear)));
+    const open = (): Promise<Store> => openAsServer(clear, folder, {});
     return { store: await open(), reopen: open };
   };
   deliveryContract(async () => (await place()).store);
@@ -220,6 +225,37 @@ describe("the sealed store", () => {
     expect([third.keys.length, third.keys[0] === second.keys[0]]).toEqual([1, false]);
     const raw = await openClear(folder);
     expect(JSON.stringify([await raw.listSources(), await raw.listWebhooks(), await raw.listRegistries()]).match(/sealed:1:\w+/g)).toHaveLength(6);
+  });
+
+  it("gives up an earlier key at the next start when nothing is sealed with it, and not before", async () => {
+    const folder = await temporaryFolder();
+    const keyFile = join(folder, "secret-key");
+    const keysNow = async (): Promise<string[]> => {
+      const kept: { keys: string[] } = JSON.parse(await readFile(keyFile, "utf8"));
+      return kept.keys;
+    };
+    const addKeys = async (keys: readonly string[]): Promise<void> =>
+      writeFile(keyFile, JSON.stringify({ ...JSON.parse(await readFile(keyFile, "utf8")), keys: [...(await keysNow()), ...keys] }));
+    const store = await openSealed(folder);
+    await store.saveWebhook(webhook);
+    const earlier = await vaultOf(folder);
+    const earlierKeys = await keysNow();
+    await store.rotateSecrets();
+    await store.close();
+    // One text that a webhook remembers is sealed with it, and nothing else.
+    const clear = await openClear(folder);
+    const [before] = await clear.listWebhooks();
+    const left = { secret: earlier.seal("left", "webhook wh_1"), until: 9e15 };
+    if (before !== undefined) await clear.replaceWebhookSecrets(before, { ...before, oldSecrets: [left] });
+    await clear.close();
+    await addKeys(earlierKeys);
+    const again = await openSealed(folder);
+    expect([(await keysNow()).length, (await again.getWebhook("wh_1"))?.oldSecrets]).toEqual([1, [{ secret: "left", until: 9e15 }]]);
+    await again.close();
+    // Cut off between the last text and the key.
+    await addKeys(earlierKeys);
+    await openSealed(folder);
+    expect(await keysNow()).toHaveLength(1);
   });
 
   it("may be rotated while it is written to, and again meanwhile: everything opens afterwards", async () => {
