@@ -12,7 +12,7 @@ export interface PipeEvents<Incoming> {
 export interface PipeSettings {
   readonly later?: (flush: () => void) => void;
   readonly limit?: FlowLimit;
-  /** Writes past the stream to the same place, waiting while the other side reads. Returns how many bytes have left. */
+  /** Writes past the stream to the same place, and waits a little where that is full. Returns how many bytes have left. */
   readonly writeThrough?: (bytes: Uint8Array) => number;
 }
 
@@ -82,16 +82,12 @@ export class MessagePipe<Incoming, Outgoing> {
     this.#events.broken(error);
   }
 
-  /** Sends it, and what waits before it, at once: the code that runs now may never give way. */
-  sendNow(message: Outgoing): void {
-    if (this.#put(JSON.stringify(message))) this.#flush();
-  }
-
   /**
-   * As `sendNow`, of what is one of many: waits for the other side to read those before it. The stream would keep all of
-   * them until the code that runs gives way, and the other side would have nothing to do.
+   * Sends it, and what waits before it, at once: the code that runs now may never give way, or may end the process. Where
+   * the way is full it waits as long as the other side reads on: the stream would keep all of it until that code gives
+   * way, the other side would have nothing to do, and a process that ends would take it along.
    */
-  sendInStep(message: Outgoing): void {
+  sendNow(message: Outgoing): void {
     if (this.#put(JSON.stringify(message))) this.#flush(this.#writeThrough);
   }
 
@@ -100,16 +96,15 @@ export class MessagePipe<Incoming, Outgoing> {
     this.#stream.destroy();
   }
 
-  /** What has not left yet, for a process that ends within this turn. */
-  takeUnsent(): string {
-    const text = this.#unsent.map((line) => `${line}\n`).join("");
-    this.#unsent = [];
-    this.#unsentSize = 0;
-    return text;
+  /** For a process that ends within this turn. What the stream holds never leaves, and nothing may come in its place. */
+  sendTheRest(): void {
+    this.#flush(this.#writeThrough);
   }
 
   #flush(writeThrough?: (bytes: Uint8Array) => number): void {
-    const text = this.takeUnsent();
+    const text = this.#unsent.map((line) => `${line}\n`).join("");
+    this.#unsent = [];
+    this.#unsentSize = 0;
     if (text === "" || !this.#stream.writable) return;
     if (writeThrough === undefined || this.#stream.writableLength > 0) return void this.#stream.write(text);
     const bytes = Buffer.from(text);

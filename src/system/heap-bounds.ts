@@ -20,7 +20,7 @@ export function boundHeap(): void {
     isFull = youngBytes() >= MOST_BYTES;
     if (isFull) setFlagsFromString("--semi-space-growth-factor=1");
     else if (wasFull) setFlagsFromString("--semi-space-growth-factor=2");
-    if (isFull && !wasFull) setFlagsFromString("--heap-growing-percent=50");
+    if (isFull) setFlagsFromString("--heap-growing-percent=50");
   };
   new PerformanceObserver(look).observe({ entryTypes: ["gc"] });
   // The heap of a thread that begins sets the factor back to 2.

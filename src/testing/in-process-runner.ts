@@ -76,7 +76,7 @@ class InProcess implements UnitProcess {
       // What hears of it is no part of the call that says it.
       currentCall.exit(() => setImmediate(() => (this.#isOver ? undefined : this.#listener(readToHost(text)))));
     };
-    this.#host = new ComponentHost({ tell: say, sendNow: say, sendInStep: say, importModule: importNatively });
+    this.#host = new ComponentHost({ tell: say, sendNow: say, importModule: importNatively });
   }
 
   listen(onMessage: (message: ToHost) => void): void {

@@ -127,6 +127,26 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       }
     });
 
+    it("are listed with all that they have", async () => {
+      const { store } = await open();
+      const all: DeployedComponent = {
+        ...source("dc_a", "sc_a"),
+        dynamicProps: [{ kind: "db", name: "d" }],
+        maxConcurrency: 7,
+        allowsPrograms: true,
+        active: false,
+      };
+      await store.beginDeploy(all, component("sc_a"));
+      await store.finishDeploy("dc_a", []);
+      await store.beginDeploy(source("dc_b", "sc_b"), component("sc_b"));
+      await store.finishDeploy("dc_b", []);
+      await store.giveUpVersion("dc_a", 9);
+      const listed = (await store.listSources()).map((found) => found.source);
+      const got = await Promise.all(["dc_a", "dc_b"].map(async (id) => (await store.getSource(id))?.source));
+      expect(listed).toEqual(got);
+      expect(listed[0]).toMatchObject({ ...all, highestVersion: 9 });
+    });
+
     it("swap code, values and timers in one step, and drop transient code that nobody uses", async () => {
       const { store, id } = await withSource();
       await store.swap({ ...source(id, "sc_b"), name: "new", active: false }, component("sc_b", true), { timers: [] });

@@ -21,6 +21,17 @@ describe("a run that", () => {
     await stillWorks(source);
   });
 
+  it("ends its process while more than a pipe holds is on its way is recorded as such", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(
+      component('if (event.ok) return "fine"; console.log("x".repeat(240_000)); console.log("y".repeat(240_000)); process.exit(3);'),
+    );
+    const invocation = await source.run({});
+    expect(invocation).toMatchObject({ outcome: "exited", message: "ended its process with code 3" });
+    expect((await source.logs(invocation)).map((line) => line.slice(0, 1))).toEqual(["x", "y"]);
+    await stillWorks(source);
+  });
+
   it("loops for ever is ended at its deadline, and the next one works", async () => {
     const server = await TestServer.start({ timeoutMs: "0.3" });
     const source = await deployFile(server, "endless-loop.mjs");

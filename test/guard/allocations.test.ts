@@ -24,7 +24,7 @@ let told;
 const tell = (message) => (told = JSON.stringify(message));
 const component = { name: "n", version: "1", props: { db: "$.service.db" }, run(event) { this.$emit(event.body, { id: event.headers["x-id"] ?? ++globalThis.n }); if (globalThis.n % 3 === 0) this.db.set("n", 1); } };
 globalThis.n = 0;
-const host = new ComponentHost({ tell, sendNow: tell, sendInStep: tell, importModule: async () => ({ default: component }) });
+const host = new ComponentHost({ tell, sendNow: tell, importModule: async () => ({ default: component }) });
 await host.receive({ type: "host:load", url: "", preloads: [], env: {}, state: {}, epoch: 0 });
 
 const shapes = [];

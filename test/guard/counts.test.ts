@@ -81,7 +81,7 @@ describe("what a request costs at most", () => {
         this.$emit(event.body, { id: 1 });
       },
     };
-    const host = new ComponentHost({ tell, sendNow: tell, sendInStep: tell, importModule: async () => ({ default: component }) });
+    const host = new ComponentHost({ tell, sendNow: tell, importModule: async () => ({ default: component }) });
     await host.receive({ type: "host:load", url: "", preloads: [], env: {}, state: {}, epoch: 0 });
     told.length = 0;
     await host.receive(call);

@@ -26,7 +26,7 @@ class Slow extends Duplex {
 
 const deaf = { read: (line: string): unknown => JSON.parse(line), message: () => {}, broken: () => {} };
 
-describe("what is sent in step", () => {
+describe("what is sent now", () => {
   it("leaves past the stream, and by the stream from where the other side stopped reading", () => {
     const [stream, through] = [new Slow(), [] as string[]];
     let room = 9;
@@ -37,8 +37,8 @@ describe("what is sent in step", () => {
       return part.length;
     };
     const pipe = new MessagePipe<unknown, string>(stream, deaf, { writeThrough });
-    pipe.sendInStep("één");
-    pipe.sendInStep("two");
+    pipe.sendNow("één");
+    pipe.sendNow("two");
     expect([through.join(""), stream.written.join("")]).toEqual(['"één"\n"', 'two"\n']);
   });
 
@@ -47,12 +47,27 @@ describe("what is sent in step", () => {
     const writeThrough = (bytes: Uint8Array): number => through.push(Buffer.from(bytes).toString()) && bytes.length;
     const pipe = new MessagePipe<unknown, string>(stream, deaf, { writeThrough, later: () => {} });
     pipe.send("waits");
-    pipe.sendInStep("one");
+    pipe.sendNow("one");
     expect(through).toEqual(['"waits"\n"one"\n']);
+    stream.write("the stream has it");
     pipe.sendNow("two");
-    pipe.sendInStep("three");
     stream.goOn();
-    expect([through.length, stream.written]).toEqual([1, ['"two"\n', '"three"\n']]);
+    expect([through.length, stream.written]).toEqual([1, ["the stream has it", '"two"\n']]);
+  });
+});
+
+describe("what is left at the end of a process", () => {
+  it("leaves past the stream, unless the stream holds a part of a message", () => {
+    const [stream, through] = [new Slow(), [] as string[]];
+    const writeThrough = (bytes: Uint8Array): number => through.push(Buffer.from(bytes).toString()) && bytes.length;
+    const pipe = new MessagePipe<unknown, string>(stream, deaf, { writeThrough, later: () => {} });
+    pipe.send("last");
+    pipe.sendTheRest();
+    expect(through).toEqual(['"last"\n']);
+    stream.write("half of it has left");
+    pipe.send("more");
+    pipe.sendTheRest();
+    expect(through).toHaveLength(1);
   });
 });
 
@@ -90,6 +105,8 @@ describe("a write past the stream", () => {
   it("ends when there is no other side any more", async () => {
     const child = await writing();
     child.stdio[3]?.destroy();
-    expect(Number(await text(child.stdout ?? new Slow()))).toBeLessThan(SIZE);
+    const told = await text(child.stdout ?? new Slow());
+    expect(told).toMatch(/^\d+\n$/);
+    expect(Number(told)).toBeLessThan(SIZE);
   });
 });

@@ -1,7 +1,7 @@
 import { STORE_DEFAULTS } from "../support/store.ts";
 import { cp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Store } from "../../src/ports/store.ts";
 import { keysOf, openSealedStore, sealedTextsIn } from "../../src/store/sealed-store.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
@@ -225,6 +225,17 @@ describe("the sealed store", () => {
     expect([third.keys.length, third.keys[0] === second.keys[0]]).toEqual([1, false]);
     const raw = await openClear(folder);
     expect(JSON.stringify([await raw.listSources(), await raw.listWebhooks(), await raw.listRegistries()]).match(/sealed:1:\w+/g)).toHaveLength(6);
+  });
+
+  it("reads the secrets of all sources once at a start that finds nothing to do", async () => {
+    const folder = await temporaryFolder();
+    const store = await openSealed(folder);
+    await plant(store);
+    await store.close();
+    const clear = await openClear(folder);
+    const reads = vi.spyOn(clear, "listSourceSecrets");
+    await openAsServer(clear, folder, {});
+    expect(reads).toHaveBeenCalledTimes(1);
   });
 
   it("gives up an earlier key at the next start when nothing is sealed with it, and not before", async () => {

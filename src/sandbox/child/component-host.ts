@@ -27,8 +27,6 @@ export interface Surroundings {
   tell(message: ToHost): void;
   /** Leaves now. */
   sendNow(message: ToHost): void;
-  /** Leaves now; waits for those before it to be read. */
-  sendInStep(message: ToHost): void;
   importModule(url: string): Promise<unknown>;
 }
 
@@ -63,7 +61,7 @@ export class ComponentHost {
         // At its end a call tells once more as much.
         if (this.#heldSize + size > LIMITS.held - LIMITS.call) return false;
         this.#heldSize += size;
-        around.sendInStep({ type: "child:emitted", id, emits });
+        around.sendNow({ type: "child:emitted", id, emits });
         return true;
       },
       late: (id, part, outcome) => around.tell({ type: "child:late", id, part, ...(outcome === undefined ? {} : { outcome }) }),

@@ -54,7 +54,6 @@ const pipe = new MessagePipe<ToChild, ToHost>(
 const host = new ComponentHost({
   tell: (message) => pipe.send(message),
   sendNow: (message) => pipe.sendNow(message),
-  sendInStep: (message) => pipe.sendInStep(message),
   importModule: (url) => import(url),
 });
 
@@ -90,7 +89,7 @@ void warmUp();
 async function warmUp(): Promise<void> {
   const told = new Set<string>();
   const tell = (message: ToHost): void => void (JSON.stringify(message) !== "" && told.add(message.type));
-  const rehearsal = new ComponentHost({ tell, sendNow: tell, sendInStep: tell, importModule: (url) => import(url) });
+  const rehearsal = new ComponentHost({ tell, sendNow: tell, importModule: (url) => import(url) });
   const url = pathToFileURL(`../${WARM_UP_FILE}`).href;
   await rehearsal.receive({ type: "host:load", url, preloads: [], env: {}, state: {}, epoch: 0 });
   for (const id of ["inv_0", "inv_1"] as const) {
@@ -156,5 +155,5 @@ function sendTheRest(): void {
   const id = host.runningCall;
   if (id !== undefined) pipe.send({ type: "child:exiting", id });
   // When the host is gone, or reads too slowly, it sees the exit all the same.
-  writeThrough(HOST_FD, Buffer.from(pipe.takeUnsent()));
+  pipe.sendTheRest();
 }

@@ -1,14 +1,22 @@
-import { writeSync } from "node:fs";
+import fs from "node:fs";
+import { codeOf } from "../../domain/errors.ts";
 
 /** How often it is tried while the other side reads nothing: 20 ms, a long pause of a busy server. */
 const MOST_TRIES = 100;
 const TRY_AGAIN_MS = 0.2;
+/** As it is before a component replaces it. */
+const { writeSync } = fs;
+const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
-/** Writes straight to a file descriptor of a pipe, while the other side reads on. Returns how many bytes have left. */
+/**
+ * Writes straight to a file descriptor of a pipe: waits while the pipe is full, as long as the other side reads on.
+ * Returns how many bytes have left.
+ */
 export function writeThrough(fd: number, bytes: Uint8Array): number {
   let written = 0;
   for (let tries = 0; written < bytes.length && tries < MOST_TRIES; tries++) {
     const count = tryToWrite(fd, bytes, written);
+    if (count === undefined) break;
     if (count > 0) tries = 0;
     written += count;
     if (written < bytes.length) Atomics.wait(NEVER, 0, 0, TRY_AGAIN_MS);
@@ -16,13 +24,11 @@ export function writeThrough(fd: number, bytes: Uint8Array): number {
   return written;
 }
 
-const NEVER = new Int32Array(new SharedArrayBuffer(4));
-
-function tryToWrite(fd: number, bytes: Uint8Array, from: number): number {
+/** `undefined`: no more can be written, of which the stream tells. */
+function tryToWrite(fd: number, bytes: Uint8Array, from: number): number | undefined {
   try {
     return writeSync(fd, bytes, from);
-  } catch {
-    // EAGAIN: the other side has not read enough. Of anything else the stream tells.
-    return 0;
+  } catch (error) {
+    return codeOf(error) === "EAGAIN" ? 0 : undefined;
   }
 }
