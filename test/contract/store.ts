@@ -366,6 +366,18 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(await store.advance(timer, { ...next, anchorAt: now }, [])).toBe(false);
     });
 
+    it.each([1, 2000])("is listed for whoever asks for its source, beside %i others, and for nobody else", async (others) => {
+      const { store, id } = await withSource();
+      await store.beginDeploy(source("dc_b", "sc_a"), component("sc_a"));
+      await store.swap(source(id, "sc_a"), component("sc_a"), { timers: [timerOf(id, now)] });
+      await store.swap(source("dc_b", "sc_a"), component("sc_a"), { timers: [timerOf("dc_b", now)] });
+      const idle = Array.from({ length: others }, (_none, n): DeployedId => `dc_idle${n}`);
+      expect(await store.listTimers([...idle, id])).toEqual([timerOf(id, now)]);
+      const both = await store.listTimers(["dc_b", id, ...idle]);
+      expect(both.toSorted((a, b) => (a.sourceId < b.sourceId ? -1 : 1))).toEqual([timerOf(id, now), timerOf("dc_b", now)]);
+      expect(await store.listTimers(idle)).toEqual([]);
+    });
+
     it("that was replaced meanwhile keeps its new plan, and its instant has one fate all the same", async () => {
       const { store, id } = await withSource();
       const timer = timerOf(id, now);
