@@ -1,5 +1,6 @@
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { Request } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { programFile } from "../../src/system/program-files.ts";
 import { openWindow } from "../support/browser.ts";
@@ -164,13 +165,16 @@ describe("the page as it is handed out", () => {
     const server = await TestServer.inMemory();
     const { page } = await openWindow();
     const asked: string[] = [];
-    let size = 0;
-    page.on("response", async (response) => {
-      asked.push(new URL(response.url()).host + new URL(response.url()).pathname);
-      if (response.url().includes("/assets/") || response.request().isNavigationRequest()) size += (await response.request().sizes()).responseBodySize;
-    });
+    const sizes: Promise<number>[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).host + new URL(request.url()).pathname));
+    const weigh = (request: Request): void => {
+      if (request.url().includes("/assets/") || request.isNavigationRequest()) sizes.push(request.sizes().then((found) => found.responseBodySize));
+    };
+    page.on("requestfinished", weigh);
     await page.goto(`${server.apiUrl}/sources#key=${server.apiKey}`);
     await page.getByText("No sources yet").waitFor();
+    page.off("requestfinished", weigh);
+    const size = (await Promise.all(sizes)).reduce((sum, one) => sum + one, 0);
     expect(size).toBeGreaterThan(1000);
     expect(size).toBeLessThanOrEqual(120_000);
     const { host } = new URL(server.apiUrl);
