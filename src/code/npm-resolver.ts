@@ -30,6 +30,8 @@ export interface NpmResolverSettings {
 
 /** The registry is asked once for what several sources want at about the same time; `latest` is always asked for. */
 const ANSWER_HOLDS_MS = 60_000;
+/** What is current for this Node: of a package whose newest version wants another one npm takes the newest that does not. */
+const CURRENT = "*";
 /** npm's own pauses add up to a minute before it says that nobody answers. */
 const ONLINE = ["--fetch-retries=2", "--fetch-retry-mintimeout=200", "--fetch-retry-maxtimeout=500"];
 const OFFLINE = ["--offline"];
@@ -127,7 +129,7 @@ export class NpmResolver implements PackageResolver {
 
   /** Two components that want the same at once wait for one install. */
   #installOnce(specs: readonly PackageSpec[], wanted: ReadonlyMap<string, string | undefined>, network: readonly string[] = ONLINE): Promise<PackageLock> {
-    const ranges = Object.fromEntries(specs.map(({ name, range }) => [name, wanted.get(name) ?? range ?? "latest"]));
+    const ranges = Object.fromEntries(specs.map(({ name, range }) => [name, wanted.get(name) ?? range ?? CURRENT]));
     const key = JSON.stringify([ranges, network]);
     const running = this.#installs.get(key);
     if (running !== undefined) return running;

@@ -66,6 +66,24 @@ describe("packages", () => {
     expect((await plain.run())["returned"]).toBe("1.0.0");
   });
 
+  it("are the newest that this Node can run, where the import says nothing; before their first release what there is", async () => {
+    const registry = await FakeRegistry.start();
+    await registry.publish("headwater-newer", "1.0.0");
+    await registry.publish("headwater-newer", "2.0.0", {}, { engines: { node: ">=99" } });
+    await registry.publish("headwater-early", "1.0.0-beta.1");
+    useRegistry(registry.url);
+    const server = await TestServer.start();
+    const returnedBy = async (spec: string): Promise<unknown> => {
+      const source = await server.deploy(`import v from "${spec}"; export default { name: "t", version: "1", run() { return v; } };`);
+      return (await source.run())["returned"];
+    };
+    expect([await returnedBy("headwater-newer"), await returnedBy("headwater-newer@latest"), await returnedBy("headwater-early")]).toEqual([
+      "1.0.0",
+      "2.0.0",
+      "1.0.0-beta.1",
+    ]);
+  });
+
   it("keep their pins when the source comes from another server", async () => {
     const registry = await FakeRegistry.start();
     await registry.publish("headwater-moving", "1.0.0");
