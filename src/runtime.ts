@@ -226,16 +226,16 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   const packagesFolder = join(home, "packages");
   const clearStore = plugs.store ?? (await openStore({ home, log, signal: stop.signal, onDamage }));
   if (plugs.store === undefined) undo.push(() => clearStore.close());
-  const lying = await sealedTextsIn(clearStore);
+  const sealedTexts = await sealedTextsIn(clearStore);
   const vault = await openVault({
     keyFile: join(home, "secret-key"),
     keyring: osKeyring,
     log,
     use: settings.keyringUse,
     environment: process.env,
-    inUse: keysOf(lying),
+    inUse: keysOf(sealedTexts),
   });
-  const store = await openSealedStore(clearStore, vault, lying);
+  const store = await openSealedStore(clearStore, vault, sealedTexts);
   const places = { entry: await copyEntry(programFile("child.cjs"), home), runFolder: join(home, "run"), packagesFolder };
   const { memoryMb, allowAddons, allowScripts } = settings;
   const enclosure = await openEnclosure(settings.sandboxUse, { ...places, memoryMb, network: settings.componentNetwork });

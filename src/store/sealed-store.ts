@@ -17,10 +17,10 @@ const SEALED = "$sealed";
  * A store whose secrets lie sealed: values and variables of sources, signing keys of webhooks, addresses of registries.
  * What lies there in clear, or under an earlier key, is sealed anew before it resolves. Values of sources and
  * credentials are opened when they are looked at: whoever lists thousands reads the secrets of none, and throws
- * PD_SECRET_KEY_WRONG for one that cannot be opened when it is used. `lying`: what is known to lie there, and nobody has
+ * PD_SECRET_KEY_WRONG for one that cannot be opened when it is used. `sealedTexts`: what is known to lie there, and nobody has
  * written since.
  */
-export async function openSealedStore(store: Store, vault: Vault, lying?: SealedTexts): Promise<Store & Resealing> {
+export async function openSealedStore(store: Store, vault: Vault, sealedTexts?: SealedTexts): Promise<Store & Resealing> {
   const seals = new Seals(vault);
   let rotating: Promise<void> = Promise.resolve();
   const sealed: Store & Resealing = {
@@ -55,7 +55,7 @@ export async function openSealedStore(store: Store, vault: Vault, lying?: Sealed
       return rotating;
     },
   };
-  const isAllCurrent = lying !== undefined && [...lying.values()].every((text) => vault.isCurrent(text));
+  const isAllCurrent = sealedTexts !== undefined && [...sealedTexts.values()].every((text) => vault.isCurrent(text));
   if (isAllCurrent) await vault.forgetOldKeys();
   else await reseal(store, { vault, seals });
   return sealed;

@@ -46,8 +46,8 @@ function vaultOf(folder: string, { environment = {}, use = "never", keyring = ne
 }
 
 async function openAsServer(clear: Store, folder: string, given: VaultGiven) {
-  const lying = await sealedTextsIn(clear);
-  return openSealedStore(clear, await vaultOf(folder, given, keysOf(lying)), lying);
+  const sealedTexts = await sealedTextsIn(clear);
+  return openSealedStore(clear, await vaultOf(folder, given, keysOf(sealedTexts)), sealedTexts);
 }
 
 async function openSealed(folder: string, given: VaultGiven = {}) {
