@@ -11,6 +11,7 @@ import type { Settings } from "./config.ts";
 import { PdError, messageOf } from "./domain/errors.ts";
 import { Engine } from "./engine/engine.ts";
 import { EventFeed } from "./engine/runs/event-feed.ts";
+import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
 import type { Runner } from "./ports/runner.ts";
 import type { Retention, Store } from "./ports/store.ts";
@@ -56,6 +57,8 @@ export interface Runtime extends AsyncDisposable {
 export interface GivenPlugs {
   readonly store?: Store;
   readonly runner?: Runner;
+  /** What the engine goes by. */
+  readonly clock?: Clock;
 }
 
 interface StartOptions {
@@ -269,7 +272,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
     origin: urlOrigin,
     oauth: lateOAuthServer,
     prober: prober(userAgent),
-    clock: systemClock,
+    clock: plugs.clock ?? systemClock,
     log,
     feed,
   };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NEWEST_VERSIONS } from "../../src/domain/source-version.ts";
 import { dataOf } from "../support/api.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 import { Gate } from "../support/gate.ts";
 import { TestServer } from "../support/runtime.ts";
 
@@ -10,6 +11,88 @@ const version = (v: number, rest = "", body = ""): string =>
 async function answer(url: string): Promise<string> {
   return (await fetch(url)).text();
 }
+
+/** An update to code that is loaded only when the gate is opened; time stands still. */
+async function whileLoading(hooks = "") {
+  const clock = new FakeClock(Date.now());
+  const server = await TestServer.inMemory({}, clock);
+  const source = await server.deploy(version(1, hooks));
+  const gate = await Gate.open();
+  const updating = source.update({ component_code: `await fetch("${gate.url}");\n${version(2)}` });
+  await gate.reached;
+  const held = async (): Promise<unknown> => dataOf(await server.api.get("/v1/figures"))["waiting_calls"];
+  return { clock, source, gate, updating, held };
+}
+
+describe("a call that comes while new code is loaded", () => {
+  it("is answered by the new code", async () => {
+    const { source, gate, updating, held } = await whileLoading();
+    const answers = [answer(source.endpoint), answer(source.endpoint)];
+    await expect.poll(held).toBe(2);
+    gate.release();
+    await updating;
+    expect(await Promise.all(answers)).toEqual(["v2", "v2"]);
+  });
+
+  it("is answered by the old code when the new one takes longer than 100 ms", async () => {
+    const { clock, source, gate, updating, held } = await whileLoading();
+    const waiting = answer(source.endpoint);
+    await expect.poll(held).toBe(1);
+    await clock.setTo(clock.now() + 99);
+    expect(await held()).toBe(1);
+    await clock.setTo(clock.now() + 1);
+    expect(await waiting).toBe("v1");
+    expect(await answer(source.endpoint)).toBe("v1");
+    gate.release();
+    await updating;
+    expect(await answer(source.endpoint)).toBe("v2");
+  });
+
+  it("is answered by the old code, like those before it, when it is one of many", async () => {
+    const { source, gate, updating } = await whileLoading();
+    const many = Array.from({ length: 9 }, () => answer(source.endpoint));
+    expect(new Set(await Promise.all(many))).toEqual(new Set(["v1"]));
+    expect(await answer(source.endpoint)).toBe("v1");
+    gate.release();
+    await updating;
+    expect(await answer(source.endpoint)).toBe("v2");
+  });
+
+  it("is answered by the old code when the new one cannot be loaded", async () => {
+    const clock = new FakeClock(Date.now());
+    const server = await TestServer.inMemory({}, clock);
+    const source = await server.deploy(version(1));
+    const gate = await Gate.open();
+    const updating = source.update({ component_code: `await fetch("${gate.url}"); throw new Error("broken");` });
+    await gate.reached;
+    const waiting = answer(source.endpoint);
+    await expect.poll(async () => dataOf(await server.api.get("/v1/figures"))["waiting_calls"]).toBe(1);
+    gate.release();
+    await expect(updating).rejects.toMatchObject({ code: "PD_LOAD_FAILED" });
+    expect(await waiting).toBe("v1");
+  });
+
+  it("is answered by the old code when its deactivate waits for that", async () => {
+    const { source, gate, updating, held } = await whileLoading(
+      `hooks: { async deactivate() { this.db.set("goodbye", await (await fetch(this.http.endpoint)).text()); } },`,
+    );
+    const waiting = answer(source.endpoint);
+    await expect.poll(held).toBe(1);
+    gate.release();
+    await updating;
+    expect([await waiting, await source.state()]).toEqual(["v1", { goodbye: "v1" }]);
+  });
+});
+
+describe("a call that activate waits for", () => {
+  it("is answered, also where nothing but a value has changed", async () => {
+    const server = await TestServer.inMemory({}, new FakeClock(Date.now()));
+    const hooks = `hooks: { async activate() { this.db.set("handshake", [this.a, await (await fetch(this.http.endpoint)).text()]); } },`;
+    const source = await server.deploy(version(1, hooks).replace("props: {", 'props: { a: "string",'), { props: { a: "x" } });
+    await source.update({ configured_props: { a: "y" } });
+    expect(await source.state()).toEqual({ handshake: ["y", "v1"] });
+  });
+});
 
 describe("an update", () => {
   it("serves the new code under the same id and address", async () => {

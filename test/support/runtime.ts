@@ -4,6 +4,7 @@ import { type Client, createClient } from "../../src/client/client.ts";
 import { type GivenSettings, type Settings, readSettings } from "../../src/config.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { type Runtime, startRuntime } from "../../src/runtime.ts";
+import type { Clock } from "../../src/ports/clock.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";
 import { silentLog } from "../../src/system/log.ts";
@@ -34,10 +35,12 @@ export class TestServer {
   }
 
   /** With components in the test's process and a store in memory: for rules of the engine, where no process has to end and nothing has to outlive it. */
-  static async inMemory(flags: GivenSettings = {}): Promise<TestServer> {
+  static async inMemory(flags: GivenSettings = {}, clock?: Clock): Promise<TestServer> {
     const [home, runner] = [await temporaryFolder(), new InProcessRunner()];
     const store = memoryStore(new Shelves({ userId: "u_testers", workspaceId: "o_testers" }));
-    const runtime = await startRuntime(settingsOf(home, { sandboxUse: "belt", ...flags }), silentLog, { plugs: { store, runner } });
+    const runtime = await startRuntime(settingsOf(home, { sandboxUse: "belt", ...flags }), silentLog, {
+      plugs: { store, runner, ...(clock === undefined ? {} : { clock }) },
+    });
     onTestFinished(() => runner[Symbol.asyncDispose]());
     return TestServer.of(home, runtime);
   }

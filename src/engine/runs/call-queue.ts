@@ -26,6 +26,12 @@ export class OwnLimits implements CallLimits {
   }
 }
 
+/** While it stands, whoever comes waits. */
+interface Hold {
+  /** So many may wait because of it. */
+  readonly most: number;
+}
+
 interface Waiter {
   readonly begin: () => void;
   readonly refuse: (reason: PdError) => void;
@@ -42,6 +48,9 @@ export class CallQueue {
   #refusal: PdError | undefined;
   #running = 0;
   #hasLoner = false;
+  #hold: Hold | undefined;
+  /** Calls that have a place and begin at once, before whoever comes now. */
+  #beginning = 0;
   /** Changes when what runs is counted from zero again. */
   #round = 0;
 
@@ -53,7 +62,11 @@ export class CallQueue {
   /** Rejects as the call does, with PD_TOO_BUSY when too many wait, and as `close` says. */
   run<Value>(call: () => Promise<Value>, isAlone: boolean): Promise<Value> {
     const turn = this.#enter(isAlone);
-    return turn === undefined ? this.#perform(call) : turn.then(() => this.#perform(call));
+    if (turn === undefined) return this.#perform(call);
+    return turn.then(() => {
+      this.#beginning--;
+      return this.#perform(call);
+    });
   }
 
   async #perform<Value>(call: () => Promise<Value>): Promise<Value> {
@@ -73,8 +86,22 @@ export class CallQueue {
   /** What runs now holds up nobody any more: whoever waits begins as if nothing ran. */
   startOver(): void {
     this.#round++;
-    this.#running = 1;
-    this.#leave();
+    this.#running = 0;
+    this.#hasLoner = false;
+    this.#resume();
+  }
+
+  /**
+   * Whoever comes waits until this is released, until `startOver`, or until more than `most` would: a busy source is not
+   * held up.
+   * Returns what releases it.
+   */
+  hold(most: number): () => void {
+    const hold = { most };
+    this.#hold = hold;
+    return () => {
+      if (this.#hold === hold) this.#resume();
+    };
   }
 
   /** Refuses whoever waits and whoever comes; what runs goes on. */
@@ -89,30 +116,53 @@ export class CallQueue {
   /** `undefined`: it begins at once. A place is given by whoever leaves, so that nobody who comes between takes it. */
   #enter(isAlone: boolean): Promise<void> | undefined {
     if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
-    const { maxConcurrency, maxWaiting } = this.#limits;
-    const isFree = isAlone ? this.#running === 0 : this.#running < maxConcurrency && !this.#hasLoner && this.#loners.length === 0;
-    if (isFree) {
+    const { maxWaiting } = this.#limits;
+    const line = isAlone ? this.#loners : this.#waiting;
+    if (this.#hold !== undefined && line.length >= Math.min(this.#hold.most, maxWaiting)) this.#resume();
+    if (this.#hold === undefined && this.#isFree(isAlone)) {
       this.#running++;
       this.#hasLoner = isAlone;
-      return undefined;
+      if (this.#beginning === 0) return undefined;
+      this.#beginning++;
+      return Promise.resolve();
     }
-    const line = isAlone ? this.#loners : this.#waiting;
     if (line.length >= maxWaiting) return Promise.reject(new PdError("PD_TOO_BUSY", `Cannot run the source now: ${line.length} calls of it are waiting`));
     return new Promise<void>((begin, refuse) => line.push({ begin, refuse }));
+  }
+
+  #isFree(isAlone: boolean): boolean {
+    return isAlone ? this.#running === 0 : this.#running < this.#limits.maxConcurrency && !this.#hasLoner && this.#loners.length === 0;
   }
 
   #leave(): void {
     this.#running--;
     this.#hasLoner = false;
+    if (this.#hold === undefined) this.#beginNext();
+  }
+
+  #resume(): void {
+    this.#hold = undefined;
+    this.#beginNext();
+  }
+
+  /** Whoever waits and may begin. */
+  #beginNext(): void {
+    if (this.#hasLoner) return;
     if (this.#loners.length > 0) {
       if (this.#running > 0) return;
       this.#running = 1;
       this.#hasLoner = true;
-      return this.#loners.shift()?.begin();
+      return this.#begin(this.#loners.shift());
     }
     while (this.#waiting.length > 0 && this.#running < this.#limits.maxConcurrency) {
       this.#running++;
-      this.#waiting.shift()?.begin();
+      this.#begin(this.#waiting.shift());
     }
+  }
+
+  #begin(waiter: Waiter | undefined): void {
+    if (waiter === undefined) return;
+    this.#beginning++;
+    waiter.begin();
   }
 }

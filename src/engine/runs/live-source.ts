@@ -177,6 +177,11 @@ export class LiveSource {
     this.#running.units.tell(state, 0, undefined);
   }
 
+  /** Calls that come from now on would rather be answered by the version that is about to serve. Returns what lets them go. */
+  holdCalls(): () => void {
+    return this.#running.holdCalls();
+  }
+
   /** New calls go to this version from now on. Returns what undoes it. */
   switchTo(source: DeployedComponent, component: SavedComponent, unit: Unit | undefined): { undo(): void; retireOld(): void } {
     const before = { source: this.source, provenance: this.#provenance, version: this.#version };

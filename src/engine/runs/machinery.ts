@@ -1,4 +1,5 @@
 import { PdError } from "../../domain/errors.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { LatePart, Unit } from "../../ports/runner.ts";
 import { CallQueue, OwnLimits } from "./call-queue.ts";
 import { answerDataStore } from "./data-stores.ts";
@@ -9,6 +10,11 @@ import { SourceUnits } from "./source-units.ts";
 import { Usage } from "./usage.ts";
 
 export const NO_LOAD: CallQueue["load"] = { running: 0, waiting: 0 };
+
+/** A call is not held up for longer by a version that takes long to load, or its answer would be late. */
+const LONGEST_HOLD_MS = 100;
+/** A source that is called so often is held up by no change. */
+const MOST_HELD = 8;
 
 interface MachinerySetup {
   readonly of: AskedSource;
@@ -27,7 +33,10 @@ export class Machinery {
   readonly usage: Usage;
   readonly questions: SourceQuestions;
 
+  readonly #clock: Clock;
+
   constructor(ports: RunPorts, { of, late, ended, onDisowned }: MachinerySetup) {
+    this.#clock = ports.clock;
     this.calls = new CallQueue(new OwnLimits(ports.settings, () => of.source.maxConcurrency));
     this.units = new SourceUnits(ports.runner, ports.processes, { late, ended, ask: (request) => answerDataStore(ports, request) });
     this.state = new LiveState(ports, { sourceId: of.source.id, units: this.units, onDisowned });
@@ -38,6 +47,17 @@ export class Machinery {
   /** Since when its process has nothing to do; `undefined`: it has none, or is at work. */
   get idleMs(): number | undefined {
     return !this.units.isEmpty && this.usage.isIdle ? this.usage.idleMs : undefined;
+  }
+
+  /** Calls that come wait for the version that is about to serve, unless that takes long. Returns what lets them go. */
+  holdCalls(): () => void {
+    const over = new AbortController();
+    const release = this.calls.hold(MOST_HELD);
+    void this.#clock.sleepUntil(this.#clock.now() + LONGEST_HOLD_MS, over.signal).then(release);
+    return () => {
+      release();
+      over.abort();
+    };
   }
 
   /** The server stops: what runs may finish, what waits and what comes is refused. */

@@ -58,17 +58,24 @@ export function update(ports: ChangePorts, state: Hosting, { live, request }: { 
       throw new PdError("PD_CONFLICT", `Cannot update ${slug}: version ${version} runs, and not ${request.ifVersion} any more`, {
         fix: `Look at what has changed (pd versions ${slug}), and make the change again`,
       });
-    const next = await prepare(ports, state, { live, request });
-    try {
-      await replace(ports, state, { live, next, request });
-    } finally {
-      state.sources.releaseSlug(next.source.slug);
-    }
+    const next = await toNext(ports, state, { live, request });
     live.prepareNext(next.component);
     ports.feed.observe(live.source.id, { kind: "updated", at: ports.clock.now(), version: next.component.definition.version, hash: next.component.hash });
     return live;
   };
   return state.sources.inTurn(live, () => live.keepWarm(change));
+}
+
+/** Whoever calls after a save wants what was saved, and waits a little for it. */
+async function toNext(ports: ChangePorts, state: Hosting, { live, request }: { live: LiveSource; request: UpdateRequest }): Promise<NextVersion> {
+  const letCallsGo = live.holdCalls();
+  try {
+    const next = await prepare(ports, state, { live, request });
+    await replace(ports, state, { live, next, request, letCallsGo }).finally(() => state.sources.releaseSlug(next.source.slug));
+    return next;
+  } finally {
+    letCallsGo();
+  }
 }
 
 /** Everything that can go wrong without touching the running version. */
@@ -163,18 +170,21 @@ function keepingImports(code: DeployRequest["code"], { code: { imports } }: Save
 async function replace(
   ports: ChangePorts,
   state: Hosting,
-  { live, next, request: { carried, progress } }: { live: LiveSource; next: NextVersion; request: UpdateRequest },
+  { live, next, request: { carried, progress }, letCallsGo }: { live: LiveSource; next: NextVersion; request: UpdateRequest; letCallsGo: () => void },
 ): Promise<void> {
   const { store } = ports;
   const { source, component, unit } = next;
   const attempt = { attempted: `update ${live.source.slug}`, progress };
   const wasActive = live.source.active;
   const hasDeactivate = wasActive && live.definition.hooks.includes("deactivate");
+  // A hook may wait for a call to the source.
+  if (hasDeactivate) letCallsGo();
   if (hasDeactivate) await store.beginChange(source.id);
   let swap: ReturnType<LiveSource["switchTo"]> | undefined;
   try {
     if (wasActive) await deactivated(ports, live, attempt);
     swap = live.switchTo(source, component, unit);
+    letCallsGo();
     await makeDataStores(ports, live);
     if (carried !== undefined) await live.state.carry(carried);
     if (source.active) await callHook(live, "activate", attempt);

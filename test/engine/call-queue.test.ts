@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import { PdError } from "../../src/domain/errors.ts";
+import { CallQueue } from "../../src/engine/runs/call-queue.ts";
+
+/** A queue, and calls that write down their name when they begin and end when the test says so. */
+function setUp({ maxConcurrency = 10, maxWaiting = 10 } = {}) {
+  const queue = new CallQueue({ maxConcurrency, maxWaiting });
+  const begun: string[] = [];
+  const call = (name: string, isAlone = false): { ended: Promise<string>; end: () => void } => {
+    let resolve = (_name: string): void => {};
+    const promise = new Promise<string>((settle) => (resolve = settle));
+    const work = (): Promise<string> => {
+      begun.push(name);
+      return promise;
+    };
+    const ended = queue.run(work, isAlone);
+    return { ended, end: () => resolve(name) };
+  };
+  return { queue, begun, call };
+}
+
+/** Whoever was let go has begun. */
+async function turn(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe("calls of a source that are held", () => {
+  it("begin in their order when they are let go, as many as may", async () => {
+    const { queue, begun, call } = setUp({ maxConcurrency: 2 });
+    const release = queue.hold(8);
+    const [a] = [call("a"), call("b"), call("c")];
+    await turn();
+    expect([begun, queue.load]).toEqual([[], { running: 0, waiting: 3 }]);
+    release();
+    await turn();
+    expect(begun).toEqual(["a", "b"]);
+    a?.end();
+    await turn();
+    expect(begun).toEqual(["a", "b", "c"]);
+  });
+
+  it("hold up nobody once so many wait, and nobody overtakes them", async () => {
+    const { queue, begun, call } = setUp();
+    queue.hold(2);
+    for (const name of ["a", "b", "c", "d"]) void call(name);
+    await turn();
+    expect(begun).toEqual(["a", "b", "c", "d"]);
+  });
+
+  it("are refused no sooner than others", async () => {
+    const { queue, begun, call } = setUp({ maxWaiting: 1 });
+    queue.hold(8);
+    for (const name of ["a", "b"]) void call(name);
+    await turn();
+    expect(begun).toEqual(["a", "b"]);
+  });
+
+  it("begin when what ran before them counts no more", async () => {
+    const { queue, begun, call } = setUp({ maxConcurrency: 1 });
+    const old = call("old");
+    const release = queue.hold(8);
+    void call("a");
+    queue.startOver();
+    await turn();
+    expect(begun).toEqual(["old", "a"]);
+    // The version before is done later, and frees no place that it does not hold.
+    old.end();
+    release();
+    void call("b");
+    await turn();
+    expect(begun).toEqual(["old", "a"]);
+  });
+
+  it("wait for one that runs alone, though they are let go", async () => {
+    const { queue, begun, call } = setUp();
+    const alone = call("alone", true);
+    const release = queue.hold(8);
+    void call("a");
+    release();
+    await turn();
+    expect(begun).toEqual(["alone"]);
+    alone.end();
+    await turn();
+    expect(begun).toEqual(["alone", "a"]);
+  });
+
+  it("are not begun by one that ends meanwhile", async () => {
+    const { queue, begun, call } = setUp();
+    const before = call("before");
+    queue.hold(8);
+    void call("a");
+    before.end();
+    await turn();
+    expect(begun).toEqual(["before"]);
+  });
+
+  it("are let go by the hold that holds them alone", async () => {
+    const { queue, begun, call } = setUp();
+    const release = queue.hold(8);
+    queue.startOver();
+    queue.hold(8);
+    void call("a");
+    release();
+    await turn();
+    expect(begun).toEqual([]);
+  });
+
+  it("are refused when the server stops", async () => {
+    const { queue, call } = setUp();
+    queue.hold(8);
+    const { ended } = call("a");
+    queue.close(new PdError("PD_STOPPING", "Cannot run it: the server is stopping"));
+    await expect(ended).rejects.toMatchObject({ code: "PD_STOPPING" });
+  });
+});
