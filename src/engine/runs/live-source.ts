@@ -4,16 +4,16 @@ import { PdError, messageOf } from "../../domain/errors.ts";
 import { invocationId } from "../../domain/ids.ts";
 import type { Method, StateChanges } from "../../domain/invocation.ts";
 import { isDeath, reasonToRunAgain } from "../../domain/run-again.ts";
-import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { Trigger } from "../../domain/trigger.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
 import type { CallReport, LatePart, Unit } from "../../ports/runner.ts";
 import type { CallQueue } from "./call-queue.ts";
 import { type CommittedRun, commitRun } from "./commit-run.ts";
-import { type Reach, reachWithoutAccounts, refusedRun } from "../accounts/credentials.ts";
+import { refusedRun } from "../accounts/credentials.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
 import { withoutState } from "./kept-state.ts";
+import { KnownSource } from "./known-source.ts";
 import type { LiveState } from "./live-state.ts";
 import { Machinery, NO_LOAD } from "./machinery.ts";
 import { ONE_TRY, type Tried, type Try, untilItCounts } from "./run-tries.ts";
@@ -29,7 +29,6 @@ import type { Usage } from "./usage.ts";
  * while new ones go to the new one, and each is told what the other writes.
  */
 export class LiveSource {
-  source: DeployedComponent;
   /** False while it is being deployed: it can be called, and no list has it. */
   isShown: boolean;
   /** It was deleted, or never came to be. */
@@ -48,18 +47,14 @@ export class LiveSource {
   #machinery: Machinery | undefined;
   #isStopping = false;
   #version: Version | undefined;
-  #provenance: Provenance | undefined;
-  #definition: ComponentDefinition | undefined;
-  /** What calls reach, where the values name no account: it is as they are. */
-  #reach: Reach | undefined;
+  #known: KnownSource;
   #isStored: boolean;
 
   /** `provenance`: absent while a source is being deployed and the store does not know it yet. */
   constructor(ports: RunPorts, source: DeployedComponent, provenance?: Provenance) {
     this.#ports = ports;
-    this.source = source;
+    this.#known = new KnownSource(source, provenance);
     this.highestVersion = source.highestVersion ?? source.version;
-    this.#provenance = provenance;
     this.#isStored = provenance !== undefined;
     this.isShown = provenance !== undefined;
   }
@@ -99,17 +94,18 @@ export class LiveSource {
     return (await this.#current()).component;
   }
 
+  get source(): DeployedComponent {
+    return this.#known.source;
+  }
+
   /** With the props that its values have added. */
   get definition(): ComponentDefinition {
-    const { declared } = this.provenance;
-    this.#definition ??= { ...declared, props: withDynamicProps(declared.props, this.source.dynamicProps) };
-    return this.#definition;
+    return this.#known.definition;
   }
 
   /** Where its code came from, and what is loaded before it. */
   get provenance(): Provenance {
-    if (this.#provenance === undefined) throw new Error(`${this.source.id} was asked for its code before it was loaded`);
-    return this.#provenance;
+    return this.#known.provenance;
   }
 
   /** Whatever is started for this work stays until it has ended. */
@@ -184,15 +180,16 @@ export class LiveSource {
 
   /** New calls go to this version from now on. Returns what undoes it. */
   switchTo(source: DeployedComponent, component: SavedComponent, unit: Unit | undefined): { undo(): void; retireOld(): void } {
-    const before = { source: this.source, provenance: this.#provenance, version: this.#version };
-    this.#become(source, provenanceOf(component));
+    const before = { known: this.#known, version: this.#version };
+    this.#known = new KnownSource(source, provenanceOf(component));
+    this.highestVersion = Math.max(this.highestVersion, source.version);
     this.#version = { component, unit: unit ?? before.version?.unit, starting: undefined };
     const isSameUnit = unit === undefined || unit === before.version?.unit;
     // A run that hangs on the old code holds up nobody on the new.
     if (!isSameUnit) this.#machinery?.calls.startOver();
     return {
       undo: () => {
-        this.#become(before.source, before.provenance);
+        this.#known = before.known;
         this.#version = before.version;
         if (isSameUnit) return;
         this.#machinery?.calls.startOver();
@@ -207,14 +204,6 @@ export class LiveSource {
         );
       },
     };
-  }
-
-  #become(source: DeployedComponent, provenance: Provenance | undefined): void {
-    this.source = source;
-    this.highestVersion = Math.max(this.highestVersion, source.version);
-    this.#provenance = provenance;
-    this.#definition = undefined;
-    this.#reach = undefined;
   }
 
   /** Gets the next version ready before there is one: the same packages, loaded. */
@@ -271,12 +260,11 @@ export class LiveSource {
 
   /** What a call needs, where all of it is there: most calls wait for nothing. */
   get #readyNow(): Ready | undefined {
-    const { source } = this;
     const version = this.#version;
     const { owned } = this.#running.state;
     if (version?.unit?.isUsable !== true || owned === undefined) return undefined;
-    this.#reach ??= reachWithoutAccounts(this.definition.props, source.configured);
-    return this.#reach === undefined ? undefined : { source, reach: this.#reach, warm: { version, unit: version.unit, owned } };
+    const { source, reachWithoutAccounts: reach } = this.#known;
+    return reach === undefined ? undefined : { source, reach, warm: { version, unit: version.unit, owned } };
   }
 
   /** What a call needs. The source may be changed while its accounts are fetched; the unit is looked at last, as it may retire. */
