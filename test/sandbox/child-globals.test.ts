@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { TestServer } from "../support/runtime.ts";
+
+/** What a component's expression is in a process of its own, once it is loaded. */
+async function valueOf(expression: string): Promise<unknown> {
+  const server = await TestServer.start();
+  const source = await server.deploy(`export default { name: "t", version: "1", run() { return ${expression}; } };`);
+  return (await source.run())["returned"];
+}
+
+describe("globals of CommonJS in a component's process", () => {
+  it("are there, as if they had been made at once", async () => {
+    const described = `["require", "__filename", "__dirname"].map((name) => { const value = globalThis[name]; const { writable, configurable, enumerable } = Object.getOwnPropertyDescriptor(globalThis, name); return [typeof value, writable, configurable, enumerable]; })`;
+    const [fn, text] = [
+      ["function", true, true, false],
+      ["string", true, true, false],
+    ];
+    expect(await valueOf(`[${described}, require("node:path").join(__dirname, "component.mjs") === __filename]`)).toEqual([[fn, text, text], true]);
+  });
+
+  it("can be replaced before they were asked for", async () => {
+    expect(await valueOf(`[globalThis.require = 5, globalThis.__filename = "x", globalThis.require, __filename, delete globalThis.__dirname, typeof __dirname]`)).toEqual([
+      5,
+      "x",
+      5,
+      "x",
+      true,
+      "undefined",
+    ]);
+  });
+});
