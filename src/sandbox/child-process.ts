@@ -72,12 +72,19 @@ function ownFolder(folder: string): string {
   return join(folder, "own");
 }
 
-/** What a process is started for. */
+/** Flags of V8 that each process has. */
+export function engineFlags({ memoryMb }: Pick<ChildSettings, "memoryMb">): readonly string[] {
+  return [`--max-old-space-size=${memoryMb}`, `--max-semi-space-size=${YOUNG_MB}`];
+}
+
+/** What a process is started for, and from. */
 export interface ChildRights {
   /** It may start programs of this machine. */
   readonly allowsPrograms?: boolean | undefined;
   /** Its inspector may be spoken with. */
   readonly isInspected?: boolean | undefined;
+  /** Path of the snapshot that it starts from. Neither of the others has one: Node hands its flags on to programs, and an inspector wants to see all code loaded. */
+  readonly snapshot?: string | undefined;
 }
 
 /** The permission model, by the name that this Node knows it under. It takes the inspector away: who debugs a component has the enclosure alone around it. */
@@ -183,15 +190,22 @@ export class ChildProcess {
     const [allowsPrograms, isInspected] = [rights.allowsPrograms === true, rights.isInspected === true];
     const words = [
       ...nodeFlags(settings, folder, rights),
-      `--max-old-space-size=${settings.memoryMb}`,
-      `--max-semi-space-size=${YOUNG_MB}`,
+      ...engineFlags(settings),
+      ...(rights.snapshot === undefined ? [] : ["--snapshot-blob", rights.snapshot]),
       settings.entry,
       ...(door === undefined ? [] : [DOOR_WORD]),
       ...(allowsPrograms ? [PROGRAMS_WORD] : []),
       ...(isInspected ? [INSPECTOR_WORD] : []),
     ];
     const own = ownFolder(folder);
-    const start = settings.enclosure.enclose({ words, env: { ...inherited, HOME: own, TMPDIR: own }, folder, ownFolder: own, allowsPrograms });
+    const start = settings.enclosure.enclose({
+      words,
+      env: { ...inherited, HOME: own, TMPDIR: own },
+      folder,
+      ownFolder: own,
+      allowsPrograms,
+      snapshot: rights.snapshot,
+    });
     this.#enclosure = settings.enclosure;
     this.#log = settings.log;
     this.#clock = settings.clock;

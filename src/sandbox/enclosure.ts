@@ -9,6 +9,8 @@ export interface NodeStart {
   readonly folder: string;
   /** In it, the one place that may be written to; where the process starts. */
   readonly ownFolder: string;
+  /** A file that Node itself reads when it starts. */
+  readonly snapshot?: string | undefined;
   /** It may start programs of this machine. */
   readonly allowsPrograms: boolean;
 }

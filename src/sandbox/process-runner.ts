@@ -4,10 +4,16 @@ import { join } from "node:path";
 import { PdError, codeOf, isDiskProblem, messageOf } from "../domain/errors.ts";
 import { type Outcome, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
-import { ChildProcess, type ChildRights, type ChildSettings, EndedAtStart } from "./child-process.ts";
+import { ChildProcess, type ChildRights, type ChildSettings, EndedAtStart, engineFlags } from "./child-process.ts";
 import type { Enclosure } from "./enclosure.ts";
 import { type FailedLoad, ProcessUnit } from "./process-unit.ts";
 import { removeFolder } from "./remove-folder.ts";
+import { makeSnapshot } from "./startup-snapshot.ts";
+
+export interface RunnerSettings extends ChildSettings {
+  /** How long after the start a snapshot is made that later processes start from. */
+  readonly snapshotAfterMs?: number;
+}
 
 /** A process that has loaded what a source imports. */
 interface Prepared {
@@ -22,6 +28,8 @@ const SPARE_PATIENCE_MS = 500;
 /** Who takes one so soon after another will take a third: that is started at once. */
 const IN_A_ROW_MS = 400;
 const MAX_PREPARED = 2;
+/** A server that starts has other things to do. */
+const SNAPSHOT_AFTER_MS = 1500;
 const PREPARED_FOR_MS = 10 * 60_000;
 const LOAD_DEADLINE_MS = 30_000;
 /** A component whose process is killed while it starts or loads: by whom, nobody knows. */
@@ -32,7 +40,7 @@ const MOST_STARTS = 5;
  * sources that were changed lately, since loading those takes most of a reload (spec performance.md §2).
  */
 export class ProcessRunner implements Runner {
-  readonly #settings: ChildSettings;
+  readonly #settings: RunnerSettings;
   readonly #stop = new AbortController();
   readonly #children = new Set<ChildProcess>();
   readonly #prepared = new Map<string, Prepared>();
@@ -40,9 +48,13 @@ export class ProcessRunner implements Runner {
   #spare: Promise<ChildProcess> | undefined;
   #takenAt = Number.NEGATIVE_INFINITY;
   #areTakenInARow = false;
+  /** Path of what processes start from, once it is there. */
+  #snapshot: string | undefined;
+  /** Resolves when it is there, or cannot be had. */
+  readonly whenQuick: Promise<void>;
 
   /** Ends what a killed server left behind, then starts the first spare. */
-  static async start(settings: ChildSettings): Promise<ProcessRunner> {
+  static async start(settings: RunnerSettings): Promise<ProcessRunner> {
     await mkdir(settings.runFolder, { recursive: true, mode: 0o700 });
     await sweep(settings);
     const runner = new ProcessRunner(settings);
@@ -50,10 +62,11 @@ export class ProcessRunner implements Runner {
     return runner;
   }
 
-  private constructor(settings: ChildSettings) {
+  private constructor(settings: RunnerSettings) {
     this.#settings = settings;
     // Whatever is being prepared listens to it.
     setMaxListeners(0, this.#stop.signal);
+    this.whenQuick = this.#makeQuick(settings.snapshotAfterMs ?? SNAPSHOT_AFTER_MS);
   }
 
   /** What stands around components here. */
@@ -104,7 +117,7 @@ export class ProcessRunner implements Runner {
     for (const key of this.#prepared.keys()) this.#dropPrepared(key);
     const children = [...this.#children];
     for (const child of children) child.kill();
-    await Promise.all(children.map((child) => child.exited));
+    await Promise.all([this.whenQuick, ...children.map((child) => child.exited)]);
   }
 
   async #load(code: UnitCode, { events, isFresh }: { events: UnitEvents; isFresh: boolean }): Promise<ProcessUnit | FailedLoad> {
@@ -120,7 +133,8 @@ export class ProcessRunner implements Runner {
     this.#areTakenInARow = now - this.#takenAt < IN_A_ROW_MS;
     this.#takenAt = now;
     const rights = { allowsPrograms: code.allowsPrograms, isInspected: code.debug !== undefined };
-    if (isFresh || rights.allowsPrograms === true || rights.isInspected) return this.#withPackages(await ready(await this.#startChild(rights)), code);
+    const isSpecial = rights.allowsPrograms === true || rights.isInspected;
+    if (isFresh || isSpecial) return this.#withPackages(await ready(await (isSpecial ? this.#startChild(rights) : this.#startPlain())), code);
     const key = preparedKey(code);
     const prepared = key === undefined ? undefined : this.#prepared.get(key);
     if (key !== undefined) this.#prepared.delete(key);
@@ -137,11 +151,11 @@ export class ProcessRunner implements Runner {
   }
 
   async #takeSpare(): Promise<ChildProcess> {
-    const spare = this.#spare ?? this.#startChild();
+    const spare = this.#spare ?? this.#startPlain();
     this.#spare = undefined;
     this.#refill();
     // A spare that has died meanwhile is no reason to fail: start one now.
-    const child = await spare.then(ready).catch(async () => ready(await this.#startChild()));
+    const child = await spare.then(ready).catch(async () => ready(await this.#startPlain()));
     return child;
   }
 
@@ -149,16 +163,20 @@ export class ProcessRunner implements Runner {
     const { log } = this.#settings;
     void this.#untilQuiet().then(() => {
       if (this.#spare !== undefined || this.#stop.signal.aborted) return;
-      const spare = this.#startChild();
-      this.#spare = spare;
-      const forget = (): void => {
-        if (this.#spare === spare) this.#spare = undefined;
-      };
-      spare.then(({ exited }) => exited.then(forget), forget);
+      const spare = this.#startPlain();
+      this.#keepAsSpare(spare);
       spare.then(ready).catch((error: unknown) => {
         if (!this.#stop.signal.aborted) log.error("a spare process did not start", { reason: messageOf(error) });
       });
     });
+  }
+
+  #keepAsSpare(spare: Promise<ChildProcess>): void {
+    this.#spare = spare;
+    const forget = (): void => {
+      if (this.#spare === spare) this.#spare = undefined;
+    };
+    spare.then(({ exited }) => exited.then(forget), forget);
   }
 
   async #untilQuiet(): Promise<void> {
@@ -175,10 +193,52 @@ export class ProcessRunner implements Runner {
   async #preload(code: UnitCode): Promise<ChildProcess> {
     const { clock } = this.#settings;
     if (!this.#areTakenInARow) await clock.sleepUntil(clock.now() + SPARE_DELAY_MS, this.#stop.signal);
-    return orKilled(await ready(await this.#startChild()), (child) => preload(child, code));
+    return orKilled(await ready(await this.#startPlain()), (child) => preload(child, code));
   }
 
-  async #startChild(rights: ChildRights = {}): Promise<ChildProcess> {
+  /**
+   * Half of a start is spent on loading the same code: a snapshot of it is made once the server has started, and the first
+   * process that starts from that shows whether it can be had. That one takes the place of the spare.
+   */
+  async #makeQuick(afterMs: number): Promise<void> {
+    const { clock, entry, runFolder } = this.#settings;
+    const { signal } = this.#stop;
+    await clock.sleepUntil(clock.now() + afterMs, signal);
+    const snapshot = join(runFolder, clock.randomText(10), "child.blob");
+    try {
+      signal.throwIfAborted();
+      await makeSnapshot({ entry, flags: engineFlags(this.#settings), path: snapshot, signal });
+      const first = await ready(await this.#startChild({ snapshot }));
+      this.#snapshot = snapshot;
+      const before = this.#spare;
+      this.#keepAsSpare(Promise.resolve(first));
+      void before?.then(ready).then((child) => child.kill());
+    } catch (error) {
+      if (!signal.aborted) this.#goWithoutSnapshot(error);
+    }
+  }
+
+  /** A snapshot that is gone or damaged costs one start. */
+  #goWithoutSnapshot(error: unknown): void {
+    this.#snapshot = undefined;
+    this.#settings.log.warn("processes of components take twice as long to start: there is no snapshot", { reason: messageOf(error) });
+  }
+
+  /** One that may do no more than others. */
+  #startPlain(): Promise<ChildProcess> {
+    const snapshot = this.#snapshot;
+    const child = this.#startChild({ snapshot });
+    if (snapshot === undefined) return child;
+    return child.then((started) => {
+      started.ready.catch((error: unknown) => {
+        const isKilled = error instanceof EndedAtStart && error.exit.signal === "SIGKILL";
+        if (!isKilled && this.#snapshot === snapshot) this.#goWithoutSnapshot(error);
+      });
+      return started;
+    });
+  }
+
+  async #startChild(rights: ChildRights): Promise<ChildProcess> {
     const child = await ChildProcess.start(this.#settings, { name: this.#settings.clock.randomText(10), rights });
     this.#children.add(child);
     void child.exited.then(() => this.#children.delete(child));

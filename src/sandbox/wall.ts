@@ -144,7 +144,7 @@ class Wall implements Enclosure {
     this.#filters = writeFilters(join(dirname(settings.runFolder), "filters"));
   }
 
-  enclose({ words: nodeWords, env, folder, ownFolder, allowsPrograms }: WalledStart): EnclosedStart {
+  enclose({ words: nodeWords, env, folder, ownFolder, snapshot, allowsPrograms }: WalledStart): EnclosedStart {
     const { entry, packagesFolder } = this.#settings;
     const mounts = [
       "--clearenv",
@@ -153,6 +153,7 @@ class Wall implements Enclosure {
       ...readable(process.execPath),
       ...LOOKUPS,
       ...readable(entry),
+      ...(snapshot === undefined ? [] : readable(snapshot)),
       ...readable(packagesFolder),
       ...readable(folder),
       ...(ownFolder === undefined ? [] : [...inMemory(ownFolder, OWN_FOLDER_BYTES), "--chdir", ownFolder]),

@@ -19,13 +19,8 @@ describe("globals of CommonJS in a component's process", () => {
   });
 
   it("can be replaced before they were asked for", async () => {
-    expect(await valueOf(`[globalThis.require = 5, globalThis.__filename = "x", globalThis.require, __filename, delete globalThis.__dirname, typeof __dirname]`)).toEqual([
-      5,
-      "x",
-      5,
-      "x",
-      true,
-      "undefined",
-    ]);
+    expect(
+      await valueOf(`[globalThis.require = 5, globalThis.__filename = "x", globalThis.require, __filename, delete globalThis.__dirname, typeof __dirname]`),
+    ).toEqual([5, "x", 5, "x", true, "undefined"]);
   });
 });

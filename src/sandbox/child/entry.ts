@@ -1,5 +1,7 @@
-/** What the child process is started with; its debugger, where there is one, is a thread with the same file. */
+/** What the component's process is started with, or makes a snapshot of itself with; its debugger, where there is one, is a thread with the same file. */
+import { startupSnapshot } from "node:v8";
 import { isMainThread } from "node:worker_threads";
 
-if (isMainThread) void import("./main.ts");
-else void import("./inspector-thread.ts");
+if (!isMainThread) void import("./inspector-thread.ts");
+else if (startupSnapshot.isBuildingSnapshot()) void import("./snapshot.ts");
+else void import("./main.ts").then(({ begin }) => begin());

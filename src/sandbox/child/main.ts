@@ -7,6 +7,7 @@ import { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { format } from "node:util";
+import { Script, constants } from "node:vm";
 import { Worker } from "node:worker_threads";
 import type { HttpTrigger } from "../../domain/trigger.ts";
 import { collectWhenQuiet } from "../../system/quiet-heap.ts";
@@ -36,105 +37,124 @@ const WARM_UP_REQUEST: HttpTrigger = {
   encoding: "utf8",
 };
 
-/** The stream to the host, set up by it as the fourth after stdin, stdout and stderr. */
-const HOST_FD = 3;
-
-const exit = process.exit.bind(process);
-const rss = process.memoryUsage.rss.bind(process);
-const hostStream = new Socket({ fd: HOST_FD });
-const pipe = new MessagePipe<ToChild, ToHost>(
-  hostStream,
-  {
-    read: (text) => JSON.parse(text),
-    message: (message) => void receive(message),
-    broken: () => exit(1),
-  },
-  { writeThrough: (bytes) => writeThrough(HOST_FD, bytes) },
-);
-const host = new ComponentHost({
-  tell: (message) => pipe.send(message),
-  sendNow: (message) => pipe.sendNow(message),
-  importModule: (url) => import(url),
-});
-
-/** It has got its code. */
-let isTaken = false;
-
-hostStream.on("close", () => exit(0));
-process.on("exit", sendTheRest);
-process.on("unhandledRejection", (error) => host.failUncaught(error));
-process.on("uncaughtException", (error) => host.failUncaught(error));
-Object.defineProperty(globalThis, "defineComponent", { value: (definition: unknown) => definition, configurable: true, writable: true });
-const door = process.argv.includes(DOOR_WORD) ? join(dirname(process.cwd()), DOOR_FILE) : undefined;
-if (door !== undefined) leadThroughDoor(door);
-const isInspected = process.argv.includes(INSPECTOR_WORD);
-if (isInspected) startInspector();
-collectWhenQuiet();
-refuseLocalSockets();
-redirectTmp();
-captureOutput(
-  (level, text, rawFrom) => host.log(level, text, rawFrom),
-  () => true,
-  isInspected ? process.getBuiltinModule("node:inspector").console : undefined,
-);
-// Last: the streams that it takes open their handles when they are first used.
-shutDoors(hostStream, door);
-pipe.send({ type: "child:ready", protocol: PROTOCOL });
-void warmUp();
-
-/**
- * The first module, the first call and the first text that is printed cost ten times what the next ones do: a process
- * that waits to be used has that behind it.
- */
-async function warmUp(): Promise<void> {
-  const told = new Set<string>();
-  const tell = (message: ToHost): void => void (JSON.stringify(message) !== "" && told.add(message.type));
-  const rehearsal = new ComponentHost({ tell, sendNow: tell, importModule: (url) => import(url) });
-  const url = pathToFileURL(`../${WARM_UP_FILE}`).href;
-  await rehearsal.receive({ type: "host:load", url, preloads: [], env: {}, state: {}, epoch: 0 });
-  for (const id of ["inv_0", "inv_1"] as const) {
-    // Somebody waits for it already.
-    if (isTaken) return;
-    await rehearsal.receive({ type: "host:call", id, method: { kind: "run", trigger: WARM_UP_REQUEST }, configured: {}, endpoint: "", dynamicProps: [] });
-  }
-  // Nobody would notice, and everything be slower.
-  if (!isTaken && !told.has("child:respond")) throw new Error("the component of the warm-up was not run");
-  format("%s", rehearsal);
-  await loadWhatPackagesWant();
-}
-
 /** Modules of Node that most packages which reach a network load: a quarter of the time that loading such a package takes. */
 const WANTED_BY_PACKAGES = ["node:https", "node:zlib", "node:assert", "node:http2", "node:perf_hooks", "node:worker_threads"];
 
-async function loadWhatPackagesWant(): Promise<void> {
-  const steps = [...WANTED_BY_PACKAGES.map((name) => () => void process.getBuiltinModule(name)), () => void Reflect.get(globalThis, "Request")];
-  for (const step of steps) {
-    await new Promise((resolve) => setImmediate(resolve));
-    if (isTaken) return;
-    step();
-  }
+/** The stream to the host, set up by it as the fourth after stdin, stdout and stderr. */
+const HOST_FD = 3;
+
+/** Begins to listen to the host. Nothing of this is done before: a snapshot may be made of what has been loaded by then. */
+export function begin(): void {
+  const child = new ComponentProcess();
+  child.begin();
 }
 
-async function receive(message: ToChild): Promise<void> {
-  switch (message.type) {
-    case "host:preload":
-      await import(message.url).catch(() => undefined);
-      return pipe.send({ type: "child:preloaded" });
-    case "host:ping":
-      return pipe.sendNow({ type: "child:pong", memoryBytes: rss() });
-    case "host:stop":
-      // What the component still does may end by itself; the host waits a little, then ends the process.
-      hostStream.unref();
-      return;
-    case "host:load":
-      isTaken = true;
-      if (message.isCutOff === true) (await import("./third-parties.ts")).cutOff();
-      Object.assign(process.env, message.env);
-      defineModuleGlobals(message.url);
-      if (message.platformApi !== undefined) leadPlatformCallsTo(message.platformApi, message.url);
-      return host.receive(message);
-    default:
-      return host.receive(message);
+class ComponentProcess {
+  readonly #exit = process.exit.bind(process);
+  readonly #rss = process.memoryUsage.rss.bind(process);
+  readonly #importModule = moduleImporter();
+  readonly #stream = new Socket({ fd: HOST_FD });
+  readonly #pipe = new MessagePipe<ToChild, ToHost>(
+    this.#stream,
+    {
+      read: (text) => JSON.parse(text),
+      message: (message) => void this.#receive(message),
+      broken: () => this.#exit(1),
+    },
+    { writeThrough: (bytes) => writeThrough(HOST_FD, bytes) },
+  );
+  readonly #host = new ComponentHost({
+    tell: (message) => this.#pipe.send(message),
+    sendNow: (message) => this.#pipe.sendNow(message),
+    importModule: this.#importModule,
+  });
+  /** It has got its code. */
+  #isTaken = false;
+
+  begin(): void {
+    const host = this.#host;
+    this.#stream.on("close", () => this.#exit(0));
+    process.on("exit", () => this.#sendTheRest());
+    process.on("unhandledRejection", (error) => host.failUncaught(error));
+    process.on("uncaughtException", (error) => host.failUncaught(error));
+    Object.defineProperty(globalThis, "defineComponent", { value: (definition: unknown) => definition, configurable: true, writable: true });
+    const door = process.argv.includes(DOOR_WORD) ? join(dirname(process.cwd()), DOOR_FILE) : undefined;
+    if (door !== undefined) leadThroughDoor(door);
+    const isInspected = process.argv.includes(INSPECTOR_WORD);
+    if (isInspected) startInspector();
+    collectWhenQuiet();
+    refuseLocalSockets();
+    redirectTmp();
+    captureOutput(
+      (level, text, rawFrom) => host.log(level, text, rawFrom),
+      () => true,
+      isInspected ? process.getBuiltinModule("node:inspector").console : undefined,
+    );
+    // Last: the streams that it takes open their handles when they are first used.
+    shutDoors(this.#stream, door);
+    this.#pipe.send({ type: "child:ready", protocol: PROTOCOL });
+    void this.#warmUp();
+  }
+
+  /**
+   * The first module, the first call and the first text that is printed cost ten times what the next ones do: a process
+   * that waits to be used has that behind it.
+   */
+  async #warmUp(): Promise<void> {
+    const told = new Set<string>();
+    const tell = (message: ToHost): void => void (JSON.stringify(message) !== "" && told.add(message.type));
+    const rehearsal = new ComponentHost({ tell, sendNow: tell, importModule: this.#importModule });
+    const url = pathToFileURL(`../${WARM_UP_FILE}`).href;
+    await rehearsal.receive({ type: "host:load", url, preloads: [], env: {}, state: {}, epoch: 0 });
+    for (const id of ["inv_0", "inv_1"] as const) {
+      // Somebody waits for it already.
+      if (this.#isTaken) return;
+      await rehearsal.receive({ type: "host:call", id, method: { kind: "run", trigger: WARM_UP_REQUEST }, configured: {}, endpoint: "", dynamicProps: [] });
+    }
+    // Nobody would notice, and everything be slower.
+    if (!this.#isTaken && !told.has("child:respond")) throw new Error("the component of the warm-up was not run");
+    format("%s", rehearsal);
+    await this.#loadWhatPackagesWant();
+  }
+
+  async #loadWhatPackagesWant(): Promise<void> {
+    const steps = [...WANTED_BY_PACKAGES.map((name) => () => void process.getBuiltinModule(name)), () => void Reflect.get(globalThis, "Request")];
+    for (const step of steps) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (this.#isTaken) return;
+      step();
+    }
+  }
+
+  async #receive(message: ToChild): Promise<void> {
+    switch (message.type) {
+      case "host:preload":
+        await this.#importModule(message.url).catch(() => undefined);
+        return this.#pipe.send({ type: "child:preloaded" });
+      case "host:ping":
+        return this.#pipe.sendNow({ type: "child:pong", memoryBytes: this.#rss() });
+      case "host:stop":
+        // What the component still does may end by itself; the host waits a little, then ends the process.
+        this.#stream.unref();
+        return;
+      case "host:load":
+        this.#isTaken = true;
+        if (message.isCutOff === true) (await import("./third-parties.ts")).cutOff();
+        Object.assign(process.env, message.env);
+        defineModuleGlobals(message.url);
+        if (message.platformApi !== undefined) leadPlatformCallsTo(message.platformApi, message.url);
+        return this.#host.receive(message);
+      default:
+        return this.#host.receive(message);
+    }
+  }
+
+  /** Messages of a turn leave at its end; a process that exits within it sends them now, and tells who has ended it. */
+  #sendTheRest(): void {
+    const id = this.#host.runningCall;
+    if (id !== undefined) this.#pipe.send({ type: "child:exiting", id });
+    // When the host is gone, or reads too slowly, it sees the exit all the same.
+    this.#pipe.sendTheRest();
   }
 }
 
@@ -156,10 +176,7 @@ function defineLate(name: string, make: () => unknown): void {
   Object.defineProperty(globalThis, name, { get: () => become(make()), set: become, configurable: true });
 }
 
-/** Messages of a turn leave at its end; a process that exits within it sends them now, and tells who has ended it. */
-function sendTheRest(): void {
-  const id = host.runningCall;
-  if (id !== undefined) pipe.send({ type: "child:exiting", id });
-  // When the host is gone, or reads too slowly, it sees the exit all the same.
-  pipe.sendTheRest();
+/** `import()` itself is not there for code of a snapshot, and is for what is compiled afterwards. */
+function moduleImporter(): (url: string) => Promise<unknown> {
+  return new Script("(url) => import(url)", { importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER }).runInThisContext();
 }

@@ -6,7 +6,8 @@ const MOST_TRIES = 100;
 const TRY_AGAIN_MS = 0.2;
 /** As it is before a component replaces it. */
 const { writeSync } = fs;
-const NEVER = new Int32Array(new SharedArrayBuffer(4));
+/** Made when it is first waited on: a snapshot holds no shared memory. */
+let never: Int32Array<SharedArrayBuffer> | undefined;
 
 /**
  * Writes straight to a file descriptor of a pipe: waits while the pipe is full, as long as the other side reads on.
@@ -19,9 +20,14 @@ export function writeThrough(fd: number, bytes: Uint8Array): number {
     if (count === undefined) break;
     if (count > 0) tries = 0;
     written += count;
-    if (written < bytes.length) Atomics.wait(NEVER, 0, 0, TRY_AGAIN_MS);
+    if (written < bytes.length) waitALittle();
   }
   return written;
+}
+
+function waitALittle(): void {
+  never ??= new Int32Array(new SharedArrayBuffer(4));
+  Atomics.wait(never, 0, 0, TRY_AGAIN_MS);
 }
 
 /** `undefined`: no more can be written, of which the stream tells. */

@@ -1,0 +1,33 @@
+/**
+ * Makes the process that runs this a snapshot: one that starts from it has all modules behind it, which is half of the
+ * time that a start takes. Node leaves a few things out of it, and those are put back.
+ */
+import { Module } from "node:module";
+import { startupSnapshot } from "node:v8";
+import { begin } from "./main.ts";
+
+const { Console } = console;
+
+startupSnapshot.setDeserializeMainFunction(() => {
+  putBackConsole();
+  putBackMainModule();
+  begin();
+});
+
+function putBackConsole(): void {
+  console.Console = Console;
+  // It marks where something began for a debugger, and here there is none.
+  Object.defineProperty(console, "createTask", {
+    value: () => ({ run: (task: () => unknown) => task() }),
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
+}
+
+/** What `require.main` is: packages look for the folder of the program. */
+function putBackMainModule(): void {
+  const [, path = ""] = process.argv;
+  const main = Object.assign(new Module(path), { id: ".", filename: path, loaded: true });
+  Object.defineProperty(process, "mainModule", { value: main, writable: true, enumerable: true, configurable: true });
+}
