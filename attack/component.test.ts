@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../test/support/home.ts";
+import { type TestServer, eventually } from "../test/support/runtime.ts";
 import { startAttacked } from "./attacked-server.ts";
 
 const component = (body: string, props = ""): string => `
@@ -17,19 +18,36 @@ const component = (body: string, props = ""): string => `
     return got;
   } };`;
 
+const QUICK = `export default { name: "quick", version: "1", run() { return process.execArgv.includes("--snapshot-blob"); } };`;
+
+/** Processes of components start from a snapshot by then. */
+async function untilQuick(server: TestServer): Promise<void> {
+  await eventually(async () => (await (await server.deploy(QUICK)).run())["returned"] === true);
+}
+
+interface Place {
+  readonly sandbox: string;
+  readonly isQuick: boolean;
+}
+
 /** What the attempts have got; they run in a source of their own. */
-async function attack(sandbox: string, body: string, env: Record<string, string> = {}): Promise<unknown> {
+async function attack({ sandbox, isQuick }: Place, body: string, env: Record<string, string> = {}): Promise<unknown> {
   const { server, pid } = await startAttacked({ sandboxUse: sandbox });
+  if (isQuick) await untilQuick(server);
   const source = await server.deploy(component(body), { env: { HOME_OF_SERVER: server.home, SERVER_PID: String(pid), ...env } });
   return (await source.run())["returned"];
 }
 
-describe.each(["wall", "belt"])("a component in the %s", (sandbox) => {
+const PLACES = ["wall", "belt"].flatMap((sandbox) =>
+  [false, true].map((isQuick) => ({ sandbox, isQuick, from: isQuick ? "from a snapshot" : "from its code" })),
+);
+
+describe.each(PLACES)("a component in the $sandbox, in a process that starts $from", (place) => {
   it("reads nothing of the server, of other sources or of the machine", async () => {
     const secret = join(await temporaryFolder(), "secret.txt");
     await writeFile(secret, "hush");
     const got = await attack(
-      sandbox,
+      place,
       `const home = process.env.HOME_OF_SERVER;
       for (const name of ["api-key", "secret-key", "headwater.db", "server.json"]) await attempt(name, () => fs.readFileSync(home + "/" + name, "latin1"));
       await attempt("run", () => fs.readdirSync(home + "/run").filter((one) => !process.cwd().includes(one)).join() || undefined);
@@ -53,7 +71,7 @@ describe.each(["wall", "belt"])("a component in the %s", (sandbox) => {
   it("writes nowhere but in its own folder", async () => {
     const folder = await temporaryFolder();
     const got = await attack(
-      sandbox,
+      place,
       `const target = process.env.TARGET;
       await attempt("write", () => fs.writeFileSync(target + "/a", "x"));
       await attempt("code", () => { fs.writeFileSync("../component.mjs", "x"); return "written"; });
@@ -75,7 +93,7 @@ describe.each(["wall", "belt"])("a component in the %s", (sandbox) => {
     const bystander = spawn("sleep", ["60"], { detached: true });
     onTestFinished(() => void bystander.kill("SIGKILL"));
     const got = await attack(
-      sandbox,
+      place,
       `const pid = Number(process.env.BYSTANDER);
       const { ChildProcess, spawnSync, fork } = require("node:child_process");
       await attempt("kill", () => process.kill(pid, 9));
@@ -102,7 +120,7 @@ describe.each(["wall", "belt"])("a component in the %s", (sandbox) => {
     await new Promise<void>((resolve) => server.listen(path, resolve));
     onTestFinished(() => void server.close());
     const got = await attack(
-      sandbox,
+      place,
       `const read = (socket) => new Promise((resolve, reject) => socket.once("data", resolve).once("error", reject).once("close", () => resolve(undefined)));
       await attempt("path", () => read(net.connect(process.env.SOCKET)));
       await attempt("abstract", () => read(net.connect("\\0" + process.env.SOCKET)));
@@ -115,7 +133,7 @@ describe.each(["wall", "belt"])("a component in the %s", (sandbox) => {
   });
 
   it("keeps nothing of the files that its server had open", async () => {
-    const got = await attack(sandbox, `for (let fd = 4; fd < 300; fd++) await attempt("fd " + fd, () => (fs.fstatSync(fd).isFile() ? "a file" : undefined));`);
+    const got = await attack(place, `for (let fd = 4; fd < 300; fd++) await attempt("fd " + fd, () => (fs.fstatSync(fd).isFile() ? "a file" : undefined));`);
     expect(Object.values(Object(got))).toEqual([]);
   });
 });

@@ -72,9 +72,11 @@ function ownFolder(folder: string): string {
   return join(folder, "own");
 }
 
-/** Flags of V8 that each process has. */
-export function engineFlags({ memoryMb }: Pick<ChildSettings, "memoryMb">): readonly string[] {
-  return [`--max-old-space-size=${memoryMb}`, `--max-semi-space-size=${YOUNG_MB}`];
+/** Flags that each process has, and with it the snapshot that it starts from. */
+export function commonFlags({ memoryMb }: Pick<ChildSettings, "memoryMb">): readonly string[] {
+  const known = process.allowedNodeEnvironmentFlags;
+  const hasDatabase = known.has("--no-experimental-sqlite") || known.has("--experimental-sqlite");
+  return ["--no-warnings", ...(hasDatabase ? ["--no-experimental-sqlite"] : []), `--max-old-space-size=${memoryMb}`, `--max-semi-space-size=${YOUNG_MB}`];
 }
 
 /** What a process is started for, and from. */
@@ -88,12 +90,10 @@ export interface ChildRights {
 }
 
 /** The permission model, by the name that this Node knows it under. It takes the inspector away: who debugs a component has the enclosure alone around it. */
-function nodeFlags(settings: ChildSettings, folder: string, { allowsPrograms, isInspected }: ChildRights): string[] {
+function permissionFlags(settings: ChildSettings, folder: string, { allowsPrograms, isInspected }: ChildRights): string[] {
+  if (isInspected === true) return [];
   const known = process.allowedNodeEnvironmentFlags;
-  const flags = ["--no-warnings"];
-  if (known.has("--no-experimental-sqlite") || known.has("--experimental-sqlite")) flags.push("--no-experimental-sqlite");
-  if (isInspected === true) return flags;
-  flags.push(known.has("--permission") ? "--permission" : "--experimental-permission");
+  const flags = [known.has("--permission") ? "--permission" : "--experimental-permission"];
   if (known.has("--allow-net")) flags.push("--allow-net");
   if (allowsPrograms === true) flags.push("--allow-child-process");
   if (settings.allowAddons === true && known.has("--allow-addons")) flags.push("--allow-addons");
@@ -189,8 +189,8 @@ export class ChildProcess {
     const inherited = Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
     const [allowsPrograms, isInspected] = [rights.allowsPrograms === true, rights.isInspected === true];
     const words = [
-      ...nodeFlags(settings, folder, rights),
-      ...engineFlags(settings),
+      ...commonFlags(settings),
+      ...permissionFlags(settings, folder, rights),
       ...(rights.snapshot === undefined ? [] : ["--snapshot-blob", rights.snapshot]),
       settings.entry,
       ...(door === undefined ? [] : [DOOR_WORD]),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PdError, codeOf, isDiskProblem, messageOf } from "../domain/errors.ts";
 import { type Outcome, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
-import { ChildProcess, type ChildRights, type ChildSettings, EndedAtStart, engineFlags } from "./child-process.ts";
+import { ChildProcess, type ChildRights, type ChildSettings, EndedAtStart, commonFlags } from "./child-process.ts";
 import type { Enclosure } from "./enclosure.ts";
 import { type FailedLoad, ProcessUnit } from "./process-unit.ts";
 import { removeFolder } from "./remove-folder.ts";
@@ -12,7 +12,7 @@ import { makeSnapshot } from "./startup-snapshot.ts";
 
 export interface RunnerSettings extends ChildSettings {
   /** How long after the start a snapshot is made that later processes start from. */
-  readonly snapshotAfterMs?: number;
+  readonly snapshotAfterMs?: number | undefined;
 }
 
 /** A process that has loaded what a source imports. */
@@ -207,12 +207,16 @@ export class ProcessRunner implements Runner {
     const snapshot = join(runFolder, clock.randomText(10), "child.blob");
     try {
       signal.throwIfAborted();
-      await makeSnapshot({ entry, flags: engineFlags(this.#settings), path: snapshot, signal });
+      await makeSnapshot({ entry, flags: commonFlags(this.#settings), path: snapshot, signal });
       const first = await ready(await this.#startChild({ snapshot }));
       this.#snapshot = snapshot;
       const before = this.#spare;
       this.#keepAsSpare(Promise.resolve(first));
-      void before?.then(ready).then((child) => child.kill());
+      // One that does not start is told of where it was started.
+      void before?.then(ready).then(
+        (child) => child.kill(),
+        () => {},
+      );
     } catch (error) {
       if (!signal.aborted) this.#goWithoutSnapshot(error);
     }

@@ -11,7 +11,7 @@ const MOST_MS = 60_000;
 interface SnapshotSettings {
   /** The built child entry, which knows that it is run for this. */
   readonly entry: string;
-  /** Flags of V8, which have to be those of the processes that start from it. */
+  /** Flags of Node and V8, which have to be those of the processes that start from it. */
   readonly flags: readonly string[];
   /** Where it is written; its folder is made. */
   readonly path: string;
@@ -25,7 +25,7 @@ interface SnapshotSettings {
  */
 export async function makeSnapshot({ entry, flags, path, signal }: SnapshotSettings): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const maker = spawn(process.execPath, ["--no-warnings", ...flags, "--snapshot-blob", path, "--build-snapshot", entry], {
+  const maker = spawn(process.execPath, [...flags, "--snapshot-blob", path, "--build-snapshot", entry], {
     cwd: dirname(path),
     env: {},
     stdio: ["ignore", "ignore", "pipe"],

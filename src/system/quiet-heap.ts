@@ -1,6 +1,10 @@
 import { performance } from "node:perf_hooks";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import v8 from "node:v8";
+import vm from "node:vm";
+
+/** As they are before a component's process loses them. */
+const { setFlagsFromString } = v8;
+const { runInNewContext } = vm;
 
 /** How often it is looked at. */
 const LOOK_MS = 10_000;
@@ -16,12 +20,13 @@ const WORTH_BYTES = 8 * 2 ** 20;
  * allocates, so after a load it would keep all of it. Takes tens of milliseconds, at most once for each 8 MB of growth.
  */
 export function collectWhenQuiet({ lookMs = LOOK_MS, firstLookMs = lookMs }: { readonly lookMs?: number; readonly firstLookMs?: number } = {}): void {
-  const collect = collector();
+  let collect: (() => void) | undefined;
   let [before, kept] = [performance.eventLoopUtilization(), 0];
   const look = (): void => {
     const { utilization } = performance.eventLoopUtilization(before);
     before = performance.eventLoopUtilization();
     if (utilization > QUIET || process.memoryUsage().heapTotal < kept + WORTH_BYTES) return;
+    collect ??= collector();
     // The first one shrinks what new objects are made in, the second gives that back.
     collect();
     collect();

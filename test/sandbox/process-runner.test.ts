@@ -115,19 +115,26 @@ describe("a process that waits to be used", () => {
 });
 
 describe.each(["wall", "belt"] as const)("the process runner in the %s", (sandboxUse) => {
-  runnerContract(async () => {
-    const folder = await temporaryFolder();
-    const packagesFolder = join(folder, "packages");
-    await mkdir(packagesFolder);
-    const places = { entry: programFile("child.cjs"), runFolder: join(folder, "run"), packagesFolder, memoryMb: 256, network: "open" as const };
-    const runner = await ProcessRunner.start({
-      ...places,
-      enclosure: await openEnclosure(sandboxUse, places),
-      apiUrl: () => "http://127.0.0.1:1",
-      clock: systemClock,
-      log: silentLog,
+  describe.each([
+    ["that loads its code", undefined],
+    ["that starts from a snapshot", 0],
+  ] as const)("with a process %s", (_title, snapshotAfterMs) => {
+    runnerContract(async () => {
+      const folder = await temporaryFolder();
+      const packagesFolder = join(folder, "packages");
+      await mkdir(packagesFolder);
+      const places = { entry: programFile("child.cjs"), runFolder: join(folder, "run"), packagesFolder, memoryMb: 256, network: "open" as const };
+      const runner = await ProcessRunner.start({
+        ...places,
+        snapshotAfterMs,
+        enclosure: await openEnclosure(sandboxUse, places),
+        apiUrl: () => "http://127.0.0.1:1",
+        clock: systemClock,
+        log: silentLog,
+      });
+      onTestFinished(() => runner[Symbol.asyncDispose]());
+      if (snapshotAfterMs !== undefined) await runner.whenQuick;
+      return runner;
     });
-    onTestFinished(() => runner[Symbol.asyncDispose]());
-    return runner;
   });
 });

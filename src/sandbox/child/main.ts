@@ -40,6 +40,9 @@ const WARM_UP_REQUEST: HttpTrigger = {
 /** Modules of Node that most packages which reach a network load: a quarter of the time that loading such a package takes. */
 const WANTED_BY_PACKAGES = ["node:https", "node:zlib", "node:assert", "node:http2", "node:perf_hooks", "node:worker_threads"];
 
+/** So long after it is ready a process gets its code that somebody waits for. */
+const AT_ONCE_MS = 3;
+
 /** The stream to the host, set up by it as the fourth after stdin, stdout and stderr. */
 const HOST_FD = 3;
 
@@ -98,9 +101,11 @@ class ComponentProcess {
 
   /**
    * The first module, the first call and the first text that is printed cost ten times what the next ones do: a process
-   * that waits to be used has that behind it.
+   * that waits to be used has that behind it. One whose code comes at once does not begin with it.
    */
   async #warmUp(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, AT_ONCE_MS));
+    if (this.#isTaken) return;
     const told = new Set<string>();
     const tell = (message: ToHost): void => void (JSON.stringify(message) !== "" && told.add(message.type));
     const rehearsal = new ComponentHost({ tell, sendNow: tell, importModule: this.#importModule });

@@ -16,13 +16,8 @@ startupSnapshot.setDeserializeMainFunction(() => {
 
 function putBackConsole(): void {
   console.Console = Console;
-  // It marks where something began for a debugger, and here there is none.
-  Object.defineProperty(console, "createTask", {
-    value: () => ({ run: (task: () => unknown) => task() }),
-    writable: true,
-    enumerable: true,
-    configurable: true,
-  });
+  // Node leaves a name there that stands for nothing.
+  Reflect.deleteProperty(console, "createTask");
 }
 
 /** What `require.main` is: packages look for the folder of the program. */

@@ -1,0 +1,146 @@
+import { existsSync } from "node:fs";
+import { readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Log } from "../../src/ports/log.ts";
+import { belt } from "../../src/sandbox/enclosure.ts";
+import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
+import { systemClock } from "../../src/system/clock.ts";
+import { programFile } from "../../src/system/program-files.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { componentPids } from "../support/processes.ts";
+import { TestServer, eventually } from "../support/runtime.ts";
+
+/** Whether the process that runs this was started from a snapshot. */
+const IS_QUICK = 'process.execArgv.includes("--snapshot-blob")';
+
+async function setUp({
+  snapshotAfterMs,
+  entry = programFile("child.cjs"),
+  memoryMb = 256,
+}: { snapshotAfterMs?: number; entry?: string; memoryMb?: number } = {}) {
+  const folder = await temporaryFolder();
+  const warnings: unknown[] = [];
+  const log: Log = { info: () => {}, error: () => {}, warn: (text, facts) => warnings.push([text, facts]) };
+  const runner = await ProcessRunner.start({
+    entry,
+    snapshotAfterMs,
+    runFolder: join(folder, "run"),
+    packagesFolder: join(folder, "packages"),
+    memoryMb,
+    enclosure: belt("it is not looked at here"),
+    apiUrl: () => "http://127.0.0.1:1",
+    clock: systemClock,
+    log,
+  });
+  onTestFinished(() => runner[Symbol.asyncDispose]());
+  /** What an expression is in a process of its own. */
+  const valueOf = async (expression: string): Promise<unknown> => {
+    const code = `export default { name: "t", version: "1", async run() { return ${expression}; } };`;
+    const bundle = { code, map: '{"version":3,"sources":[],"mappings":""}', packages: [], imports: [] };
+    const unit = await runner.start({ bundle, env: {}, state: {} }, { late: () => {}, ended: () => {} });
+    const method = { kind: "run", trigger: { kind: "manual", event: {} } } as const;
+    const request = { id: "inv_1", method, configured: {}, dataStores: [], secrets: [], endpoint: "", deadlineMs: 20_000 } as const;
+    const { returned, outcome } = await unit.call(request, { log: () => {}, respond: () => {} });
+    expect(outcome).toEqual({ kind: "returned" });
+    return JSON.parse(returned ?? "null");
+  };
+  return { folder, runner, warnings, valueOf };
+}
+
+/** Everything that a component reaches from its globals and from Node's modules, three steps far, and of what kind it is. */
+const REACHED = `(() => {
+  const seen = new Set();
+  const lines = [];
+  const skipped = /^global\\.(global|globalThis)$|^process\\.(env|config|features|versions|release|argv|execArgv|mainModule|memoryUsage)\\.|_cache|_pathCache|\\.cache\\.|moduleLoadList|\\.domain$|defaultCipherList|\\bpaths\\b/;
+  const walk = (value, path, depth) => {
+    if (value === null || (typeof value !== "object" && typeof value !== "function") || seen.has(value) || depth > 3) return;
+    seen.add(value);
+    for (const key of Reflect.ownKeys(value)) {
+      const name = path + "." + String(key);
+      const found = Object.getOwnPropertyDescriptor(value, key);
+      if (skipped.test(name) || found === undefined) continue;
+      const kind = "value" in found ? typeof found.value + (typeof found.value === "function" ? found.value.length : "") : [found.get && "get", found.set && "set"].join();
+      lines.push([name, kind, found.writable, found.enumerable, found.configurable].join(" "));
+      if ("value" in found) walk(found.value, name, depth + 1);
+    }
+    walk(Object.getPrototypeOf(value), path + ".__proto__", depth + 1);
+  };
+  const modules = process.getBuiltinModule("node:module").builtinModules.filter((name) => !/^_|sqlite|inspector|^test|sea$|domain/.test(name));
+  // Some are made when they are first asked for, and some make others.
+  for (const made of [globalThis, ...modules.map((name) => process.getBuiltinModule(name)), process.getBuiltinModule("crypto").constants]) for (const key of Reflect.ownKeys(made)) try { void made[key]; } catch {}
+  walk(process, "process", 0);
+  walk(console, "console", 0);
+  walk(globalThis, "global", 0);
+  for (const name of modules) walk(process.getBuiltinModule(name), name, 1);
+  return lines.sort();
+})()`;
+
+describe("a process that starts from a snapshot", () => {
+  it("offers a component what any other does", async () => {
+    const [plain, quick] = [await setUp(), await setUp({ snapshotAfterMs: 0 })];
+    await quick.runner.whenQuick;
+    expect([await plain.valueOf(IS_QUICK), await quick.valueOf(IS_QUICK)]).toEqual([false, true]);
+    const reached = await plain.valueOf(REACHED);
+    expect(reached).toHaveProperty(
+      "length",
+      expect.toSatisfy((length: number) => length > 5000),
+    );
+    expect(await quick.valueOf(REACHED)).toEqual(reached);
+    const facts = `[require.main?.filename?.split("/").at(-1), process.argv.length, process.argv[1].split("/").at(-1), new console.Console(process.stdout) instanceof console.Console, typeof console.createTask, await import("node:os").then(({ EOL }) => EOL), new SharedArrayBuffer(2).byteLength, typeof WebAssembly.compile, [3, 1].toSorted()]`;
+    expect(await quick.valueOf(facts)).toEqual(await plain.valueOf(facts));
+  });
+
+  it("has its own time, randomness and folder", async () => {
+    const { runner, valueOf } = await setUp({ snapshotAfterMs: 0 });
+    await runner.whenQuick;
+    const facts =
+      "[Math.random(), crypto.randomUUID(), process.pid, process.cwd(), process.uptime() < 60 && Math.abs(Date.now() - performance.timeOrigin) < 60_000]";
+    const [one, two] = [await valueOf(facts), await valueOf(facts)].map((told) => (Array.isArray(told) ? told : []));
+    for (const place of [0, 1, 2, 3]) expect(one?.[place]).not.toEqual(two?.[place]);
+    expect([one?.[4], two?.[4]]).toEqual([true, true]);
+  });
+
+  it("takes the place of the one that waits already", async () => {
+    const { folder, runner, valueOf } = await setUp({ snapshotAfterMs: 0 });
+    await runner.whenQuick;
+    await eventually(async () => (await componentPids(folder)).length === 1);
+    expect(await valueOf(IS_QUICK)).toBe(true);
+  });
+
+  it("is not had when its code cannot be made a snapshot: others start, and the log tells why", async () => {
+    const folder = await temporaryFolder();
+    const entry = join(folder, "child.cjs");
+    const refusal = 'if (require("node:v8").startupSnapshot.isBuildingSnapshot()) throw new Error("not today");';
+    await writeFile(entry, `${refusal}\n${await readFile(programFile("child.cjs"), "utf8")}`);
+    const { runner, valueOf, warnings } = await setUp({ snapshotAfterMs: 0, entry });
+    await runner.whenQuick;
+    expect(warnings).toEqual([[expect.stringContaining("there is no snapshot"), { reason: expect.stringContaining("not today") }]]);
+    expect(await valueOf(IS_QUICK)).toBe(false);
+  });
+
+  it("is replaced by one that loads its code when the snapshot is gone", async () => {
+    const { folder, runner, valueOf, warnings } = await setUp({ snapshotAfterMs: 0 });
+    await runner.whenQuick;
+    const [name] = (await readdir(join(folder, "run"))).filter((name) => existsSync(join(folder, "run", name, "child.blob")));
+    await rm(join(folder, "run", name ?? "", "child.blob"));
+    // The one that waits was started before that.
+    expect([await valueOf(IS_QUICK), await valueOf(IS_QUICK)]).toEqual([true, false]);
+    expect(warnings).toEqual([[expect.stringContaining("there is no snapshot"), expect.anything()]]);
+  });
+
+  it("leaves nothing behind when the server stops while the snapshot is made", async () => {
+    const { folder, runner, warnings } = await setUp({ snapshotAfterMs: 0 });
+    await runner[Symbol.asyncDispose]();
+    expect([await componentPids(folder), warnings]).toEqual([[], []]);
+  });
+
+  it("is what a server's components have a while after its start, and not those that may start programs", async () => {
+    const server = await TestServer.start();
+    const code = `export default { name: "t", version: "1", run() { return ${IS_QUICK}; } };`;
+    await eventually(async () => (await (await server.deploy(code)).run())["returned"] === true);
+    const source = await server.deploy(code);
+    await source.update({ allow_run: true });
+    expect((await source.run())["returned"]).toBe(false);
+  });
+});
