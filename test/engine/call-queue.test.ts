@@ -27,7 +27,7 @@ async function turn(): Promise<void> {
 describe("calls of a source that are held", () => {
   it("begin in their order when they are let go, as many as may", async () => {
     const { queue, begun, call } = setUp({ maxConcurrency: 2 });
-    const release = queue.hold(8);
+    const { release } = queue.hold(8);
     const [a] = [call("a"), call("b"), call("c")];
     await turn();
     expect([begun, queue.load]).toEqual([[], { running: 0, waiting: 3 }]);
@@ -58,7 +58,7 @@ describe("calls of a source that are held", () => {
   it("begin when what ran before them counts no more", async () => {
     const { queue, begun, call } = setUp({ maxConcurrency: 1 });
     const old = call("old");
-    const release = queue.hold(8);
+    const { release } = queue.hold(8);
     void call("a");
     queue.startOver();
     await turn();
@@ -74,7 +74,7 @@ describe("calls of a source that are held", () => {
   it("wait for one that runs alone, though they are let go", async () => {
     const { queue, begun, call } = setUp();
     const alone = call("alone", true);
-    const release = queue.hold(8);
+    const { release } = queue.hold(8);
     void call("a");
     release();
     await turn();
@@ -96,7 +96,7 @@ describe("calls of a source that are held", () => {
 
   it("are let go by the hold that holds them alone", async () => {
     const { queue, begun, call } = setUp();
-    const release = queue.hold(8);
+    const { release } = queue.hold(8);
     queue.startOver();
     queue.hold(8);
     void call("a");

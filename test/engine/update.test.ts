@@ -84,6 +84,29 @@ describe("a call that comes while new code is loaded", () => {
   });
 });
 
+describe("an update that calls have waited for", () => {
+  it("is stored once they are answered, and takes 10 ms more when they take longer", async () => {
+    const clock = new FakeClock(Date.now());
+    const server = await TestServer.inMemory({}, clock);
+    const source = await server.deploy(version(1));
+    const [loading, running] = [await Gate.open(), await Gate.open()];
+    let isStored = false;
+    const code = `await fetch("${loading.url}");\n${version(2, "", `await fetch("${running.url}");`)}`;
+    const updating = source.update({ component_code: code }).then(() => (isStored = true));
+    await loading.reached;
+    const waiting = answer(source.endpoint);
+    await expect.poll(async () => dataOf(await server.api.get("/v1/figures"))["waiting_calls"]).toBe(1);
+    loading.release();
+    await running.reached;
+    await clock.setTo(clock.now() + 9);
+    expect([isStored, dataOf(await server.api.get(source.path))["component_version"]]).toEqual([false, "2"]);
+    await clock.setTo(clock.now() + 1);
+    await updating;
+    running.release();
+    expect(await waiting).toBe("v2");
+  });
+});
+
 describe("a call that activate waits for", () => {
   it("is answered, also where nothing but a value has changed", async () => {
     const server = await TestServer.inMemory({}, new FakeClock(Date.now()));

@@ -27,9 +27,17 @@ export class OwnLimits implements CallLimits {
 }
 
 /** While it stands, whoever comes waits. */
-interface Hold {
+interface StandingHold {
   /** So many may wait because of it. */
   readonly most: number;
+  readonly calls: Promise<unknown>[];
+}
+
+export interface Hold {
+  /** Whoever waits because of it may begin. */
+  readonly release: () => void;
+  /** Those who waited because of it. */
+  readonly calls: readonly Promise<unknown>[];
 }
 
 interface Waiter {
@@ -48,7 +56,7 @@ export class CallQueue {
   #refusal: PdError | undefined;
   #running = 0;
   #hasLoner = false;
-  #hold: Hold | undefined;
+  #hold: StandingHold | undefined;
   /** Calls that have a place and begin at once, before whoever comes now. */
   #beginning = 0;
   /** Changes when what runs is counted from zero again. */
@@ -63,10 +71,12 @@ export class CallQueue {
   run<Value>(call: () => Promise<Value>, isAlone: boolean): Promise<Value> {
     const turn = this.#enter(isAlone);
     if (turn === undefined) return this.#perform(call);
-    return turn.then(() => {
+    const performed = turn.then(() => {
       this.#beginning--;
       return this.#perform(call);
     });
+    this.#hold?.calls.push(performed);
+    return performed;
   }
 
   async #perform<Value>(call: () => Promise<Value>): Promise<Value> {
@@ -91,16 +101,15 @@ export class CallQueue {
     this.#resume();
   }
 
-  /**
-   * Whoever comes waits until this is released, until `startOver`, or until more than `most` would: a busy source is not
-   * held up.
-   * Returns what releases it.
-   */
-  hold(most: number): () => void {
-    const hold = { most };
+  /** Whoever comes waits until this is released, until `startOver`, or until more than `most` would: a busy source is not held up. */
+  hold(most: number): Hold {
+    const hold: StandingHold = { most, calls: [] };
     this.#hold = hold;
-    return () => {
-      if (this.#hold === hold) this.#resume();
+    return {
+      calls: hold.calls,
+      release: () => {
+        if (this.#hold === hold) this.#resume();
+      },
     };
   }
 

@@ -15,7 +15,7 @@ import type { InvokeOptions } from "./invoke-options.ts";
 import { withoutState } from "./kept-state.ts";
 import { KnownSource } from "./known-source.ts";
 import type { LiveState } from "./live-state.ts";
-import { Machinery, NO_LOAD } from "./machinery.ts";
+import { type HeldCalls, Machinery, NO_LOAD } from "./machinery.ts";
 import { ONE_TRY, type Tried, type Try, untilItCounts } from "./run-tries.ts";
 import type { SourceQuestions } from "./source-questions.ts";
 import type { Ready, Version, Warm } from "./ready.ts";
@@ -173,8 +173,8 @@ export class LiveSource {
     this.#running.units.tell(state, 0, undefined);
   }
 
-  /** Calls that come from now on would rather be answered by the version that is about to serve. Returns what lets them go. */
-  holdCalls(): () => void {
+  /** Calls that come from now on would rather be answered by the version that is about to serve. */
+  holdCalls(): HeldCalls {
     return this.#running.holdCalls();
   }
 

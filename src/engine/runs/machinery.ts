@@ -16,6 +16,16 @@ const LONGEST_HOLD_MS = 100;
 /** A source that is called so often is held up by no change. */
 const MOST_HELD = 8;
 
+/** For so long the calls that were let go come first. */
+const LONGEST_PRECEDENCE_MS = 10;
+
+/** Calls that wait for a version to serve. */
+export interface HeldCalls {
+  letGo(): void;
+  /** Resolves when they have been answered, or take long. */
+  untilAnswered(): Promise<void>;
+}
+
 interface MachinerySetup {
   readonly of: AskedSource;
   readonly late: (part: LatePart, unit: Unit | undefined) => void;
@@ -49,15 +59,27 @@ export class Machinery {
     return !this.units.isEmpty && this.usage.isIdle ? this.usage.idleMs : undefined;
   }
 
-  /** Calls that come wait for the version that is about to serve, unless that takes long. Returns what lets them go. */
-  holdCalls(): () => void {
+  /** Calls that come wait for the version that is about to serve, unless that takes long. */
+  holdCalls(): HeldCalls {
     const over = new AbortController();
-    const release = this.calls.hold(MOST_HELD);
-    void this.#clock.sleepUntil(this.#clock.now() + LONGEST_HOLD_MS, over.signal).then(release);
-    return () => {
-      release();
-      over.abort();
+    const { release, calls } = this.calls.hold(MOST_HELD);
+    void this.#within(LONGEST_HOLD_MS, over.signal).then(release);
+    return {
+      letGo: () => {
+        release();
+        over.abort();
+      },
+      untilAnswered: async () => {
+        if (calls.length === 0) return;
+        const answered = new AbortController();
+        await Promise.race([Promise.allSettled(calls), this.#within(LONGEST_PRECEDENCE_MS, answered.signal)]);
+        answered.abort();
+      },
     };
+  }
+
+  #within(ms: number, signal: AbortSignal): Promise<void> {
+    return this.#clock.sleepUntil(this.#clock.now() + ms, signal);
   }
 
   /** The server stops: what runs may finish, what waits and what comes is refused. */

@@ -12,6 +12,7 @@ import { loadComponent, requireSource, resolveCode } from "../code/build-compone
 import { type DeployRequest, makeDataStores } from "./deploy.ts";
 import { type HookAttempt, callHook, hasHookThrown, lacksAccount, reactivate } from "./hooks.ts";
 import type { LiveSource } from "../runs/live-source.ts";
+import type { HeldCalls } from "../runs/machinery.ts";
 import type { Hosting } from "./hosted-sources.ts";
 import { planTimers } from "../timers/plan-timers.ts";
 import { refuseForeignCode } from "./debug.ts";
@@ -68,13 +69,13 @@ export function update(ports: ChangePorts, state: Hosting, { live, request }: { 
 
 /** Whoever calls after a save wants what was saved, and waits a little for it. */
 async function toNext(ports: ChangePorts, state: Hosting, { live, request }: { live: LiveSource; request: UpdateRequest }): Promise<NextVersion> {
-  const letCallsGo = live.holdCalls();
+  const held = live.holdCalls();
   try {
     const next = await prepare(ports, state, { live, request });
-    await replace(ports, state, { live, next, request, letCallsGo }).finally(() => state.sources.releaseSlug(next.source.slug));
+    await replace(ports, state, { live, next, request, held }).finally(() => state.sources.releaseSlug(next.source.slug));
     return next;
   } finally {
-    letCallsGo();
+    held.letGo();
   }
 }
 
@@ -170,7 +171,7 @@ function keepingImports(code: DeployRequest["code"], { code: { imports } }: Save
 async function replace(
   ports: ChangePorts,
   state: Hosting,
-  { live, next, request: { carried, progress }, letCallsGo }: { live: LiveSource; next: NextVersion; request: UpdateRequest; letCallsGo: () => void },
+  { live, next, request: { carried, progress }, held }: { live: LiveSource; next: NextVersion; request: UpdateRequest; held: HeldCalls },
 ): Promise<void> {
   const { store } = ports;
   const { source, component, unit } = next;
@@ -178,17 +179,19 @@ async function replace(
   const wasActive = live.source.active;
   const hasDeactivate = wasActive && live.definition.hooks.includes("deactivate");
   // A hook may wait for a call to the source.
-  if (hasDeactivate) letCallsGo();
+  if (hasDeactivate) held.letGo();
   if (hasDeactivate) await store.beginChange(source.id);
   let swap: ReturnType<LiveSource["switchTo"]> | undefined;
   try {
     if (wasActive) await deactivated(ports, live, attempt);
     swap = live.switchTo(source, component, unit);
-    letCallsGo();
+    held.letGo();
     await makeDataStores(ports, live);
     if (carried !== undefined) await live.state.carry(carried);
     if (source.active) await callHook(live, "activate", attempt);
     const timers = source.active ? planTimers(ports, live.definition.props, { source, before: await store.listTimers([source.id]) }) : [];
+    // Their runs share the disk with the swap, which is larger.
+    await held.untilAnswered();
     await (carried === undefined
       ? store.swap(source, component, { timers })
       : live.state.storeCarried((now) => store.swap(source, component, { timers, carried: now })));
