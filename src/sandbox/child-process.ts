@@ -85,7 +85,7 @@ export interface ChildRights {
   readonly allowsPrograms?: boolean | undefined;
   /** Its inspector may be spoken with. */
   readonly isInspected?: boolean | undefined;
-  /** Path of the snapshot that it starts from. Neither of the others has one: Node hands its flags on to programs, and an inspector wants to see all code loaded. */
+  /** Path of the snapshot that it starts from. One that may start programs has none, since Node hands its flags on to those, and neither has one that is inspected. */
   readonly snapshot?: string | undefined;
 }
 

@@ -55,20 +55,44 @@ describe("calls of a source that are held", () => {
     expect(begun).toEqual(["a", "b"]);
   });
 
-  it("begin when what ran before them counts no more", async () => {
+  it("wait on when what ran before them counts no more", async () => {
     const { queue, begun, call } = setUp({ maxConcurrency: 1 });
     const old = call("old");
-    const { release } = queue.hold(8);
+    const hold = queue.hold(8);
     void call("a");
+    void call("b");
     queue.startOver();
     await turn();
-    expect(begun).toEqual(["old", "a"]);
+    expect(begun).toEqual(["old"]);
+    hold.release();
     // The version before is done later, and frees no place that it does not hold.
     old.end();
-    release();
-    void call("b");
     await turn();
     expect(begun).toEqual(["old", "a"]);
+  });
+
+  it("are those that came since, and not those that waited before", async () => {
+    const { queue, begun, call } = setUp({ maxConcurrency: 1 });
+    const running = call("running");
+    void call("before");
+    const hold = queue.hold(8);
+    void call("a");
+    running.end();
+    await turn();
+    expect(begun).toEqual(["running", "before"]);
+    expect(hold.calls).toHaveLength(1);
+  });
+
+  it("begin though one that came after them wants to be alone", async () => {
+    const { queue, begun, call } = setUp();
+    void call("running");
+    const hold = queue.hold(8);
+    void call("a");
+    void call("alone", true);
+    void call("b");
+    hold.release();
+    await turn();
+    expect(begun).toEqual(["running", "a"]);
   });
 
   it("wait for one that runs alone, though they are let go", async () => {
@@ -96,13 +120,29 @@ describe("calls of a source that are held", () => {
 
   it("are let go by the hold that holds them alone", async () => {
     const { queue, begun, call } = setUp();
-    const { release } = queue.hold(8);
-    queue.startOver();
+    const before = queue.hold(8);
+    before.release();
     queue.hold(8);
     void call("a");
-    release();
+    before.release();
     await turn();
     expect(begun).toEqual([]);
+  });
+
+  it("count for the round in which they got their place", async () => {
+    const { queue, begun, call } = setUp({ maxConcurrency: 1 });
+    const [a, b] = [call("a"), call("b")];
+    a.end();
+    // b has a place, and does not run yet.
+    await a.ended;
+    queue.startOver();
+    const c = call("c");
+    b.end();
+    await turn();
+    expect(queue.load).toEqual({ running: 1, waiting: 0 });
+    c.end();
+    await turn();
+    expect([begun, queue.load]).toEqual([["a", "b", "c"], { running: 0, waiting: 0 }]);
   });
 
   it("are refused when the server stops", async () => {

@@ -84,6 +84,22 @@ describe("a call that comes while new code is loaded", () => {
   });
 });
 
+describe("a call that waits for new code with an activate", () => {
+  it("is answered by the old code: the new one is not activated yet, and may fail to be", async () => {
+    const server = await TestServer.inMemory({}, new FakeClock(Date.now()));
+    const source = await server.deploy(version(1));
+    const gate = await Gate.open();
+    const code = version(2, 'hooks: { activate() { throw new Error("not today"); } },');
+    const updating = source.update({ component_code: `await fetch("${gate.url}");\n${code}` });
+    await gate.reached;
+    const waiting = answer(source.endpoint);
+    await expect.poll(async () => dataOf(await server.api.get("/v1/figures"))["waiting_calls"]).toBe(1);
+    gate.release();
+    await expect(updating).rejects.toMatchObject({ code: "PD_HOOK_FAILED" });
+    expect(await waiting).toBe("v1");
+  });
+});
+
 describe("an update that calls have waited for", () => {
   it("is stored once they are answered, and takes 10 ms more when they take longer", async () => {
     const clock = new FakeClock(Date.now());

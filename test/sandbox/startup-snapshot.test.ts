@@ -48,6 +48,12 @@ async function setUp({
   return { folder, runner, warnings, valueOf };
 }
 
+/** The words of each process of this machine. */
+async function commandsOfAll(): Promise<readonly string[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  return Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
+}
+
 /** Everything that a component reaches from its globals and from Node's modules, three steps far, and of what kind it is. */
 const REACHED = `(() => {
   const seen = new Set();
@@ -131,8 +137,10 @@ describe("a process that starts from a snapshot", () => {
 
   it("leaves nothing behind when the server stops while the snapshot is made", async () => {
     const { folder, runner, warnings } = await setUp({ snapshotAfterMs: 0 });
+    const isMade = (words: string): boolean => words.includes(folder) && words.includes("--build-snapshot-config");
+    await eventually(async () => (await commandsOfAll()).some(isMade));
     await runner[Symbol.asyncDispose]();
-    expect([await componentPids(folder), warnings]).toEqual([[], []]);
+    expect([(await commandsOfAll()).filter((words) => words.includes(folder)), warnings]).toEqual([[], []]);
   });
 
   it("is what a server's components have a while after its start, and not those that may start programs", async () => {

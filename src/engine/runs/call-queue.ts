@@ -26,23 +26,27 @@ export class OwnLimits implements CallLimits {
   }
 }
 
+/** A call that waits for its turn. */
+interface Waiter {
+  readonly isAlone: boolean;
+  /** `round`: the one in which it has its place. */
+  readonly begin: (round: number) => void;
+  readonly refuse: (reason: PdError) => void;
+}
+
 /** While it stands, whoever comes waits. */
 interface StandingHold {
-  /** So many may wait because of it. */
+  /** No more than these wait because of it. */
   readonly most: number;
+  readonly waiters: Waiter[];
   readonly calls: Promise<unknown>[];
 }
 
 export interface Hold {
   /** Whoever waits because of it may begin. */
   readonly release: () => void;
-  /** Those who waited because of it. */
+  /** Those who have waited because of it. */
   readonly calls: readonly Promise<unknown>[];
-}
-
-interface Waiter {
-  readonly begin: () => void;
-  readonly refuse: (reason: PdError) => void;
 }
 
 /**
@@ -69,18 +73,18 @@ export class CallQueue {
 
   /** Rejects as the call does, with PD_TOO_BUSY when too many wait, and as `close` says. */
   run<Value>(call: () => Promise<Value>, isAlone: boolean): Promise<Value> {
-    const turn = this.#enter(isAlone);
-    if (turn === undefined) return this.#perform(call);
-    const performed = turn.then(() => {
+    const hold = this.#holdWithRoom();
+    const turn = hold === undefined ? this.#enter(isAlone) : waitIn(hold.waiters, isAlone);
+    if (turn === undefined) return this.#perform(call, this.#round);
+    const performed = turn.then((round) => {
       this.#beginning--;
-      return this.#perform(call);
+      return this.#perform(call, round);
     });
-    this.#hold?.calls.push(performed);
+    hold?.calls.push(performed);
     return performed;
   }
 
-  async #perform<Value>(call: () => Promise<Value>): Promise<Value> {
-    const round = this.#round;
+  async #perform<Value>(call: () => Promise<Value>, round: number): Promise<Value> {
     try {
       return await call();
     } finally {
@@ -90,25 +94,25 @@ export class CallQueue {
 
   /** Calls that run, and calls that wait. */
   get load(): { readonly running: number; readonly waiting: number } {
-    return { running: this.#running, waiting: this.#waiting.length + this.#loners.length };
+    return { running: this.#running, waiting: this.#waiting.length + this.#loners.length + (this.#hold?.waiters.length ?? 0) };
   }
 
-  /** What runs now holds up nobody any more: whoever waits begins as if nothing ran. */
+  /** What runs now holds up nobody any more: whoever waits for it begins as if nothing ran. */
   startOver(): void {
     this.#round++;
     this.#running = 0;
     this.#hasLoner = false;
-    this.#resume();
+    this.#beginNext();
   }
 
-  /** Whoever comes waits until this is released, until `startOver`, or until more than `most` would: a busy source is not held up. */
+  /** Whoever comes from now on waits until this is released, or until more than `most` would: a busy source is not held up. */
   hold(most: number): Hold {
-    const hold: StandingHold = { most, calls: [] };
+    const hold: StandingHold = { most, waiters: [], calls: [] };
     this.#hold = hold;
     return {
       calls: hold.calls,
       release: () => {
-        if (this.#hold === hold) this.#resume();
+        if (this.#hold === hold) this.#resume(hold);
       },
     };
   }
@@ -116,62 +120,87 @@ export class CallQueue {
   /** Refuses whoever waits and whoever comes; what runs goes on. */
   close(reason: PdError): void {
     this.#refusal = reason;
-    const refused = [...this.#loners, ...this.#waiting];
+    const refused = [...this.#loners, ...this.#waiting, ...(this.#hold?.waiters ?? [])];
     this.#loners = [];
     this.#waiting = [];
+    this.#hold = undefined;
     for (const { refuse } of refused) refuse(reason);
   }
 
+  /** Whoever comes waits in it; where none more may, it ends. */
+  #holdWithRoom(): StandingHold | undefined {
+    const hold = this.#hold;
+    if (hold === undefined) return undefined;
+    // Nobody is refused because of it.
+    const hasRoom = hold.waiters.length < hold.most && this.load.waiting < this.#limits.maxWaiting;
+    if (hasRoom) return hold;
+    this.#resume(hold);
+    return undefined;
+  }
+
   /** `undefined`: it begins at once. A place is given by whoever leaves, so that nobody who comes between takes it. */
-  #enter(isAlone: boolean): Promise<void> | undefined {
+  #enter(isAlone: boolean): Promise<number> | undefined {
     if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
-    const { maxWaiting } = this.#limits;
-    const line = isAlone ? this.#loners : this.#waiting;
-    if (this.#hold !== undefined && line.length >= Math.min(this.#hold.most, maxWaiting)) this.#resume();
-    if (this.#hold === undefined && this.#isFree(isAlone)) {
-      this.#running++;
-      this.#hasLoner = isAlone;
+    if (this.#isFree(isAlone)) {
+      this.#takePlace(isAlone);
       if (this.#beginning === 0) return undefined;
       this.#beginning++;
-      return Promise.resolve();
+      return Promise.resolve(this.#round);
     }
-    if (line.length >= maxWaiting) return Promise.reject(new PdError("PD_TOO_BUSY", `Cannot run the source now: ${line.length} calls of it are waiting`));
-    return new Promise<void>((begin, refuse) => line.push({ begin, refuse }));
+    const line = this.#lineOf(isAlone);
+    if (line.length < this.#limits.maxWaiting) return waitIn(line, isAlone);
+    return Promise.reject(new PdError("PD_TOO_BUSY", `Cannot run the source now: ${line.length} calls of it are waiting`));
+  }
+
+  #lineOf(isAlone: boolean): Waiter[] {
+    return isAlone ? this.#loners : this.#waiting;
   }
 
   #isFree(isAlone: boolean): boolean {
     return isAlone ? this.#running === 0 : this.#running < this.#limits.maxConcurrency && !this.#hasLoner && this.#loners.length === 0;
   }
 
+  #takePlace(isAlone: boolean): void {
+    this.#running++;
+    this.#hasLoner = isAlone;
+  }
+
   #leave(): void {
     this.#running--;
     this.#hasLoner = false;
-    if (this.#hold === undefined) this.#beginNext();
+    this.#beginNext();
   }
 
-  #resume(): void {
+  /** In the order in which they came. */
+  #resume(hold: StandingHold): void {
     this.#hold = undefined;
-    this.#beginNext();
+    for (const waiter of hold.waiters) {
+      if (this.#isFree(waiter.isAlone)) this.#begin(waiter);
+      else this.#lineOf(waiter.isAlone).push(waiter);
+    }
   }
 
   /** Whoever waits and may begin. */
   #beginNext(): void {
-    if (this.#hasLoner) return;
-    if (this.#loners.length > 0) {
-      if (this.#running > 0) return;
-      this.#running = 1;
-      this.#hasLoner = true;
-      return this.#begin(this.#loners.shift());
+    const [loner] = this.#loners;
+    if (loner !== undefined && this.#running > 0) return;
+    if (loner !== undefined) {
+      this.#loners.shift();
+      return this.#begin(loner);
     }
-    while (this.#waiting.length > 0 && this.#running < this.#limits.maxConcurrency) {
-      this.#running++;
-      this.#begin(this.#waiting.shift());
+    for (let next = this.#waiting[0]; next !== undefined && this.#isFree(false); next = this.#waiting[0]) {
+      this.#waiting.shift();
+      this.#begin(next);
     }
   }
 
-  #begin(waiter: Waiter | undefined): void {
-    if (waiter === undefined) return;
+  #begin({ isAlone, begin }: Waiter): void {
+    this.#takePlace(isAlone);
     this.#beginning++;
-    waiter.begin();
+    begin(this.#round);
   }
+}
+
+function waitIn(line: Waiter[], isAlone: boolean): Promise<number> {
+  return new Promise<number>((begin, refuse) => line.push({ isAlone, begin, refuse }));
 }

@@ -11,19 +11,20 @@ import { Usage } from "./usage.ts";
 
 export const NO_LOAD: CallQueue["load"] = { running: 0, waiting: 0 };
 
-/** A call is not held up for longer by a version that takes long to load, or its answer would be late. */
+/** A change that takes longer holds up nobody any more. */
 const LONGEST_HOLD_MS = 100;
-/** A source that is called so often is held up by no change. */
+/** One source has no more calls that wait for a change: where more come, there is traffic, and that is not held up. */
 const MOST_HELD = 8;
 
-/** For so long the calls that were let go come first. */
+/** So much later a change is stored at most, for the runs of calls that were let go to come first. */
 const LONGEST_PRECEDENCE_MS = 10;
 
 /** Calls that wait for a version to serve. */
 export interface HeldCalls {
-  letGo(): void;
-  /** Resolves when they have been answered, or take long. */
-  untilAnswered(): Promise<void>;
+  /** Resolves when they have begun, as far as they may. */
+  letGo(): Promise<void>;
+  /** Resolves when their runs are stored, or take long. */
+  untilStored(): Promise<void>;
 }
 
 interface MachinerySetup {
@@ -65,15 +66,15 @@ export class Machinery {
     const { release, calls } = this.calls.hold(MOST_HELD);
     void this.#within(LONGEST_HOLD_MS, over.signal).then(release);
     return {
-      letGo: () => {
+      letGo: async () => {
         release();
         over.abort();
       },
-      untilAnswered: async () => {
+      untilStored: async () => {
         if (calls.length === 0) return;
-        const answered = new AbortController();
-        await Promise.race([Promise.allSettled(calls), this.#within(LONGEST_PRECEDENCE_MS, answered.signal)]);
-        answered.abort();
+        const stored = new AbortController();
+        await Promise.race([Promise.allSettled(calls), this.#within(LONGEST_PRECEDENCE_MS, stored.signal)]);
+        stored.abort();
       },
     };
   }

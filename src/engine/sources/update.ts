@@ -75,7 +75,7 @@ async function toNext(ports: ChangePorts, state: Hosting, { live, request }: { l
     await replace(ports, state, { live, next, request, held }).finally(() => state.sources.releaseSlug(next.source.slug));
     return next;
   } finally {
-    held.letGo();
+    await held.letGo();
   }
 }
 
@@ -178,20 +178,20 @@ async function replace(
   const attempt = { attempted: `update ${live.source.slug}`, progress };
   const wasActive = live.source.active;
   const hasDeactivate = wasActive && live.definition.hooks.includes("deactivate");
-  // A hook may wait for a call to the source.
-  if (hasDeactivate) held.letGo();
+  // A hook may wait for a call to the source; and until the new one has been activated, the old one is better to ask.
+  if (hasDeactivate || (source.active && component.definition.hooks.includes("activate"))) await held.letGo();
   if (hasDeactivate) await store.beginChange(source.id);
   let swap: ReturnType<LiveSource["switchTo"]> | undefined;
   try {
     if (wasActive) await deactivated(ports, live, attempt);
     swap = live.switchTo(source, component, unit);
-    held.letGo();
     await makeDataStores(ports, live);
     if (carried !== undefined) await live.state.carry(carried);
+    await held.letGo();
     if (source.active) await callHook(live, "activate", attempt);
     const timers = source.active ? planTimers(ports, live.definition.props, { source, before: await store.listTimers([source.id]) }) : [];
-    // Their runs share the disk with the swap, which is larger.
-    await held.untilAnswered();
+    // The runs of calls that were held share the disk with the swap, which is larger.
+    await held.untilStored();
     await (carried === undefined
       ? store.swap(source, component, { timers })
       : live.state.storeCarried((now) => store.swap(source, component, { timers, carried: now })));
