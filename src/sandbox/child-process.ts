@@ -72,7 +72,12 @@ function ownFolder(folder: string): string {
   return join(folder, "own");
 }
 
-/** Flags that each process has, and with it the snapshot that it starts from. */
+/** What each process gets of the server's variables, and what its snapshot is made with. */
+export function inheritedEnv(): Readonly<Record<string, string>> {
+  return Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+}
+
+/** Flags that each process has, and that its snapshot is made with. */
 export function commonFlags({ memoryMb }: Pick<ChildSettings, "memoryMb">): readonly string[] {
   const known = process.allowedNodeEnvironmentFlags;
   const hasDatabase = known.has("--no-experimental-sqlite") || known.has("--experimental-sqlite");
@@ -138,6 +143,12 @@ export class EndedAtStart extends Error {
     super(`the sandbox process ended at its start (${exit.signal ?? exit.code}): ${exit.misuse ?? exit.lastWords}`);
     this.exit = exit;
   }
+
+  /** One that was killed, or for which there was no room, says nothing of what it was started from. */
+  get isOwnDoing(): boolean {
+    const { code, signal } = this.exit;
+    return code !== null || (signal !== null && signal !== "SIGKILL");
+  }
 }
 
 /** One child process in a folder of its own, before and after it knows what it runs. */
@@ -186,7 +197,6 @@ export class ChildProcess {
   private constructor(settings: ChildSettings, { folder, rights, door }: { folder: string; rights: ChildRights; door: NetworkDoor | undefined }) {
     this.folder = folder;
     this.#door = door;
-    const inherited = Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
     const [allowsPrograms, isInspected] = [rights.allowsPrograms === true, rights.isInspected === true];
     const words = [
       ...commonFlags(settings),
@@ -200,7 +210,7 @@ export class ChildProcess {
     const own = ownFolder(folder);
     const start = settings.enclosure.enclose({
       words,
-      env: { ...inherited, HOME: own, TMPDIR: own },
+      env: { ...inheritedEnv(), HOME: own, TMPDIR: own },
       folder,
       ownFolder: own,
       allowsPrograms,

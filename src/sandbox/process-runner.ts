@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { PdError, codeOf, isDiskProblem, messageOf } from "../domain/errors.ts";
 import { type Outcome, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
-import { ChildProcess, type ChildRights, type ChildSettings, EndedAtStart, commonFlags } from "./child-process.ts";
+import { ChildProcess, type ChildRights, type ChildSettings, EndedAtStart, commonFlags, inheritedEnv } from "./child-process.ts";
 import type { Enclosure } from "./enclosure.ts";
 import { type FailedLoad, ProcessUnit } from "./process-unit.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { makeSnapshot } from "./startup-snapshot.ts";
+import { tryOut } from "./try-out.ts";
 
 export interface RunnerSettings extends ChildSettings {
   /** How long after the start a snapshot is made that later processes start from. */
@@ -197,8 +198,8 @@ export class ProcessRunner implements Runner {
   }
 
   /**
-   * Half of a start is spent on loading the same code: a snapshot of it is made once the server has started, and the first
-   * process that starts from that shows whether it can be had. That one takes the place of the spare.
+   * Half of a start is spent on loading the same code: a snapshot of it is made once the server has started, and tried
+   * before it is used. A process that starts from it then takes the place of the spare.
    */
   async #makeQuick(afterMs: number): Promise<void> {
     const { clock, entry, runFolder } = this.#settings;
@@ -207,22 +208,28 @@ export class ProcessRunner implements Runner {
     const snapshot = join(runFolder, clock.randomText(10), "child.blob");
     try {
       signal.throwIfAborted();
-      await makeSnapshot({ entry, flags: commonFlags(this.#settings), path: snapshot, signal });
-      const first = await ready(await this.#startChild({ snapshot }));
+      await makeSnapshot({ entry, flags: commonFlags(this.#settings), env: inheritedEnv(), path: snapshot, signal });
+      await tryOut(await this.#startChild({ snapshot }), this.#settings);
       this.#snapshot = snapshot;
-      const before = this.#spare;
-      this.#keepAsSpare(Promise.resolve(first));
-      // One that does not start is told of where it was started.
-      void before?.then(ready).then(
-        (child) => child.kill(),
-        () => {},
-      );
+      await this.#replaceSpare();
     } catch (error) {
       if (!signal.aborted) this.#goWithoutSnapshot(error);
     }
   }
 
-  /** A snapshot that is gone or damaged costs one start. */
+  async #replaceSpare(): Promise<void> {
+    const before = this.#spare;
+    const spare = this.#startPlain();
+    this.#keepAsSpare(spare);
+    // One that does not start is told of where it was started.
+    await Promise.allSettled([spare.then(ready), before?.then(ready)]);
+    await before?.then(
+      (child) => child.kill(),
+      () => {},
+    );
+  }
+
+  /** A snapshot that is gone costs one start. */
   #goWithoutSnapshot(error: unknown): void {
     this.#snapshot = undefined;
     this.#settings.log.warn("processes of components take twice as long to start: there is no snapshot", { reason: messageOf(error) });
@@ -235,8 +242,7 @@ export class ProcessRunner implements Runner {
     if (snapshot === undefined) return child;
     return child.then((started) => {
       started.ready.catch((error: unknown) => {
-        const isKilled = error instanceof EndedAtStart && error.exit.signal === "SIGKILL";
-        if (!isKilled && this.#snapshot === snapshot) this.#goWithoutSnapshot(error);
+        if (error instanceof EndedAtStart && error.isOwnDoing && this.#snapshot === snapshot) this.#goWithoutSnapshot(error);
       });
       return started;
     });

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { constants, setPriority } from "node:os";
 import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
 import { codeOf } from "../domain/errors.ts";
 
 /** It takes half a second; on a machine that stands still for so long nobody waits for it. */
@@ -13,6 +13,7 @@ interface SnapshotSettings {
   readonly entry: string;
   /** Flags of Node and V8, which have to be those of the processes that start from it. */
   readonly flags: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
   /** Where it is written; its folder is made. */
   readonly path: string;
   /** Ends it. */
@@ -21,9 +22,9 @@ interface SnapshotSettings {
 
 /**
  * Has Node write down what memory looks like once the child's code is loaded (`--build-snapshot-config`): a process that starts
- * from that is there in half the time. Rejects with what Node says when it cannot.
+ * from that is there in half the time. Rejects with what Node says when it cannot, and once its process has ended.
  */
-export async function makeSnapshot({ entry, flags, path, signal }: SnapshotSettings): Promise<void> {
+export async function makeSnapshot({ entry, flags, env, path, signal }: SnapshotSettings): Promise<void> {
   const folder = dirname(path);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const config = join(folder, "snapshot.json");
@@ -31,17 +32,24 @@ export async function makeSnapshot({ entry, flags, path, signal }: SnapshotSetti
   await writeFile(config, JSON.stringify({ builder: entry, withoutCodeCache: true }));
   const maker = spawn(process.execPath, [...flags, "--snapshot-blob", path, "--build-snapshot-config", config], {
     cwd: folder,
-    env: {},
+    env: { ...env },
     stdio: ["ignore", "ignore", "pipe"],
     timeout: MOST_MS,
     killSignal: "SIGKILL",
     signal,
   });
-  standBack(maker.pid);
   let said = "";
-  maker.stderr.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-1000)));
-  const [code, by]: unknown[] = await once(maker, "close");
-  if (code !== 0) throw new Error(`node --build-snapshot-config ended with ${String(code ?? by)}: ${said.trim()}`);
+  const end = new Promise<string>((resolve) => {
+    // One that was never there does not end.
+    maker.once("error", (error) => maker.pid === undefined && resolve(error.message));
+    maker.once("close", (code, by) => resolve(code === 0 ? "" : `it ended with ${code ?? by}: ${said.trim()}`));
+  });
+  standBack(maker.pid);
+  // Without file descriptors there is none.
+  const stderr: Readable | undefined = maker.stderr;
+  stderr?.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-1000)));
+  const problem = await end;
+  if (problem !== "") throw new Error(`Node cannot make a snapshot: ${problem}`);
 }
 
 /** Whoever serves and whoever saves come first. */

@@ -122,6 +122,7 @@ describe.each(["wall", "belt"] as const)("the process runner in the %s", (sandbo
     runnerContract(async () => {
       const folder = await temporaryFolder();
       const packagesFolder = join(folder, "packages");
+      const warnings: unknown[] = [];
       await mkdir(packagesFolder);
       const places = { entry: programFile("child.cjs"), runFolder: join(folder, "run"), packagesFolder, memoryMb: 256, network: "open" as const };
       const runner = await ProcessRunner.start({
@@ -130,10 +131,12 @@ describe.each(["wall", "belt"] as const)("the process runner in the %s", (sandbo
         enclosure: await openEnclosure(sandboxUse, places),
         apiUrl: () => "http://127.0.0.1:1",
         clock: systemClock,
-        log: silentLog,
+        log: { ...silentLog, warn: (text, facts) => warnings.push([text, facts]) },
       });
       onTestFinished(() => runner[Symbol.asyncDispose]());
       if (snapshotAfterMs !== undefined) await runner.whenQuick;
+      // Else it would be a process that loads its code.
+      expect(warnings).toEqual([]);
       return runner;
     });
   });

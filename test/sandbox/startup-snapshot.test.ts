@@ -14,11 +14,7 @@ import { TestServer, eventually } from "../support/runtime.ts";
 /** Whether the process that runs this was started from a snapshot. */
 const IS_QUICK = 'process.execArgv.includes("--snapshot-blob")';
 
-async function setUp({
-  snapshotAfterMs,
-  entry = programFile("child.cjs"),
-  memoryMb = 256,
-}: { snapshotAfterMs?: number; entry?: string; memoryMb?: number } = {}) {
+async function setUp({ snapshotAfterMs, entry = programFile("child.cjs") }: { snapshotAfterMs?: number; entry?: string } = {}) {
   const folder = await temporaryFolder();
   const warnings: unknown[] = [];
   const log: Log = { info: () => {}, error: () => {}, warn: (text, facts) => warnings.push([text, facts]) };
@@ -27,7 +23,7 @@ async function setUp({
     snapshotAfterMs,
     runFolder: join(folder, "run"),
     packagesFolder: join(folder, "packages"),
-    memoryMb,
+    memoryMb: 256,
     enclosure: belt("it is not looked at here"),
     apiUrl: () => "http://127.0.0.1:1",
     clock: systemClock,
@@ -105,6 +101,23 @@ describe("a process that starts from a snapshot", () => {
     const [one, two] = [await valueOf(facts), await valueOf(facts)].map((told) => (Array.isArray(told) ? told : []));
     for (const place of [0, 1, 2, 3]) expect(one?.[place]).not.toEqual(two?.[place]);
     expect([one?.[4], two?.[4]]).toEqual([true, true]);
+  });
+
+  it("is not had when it starts and cannot load a component", async () => {
+    const entry = join(await temporaryFolder(), "child.cjs");
+    // Compiled code that imports has to be made anew after the start.
+    const text = await readFile(programFile("child.cjs"), "utf8");
+    await writeFile(
+      entry,
+      text.replace(
+        '"(url) => import(url)"',
+        'process.execArgv.includes("--snapshot-blob") ? "() => Promise.reject(new Error(\'not today\'))" : "(url) => import(url)"',
+      ),
+    );
+    const { runner, valueOf, warnings } = await setUp({ snapshotAfterMs: 0, entry });
+    await runner.whenQuick;
+    expect(warnings).toEqual([[expect.stringContaining("there is no snapshot"), { reason: expect.stringContaining("not today") }]]);
+    expect(await valueOf(IS_QUICK)).toBe(false);
   });
 
   it("takes the place of the one that waits already", async () => {

@@ -1,4 +1,4 @@
-/** What the component's process is started with, or makes a snapshot of itself with; its debugger, where there is one, is a thread with the same file. */
+/** What the component's process is started with, and another one that makes the snapshot; its debugger, where there is one, is a thread with the same file. */
 import { startupSnapshot } from "node:v8";
 import { isMainThread } from "node:worker_threads";
 

@@ -40,7 +40,7 @@ const WARM_UP_REQUEST: HttpTrigger = {
 /** Modules of Node that most packages which reach a network load: a quarter of the time that loading such a package takes. */
 const WANTED_BY_PACKAGES = ["node:https", "node:zlib", "node:assert", "node:http2", "node:perf_hooks", "node:worker_threads"];
 
-/** So long after it is ready a process gets its code that somebody waits for. */
+/** A process that somebody waits for gets its code so soon after it is ready. */
 const AT_ONCE_MS = 3;
 
 /** The stream to the host, set up by it as the fourth after stdin, stdout and stderr. */
@@ -175,10 +175,22 @@ function defineModuleGlobals(url: string): void {
   defineLate("__dirname", () => dirname(fileURLToPath(url)));
 }
 
-/** A global that is made when it is first asked for. */
+/** A global that is made when it is first asked for, and else is what any other is. */
 function defineLate(name: string, make: () => unknown): void {
-  const become = (value: unknown): unknown => Object.defineProperty(globalThis, name, { value, configurable: true, writable: true }) && value;
-  Object.defineProperty(globalThis, name, { get: () => become(make()), set: become, configurable: true });
+  let made: unknown;
+  const become = (owner: object, value: unknown): boolean => Reflect.defineProperty(owner, name, { value, configurable: true, writable: true });
+  Object.defineProperty(globalThis, name, {
+    get: () => {
+      made ??= make();
+      become(globalThis, made);
+      return made;
+    },
+    // An object that inherits from the globals gets one of its own.
+    set(this: object, value: unknown) {
+      become(this, value);
+    },
+    configurable: true,
+  });
 }
 
 /** `import()` itself is not there for code of a snapshot, and is for what is compiled afterwards. */

@@ -1,5 +1,5 @@
 /**
- * Makes the process that runs this a snapshot: one that starts from it has all modules behind it, which is half of the
+ * Makes a snapshot of the process that runs this: one that starts from it has all modules behind it, which is half of the
  * time that a start takes. Node leaves a few things out of it, and those are put back.
  */
 import { Module } from "node:module";
