@@ -29,8 +29,8 @@ const SPARE_PATIENCE_MS = 500;
 /** Who takes one so soon after another will take a third: that is started at once. */
 const IN_A_ROW_MS = 400;
 const MAX_PREPARED = 2;
-/** A server that starts has other things to do. */
-const SNAPSHOT_AFTER_MS = 1500;
+/** A server that starts has other things to do, and one that soon ends has no use for it. */
+const SNAPSHOT_AFTER_MS = 5000;
 const PREPARED_FOR_MS = 10 * 60_000;
 const LOAD_DEADLINE_MS = 30_000;
 /** A component whose process is killed while it starts or loads: by whom, nobody knows. */
