@@ -10,6 +10,9 @@ const PIECES = "pieces.cjs";
 /** What loads pieces, and what keeps them compiled. */
 const LOADER = [PIECES, "compiled-code.cjs"];
 
+/** Node 20 has lost what `import()` needs when it takes code that was kept. */
+const NEVER_KEPT = '"imports at run time";\n';
+
 /** `outputs`: those of a build of ES modules into `folder`, whose files end with `.cjs`. */
 export async function makeCommonJs(folder, { outputs }, target) {
   const small = { platform: "node", target, legalComments: "none", minifyWhitespace: true, minifySyntax: true };
@@ -24,9 +27,16 @@ export async function makeCommonJs(folder, { outputs }, target) {
       const late = lateNames(outputs, path);
       const hold = late.length === 0 ? "" : `const latePieces = require("./${PIECES}");\nlatePieces.hold(${JSON.stringify(late)});\n`;
       const text = code.replaceAll(LATE_IMPORT, 'latePieces.load("$1")');
-      writeFileSync(path, (text.includes(OWN_URL) ? OWN_URL_LINE : "") + hold + text);
+      const mark = (await importsAtRunTime(text)) ? NEVER_KEPT : "";
+      writeFileSync(path, mark + (text.includes(OWN_URL) ? OWN_URL_LINE : "") + hold + text);
     }),
   );
+}
+
+/** Whether esbuild finds an `import()` in it to make something else of. */
+async function importsAtRunTime(code) {
+  const [one, other] = await Promise.all([true, false].map((isKnown) => transform(code, { format: "cjs", supported: { "dynamic-import": isKnown } })));
+  return one.code !== other.code;
 }
 
 /** All that may be loaded later by one piece: what it imports then, and whatever that imports. */

@@ -20,6 +20,9 @@ const AFTER_START_MS = 2000;
 const STAYING = new Set(["up", "serve", "dev"]);
 const OPENING = "(function(exports, require, module, __filename, __dirname){";
 
+/** How a piece begins whose code is never kept: see common-js.mjs. */
+const NEVER_KEPT = Buffer.from('"imports at run time";');
+
 /** Name of a piece → its source and its compiled code as they were kept. */
 let kept = new Map();
 /** What this process has loaded, while it is to be kept; and whether any of it was compiled here. */
@@ -52,17 +55,16 @@ function ofFlags() {
 
 /** What `source`, the bytes of the file at `place`, is as a function of what `OPENING` names. */
 exports.functionOf = (source, place) => {
+  const text = `${OPENING}${source}\n})`;
+  const options = { filename: place, columnOffset: -OPENING.length };
+  if (source.subarray(0, NEVER_KEPT.length).equals(NEVER_KEPT))
+    return new vm.Script(text, { ...options, importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER }).runInThisContext();
   const name = path.basename(place);
   const known = kept.get(name);
   // V8 itself compares no more than the length, and dies of code that is damaged.
   const isSound = known?.source.equals(source) === true && zlib.crc32(known.code) === known.sum;
   const cachedData = isSound ? known.code : undefined;
-  const script = new vm.Script(`${OPENING}${source}\n})`, {
-    filename: place,
-    columnOffset: -OPENING.length,
-    cachedData,
-    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  });
+  const script = new vm.Script(text, { ...options, cachedData });
   // What is refused after others were taken was compiled under the flags that this process began with: the next one begins with them again.
   if (cachedData === undefined || (script.cachedDataRejected && !wasTaken)) isNew = true;
   wasTaken ||= script.cachedDataRejected === false;

@@ -104,7 +104,7 @@ class Hangup extends Error {}
 
 /** Resolves when the answer begins. */
 async function exchange(url: URL, options: RequestOptions, body: string | undefined): Promise<IncomingMessage> {
-  const send = url.protocol === "https:" ? (await import("node:https")).request : requestByHttp;
+  const send = url.protocol === "https:" ? process.getBuiltinModule("node:https").request : requestByHttp;
   return new Promise((resolve, reject) => {
     const request = send(url, url.protocol === "https:" ? options : { ...options, agent }, resolve);
     const fail = (error: Error): void =>

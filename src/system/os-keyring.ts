@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AsyncEntry } from "@napi-rs/keyring";
 import { PdError, messageOf } from "../domain/errors.ts";
@@ -44,6 +45,6 @@ async function inTime<Answer>(name: string, question: (entry: AsyncEntry) => Pro
 
 /** On Linux the library would fall back to the kernel's keyring, which forgets everything when the machine starts. */
 async function ask<Answer>(name: string, question: (entry: AsyncEntry) => Promise<Answer>): Promise<Answer> {
-  const { AsyncEntry } = await import("@napi-rs/keyring");
-  return question(new AsyncEntry(SERVICE, name, { linux: { store: "secret-service" } }));
+  const { AsyncEntry: Entry }: { AsyncEntry: typeof AsyncEntry } = createRequire(import.meta.url)("@napi-rs/keyring");
+  return question(new Entry(SERVICE, name, { linux: { store: "secret-service" } }));
 }

@@ -1,6 +1,7 @@
-import { cp, rm, writeFile } from "node:fs/promises";
+import { cp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { transform } from "esbuild";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/home.ts";
 
@@ -18,6 +19,20 @@ async function program(): Promise<{ folder: string; pieces: Pieces }> {
   const pieces: Pieces = createRequire(join(folder, "pd.cjs"))("./pieces.cjs");
   return { folder, pieces };
 }
+
+it("one piece alone imports something when it runs, and says so: its code is compiled anew each time", async () => {
+  const dist = join(import.meta.dirname, "..", "..", "dist");
+  const names = (await readdir(dist)).filter((name) => name.endsWith(".cjs") && name !== "child.cjs" && name !== "pieces.cjs");
+  const importing: string[] = [];
+  const marked: string[] = [];
+  for (const name of names) {
+    const code = await readFile(join(dist, name), "utf8");
+    const [one, other] = await Promise.all([true, false].map((isKnown) => transform(code, { supported: { "dynamic-import": isKnown } })));
+    if (one?.code !== other?.code) importing.push(name);
+    if (code.startsWith('"imports at run time";')) marked.push(name);
+  }
+  expect([importing, marked]).toEqual([["fixture.cjs"], ["fixture.cjs"]]);
+});
 
 describe("a piece that is loaded when it is used", () => {
   it("is there when the program has gone meanwhile, and is loaded once", async () => {

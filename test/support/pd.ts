@@ -107,7 +107,8 @@ export class PdHome {
     const stdout = collect(child, "stdout");
     const started = untilOutput(child, (text) => text.includes("\n"));
     await Promise.race([started, once(child, "close").then(() => Promise.reject(new Error(`pd up ended: ${stderr()}`)))]);
-    const { api_url, endpoint_url } = JSON.parse(stdout());
+    const { api_url, endpoint_url, error } = JSON.parse(stdout());
+    if (error !== undefined) throw new Error(`pd up has failed: ${stdout()}`);
     const key = (await readFile(join(this.home, "api-key"), "utf8")).trim();
     return { child, stderr, endpointUrl: endpoint_url, api: new ApiClient({ baseUrl: api_url, key }), apiKey: key, apiUrl: api_url };
   }
