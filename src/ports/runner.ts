@@ -102,8 +102,11 @@ export interface Unit {
 
 /** Starts units; one plug runs them in child processes. */
 export interface Runner {
-  /** Throws PD_SANDBOX_UNAVAILABLE for code that may start programs where nothing encloses them, PD_LOAD_FAILED when the code throws or hangs while it is loaded. */
-  start(code: UnitCode, events: UnitEvents): Promise<Unit>;
+  /**
+   * Throws PD_SANDBOX_UNAVAILABLE for code that may start programs where nothing encloses them, PD_LOAD_FAILED when the code throws or hangs
+   * while it is loaded. `signal`: nobody wants it any more, for the reason that it tells; what has not been loaded by then throws PD_INTERRUPTED.
+   */
+  start(code: UnitCode, events: UnitEvents, signal?: AbortSignal): Promise<Unit>;
   /** Gets a unit ready that has these packages loaded: the next `start` of such code will be quick. */
   prepare(code: UnitCode): void;
 }

@@ -1,15 +1,14 @@
 import { setMaxListeners } from "node:events";
-import { mkdir, readFile, readdir } from "node:fs/promises";
-import { join } from "node:path";
-import { PdError, codeOf, isDiskProblem, messageOf } from "../domain/errors.ts";
+import { mkdir } from "node:fs/promises";
+import { PdError, isDiskProblem, messageOf } from "../domain/errors.ts";
 import { type Outcome, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
-import { ChildProcess, type ChildRights, type ChildSettings, EndedAtStart, commonFlags, inheritedEnv } from "./child-process.ts";
+import { ChildProcess, type ChildRights, type ChildSettings, EndedAtStart } from "./child-process.ts";
 import type { Enclosure } from "./enclosure.ts";
 import { type FailedLoad, ProcessUnit } from "./process-unit.ts";
-import { removeFolder } from "./remove-folder.ts";
-import { makeSnapshot } from "./startup-snapshot.ts";
-import { tryOut } from "./try-out.ts";
+import { loadCutOff, whileWanted } from "./wanted-load.ts";
+import { QuickStart } from "./quick-start.ts";
+import { sweep } from "./left-behind.ts";
 
 export interface RunnerSettings extends ChildSettings {
   /** How long after the start a snapshot is made that later processes start from. */
@@ -49,10 +48,7 @@ export class ProcessRunner implements Runner {
   #spare: Promise<ChildProcess> | undefined;
   #takenAt = Number.NEGATIVE_INFINITY;
   #areTakenInARow = false;
-  /** Path of what processes start from, once it is there. */
-  #snapshot: string | undefined;
-  /** Resolves when it is there, or cannot be had. */
-  readonly whenQuick: Promise<void>;
+  readonly #quickStart: QuickStart;
 
   /** Ends what a killed server left behind, then starts the first spare. */
   static async start(settings: RunnerSettings): Promise<ProcessRunner> {
@@ -67,7 +63,17 @@ export class ProcessRunner implements Runner {
     this.#settings = settings;
     // Whatever is being prepared listens to it.
     setMaxListeners(0, this.#stop.signal);
-    this.whenQuick = this.#makeQuick(settings.snapshotAfterMs ?? SNAPSHOT_AFTER_MS);
+    this.#quickStart = new QuickStart(settings, {
+      afterMs: settings.snapshotAfterMs ?? SNAPSHOT_AFTER_MS,
+      signal: this.#stop.signal,
+      startChild: (rights) => this.#startChild(rights),
+      onMade: () => this.#replaceSpare(),
+    });
+  }
+
+  /** Resolves when processes start from a snapshot, or there is none. */
+  get whenQuick(): Promise<void> {
+    return this.#quickStart.whenTried;
   }
 
   /** What stands around components here. */
@@ -75,19 +81,20 @@ export class ProcessRunner implements Runner {
     return this.#settings.enclosure;
   }
 
-  async start(code: UnitCode, events: UnitEvents): Promise<Unit> {
+  async start(code: UnitCode, events: UnitEvents, signal?: AbortSignal): Promise<Unit> {
     if (code.allowsPrograms === true && this.enclosure.kind !== "wall")
       throw new PdError(
         "PD_SANDBOX_UNAVAILABLE",
         `Cannot let a component start programs: only the wall encloses those as well, and there is none (${this.enclosure.reason ?? ""})`,
       );
     for (let tries = 1; ; tries++) {
-      const loaded = await this.#load(code, { events, isFresh: tries > 1 }).catch((error: unknown) => ({ error }));
+      const loaded = await this.#load(code, { events, signal, isFresh: tries > 1 }).catch((error: unknown) => ({ error }));
       if ("definition" in loaded) return loaded;
+      if (signal?.aborted === true) throw loadCutOff(signal);
       // What may have been killed from outside is tried again with a new process: one that was started beforehand, any by SIGKILL.
-      const signal = signalOf(loaded);
-      const isKilled = signal === "SIGKILL";
-      const mayGoOn = tries < (isKilled ? MOST_STARTS : 2) && (isKilled || signal !== null || "error" in loaded);
+      const endedBy = signalOf(loaded);
+      const isKilled = endedBy === "SIGKILL";
+      const mayGoOn = tries < (isKilled ? MOST_STARTS : 2) && (isKilled || endedBy !== null || "error" in loaded);
       if (mayGoOn && !this.#stop.signal.aborted) continue;
       if (isKilled) throw new PdError("PD_INTERRUPTED", `Cannot load the component: its process was killed, ${tries} times`);
       if ("outcome" in loaded) throw loadFailed(loaded.outcome);
@@ -121,10 +128,14 @@ export class ProcessRunner implements Runner {
     await Promise.all([this.whenQuick, ...children.map((child) => child.exited)]);
   }
 
-  async #load(code: UnitCode, { events, isFresh }: { events: UnitEvents; isFresh: boolean }): Promise<ProcessUnit | FailedLoad> {
+  async #load(
+    code: UnitCode,
+    { events, signal, isFresh }: { events: UnitEvents; signal: AbortSignal | undefined; isFresh: boolean },
+  ): Promise<ProcessUnit | FailedLoad> {
     const { clock, memoryMb, apiUrl } = this.#settings;
     const child = await this.#takeChild(code, isFresh);
-    const load = ProcessUnit.load(child, code, { events, settings: { clock, memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS } });
+    const settings = { clock, memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS };
+    const load = whileWanted(child, signal, () => ProcessUnit.load(child, code, { events, settings }));
     this.#loads.add(load);
     return load.finally(() => this.#loads.delete(load));
   }
@@ -197,26 +208,7 @@ export class ProcessRunner implements Runner {
     return orKilled(await ready(await this.#startPlain()), (child) => preload(child, code));
   }
 
-  /**
-   * Half of a start is spent on loading the same code: a snapshot of it is made once the server has started, and tried
-   * before it is used. A process that starts from it then takes the place of the spare.
-   */
-  async #makeQuick(afterMs: number): Promise<void> {
-    const { clock, entry, runFolder } = this.#settings;
-    const { signal } = this.#stop;
-    await clock.sleepUntil(clock.now() + afterMs, signal);
-    const snapshot = join(runFolder, clock.randomText(10), "child.blob");
-    try {
-      signal.throwIfAborted();
-      await makeSnapshot({ entry, flags: commonFlags(this.#settings), env: inheritedEnv(), path: snapshot, signal });
-      await tryOut(await this.#startChild({ snapshot }), this.#settings);
-      this.#snapshot = snapshot;
-      await this.#replaceSpare();
-    } catch (error) {
-      if (!signal.aborted) this.#goWithoutSnapshot(error);
-    }
-  }
-
+  /** A process that has started from the snapshot takes the place of the spare. */
   async #replaceSpare(): Promise<void> {
     const before = this.#spare;
     const spare = this.#startPlain();
@@ -229,23 +221,9 @@ export class ProcessRunner implements Runner {
     );
   }
 
-  /** A snapshot that is gone costs one start. */
-  #goWithoutSnapshot(error: unknown): void {
-    this.#snapshot = undefined;
-    this.#settings.log.warn("processes of components take twice as long to start: there is no snapshot", { reason: messageOf(error) });
-  }
-
   /** One that may do no more than others. */
   #startPlain(): Promise<ChildProcess> {
-    const snapshot = this.#snapshot;
-    const child = this.#startChild({ snapshot });
-    if (snapshot === undefined) return child;
-    return child.then((started) => {
-      started.ready.catch((error: unknown) => {
-        if (error instanceof EndedAtStart && error.isOwnDoing && this.#snapshot === snapshot) this.#goWithoutSnapshot(error);
-      });
-      return started;
-    });
+    return this.#quickStart.start();
   }
 
   async #startChild(rights: ChildRights): Promise<ChildProcess> {
@@ -322,28 +300,4 @@ function preparedKey({ packagesPath, bundle }: UnitCode): string | undefined {
   // What is loaded before the component has to come before its packages as well.
   if (packagesPath === undefined || bundle.imports.length === 0 || bundle.preloads !== undefined) return undefined;
   return JSON.stringify([packagesPath, bundle.imports.map(({ specifier, isRequire }) => `${specifier} ${isRequire}`).toSorted()]);
-}
-
-/** Ends processes whose server was killed, also those that were still being enclosed, and removes their folders. */
-async function sweep(settings: ChildSettings): Promise<void> {
-  const { runFolder, log } = settings;
-  for (const pid of await leftBehind(settings)) {
-    log.warn("ends a process that an earlier server left behind", { pid });
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch (error) {
-      if (codeOf(error) !== "ESRCH") throw error;
-    }
-  }
-  for (const name of await readdir(runFolder)) await removeFolder(join(runFolder, name), log);
-}
-
-/** Processes whose command names the child and this folder, where no other server runs any. Without /proc they end by themselves. */
-async function leftBehind({ entry, runFolder }: ChildSettings): Promise<readonly number[]> {
-  const pids = (await readdir("/proc").catch(() => [])).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
-  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
-  return pids.filter((_pid, index) => {
-    const words = commands[index]?.split("\0") ?? [];
-    return words.includes(entry) && words.some((word) => word.includes(join(runFolder, "/")));
-  });
 }

@@ -13,6 +13,7 @@ import { captureOutput } from "../sandbox/child/console.ts";
 import type { ChildExit } from "../sandbox/child-process.ts";
 import type { Clock } from "../ports/clock.ts";
 import { ProcessUnit, type UnitProcess } from "../sandbox/process-unit.ts";
+import { loadCutOff, whileWanted } from "../sandbox/wanted-load.ts";
 import type { ToChild, ToHost } from "../sandbox/protocol.ts";
 import { readToHost } from "../sandbox/read-message.ts";
 import { systemClock } from "../system/clock.ts";
@@ -142,14 +143,15 @@ function defineModuleGlobals(url: string): void {
 export class InProcessRunner implements Runner {
   readonly #processes = new Set<InProcess>();
 
-  async start(code: UnitCode, events: UnitEvents): Promise<Unit> {
+  async start(code: UnitCode, events: UnitEvents, signal?: AbortSignal): Promise<Unit> {
     captureOnce();
     const child = await InProcess.start(code);
     this.#processes.add(child);
     void child.exited.then(() => this.#processes.delete(child));
     const settings = { clock: unheldClock, memoryMb: 256, apiUrl: () => "http://127.0.0.1:1", loadDeadlineMs: 30_000 };
-    const loaded = await ProcessUnit.load(child, code, { events, settings });
+    const loaded = await whileWanted(child, signal, () => ProcessUnit.load(child, code, { events, settings }));
     if ("definition" in loaded) return loaded;
+    if (signal?.aborted === true) throw loadCutOff(signal);
     throw new PdError("PD_LOAD_FAILED", `Cannot load the component: ${describeOutcome(loaded.outcome)}`, { details: outcomeDetails(loaded.outcome) });
   }
 

@@ -61,7 +61,7 @@ async function startSandbox(): Promise<Runner & AsyncDisposable> {
   const runner = await ProcessRunner.start({ ...sandbox, memoryMb, allowAddons, apiUrl: () => "http://127.0.0.1:1", clock: systemClock, log: silentLog });
   const clear = (): Promise<void> => rm(root, { recursive: true, force: true });
   return {
-    start: (code, events) => runner.start(code, events),
+    start: (...given) => runner.start(...given),
     prepare: () => {},
     [Symbol.asyncDispose]: async () => {
       await runner[Symbol.asyncDispose]();

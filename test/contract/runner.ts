@@ -62,6 +62,16 @@ export function runnerContract(open: () => Promise<Runner>): void {
       await expect(runner.start(bad, noEvents)).rejects.toMatchObject({ code: "PD_LOAD_FAILED" });
     });
 
+    it("throws at once when nobody wants it any more, whatever its code waits for", async () => {
+      const runner = await open();
+      const endless = { ...unitCode(""), bundle: { ...unitCode("").bundle, code: "await new Promise(() => {});" } };
+      const [over, before] = [new AbortController(), AbortSignal.abort("it was deleted before")];
+      const starting = runner.start(endless, noEvents, over.signal);
+      over.abort("it was deleted");
+      await expect(starting).rejects.toMatchObject({ code: "PD_INTERRUPTED", message: "Cannot load the component: it was deleted" });
+      await expect(runner.start(endless, noEvents, before)).rejects.toMatchObject({ code: "PD_INTERRUPTED" });
+    });
+
     it.each([
       ["what it imports", "node:zlib"],
       ["an import that cannot be loaded", "no-such-package"],

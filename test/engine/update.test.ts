@@ -13,15 +13,15 @@ async function answer(url: string): Promise<string> {
 }
 
 /** An update to code that is loaded only when the gate is opened; time stands still. */
-async function whileLoading(hooks = "") {
+async function whileLoading({ hooks = "", nextHooks = "" } = {}) {
   const clock = new FakeClock(Date.now());
   const server = await TestServer.inMemory({}, clock);
   const source = await server.deploy(version(1, hooks));
   const gate = await Gate.open();
-  const updating = source.update({ component_code: `await fetch("${gate.url}");\n${version(2)}` });
+  const updating = source.update({ component_code: `await fetch("${gate.url}");\n${version(2, nextHooks)}` });
   await gate.reached;
   const held = async (): Promise<unknown> => dataOf(await server.api.get("/v1/figures"))["waiting_calls"];
-  return { clock, source, gate, updating, held };
+  return { server, clock, source, gate, updating, held };
 }
 
 describe("a call that comes while new code is loaded", () => {
@@ -73,9 +73,9 @@ describe("a call that comes while new code is loaded", () => {
   });
 
   it("is answered by the old code when its deactivate waits for that", async () => {
-    const { source, gate, updating, held } = await whileLoading(
-      `hooks: { async deactivate() { this.db.set("goodbye", await (await fetch(this.http.endpoint)).text()); } },`,
-    );
+    const { source, gate, updating, held } = await whileLoading({
+      hooks: `hooks: { async deactivate() { this.db.set("goodbye", await (await fetch(this.http.endpoint)).text()); } },`,
+    });
     const waiting = answer(source.endpoint);
     await expect.poll(held).toBe(1);
     gate.release();
@@ -86,14 +86,9 @@ describe("a call that comes while new code is loaded", () => {
 
 describe("a call that waits for new code with an activate", () => {
   it("is answered by the old code: the new one is not activated yet, and may fail to be", async () => {
-    const server = await TestServer.inMemory({}, new FakeClock(Date.now()));
-    const source = await server.deploy(version(1));
-    const gate = await Gate.open();
-    const code = version(2, 'hooks: { activate() { throw new Error("not today"); } },');
-    const updating = source.update({ component_code: `await fetch("${gate.url}");\n${code}` });
-    await gate.reached;
+    const { source, gate, updating, held } = await whileLoading({ nextHooks: 'hooks: { activate() { throw new Error("not today"); } },' });
     const waiting = answer(source.endpoint);
-    await expect.poll(async () => dataOf(await server.api.get("/v1/figures"))["waiting_calls"]).toBe(1);
+    await expect.poll(held).toBe(1);
     gate.release();
     await expect(updating).rejects.toMatchObject({ code: "PD_HOOK_FAILED" });
     expect(await waiting).toBe("v1");
@@ -134,6 +129,13 @@ describe("a call that activate waits for", () => {
 });
 
 describe("an update", () => {
+  it("is given up at once by a server that stops while the code is loaded", async () => {
+    const { server, updating } = await whileLoading();
+    const refused = expect(updating).rejects.toMatchObject({ code: "PD_INTERRUPTED", message: "Cannot load the component: the server is stopping" });
+    await server.stop();
+    await refused;
+  });
+
   it("serves the new code under the same id and address", async () => {
     const server = await TestServer.inMemory();
     const source = await server.deploy(version(1));

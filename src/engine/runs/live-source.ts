@@ -159,12 +159,12 @@ export class LiveSource {
     return this.#running.questions;
   }
 
-  /** Starts a unit with other code beside the current one; it gets every change of the state from now on. */
-  async startUnit(settings: UnitSettings): Promise<Unit> {
+  /** Starts a unit with other code beside the current one; it gets every change of the state from now on. `stop`: see `SourceUnits.start`. */
+  async startUnit(settings: UnitSettings, stop?: AbortSignal): Promise<Unit> {
     const { units, state: live } = this.#running;
     const { state, epoch } = this.#isStored ? await live.take() : { state: {}, epoch: 0 };
     const debug = this.debug === undefined ? {} : { debug: this.debug };
-    return units.start({ ...unitCode(this.#ports.packages, this.source, settings), ...debug, state, epoch });
+    return units.start({ ...unitCode(this.#ports.packages, this.source, settings), ...debug, state, epoch }, stop);
   }
 
   /** The record is in the store from now on, with this state: units that were started before learn of it. */

@@ -5,7 +5,7 @@ import type { JsonValue } from "../../domain/json.ts";
 import type { Bundle } from "../../domain/saved-component.ts";
 import type { ProcessBudget } from "./process-budget.ts";
 import type { PackageResolver } from "../../ports/package-resolver.ts";
-import type { LatePart, Runner, Unit, UnitCode } from "../../ports/runner.ts";
+import type { LatePart, Runner, Unit, UnitCode, UnitEvents } from "../../ports/runner.ts";
 
 /** What a unit runs on. */
 export interface UnitSettings {
@@ -47,8 +47,8 @@ interface StartingUnit {
   unit: Unit | undefined;
   hasEnded: boolean;
   hasPlace: boolean;
-  /** Why it is to be killed as soon as it is loaded. */
-  doomed: string | undefined;
+  /** Aborts, with the reason, when nobody wants it any more. */
+  readonly over: AbortController;
   readonly missed: { readonly changes: StateChanges; readonly epoch: number }[];
 }
 
@@ -71,28 +71,33 @@ export class SourceUnits {
     return this.#units.size + this.#starting.size === 0;
   }
 
-  /** The state in `code` is as of now: what is written from now on is told. */
-  async start(code: UnitCode): Promise<Unit> {
+  /** The state in `code` is as of now: what is written from now on is told. `stop`: the server stops, and does not wait for it. */
+  async start(code: UnitCode, stop?: AbortSignal): Promise<Unit> {
     const isFirst = this.isEmpty;
-    const self: StartingUnit = { unit: undefined, hasEnded: false, hasPlace: false, doomed: undefined, missed: [] };
+    const self: StartingUnit = { unit: undefined, hasEnded: false, hasPlace: false, over: new AbortController(), missed: [] };
     this.#starting.add(self);
+    const cutOff = (): void => self.over.abort("the server is stopping");
+    stop?.addEventListener("abort", cutOff);
     try {
       // What is built in has no process.
       const needsPlace = code.bundle.isBuiltIn !== true;
       const wait = needsPlace ? this.#processes.enter(!isFirst) : undefined;
       if (wait !== undefined) await wait;
       self.hasPlace = needsPlace;
-      const unit = await this.#runner.start(code, {
+      const events: UnitEvents = {
         late: (part) => this.#events.late(part, self.unit),
         ask: (request) => this.#events.ask(request),
         ended: () => this.#ended(self),
-      });
+      };
+      const { signal } = self.over;
+      const unit = await this.#runner.start(code, events, signal);
       self.unit = unit;
       for (const { changes, epoch } of self.missed) unit.patchState(changes, epoch);
       if (!self.hasEnded) this.#units.add(unit);
-      if (self.doomed !== undefined) unit.kill(self.doomed);
+      if (signal.aborted) unit.kill(String(signal.reason));
       return unit;
     } finally {
+      stop?.removeEventListener("abort", cutOff);
       this.#starting.delete(self);
       if (self.unit === undefined) this.#leave(self);
       if (self.unit === undefined) this.#events.ended(undefined);
@@ -108,7 +113,7 @@ export class SourceUnits {
 
   /** Returns those that may still tell of what they did. */
   kill(reason: string): readonly Unit[] {
-    for (const self of this.#starting) self.doomed = reason;
+    for (const { over } of this.#starting) over.abort(reason);
     const killed = [...this.#units];
     for (const unit of killed) unit.kill(reason);
     return killed;

@@ -122,5 +122,5 @@ export async function subscribeAutomatically({ store, clock }: Pick<ChangePorts,
 async function load(ports: ChangePorts, live: LiveSource, { code, env, allowsPrograms, progress }: DeployRequest): Promise<LoadedComponent> {
   const rights = allowsPrograms === true ? { allowsPrograms } : {};
   const given = code.kind === "saved" ? code : await resolveCode(ports, code, progress);
-  return loadComponent(ports, given, { accepts: requireSource, progress, start: (loadable) => live.startUnit({ ...loadable, env, ...rights }) });
+  return loadComponent(ports, given, { accepts: requireSource, progress, start: (loadable) => live.startUnit({ ...loadable, env, ...rights }, ports.signal) });
 }

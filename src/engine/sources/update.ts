@@ -118,7 +118,7 @@ async function nextValues(
 }
 
 /** Calls may have run on it. A server that ends before this is stored finds it in their records. */
-async function giveUpVersion({ store, log }: Pick<ChangePorts, "store" | "log">, { source: { id, slug } }: LiveSource, number: number): Promise<void> {
+export async function giveUpVersion({ store, log }: Pick<ChangePorts, "store" | "log">, { id, slug }: DeployedComponent, number: number): Promise<void> {
   try {
     await store.giveUpVersion(id, number);
   } catch (error) {
@@ -147,7 +147,7 @@ async function nextCode(
     before: current.bundle.packages,
     accepts: requireSource,
     progress: request.progress,
-    start: (loadable) => live.startUnit({ ...loadable, env, ...rights }),
+    start: (loadable) => live.startUnit({ ...loadable, env, ...rights }, ports.signal),
   });
 }
 
@@ -201,7 +201,7 @@ async function replace(
     if (swap === undefined) unit?.kill("the update failed");
     swap?.undo();
     if (carried !== undefined) live.state.disown("an update was undone");
-    if (swap !== undefined && source.version > live.source.version) await giveUpVersion(ports, live, source.version);
+    if (swap !== undefined && source.version > live.source.version) await giveUpVersion(ports, live.source, source.version);
     // When `deactivate` itself threw, nothing was given up that `activate` would have to take up again.
     const gaveUpNothing = swap === undefined && hasHookThrown(error);
     if (hasDeactivate) await (gaveUpNothing ? store.endChange(source.id) : reactivate(ports, live));

@@ -84,7 +84,8 @@ export class Workbench {
   readonly #alone = new Set<Unit>();
   readonly #usage: Usage;
   readonly #limits: BenchLimits;
-  #isClosed = false;
+  /** Aborts when the server stops. */
+  readonly #over = new AbortController();
 
   constructor(ports: WorkbenchPorts, limits: BenchLimits = FEW) {
     this.#ports = ports;
@@ -147,9 +148,9 @@ export class Workbench {
     return this.#usage.untilIdle();
   }
 
-  /** Calls in flight are interrupted; what is being loaded ends as soon as it can be called. */
+  /** Calls in flight and what is being loaded are interrupted. */
   close(): void {
-    this.#isClosed = true;
+    this.#over.abort("the server stopped");
     for (const { loaded } of this.#benches.values()) loaded?.unit.kill("the server stopped");
     for (const unit of this.#alone) unit.kill("the server stopped");
   }
@@ -165,7 +166,7 @@ export class Workbench {
     let unit: Unit | undefined;
     const use = before.then(async () => {
       const { code, progress } = piece;
-      if (this.#isClosed) throw stopping("a component under a debugger");
+      if (this.#over.signal.aborted) throw stopping("a component under a debugger");
       const loaded = await this.#load(code.kind === "saved" ? code : await resolveCode(this.#ports, code, progress), piece);
       unit = loaded.unit;
       this.#alone.add(unit);
@@ -233,7 +234,7 @@ export class Workbench {
         });
       },
     });
-    if (this.#isClosed) {
+    if (this.#over.signal.aborted) {
       unit.kill("the server stopped");
       throw stopping(component.code.path);
     }
@@ -249,7 +250,7 @@ export class Workbench {
       places?.leave();
     };
     const events = { late: () => {}, ended: () => leave(), ask: answerDataStore.bind(undefined, this.#ports) };
-    return this.#ports.runner.start(code, events).catch((error: unknown) => {
+    return this.#ports.runner.start(code, events, this.#over.signal).catch((error: unknown) => {
       leave();
       throw error;
     });

@@ -36,7 +36,7 @@ function builtIn(id: SavedComponent["id"], declared: Pick<ComponentDefinition, "
 /** Starts what is built in here, and all else where it was started before. */
 export function withTriggerUnits(runner: Runner): Runner {
   return {
-    start: async (code, events) => (code.bundle.isBuiltIn === true ? new TriggerUnit(events) : runner.start(code, events)),
+    start: async (code, events, signal) => (code.bundle.isBuiltIn === true ? new TriggerUnit(events) : runner.start(code, events, signal)),
     prepare: (code) => (code.bundle.isBuiltIn === true ? undefined : runner.prepare(code)),
   };
 }
