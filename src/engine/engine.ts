@@ -31,7 +31,7 @@ import { ProcessBudget } from "./runs/process-budget.ts";
 import type { EnginePorts } from "./ports.ts";
 import { askPublished } from "./workbench/published-choices.ts";
 import { PostponedEmitter } from "./deliveries/postponed-emitter.ts";
-import { activateCutOff, runPending, settleRunningInstants } from "./recover.ts";
+import { activateCutOff, keepSeenVersions, runPending, settleRunningInstants } from "./recover.ts";
 import { Registries } from "./code/registries.ts";
 import { HostedSources, type Hosting } from "./sources/hosted-sources.ts";
 import { type ImportRequest, importSource } from "./sources/import-source.ts";
@@ -107,7 +107,9 @@ export class Engine {
     const engine = new Engine(given, await store.identity());
     // First, as the triggers of a workflow go with it.
     await store.dropUnfinished(await store.listUnfinished());
-    for (const { source, provenance } of await store.listSources()) engine.#sources.add(new LiveSource(engine.#ports, source, provenance));
+    const sources = await store.listSources();
+    for (const { source, provenance } of sources) engine.#sources.add(new LiveSource(engine.#ports, source, provenance));
+    await keepSeenVersions(engine.#ports, sources);
     await engine.workflows.load();
     await settleRunningInstants(engine.#ports, engine.#sources.ids);
     engine.#leftRequests = await store.listPending(engine.#sources.ids);

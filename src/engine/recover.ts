@@ -1,7 +1,9 @@
 import { messageOf } from "../domain/errors.ts";
+import type { StoredSource } from "../domain/deployed-component.ts";
 import { type DeployedId, invocationId } from "../domain/ids.ts";
 import type { PendingRequest } from "../ports/run-store.ts";
 import { reactivate } from "./sources/hooks.ts";
+import { giveUpVersion } from "./sources/update.ts";
 import type { EnginePorts } from "./ports.ts";
 import { runUntilStored } from "./requests/pending.ts";
 import type { LiveSource } from "./runs/live-source.ts";
@@ -32,6 +34,12 @@ export async function settleRunningInstants({ store, clock }: EnginePorts, of: r
       logs: [],
     });
   }
+}
+
+/** A version that was cut off before it was stored is known by its calls alone: its number is theirs also when they are many runs ago. */
+export async function keepSeenVersions(ports: EnginePorts, sources: readonly StoredSource[]): Promise<void> {
+  const seen = sources.flatMap(({ source }) => (source.highestVersion === undefined ? [] : [{ source, highest: source.highestVersion }]));
+  await Promise.all(seen.map(({ source, highest }) => giveUpVersion(ports, source, highest)));
 }
 
 /** Sources whose change was cut off after `deactivate` had run. Their hooks may call their own endpoints. */

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openDatabase } from "../../src/database/database.ts";
 import { TestServer } from "../support/runtime.ts";
 
 const code = (v: number, rest = ""): string =>
@@ -44,6 +46,22 @@ describe("the versions of a source", () => {
     const again = await TestServer.start({ home: server.home });
     expect((await again.client.sources.get(source.id)).version).toBe(4);
     expect((await again.client.sources.update(source.id, { component_code: code(6) })).version).toBe(6);
+  });
+
+  it("keep the number of one whose server died before it was stored, however many calls have come since those that ran on it", async () => {
+    const server = await TestServer.start();
+    const source = await server.deploy(code(1));
+    await answer(source.endpoint);
+    await server.stop();
+    const database = openDatabase(join(server.home, "headwater.db"), { isReadOnly: false, timeoutMs: 1000 });
+    database.exec("update invocations set version = 2");
+    database.close();
+    const next = await TestServer.start({ home: server.home });
+    const { endpoint_url: endpoint = "" } = await next.client.sources.get(source.id);
+    for (let count = 0; count < 25; count++) await answer(endpoint);
+    await next.stop();
+    const last = await TestServer.start({ home: server.home });
+    expect((await last.client.sources.update(source.id, { component_code: code(3) })).version).toBe(3);
   });
 
   it("are shown with their code and how it differs", async () => {
