@@ -4,6 +4,7 @@ import { chmod, readFile, rename, writeFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
+import { Gate } from "../support/gate.ts";
 import { PD, PdHome, collect, killHard } from "../support/pd.ts";
 import { eventually } from "../support/runtime.ts";
 
@@ -304,6 +305,18 @@ describe("pd dev", () => {
     expect(await answer(endpoint)).toBe("one!");
     await writeFile(source, version("three"));
     await until(endpoint, "three!");
+    press("q");
+    await closed;
+  });
+
+  it("takes keys while a save is on its way", async () => {
+    const home = await PdHome.inProcess();
+    const { source } = await files(home);
+    const { shown, press, closed } = startOnTerminal(home, source);
+    await eventually(async () => shown().includes("Ready for updates!"));
+    const gate = await Gate.open();
+    await writeFile(source, `${version("two")}\nawait fetch("${gate.url}");`);
+    await gate.reached;
     press("q");
     await closed;
   });

@@ -69,8 +69,10 @@ class Session {
   #sentAt = Number.NEGATIVE_INFINITY;
   /** Set while nothing is deployed yet. */
   #firstSave: (() => void) | undefined;
-  /** Takes back the question that is being asked. */
+  /** Takes back the question that is asked, or may have to be. */
   #question: AbortController | undefined;
+  /** A question may stand on the screen: keys are meant for it. */
+  #isAsking = false;
   #saving: Promise<void> = Promise.resolve();
   #endLook: () => void = () => {};
   /** Absent while another session on this machine saves the source. */
@@ -201,7 +203,10 @@ class Session {
   async #askEvery(source: SourceRecord): Promise<SourceRecord> {
     const { client } = this.#settings;
     const component = askedSource(client, source);
-    const answers = await this.#whileAsking((signal) => askEach(this.#cli, promptAllQuestions(source), { signal, component }));
+    const answers = await this.#whileAsking((signal, asks) => {
+      asks();
+      return askEach(this.#cli, promptAllQuestions(source), { signal, component });
+    });
     return this.#sendAsking({ props: answers, component, isGuided: false }, (props) => client.sources.update(source.id, { configured_props: props }));
   }
 
@@ -210,22 +215,24 @@ class Session {
     send: (props: JsonObject) => Promise<SourceRecord>,
   ): Promise<SourceRecord> {
     const spinning = (values: JsonObject): Promise<SourceRecord> => withSpinner(this.#cli, "Deploying", send(values));
-    return this.#whileAsking((signal) =>
-      askingForProps(this.#cli, this.#settings.flags, { props, send: spinning, signal, component, isGuided, asks: () => this.#endLook() }),
-    );
+    return this.#whileAsking((signal, asks) => askingForProps(this.#cli, this.#settings.flags, { props, send: spinning, signal, component, isGuided, asks }));
   }
 
-  /** Lines wait while a question may stand on the screen, and a save takes the question back. */
-  async #whileAsking<Value>(ask: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+  /** Lines wait while a question may stand on the screen, and a save takes the question back. `asks` is to be called when the first one may. */
+  async #whileAsking<Value>(ask: (signal: AbortSignal, asks: () => void) => Promise<Value>): Promise<Value> {
     const question = new AbortController();
     this.#question = question;
     this.#timeline.hold();
     try {
-      return await ask(AbortSignal.any([question.signal, this.#settings.stop.signal]));
+      return await ask(AbortSignal.any([question.signal, this.#settings.stop.signal]), () => {
+        this.#isAsking = true;
+        this.#endLook();
+      });
     } finally {
       this.#question = undefined;
-      // Questions leave the terminal as they want it.
-      if (this.#takesKeys) this.#cli.stdin.setRawMode(true).resume();
+      this.#isAsking = false;
+      // Questions leave the terminal as they want it; whoever has quit has it back.
+      if (this.#takesKeys && !this.#settings.stop.signal.aborted) this.#cli.stdin.setRawMode(true).resume();
       this.#timeline.release();
     }
   }
@@ -275,7 +282,7 @@ class Session {
       );
       this.#isLost = false;
     } catch (error) {
-      if (isTakenBack(error)) return;
+      if (isTakenBack(error) || this.#settings.stop.signal.aborted) return;
       if (error instanceof PdError && error.code === "PD_SERVER_UNREACHABLE") return this.#retryLater(error);
       if (error instanceof PdError && error.code === "PD_BUILD_FAILED" && !isCompiled) return this.#compileHere();
       printError(this.#cli, error);
@@ -318,7 +325,7 @@ class Session {
     if (stdin.isTTY !== true) return;
     this.#takesKeys = true;
     const press = (key: string): void => {
-      if (this.#question === undefined) this.#press(key).catch((error: unknown) => printError(this.#cli, error));
+      if (!this.#isAsking) this.#press(key).catch((error: unknown) => printError(this.#cli, error));
     };
     listenToKeys(stdin, { press, ended: () => this.#settings.stop.abort() });
   }
