@@ -13,7 +13,7 @@ import { Guide } from "../support/guide.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
-describe("the code blocks of", { timeout: 240_000 }, () => {
+describe("the code blocks of", () => {
   it("README.md", async () => {
     const guide = await Guide.open("README.md");
     const dev = await guide.begins("Ready for updates!", (text) => text.replace("npm ci && npm run build && ", ""));

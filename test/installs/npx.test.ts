@@ -40,7 +40,7 @@ it("is set up and runs a file by one command, small and with few packages, from 
   const env = { ...process.env, npm_config_cache: cache, PD_HOME: join(folder, "home"), PD_PORT: "0", PD_ENDPOINT_PORT: "0", PD_KEYRING: "never" };
   const words = ["exec", "--yes", "--package", join(folder, filename), "--", "headwater"];
   // Where no binary of SQLite can be fetched, one is compiled.
-  expect(spawnSync("npm", [...words, "--version"], { cwd: folder, env, encoding: "utf8", timeout: 280_000 })).toMatchObject({ status: 0 });
+  expect(spawnSync("npm", [...words, "--version"], { cwd: folder, env, encoding: "utf8", timeout: 900_000 })).toMatchObject({ status: 0 });
   const session = spawn("npm", [...words, "dev", "orders.mjs"], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
   onTestFinished(() => void (session.pid !== undefined && process.kill(-session.pid, "SIGINT")));
   const [stdout, stderr] = [collect(session, "stdout"), collect(session, "stderr")];
@@ -53,4 +53,4 @@ it("is set up and runs a file by one command, small and with few packages, from 
   expect((await packagesIn(modules)).length).toBeLessThanOrEqual(MOST_PACKAGES);
   expect(await sizeOf(modules)).toBeLessThanOrEqual(MOST_BYTES);
   expect(await readdir(join(modules, "headwater", "dist"))).toContain("third-party-licences.txt");
-}, 300_000);
+}, 1_200_000);

@@ -25,4 +25,4 @@ it("an agent is offered published actions unchanged: their props as a schema, th
   const decoded = await agent.call("helper_functions-base64-decode-string", { data: "aGVsbG8=" });
   expect([decoded.isError, decoded.text]).toEqual([false, expect.stringContaining("hello")]);
   expect(JSON.stringify([tools, decoded])).not.toContain("xoxp-hush");
-}, 200_000);
+});

@@ -9,7 +9,7 @@ import { startHttpServer } from "../support/http-server.ts";
 const ROOT = join(import.meta.dirname, "..", "..");
 const TYPES: Readonly<Record<string, string>> = { html: "text/html", js: "text/javascript", css: "text/css", woff2: "font/woff2" };
 
-it("the documentation site has every guide, finds words in them, and asks nobody else for anything", { timeout: 120_000 }, async () => {
+it("the documentation site has every guide, finds words in them, and asks nobody else for anything", async () => {
   const folder = await temporaryFolder();
   execFileSync("npm", ["run", "-s", "site", "--", folder], { cwd: ROOT, stdio: "pipe" });
   const url = await startHttpServer((request, response) => {

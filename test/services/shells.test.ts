@@ -22,7 +22,7 @@ async function filled() {
       cwd: home.folder,
       encoding: "utf8",
       // A shell that waits for what does not come must not hold the tests.
-      timeout: 30_000,
+      timeout: 300_000,
       env: { ...process.env, HOME: home.folder, PD_HOME: home.home, PATH: `${home.folder}:${process.env["PATH"] ?? ""}`, TERM: "dumb" },
     });
   return { run };

@@ -36,6 +36,8 @@ export interface Window {
 export async function openWindow(options: BrowserContextOptions = {}): Promise<Window> {
   const context = await (await sharedBrowser()).newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
   onTestFinished(() => context.close());
+  // Only what hangs runs into it, whatever else the machine does.
+  context.setDefaultTimeout(120_000);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
   const complaints: string[] = [];
