@@ -1,13 +1,16 @@
-import semver from "semver";
+import compare from "semver/functions/compare.js";
+import satisfies from "semver/functions/satisfies.js";
+import valid from "semver/functions/valid.js";
+import validRange from "semver/ranges/valid.js";
 
 /** `1.2.3`, and nothing less. */
 export function isExactVersion(text: string): boolean {
-  return semver.valid(text) !== null;
+  return valid(text) !== null;
 }
 
 /** A range as registries understand it, or `latest`. */
 export function isVersionRange(text: string): boolean {
-  return semver.validRange(text) !== null || text === "latest";
+  return validRange(text) !== null || text === "latest";
 }
 
 /** What may stand behind the `@` of an import: nothing that npm would take for another package, a path or an address. */
@@ -16,10 +19,10 @@ export function isVersionOrTag(text: string): boolean {
 }
 
 export function satisfiesRange(version: string, range: string): boolean {
-  return range === "latest" || semver.satisfies(version, range);
+  return range === "latest" || satisfies(version, range);
 }
 
 /** Negative when `left` is older. */
 export function compareVersions(left: string, right: string): number {
-  return semver.compare(left, right);
+  return compare(left, right);
 }
