@@ -49,6 +49,11 @@ export class Connection {
     return this.#server.baseUrl;
   }
 
+  /** The same server, for whoever waits for nothing any more once the signal aborts. */
+  until(signal: AbortSignal): Connection {
+    return new Connection(this.#server, { ...this.#options, signal });
+  }
+
   /** A server that has been stopped by a signal takes connections, and answers none. */
   isAlive(): Promise<boolean> {
     return this.#sendOnce({ method: "GET", path: "/v1/status" }, { timeoutMs: ALIVE_TIMEOUT_MS }).then(

@@ -309,8 +309,9 @@ describe("pd dev", () => {
     await closed;
   });
 
-  it("takes keys while a save is on its way", async () => {
+  it.each(["of its own", "that was there"])("takes keys while a save is on its way to a server %s", async (whose) => {
     const home = await PdHome.inProcess();
+    if (whose === "that was there") await home.up();
     const { source } = await files(home);
     const { shown, press, closed } = startOnTerminal(home, source);
     await eventually(async () => shown().includes("Ready for updates!"));
@@ -319,6 +320,10 @@ describe("pd dev", () => {
     await gate.reached;
     press("q");
     await closed;
+    if (whose === "of its own") return;
+    // The session has ended before that: a load that takes so long would have failed.
+    gate.release();
+    await until(/Endpoint: (\S+)/.exec(shown())?.[1] ?? "", "two!");
   });
 
   it("takes a question back also before anything is deployed, and deploys once", async () => {
@@ -388,6 +393,23 @@ describe("pd dev", () => {
     await home.pd("delete", session.id, "--yes");
     expect((await closed)[0]).toBe(1);
     expect(session.shown()).toContain("[PD_SOURCE_NOT_FOUND]");
+  });
+
+  it("sends a save again that a server which stopped was still loading", async () => {
+    const home = await PdHome.inProcess();
+    const first = await home.up();
+    const { source } = await files(home);
+    const session = await startDev(home, [source]);
+    const gate = await Gate.open();
+    await writeFile(source, `${version("two")}\nawait fetch("${gate.url}");`);
+    await gate.reached;
+    const ended = once(first.child, "close");
+    first.child.kill("SIGTERM");
+    await ended;
+    gate.release();
+    const second = await home.up();
+    await until(second.endpointUrl + new URL(session.endpoint).pathname, "two!");
+    await stop(session);
   });
 
   it("asks on a terminal for props that appear, and takes keys: run, replay, quit", async () => {

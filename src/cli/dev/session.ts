@@ -22,6 +22,7 @@ import { HalfSaves, doubtOfComponent } from "./half-saves.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { promptAllQuestions } from "./prompt-all.ts";
 import { refuseOther } from "./same-component.ts";
+import { RETRY_MS, isServerGone } from "./server-gone.ts";
 import { Timeline } from "./timeline.ts";
 import { pageOf } from "../page-address.ts";
 import { KEY_HELP, listenToKeys, openEndpoint, openInspector, replayLast, runNow } from "./key-commands.ts";
@@ -29,7 +30,6 @@ import { KEY_HELP, listenToKeys, openEndpoint, openInspector, replayLast, runNow
 /** No save can mend these. */
 const HOPELESS = new Set(["PD_SOURCE_NOT_FOUND", "PD_AMBIGUOUS", "PD_CONFLICT", "PD_SERVER_UNREACHABLE"]);
 
-const RETRY_MS = 1000;
 /** Text that was just sent is not compiled here as well while the new code gets its first calls. */
 const UNCOMPILED_MS = 300;
 
@@ -283,7 +283,7 @@ class Session {
       this.#isLost = false;
     } catch (error) {
       if (isTakenBack(error) || this.#settings.stop.signal.aborted) return;
-      if (error instanceof PdError && error.code === "PD_SERVER_UNREACHABLE") return this.#retryLater(error);
+      if (isServerGone(error)) return this.#retryLater(error);
       if (error instanceof PdError && error.code === "PD_BUILD_FAILED" && !isCompiled) return this.#compileHere();
       printError(this.#cli, error);
       printNote(this.#cli, "The version before goes on");
@@ -325,7 +325,7 @@ class Session {
     if (stdin.isTTY !== true) return;
     this.#takesKeys = true;
     const press = (key: string): void => {
-      if (!this.#isAsking) this.#press(key).catch((error: unknown) => printError(this.#cli, error));
+      if (!this.#isAsking) this.#press(key).catch((error: unknown) => this.#settings.stop.signal.aborted || printError(this.#cli, error));
     };
     listenToKeys(stdin, { press, ended: () => this.#settings.stop.abort() });
   }

@@ -9,6 +9,7 @@ import { followDebugger, inspectPort } from "../dev/debugging.ts";
 import type { DevFlags } from "../dev/session-settings.ts";
 import { FileWatcher } from "../dev/file-watcher.ts";
 import { HalfSaves, doubtOfFiles } from "../dev/half-saves.ts";
+import { RETRY_MS, isServerGone } from "../dev/server-gone.ts";
 import { listenToKeys } from "../dev/key-commands.ts";
 import { Timeline } from "../dev/timeline.ts";
 import { coloursFor, printError, printJson, printLine, printNote } from "../reporter.ts";
@@ -16,8 +17,6 @@ import { type StandFlags, printSent, sendWorkflow } from "./deploy-workflow.ts";
 import { type WorkflowFolder, readWorkflowFolder } from "./folder.ts";
 import { untilRest } from "./until-rest.ts";
 import { runLine } from "./workflow-text.ts";
-
-const RETRY_MS = 1000;
 
 interface DevSettings {
   readonly client: Client;
@@ -141,7 +140,7 @@ class WorkflowSession {
     try {
       await this.#send(this.#take(folder));
     } catch (error) {
-      if (error instanceof PdError && error.code === "PD_SERVER_UNREACHABLE") return this.#retryLater(error);
+      if (isServerGone(error)) return this.#retryLater(error);
       printError(this.#cli, error);
       return printNote(this.#cli, "The version before goes on");
     }
