@@ -6,7 +6,7 @@ import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { ChildProcess, type ChildRights, type ChildSettings, EndedAtStart } from "./child-process.ts";
 import type { Enclosure } from "./enclosure.ts";
 import { type FailedLoad, ProcessUnit } from "./process-unit.ts";
-import { loadCutOff, whileWanted } from "./wanted-load.ts";
+import { loadCutOff, processIfWanted, whileWanted } from "./wanted-load.ts";
 import { QuickStart } from "./quick-start.ts";
 import { sweep } from "./left-behind.ts";
 
@@ -133,7 +133,7 @@ export class ProcessRunner implements Runner {
     { events, signal, isFresh }: { events: UnitEvents; signal: AbortSignal | undefined; isFresh: boolean },
   ): Promise<ProcessUnit | FailedLoad> {
     const { clock, memoryMb, apiUrl } = this.#settings;
-    const child = await this.#takeChild(code, isFresh);
+    const child = await processIfWanted(this.#takeChild(code, isFresh), signal);
     const settings = { clock, memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS };
     const load = whileWanted(child, signal, () => ProcessUnit.load(child, code, { events, settings }));
     this.#loads.add(load);
@@ -205,7 +205,11 @@ export class ProcessRunner implements Runner {
   async #preload(code: UnitCode): Promise<ChildProcess> {
     const { clock } = this.#settings;
     if (!this.#areTakenInARow) await clock.sleepUntil(clock.now() + SPARE_DELAY_MS, this.#stop.signal);
-    return orKilled(await ready(await this.#startPlain()), (child) => preload(child, code));
+    return orKilled(await ready(await this.#startPlain()), async (child) => {
+      const over = new AbortController();
+      const late = clock.sleepUntil(clock.now() + LOAD_DEADLINE_MS, over.signal).then(() => Promise.reject(new Error("its packages are not loaded in time")));
+      await Promise.race([preload(child, code), late]).finally(() => (late.catch(() => {}), over.abort()));
+    });
   }
 
   /** A process that has started from the snapshot takes the place of the spare. */

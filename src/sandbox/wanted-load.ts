@@ -1,7 +1,28 @@
 import { PdError } from "../domain/errors.ts";
 import type { UnitProcess } from "./process-unit.ts";
 
-/** Ends the process in which something is loaded when the signal says that nobody wants it any more. */
+/** The process that is on its way; one that comes when nobody wants it any more is ended. Throws `loadCutOff` then. */
+export async function processIfWanted<Process extends UnitProcess>(coming: Promise<Process>, signal: AbortSignal | undefined): Promise<Process> {
+  if (signal === undefined) return coming;
+  const come = new AbortController();
+  const unwanted = new Promise<never>((_resolve, reject) => {
+    const refuse = (): void => reject(loadCutOff(signal));
+    signal.addEventListener("abort", refuse, { signal: come.signal });
+    if (signal.aborted) refuse();
+  });
+  try {
+    return await Promise.race([coming, unwanted]);
+  } finally {
+    come.abort();
+    if (signal.aborted)
+      coming.then(
+        (late) => late.kill(),
+        () => {},
+      );
+  }
+}
+
+/** Ends the process in which something is loaded when nobody wants that any more. */
 export async function whileWanted<Loaded>(child: UnitProcess, signal: AbortSignal | undefined, load: () => Promise<Loaded>): Promise<Loaded> {
   const cutOff = (): void => child.kill();
   signal?.addEventListener("abort", cutOff);
@@ -13,7 +34,7 @@ export async function whileWanted<Loaded>(child: UnitProcess, signal: AbortSigna
   }
 }
 
-/** Of what was not loaded by then. */
+/** Of what was not loaded by then: the error that its signal tells, or PD_INTERRUPTED with its words. */
 export function loadCutOff({ reason }: AbortSignal): PdError {
-  return new PdError("PD_INTERRUPTED", `Cannot load the component: ${String(reason)}`);
+  return reason instanceof PdError ? reason : new PdError("PD_INTERRUPTED", `Cannot load the component: ${String(reason)}`);
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { InvocationId } from "../../src/domain/ids.ts";
 import { LIMITS } from "../../src/domain/limits.ts";
 import type { CallReport, CallRequest, LatePart, Runner, UnitCode } from "../../src/ports/runner.ts";
+import { Gate } from "../support/gate.ts";
 import { temporaryFolder } from "../support/home.ts";
 
 const quiet: CallReport = { log: () => {}, respond: () => {} };
@@ -64,9 +65,11 @@ export function runnerContract(open: () => Promise<Runner>): void {
 
     it("throws at once when nobody wants it any more, whatever its code waits for", async () => {
       const runner = await open();
-      const endless = { ...unitCode(""), bundle: { ...unitCode("").bundle, code: "await new Promise(() => {});" } };
+      const gate = await Gate.open();
+      const endless = { ...unitCode(""), bundle: { ...unitCode("").bundle, code: `await fetch("${gate.url}");` } };
       const [over, before] = [new AbortController(), AbortSignal.abort("it was deleted before")];
       const starting = runner.start(endless, noEvents, over.signal);
+      await gate.reached;
       over.abort("it was deleted");
       await expect(starting).rejects.toMatchObject({ code: "PD_INTERRUPTED", message: "Cannot load the component: it was deleted" });
       await expect(runner.start(endless, noEvents, before)).rejects.toMatchObject({ code: "PD_INTERRUPTED" });

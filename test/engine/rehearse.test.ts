@@ -37,6 +37,19 @@ describe("a rehearsal", () => {
     expect([(await source.invocations()).length, (await source.events()).length]).toEqual([1, 1]);
   });
 
+  it("ends with its server, also while its code is being loaded", async () => {
+    const server = await TestServer.inMemory();
+    const gate = await Gate.open();
+    const source = await server.deploy(`if (globalThis.isRehearsed) await fetch("${gate.url}");\nglobalThis.isRehearsed = true;\n${code(1)}`, {
+      props: { shared: "box" },
+    });
+    const run = await source.run({ body: { id: "a" } });
+    const rehearsing = expect(server.client.invocations.rehearse(String(run["id"]))).rejects.toMatchObject({ code: "PD_INTERRUPTED" });
+    await gate.reached;
+    await server.stop();
+    await rehearsing;
+  });
+
   it("of code that throws says so, and leaves the source as it is", async () => {
     const server = await TestServer.inMemory();
     const source = await server.deploy(code(1), { props: { shared: "box" } });

@@ -10,8 +10,10 @@ class SlowRunner implements Runner {
   #finish: () => void = () => {};
   #fail: () => void = () => {};
 
-  start(_code: UnitCode, events: UnitEvents): Promise<RecordingUnit> {
+  start(_code: UnitCode, events: UnitEvents, signal?: AbortSignal): Promise<RecordingUnit> {
     return new Promise((resolve, reject) => {
+      signal?.addEventListener("abort", () => reject(signal.reason));
+      if (signal?.aborted === true) reject(signal.reason);
       this.#finish = () => resolve(new RecordingUnit(() => events.ended()));
       this.#fail = () => reject(new Error("it does not load"));
     });
@@ -65,6 +67,23 @@ describe("the units of a source", () => {
     runner.finish();
     expect((await starting).isUsable).toBe(false);
     expect(units.isEmpty).toBe(true);
+  });
+
+  it("are not loaded to the end once nobody wants any", async () => {
+    const { units } = setUp();
+    const starting = units.start(CODE);
+    units.end("it was deleted");
+    await expect(starting).rejects.toBe("it was deleted");
+    expect(units.isEmpty).toBe(true);
+  });
+
+  it("are not loaded to the end when the server stops, before or meanwhile", async () => {
+    const { units } = setUp();
+    const stop = new AbortController();
+    const starting = units.start(CODE, stop.signal);
+    stop.abort();
+    await expect(starting).rejects.toMatchObject({ code: "PD_STOPPING" });
+    await expect(units.start(CODE, stop.signal)).rejects.toMatchObject({ code: "PD_STOPPING" });
   });
 
   it("count as there while they load, and no more when that fails", async () => {

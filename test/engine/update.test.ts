@@ -131,7 +131,7 @@ describe("a call that activate waits for", () => {
 describe("an update", () => {
   it("is given up at once by a server that stops while the code is loaded", async () => {
     const { server, updating } = await whileLoading();
-    const refused = expect(updating).rejects.toMatchObject({ code: "PD_INTERRUPTED", message: "Cannot load the component: the server is stopping" });
+    const refused = expect(updating).rejects.toMatchObject({ code: "PD_STOPPING", message: "Cannot load the component: the server is stopping" });
     await server.stop();
     await refused;
   });

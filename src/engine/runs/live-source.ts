@@ -248,7 +248,7 @@ export class LiveSource {
   kill(reason: string): void {
     this.#whyKilled ??= reason;
     this.#killed?.abort(reason);
-    this.#machinery?.units.kill(reason);
+    this.#machinery?.units.end(reason);
   }
 
   /** What runs may finish, what waits is refused. Resolves when the units are gone and what they did is committed. */

@@ -2,6 +2,7 @@ import { type DedupeCache, dedupe } from "../../domain/dedupe.ts";
 import { type Emit, orderEmits } from "../../domain/event.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
+import type { DataStoreRequest } from "../../domain/data-store.ts";
 import { invocationId } from "../../domain/ids.ts";
 import type { BadResponse, HttpResponse, LogLine, RunResult, StateChanges } from "../../domain/invocation.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
@@ -50,12 +51,18 @@ export async function rehearse(ports: RehearsalPorts, live: LiveSource, trigger:
   const reach = await credentials.reachOrRefusal(definition.props, source.configured);
   if (reach instanceof PdError) return rehearsalOf(refusedRun(reach), { version: source.version, state, cache, strategy: undefined, durationMs: 0 });
   let response: HttpResponse | BadResponse | undefined;
-  const unit = await startUnit(ports, live, { source, component, state });
+  let unit: Unit | undefined;
+  const ended = new AbortController();
   const over = AbortSignal.any([signal, live.killed]);
-  const stop = (): void => unit.kill(live.isGone ? "its source was deleted" : "the server is stopping");
+  const stop = (): void => {
+    const reason = live.isGone ? "its source was deleted" : "the server is stopping";
+    ended.abort(reason);
+    unit?.kill(reason);
+  };
   over.addEventListener("abort", stop);
   try {
     if (over.aborted) stop();
+    unit = await startUnit(ports, live, { source, component, state, signal: ended.signal });
     const startedAt = clock.now();
     const result = await unit.call(
       {
@@ -72,7 +79,7 @@ export async function rehearse(ports: RehearsalPorts, live: LiveSource, trigger:
     return { ...rehearsalOf(result, ground), response: response ?? defaultResponse(trigger, definition, result) };
   } finally {
     over.removeEventListener("abort", stop);
-    unit.kill("the rehearsal is over");
+    unit?.kill("the rehearsal is over");
   }
 }
 
@@ -101,7 +108,12 @@ function defaultResponse({ kind }: Trigger, { props }: LiveSource["definition"],
 async function startUnit(
   ports: RehearsalPorts,
   live: LiveSource,
-  { source, component, state }: Pick<Steady, "source" | "component"> & { readonly state: Readonly<Record<string, string>> },
+  {
+    source,
+    component,
+    state,
+    signal,
+  }: Pick<Steady, "source" | "component"> & { readonly state: Readonly<Record<string, string>>; readonly signal: AbortSignal },
 ): Promise<Unit> {
   const { processes, runner, packages } = ports;
   const { bundle, packagesFolder } = component;
@@ -117,7 +129,8 @@ async function startUnit(
   };
   try {
     // What comes after the call is over is no part of what is shown.
-    return await runner.start(code, { late: () => {}, ask: (request) => answerDataStore({ store: stores }, request), ended: leave });
+    const events = { late: () => {}, ask: (request: DataStoreRequest) => answerDataStore({ store: stores }, request), ended: leave };
+    return await runner.start(code, events, signal);
   } catch (error) {
     leave();
     throw error;

@@ -1,4 +1,5 @@
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import { PdError } from "../../domain/errors.ts";
 import type { DataStoreRequest } from "../../domain/data-store.ts";
 import type { StateChanges } from "../../domain/invocation.ts";
 import type { JsonValue } from "../../domain/json.ts";
@@ -47,6 +48,8 @@ interface StartingUnit {
   unit: Unit | undefined;
   hasEnded: boolean;
   hasPlace: boolean;
+  /** Why it is to be killed as soon as it is loaded. */
+  doomed: string | undefined;
   /** Aborts, with the reason, when nobody wants it any more. */
   readonly over: AbortController;
   readonly missed: { readonly changes: StateChanges; readonly epoch: number }[];
@@ -74,10 +77,11 @@ export class SourceUnits {
   /** The state in `code` is as of now: what is written from now on is told. `stop`: the server stops, and does not wait for it. */
   async start(code: UnitCode, stop?: AbortSignal): Promise<Unit> {
     const isFirst = this.isEmpty;
-    const self: StartingUnit = { unit: undefined, hasEnded: false, hasPlace: false, over: new AbortController(), missed: [] };
+    const self: StartingUnit = { unit: undefined, hasEnded: false, hasPlace: false, doomed: undefined, over: new AbortController(), missed: [] };
     this.#starting.add(self);
-    const cutOff = (): void => self.over.abort("the server is stopping");
+    const cutOff = (): void => self.over.abort(new PdError("PD_STOPPING", "Cannot load the component: the server is stopping"));
     stop?.addEventListener("abort", cutOff);
+    if (stop?.aborted === true) cutOff();
     try {
       // What is built in has no process.
       const needsPlace = code.bundle.isBuiltIn !== true;
@@ -89,12 +93,11 @@ export class SourceUnits {
         ask: (request) => this.#events.ask(request),
         ended: () => this.#ended(self),
       };
-      const { signal } = self.over;
-      const unit = await this.#runner.start(code, events, signal);
+      const unit = await this.#runner.start(code, events, self.over.signal);
       self.unit = unit;
       for (const { changes, epoch } of self.missed) unit.patchState(changes, epoch);
       if (!self.hasEnded) this.#units.add(unit);
-      if (signal.aborted) unit.kill(String(signal.reason));
+      if (self.doomed !== undefined) unit.kill(self.doomed);
       return unit;
     } finally {
       stop?.removeEventListener("abort", cutOff);
@@ -111,9 +114,15 @@ export class SourceUnits {
     for (const { missed } of this.#starting) missed.push({ changes, epoch });
   }
 
-  /** Returns those that may still tell of what they did. */
-  kill(reason: string): readonly Unit[] {
+  /** Nobody wants any of them any more, and who waits for one is refused. */
+  end(reason: string): void {
+    this.kill(reason);
     for (const { over } of this.#starting) over.abort(reason);
+  }
+
+  /** Who waits for one gets another. Returns those that may still tell of what they did. */
+  kill(reason: string): readonly Unit[] {
+    for (const self of this.#starting) self.doomed = reason;
     const killed = [...this.#units];
     for (const unit of killed) unit.kill(reason);
     return killed;

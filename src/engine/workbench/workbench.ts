@@ -84,8 +84,8 @@ export class Workbench {
   readonly #alone = new Set<Unit>();
   readonly #usage: Usage;
   readonly #limits: BenchLimits;
-  /** Aborts when the server stops. */
-  readonly #over = new AbortController();
+  readonly #loading = new Set<AbortController>();
+  #isClosed = false;
 
   constructor(ports: WorkbenchPorts, limits: BenchLimits = FEW) {
     this.#ports = ports;
@@ -150,7 +150,8 @@ export class Workbench {
 
   /** Calls in flight and what is being loaded are interrupted. */
   close(): void {
-    this.#over.abort("the server stopped");
+    this.#isClosed = true;
+    for (const loading of this.#loading) loading.abort("the server stopped");
     for (const { loaded } of this.#benches.values()) loaded?.unit.kill("the server stopped");
     for (const unit of this.#alone) unit.kill("the server stopped");
   }
@@ -166,7 +167,7 @@ export class Workbench {
     let unit: Unit | undefined;
     const use = before.then(async () => {
       const { code, progress } = piece;
-      if (this.#over.signal.aborted) throw stopping("a component under a debugger");
+      if (this.#isClosed) throw stopping("a component under a debugger");
       const loaded = await this.#load(code.kind === "saved" ? code : await resolveCode(this.#ports, code, progress), piece);
       unit = loaded.unit;
       this.#alone.add(unit);
@@ -234,7 +235,7 @@ export class Workbench {
         });
       },
     });
-    if (this.#over.signal.aborted) {
+    if (this.#isClosed) {
       unit.kill("the server stopped");
       throw stopping(component.code.path);
     }
@@ -250,10 +251,16 @@ export class Workbench {
       places?.leave();
     };
     const events = { late: () => {}, ended: () => leave(), ask: answerDataStore.bind(undefined, this.#ports) };
-    return this.#ports.runner.start(code, events, this.#over.signal).catch((error: unknown) => {
+    const loading = new AbortController();
+    this.#loading.add(loading);
+    try {
+      return await this.#ports.runner.start(code, events, loading.signal);
+    } catch (error) {
       leave();
       throw error;
-    });
+    } finally {
+      this.#loading.delete(loading);
+    }
   }
 
   /** Those that were not used for longest make place for others. */
