@@ -104,7 +104,8 @@ export interface Unit {
 export interface Runner {
   /**
    * Throws PD_SANDBOX_UNAVAILABLE for code that may start programs where nothing encloses them, PD_LOAD_FAILED when the code throws or hangs
-   * while it is loaded. `signal`: nobody wants it any more, for the reason that it tells; what has not been loaded by then throws PD_INTERRUPTED.
+   * while it is loaded. `signal`: nobody wants it any more; what has not been loaded by then throws its reason where that is a PdError, else
+   * PD_INTERRUPTED with that.
    */
   start(code: UnitCode, events: UnitEvents, signal?: AbortSignal): Promise<Unit>;
   /** Gets a unit ready that has these packages loaded: the next `start` of such code will be quick. */

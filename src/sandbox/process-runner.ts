@@ -6,7 +6,7 @@ import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { ChildProcess, type ChildRights, type ChildSettings, EndedAtStart } from "./child-process.ts";
 import type { Enclosure } from "./enclosure.ts";
 import { type FailedLoad, ProcessUnit } from "./process-unit.ts";
-import { loadCutOff, processIfWanted, whileWanted } from "./wanted-load.ts";
+import { processIfWanted, throwIfUnwanted, whileWanted } from "./wanted-load.ts";
 import { QuickStart } from "./quick-start.ts";
 import { sweep } from "./left-behind.ts";
 
@@ -88,9 +88,10 @@ export class ProcessRunner implements Runner {
         `Cannot let a component start programs: only the wall encloses those as well, and there is none (${this.enclosure.reason ?? ""})`,
       );
     for (let tries = 1; ; tries++) {
+      throwIfUnwanted(signal);
       const loaded = await this.#load(code, { events, signal, isFresh: tries > 1 }).catch((error: unknown) => ({ error }));
       if ("definition" in loaded) return loaded;
-      if (signal?.aborted === true) throw loadCutOff(signal);
+      throwIfUnwanted(signal);
       // What may have been killed from outside is tried again with a new process: one that was started beforehand, any by SIGKILL.
       const endedBy = signalOf(loaded);
       const isKilled = endedBy === "SIGKILL";

@@ -1,7 +1,7 @@
 import { PdError } from "../domain/errors.ts";
 import type { UnitProcess } from "./process-unit.ts";
 
-/** The process that is on its way; one that comes when nobody wants it any more is ended. Throws `loadCutOff` then. */
+/** The process that is on its way; one that comes when nobody wants it any more is ended. Throws as `throwIfUnwanted` does. */
 export async function processIfWanted<Process extends UnitProcess>(coming: Promise<Process>, signal: AbortSignal | undefined): Promise<Process> {
   if (signal === undefined) return coming;
   const come = new AbortController();
@@ -34,7 +34,11 @@ export async function whileWanted<Loaded>(child: UnitProcess, signal: AbortSigna
   }
 }
 
-/** Of what was not loaded by then: the error that its signal tells, or PD_INTERRUPTED with its words. */
-export function loadCutOff({ reason }: AbortSignal): PdError {
+/** Throws the reason of a signal that has aborted, where that is a PdError, else PD_INTERRUPTED with it. */
+export function throwIfUnwanted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw loadCutOff(signal);
+}
+
+function loadCutOff({ reason }: AbortSignal): PdError {
   return reason instanceof PdError ? reason : new PdError("PD_INTERRUPTED", `Cannot load the component: ${String(reason)}`);
 }

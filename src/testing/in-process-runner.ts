@@ -13,7 +13,7 @@ import { captureOutput } from "../sandbox/child/console.ts";
 import type { ChildExit } from "../sandbox/child-process.ts";
 import type { Clock } from "../ports/clock.ts";
 import { ProcessUnit, type UnitProcess } from "../sandbox/process-unit.ts";
-import { loadCutOff, whileWanted } from "../sandbox/wanted-load.ts";
+import { throwIfUnwanted, whileWanted } from "../sandbox/wanted-load.ts";
 import type { ToChild, ToHost } from "../sandbox/protocol.ts";
 import { readToHost } from "../sandbox/read-message.ts";
 import { systemClock } from "../system/clock.ts";
@@ -151,7 +151,7 @@ export class InProcessRunner implements Runner {
     const settings = { clock: unheldClock, memoryMb: 256, apiUrl: () => "http://127.0.0.1:1", loadDeadlineMs: 30_000 };
     const loaded = await whileWanted(child, signal, () => ProcessUnit.load(child, code, { events, settings }));
     if ("definition" in loaded) return loaded;
-    if (signal?.aborted === true) throw loadCutOff(signal);
+    throwIfUnwanted(signal);
     throw new PdError("PD_LOAD_FAILED", `Cannot load the component: ${describeOutcome(loaded.outcome)}`, { details: outcomeDetails(loaded.outcome) });
   }
 

@@ -30,8 +30,8 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags & Sta
   const running = isElsewhere ? await connect(cli) : await findServer(settings);
   const hosted = running === undefined ? await startRuntime(settings, streamLog(cli.stderr)) : undefined;
   if (hosted !== undefined) printNote(cli, `Server ${hosted.apiUrl}, ends with this session (pd up keeps one running)`);
+  const client = running ?? (hosted === undefined ? await connect(cli) : clientOf(hosted));
   const stop = abortOnStop(cli.stdout);
-  const client = hosted === undefined ? createClient((running ?? (await connect(cli))).connection.until(stop.signal)) : clientOf(hosted);
   try {
     const workflow = await workflowFolderOf(target);
     if (workflow !== undefined) {

@@ -1,4 +1,5 @@
 import { join, relative } from "node:path";
+import { type Client, createClient } from "../../client/client.ts";
 import type { CodeParams } from "../../api/components.ts";
 import type { SourceRecord } from "../../api/sources.ts";
 import { canAsk, isTakenBack } from "../ask/can-ask.ts";
@@ -28,7 +29,7 @@ import { pageOf } from "../page-address.ts";
 import { KEY_HELP, listenToKeys, openEndpoint, openInspector, replayLast, runNow } from "./key-commands.ts";
 
 /** No save can mend these. */
-const HOPELESS = new Set(["PD_SOURCE_NOT_FOUND", "PD_AMBIGUOUS", "PD_CONFLICT", "PD_SERVER_UNREACHABLE"]);
+const HOPELESS = new Set(["PD_SOURCE_NOT_FOUND", "PD_AMBIGUOUS", "PD_CONFLICT", "PD_SERVER_UNREACHABLE", "PD_STOPPING"]);
 
 /** Text that was just sent is not compiled here as well while the new code gets its first calls. */
 const UNCOMPILED_MS = 300;
@@ -55,6 +56,8 @@ function isAction(error: unknown): boolean {
 class Session {
   readonly #cli: CliContext;
   readonly #settings: SessionSettings;
+  /** For saves: whoever quits waits for none. */
+  readonly #saveClient: Client;
   readonly #component: LocalComponent;
   readonly #watcher: FileWatcher;
   readonly #timeline: Timeline;
@@ -77,7 +80,7 @@ class Session {
   #endLook: () => void = () => {};
   /** Absent while another session on this machine saves the source. */
   #lock: { release(): void } | undefined;
-  /** The server did not answer to the last save. */
+  /** The last save is still to be sent: there was no server, or one that stopped. */
   #isLost = false;
   #takesKeys = false;
   /** URL of the folder that its files are named from. */
@@ -86,6 +89,7 @@ class Session {
   constructor(cli: CliContext, settings: SessionSettings, component: LocalComponent) {
     this.#cli = cli;
     this.#settings = settings;
+    this.#saveClient = createClient(settings.client.connection.until(settings.stop.signal));
     this.#component = component;
     this.#timeline = new Timeline(cli);
     this.#watcher = new FileWatcher(() => this.#look());
@@ -271,7 +275,7 @@ class Session {
 
   /** A save becomes the running code. Whatever is wrong is shown, and the old version serves on. */
   async #save(read: ReadResult, isCompiled: boolean): Promise<void> {
-    const { client } = this.#settings;
+    const client = this.#saveClient;
     const source = this.#source;
     if (source === undefined) return;
     try {

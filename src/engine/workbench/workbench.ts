@@ -253,6 +253,7 @@ export class Workbench {
     const events = { late: () => {}, ended: () => leave(), ask: answerDataStore.bind(undefined, this.#ports) };
     const loading = new AbortController();
     this.#loading.add(loading);
+    if (this.#isClosed) loading.abort("the server stopped");
     try {
       return await this.#ports.runner.start(code, events, loading.signal);
     } catch (error) {
