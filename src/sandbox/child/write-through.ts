@@ -1,8 +1,11 @@
 import fs from "node:fs";
 import { codeOf } from "../../domain/errors.ts";
 
-/** How often it is tried while the other side reads nothing: 20 ms, a long pause of a busy server. */
-const MOST_TRIES = 100;
+/**
+ * How often it is tried while the other side reads nothing: two seconds at least. What a process that ends has not written by
+ * then is lost, and a server with other work, on a machine with other work, may read nothing for tens of milliseconds.
+ */
+const MOST_TRIES = 10_000;
 const TRY_AGAIN_MS = 0.2;
 /** As it is before a component replaces it. */
 const { writeSync } = fs;
