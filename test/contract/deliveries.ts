@@ -59,6 +59,13 @@ export function deliveryContract(open: () => Promise<Store>): void {
       ]);
     });
 
+    it("are told of each event of a run that has many, in order", async () => {
+      const { store, emit } = await withWebhook();
+      const payloads = Array.from({ length: 1100 }, (_none, n) => String(n));
+      await emit("inv_1", ...payloads);
+      expect((await store.listDeliveries("wh_1", { limit: 2000 })).map(({ payload }) => payload)).toEqual(payloads.toReversed());
+    });
+
     it("are made once, however often they are asked for", async () => {
       const { store } = await withWebhook();
       const again = await store.saveSubscription({ id: "sub_2", emitterId: "dc_a", listenerId: "wh_1", channel: "", createdAt: now });

@@ -266,22 +266,29 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect((await store.listEventsSince(id, 0, 1000)).map(({ seq }) => seq)).toEqual(Array.from({ length: 100 }, (_none, n) => n + 1));
     });
 
-    it.each([1, 49, 50, 51, 149])("keeps each part of each event of a run that has %i, in order", async (count) => {
-      const { store, id, fence } = await withSource();
-      const events = Array.from({ length: count }, (_none, n) => ({
-        payload: String(n),
-        channel: n % 3 === 0 ? "" : `c${n}`,
-        ...(n % 2 === 0 ? {} : { dedupeId: `i${n}` }),
-        ...(n % 5 === 0 ? {} : { summary: `s${n}` }),
-        ...(n % 7 === 0 ? {} : { ts: now + n }),
-      }));
-      await store.commit(run(fence, id, "inv_1", { events: [event("before")] }));
-      await store.commit(run(fence, id, "inv_2", { events }));
-      const kept = await store.listEventsSince(id, 1, 1000);
-      expect(
-        kept.map(({ payload, channel, dedupeId, summary, ts, seq, invocationId }) => ({ payload, channel, dedupeId, summary, ts, seq, invocationId })),
-      ).toEqual(events.map((one, n) => ({ dedupeId: undefined, summary: undefined, ts: undefined, ...one, seq: n + 2, invocationId: "inv_2" })));
-    });
+    it.each([1, 49, 50, 51, 149, 500, 501, 1000, 1523])(
+      "keeps each part of each event of a run that has %i, in order, also when one beside it fails",
+      async (count) => {
+        const { store, id, fence } = await withSource();
+        const events = Array.from({ length: count }, (_none, n) => ({
+          payload: String(n),
+          channel: n % 3 === 0 ? "" : `c${n}`,
+          ...(n % 2 === 0 ? {} : { dedupeId: `i${n}` }),
+          ...(n % 5 === 0 ? {} : { summary: `s${n}` }),
+          ...(n % 7 === 0 ? {} : { ts: now + n }),
+        }));
+        await store.commit(run(fence, id, "inv_1", { events: [event("before")] }));
+        const [told] = await Promise.all([
+          store.commit(run(fence, id, "inv_2", { events })),
+          expect(store.commit(run(fence - 1, id, "inv_3", { events }))).rejects.toMatchObject({ code: "PD_NOT_STORED" }),
+        ]);
+        const kept = await store.listEventsSince(id, 1, 2000);
+        expect(
+          kept.map(({ payload, channel, dedupeId, summary, ts, seq, invocationId }) => ({ payload, channel, dedupeId, summary, ts, seq, invocationId })),
+        ).toEqual(events.map((one, n) => ({ dedupeId: undefined, summary: undefined, ts: undefined, ...one, seq: n + 2, invocationId: "inv_2" })));
+        expect([told.events, (await store.committed("inv_2"))?.events]).toEqual([kept, kept]);
+      },
+    );
 
     it("remembers of all that wait what dedupe learned, but for those that fail", async () => {
       const { store, id, fence } = await withSource();

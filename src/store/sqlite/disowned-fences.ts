@@ -1,4 +1,4 @@
-import type { TravellingAddendum, TravellingRun } from "./travelling.ts";
+import { isTravelling } from "./travelling.ts";
 
 /**
  * Fences under which a commit failed. A host whose commit failed remembers dedupe ids and values that are not stored.
@@ -11,15 +11,11 @@ export class DisownedFences {
   /** `write`: the first value of a write that failed. */
   add(write: unknown): void {
     // An older fence counts no more in any case.
-    if (isFenced(write) && write.fence > (this.#fences.get(write.sourceId) ?? -1)) this.#fences.set(write.sourceId, write.fence);
+    if (isTravelling(write) && write.fence > (this.#fences.get(write.sourceId) ?? -1)) this.#fences.set(write.sourceId, write.fence);
   }
 
   /** The source of a write that must not be made; `undefined`: it may be. */
   refuses(write: unknown): string | undefined {
-    return isFenced(write) && this.#fences.get(write.sourceId) === write.fence ? write.sourceId : undefined;
+    return isTravelling(write) && this.#fences.get(write.sourceId) === write.fence ? write.sourceId : undefined;
   }
-}
-
-function isFenced(write: unknown): write is TravellingRun | TravellingAddendum {
-  return typeof write === "object" && write !== null && "fence" in write;
 }

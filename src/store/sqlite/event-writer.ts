@@ -1,9 +1,9 @@
 import { PdError } from "../../domain/errors.ts";
 import type { Event, NewEvent } from "../../domain/event.ts";
 import type { DeployedId, InvocationId } from "../../domain/ids.ts";
-import type { Database, Statement } from "../../database/driver.ts";
+import type { Bound, Database, Statement } from "../../database/driver.ts";
 import { row } from "./rows.ts";
-import { EVENT_COLUMNS, type Travelling, storedEvents } from "./travelling.ts";
+import { EVENT_COLUMNS, type Travelling, columnsIn, storedEvents } from "./travelling.ts";
 
 const ADVANCE = "update source_progress set last_seq = last_seq + ? where source_id = ? returning last_seq";
 export const INSERT_EVENT = `insert into events (source_id, seq, stored_at, channel, dedupe_id, summary, ts, invocation_id, payload)
@@ -19,16 +19,22 @@ const INSERT_TOGETHER = `insert into events (source_id, seq, stored_at, channel,
 export function runEventWriter(db: Database) {
   const insert = db.prepare(INSERT_EVENT);
   let insertTogether: Statement | undefined;
-  return ({ sourceId, id, at, events }: Travelling, firstSeq: number): void => {
+  const insertAll = ({ sourceId, id, at }: Travelling, columns: readonly Bound[], firstSeq: number): number => {
     let [place, seq] = [0, firstSeq];
-    for (const step = TOGETHER * EVENT_COLUMNS; place + step <= events.length; place += step, seq += TOGETHER) {
+    for (const step = TOGETHER * EVENT_COLUMNS; place + step <= columns.length; place += step, seq += TOGETHER) {
       insertTogether ??= db.prepare(INSERT_TOGETHER);
-      insertTogether.run(sourceId, seq, at, id, ...events.slice(place, place + step));
+      insertTogether.run(sourceId, seq, at, id, ...columns.slice(place, place + step));
     }
-    for (; place < events.length; place += EVENT_COLUMNS, seq++) {
-      const [channel = "", dedupeId = null, summary = null, ts = null, payload = ""] = events.slice(place, place + EVENT_COLUMNS);
+    for (; place < columns.length; place += EVENT_COLUMNS, seq++) {
+      const [channel = "", dedupeId = null, summary = null, ts = null, payload = ""] = columns.slice(place, place + EVENT_COLUMNS);
       insert.run(sourceId, seq, at, channel, dedupeId, summary, ts, id, payload);
     }
+    return seq;
+  };
+  return (told: Travelling, firstSeq: number): void => {
+    let seq = firstSeq;
+    for (const part of told.eventParts ?? []) seq = insertAll(told, columnsIn(part), seq);
+    insertAll(told, told.events, seq);
   };
 }
 

@@ -7,7 +7,7 @@ import { GroupCommit } from "./group-commit.ts";
 import { openBeside } from "./open.ts";
 import { type PendingWrites, pendingWrites } from "./pending.ts";
 import { type RunWrites, runWrites } from "./runs.ts";
-import { type TravellingAddendum, type TravellingRun, charactersOf } from "./travelling.ts";
+import { charactersOf, isTravelling } from "./travelling.ts";
 import { LEAVE_MEMORY, type WriteRequest } from "./write-request.ts";
 import { Witness, witnessPath } from "./witness.ts";
 
@@ -104,12 +104,8 @@ function isSmall(batch: readonly WriteRequest[]): boolean {
 function charactersToWrite({ verb, values: [write] }: WriteRequest): number {
   if (!LEAVE_MEMORY.has(verb)) return Number.POSITIVE_INFINITY;
   if (verb === "storePending") return isPending(write) && write.trigger.kind === "http" ? write.trigger.body.length : Number.POSITIVE_INFINITY;
-  if (!isRun(write)) return 0;
+  if (!isTravelling(write)) return 0;
   return "step" in write && write.step !== undefined ? Number.POSITIVE_INFINITY : charactersOf(write);
-}
-
-function isRun(write: unknown): write is TravellingRun | TravellingAddendum {
-  return typeof write === "object" && write !== null && "events" in write;
 }
 
 function isPending(write: unknown): write is PendingRequest {

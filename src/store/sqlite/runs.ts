@@ -9,7 +9,7 @@ import type { Database } from "../../database/driver.ts";
 import { postponer } from "./postponed.ts";
 import { endedCallOf, eventOfRow, invocationOf, json, listenerOf, logLinesOf, row, rows } from "./rows.ts";
 import type { SourceProgress } from "./source-progress.ts";
-import { EVENT_COLUMNS, type TravellingAddendum, type TravellingAnswer, type TravellingRun, eventsOf } from "./travelling.ts";
+import { type TravellingAddendum, type TravellingAnswer, type TravellingRun, eventCountOf, eventsOf } from "./travelling.ts";
 import { stepWriter } from "./workflows.ts";
 
 export interface RunWrites {
@@ -60,8 +60,8 @@ export function runWrites(db: Database, { progress, publisher }: RunMemory): Run
   const postpone = postponer(db);
   const writeLogs = logWriter(db);
   const writeEvents = (told: TravellingRun | TravellingAddendum): number => {
-    const { sourceId, id, fence, at, events, learned, postponed } = told;
-    const first = progress.advance(sourceId, fence, { count: events.length / EVENT_COLUMNS, learned });
+    const { sourceId, id, fence, at, learned, postponed } = told;
+    const first = progress.advance(sourceId, fence, { count: eventCountOf(told), learned });
     insertEvents(told, first);
     if (postponed !== undefined) postpone(sourceId, postponed, { invocationId: id, at });
     return first;
@@ -89,8 +89,7 @@ export function runWrites(db: Database, { progress, publisher }: RunMemory): Run
       const firstSeq = writeEvents(addendum);
       const before: Record<string, number> = json(row(readDropped.get(id, sourceId))?.["dropped"] ?? "{}");
       for (const [reason, count] of Object.entries(dropped)) before[reason] = (before[reason] ?? 0) + count;
-      const count = addendum.events.length / EVENT_COLUMNS;
-      amendInvocation.run(count, JSON.stringify(before), outcome === undefined ? null : JSON.stringify(outcome), id, sourceId);
+      amendInvocation.run(eventCountOf(addendum), JSON.stringify(before), outcome === undefined ? null : JSON.stringify(outcome), id, sourceId);
       if (addendum.stateChanges !== undefined) writeState(sourceId, addendum.stateChanges);
       const logChunk = writeLogs(addendum);
       return { firstSeq, listeners: publish(addendum, firstSeq, { logChunk, ...amended(id, outcome) }) };

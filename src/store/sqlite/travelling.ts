@@ -2,6 +2,7 @@
  * How a run or an attempt to deliver travels to the writer's thread and back: as few objects as can be, since each of them is copied twice. What
  * becomes a column leaves as its text, and what is empty is left out.
  */
+import { deserialize, serialize } from "node:v8";
 import type { DedupeChange } from "../../domain/dedupe.ts";
 import type { Event, NewEvent, NewPostponedEvent } from "../../domain/event.ts";
 import type { Attempt, Verdict } from "../../domain/delivery.ts";
@@ -19,8 +20,10 @@ export interface Travelling {
   readonly sourceId: DeployedId;
   readonly id: InvocationId;
   readonly at: number;
-  /** For each event, one after the other: channel, id for dedupe, summary, ts, payload. */
+  /** For each event, one after the other: channel, id for dedupe, summary, ts, payload. Of more than `EVENTS_A_PART`, the last ones. */
   readonly events: readonly Bound[];
+  /** Those before them. */
+  readonly eventParts: readonly EventPart[] | undefined;
   readonly learned: DedupeChange | undefined;
   readonly postponed: readonly NewPostponedEvent[] | undefined;
   readonly stateChanges: StateChanges | undefined;
@@ -45,6 +48,11 @@ export interface TravellingAddendum extends Travelling {
   readonly outcome: Outcome | undefined;
 }
 
+/** `write`: the first value of any write. */
+export function isTravelling(write: unknown): write is TravellingRun | TravellingAddendum {
+  return typeof write === "object" && write !== null && "fence" in write;
+}
+
 /** An attempt without what its delivery carries. */
 export interface TravellingAttempt {
   /** Of its delivery. */
@@ -64,6 +72,12 @@ export interface TravellingAnswer {
 /** Columns of an event in a list. */
 export const EVENT_COLUMNS = 5;
 
+/** The columns of `EVENTS_A_PART` events as bytes: they move to the thread and are not copied, and it reads one part after the other. */
+export type EventPart = Uint8Array<ArrayBuffer>;
+
+/** A run that emits 100,000 times would need ten times the memory as objects on both sides. */
+export const EVENTS_A_PART = 500;
+
 // Objects are written out member by member: V8 gives each object that begins with a spread a shape of its own, and every
 // place that meets it is slow from then on.
 
@@ -77,7 +91,8 @@ export function travellingRun({ fence, invocation, triggerText, events, postpone
     sourceId,
     id,
     at: Math.round(startedAt + durationMs),
-    events: columnsOf(events),
+    events: columnsOf(events, lastPartOf(events)),
+    eventParts: partsBefore(events, lastPartOf(events)),
     learned,
     postponed: unlessEmpty(postponed),
     stateChanges: Object.keys(stateChanges).length === 0 ? undefined : stateChanges,
@@ -97,7 +112,8 @@ export function travellingAddendum(addendum: Addendum): TravellingAddendum {
     sourceId,
     id,
     at,
-    events: columnsOf(events),
+    events: columnsOf(events, lastPartOf(events)),
+    eventParts: partsBefore(events, lastPartOf(events)),
     learned,
     postponed: unlessEmpty(postponed),
     stateChanges,
@@ -115,6 +131,7 @@ export function travellingAttempt({ delivery: { id, listenerId, attemptCount }, 
 export function charactersOf(write: TravellingRun | TravellingAddendum): number {
   let count = write.logs?.length ?? 0;
   for (const text of write.events) if (typeof text === "string") count += text.length;
+  for (const part of write.eventParts ?? []) count += part.length;
   if ("invocation" in write) for (const text of write.invocation) if (typeof text === "string") count += text.length;
   for (const { payload } of write.postponed ?? []) count += payload.length;
   for (const text of Object.values(write.stateChanges ?? {})) count += text?.length ?? 0;
@@ -125,19 +142,45 @@ function unlessEmpty<Item>(items: readonly Item[] | undefined): readonly Item[] 
   return items === undefined || items.length === 0 ? undefined : items;
 }
 
-function columnsOf(events: readonly NewEvent[]): Bound[] {
+/** The place of the first event that travels in no part. */
+function lastPartOf(events: readonly NewEvent[]): number {
+  return events.length <= EVENTS_A_PART ? 0 : events.length - (events.length % EVENTS_A_PART);
+}
+
+function partsBefore(events: readonly NewEvent[], end: number): EventPart[] | undefined {
+  if (end === 0) return undefined;
+  const parts: EventPart[] = [];
+  for (let place = 0; place < end; place += EVENTS_A_PART) parts.push(serialize(columnsOf(events, place, place + EVENTS_A_PART)));
+  return parts;
+}
+
+function columnsOf(events: readonly NewEvent[], from: number, to = events.length): Bound[] {
   const columns: Bound[] = [];
-  for (const { channel, dedupeId = null, summary = null, ts = null, payload } of events) columns.push(channel, dedupeId, summary, ts, payload);
+  for (let place = from; place < to; place++) {
+    const event = events[place];
+    if (event === undefined) break;
+    const { channel, dedupeId = null, summary = null, ts = null, payload } = event;
+    columns.push(channel, dedupeId, summary, ts, payload);
+  }
   return columns;
 }
 
+export function columnsIn(part: EventPart): readonly Bound[] {
+  return deserialize(part);
+}
+
+export function eventCountOf({ events, eventParts }: Travelling): number {
+  return (eventParts?.length ?? 0) * EVENTS_A_PART + events.length / EVENT_COLUMNS;
+}
+
 /** What columns were made of, with the numbers that the events have by now. */
-export function eventsOf({ events, id: invocationId, at }: Travelling, firstSeq: number): Event[] {
+export function eventsOf({ events, eventParts = [], id: invocationId, at }: Travelling, firstSeq: number): Event[] {
   const found: NewEvent[] = [];
-  for (let place = 0; place < events.length; place += EVENT_COLUMNS) {
-    const [channel, dedupeId, summary, ts, payload] = events.slice(place, place + EVENT_COLUMNS);
-    found.push(newEventOf({ channel, dedupe_id: dedupeId, summary, ts, payload }));
-  }
+  for (const columns of [...eventParts.map(columnsIn), events])
+    for (let place = 0; place < columns.length; place += EVENT_COLUMNS) {
+      const [channel, dedupeId, summary, ts, payload] = columns.slice(place, place + EVENT_COLUMNS);
+      found.push(newEventOf({ channel, dedupe_id: dedupeId, summary, ts, payload }));
+    }
   return storedEvents(found, firstSeq, { invocationId, at });
 }
 

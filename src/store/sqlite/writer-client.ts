@@ -5,6 +5,7 @@ import type { Identity } from "../../ports/subscription-store.ts";
 import { DisownedFences } from "./disowned-fences.ts";
 import type { InlineWriter } from "./inline-writer.ts";
 import type { Revision } from "./open.ts";
+import { isTravelling } from "./travelling.ts";
 import type { WriteError, WriteReply, WriteRequest, Writes } from "./write-request.ts";
 
 export interface WriterSettings {
@@ -176,12 +177,15 @@ export class WriterClient {
   }
 
   #post(batch: readonly WriteRequest[]): void {
-    for (const { id } of batch) {
+    const moved: ArrayBuffer[] = [];
+    for (const { id, values } of batch) {
       const waiting = this.#waiting.get(id);
       if (waiting !== undefined) waiting.isSent = true;
+      const write = values[0];
+      if (isTravelling(write)) for (const part of write.eventParts ?? []) moved.push(part.buffer);
     }
     this.#sentCount += batch.length;
-    this.#worker.postMessage(batch);
+    this.#worker.postMessage(batch, moved);
   }
 
   #settle({ id, value, error, isLogLong }: WriteReply): void {
