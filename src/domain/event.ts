@@ -109,16 +109,41 @@ export function eventOf(emit: Emit): NewEvent {
   return { payload, channel: name, dedupeId: id === undefined ? undefined : String(id), summary, ts: parseTs(ts) };
 }
 
+/** Events in their order. An array of them is one as well. */
+export interface NewEvents extends Iterable<NewEvent> {
+  readonly length: number;
+}
+
+/** Events that are made each time they are gone through: of a run that emits 100,000 times there is only one at a time. */
+class EventsOfEmits implements NewEvents {
+  readonly #emits: readonly Emit[];
+
+  constructor(emits: readonly Emit[]) {
+    this.#emits = emits;
+  }
+
+  get length(): number {
+    return this.#emits.length;
+  }
+
+  *[Symbol.iterator](): Iterator<NewEvent> {
+    for (const emit of this.#emits) yield eventOf(emit);
+  }
+}
+
+/** More events are not kept beside the emits that they are made of. */
+const FEW = 500;
+
 /** Parts what is emitted now from what is postponed (platform.md §4.5, `delivery_ts`). */
-export function partEmits(emits: readonly Emit[], now: number): { events: readonly NewEvent[]; postponed: readonly NewPostponedEvent[] } {
-  const events: NewEvent[] = [];
+export function partEmits(emits: readonly Emit[], now: number): { events: NewEvents; postponed: readonly NewPostponedEvent[] } {
+  const emitted: Emit[] = [];
   const postponed: NewPostponedEvent[] = [];
   for (const emit of emits) {
     const dueAt = parseTs(emit.deliveryTs);
-    if (dueAt === undefined || dueAt <= now) events.push(eventOf(emit));
+    if (dueAt === undefined || dueAt <= now) emitted.push(emit);
     else postponed.push({ ...eventOf(emit), dueAt });
   }
-  return { events, postponed };
+  return { events: emitted.length > FEW ? new EventsOfEmits(emitted) : emitted.map(eventOf), postponed };
 }
 
 /** Epoch ms as people and machines read it. */

@@ -1,5 +1,5 @@
 import type { DedupeCache, DedupeChange } from "../domain/dedupe.ts";
-import type { Event, NewEvent, NewPostponedEvent } from "../domain/event.ts";
+import type { Event, NewEvents, NewPostponedEvent } from "../domain/event.ts";
 import type { DeployedId, InvocationId, ListenerId } from "../domain/ids.ts";
 import type { Invocation, LogLine, Outcome, StateChanges } from "../domain/invocation.ts";
 import type { Trigger } from "../domain/trigger.ts";
@@ -19,7 +19,7 @@ export interface RunCommit {
   readonly invocation: Invocation;
   /** The trigger of the invocation as JSON text, where it is known already: a body of megabytes is written out once. */
   readonly triggerText?: string | undefined;
-  readonly events: readonly NewEvent[];
+  readonly events: NewEvents;
   readonly postponed?: readonly NewPostponedEvent[] | undefined;
   readonly stateChanges: StateChanges;
   /** What dedupe is to remember besides; absent: nothing. */
@@ -35,7 +35,7 @@ export interface Addendum {
   readonly sourceId: DeployedId;
   readonly invocationId: InvocationId;
   readonly at: number;
-  readonly events: readonly NewEvent[];
+  readonly events: NewEvents;
   readonly postponed?: readonly NewPostponedEvent[] | undefined;
   readonly stateChanges: StateChanges;
   readonly learned?: DedupeChange | undefined;

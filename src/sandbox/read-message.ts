@@ -112,10 +112,15 @@ function emitsOf(value: unknown): readonly Emit[] {
 }
 
 function emitOf(value: unknown): Emit {
-  const { payload, id, unusableId, name, summary, ts, deliveryTs } = record(value, "emit");
+  const { payload: event, id: given, unusableId, name, summary, ts, deliveryTs } = record(value, "emit");
+  const payload = json(event, "payload");
+  const id = given === undefined ? undefined : textOrNumber(given, "id of an emit");
+  // Held until the end of a run that emits 100,000 times, this takes half of the memory.
+  const isPlain = unusableId === undefined && name === undefined && summary === undefined && ts === undefined && deliveryTs === undefined;
+  if (isPlain) return { payload, id };
   return {
-    payload: json(payload, "payload"),
-    id: id === undefined ? undefined : textOrNumber(id, "id of an emit"),
+    payload,
+    id,
     unusableId: unusableId === undefined ? undefined : text(unusableId, "id of an emit", LIMITS.name),
     name: name === undefined ? undefined : text(name, "name of an emit", LIMITS.name),
     summary: summary === undefined ? undefined : text(summary, "summary", 2 * LIMITS.summary),

@@ -2,7 +2,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Meter } from "../../ports/meter.ts";
 import type { EventFeed } from "./event-feed.ts";
 import { type DedupeCache, type DedupeChange, type DedupeStrategy, type DroppedEmit, dedupe, remember } from "../../domain/dedupe.ts";
-import { type Emit, type NewEvent, type NewPostponedEvent, isTakenForSeconds, orderEmits, parseTs, isoTime, partEmits } from "../../domain/event.ts";
+import { type Emit, type NewEvents, type NewPostponedEvent, isTakenForSeconds, orderEmits, parseTs, isoTime, partEmits } from "../../domain/event.ts";
 import type { DeployedId, ListenerId } from "../../domain/ids.ts";
 import type { Invocation, LogLine, RunResult } from "../../domain/invocation.ts";
 import { PdError } from "../../domain/errors.ts";
@@ -20,7 +20,7 @@ export interface Ownership {
 }
 
 export interface Judged {
-  readonly events: readonly NewEvent[];
+  readonly events: NewEvents;
   readonly postponed: readonly NewPostponedEvent[];
   readonly dropped: Readonly<Record<string, number>>;
   /** What the run's log tells of them. */

@@ -1,6 +1,6 @@
 import { remember } from "../../domain/dedupe.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type Event, type NewEvent, type NewPostponedEvent } from "../../domain/event.ts";
+import { type Event, type NewEvents, type NewPostponedEvent } from "../../domain/event.ts";
 import { type DeployedId, type InvocationId, eventId } from "../../domain/ids.ts";
 import { emitterKey, keysReaching } from "../../domain/subscription.ts";
 import type { EventStore } from "../../ports/event-store.ts";
@@ -223,8 +223,8 @@ function stale(id: DeployedId): PdError {
 }
 
 /** Numbers the events after the newest. */
-function addEvents(kept: KeptSource, events: readonly NewEvent[], { invocationId, at }: Origin): readonly Event[] {
-  const stored = events.map((event): Event => {
+function addEvents(kept: KeptSource, events: NewEvents, { invocationId, at }: Origin): readonly Event[] {
+  const stored = Array.from(events, (event): Event => {
     const seq = ++kept.lastSeq;
     return { ...event, seq, storedAt: at, invocationId, id: eventId(at, seq) };
   });

@@ -4,7 +4,7 @@
  */
 import { deserialize, serialize } from "node:v8";
 import type { DedupeChange } from "../../domain/dedupe.ts";
-import type { Event, NewEvent, NewPostponedEvent } from "../../domain/event.ts";
+import type { Event, NewEvent, NewEvents, NewPostponedEvent } from "../../domain/event.ts";
 import type { Attempt, Verdict } from "../../domain/delivery.ts";
 import { type DeployedId, type InvocationId, type ListenerId, eventId, numberOfDelivery } from "../../domain/ids.ts";
 import { type Invocation, type Outcome, type StateChanges, isFailed } from "../../domain/invocation.ts";
@@ -86,13 +86,14 @@ export function travellingRun({ fence, invocation, triggerText, events, postpone
   const { responseStatus = null, replayOf = null, returned = null, version = null } = invocation;
   const text = triggerText ?? JSON.stringify(trigger);
   const [told, why] = [JSON.stringify(outcome), JSON.stringify(dropped)];
+  const columns = columnsOf(events);
   return {
     fence,
     sourceId,
     id,
     at: Math.round(startedAt + durationMs),
-    events: columnsOf(events, lastPartOf(events)),
-    eventParts: partsBefore(events, lastPartOf(events)),
+    events: columns.events,
+    eventParts: columns.eventParts,
     learned,
     postponed: unlessEmpty(postponed),
     stateChanges: Object.keys(stateChanges).length === 0 ? undefined : stateChanges,
@@ -107,13 +108,14 @@ export function travellingRun({ fence, invocation, triggerText, events, postpone
 
 export function travellingAddendum(addendum: Addendum): TravellingAddendum {
   const { fence, sourceId, invocationId: id, at, events, postponed, stateChanges, learned, logs, dropped, outcome } = addendum;
+  const columns = columnsOf(events);
   return {
     fence,
     sourceId,
     id,
     at,
-    events: columnsOf(events, lastPartOf(events)),
-    eventParts: partsBefore(events, lastPartOf(events)),
+    events: columns.events,
+    eventParts: columns.eventParts,
     learned,
     postponed: unlessEmpty(postponed),
     stateChanges,
@@ -142,27 +144,17 @@ function unlessEmpty<Item>(items: readonly Item[] | undefined): readonly Item[] 
   return items === undefined || items.length === 0 ? undefined : items;
 }
 
-/** The place of the first event that travels in no part. */
-function lastPartOf(events: readonly NewEvent[]): number {
-  return events.length <= EVENTS_A_PART ? 0 : events.length - (events.length % EVENTS_A_PART);
-}
-
-function partsBefore(events: readonly NewEvent[], end: number): EventPart[] | undefined {
-  if (end === 0) return undefined;
-  const parts: EventPart[] = [];
-  for (let place = 0; place < end; place += EVENTS_A_PART) parts.push(serialize(columnsOf(events, place, place + EVENTS_A_PART)));
-  return parts;
-}
-
-function columnsOf(events: readonly NewEvent[], from: number, to = events.length): Bound[] {
-  const columns: Bound[] = [];
-  for (let place = from; place < to; place++) {
-    const event = events[place];
-    if (event === undefined) break;
-    const { channel, dedupeId = null, summary = null, ts = null, payload } = event;
+function columnsOf(events: NewEvents): Pick<Travelling, "events" | "eventParts"> {
+  let columns: Bound[] = [];
+  let eventParts: EventPart[] | undefined;
+  for (const { channel, dedupeId = null, summary = null, ts = null, payload } of events) {
+    if (columns.length === EVENTS_A_PART * EVENT_COLUMNS) {
+      (eventParts ??= []).push(serialize(columns));
+      columns = [];
+    }
     columns.push(channel, dedupeId, summary, ts, payload);
   }
-  return columns;
+  return { events: columns, eventParts };
 }
 
 export function columnsIn(part: EventPart): readonly Bound[] {
@@ -185,11 +177,12 @@ export function eventsOf({ events, eventParts = [], id: invocationId, at }: Trav
 }
 
 /** The events of a run as they are kept. */
-export function storedEvents(events: readonly NewEvent[], firstSeq: number, { invocationId, at }: { invocationId: InvocationId; at: number }): Event[] {
-  return events.map(({ payload, dedupeId, channel, summary, ts }, index) => {
-    const seq = firstSeq + index;
-    return { payload, dedupeId, channel, summary, ts, seq, storedAt: at, invocationId, id: eventId(at, seq) };
-  });
+export function storedEvents(events: NewEvents, firstSeq: number, { invocationId, at }: { invocationId: InvocationId; at: number }): Event[] {
+  const stored: Event[] = [];
+  let seq = firstSeq;
+  for (const { payload, dedupeId, channel, summary, ts } of events)
+    stored.push({ payload, dedupeId, channel, summary, ts, seq, storedAt: at, invocationId, id: eventId(at, seq++) });
+  return stored;
 }
 
 /**
@@ -199,11 +192,11 @@ export function storedEvents(events: readonly NewEvent[], firstSeq: number, { in
 export class StoredCommit implements Committed {
   readonly listeners: readonly ListenerId[];
   readonly #firstSeq: number;
-  readonly #new: readonly NewEvent[];
+  readonly #new: NewEvents;
   readonly #origin: { readonly invocationId: InvocationId; readonly at: number };
   #events: readonly Event[] | undefined;
 
-  constructor({ firstSeq, listeners }: TravellingAnswer, events: readonly NewEvent[], { id, at }: Travelling) {
+  constructor({ firstSeq, listeners }: TravellingAnswer, events: NewEvents, { id, at }: Travelling) {
     this.listeners = listeners;
     this.#firstSeq = firstSeq;
     this.#new = events;

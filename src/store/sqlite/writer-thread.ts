@@ -27,6 +27,7 @@ import { secretWrites } from "./secrets.ts";
 import { runWrites } from "./runs.ts";
 import { subscriptionWrites } from "./subscriptions.ts";
 import { timerWrites } from "./timers.ts";
+import { isTravelling } from "./travelling.ts";
 import { workflowWrites } from "./workflows.ts";
 import { LEAVE_MEMORY, type WriteError, type WriteReply, type WriteRequest, type Writes } from "./write-request.ts";
 
@@ -79,9 +80,16 @@ function serve(port: NonNullable<typeof parentPort>): void {
       replies.push({ id: closing.id });
     }
     if (replies.length > 0) port.postMessage(replies);
+    freeParts(batch);
     if (closing === undefined) writer.tidy();
     else port.close();
   });
+}
+
+/** V8 frees what lies outside of its heap when it collects, which here is rare. What is moved on to nobody is free at once. */
+function freeParts(batch: readonly WriteRequest[]): void {
+  const parts = batch.flatMap(({ values: [write] }) => (isTravelling(write) ? (write.eventParts ?? []) : []));
+  if (parts.length > 0) structuredClone(null, { transfer: parts.map(({ buffer }) => buffer) });
 }
 
 function isWrite(verb: WriteRequest["verb"]): verb is keyof Writes {
