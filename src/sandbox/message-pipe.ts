@@ -39,6 +39,8 @@ export class MessagePipe<Incoming, Outgoing> {
   #partialSize = 0;
   #isBroken = false;
   readonly #limit: FlowLimit | undefined;
+  /** When more is read, epoch ms; absent: now. */
+  #heldUntil: number | undefined;
   readonly #writeThrough: PipeSettings["writeThrough"];
   readonly #over = new AbortController();
 
@@ -139,11 +141,22 @@ export class MessagePipe<Incoming, Outgoing> {
     this.#hold(characters, 0);
   }
 
-  /** Reads on when as much has come as may come. */
   #hold(characters: number, messages: number): void {
     const until = this.#limit?.take(characters, messages);
     if (until === undefined) return;
+    const isHeld = this.#heldUntil !== undefined;
+    this.#heldUntil = until;
+    if (!isHeld) void this.#readOnLater();
+  }
+
+  /** Reads on when as much has come as may come. More may be found in what has come while it waits. */
+  async #readOnLater(): Promise<void> {
     this.#stream.pause();
-    void this.#limit?.wait(until, this.#over.signal).then(() => this.#stream.resume());
+    for (let until = this.#heldUntil; until !== undefined && !this.#over.signal.aborted;) {
+      await this.#limit?.wait(until, this.#over.signal);
+      until = this.#heldUntil === until ? undefined : this.#heldUntil;
+    }
+    this.#heldUntil = undefined;
+    this.#stream.resume();
   }
 }

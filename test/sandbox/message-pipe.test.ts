@@ -5,7 +5,9 @@ import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { build } from "esbuild";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { FlowLimit } from "../../src/sandbox/flow-limit.ts";
 import { MessagePipe } from "../../src/sandbox/message-pipe.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 
 /** A stream that keeps what is written to it, and has each write wait until `goOn`. */
 class Slow extends Duplex {
@@ -68,6 +70,25 @@ describe("what is left at the end of a process", () => {
     pipe.send("more");
     pipe.sendTheRest();
     expect(through).toHaveLength(1);
+  });
+});
+
+describe("what has cost too much", () => {
+  it("is all paid for before more is read", async () => {
+    const [stream, clock] = [new Slow(), new FakeClock(0)];
+    const limit = new FlowLimit(clock);
+    const pipe: MessagePipe<unknown, string> = new MessagePipe(stream, { ...deaf, message: () => pipe.charge(50_000_000) }, { limit });
+    // Beyond 64 MB at once there are 32 MB a second.
+    stream.emit("data", "1\n2\n3\n");
+    for (const [at, isPaused] of [
+      [1000, true],
+      [2000, true],
+      [2600, true],
+      [2700, false],
+    ] as const) {
+      await clock.setTo(at);
+      expect([at, stream.isPaused()]).toEqual([at, isPaused]);
+    }
   });
 });
 

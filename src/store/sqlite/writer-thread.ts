@@ -86,7 +86,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
   });
 }
 
-/** V8 frees what lies outside of its heap when it collects, which here is rare. What is moved on to nobody is free at once. */
+/** What lies outside of the heap and has outlived two collections stays until V8 collects all, which here is rare. What is moved on to nobody goes with the next small collection. */
 function freeParts(batch: readonly WriteRequest[]): void {
   const parts = batch.flatMap(({ values: [write] }) => (isTravelling(write) ? (write.eventParts ?? []) : []));
   if (parts.length > 0) structuredClone(null, { transfer: parts.map(({ buffer }) => buffer) });
