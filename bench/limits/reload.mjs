@@ -1,6 +1,7 @@
 // The limit of a save: fs.watch → one compile → a process that waits beforehand imports it → requests go to that one. No
 // version, no hook, no store, no sandbox, no second look; a file that is empty or does not compile is left for later.
-//   node reload.mjs <file> [specifier,specifier…]   (packages that a waiting process has loaded already)
+//   node reload.mjs <file> [specifier,specifier… [ms]]   (packages that a waiting process has loaded already; how long after
+//   a save the next one is started, 40 ms)
 import { fork } from "node:child_process";
 import { watch, readFileSync, writeFileSync, mkdtempSync } from "node:fs";
 import { createServer } from "node:http";
@@ -8,7 +9,7 @@ import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { context } from "esbuild";
 
-const [file, packages = ""] = process.argv.slice(2);
+const [file, packages = "", pauseMs = "40"] = process.argv.slice(2);
 const folder = mkdtempSync(join(dirname(file), "limit-"));
 let text = "";
 const compiler = await context({
@@ -62,7 +63,7 @@ async function load() {
   const old = current;
   current = unit;
   setTimeout(() => old?.kill(), 1000);
-  setTimeout(() => (spare = start()), 40);
+  setTimeout(() => (spare = start()), Number(pauseMs));
 }
 
 await load();

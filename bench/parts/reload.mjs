@@ -6,6 +6,10 @@ import { folder, median, quantile, round, run, sleep, spread, startLimit } from 
 
 const SAVES = 25;
 const UNCOUNTED = 3;
+const SERIES = 4;
+const IN_A_ROW = 15;
+/** For the first of a series a process waits. */
+const FIRST = 5;
 const KINDS = {
   "a small file": "",
   "with axios and lodash": 'import axios from "axios"; import lodash from "lodash"; if (!axios.get || !lodash.map) throw new Error("none");',
@@ -34,8 +38,35 @@ export default async function reload() {
     limit.stop();
     rows.push(row(`save → first answer by the new code, ${what}`, pairs.slice(UNCOUNTED)));
   }
+  rows.push(await backToBack());
   run("down");
   return rows;
+}
+
+/** Each save at once after the answer to the one before, so that no process waits: a few in a row, the limit's in turn. */
+async function backToBack() {
+  const [ours, limits] = [join(folder, "back-to-back.mjs"), join(folder, "back-to-back-limit.mjs")];
+  const code = (version) => answering(version, { name: "Back to back" });
+  writeFileSync(ours, code(0));
+  writeFileSync(limits, code(0));
+  const { session, endpoint } = await dev(ours);
+  const limit = await startLimit("reload.mjs", limits, "", "0");
+  const pairs = [];
+  let version = 0;
+  const series = async (path, url) => {
+    await sleep(1000);
+    const times = [];
+    for (let n = 0; n < IN_A_ROW; n++) times.push(await save(path, code(++version), { url, text: String(version) }));
+    return times.slice(FIRST);
+  };
+  for (let n = 0; n < SERIES; n++) {
+    const [told, least] = [await series(ours, endpoint), await series(limits, limit.url)];
+    pairs.push(...told.map((ms, place) => ({ ours: ms, limit: least[place] })));
+  }
+  session.kill("SIGINT");
+  await once(session, "close");
+  limit.stop();
+  return row("the same for a small file, each save at once after the one before", pairs);
 }
 
 function row(what, pairs) {
