@@ -87,7 +87,7 @@ export interface RunStore {
   committed(id: InvocationId): Promise<Committed | undefined>;
   /** What is in doubt of it is not asked again: who wrote it gives its memory up and goes on from what is stored. */
   append(addendum: Addendum): Promise<Committed>;
-  /** Keeps an acknowledged trigger until its run is committed. May be asked again: what is kept, or was committed, stays as it is. */
+  /** Keeps an acknowledged trigger until its run is committed. May be asked again: what is kept, or was committed, stays as it is. Throws PD_NOT_STORED when the source is gone. */
   storePending(request: PendingRequest): Promise<void>;
   /** Of these sources, in the order in which they came. */
   listPending(of: readonly DeployedId[]): Promise<readonly PendingRequest[]>;

@@ -319,6 +319,25 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(await store.readState(id)).toEqual({ b: "null" });
     });
 
+    it("of a request that waits is refused when its source was deleted, and of others beside it is made", async () => {
+      const { store, id, fence } = await withSource();
+      await store.beginDeploy(source("dc_b", "sc_b"), component("sc_b"));
+      await store.finishDeploy("dc_b", []);
+      await store.deleteSource("dc_b");
+      const request = { id: "inv_1" as const, trigger: { kind: "manual" as const, event: 1 }, receivedAt: now };
+      const results = await Promise.allSettled([
+        store.storePending({ ...request, sourceId: "dc_b" }),
+        store.storePending({ ...request, id: "inv_2", sourceId: id }),
+        store.commit(run(fence, id, "inv_3")),
+      ]);
+      expect(results).toMatchObject([
+        { status: "rejected", reason: { code: "PD_NOT_STORED", message: "Cannot store a request of dc_b: the source was deleted" } },
+        { status: "fulfilled" },
+        { status: "fulfilled" },
+      ]);
+      expect(await store.listPending([id, "dc_b"])).toMatchObject([{ id: "inv_2" }]);
+    });
+
     it("takes the pending request of the same id away", async () => {
       const { store, id, fence } = await withSource();
       const pending = { id: "inv_1" as const, sourceId: id, trigger: { kind: "manual" as const, event: 1 }, receivedAt: now };

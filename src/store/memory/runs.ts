@@ -59,6 +59,8 @@ export function memoryRuns(shelves: Shelves): RunStore & EventStore & PostponedS
     },
     append: async (addendum) => append(shelves, addendum),
     async storePending(request) {
+      const { sourceId } = request;
+      if (!sources.has(sourceId)) throw new PdError("PD_NOT_STORED", `Cannot store a request of ${sourceId}: the source was deleted`);
       if (!invocations.has(request.id) && !shelves.pending.has(request.id)) shelves.pending.set(request.id, request);
     },
     listPending: async (of) =>

@@ -1,24 +1,36 @@
+import { PdError } from "../../domain/errors.ts";
+import type { DeployedId } from "../../domain/ids.ts";
 import type { PendingRequest, RunStore } from "../../ports/run-store.ts";
 import type { Database } from "../../database/driver.ts";
 import { pendingRequestOf, rows } from "./rows.ts";
 
 export interface PendingWrites {
+  /** Throws PD_NOT_STORED when the source is gone. */
   storePending(request: PendingRequest): void;
   /** Requests whose run is stored. */
   dropDonePending(): void;
 }
 
-/** A run that is stored already needs no request any more: its commit may have overtaken this. */
+/** A run that is stored already needs no request any more: its commit may have overtaken this. So may the delete of its source. */
 const INSERT_PENDING = `insert into pending_requests (id, source_id, trigger, received_at)
-  select :id, :source, :trigger, :at where not exists (select 1 from invocations where id = :id) on conflict do nothing`;
+  select :id, id, :trigger, :at from deployed_components where id = :source and not exists (select 1 from invocations where id = :id)
+  on conflict do nothing`;
 
 export function pendingWrites(db: Database): PendingWrites {
   const insert = db.prepare(INSERT_PENDING);
+  const isThere = db.prepare("select 1 from deployed_components where id = ?");
   const dropDone = db.prepare("delete from pending_requests where id in (select id from invocations)");
   return {
-    storePending: ({ id, sourceId, trigger, receivedAt }) => void insert.run({ id, source: sourceId, trigger: JSON.stringify(trigger), at: receivedAt }),
+    storePending({ id, sourceId, trigger, receivedAt }) {
+      const { changes } = insert.run({ id, source: sourceId, trigger: JSON.stringify(trigger), at: receivedAt });
+      if (changes === 0 && isThere.get(sourceId) === undefined) throw sourceGone(sourceId);
+    },
     dropDonePending: () => void dropDone.run(),
   };
+}
+
+function sourceGone(id: DeployedId): PdError {
+  return new PdError("PD_NOT_STORED", `Cannot store a request of ${id}: the source was deleted`, { fix: "Send it to a source that is there" });
 }
 
 type PendingReads = Pick<RunStore, "listPending">;
