@@ -62,8 +62,9 @@ function bad(what: string): never {
   throw new TypeError(`a message has no usable ${what}`);
 }
 
+/** Half of a character has no form in UTF-8: a database or a file would keep something else than readers are told meanwhile. */
 function text(value: unknown, what: string, most: number = LIMITS.value): string {
-  return typeof value === "string" && value.length <= most ? value : bad(what);
+  return typeof value === "string" && value.length <= most ? value.toWellFormed() : bad(what);
 }
 
 function number(value: unknown, what: string): number {

@@ -51,6 +51,16 @@ describe("what a component's process says", () => {
     for (const piece of ["{},", "[],", "[[", '"a":1,', "1,"]) expect(() => readToHost(`[${piece.repeat(1_000_000)}`)).toThrow("too many members");
   });
 
+  it("has whole characters in all that is no JSON: of half of one a database keeps something else than readers are told", () => {
+    const half = "i\ud83d";
+    const emit = { payload: JSON.stringify(half), id: half, name: half, summary: `${half} 👍` };
+    expect(readToHost(JSON.stringify({ type: "child:emitted", id: "inv_1", emits: [emit] }))).toEqual({
+      type: "child:emitted",
+      id: "inv_1",
+      emits: [{ payload: JSON.stringify(half), id: "i\ufffd", name: "i\ufffd", summary: "i\ufffd 👍" }],
+    });
+  });
+
   it("may be long, and may have anything in its strings", () => {
     const payload = JSON.stringify('{},"[],\\"{[\\\\'.repeat(200_000));
     const message = { ...done, part: { ...part, emits: [{ payload }] } };
