@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type GivenSettings, SETTINGS, type Settings, readSettings } from "../config.ts";
 import { PdError } from "../domain/errors.ts";
 import { makeHome } from "../system/home-folder.ts";
+import { isAlive } from "../system/processes.ts";
 import { packageFile } from "../system/program-files.ts";
 import { readServerRecord } from "../system/server-record.ts";
 import { type Client, createClient } from "../client/client.ts";
@@ -33,6 +34,8 @@ interface ServerProcess {
   once(event: "exit", listener: () => void): unknown;
 }
 
+/** How long a server whose process lives may not answer. */
+const BUSY_MS = 30_000;
 /** How long a server that starts in the background may take. */
 const START_TIMEOUT_MS = 20_000;
 /** Supervisors start again what has ended, after a pause. */
@@ -47,13 +50,30 @@ export async function settingsOf({ flags, environment }: CliContext): Promise<Se
   return readSettings({ flags, environment, file: readConfig(environment) });
 }
 
-/** A client of the server on this PD_HOME, with a spinner when it is for a command; `undefined` when none answers. */
-export async function findServer(settings: Settings, cli?: CliContext): Promise<Client | undefined> {
+/**
+ * A client of the server on this PD_HOME, with a spinner when it is for a command; `undefined` when there is none. Throws
+ * PD_SERVER_UNREACHABLE when its process lives and does not answer.
+ */
+export async function findServer(settings: Pick<Settings, "home">, cli?: CliContext, { busyMs = BUSY_MS } = {}): Promise<Client | undefined> {
   const locate = (): Promise<ServerAddress | undefined> => locateServer(settings.home);
   const address = await locate();
-  if (address === undefined || !(await new Connection(address).isAlive())) return undefined;
+  if (address === undefined || !(await answers(address, settings.home, busyMs))) return undefined;
   const watch = cli === undefined ? {} : { watch: watching(cli, "Waiting for the server") };
   return createClient(new Connection(address, { locate, ...watch }));
+}
+
+/** A server that is at work answers late: as long as its process lives, it is asked again. */
+async function answers(address: ServerAddress, home: string, busyMs: number): Promise<boolean> {
+  for (const started = Date.now(); ;) {
+    const heard = await new Connection(address).listens();
+    if (heard !== "silent") return heard === "answers";
+    const record = readServerRecord(home);
+    if (record === undefined || !isAlive(record.pid)) return false;
+    if (Date.now() - started < busyMs) continue;
+    throw new PdError("PD_SERVER_UNREACHABLE", `Process ${record.pid} has ${home}, and does not answer at ${address.baseUrl}`, {
+      fix: `Try again when it has less to do, or end it: kill -9 ${record.pid}; nothing that was acknowledged is lost`,
+    });
+  }
 }
 
 /** Shows what the server is at, as far as it tells. */

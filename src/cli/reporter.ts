@@ -36,9 +36,9 @@ export function printNote({ stderr }: CliContext, text: string): void {
   stderr.write(`${forTerminal(text)}\n`);
 }
 
-/** What a follower tells when its server goes and comes back. */
+/** What a follower tells when its stream is cut off: its server has gone, or has ended the stream of a reader that was too slow. */
 export function printConnection(cli: CliContext, isOpen: boolean): void {
-  printNote(cli, isOpen ? "The server is back" : "The server is gone; waiting for it");
+  printNote(cli, isOpen ? "Connected again" : "The connection to the server was cut off; connecting again");
 }
 
 /** The sentence, what belongs to it, the next step, and the code last; under --json the same as JSON, where the answer would be. */

@@ -54,12 +54,14 @@ export class Connection {
     return new Connection(this.#server, { ...this.#options, signal });
   }
 
-  /** A server that has been stopped by a signal takes connections, and answers none. */
-  isAlive(): Promise<boolean> {
-    return this.#sendOnce({ method: "GET", path: "/v1/status" }, { timeoutMs: ALIVE_TIMEOUT_MS }).then(
-      async (answer) => (await textOf(answer, MOST_BYTES)) !== "" && answer.ok,
-      () => false,
-    );
+  /** `silent`: somebody takes connections and has not answered yet, as one that is at work, or that was stopped by a signal. */
+  async listens(): Promise<"answers" | "silent" | "nobody"> {
+    try {
+      const answer = await this.#sendOnce({ method: "GET", path: "/v1/status" }, { timeoutMs: ALIVE_TIMEOUT_MS });
+      return (await textOf(answer, MOST_BYTES)) !== "" && answer.ok ? "answers" : "nobody";
+    } catch (error) {
+      return isRefused(error) ? "nobody" : "silent";
+    }
   }
 
   /** The body of the answer; `undefined`: there is none. */

@@ -483,9 +483,9 @@ describe("pd", () => {
       return stdout() !== "";
     });
     await killHard(first.child);
-    await expect.poll(stderr).toBe("The server is gone; waiting for it\n");
+    await expect.poll(stderr).toBe("The connection to the server was cut off; connecting again\n");
     await home.up();
-    await expect.poll(stderr).toBe("The server is gone; waiting for it\nThe server is back\n");
+    await expect.poll(stderr).toBe("The connection to the server was cut off; connecting again\nConnected again\n");
   });
 
   it.each([
