@@ -5,7 +5,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type GivenSettings, SETTINGS, type Settings, readSettings } from "../config.ts";
 import { PdError } from "../domain/errors.ts";
 import { makeHome } from "../system/home-folder.ts";
-import { isAlive } from "../system/processes.ts";
 import { packageFile } from "../system/program-files.ts";
 import { readServerRecord } from "../system/server-record.ts";
 import { type Client, createClient } from "../client/client.ts";
@@ -34,7 +33,7 @@ interface ServerProcess {
   once(event: "exit", listener: () => void): unknown;
 }
 
-/** How long a server whose process lives may not answer. */
+/** How long a server that has the home may not answer. */
 const BUSY_MS = 30_000;
 /** How long a server that starts in the background may take. */
 const START_TIMEOUT_MS = 20_000;
@@ -52,7 +51,7 @@ export async function settingsOf({ flags, environment }: CliContext): Promise<Se
 
 /**
  * A client of the server on this PD_HOME, with a spinner when it is for a command; `undefined` when there is none. Throws
- * PD_SERVER_UNREACHABLE when its process lives and does not answer.
+ * PD_SERVER_UNREACHABLE when there is one that does not answer.
  */
 export async function findServer(settings: Pick<Settings, "home">, cli?: CliContext, { busyMs = BUSY_MS } = {}): Promise<Client | undefined> {
   const locate = (): Promise<ServerAddress | undefined> => locateServer(settings.home);
@@ -62,18 +61,26 @@ export async function findServer(settings: Pick<Settings, "home">, cli?: CliCont
   return createClient(new Connection(address, { locate, ...watch }));
 }
 
-/** A server that is at work answers late: as long as its process lives, it is asked again. */
+/** A server that is at work answers late: as long as it has the home, it is asked again. */
 async function answers(address: ServerAddress, home: string, busyMs: number): Promise<boolean> {
   for (const started = Date.now(); ;) {
     const heard = await new Connection(address).listens();
     if (heard !== "silent") return heard === "answers";
     const record = readServerRecord(home);
-    if (record === undefined || !isAlive(record.pid)) return false;
+    if (record === undefined || !(await isHeld(home))) return false;
     if (Date.now() - started < busyMs) continue;
     throw new PdError("PD_SERVER_UNREACHABLE", `Process ${record.pid} has ${home}, and does not answer at ${address.baseUrl}`, {
       fix: `Try again when it has less to do, or end it: kill -9 ${record.pid}; nothing that was acknowledged is lost`,
     });
   }
+}
+
+/** Whether there is a server of this home: its number in the record, or its port, may be somebody else's by now. */
+async function isHeld(home: string): Promise<boolean> {
+  const { holdLock } = await import("../system/file-lock.ts");
+  const lock = holdLock(join(home, "server.lock"));
+  lock?.release();
+  return lock === undefined;
 }
 
 /** Shows what the server is at, as far as it tells. */

@@ -1,4 +1,4 @@
-import { PdError, isErrorCode, messageOf } from "../domain/errors.ts";
+import { PdError, codeOf, isErrorCode, messageOf } from "../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isRecord, parseJson } from "../domain/json.ts";
 import { type Answer, type Sending, sendRequest, textOf } from "../system/http-client.ts";
 
@@ -60,7 +60,7 @@ export class Connection {
       const answer = await this.#sendOnce({ method: "GET", path: "/v1/status" }, { timeoutMs: ALIVE_TIMEOUT_MS });
       return (await textOf(answer, MOST_BYTES)) !== "" && answer.ok ? "answers" : "nobody";
     } catch (error) {
-      return isRefused(error) ? "nobody" : "silent";
+      return codeOf(error) === "ETIMEDOUT" ? "silent" : "nobody";
     }
   }
 

@@ -39,7 +39,7 @@ export async function sendRequest(url: string, sending: Sending = {}): Promise<A
   const stop = (): void => cut.abort(signal?.reason);
   signal?.addEventListener("abort", stop);
   if (signal?.aborted === true) stop();
-  const timer = timeoutMs === undefined ? undefined : setTimeout(() => cut.abort(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs).unref();
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => cut.abort(tooLate(`no answer within ${timeoutMs / 1000} s`)), timeoutMs).unref();
   const over = (): void => {
     clearTimeout(timer);
     signal?.removeEventListener("abort", stop);
@@ -102,6 +102,11 @@ export async function textOf({ body }: Pick<Answer, "body">, mostBytes: number):
 /** A connection that was kept is closed by the other side. */
 class Hangup extends Error {}
 
+/** As the system tells it of a connection. */
+function tooLate(text: string): Error {
+  return Object.assign(new Error(text), { code: "ETIMEDOUT" });
+}
+
 /** Resolves when the answer begins. */
 async function exchange(url: URL, options: RequestOptions, body: string | undefined): Promise<IncomingMessage> {
   const send = url.protocol === "https:" ? process.getBuiltinModule("node:https").request : requestByHttp;
@@ -111,7 +116,7 @@ async function exchange(url: URL, options: RequestOptions, body: string | undefi
       reject(request.reusedSocket && "code" in error && error.code === "ECONNRESET" ? new Hangup(error.message, { cause: error }) : error);
     request.once("error", fail).once("socket", (socket) => {
       if (!socket.connecting) return;
-      const timer = setTimeout(() => request.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS / 1000} s`)), CONNECT_TIMEOUT_MS);
+      const timer = setTimeout(() => request.destroy(tooLate(`no connection within ${CONNECT_TIMEOUT_MS / 1000} s`)), CONNECT_TIMEOUT_MS);
       const connected = (): void => clearTimeout(timer);
       socket.once("connect", connected).once("close", connected);
     });

@@ -1,16 +1,17 @@
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { once } from "node:events";
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { findServer } from "../../src/cli/context.ts";
+import { holdLock } from "../../src/system/file-lock.ts";
 import { temporaryFolder } from "../support/home.ts";
 
-/** A home whose server, by its record this process or another, leaves so many questions without an answer first. */
-async function homeOfBusy({ unanswered, pid = process.pid }: { unanswered: number; pid?: number }): Promise<{ home: string; asked: () => number }> {
+/** A home whose server leaves so many questions without an answer first; `isHeld: false`: it has ended, and somebody else has its port. */
+async function homeOfBusy({ unanswered = 0, isHeld = true, hangsUp = false }): Promise<{ home: string; asked: () => number }> {
   let count = 0;
-  const server = createServer((_request, response) => {
+  const server = createServer((request, response) => {
+    if (hangsUp) request.socket.destroy();
     if (++count > unanswered) response.end('{"data":{}}');
   }).listen(0, "127.0.0.1");
   onTestFinished(() => {
@@ -21,7 +22,9 @@ async function homeOfBusy({ unanswered, pid = process.pid }: { unanswered: numbe
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("it listens on no port");
   const home = await temporaryFolder();
-  await writeFile(join(home, "server.json"), JSON.stringify({ pid, api_url: `http://127.0.0.1:${address.port}` }));
+  await writeFile(join(home, "server.json"), JSON.stringify({ pid: process.pid, api_url: `http://127.0.0.1:${address.port}` }));
+  const lock = isHeld ? holdLock(join(home, "server.lock")) : undefined;
+  onTestFinished(() => lock?.release());
   return { home, asked: () => count };
 }
 
@@ -40,9 +43,13 @@ it("one whose process lives and never answers is told of by its process, and non
   });
 });
 
-it("what does not answer in the place of a server whose process has ended is no server", async () => {
-  const ended = spawn(process.execPath, ["-e", "0"]);
-  await once(ended, "close");
-  const { home } = await homeOfBusy({ unanswered: 9, ...(ended.pid === undefined ? {} : { pid: ended.pid }) });
+it("what does not answer in the place of a server that has ended is no server, whoever has its number by now", async () => {
+  const { home } = await homeOfBusy({ unanswered: 9, isHeld: false });
   expect(await findServer({ home })).toBeUndefined();
+});
+
+it("what hangs up in the place of a server is none, at once", async () => {
+  const { home, asked } = await homeOfBusy({ hangsUp: true });
+  expect(await findServer({ home })).toBeUndefined();
+  expect(asked()).toBe(1);
 });

@@ -17,6 +17,15 @@ describe("what a call knows of the state", () => {
     expect(first.takePart()).toEqual({ stateChanges: { n: "6" }, touched: { n: 0, other: 0 } });
   });
 
+  it("has the names that the server has: half of a character is made whole", () => {
+    const { state, first, second } = setUp(5);
+    first.set("k\ud83d", 1);
+    expect(first.takePart()).toEqual({ stateChanges: { "k\ufffd": "1" }, touched: { "k\ufffd": 0 } });
+    first.finish();
+    state.patch({ "k\ufffd": "2" }, 1);
+    expect(second.get("k\ud83d")).toBe(2);
+  });
+
   it("is as old as what it was made of, although others have written meanwhile", () => {
     const { state, first, second } = setUp(5);
     const known = Number(first.get("n"));

@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import { readdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import type { Client } from "../../client/client.ts";
+import type { Settings } from "../../config.ts";
 import type { CheckResult } from "../../conformance/check-component.ts";
 import { type ConformanceReport, checkFolder } from "../../conformance/conformance.ts";
 import { openPorts } from "../../conformance/open-ports.ts";
 import { checkMachine } from "../../check-machine.ts";
-import { worstFirst } from "../../domain/checkup.ts";
+import { type Finding, worstFirst } from "../../domain/checkup.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { systemClock } from "../../system/clock.ts";
 import { streamLog } from "../../system/log.ts";
@@ -27,13 +29,13 @@ const SIGNS = { good: "✔", attention: "!", bad: "✖" } as const;
 /** `pd doctor`: what is right and wrong with the machine, and with the server and all that is deployed on it; exits with 1 when something is wrong. */
 async function checkServer(cli: CliContext, isJson: boolean): Promise<number> {
   const settings = await settingsOf(cli);
-  const client = await findServer(settings);
+  const { client, silent } = await withSpinner(cli, "Asking the server", serverOrWhy(settings));
   const serverVersion = client === undefined ? undefined : (await client.server.status()).version;
   const ofMachine = await withSpinner(cli, "Looking at the machine", checkMachine(settings, serverVersion));
   const ofServer = (await client?.server.checkup()) ?? [];
   // Both look at the disk and the sandbox: the server knows its own.
   const known = new Set(ofServer.map(({ about }) => about));
-  const found = worstFirst([...ofServer, ...ofMachine.filter(({ about }) => !known.has(about))]);
+  const found = worstFirst([...silent, ...ofServer, ...ofMachine.filter(({ about }) => !known.has(about))]);
   const colours = coloursFor(cli.stdout, cli);
   const paint = { good: colours.green, attention: colours.yellow, bad: colours.red };
   if (cli.isJson || isJson) printJson(cli, found);
@@ -41,6 +43,16 @@ async function checkServer(cli: CliContext, isJson: boolean): Promise<number> {
     for (const { level, about, text, fix } of found)
       printLine(cli, `${paint[level](SIGNS[level])} ${about}: ${text}${fix === undefined ? "" : `\n  ${colours.dim(fix)}`}`);
   return found.some(({ level }) => level === "bad") ? 1 : 0;
+}
+
+/** One that does not answer is a finding, and hides no others. */
+async function serverOrWhy(settings: Settings): Promise<{ client: Client | undefined; silent: readonly Finding[] }> {
+  try {
+    return { client: await findServer(settings), silent: [] };
+  } catch (error) {
+    if (!(error instanceof PdError)) throw error;
+    return { client: undefined, silent: [{ level: "bad", about: "server", text: error.message, fix: error.fix }] };
+  }
 }
 
 /** `pd doctor --registry <folder>`: tells of every component in a folder whether it can be deployed here, and why not. */

@@ -39,7 +39,7 @@ export class CallState implements Writer {
   }
 
   get(key: unknown): unknown {
-    const name = String(key);
+    const name = nameOf(key);
     const own = this.#isPrivate ? this.#written.get(name) : undefined;
     if (own !== undefined) return parsed(own.text);
     this.#touch(name);
@@ -51,7 +51,7 @@ export class CallState implements Writer {
 
   /** `undefined` clears the key. Returns the characters of key and value. Throws TypeError when JSON cannot carry the value, RangeError when it is too much. */
   set(key: unknown, value: unknown): number {
-    const name = String(key);
+    const name = nameOf(key);
     const what = `db.set(${JSON.stringify(name.slice(0, 100))})`;
     const text = jsonText(value, what);
     if (name.length > LIMITS.name) throw new RangeError(`${what}: the key has ${name.length} characters, more than ${LIMITS.name}`);
@@ -130,6 +130,11 @@ export class CallState implements Writer {
     visited.add(this);
     return [...this.#builtOn].some((foundation) => foundation === other || foundation.#isBuiltOn(other, visited));
   }
+}
+
+/** As the server has it: half of a character has no form in UTF-8. */
+function nameOf(key: unknown): string {
+  return String(key).toWellFormed();
 }
 
 function parsed(text: string | undefined): unknown {
