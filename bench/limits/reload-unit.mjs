@@ -2,6 +2,8 @@
 for (const specifier of process.argv.slice(2)) await import(specifier);
 let component;
 
+// The limit has ended before this one had started.
+process.on("error", () => process.exit());
 process.on("message", async ({ load, run }) => {
   if (load !== undefined) {
     component = (await import(load)).default;
