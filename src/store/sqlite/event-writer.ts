@@ -3,7 +3,8 @@ import type { Event, NewEvent } from "../../domain/event.ts";
 import type { DeployedId, InvocationId } from "../../domain/ids.ts";
 import type { Bound, Database, Statement } from "../../database/driver.ts";
 import { row } from "./rows.ts";
-import { EVENT_COLUMNS, type Travelling, columnsIn, storedEvents } from "./travelling.ts";
+import { stagedEvents } from "./staged-events.ts";
+import { EVENT_COLUMNS, type Travelling, columnsOfPart, eventsInParts, partCountOf, storedEvents } from "./travelling.ts";
 
 const ADVANCE = "update source_progress set last_seq = last_seq + ? where source_id = ? returning last_seq";
 export const INSERT_EVENT = `insert into events (source_id, seq, stored_at, channel, dedupe_id, summary, ts, invocation_id, payload)
@@ -15,11 +16,19 @@ const INSERT_TOGETHER = `insert into events (source_id, seq, stored_at, channel,
   from (select ? as source_id, ? as first, ? as stored_at, ? as invocation_id)
   cross join (values ${Array.from({ length: TOGETHER }, (_, place) => `(${place}, ?, ?, ?, ?, ?)`).join(", ")})`;
 
-/** Writes events of a run, the first of which has this number. */
-export function runEventWriter(db: Database) {
+export interface RunEventWriter {
+  /** All events of a run, the first of which has this number. */
+  writeAll(told: Travelling, firstSeq: number): void;
+  /** One of its parts, for itself. */
+  writePart(told: Travelling, index: number, firstSeq: number): void;
+  /** What is in none of its parts. */
+  writeRest(told: Travelling, firstSeq: number): void;
+}
+
+export function runEventWriter(db: Database): RunEventWriter {
   const insert = db.prepare(INSERT_EVENT);
   let insertTogether: Statement | undefined;
-  const insertAll = ({ sourceId, id, at }: Travelling, columns: readonly Bound[], firstSeq: number): number => {
+  const write = ({ sourceId, id, at }: Travelling, columns: readonly Bound[], firstSeq: number): void => {
     let [place, seq] = [0, firstSeq];
     for (const step = TOGETHER * EVENT_COLUMNS; place + step <= columns.length; place += step, seq += TOGETHER) {
       insertTogether ??= db.prepare(INSERT_TOGETHER);
@@ -29,20 +38,29 @@ export function runEventWriter(db: Database) {
       const [channel = "", dedupeId = null, summary = null, ts = null, payload = ""] = columns.slice(place, place + EVENT_COLUMNS);
       insert.run(sourceId, seq, at, channel, dedupeId, summary, ts, id, payload);
     }
-    return seq;
   };
-  return (told: Travelling, firstSeq: number): void => {
-    let seq = firstSeq;
-    for (const part of told.eventParts ?? []) seq = insertAll(told, columnsIn(part), seq);
-    insertAll(told, told.events, seq);
+  const writer: RunEventWriter = {
+    writeAll(told, firstSeq) {
+      for (let index = 0; index < partCountOf(told); index++) writer.writePart(told, index, firstSeq);
+      writer.writeRest(told, firstSeq);
+    },
+    writePart(told, index, firstSeq) {
+      write(told, columnsOfPart(told, index), firstSeq + eventsInParts(index));
+    },
+    writeRest(told, firstSeq) {
+      write(told, told.events, firstSeq + eventsInParts(partCountOf(told)));
+    },
   };
+  return writer;
 }
 
 /** Writes events of no run that goes on, numbered after the newest. Throws PD_NOT_STORED when their source is gone. */
 export function eventWriter(db: Database) {
   const advance = db.prepare(ADVANCE);
   const insert = db.prepare(INSERT_EVENT);
+  const staged = stagedEvents(db);
   return (sourceId: DeployedId, events: readonly NewEvent[], origin: { invocationId: InvocationId; at: number }): Event[] => {
+    staged.drop(sourceId);
     const advanced = row(advance.get(events.length, sourceId));
     if (advanced === undefined) throw new PdError("PD_NOT_STORED", `Cannot store events of ${sourceId}: it is gone`);
     const stored = storedEvents(events, Number(advanced["last_seq"]) - events.length + 1, origin);

@@ -5,23 +5,24 @@ import type { Database } from "../../database/driver.ts";
 import { Publisher } from "./deliveries.ts";
 import { eventWriter } from "./event-writer.ts";
 import { eventOfRow, row, rows } from "./rows.ts";
+import { NEWEST, OF_SOURCE } from "./staged-events.ts";
 
 export interface EventWrites {
   deleteEvents(sourceId: DeployedId, range: EventRange): number;
   emitAgain(sourceId: DeployedId, seq: number, at: number): Committed | undefined;
 }
 
-const DELETE_EVENTS = "delete from events where source_id = ? and seq between ? and ? and (? is null or channel = ?)";
+const DELETE_EVENTS = `delete from ${OF_SOURCE} and seq between ? and ? and (? is null or channel = ?)`;
 
 export function eventWrites(db: Database): EventWrites {
   const remove = db.prepare(DELETE_EVENTS);
-  const find = db.prepare("select * from events where source_id = ? and seq = ?");
+  const find = db.prepare(`select * from ${OF_SOURCE} and seq = ?`);
   const mark = db.prepare("update events set again_of = ? where source_id = ? and seq = ?");
   const writeEvents = eventWriter(db);
   const publisher = new Publisher(db);
   return {
     emitAgain(sourceId, seq, at) {
-      const found = row(find.get(sourceId, seq));
+      const found = row(find.get(sourceId, sourceId, seq));
       if (found === undefined) return undefined;
       const { id: _id, seq: _seq, storedAt: _stored, againOf = seq, invocationId, ...event } = eventOfRow(found);
       const events = writeEvents(sourceId, [event], { invocationId, at }).map((written) => ({ ...written, againOf }));
@@ -29,52 +30,55 @@ export function eventWrites(db: Database): EventWrites {
       return { events, listeners: publisher.publish({ sourceId, invocationId, at, events, logs: [], logChunk: 0 }) };
     },
     deleteEvents: (sourceId, { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER, channel }) =>
-      remove.run(sourceId, fromSeq, toSeq, channel ?? null, channel ?? null).changes,
+      remove.run(sourceId, sourceId, fromSeq, toSeq, channel ?? null, channel ?? null).changes,
   };
 }
 
 type EventReads = Pick<EventStore, "listEvents" | "listEventsSince" | "listEventsOf" | "lastSeq" | "firstSeqSince" | "countEvents">;
 
-const LIST = "select * from events where source_id = ? and seq < ? and seq > ? and (? is null or channel = ?) order by seq desc limit ?";
+const LIST = `select * from events where source_id = ? and seq < min(?, 1 + ${NEWEST}) and seq > ? and (? is null or channel = ?) order by seq desc limit ?`;
 
 /** Events of one invocation are looked for among so many. */
 const MOST_LOOKED_AT = 20_000;
-const LIST_OF = `select * from (select * from events where source_id = ? and seq >= ? order by seq limit ${MOST_LOOKED_AT})
+const LIST_OF = `select * from (select * from ${OF_SOURCE} and seq >= ? order by seq limit ${MOST_LOOKED_AT})
   where invocation_id = ? limit ?`;
 
 export function eventReads(db: Database): EventReads {
   const list = db.prepare(LIST);
-  const since = db.prepare("select * from events where source_id = ? and seq > ? order by seq limit ?");
+  const since = db.prepare(`select * from ${OF_SOURCE} and seq > ? order by seq limit ?`);
   const last = db.prepare("select last_seq from source_progress where source_id = ?");
   const firstSince = timeFinder(db);
   const listOf = db.prepare(LIST_OF);
   const countAll = db.prepare("select last_seq - gone as count from source_progress where source_id = ?");
-  const count = db.prepare("select count(*) as count from events where source_id = ? and channel = ?");
+  const count = db.prepare(`select count(*) as count from ${OF_SOURCE} and channel = ?`);
   return {
     listEvents: async (sourceId, { limit, beforeSeq = Number.MAX_SAFE_INTEGER, afterSeq = 0, channel }) =>
-      rows(list.all(sourceId, beforeSeq, afterSeq, channel ?? null, channel ?? null, limit)).map(eventOfRow),
-    listEventsSince: async (sourceId, afterSeq, limit) => rows(since.all(sourceId, afterSeq, limit)).map(eventOfRow),
+      rows(list.all(sourceId, beforeSeq, sourceId, afterSeq, channel ?? null, channel ?? null, limit)).map(eventOfRow),
+    listEventsSince: async (sourceId, afterSeq, limit) => rows(since.all(sourceId, sourceId, afterSeq, limit)).map(eventOfRow),
     listEventsOf: async ({ sourceId, invocationId, since }, limit) =>
-      rows(listOf.all(sourceId, firstSince(sourceId, since, Number(row(last.get(sourceId))?.["last_seq"] ?? 0)), invocationId, limit)).map(eventOfRow),
+      rows(listOf.all(sourceId, sourceId, firstSince(sourceId, since, Number(row(last.get(sourceId))?.["last_seq"] ?? 0)), invocationId, limit)).map(
+        eventOfRow,
+      ),
     lastSeq: async (sourceId) => Number(row(last.get(sourceId))?.["last_seq"] ?? 0),
     firstSeqSince: async (sourceId, at) => firstSince(sourceId, at, Number(row(last.get(sourceId))?.["last_seq"] ?? 0)),
-    countEvents: async (sourceId, channel) => Number(row(channel === undefined ? countAll.get(sourceId) : count.get(sourceId, channel))?.["count"] ?? 0),
+    countEvents: async (sourceId, channel) =>
+      Number(row(channel === undefined ? countAll.get(sourceId) : count.get(sourceId, sourceId, channel))?.["count"] ?? 0),
   };
 }
 
 /** Numbers and times of a source's events rise together, so a time is found by halving. */
 function timeFinder(db: Database): (sourceId: DeployedId, at: number, lastSeq: number) => number {
-  const next = db.prepare("select seq, stored_at from events where source_id = ? and seq >= ? order by seq limit 1");
+  const next = db.prepare(`select seq, stored_at from ${OF_SOURCE} and seq >= ? order by seq limit 1`);
   return (sourceId, at, lastSeq) => {
     let [low, high] = [1, lastSeq + 1];
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      const found = row(next.get(sourceId, middle));
+      const found = row(next.get(sourceId, sourceId, middle));
       if (found === undefined || Number(found["stored_at"]) >= at) high = middle;
       else low = Number(found["seq"]) + 1;
     }
     // Those before it may be gone.
-    const first = row(next.get(sourceId, low));
+    const first = row(next.get(sourceId, sourceId, low));
     return first === undefined ? lastSeq + 1 : Number(first["seq"]);
   };
 }

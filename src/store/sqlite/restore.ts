@@ -6,6 +6,9 @@ import { damageOf } from "./open.ts";
 import { row } from "./rows.ts";
 import { Witness, witnessPath } from "./witness.ts";
 
+/** Without those of a run that was still being written. */
+const EVENTS = "events e where seq <= (select last_seq from source_progress p where p.source_id = e.source_id)";
+
 export interface Restored {
   readonly sources: number;
   readonly events: number;
@@ -46,9 +49,9 @@ function judge(backup: string): { sources: number; events: number; commits: numb
   try {
     const damage = damageOf(db);
     if (damage !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot restore ${backup}: it is damaged: ${damage}`, { details: {} });
-    const count = (table: string): number => Number(row(db.prepare(`select count(*) as count from ${table}`).get())?.["count"]);
+    const count = (what: string): number => Number(row(db.prepare(`select count(*) as count from ${what}`).get())?.["count"]);
     const commits = Number(row(db.prepare("select count from commits").get())?.["count"]);
-    return { sources: count("deployed_components"), events: count("events"), commits };
+    return { sources: count("deployed_components"), events: count(EVENTS), commits };
   } catch (error) {
     if (error instanceof PdError) throw error;
     throw new PdError("PD_BAD_INPUT", `Cannot restore ${backup}: it is no backup of this program: ${messageOf(error)}`, { cause: error, details: {} });

@@ -2,6 +2,7 @@ import type { DeployedId, ListenerId } from "../../domain/ids.ts";
 import type { Retention, Store } from "../../ports/store.ts";
 import type { Database } from "../../database/driver.ts";
 import { hostedOrListenerOf, row, rows } from "./rows.ts";
+import { OF_SOURCE } from "./staged-events.ts";
 
 export interface RetentionWrites {
   prune(sourceId: DeployedId, retention: Retention, now: number): number;
@@ -14,7 +15,7 @@ const STEP = 500;
 /** Pages that one step gives back to the disk. */
 const VACUUM_PAGES = 256;
 
-const OLDEST_EVENTS = "select seq, stored_at from events where source_id = ? order by seq limit ?";
+const OLDEST_EVENTS = `select seq, stored_at from ${OF_SOURCE} order by seq limit ?`;
 const OLDEST_INVOCATIONS = "select seq, id, started_at from invocations where source_id = ? order by seq limit ?";
 const DROP_LOGS = "delete from log_chunks where invocation_id in (select id from invocations where source_id = ? and seq <= ?)";
 const NTH_NEWEST_INVOCATION = "select seq from invocations where source_id = ? order by seq desc limit 1 offset ?";
@@ -63,7 +64,7 @@ export function retentionWrites(db: Database): RetentionWrites {
   const dropInstants = db.prepare(DROP_INSTANTS);
 
   const pruneEvents = (id: string, lastSeq: number, { maxEvents, cutoff }: { maxEvents: number; cutoff: number }): number => {
-    const goes = rows(oldestEvents.all(id, STEP)).filter((event) => Number(event["seq"]) <= lastSeq - maxEvents || Number(event["stored_at"]) < cutoff);
+    const goes = rows(oldestEvents.all(id, id, STEP)).filter((event) => Number(event["seq"]) <= lastSeq - maxEvents || Number(event["stored_at"]) < cutoff);
     const last = goes.at(-1);
     return last === undefined ? 0 : dropEvents.run(id, Number(last["seq"])).changes;
   };

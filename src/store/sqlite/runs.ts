@@ -9,13 +9,15 @@ import type { Database } from "../../database/driver.ts";
 import { postponer } from "./postponed.ts";
 import { endedCallOf, eventOfRow, invocationOf, json, listenerOf, logLinesOf, row, rows } from "./rows.ts";
 import type { SourceProgress } from "./source-progress.ts";
+import { stagedEvents } from "./staged-events.ts";
 import { type TravellingAddendum, type TravellingAnswer, type TravellingRun, eventCountOf, eventsOf } from "./travelling.ts";
 import { stepWriter } from "./workflows.ts";
 
 export interface RunWrites {
   open(id: DeployedId): OpenedSource;
-  commit(run: TravellingRun): TravellingAnswer;
-  append(addendum: TravellingAddendum): TravellingAnswer;
+  /** `areStaged`: the parts of its events are written already. */
+  commit(run: TravellingRun, areStaged?: boolean): TravellingAnswer;
+  append(addendum: TravellingAddendum, areStaged?: boolean): TravellingAnswer;
   writeState(id: DeployedId, changes: StateChanges, fence?: number): void;
   writeActionState(action: string, changes: StateChanges): void;
 }
@@ -43,7 +45,8 @@ export interface RunMemory {
 
 export function runWrites(db: Database, { progress, publisher }: RunMemory): RunWrites {
   const insertInvocation = db.prepare(INSERT_INVOCATION);
-  const insertEvents = runEventWriter(db);
+  const events = runEventWriter(db);
+  const staged = stagedEvents(db);
   const amendInvocation = db.prepare(AMEND_INVOCATION);
   const readDropped = db.prepare("select dropped from invocations where id = ? and source_id = ?");
   const deletePending = db.prepare("delete from pending_requests where id = ?");
@@ -59,10 +62,13 @@ export function runWrites(db: Database, { progress, publisher }: RunMemory): Run
   const writeState = stateWriter(db, "state");
   const postpone = postponer(db);
   const writeLogs = logWriter(db);
-  const writeEvents = (told: TravellingRun | TravellingAddendum): number => {
+  const writeEvents = (told: TravellingRun | TravellingAddendum, areStaged: boolean): number => {
     const { sourceId, id, fence, at, learned, postponed } = told;
     const first = progress.advance(sourceId, fence, { count: eventCountOf(told), learned });
-    insertEvents(told, first);
+    if (areStaged) {
+      staged.end(told);
+      events.writeRest(told, first);
+    } else events.writeAll(told, first);
     if (postponed !== undefined) postpone(sourceId, postponed, { invocationId: id, at });
     return first;
   };
@@ -72,9 +78,9 @@ export function runWrites(db: Database, { progress, publisher }: RunMemory): Run
       return { sourceId, invocationId, at, events: eventsOf(told, firstSeq), logs: json(logs), ...rest };
     });
   return {
-    commit(run) {
+    commit(run, areStaged = false) {
       const { sourceId, id, instant, messageId, failed, step } = run;
-      const firstSeq = writeEvents(run);
+      const firstSeq = writeEvents(run, areStaged);
       insertInvocation.run(...run.invocation);
       if (run.stateChanges !== undefined) writeState(sourceId, run.stateChanges);
       const logChunk = writeLogs(run);
@@ -84,9 +90,9 @@ export function runWrites(db: Database, { progress, publisher }: RunMemory): Run
       if (step !== undefined) writeStep(step);
       return { firstSeq, listeners: publish(run, firstSeq, { logChunk, invocation: failed, run: step?.run }) };
     },
-    append(addendum) {
+    append(addendum, areStaged = false) {
       const { sourceId, id, dropped, outcome } = addendum;
-      const firstSeq = writeEvents(addendum);
+      const firstSeq = writeEvents(addendum, areStaged);
       const before: Record<string, number> = json(row(readDropped.get(id, sourceId))?.["dropped"] ?? "{}");
       for (const [reason, count] of Object.entries(dropped)) before[reason] = (before[reason] ?? 0) + count;
       amendInvocation.run(eventCountOf(addendum), JSON.stringify(before), outcome === undefined ? null : JSON.stringify(outcome), id, sourceId);
@@ -103,12 +109,14 @@ function ownership(db: Database): Pick<RunWrites, "open" | "writeState" | "write
   const open = db.prepare(OPEN);
   const disown = db.prepare(OUTSIDE);
   const owned = db.prepare(OWNED);
+  const staged = stagedEvents(db);
   const readState = stateReader(db, "state");
   const writeState = stateWriter(db, "state");
   return {
     open(id) {
       const opened = row(open.get(id));
       if (opened === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot open ${id}: no source has this id`);
+      staged.drop(id);
       return { fence: Number(opened["fence"]), cache: json(opened["cache"]), state: readState(id) };
     },
     writeState(id, changes, fence) {

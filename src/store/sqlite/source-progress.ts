@@ -1,8 +1,8 @@
 import { type DedupeCache, type DedupeChange, remember } from "../../domain/dedupe.ts";
-import { PdError } from "../../domain/errors.ts";
 import type { DeployedId } from "../../domain/ids.ts";
 import type { Database } from "../../database/driver.ts";
 import { json, row } from "./rows.ts";
+import { overtaken } from "./staged-events.ts";
 
 interface Progress {
   readonly fence: number;
@@ -36,8 +36,7 @@ export class SourceProgress {
 
   /** Numbers so many new events after the newest, and returns the first number. Throws PD_NOT_STORED when the fence is stale. */
   advance(id: DeployedId, fence: number, { count, learned }: { count: number; learned: DedupeChange | undefined }): number {
-    const progress = this.#progressOf(id);
-    if (progress?.fence !== fence) throw new PdError("PD_NOT_STORED", `Cannot store a run of ${id}: it is gone, or another process has taken it over`);
+    const progress = this.#owned(id, fence);
     const first = progress.lastSeq + 1;
     progress.lastSeq += count;
     if (count > 0 || learned !== undefined) this.#changed.set(id, progress);
@@ -46,6 +45,17 @@ export class SourceProgress {
       progress.hasLearned = true;
     }
     return first;
+  }
+
+  /** The number that the next event gets. Throws as `advance`. */
+  next(id: DeployedId, fence: number): number {
+    return this.#owned(id, fence).lastSeq + 1;
+  }
+
+  #owned(id: DeployedId, fence: number): Progress {
+    const progress = this.#progressOf(id);
+    if (progress?.fence !== fence) throw overtaken(id);
+    return progress;
   }
 
   #progressOf(id: DeployedId): Progress | undefined {

@@ -157,12 +157,26 @@ function columnsOf(events: NewEvents): Pick<Travelling, "events" | "eventParts">
   return { events: columns, eventParts };
 }
 
-export function columnsIn(part: EventPart): readonly Bound[] {
+export function partCountOf({ eventParts }: Travelling): number {
+  return eventParts?.length ?? 0;
+}
+
+export function columnsOfPart({ eventParts }: Travelling, index: number): readonly Bound[] {
+  const part = eventParts?.[index];
+  return part === undefined ? [] : columnsIn(part);
+}
+
+function columnsIn(part: EventPart): readonly Bound[] {
   return deserialize(part);
 }
 
-export function eventCountOf({ events, eventParts }: Travelling): number {
-  return (eventParts?.length ?? 0) * EVENTS_A_PART + events.length / EVENT_COLUMNS;
+/** So many events are in so many parts. */
+export function eventsInParts(count: number): number {
+  return count * EVENTS_A_PART;
+}
+
+export function eventCountOf(told: Travelling): number {
+  return eventsInParts(partCountOf(told)) + told.events.length / EVENT_COLUMNS;
 }
 
 /** What columns were made of, with the numbers that the events have by now. */

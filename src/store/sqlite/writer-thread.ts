@@ -1,47 +1,18 @@
 /**
  * The writer's thread: makes every write but those that InlineWriter makes while this has nothing to do. A slow disk, or
- * a write of seconds, then holds up no one but those who wait for a commit. All requests that have arrived share one
- * transaction, and so one fsync. When one of them fails, all are made again, each in a savepoint of its own, so that it
- * undoes only itself.
+ * a write of seconds, then holds up no one but those who wait for a commit. What has arrived is written together; of a
+ * run with very many events others do not wait for the end.
  */
-import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
-import { accountWrites } from "./accounts.ts";
-import { componentWrites } from "./components.ts";
-import { dataStoreWrites } from "./data-stores.ts";
-import { deliveryWrites } from "./deliveries.ts";
-import { DisownedFences } from "./disowned-fences.ts";
-import { eventWrites } from "./events.ts";
-import { GroupCommit } from "./group-commit.ts";
-import { keyWrites } from "./keys.ts";
-import type { Database, Statement } from "../../database/driver.ts";
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { AFTER_START_MS, collectWhenQuiet } from "../../system/quiet-heap.ts";
-import { BUSY_TIMEOUT_MS, isSqliteAtLeast, openForWriting } from "./open.ts";
-import { Witness, witnessPath } from "./witness.ts";
-import { pendingWrites } from "./pending.ts";
-import { postponedWrites } from "./postponed.ts";
-import { registryWrites } from "./registries.ts";
-import { retentionWrites } from "./retention.ts";
-import { row } from "./rows.ts";
-import { secretWrites } from "./secrets.ts";
-import { runWrites } from "./runs.ts";
-import { subscriptionWrites } from "./subscriptions.ts";
-import { timerWrites } from "./timers.ts";
+import { openForWriting } from "./open.ts";
 import { isTravelling } from "./travelling.ts";
-import { workflowWrites } from "./workflows.ts";
-import { LEAVE_MEMORY, type WriteError, type WriteReply, type WriteRequest, type Writes } from "./write-request.ts";
+import { Witness, witnessPath } from "./witness.ts";
+import { WriteQueue } from "./write-queue.ts";
+import type { WriteReply, WriteRequest } from "./write-request.ts";
+import { Writer, errorText, isWrite } from "./writer.ts";
 
-const MAX_BATCH = 256;
-/** Checkpoints wait for this much quiet, and the log grows no longer than 8 MB: more at once would hold up commits for longer. */
-const QUIET_MS = 50;
-const CHECKPOINT_AFTER_PAGES = 500;
-const CHECKPOINT_AT_LATEST_PAGES = 2000;
-/** What is written inline during a checkpoint makes the log longer. When it has more than this, nothing is written during the next. */
-const LONGEST_LOG_PAGES = 4000;
-/** A guess, where the log cannot be looked at. */
-const PAGES_OF_BATCH = 8;
-
-function serve(port: NonNullable<typeof parentPort>): void {
+function serve(port: MessagePort): void {
   const { path, migrations }: { path: string; migrations: string } = workerData;
   const witness = new Witness(witnessPath(path));
   let writer: Writer;
@@ -57,238 +28,70 @@ function serve(port: NonNullable<typeof parentPort>): void {
   }
   port.postMessage({ id: 0 } satisfies WriteReply);
   collectWhenQuiet({ firstLookMs: AFTER_START_MS });
-  port.on("message", (first: readonly WriteRequest[]) => {
-    const batch = [...first];
-    while (batch.length < MAX_BATCH) {
-      const next: { message: readonly WriteRequest[] } | undefined = receiveMessageOnPort(port);
-      if (next === undefined) break;
-      batch.push(...next.message);
-    }
-    const replies = writer.perform(batch.filter(({ verb }) => isWrite(verb)));
-    for (const { id, verb, values } of batch) {
-      if (verb !== "damaged") continue;
-      writer.markDamaged(String(values[0]));
-      replies.push({ id });
-    }
-    for (const { id, verb } of batch) {
-      if (verb === "scrub") replies.push(writer.scrub(id));
-      if (verb === "shorten") replies.push(writer.shorten(id));
-    }
-    const closing = batch.find(({ verb }) => verb === "close");
-    if (closing !== undefined) {
-      writer.close();
-      replies.push({ id: closing.id });
-    }
-    if (replies.length > 0) port.postMessage(replies);
-    freeParts(batch);
-    if (closing === undefined) writer.tidy();
-    else port.close();
+  const queue = new WriteQueue();
+  port.on("message", (requests: readonly WriteRequest[]) => {
+    queue.add(requests);
+    let isOpen = true;
+    while (isOpen && !queue.isEmpty) isOpen = takeTurn(port, writer, queue);
+    if (!isOpen) port.close();
   });
+}
+
+/** What may be written at once is written and answered, then more of a large run. False: nothing is written any more. */
+function takeTurn(port: MessagePort, writer: Writer, queue: WriteQueue): boolean {
+  receiveAll(port, queue);
+  const { now, large } = queue.next();
+  if (isClosedAfter(port, writer, now)) return false;
+  if (large !== undefined) {
+    const made = writer.writeLarge(large, () => {
+      receiveAll(port, queue);
+      return queue.isAwaited;
+    });
+    const isOver = !("told" in made);
+    queue.goOn(isOver ? undefined : made);
+    if (isOver) answer(port, [made], [large.request]);
+  }
+  writer.tidy();
+  return true;
+}
+
+function receiveAll(port: MessagePort, queue: WriteQueue): void {
+  for (;;) {
+    const next: { message: readonly WriteRequest[] } | undefined = receiveMessageOnPort(port);
+    if (next === undefined) return;
+    queue.add(next.message);
+  }
+}
+
+function isClosedAfter(port: MessagePort, writer: Writer, batch: readonly WriteRequest[]): boolean {
+  const replies = writer.perform(batch.filter(({ verb }) => isWrite(verb)));
+  for (const { id, verb, values } of batch) {
+    if (verb !== "damaged") continue;
+    writer.markDamaged(String(values[0]));
+    replies.push({ id });
+  }
+  for (const { id, verb } of batch) {
+    if (verb === "scrub") replies.push(writer.scrub(id));
+    if (verb === "shorten") replies.push(writer.shorten(id));
+  }
+  const closing = batch.find(({ verb }) => verb === "close");
+  if (closing !== undefined) {
+    writer.close();
+    replies.push({ id: closing.id });
+  }
+  answer(port, replies, batch);
+  return closing !== undefined;
+}
+
+function answer(port: MessagePort, replies: readonly WriteReply[], to: readonly WriteRequest[]): void {
+  if (replies.length > 0) port.postMessage(replies);
+  freeParts(to);
 }
 
 /** What lies outside of the heap and has outlived two collections stays until V8 collects all, which here is rare. What is moved on to nobody goes with the next small collection. */
 function freeParts(batch: readonly WriteRequest[]): void {
   const parts = batch.flatMap(({ values: [write] }) => (isTravelling(write) ? (write.eventParts ?? []) : []));
   if (parts.length > 0) structuredClone(null, { transfer: parts.map(({ buffer }) => buffer) });
-}
-
-function isWrite(verb: WriteRequest["verb"]): verb is keyof Writes {
-  return verb !== "close" && verb !== "scrub" && verb !== "damaged" && verb !== "tidy" && verb !== "shorten";
-}
-
-class Writer {
-  readonly #db: Database;
-  readonly #verbs: Writes;
-  readonly #group: GroupCommit;
-  readonly #disowned = new DisownedFences();
-  #quiet: NodeJS.Timeout | undefined;
-  readonly #witness: Witness;
-  readonly #onLongLog: () => void;
-  readonly #read: Statement;
-  readonly #lookAtLog: Statement;
-  readonly #moveLog: Statement;
-  readonly #canLook: boolean;
-  /** Since the last checkpoint. */
-  #batches = 0;
-  /** Why nothing is written any more. */
-  #damage: string | undefined;
-
-  constructor(db: Database, witness: Witness, onLongLog: () => void) {
-    this.#db = db;
-    this.#onLongLog = onLongLog;
-    this.#witness = witness;
-    this.#read = db.prepare("select count from commits");
-    this.#lookAtLog = db.prepare("pragma wal_checkpoint(noop)");
-    this.#moveLog = db.prepare("pragma wal_checkpoint(passive)");
-    // Older ones would write the log back, which is what they are asked for then.
-    this.#canLook = isSqliteAtLeast(db, [3, 51, 0]);
-    this.#group = new GroupCommit(db, witness);
-    this.#verbs = {
-      ...componentWrites(db),
-      ...runWrites(db, this.#group),
-      ...pendingWrites(db),
-      ...postponedWrites(db),
-      ...eventWrites(db),
-      ...timerWrites(db),
-      ...retentionWrites(db),
-      ...subscriptionWrites(db),
-      ...deliveryWrites(db, this.#group.publisher),
-      ...keyWrites(db),
-      ...dataStoreWrites(db),
-      ...registryWrites(db),
-      ...accountWrites(db),
-      ...secretWrites(db),
-      ...workflowWrites(db),
-    };
-    this.#verbs.dropDonePending();
-  }
-
-  perform(batch: readonly WriteRequest[]): WriteReply[] {
-    if (batch.length === 0) return [];
-    if (this.#damage !== undefined) return this.#refuseAll(batch, this.#damage);
-    try {
-      return this.#performTogether(batch) ?? this.#group.perform(() => batch.map((request) => this.#performAlone(request)));
-    } catch (error) {
-      if (isDamage(error)) this.markDamaged(messageOf(error));
-      // The transaction as a whole failed, as on a full disk: nothing of it is there, so nobody is told it is.
-      const failure = errorText(error);
-      for (const { values } of batch) this.#disowned.add(values[0]);
-      return batch.map(({ id }) => ({ id, error: failure }));
-    }
-  }
-
-  /** `undefined`: one of them failed, so nothing of any is written. That is rare, and then each gets a savepoint. */
-  #performTogether(batch: readonly WriteRequest[]): WriteReply[] | undefined {
-    try {
-      return this.#group.perform(() => batch.map((request) => this.#performOne(request)));
-    } catch (error) {
-      if (isDamage(error)) throw error;
-      return undefined;
-    }
-  }
-
-  /** From now on nothing is written: what is there may still be read and saved. */
-  markDamaged(reason: string): void {
-    this.#damage ??= reason;
-  }
-
-  #refuseAll(batch: readonly WriteRequest[], damage: string): WriteReply[] {
-    const error = { code: "PD_DATABASE_DAMAGED", message: `Cannot write to the database: it is damaged: ${damage}` };
-    return batch.map(({ id }) => ({ id, error }));
-  }
-
-  /** No transaction may go on meanwhile, so it is no verb like others. */
-  scrub(id: number): WriteReply {
-    try {
-      this.#db.exec("vacuum");
-      this.#db.pragma("wal_checkpoint(truncate)");
-      return { id };
-    } catch (error) {
-      return { id, error: errorText(error) };
-    }
-  }
-
-  /** Nobody writes meanwhile: all of the log is moved, and the next commit begins it anew. */
-  shorten(id: number): WriteReply {
-    if (this.#damage !== undefined) return { id };
-    clearTimeout(this.#quiet);
-    this.#quiet = undefined;
-    try {
-      this.#db.pragma("busy_timeout = 0");
-      this.#db.pragma("wal_checkpoint(full)");
-      return { id };
-    } catch (error) {
-      return { id, error: errorText(error) };
-    } finally {
-      this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    }
-  }
-
-  close(): void {
-    clearTimeout(this.#quiet);
-    try {
-      if (this.#damage === undefined) this.#db.pragma("wal_checkpoint(truncate)");
-    } catch {
-      // A full disk: what was committed is safe in the log.
-    }
-    this.#db.close();
-    this.#witness.close();
-  }
-
-  #performOne({ id, verb, values }: WriteRequest): WriteReply {
-    if (!isWrite(verb)) return { id };
-    const disowned = this.#disowned.refuses(values[0]);
-    if (disowned !== undefined) throw new PdError("PD_NOT_STORED", `Cannot store a run of ${disowned}: one before it could not be stored`);
-    if (!LEAVE_MEMORY.has(verb)) this.#group.settle();
-    const value: unknown = Reflect.apply(this.#verbs[verb], this.#verbs, values);
-    return { id, value };
-  }
-
-  #performAlone(request: WriteRequest): WriteReply {
-    try {
-      return this.#db.transaction(() => {
-        const reply = this.#performOne(request);
-        this.#group.progress.flush();
-        return reply;
-      });
-    } catch (error) {
-      this.#group.forget();
-      if (!this.#db.inTransaction || isDamage(error)) throw error;
-      this.#disowned.add(request.values[0]);
-      return { id: request.id, error: errorText(error) };
-    }
-  }
-
-  /** What nobody has to wait for, once a batch has been answered. */
-  tidy(): void {
-    if (this.#damage !== undefined) return;
-    const pages = this.#pagesToCheckpoint();
-    if (pages === undefined || pages >= CHECKPOINT_AT_LATEST_PAGES) return this.#checkpoint();
-    if (pages < CHECKPOINT_AFTER_PAGES) return;
-    if (this.#quiet === undefined) this.#quiet = setTimeout(() => this.#checkpoint(), QUIET_MS);
-    else this.#quiet.refresh();
-  }
-
-  /** `undefined`: the disk does not tell. */
-  #pagesToCheckpoint(): number | undefined {
-    try {
-      if (!this.#canLook) return ++this.#batches * PAGES_OF_BATCH;
-      // A connection looks at the log as it was at its last read, and others write.
-      this.#read.get();
-      const state = row(this.#lookAtLog.get());
-      return Number(state?.["log"] ?? 0) - Number(state?.["checkpointed"] ?? 0);
-    } catch {
-      return undefined;
-    }
-  }
-
-  #checkpoint(): void {
-    clearTimeout(this.#quiet);
-    this.#quiet = undefined;
-    this.#batches = 0;
-    try {
-      const state = row(this.#moveLog.get());
-      const [log, moved] = [Number(state?.["log"] ?? 0), Number(state?.["checkpointed"] ?? 0)];
-      // What somebody still reads cannot be moved: nobody has to wait for that.
-      if (log > LONGEST_LOG_PAGES && moved >= log) this.#onLongLog();
-    } catch {
-      // A full disk: what was committed is safe in the log, and the next checkpoint tries again.
-    }
-  }
-}
-
-function isDamage(error: unknown): boolean {
-  const code = codeOf(error) ?? "";
-  return code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB");
-}
-
-function errorText(error: unknown): WriteError {
-  if (error instanceof PdError) return { code: error.code, message: error.message, fix: error.fix };
-  const code = codeOf(error) ?? "";
-  if (isDamage(error)) return { code: "PD_DATABASE_DAMAGED", message: `Cannot write to the database: it is damaged: ${messageOf(error)}` };
-  const isDisk =
-    code.startsWith("SQLITE_FULL") || code.startsWith("SQLITE_IOERR") || code.startsWith("SQLITE_READONLY") || code === "ENOSPC" || code === "EROFS";
-  return { code: isDisk ? "PD_NOT_STORED" : "PD_FAILED", message: isDisk ? `Cannot write to the database: ${messageOf(error)} (${code})` : messageOf(error) };
 }
 
 if (parentPort !== null) serve(parentPort);

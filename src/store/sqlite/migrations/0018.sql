@@ -1,0 +1,10 @@
+-- Sources of which a large run is being written in parts: until its commit, its events lie beyond last_seq and do not count.
+create table staged_events (
+  source_id text primary key references deployed_components (id) on delete cascade,
+  fence     integer not null                   -- of who writes them
+) strict, without rowid;
+
+drop trigger events_gone;
+create trigger events_gone after delete on events begin
+  update source_progress set gone = gone + 1 where source_id = old.source_id and last_seq >= old.seq;
+end;

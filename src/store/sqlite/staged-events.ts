@@ -1,0 +1,64 @@
+/**
+ * Events of a large run that is written in several transactions. They lie beyond the newest event of their source, where
+ * nobody reads, until the run is committed; a row of `staged_events` tells who writes them.
+ */
+import type { Database } from "../../database/driver.ts";
+import { PdError } from "../../domain/errors.ts";
+import type { DeployedId } from "../../domain/ids.ts";
+import { rows, sourceIdOf } from "./rows.ts";
+import type { Travelling } from "./travelling.ts";
+
+/** The newest event that counts, of the source that is its value. */
+export const NEWEST = "(select last_seq from source_progress where source_id = ?)";
+/** Events of a source that count; its id is its value twice. */
+export const OF_SOURCE = `events where source_id = ? and seq <= ${NEWEST}`;
+
+export interface StagedEvents {
+  begin(told: Travelling): void;
+  /** Throws PD_NOT_STORED when they are gone: another host has opened the source. */
+  goOn(told: Travelling): void;
+  /** From now on they count. Throws as `goOn`. */
+  end(told: Travelling): void;
+  /** They are removed, unless another host has done that. */
+  giveUp(told: Travelling): void;
+  /** Removes what somebody who has died, or was overtaken, has left of this source: before any other event of it gets its number. */
+  drop(sourceId: DeployedId): void;
+  /** Removes what is left of any source: before anybody begins. */
+  dropAll(): void;
+}
+
+export function stagedEvents(db: Database): StagedEvents {
+  const begin = db.prepare("insert into staged_events (source_id, fence) values (?, ?)");
+  const find = db.prepare("select 1 from staged_events where source_id = ? and fence = ?");
+  const end = db.prepare("delete from staged_events where source_id = ? and fence = ?");
+  const drop = db.prepare("delete from staged_events where source_id = ?");
+  const dropEvents = db.prepare(`delete from events where source_id = ? and seq > ${NEWEST}`);
+  const list = db.prepare("select source_id as id from staged_events");
+  const staged: StagedEvents = {
+    begin({ sourceId, fence }) {
+      staged.drop(sourceId);
+      begin.run(sourceId, fence);
+    },
+    goOn({ sourceId, fence }) {
+      if (find.get(sourceId, fence) === undefined) throw overtaken(sourceId);
+    },
+    end({ sourceId, fence }) {
+      if (end.run(sourceId, fence).changes === 0) throw overtaken(sourceId);
+    },
+    giveUp({ sourceId, fence }) {
+      if (end.run(sourceId, fence).changes > 0) dropEvents.run(sourceId, sourceId);
+    },
+    drop(sourceId) {
+      if (drop.run(sourceId).changes > 0) dropEvents.run(sourceId, sourceId);
+    },
+    dropAll() {
+      for (const left of rows(list.all())) staged.drop(sourceIdOf(left));
+    },
+  };
+  return staged;
+}
+
+/** What a run is told whose source is another's by now. */
+export function overtaken(sourceId: DeployedId): PdError {
+  return new PdError("PD_NOT_STORED", `Cannot store a run of ${sourceId}: it is gone, or another process has taken it over`);
+}

@@ -1,0 +1,273 @@
+import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
+import { accountWrites } from "./accounts.ts";
+import { componentWrites } from "./components.ts";
+import { dataStoreWrites } from "./data-stores.ts";
+import { deliveryWrites } from "./deliveries.ts";
+import { DisownedFences } from "./disowned-fences.ts";
+import { EventStage, type LargeWrite, isStaged } from "./event-stage.ts";
+import { eventWrites } from "./events.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { keyWrites } from "./keys.ts";
+import type { Database, Statement } from "../../database/driver.ts";
+import { BUSY_TIMEOUT_MS, isSqliteAtLeast } from "./open.ts";
+import type { Witness } from "./witness.ts";
+import { pendingWrites } from "./pending.ts";
+import { postponedWrites } from "./postponed.ts";
+import { registryWrites } from "./registries.ts";
+import { retentionWrites } from "./retention.ts";
+import { row } from "./rows.ts";
+import { secretWrites } from "./secrets.ts";
+import { runWrites } from "./runs.ts";
+import { stagedEvents } from "./staged-events.ts";
+import { subscriptionWrites } from "./subscriptions.ts";
+import { timerWrites } from "./timers.ts";
+import { workflowWrites } from "./workflows.ts";
+import { LEAVE_MEMORY, type WriteError, type WriteReply, type WriteRequest, type Writes } from "./write-request.ts";
+
+/** Checkpoints wait for this much quiet, and the log grows no longer than 8 MB: more at once would hold up commits for longer. */
+const QUIET_MS = 50;
+const CHECKPOINT_AFTER_PAGES = 500;
+const CHECKPOINT_AT_LATEST_PAGES = 2000;
+/** What is written inline during a checkpoint makes the log longer. When it has more than this, nothing is written during the next. */
+const LONGEST_LOG_PAGES = 4000;
+/** A guess, where the log cannot be looked at. */
+const PAGES_OF_BATCH = 8;
+
+/**
+ * Makes writes. All that it is given at once share one transaction, and so one fsync. When one of them fails, all are made
+ * again, each in a savepoint of its own, so that it undoes only itself.
+ */
+export class Writer {
+  readonly #db: Database;
+  readonly #verbs: Writes;
+  readonly #group: GroupCommit;
+  readonly #stage: EventStage;
+  readonly #disowned = new DisownedFences();
+  #quiet: NodeJS.Timeout | undefined;
+  readonly #witness: Witness;
+  readonly #onLongLog: () => void;
+  readonly #read: Statement;
+  readonly #lookAtLog: Statement;
+  readonly #moveLog: Statement;
+  readonly #canLook: boolean;
+  /** Since the last checkpoint. */
+  #batches = 0;
+  /** Why nothing is written any more. */
+  #damage: string | undefined;
+
+  constructor(db: Database, witness: Witness, onLongLog: () => void) {
+    this.#db = db;
+    this.#onLongLog = onLongLog;
+    this.#witness = witness;
+    this.#read = db.prepare("select count from commits");
+    this.#lookAtLog = db.prepare("pragma wal_checkpoint(noop)");
+    this.#moveLog = db.prepare("pragma wal_checkpoint(passive)");
+    // Older ones would write the log back, which is what they are asked for then.
+    this.#canLook = isSqliteAtLeast(db, [3, 51, 0]);
+    this.#group = new GroupCommit(db, witness);
+    this.#verbs = {
+      ...componentWrites(db),
+      ...runWrites(db, this.#group),
+      ...pendingWrites(db),
+      ...postponedWrites(db),
+      ...eventWrites(db),
+      ...timerWrites(db),
+      ...retentionWrites(db),
+      ...subscriptionWrites(db),
+      ...deliveryWrites(db, this.#group.publisher),
+      ...keyWrites(db),
+      ...dataStoreWrites(db),
+      ...registryWrites(db),
+      ...accountWrites(db),
+      ...secretWrites(db),
+      ...workflowWrites(db),
+    };
+    this.#stage = new EventStage(db, this.#group.progress);
+    this.#verbs.dropDonePending();
+    db.transaction(() => stagedEvents(db).dropAll());
+  }
+
+  perform(batch: readonly WriteRequest[]): WriteReply[] {
+    if (batch.length === 0) return [];
+    if (this.#damage !== undefined) return this.#refuseAll(batch, this.#damage);
+    try {
+      return this.#performTogether(batch) ?? this.#group.perform(() => batch.map((request) => this.#performAlone(request)));
+    } catch (error) {
+      if (isDamage(error)) this.markDamaged(messageOf(error));
+      // The transaction as a whole failed, as on a full disk: nothing of it is there, so nobody is told it is.
+      const failure = errorText(error);
+      for (const { values } of batch) this.#disowned.add(values[0]);
+      return batch.map(({ id }) => ({ id, error: failure }));
+    }
+  }
+
+  /** `undefined`: one of them failed, so nothing of any is written. That is rare, and then each gets a savepoint. */
+  #performTogether(batch: readonly WriteRequest[]): WriteReply[] | undefined {
+    try {
+      return this.#group.perform(() => batch.map((request) => this.#performOne(request)));
+    } catch (error) {
+      if (isDamage(error)) throw error;
+      return undefined;
+    }
+  }
+
+  /** Writes events of it until somebody waits, and with the last of them all the rest. What is left to do, or its answer. */
+  writeLarge(large: LargeWrite, isAwaited: () => boolean): LargeWrite | WriteReply {
+    const { request, told } = large;
+    if (this.#damage !== undefined) return { id: request.id, error: damaged(this.#damage) };
+    try {
+      return this.#group.perform(() => {
+        this.#refuseDisowned(told);
+        const next = this.#stage.write(large, isAwaited);
+        return isStaged(next) ? this.#performOne(request) : next;
+      });
+    } catch (error) {
+      if (isDamage(error)) this.markDamaged(messageOf(error));
+      this.#disowned.add(told);
+      this.#giveUp(large);
+      return { id: request.id, error: errorText(error) };
+    }
+  }
+
+  #giveUp(large: LargeWrite): void {
+    try {
+      this.#group.perform(() => this.#stage.giveUp(large));
+    } catch {
+      // A full disk, most likely. Nobody reads what is left, and it goes before the source gets its next event.
+    }
+  }
+
+  /** From now on nothing is written: what is there may still be read and saved. */
+  markDamaged(reason: string): void {
+    this.#damage ??= reason;
+  }
+
+  #refuseAll(batch: readonly WriteRequest[], damage: string): WriteReply[] {
+    return batch.map(({ id }) => ({ id, error: damaged(damage) }));
+  }
+
+  /** No transaction may go on meanwhile, so it is no verb like others. */
+  scrub(id: number): WriteReply {
+    try {
+      this.#db.exec("vacuum");
+      this.#db.pragma("wal_checkpoint(truncate)");
+      return { id };
+    } catch (error) {
+      return { id, error: errorText(error) };
+    }
+  }
+
+  /** Nobody writes meanwhile: all of the log is moved, and the next commit begins it anew. */
+  shorten(id: number): WriteReply {
+    if (this.#damage !== undefined) return { id };
+    clearTimeout(this.#quiet);
+    this.#quiet = undefined;
+    try {
+      this.#db.pragma("busy_timeout = 0");
+      this.#db.pragma("wal_checkpoint(full)");
+      return { id };
+    } catch (error) {
+      return { id, error: errorText(error) };
+    } finally {
+      this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#quiet);
+    try {
+      if (this.#damage === undefined) this.#db.pragma("wal_checkpoint(truncate)");
+    } catch {
+      // A full disk: what was committed is safe in the log.
+    }
+    this.#db.close();
+    this.#witness.close();
+  }
+
+  #performOne({ id, verb, values }: WriteRequest): WriteReply {
+    if (!isWrite(verb)) return { id };
+    this.#refuseDisowned(values[0]);
+    if (!LEAVE_MEMORY.has(verb)) this.#group.settle();
+    const value: unknown = Reflect.apply(this.#verbs[verb], this.#verbs, values);
+    return { id, value };
+  }
+
+  #refuseDisowned(write: unknown): void {
+    const disowned = this.#disowned.refuses(write);
+    if (disowned !== undefined) throw new PdError("PD_NOT_STORED", `Cannot store a run of ${disowned}: one before it could not be stored`);
+  }
+
+  #performAlone(request: WriteRequest): WriteReply {
+    try {
+      return this.#db.transaction(() => {
+        const reply = this.#performOne(request);
+        this.#group.progress.flush();
+        return reply;
+      });
+    } catch (error) {
+      this.#group.forget();
+      if (!this.#db.inTransaction || isDamage(error)) throw error;
+      this.#disowned.add(request.values[0]);
+      return { id: request.id, error: errorText(error) };
+    }
+  }
+
+  /** What nobody has to wait for, once a batch has been answered. */
+  tidy(): void {
+    if (this.#damage !== undefined) return;
+    const pages = this.#pagesToCheckpoint();
+    if (pages === undefined || pages >= CHECKPOINT_AT_LATEST_PAGES) return this.#checkpoint();
+    if (pages < CHECKPOINT_AFTER_PAGES) return;
+    if (this.#quiet === undefined) this.#quiet = setTimeout(() => this.#checkpoint(), QUIET_MS);
+    else this.#quiet.refresh();
+  }
+
+  /** `undefined`: the disk does not tell. */
+  #pagesToCheckpoint(): number | undefined {
+    try {
+      if (!this.#canLook) return ++this.#batches * PAGES_OF_BATCH;
+      // A connection looks at the log as it was at its last read, and others write.
+      this.#read.get();
+      const state = row(this.#lookAtLog.get());
+      return Number(state?.["log"] ?? 0) - Number(state?.["checkpointed"] ?? 0);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #checkpoint(): void {
+    clearTimeout(this.#quiet);
+    this.#quiet = undefined;
+    this.#batches = 0;
+    try {
+      const state = row(this.#moveLog.get());
+      const [log, moved] = [Number(state?.["log"] ?? 0), Number(state?.["checkpointed"] ?? 0)];
+      // What somebody still reads cannot be moved: nobody has to wait for that.
+      if (log > LONGEST_LOG_PAGES && moved >= log) this.#onLongLog();
+    } catch {
+      // A full disk: what was committed is safe in the log, and the next checkpoint tries again.
+    }
+  }
+}
+
+export function isWrite(verb: WriteRequest["verb"]): verb is keyof Writes {
+  return verb !== "close" && verb !== "scrub" && verb !== "damaged" && verb !== "tidy" && verb !== "shorten";
+}
+
+function isDamage(error: unknown): boolean {
+  const code = codeOf(error) ?? "";
+  return code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB");
+}
+
+export function errorText(error: unknown): WriteError {
+  if (error instanceof PdError) return { code: error.code, message: error.message, fix: error.fix };
+  const code = codeOf(error) ?? "";
+  if (isDamage(error)) return damaged(messageOf(error));
+  const isDisk =
+    code.startsWith("SQLITE_FULL") || code.startsWith("SQLITE_IOERR") || code.startsWith("SQLITE_READONLY") || code === "ENOSPC" || code === "EROFS";
+  return { code: isDisk ? "PD_NOT_STORED" : "PD_FAILED", message: isDisk ? `Cannot write to the database: ${messageOf(error)} (${code})` : messageOf(error) };
+}
+
+function damaged(reason: string): WriteError {
+  return { code: "PD_DATABASE_DAMAGED", message: `Cannot write to the database: it is damaged: ${reason}` };
+}
