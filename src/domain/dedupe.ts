@@ -108,23 +108,19 @@ function dedupeChannel(strategy: DedupeStrategy, cache: ChannelCache, emits: rea
 }
 
 function unique({ unique: known = [] }: ChannelCache, emits: readonly Emit[]): ChannelResult {
-  // A set tells its members in the order in which they came.
-  const added = new Set<string>();
-  let forgotten = 0;
+  const ids = known.slice(-UNIQUE_IDS);
+  const knownCount = ids.length;
+  const remembered = new Set(ids);
   const judged = judgeEach(emits, "unique", (id) => {
-    if (added.has(id) || known.includes(id, forgotten)) return `unique: id ${JSON.stringify(id)} was emitted before`;
-    added.add(id);
-    if (known.length - forgotten + added.size <= UNIQUE_IDS) return undefined;
-    if (forgotten < known.length) forgotten++;
-    else added.delete(oldestOf(added));
+    if (remembered.has(id)) return `unique: id ${JSON.stringify(id)} was emitted before`;
+    const oldest = ids.at(-UNIQUE_IDS);
+    if (oldest !== undefined) remembered.delete(oldest);
+    remembered.add(id);
+    ids.push(id);
     return undefined;
   });
-  return learning(judged, added.size === 0 ? undefined : { unique: [...added] });
-}
-
-function oldestOf(ids: ReadonlySet<string>): string {
-  const [oldest = ""] = ids;
-  return oldest;
+  const added = ids.slice(Math.max(knownCount, ids.length - UNIQUE_IDS));
+  return learning(judged, added.length === 0 ? undefined : { unique: added });
 }
 
 function greatest(cache: ChannelCache, emits: readonly Emit[]): ChannelResult {

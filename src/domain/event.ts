@@ -88,12 +88,11 @@ export function parseTs(ts: string | number | undefined): number | undefined {
  * a usable `ts` keep their place; equal ones keep their order.
  */
 export function orderEmits(emits: readonly Emit[]): readonly Emit[] {
-  if (emits.length < 2 || emits.every(({ ts }) => ts === undefined)) return emits;
+  if (areInOrder(emits)) return emits;
   const dated = emits.flatMap((emit, place) => {
     const at = parseTs(emit.ts);
     return at === undefined ? [] : [{ emit, place, at }];
   });
-  if (dated.length < 2) return emits;
   const sorted = dated.toSorted((a, b) => a.at - b.at);
   const ordered = [...emits];
   dated.forEach(({ place }, index) => {
@@ -101,6 +100,17 @@ export function orderEmits(emits: readonly Emit[]): readonly Emit[] {
     if (next !== undefined) ordered[place] = next.emit;
   });
   return ordered;
+}
+
+/** As they mostly are. */
+function areInOrder(emits: readonly Emit[]): boolean {
+  let newest = Number.NEGATIVE_INFINITY;
+  return emits.every(({ ts }) => {
+    const at = parseTs(ts) ?? newest;
+    const isNewer = at >= newest;
+    newest = at;
+    return isNewer;
+  });
 }
 
 /** The event that an emit becomes once it is kept. */

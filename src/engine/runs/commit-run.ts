@@ -35,13 +35,7 @@ export function judgeEmits(owner: Ownership, strategy: DedupeStrategy | undefine
   const { change } = result;
   if (change !== undefined) owner.cache = remember(owner.cache, change);
   const { events, postponed } = partEmits(result.kept, now);
-  const timed = result.kept.filter(({ ts, deliveryTs }) => ts !== undefined || deliveryTs !== undefined);
-  const texts = [
-    ...result.warnings,
-    ...timed.flatMap(unreadableTimes),
-    ...timesInSeconds(timed),
-    ...postponed.map(({ dueAt }) => `An event is postponed until ${isoTime(dueAt)}`),
-  ];
+  const texts = [...result.warnings, ...oddTimes(result.kept), ...postponed.map(({ dueAt }) => `An event is postponed until ${isoTime(dueAt)}`)];
   return {
     events,
     postponed,
@@ -62,24 +56,26 @@ function inShort(texts: readonly string[]): string[] {
   return lines.length <= MOST_LINES ? lines : [...lines.slice(0, MOST_LINES), `${lines.length - MOST_LINES} more lines of this kind are not kept`];
 }
 
-/** One line for all of a run: pollers of APIs that count in seconds emit hundreds. */
-function timesInSeconds(emits: readonly Emit[]): string[] {
-  const times = emits.flatMap(({ ts, deliveryTs }) => [ts, deliveryTs].filter(isTakenForSeconds));
-  const [first] = times;
-  if (first === undefined) return [];
+/** A line for each time that is none, and one for all of a run that are taken for seconds: pollers of APIs that count in seconds emit hundreds. */
+function oddTimes(emits: readonly Emit[]): string[] {
+  const lines: string[] = [];
+  const inSeconds: (string | number)[] = [];
+  for (const { ts, deliveryTs } of emits) {
+    if (isUnreadable(ts)) lines.push(`An event was kept without its ts, which is no time: ${JSON.stringify(ts)}`);
+    if (isUnreadable(deliveryTs)) lines.push(`An event was emitted at once: its delivery_ts is no time: ${JSON.stringify(deliveryTs)}`);
+    if (ts !== undefined && isTakenForSeconds(ts)) inSeconds.push(ts);
+    if (deliveryTs !== undefined && isTakenForSeconds(deliveryTs)) inSeconds.push(deliveryTs);
+  }
+  const [first] = inSeconds;
+  if (first === undefined) return lines;
   const asMs = isoTime(Math.round(Number(first)));
-  const others = times.length > 1 ? `, and ${times.length - 1} more like it,` : "";
-  return [
-    `The time ${first}${others} was taken for seconds: ${isoTime(parseTs(first) ?? 0)}. In milliseconds, which ts and delivery_ts are, it would be ${asMs}`,
-  ];
+  const others = inSeconds.length > 1 ? `, and ${inSeconds.length - 1} more like it,` : "";
+  const line = `The time ${first}${others} was taken for seconds: ${isoTime(parseTs(first) ?? 0)}. In milliseconds, which ts and delivery_ts are, it would be ${asMs}`;
+  return [...lines, line];
 }
 
-function unreadableTimes({ ts, deliveryTs }: Emit): string[] {
-  const isUnreadable = (time: string | number | undefined): boolean => time !== undefined && parseTs(time) === undefined;
-  return [
-    ...(isUnreadable(ts) ? [`An event was kept without its ts, which is no time: ${JSON.stringify(ts)}`] : []),
-    ...(isUnreadable(deliveryTs) ? [`An event was emitted at once: its delivery_ts is no time: ${JSON.stringify(deliveryTs)}`] : []),
-  ];
+function isUnreadable(time: string | number | undefined): boolean {
+  return time !== undefined && parseTs(time) === undefined;
 }
 
 function countReasons(dropped: readonly DroppedEmit[]): Record<string, number> {
