@@ -14,10 +14,13 @@ import { type TravellingAddendum, type TravellingAnswer, type TravellingRun, eve
 import { stepWriter } from "./workflows.ts";
 
 export interface RunWrites {
-  open(id: DeployedId): OpenedSource;
   /** `areStaged`: the parts of its events are written already. */
   commit(run: TravellingRun, areStaged?: boolean): TravellingAnswer;
   append(addendum: TravellingAddendum, areStaged?: boolean): TravellingAnswer;
+}
+
+export interface StateWrites {
+  open(id: DeployedId): OpenedSource;
   writeState(id: DeployedId, changes: StateChanges, fence?: number): void;
   writeActionState(action: string, changes: StateChanges): void;
 }
@@ -100,12 +103,11 @@ export function runWrites(db: Database, { progress, publisher }: RunMemory): Run
       const logChunk = writeLogs(addendum);
       return { firstSeq, listeners: publish(addendum, firstSeq, { logChunk, ...amended(id, outcome) }) };
     },
-    ...ownership(db),
   };
 }
 
 /** Who may write what a source remembers, and what is written past its runs. */
-function ownership(db: Database): Pick<RunWrites, "open" | "writeState" | "writeActionState"> {
+export function stateWrites(db: Database): StateWrites {
   const open = db.prepare(OPEN);
   const disown = db.prepare(OUTSIDE);
   const owned = db.prepare(OWNED);

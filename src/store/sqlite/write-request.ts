@@ -10,7 +10,7 @@ import type { PostponedWrites } from "./postponed.ts";
 import type { RegistryWrites } from "./registries.ts";
 import type { RetentionWrites } from "./retention.ts";
 import type { SecretWrites } from "./secrets.ts";
-import type { RunWrites } from "./runs.ts";
+import type { RunWrites, StateWrites } from "./runs.ts";
 import type { SubscriptionWrites } from "./subscriptions.ts";
 import type { TimerWrites } from "./timers.ts";
 import type { WorkflowWrites } from "./workflows.ts";
@@ -19,6 +19,7 @@ import type { Revision } from "./open.ts";
 /** Everything that writes, by name. */
 export type Writes = ComponentWrites &
   RunWrites &
+  StateWrites &
   PendingWrites &
   PostponedWrites &
   EventWrites &

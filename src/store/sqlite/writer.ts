@@ -17,7 +17,7 @@ import { registryWrites } from "./registries.ts";
 import { retentionWrites } from "./retention.ts";
 import { row } from "./rows.ts";
 import { secretWrites } from "./secrets.ts";
-import { runWrites } from "./runs.ts";
+import { runWrites, stateWrites } from "./runs.ts";
 import { stagedEvents } from "./staged-events.ts";
 import { subscriptionWrites } from "./subscriptions.ts";
 import { timerWrites } from "./timers.ts";
@@ -68,6 +68,7 @@ export class Writer {
     this.#verbs = {
       ...componentWrites(db),
       ...runWrites(db, this.#group),
+      ...stateWrites(db),
       ...pendingWrites(db),
       ...postponedWrites(db),
       ...eventWrites(db),
