@@ -1,0 +1,260 @@
+/** Runs with so many events that they are written in parts: others write meanwhile, and nobody sees half of one. */
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openDatabase } from "../../src/database/database.ts";
+import type { NewEvent } from "../../src/domain/event.ts";
+import type { DeployedId, InvocationId } from "../../src/domain/ids.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { type LargeWrite, largeWriteOf } from "../../src/store/sqlite/event-stage.ts";
+import { openForWriting } from "../../src/store/sqlite/open.ts";
+import { restoreDatabase } from "../../src/store/sqlite/restore.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { travellingRun } from "../../src/store/sqlite/travelling.ts";
+import { Witness, witnessPath } from "../../src/store/sqlite/witness.ts";
+import type { WriteReply } from "../../src/store/sqlite/write-request.ts";
+import { Writer } from "../../src/store/sqlite/writer.ts";
+import { programFile } from "../../src/system/program-files.ts";
+import { component, run, source } from "../contract/store.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { STORE_DEFAULTS } from "../support/store.ts";
+
+const MANY = 3100;
+
+function events(count: number): NewEvent[] {
+  return Array.from({ length: count }, (_, place) => ({ payload: JSON.stringify(place + 1), channel: place % 2 === 0 ? "" : "odd" }));
+}
+
+async function openAt(path: string): Promise<Store> {
+  const store = await openSqliteStore({
+    path,
+    migrations: programFile("migrations"),
+    entry: programFile("writer.js"),
+    ...STORE_DEFAULTS,
+    identity: { userId: "u_1", workspaceId: "o_1" },
+  });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** A store with three sources, each with one event. */
+async function place(): Promise<{ path: string; store: Store; fences: Readonly<Record<"dc_a" | "dc_b" | "dc_c", number>> }> {
+  const path = join(await temporaryFolder(), "test.db");
+  const store = await openAt(path);
+  const opened = async (id: DeployedId): Promise<number> => {
+    await store.beginDeploy(source(id, "sc_a"), component("sc_a"));
+    await store.finishDeploy(id, []);
+    const { fence } = await store.open(id);
+    await store.commit(run(fence, id, `inv_0${id.slice(3)}`, { events: events(1) }));
+    return fence;
+  };
+  return { path, store, fences: { dc_a: await opened("dc_a"), dc_b: await opened("dc_b"), dc_c: await opened("dc_c") } };
+}
+
+/** Writes to the same place part by part, and a run of many events that has begun: the first `parts` are written. */
+async function begun(parts = 2) {
+  const { path, store, fences } = await place();
+  const witness = new Witness(witnessPath(path));
+  const writer = new Writer(openForWriting(path, programFile("migrations"), { witness, onRevision: () => {} }), witness, () => {});
+  onTestFinished(() => writer.close());
+  let at = largeOf(fences.dc_a, "inv_large");
+  const writeOn = (): WriteReply | undefined => {
+    const made = writer.writeLarge(at, () => true);
+    if (!("told" in made)) return made;
+    at = made;
+    return undefined;
+  };
+  const writeAll = (): WriteReply => writeOn() ?? writeAll();
+  for (let part = 0; part < parts; part++) expect(writeOn()).toBeUndefined();
+  expect(rowsOf(path)).toBe(1 + parts * 500);
+  return { path, store, fences, writer, writeOn, writeAll };
+}
+
+function largeOf(fence: number, id: InvocationId): LargeWrite {
+  const large = largeWriteOf({ id: 7, verb: "commit", values: [travellingRun(run(fence, "dc_a", id, { events: events(MANY) }))] });
+  if (large === undefined) throw new Error("this run is written as a whole");
+  return large;
+}
+
+/** Rows of events of the first source, whether they count or not. */
+function rowsOf(path: string): number {
+  const db = openDatabase(path, { timeoutMs: 1000 });
+  try {
+    return db.prepare("select seq from events where source_id = 'dc_a'").all().length;
+  } finally {
+    db.close();
+  }
+}
+
+async function expectWhole(store: Store, count: number): Promise<void> {
+  const found = await store.listEventsSince("dc_a", 0, 3 * MANY);
+  expect(found.map(({ seq }) => seq)).toEqual(Array.from({ length: count }, (_, place) => place + 1));
+  expect([await store.countEvents("dc_a"), await store.lastSeq("dc_a")]).toEqual([count, count]);
+}
+
+const NOT_STORED = { error: { code: "PD_NOT_STORED" } };
+
+describe("while a large run is being written", () => {
+  it("nobody sees any of it, and others commit; then all of it counts at once, in order", async () => {
+    const { store, fences, writer, writeAll } = await begun();
+    const other = travellingRun(run(fences.dc_b, "dc_b", "inv_other", { events: events(1) }));
+    expect(writer.perform([{ id: 8, verb: "commit", values: [other] }])).toMatchObject([{ id: 8, value: { firstSeq: 2 } }]);
+    await expectWhole(store, 1);
+    expect((await store.listEvents("dc_a", { limit: 10 })).map(({ seq }) => seq)).toEqual([1]);
+    expect([await store.countEvents("dc_a", "odd"), await store.firstSeqSince("dc_a", 1e15), await store.getInvocation("inv_large")]).toEqual([
+      0,
+      2,
+      undefined,
+    ]);
+    expect(await store.listEventsOf({ sourceId: "dc_a", invocationId: "inv_large", since: 0 }, 10)).toEqual([]);
+    expect(writeAll()).toMatchObject({ id: 7, value: { firstSeq: 2 } });
+    await expectWhole(store, 1 + MANY);
+    expect((await store.listEvents("dc_a", { limit: 2, beforeSeq: MANY })).map(({ payload }) => payload)).toEqual([String(MANY - 2), String(MANY - 3)]);
+    expect(await store.countEvents("dc_a", "odd")).toBe(MANY / 2);
+  });
+
+  it("a death leaves nothing of it, and the same run is stored whole afterwards", async () => {
+    const { path, store } = await begun();
+    const next = await openAt(path);
+    expect(rowsOf(path)).toBe(1);
+    const { fence } = await next.open("dc_a");
+    await next.commit(run(fence, "dc_a", "inv_large", { events: events(MANY) }));
+    await expectWhole(store, 1 + MANY);
+  });
+
+  it("a backup has nothing of it", async () => {
+    const { path, store } = await begun();
+    const [copy, restored] = [`${path}.copy`, join(await temporaryFolder(), "test.db")];
+    await store.copyTo(copy);
+    expect(rowsOf(copy)).toBe(1001);
+    expect(await restoreDatabase(copy, restored, 0)).toMatchObject({ sources: 3, events: 3 });
+    await expectWhole(await openAt(restored), 1);
+    expect(rowsOf(restored)).toBe(1);
+  });
+
+  it("another host that opens its source has the source: nothing of the run is left, and its owner is told", async () => {
+    const { path, store, writeOn } = await begun();
+    const { fence } = await store.open("dc_a");
+    await store.commit(run(fence, "dc_a", "inv_2", { events: events(2) }));
+    expect(writeOn()).toMatchObject(NOT_STORED);
+    await expectWhole(store, 3);
+    expect(rowsOf(path)).toBe(3);
+  });
+
+  it("an event of its source that is emitted again by another host gets the next number; the run is refused and may be made again", async () => {
+    const { path, store, writeOn } = await begun();
+    expect(await store.emitAgain("dc_a", 2, 5)).toBeUndefined();
+    expect(await store.emitAgain("dc_a", 1, 5)).toMatchObject({ events: [{ seq: 2 }] });
+    expect(writeOn()).toMatchObject(NOT_STORED);
+    const { fence } = await store.open("dc_a");
+    await store.commit(run(fence, "dc_a", "inv_large", { events: events(MANY) }));
+    await expectWhole(store, 2 + MANY);
+    expect(rowsOf(path)).toBe(2 + MANY);
+  });
+
+  it("events that another host deletes are those that count", async () => {
+    const { store, writeAll } = await begun();
+    expect(await store.deleteEvents("dc_a", {})).toBe(1);
+    expect(await store.prune("dc_a", { maxEvents: 0, maxInvocations: 10, maxAgeMs: 0 }, 1e15)).toBe(1);
+    expect(await store.countEvents("dc_a")).toBe(0);
+    expect(writeAll()).toMatchObject({ value: { firstSeq: 2 } });
+    expect([await store.countEvents("dc_a"), (await store.listEventsSince("dc_a", 0, 1))[0]?.seq]).toEqual([MANY, 2]);
+  });
+
+  it("its source may be deleted by another host, and goes with all of it", async () => {
+    const { path, store, writeOn } = await begun();
+    await store.deleteSource("dc_a");
+    expect(writeOn()).toMatchObject(NOT_STORED);
+    expect(rowsOf(path)).toBe(0);
+  });
+
+  it("what cannot be written in a later part undoes all of it, at once, and only that", async () => {
+    const { path, store, fences, writer, writeOn, writeAll } = await begun();
+    const db = openDatabase(path, { timeoutMs: 1000 });
+    db.exec("create trigger refuse before insert on events when new.payload = '2600' begin select raise(abort, 'no room'); end");
+    db.close();
+    expect(writeAll()).toMatchObject({ id: 7, error: { message: expect.stringContaining("no room") } });
+    expect(rowsOf(path)).toBe(1);
+    // Of the same owner nothing is written until it has begun anew.
+    expect(writeOn()).toMatchObject(NOT_STORED);
+    const next = travellingRun(run(fences.dc_a, "dc_a", "inv_2", { events: events(1) }));
+    expect(writer.perform([{ id: 8, verb: "commit", values: [next] }])).toMatchObject([NOT_STORED]);
+    const { fence } = await store.open("dc_a");
+    await store.commit(run(fence, "dc_a", "inv_3", { events: events(1) }));
+    await expectWhole(store, 2);
+  });
+});
+
+describe("the writer's thread", () => {
+  /** Keeps the thread from writing while it is asked for something, and then for something else. */
+  async function together(path: string, ...asks: readonly (() => readonly Promise<unknown>[])[]): Promise<readonly PromiseSettledResult<unknown>[]> {
+    const db = openDatabase(path, { timeoutMs: 1000 });
+    db.exec("begin immediate");
+    const asked: Promise<unknown>[] = [];
+    for (const ask of asks) {
+      asked.push(...ask());
+      // It leaves at the end of a turn, and the thread takes it.
+      for (let turn = 0; turn < 1000; turn++) await new Promise(setImmediate);
+    }
+    db.exec("commit");
+    db.close();
+    return Promise.allSettled(asked);
+  }
+
+  it("stores what was asked for after a large run before it, but nothing of the same source, nor what may change another's", async () => {
+    const { path, store, fences } = await place();
+    const done: string[] = [];
+    const note = (name: string, made: Promise<unknown>): Promise<unknown> => made.finally(() => done.push(name));
+    const commit = (id: DeployedId, fence: number, name: string, count = 1): Promise<unknown> =>
+      note(name, store.commit(run(fence, id, `inv_${name}`, { events: events(count) })));
+    const settled = await together(path, () => [
+      commit("dc_a", fences.dc_a, "large", MANY),
+      commit("dc_b", fences.dc_b, "other"),
+      commit("dc_a", fences.dc_a, "same"),
+      note("delete", store.deleteSource("dc_c")),
+      commit("dc_c", fences.dc_c, "gone"),
+    ]);
+    expect([done.slice(0, 2), done.slice(2).toSorted()]).toEqual([
+      ["other", "large"],
+      ["delete", "gone", "same"],
+    ]);
+    expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled", "fulfilled", "rejected"]);
+    expect(await store.committed("inv_same")).toMatchObject({ events: [{ seq: MANY + 2 }] });
+    await expectWhole(store, MANY + 2);
+  });
+
+  it("looks after each part whether somebody waits", async () => {
+    const { path, store, fences } = await place();
+    const done: string[] = [];
+    const commit = (id: DeployedId, fence: number, name: string, count = 1): Promise<unknown> =>
+      store.commit(run(fence, id, `inv_${name}`, { events: events(count) })).then(() => done.push(name));
+    await together(
+      path,
+      () => [commit("dc_b", fences.dc_b, "other"), commit("dc_a", fences.dc_a, "large", MANY)],
+      () => [commit("dc_c", fences.dc_c, "later")],
+    );
+    expect(done).toEqual(["other", "later", "large"]);
+    await expectWhole(store, 1 + MANY);
+  });
+
+  it("writes one large run after the other, and both before it ends", async () => {
+    const { path, store, fences } = await place();
+    await together(path, () => [
+      store.commit(run(fences.dc_a, "dc_a", "inv_1", { events: events(MANY) })),
+      store.commit(run(fences.dc_b, "dc_b", "inv_2", { events: events(MANY) })),
+      store.append({
+        fence: fences.dc_a,
+        sourceId: "dc_a",
+        invocationId: "inv_1",
+        at: 1,
+        events: events(MANY),
+        stateChanges: {},
+        logs: [],
+        dropped: {},
+      }),
+      store.close(),
+    ]);
+    const again = await openAt(path);
+    await expectWhole(again, 1 + 2 * MANY);
+    expect([await again.countEvents("dc_b"), (await again.getInvocation("inv_1"))?.eventCount]).toEqual([1 + MANY, MANY]);
+  });
+});
