@@ -61,9 +61,9 @@ export function deliveryContract(open: () => Promise<Store>): void {
 
     it("are told of each event of a run that has many, in order", async () => {
       const { store, emit } = await withWebhook();
-      const payloads = Array.from({ length: 1100 }, (_none, n) => String(n));
+      const payloads = Array.from({ length: 3100 }, (_none, n) => String(n));
       await emit("inv_1", ...payloads);
-      expect((await store.listDeliveries("wh_1", { limit: 2000 })).map(({ payload }) => payload)).toEqual(payloads.toReversed());
+      expect((await store.listDeliveries("wh_1", { limit: 4000 })).map(({ payload }) => payload)).toEqual(payloads.toReversed());
     });
 
     it("are made once, however often they are asked for", async () => {

@@ -9,7 +9,7 @@ import { type LargeWrite, largeWriteOf } from "../../src/store/sqlite/event-stag
 import { openForWriting } from "../../src/store/sqlite/open.ts";
 import { restoreDatabase } from "../../src/store/sqlite/restore.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
-import { travellingRun } from "../../src/store/sqlite/travelling.ts";
+import { travellingAttempt, travellingRun } from "../../src/store/sqlite/travelling.ts";
 import { Witness, witnessPath } from "../../src/store/sqlite/witness.ts";
 import type { WriteReply } from "../../src/store/sqlite/write-request.ts";
 import { Writer } from "../../src/store/sqlite/writer.ts";
@@ -36,14 +36,16 @@ async function openAt(path: string): Promise<Store> {
   return store;
 }
 
-/** A store with three sources, each with one event. */
+/** A store with three sources, each with one event, and a webhook that listens to the first two. */
 async function place(): Promise<{ path: string; store: Store; fences: Readonly<Record<"dc_a" | "dc_b" | "dc_c", number>> }> {
   const path = join(await temporaryFolder(), "test.db");
   const store = await openAt(path);
+  await store.saveWebhook({ id: "wh_1", url: "http://example.com/", active: true, secret: "whsec_eA==", oldSecrets: [], createdAt: 0, updatedAt: 0 });
   const opened = async (id: DeployedId): Promise<number> => {
     await store.beginDeploy(source(id, "sc_a"), component("sc_a"));
     await store.finishDeploy(id, []);
     const { fence } = await store.open(id);
+    if (id !== "dc_c") await store.saveSubscription({ id: `sub_${id.slice(3)}`, emitterId: id, listenerId: "wh_1", channel: "", createdAt: 0 });
     await store.commit(run(fence, id, `inv_0${id.slice(3)}`, { events: events(1) }));
     return fence;
   };
@@ -91,6 +93,18 @@ async function expectWhole(store: Store, count: number): Promise<void> {
   expect([await store.countEvents("dc_a"), await store.lastSeq("dc_a")]).toEqual([count, count]);
 }
 
+/** What the webhook would get now: payloads with their sources. */
+async function dueOf(store: Store): Promise<string[]> {
+  const due = await store.listDue("wh_1", 1e15, 2 * MANY);
+  return due.map(({ emitterId, payload }) => `${emitterId} ${payload}`).toSorted();
+}
+
+const BEFORE = ["dc_a 1", "dc_b 1"];
+/** Those of the default channel. */
+const OF_LARGE = events(MANY)
+  .filter(({ channel }) => channel === "")
+  .map(({ payload }) => `dc_a ${payload}`);
+
 const NOT_STORED = { error: { code: "PD_NOT_STORED" } };
 
 describe("while a large run is being written", () => {
@@ -99,6 +113,10 @@ describe("while a large run is being written", () => {
     const other = travellingRun(run(fences.dc_b, "dc_b", "inv_other", { events: events(1) }));
     expect(writer.perform([{ id: 8, verb: "commit", values: [other] }])).toMatchObject([{ id: 8, value: { firstSeq: 2 } }]);
     await expectWhole(store, 1);
+    expect(await dueOf(store)).toEqual([...BEFORE, "dc_b 1"]);
+    expect(
+      [await store.listDeliveries("wh_1", { limit: 9 }), await store.listDeliveries("wh_1", { limit: 9, state: "pending" })].map(({ length }) => length),
+    ).toEqual([3, 3]);
     expect((await store.listEvents("dc_a", { limit: 10 })).map(({ seq }) => seq)).toEqual([1]);
     expect([await store.countEvents("dc_a", "odd"), await store.firstSeqSince("dc_a", 1e15), await store.getInvocation("inv_large")]).toEqual([
       0,
@@ -106,8 +124,9 @@ describe("while a large run is being written", () => {
       undefined,
     ]);
     expect(await store.listEventsOf({ sourceId: "dc_a", invocationId: "inv_large", since: 0 }, 10)).toEqual([]);
-    expect(writeAll()).toMatchObject({ id: 7, value: { firstSeq: 2 } });
+    expect(writeAll()).toMatchObject({ id: 7, value: { firstSeq: 2, listeners: ["wh_1"] } });
     await expectWhole(store, 1 + MANY);
+    expect(await dueOf(store)).toEqual([...BEFORE, "dc_b 1", ...OF_LARGE].toSorted());
     expect((await store.listEvents("dc_a", { limit: 2, beforeSeq: MANY })).map(({ payload }) => payload)).toEqual([String(MANY - 2), String(MANY - 3)]);
     expect(await store.countEvents("dc_a", "odd")).toBe(MANY / 2);
   });
@@ -116,9 +135,11 @@ describe("while a large run is being written", () => {
     const { path, store } = await begun();
     const next = await openAt(path);
     expect(rowsOf(path)).toBe(1);
+    expect([await dueOf(next), await next.countDeliveries("wh_1")]).toMatchObject([BEFORE, { pending: 2 }]);
     const { fence } = await next.open("dc_a");
     await next.commit(run(fence, "dc_a", "inv_large", { events: events(MANY) }));
     await expectWhole(store, 1 + MANY);
+    expect(await dueOf(next)).toEqual([...BEFORE, ...OF_LARGE].toSorted());
   });
 
   it("a backup has nothing of it", async () => {
@@ -138,6 +159,7 @@ describe("while a large run is being written", () => {
     expect(writeOn()).toMatchObject(NOT_STORED);
     await expectWhole(store, 3);
     expect(rowsOf(path)).toBe(3);
+    expect(await dueOf(store)).toEqual([...BEFORE, "dc_a 1"].toSorted());
   });
 
   it("an event of its source that is emitted again by another host gets the next number; the run is refused and may be made again", async () => {
@@ -160,6 +182,17 @@ describe("while a large run is being written", () => {
     expect([await store.countEvents("dc_a"), (await store.listEventsSince("dc_a", 0, 1))[0]?.seq]).toEqual([MANY, 2]);
   });
 
+  it("a webhook that gives up meanwhile misses all of it", async () => {
+    const { store, writer, writeAll } = await begun();
+    const [delivery] = await store.listDue("wh_1", 1e15, 1);
+    if (delivery === undefined) throw new Error("nothing is due");
+    const attempt = { at: 1e15, durationMs: 1, result: { kind: "answered", status: 410, answer: "" } } as const;
+    const record = travellingAttempt({ delivery, attempt, verdict: { kind: "gone" } });
+    expect(writer.perform([{ id: 8, verb: "recordAttempt", values: [record] }])).toMatchObject([{ value: true }]);
+    expect(writeAll()).toMatchObject({ value: { firstSeq: 2 } });
+    expect(await store.countDeliveries("wh_1")).toMatchObject({ pending: 0, missed: OF_LARGE.length + 1 });
+  });
+
   it("its source may be deleted by another host, and goes with all of it", async () => {
     const { path, store, writeOn } = await begun();
     await store.deleteSource("dc_a");
@@ -174,6 +207,7 @@ describe("while a large run is being written", () => {
     db.close();
     expect(writeAll()).toMatchObject({ id: 7, error: { message: expect.stringContaining("no room") } });
     expect(rowsOf(path)).toBe(1);
+    expect(await store.countDeliveries("wh_1")).toMatchObject({ pending: 2 });
     // Of the same owner nothing is written until it has begun anew.
     expect(writeOn()).toMatchObject(NOT_STORED);
     const next = travellingRun(run(fences.dc_a, "dc_a", "inv_2", { events: events(1) }));

@@ -5,6 +5,7 @@ import { keysReaching, reaches } from "../../domain/subscription.ts";
 import type { DeliveryStore } from "../../ports/delivery-store.ts";
 import type { Database } from "../../database/driver.ts";
 import { attemptOf, deliveryOf, listenerOf, row, rows, stateCount } from "./rows.ts";
+import { IS_DELIVERY } from "./staged-events.ts";
 import type { TravellingAttempt } from "./travelling.ts";
 
 export interface DeliveryWrites {
@@ -138,10 +139,10 @@ type DeliveryReads = Pick<
   "listBusyListeners" | "listDue" | "nextDueAt" | "getDelivery" | "listDeliveries" | "listDeliveriesOf" | "countDeliveries" | "listAttempts"
 >;
 
-const DUE = "select * from deliveries where listener_id = ? and state = 'pending' and next_at <= ? order by next_at, seq limit ?";
+const DUE = `select * from deliveries where listener_id = ? and state = 'pending' and next_at <= ? and ${IS_DELIVERY} order by next_at, seq limit ?`;
 const NEXT_DUE = "select min(next_at) as at from deliveries where listener_id = ? and state = 'pending' and next_at > ?";
-const LIST = "select * from deliveries where listener_id = ? and seq < ? order by seq desc limit ?";
-const LIST_OF_STATE = "select * from deliveries where listener_id = ? and state = ? and seq < ? order by seq desc limit ?";
+const LIST = `select * from deliveries where listener_id = ? and seq < ? and ${IS_DELIVERY} order by seq desc limit ?`;
+const LIST_OF_STATE = `select * from deliveries where listener_id = ? and state = ? and seq < ? and ${IS_DELIVERY} order by seq desc limit ?`;
 
 /** Each listener that anything was ever made for is found by one step in the index; there are few. */
 const LIST_OF_MESSAGES = `with recursive listeners (id) as (

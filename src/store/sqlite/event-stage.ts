@@ -1,8 +1,8 @@
-import type { Database } from "../../database/driver.ts";
+import type { Bound, Database } from "../../database/driver.ts";
 import { runEventWriter } from "./event-writer.ts";
-import type { SourceProgress } from "./source-progress.ts";
+import type { RunMemory, Staged } from "./run-events.ts";
 import { stagedEvents } from "./staged-events.ts";
-import { type TravellingAddendum, type TravellingRun, isTravelling, partCountOf } from "./travelling.ts";
+import { type TravellingAddendum, type TravellingRun, eventsIn, isTravelling, partCountOf, partsFrom } from "./travelling.ts";
 import type { WriteRequest } from "./write-request.ts";
 
 /** A run of fewer parts is written as a whole: that takes some 20 ms. */
@@ -12,32 +12,27 @@ const MANY_PARTS = 4;
 export interface LargeWrite {
   readonly request: WriteRequest;
   readonly told: TravellingRun | TravellingAddendum;
-  /** Parts of its events that are written. */
-  readonly staged: number;
+  readonly staged: Staged;
 }
 
 export function isLarge({ values: [told] }: WriteRequest): boolean {
   return isTravelling(told) && partCountOf(told) >= MANY_PARTS;
 }
 
-export function largeWriteOf({ id, verb, values: [told] }: WriteRequest): LargeWrite | undefined {
-  // Its verb is told that the parts are there.
-  return isTravelling(told) ? { request: { id, verb, values: [told, true] }, told, staged: 0 } : undefined;
+export function largeWriteOf(request: WriteRequest): LargeWrite | undefined {
+  const [told] = request.values;
+  return isTravelling(told) ? { request, told, staged: { parts: 0, listeners: [] } } : undefined;
 }
 
-export function isStaged({ told, staged }: LargeWrite): boolean {
-  return staged === partCountOf(told);
-}
-
-/** Writes the events of large runs in parts, in as many transactions as others want to write meanwhile. */
+/** Writes the events of large runs, and their deliveries, in parts: in as many transactions as others want to write meanwhile. */
 export class EventStage {
-  readonly #progress: Pick<SourceProgress, "next">;
-  readonly #writer;
+  readonly #memory: RunMemory;
+  readonly #insertEvents;
   readonly #staged;
 
-  constructor(db: Database, progress: Pick<SourceProgress, "next">) {
-    this.#progress = progress;
-    this.#writer = runEventWriter(db);
+  constructor(db: Database, memory: RunMemory) {
+    this.#memory = memory;
+    this.#insertEvents = runEventWriter(db);
     this.#staged = stagedEvents(db);
   }
 
@@ -46,14 +41,31 @@ export class EventStage {
    * PD_NOT_STORED when its source is gone or another host has it.
    */
   write(large: LargeWrite, isAwaited: () => boolean): LargeWrite {
-    const { told } = large;
-    const firstSeq = this.#progress.next(told.sourceId, told.fence);
-    if (large.staged === 0) this.#staged.begin(told);
+    const { told, staged } = large;
+    const firstSeq = this.#memory.progress.next(told.sourceId, told.fence);
+    if (staged.parts === 0) this.#staged.begin(told);
     else this.#staged.goOn(told);
-    let { staged } = large;
-    do this.#writer.writePart(told, staged++, firstSeq);
-    while (!isStaged({ ...large, staged }) && !isAwaited());
-    return { ...large, staged };
+    let { parts } = staged;
+    const listeners = new Set(staged.listeners);
+    for (const { columns, before } of partsFrom(told, parts)) {
+      for (const listener of this.#writePart(told, columns, firstSeq + before)) listeners.add(listener);
+      parts++;
+      if (isAwaited()) break;
+    }
+    return { ...large, staged: { parts, listeners: [...listeners] } };
+  }
+
+  #writePart(told: LargeWrite["told"], columns: readonly Bound[], firstSeq: number): Staged["listeners"] {
+    this.#insertEvents(told, columns, firstSeq);
+    const { sourceId, id: invocationId, at } = told;
+    return this.#memory.publisher.publishTo(sourceId, () => ({ sourceId, invocationId, at, events: eventsIn(told, columns, firstSeq), logs: [], logChunk: 0 }));
+  }
+
+  /** The rest of it, its commit, once all its parts are written: from now on they count. `undefined`: some are not. */
+  end({ request: { id, verb }, told, staged }: LargeWrite): WriteRequest | undefined {
+    if (staged.parts < partCountOf(told)) return undefined;
+    this.#staged.end(told);
+    return { id, verb, values: [told, staged] };
   }
 
   /** Removes what is written of it: it will not be committed. */

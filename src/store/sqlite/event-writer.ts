@@ -4,7 +4,7 @@ import type { DeployedId, InvocationId } from "../../domain/ids.ts";
 import type { Bound, Database, Statement } from "../../database/driver.ts";
 import { row } from "./rows.ts";
 import { stagedEvents } from "./staged-events.ts";
-import { EVENT_COLUMNS, type Travelling, columnsOfPart, eventsInParts, partCountOf, storedEvents } from "./travelling.ts";
+import { EVENT_COLUMNS, type Travelling, storedEvents } from "./travelling.ts";
 
 const ADVANCE = "update source_progress set last_seq = last_seq + ? where source_id = ? returning last_seq";
 export const INSERT_EVENT = `insert into events (source_id, seq, stored_at, channel, dedupe_id, summary, ts, invocation_id, payload)
@@ -16,19 +16,13 @@ const INSERT_TOGETHER = `insert into events (source_id, seq, stored_at, channel,
   from (select ? as source_id, ? as first, ? as stored_at, ? as invocation_id)
   cross join (values ${Array.from({ length: TOGETHER }, (_, place) => `(${place}, ?, ?, ?, ?, ?)`).join(", ")})`;
 
-export interface RunEventWriter {
-  /** All events of a run, the first of which has this number. */
-  writeAll(told: Travelling, firstSeq: number): void;
-  /** One of its parts, for itself. */
-  writePart(told: Travelling, index: number, firstSeq: number): void;
-  /** What is in none of its parts. */
-  writeRest(told: Travelling, firstSeq: number): void;
-}
+/** Writes events of a run, the first of which has this number. */
+export type RunEventWriter = (told: Travelling, columns: readonly Bound[], firstSeq: number) => void;
 
 export function runEventWriter(db: Database): RunEventWriter {
   const insert = db.prepare(INSERT_EVENT);
   let insertTogether: Statement | undefined;
-  const write = ({ sourceId, id, at }: Travelling, columns: readonly Bound[], firstSeq: number): void => {
+  return ({ sourceId, id, at }, columns, firstSeq) => {
     let [place, seq] = [0, firstSeq];
     for (const step = TOGETHER * EVENT_COLUMNS; place + step <= columns.length; place += step, seq += TOGETHER) {
       insertTogether ??= db.prepare(INSERT_TOGETHER);
@@ -39,19 +33,6 @@ export function runEventWriter(db: Database): RunEventWriter {
       insert.run(sourceId, seq, at, channel, dedupeId, summary, ts, id, payload);
     }
   };
-  const writer: RunEventWriter = {
-    writeAll(told, firstSeq) {
-      for (let index = 0; index < partCountOf(told); index++) writer.writePart(told, index, firstSeq);
-      writer.writeRest(told, firstSeq);
-    },
-    writePart(told, index, firstSeq) {
-      write(told, columnsOfPart(told, index), firstSeq + eventsInParts(index));
-    },
-    writeRest(told, firstSeq) {
-      write(told, told.events, firstSeq + eventsInParts(partCountOf(told)));
-    },
-  };
-  return writer;
 }
 
 /** Writes events of no run that goes on, numbered after the newest. Throws PD_NOT_STORED when their source is gone. */

@@ -1,22 +1,18 @@
 import { PdError } from "../../domain/errors.ts";
 import type { DeployedId, InvocationId } from "../../domain/ids.ts";
 import type { Invocation, StateChanges } from "../../domain/invocation.ts";
-import type { Published } from "../../domain/message.ts";
 import type { Addendum, OpenedSource, RunStore } from "../../ports/run-store.ts";
-import { type Publisher, RECEIVE } from "./deliveries.ts";
-import { runEventWriter } from "./event-writer.ts";
+import { RECEIVE } from "./deliveries.ts";
 import type { Database } from "../../database/driver.ts";
-import { postponer } from "./postponed.ts";
 import { endedCallOf, eventOfRow, invocationOf, json, listenerOf, logLinesOf, row, rows } from "./rows.ts";
-import type { SourceProgress } from "./source-progress.ts";
+import { type RunMemory, type Staged, runEvents } from "./run-events.ts";
 import { stagedEvents } from "./staged-events.ts";
-import { type TravellingAddendum, type TravellingAnswer, type TravellingRun, eventCountOf, eventsOf } from "./travelling.ts";
+import { type TravellingAddendum, type TravellingAnswer, type TravellingRun, eventCountOf } from "./travelling.ts";
 import { stepWriter } from "./workflows.ts";
 
 export interface RunWrites {
-  /** `areStaged`: the parts of its events are written already. */
-  commit(run: TravellingRun, areStaged?: boolean): TravellingAnswer;
-  append(addendum: TravellingAddendum, areStaged?: boolean): TravellingAnswer;
+  commit(run: TravellingRun, staged?: Staged): TravellingAnswer;
+  append(addendum: TravellingAddendum, staged?: Staged): TravellingAnswer;
 }
 
 export interface StateWrites {
@@ -40,16 +36,9 @@ const FIRE_INSTANT = `update timer_instants set state = 'fired'
 type StateTable = "state" | "action_state";
 const OWNER = { state: "source_id", action_state: "action" } as const;
 
-/** What one thread knows of the database while it alone writes. */
-export interface RunMemory {
-  readonly progress: SourceProgress;
-  readonly publisher: Publisher;
-}
-
-export function runWrites(db: Database, { progress, publisher }: RunMemory): RunWrites {
+export function runWrites(db: Database, memory: RunMemory): RunWrites {
+  const events = runEvents(db, memory);
   const insertInvocation = db.prepare(INSERT_INVOCATION);
-  const events = runEventWriter(db);
-  const staged = stagedEvents(db);
   const amendInvocation = db.prepare(AMEND_INVOCATION);
   const readDropped = db.prepare("select dropped from invocations where id = ? and source_id = ?");
   const deletePending = db.prepare("delete from pending_requests where id = ?");
@@ -63,27 +52,11 @@ export function runWrites(db: Database, { progress, publisher }: RunMemory): Run
     return found === undefined ? {} : { invocation: invocationOf(found) };
   };
   const writeState = stateWriter(db, "state");
-  const postpone = postponer(db);
   const writeLogs = logWriter(db);
-  const writeEvents = (told: TravellingRun | TravellingAddendum, areStaged: boolean): number => {
-    const { sourceId, id, fence, at, learned, postponed } = told;
-    const first = progress.advance(sourceId, fence, { count: eventCountOf(told), learned });
-    if (areStaged) {
-      staged.end(told);
-      events.writeRest(told, first);
-    } else events.writeAll(told, first);
-    if (postponed !== undefined) postpone(sourceId, postponed, { invocationId: id, at });
-    return first;
-  };
-  const publish = (told: TravellingRun | TravellingAddendum, firstSeq: number, rest: Pick<Published, "logChunk" | "invocation" | "run">) =>
-    publisher.publishTo(told.sourceId, () => {
-      const { sourceId, id: invocationId, at, logs = "[]" } = told;
-      return { sourceId, invocationId, at, events: eventsOf(told, firstSeq), logs: json(logs), ...rest };
-    });
   return {
-    commit(run, areStaged = false) {
+    commit(run, staged) {
       const { sourceId, id, instant, messageId, failed, step } = run;
-      const firstSeq = writeEvents(run, areStaged);
+      const written = events.write(run, staged);
       insertInvocation.run(...run.invocation);
       if (run.stateChanges !== undefined) writeState(sourceId, run.stateChanges);
       const logChunk = writeLogs(run);
@@ -91,17 +64,17 @@ export function runWrites(db: Database, { progress, publisher }: RunMemory): Run
       if (instant !== undefined) fireInstant.run(sourceId, instant.prop, instant.plannedAt, id);
       if (messageId !== undefined) receive.run(sourceId, messageId);
       if (step !== undefined) writeStep(step);
-      return { firstSeq, listeners: publish(run, firstSeq, { logChunk, invocation: failed, run: step?.run }) };
+      return events.publish(run, written, { logChunk, invocation: failed, run: step?.run });
     },
-    append(addendum, areStaged = false) {
+    append(addendum, staged) {
       const { sourceId, id, dropped, outcome } = addendum;
-      const firstSeq = writeEvents(addendum, areStaged);
+      const written = events.write(addendum, staged);
       const before: Record<string, number> = json(row(readDropped.get(id, sourceId))?.["dropped"] ?? "{}");
       for (const [reason, count] of Object.entries(dropped)) before[reason] = (before[reason] ?? 0) + count;
       amendInvocation.run(eventCountOf(addendum), JSON.stringify(before), outcome === undefined ? null : JSON.stringify(outcome), id, sourceId);
       if (addendum.stateChanges !== undefined) writeState(sourceId, addendum.stateChanges);
       const logChunk = writeLogs(addendum);
-      return { firstSeq, listeners: publish(addendum, firstSeq, { logChunk, ...amended(id, outcome) }) };
+      return events.publish(addendum, written, { logChunk, ...amended(id, outcome) });
     },
   };
 }

@@ -1,17 +1,21 @@
 /**
- * Events of a large run that is written in several transactions. They lie beyond the newest event of their source, where
- * nobody reads, until the run is committed; a row of `staged_events` tells who writes them.
+ * Events of a large run that is written in several transactions, and their deliveries. They lie beyond the newest event of
+ * their source and the newest delivery of its events, where nobody reads, until the run is committed; a row of
+ * `staged_events` tells who writes them.
  */
 import type { Database } from "../../database/driver.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { DeployedId } from "../../domain/ids.ts";
-import { rows, sourceIdOf } from "./rows.ts";
+import { row, rows, sourceIdOf } from "./rows.ts";
 import type { Travelling } from "./travelling.ts";
 
 /** The newest event that counts, of the source that is its value. */
 export const NEWEST = "(select last_seq from source_progress where source_id = ?)";
 /** Events of a source that count; its id is its value twice. */
 export const OF_SOURCE = `events where source_id = ? and seq <= ${NEWEST}`;
+
+/** Of a delivery: it counts. */
+export const IS_DELIVERY = "not exists (select 1 from staged_events where source_id = deliveries.emitter_id and first_delivery <= deliveries.seq)";
 
 export interface StagedEvents {
   begin(told: Travelling): void;
@@ -27,12 +31,22 @@ export interface StagedEvents {
   dropAll(): void;
 }
 
+const BEGIN = `insert into staged_events (source_id, fence, first_delivery)
+  values (?, ?, 1 + coalesce((select seq from sqlite_sequence where name = 'deliveries'), 0))`;
+
 export function stagedEvents(db: Database): StagedEvents {
-  const begin = db.prepare("insert into staged_events (source_id, fence) values (?, ?)");
+  const begin = db.prepare(BEGIN);
   const find = db.prepare("select 1 from staged_events where source_id = ? and fence = ?");
-  const end = db.prepare("delete from staged_events where source_id = ? and fence = ?");
-  const drop = db.prepare("delete from staged_events where source_id = ?");
+  const end = db.prepare("delete from staged_events where source_id = ? and fence = ? returning first_delivery");
+  const drop = db.prepare("delete from staged_events where source_id = ? returning first_delivery");
   const dropEvents = db.prepare(`delete from events where source_id = ? and seq > ${NEWEST}`);
+  const dropDeliveries = db.prepare("delete from deliveries where emitter_id = ? and seq >= ?");
+  const remove = (sourceId: DeployedId, staged: unknown): void => {
+    const first = row(staged)?.["first_delivery"];
+    if (first === undefined) return;
+    dropEvents.run(sourceId, sourceId);
+    dropDeliveries.run(sourceId, Number(first));
+  };
   const list = db.prepare("select source_id as id from staged_events");
   const staged: StagedEvents = {
     begin({ sourceId, fence }) {
@@ -43,13 +57,13 @@ export function stagedEvents(db: Database): StagedEvents {
       if (find.get(sourceId, fence) === undefined) throw overtaken(sourceId);
     },
     end({ sourceId, fence }) {
-      if (end.run(sourceId, fence).changes === 0) throw overtaken(sourceId);
+      if (end.get(sourceId, fence) === undefined) throw overtaken(sourceId);
     },
     giveUp({ sourceId, fence }) {
-      if (end.run(sourceId, fence).changes > 0) dropEvents.run(sourceId, sourceId);
+      remove(sourceId, end.get(sourceId, fence));
     },
     drop(sourceId) {
-      if (drop.run(sourceId).changes > 0) dropEvents.run(sourceId, sourceId);
+      remove(sourceId, drop.get(sourceId));
     },
     dropAll() {
       for (const left of rows(list.all())) staged.drop(sourceIdOf(left));

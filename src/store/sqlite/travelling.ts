@@ -161,32 +161,34 @@ export function partCountOf({ eventParts }: Travelling): number {
   return eventParts?.length ?? 0;
 }
 
-export function columnsOfPart({ eventParts }: Travelling, index: number): readonly Bound[] {
-  const part = eventParts?.[index];
-  return part === undefined ? [] : columnsIn(part);
+interface Columns {
+  readonly columns: readonly Bound[];
+  /** Events of the run before them. */
+  readonly before: number;
 }
 
-function columnsIn(part: EventPart): readonly Bound[] {
-  return deserialize(part);
+/** Its parts, one after the other, without the first ones. */
+export function* partsFrom({ eventParts = [] }: Travelling, first: number): Generator<Columns> {
+  for (const [index, part] of eventParts.entries()) if (index >= first) yield { columns: deserialize(part), before: index * EVENTS_A_PART };
 }
 
-/** So many events are in so many parts. */
-export function eventsInParts(count: number): number {
-  return count * EVENTS_A_PART;
+/** Those, and then what is in none of them. */
+export function* columnsFrom(told: Travelling, first: number): Generator<Columns> {
+  yield* partsFrom(told, first);
+  yield { columns: told.events, before: partCountOf(told) * EVENTS_A_PART };
 }
 
 export function eventCountOf(told: Travelling): number {
-  return eventsInParts(partCountOf(told)) + told.events.length / EVENT_COLUMNS;
+  return partCountOf(told) * EVENTS_A_PART + told.events.length / EVENT_COLUMNS;
 }
 
 /** What columns were made of, with the numbers that the events have by now. */
-export function eventsOf({ events, eventParts = [], id: invocationId, at }: Travelling, firstSeq: number): Event[] {
+export function eventsIn({ id: invocationId, at }: Travelling, columns: readonly Bound[], firstSeq: number): Event[] {
   const found: NewEvent[] = [];
-  for (const columns of [...eventParts.map(columnsIn), events])
-    for (let place = 0; place < columns.length; place += EVENT_COLUMNS) {
-      const [channel, dedupeId, summary, ts, payload] = columns.slice(place, place + EVENT_COLUMNS);
-      found.push(newEventOf({ channel, dedupe_id: dedupeId, summary, ts, payload }));
-    }
+  for (let place = 0; place < columns.length; place += EVENT_COLUMNS) {
+    const [channel, dedupeId, summary, ts, payload] = columns.slice(place, place + EVENT_COLUMNS);
+    found.push(newEventOf({ channel, dedupe_id: dedupeId, summary, ts, payload }));
+  }
   return storedEvents(found, firstSeq, { invocationId, at });
 }
 

@@ -4,7 +4,7 @@ import { componentWrites } from "./components.ts";
 import { dataStoreWrites } from "./data-stores.ts";
 import { deliveryWrites } from "./deliveries.ts";
 import { DisownedFences } from "./disowned-fences.ts";
-import { EventStage, type LargeWrite, isStaged } from "./event-stage.ts";
+import { EventStage, type LargeWrite } from "./event-stage.ts";
 import { eventWrites } from "./events.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { keyWrites } from "./keys.ts";
@@ -83,7 +83,7 @@ export class Writer {
       ...secretWrites(db),
       ...workflowWrites(db),
     };
-    this.#stage = new EventStage(db, this.#group.progress);
+    this.#stage = new EventStage(db, this.#group);
     this.#verbs.dropDonePending();
     db.transaction(() => stagedEvents(db).dropAll());
   }
@@ -120,7 +120,8 @@ export class Writer {
       return this.#group.perform(() => {
         this.#refuseDisowned(told);
         const next = this.#stage.write(large, isAwaited);
-        return isStaged(next) ? this.#performOne(request) : next;
+        const last = this.#stage.end(next);
+        return last === undefined ? next : this.#performOne(last);
       });
     } catch (error) {
       if (isDamage(error)) this.markDamaged(messageOf(error));

@@ -1,7 +1,9 @@
--- Sources of which a large run is being written in parts: until its commit, its events lie beyond last_seq and do not count.
+-- Sources of which a large run is being written in parts. Until its commit neither its events count, which lie beyond
+-- last_seq, nor their deliveries.
 create table staged_events (
-  source_id text primary key references deployed_components (id) on delete cascade,
-  fence     integer not null                   -- of who writes them
+  source_id      text primary key references deployed_components (id) on delete cascade,
+  fence          integer not null,             -- of who writes them
+  first_delivery integer not null              -- the first one of this emitter that does not count
 ) strict, without rowid;
 
 drop trigger events_gone;
