@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { api, env, folder, median, memoryOf, round, run, sleep, spread } from "../support.mjs";
+import { api, env, folder, median, memoryOf, post, quantile, round, run, sleep, spread } from "../support.mjs";
 
 const COUNT = 100_000;
 const RUNS = 5;
@@ -34,6 +34,7 @@ export default async function emits() {
   const after = memoryOf(pid).megabytes;
   await sleep(30_000);
   const later = memoryOf(pid).megabytes;
+  const meanwhile = await requestsMeanwhile(source.id);
   run("delete", source.id, "--yes");
   run("down");
   const ratios = rates.map((rate, place) => rate / limits[place]);
@@ -46,5 +47,27 @@ export default async function emits() {
       spread: spread(ratios),
     },
     { what: "memory after 6 such runs", now: `${Math.round(after)} MB; ${Math.round(later)} MB half a minute later` },
+    { what: "requests to another source meanwhile, one after the other", now: meanwhile },
   ];
+}
+
+/** Requests to another source while such runs are made, one of them after the other: from the request to the answer, when its run is on disk. */
+async function requestsMeanwhile(id) {
+  const path = join(folder, "beside.mjs");
+  writeFileSync(path, 'export default { name: "Beside", version: "1", props: { http: "$.interface.http" }, run({ body }) { this.$emit(body); } };');
+  const beside = JSON.parse(run("deploy", path, "--json"));
+  for (let n = 0; n < 50; n++) await post(beside.endpoint_url, { n });
+  const ages = [];
+  for (let n = 0; n < RUNS; n++) {
+    let isOver = false;
+    const large = api("POST", `/v1/sources/${id}/run`, { event: { count: COUNT, from: `meanwhile-${n}` } }).finally(() => (isOver = true));
+    while (!isOver) {
+      const began = performance.now();
+      await post(beside.endpoint_url, { n });
+      ages.push(performance.now() - began);
+    }
+    await large;
+  }
+  run("delete", beside.id, "--yes");
+  return `p50 ${round(median(ages), 1)} ms, p99 ${round(quantile(ages, 0.99), 1)} ms, longest ${Math.round(Math.max(...ages))} ms`;
 }
