@@ -32,7 +32,7 @@ function sourceOf({ sources, flow: workflow }: World, name: string): TorturedSou
 /** One client that sends one request after the other until the torture is over. */
 export async function requests(
   stage: Stage,
-  { source, client, bodyOf }: { source: string; client: number; bodyOf: (random: Random) => object },
+  { source, client, bodyOf, pauseMs = [0, 8] }: { source: string; client: number; bodyOf: (random: Random) => object; pauseMs?: readonly [number, number] },
 ): Promise<void> {
   const { server, world, history, signal } = stage;
   const random = stage.random.fork();
@@ -56,7 +56,7 @@ export async function requests(
       // No answer: nobody knows what has become of it. A server that is gone is given time to come back.
       await sleep(30);
     }
-    await sleep(random.between(0, 8));
+    await sleep(random.between(...pauseMs));
   }
 }
 

@@ -3,7 +3,7 @@
  * finds broken is one of the README's "What holds".
  */
 import { recordOf } from "./api.ts";
-import { FLOW_STEPS, SCHEDULED_TIMEOUT } from "./components.ts";
+import { FLOW_STEPS, LARGE_COUNT, SCHEDULED_TIMEOUT } from "./components.ts";
 import type { Change, Final, History, Request, StoredEvent } from "./history.ts";
 
 export interface Violation {
@@ -20,6 +20,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   "answered counts are never given twice": countsAreUnique,
   "answered counts never go back": countsGrow,
   "state and events are one step": stateIsWhatEventsSay,
+  "a run that emits very often is stored as a whole, once": largeRunsAreWhole,
   "events are numbered without a gap": numbersHaveNoGap,
   "an id that is remembered is stored once": dedupeHolds,
   "a reader sees each event once, in order": streamsAreWhole,
@@ -72,6 +73,15 @@ function nobodyRunsTwice({ requests }: History, { events }: Final): string[] {
   return COUNTED.flatMap((source) =>
     [...runsOf(events[source])].filter(([id, count]) => count > 1 || !known.has(id)).map(([id, count]) => `${id} has run ${count} times`),
   );
+}
+
+function largeRunsAreWhole({ requests }: History, { events }: Final): string[] {
+  const runs = runsOf(events["large"]);
+  return requests.flatMap((request) => {
+    const count = runs.get(request.id) ?? 0;
+    if (request.source !== "large" || count === LARGE_COUNT || (count === 0 && !isAcknowledged(request))) return [];
+    return [`${request.id}, answered ${request.status}, has ${count} events of ${LARGE_COUNT}`];
+  });
 }
 
 function refusals({ requests }: History): string[] {
@@ -147,7 +157,8 @@ function streamsAreWhole({ streams }: History, { events }: Final): string[] {
 }
 
 function deliveriesAreWhole({ received }: History, { events, deliveries }: Final): string[] {
-  const count = ["counter", "plain"].reduce((sum, source) => sum + (events[source]?.length ?? 0), 0);
+  const told = (events["large"] ?? []).filter(({ event }) => Number(recordOf(event)["n"]) % 100 === 0);
+  const count = told.length + (events["counter"]?.length ?? 0) + (events["plain"]?.length ?? 0);
   return Object.entries(deliveries).flatMap(([webhook, states]) => {
     const taken = new Set((received[webhook] ?? []).map(({ id }) => id));
     const lost = Object.entries(states).filter(([id, state]) => state === "delivered" && !taken.has(id));

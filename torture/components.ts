@@ -43,6 +43,15 @@ export const DEDUPED = `export default {
   },
 };`;
 
+/** So many events that they are written in parts, while others write; a few of them are told to a webhook. */
+export const LARGE_COUNT = 20_000;
+export const LARGE = `export default {
+  name: "large", version: "1", props: { http: "$.interface.http" },
+  run(event) {
+    for (let n = 0; n < ${LARGE_COUNT}; n++) this.$emit({ n, request: event.body.request }, { name: n % 100 === 0 ? "told" : undefined });
+  },
+};`;
+
 /** Fires each second. */
 export const TICKER = `export default {
   name: "ticker", version: "1", props: { timer: { type: "$.interface.timer", default: { intervalSeconds: 1, catchUp: "all" } }, db: "$.service.db" },

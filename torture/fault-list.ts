@@ -74,9 +74,9 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: "one event in forty reaches no listener",
-    file: "src/store/sqlite/runs.ts",
-    find: "return { sourceId, invocationId, at, events: eventsOf(told, firstSeq), logs: json(logs), ...rest };",
-    put: "return { sourceId, invocationId, at, events: eventsOf(told, firstSeq).filter(({ seq }) => seq % 40 !== 0), logs: json(logs), ...rest };",
+    file: "src/store/sqlite/run-events.ts",
+    find: "return { sourceId, invocationId, at, events, logs: json(logs), ...rest };",
+    put: "return { sourceId, invocationId, at, events: events.filter(({ seq }) => seq % 40 !== 0), logs: json(logs), ...rest };",
     breaks: /delivered to each webhook|hears each event/,
   },
   {
@@ -92,5 +92,12 @@ export const FAULTS: readonly Fault[] = [
     find: "if (step !== undefined) writeStep(step);",
     put: "if (step !== undefined && id.charCodeAt(id.length - 1) % 16 !== 0) writeStep(step);",
     breaks: /each step of a run once/,
+  },
+  {
+    name: "a part of a large run is written without its deliveries",
+    file: "src/store/sqlite/event-stage.ts",
+    find: "for (const listener of this.#writePart(told, columns, firstSeq + before)) listeners.add(listener);",
+    put: "if (parts === 1) this.#insertEvents(told, columns, firstSeq + before); else for (const listener of this.#writePart(told, columns, firstSeq + before)) listeners.add(listener);",
+    breaks: /delivered to each webhook/,
   },
 ];

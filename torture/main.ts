@@ -44,6 +44,7 @@ const acting = [
   ...[0, 1, 2, 3].map((client) => requests(stage, { source: "counter", client, bodyOf: wait })),
   ...[0, 1].map((client) => requests(stage, { source: "plain", client, bodyOf: () => ({}) })),
   ...[0, 1].map((client) => requests(stage, { source: "slow", client, bodyOf: () => ({}) })),
+  requests(stage, { source: "large", client: 0, bodyOf: () => ({}), pauseMs: [1000, 4000] }),
   requests(stage, { source: "deduped", client: 0, bodyOf: ids }),
   ...[0, 1].map((client) => requests(stage, { source: "flow", client, bodyOf: () => ({}) })),
   updates(stage),

@@ -1,6 +1,6 @@
 import { type Server, createServer } from "node:http";
 import { callUntilDone, listOf, recordOf } from "./api.ts";
-import { DEDUPED, LISTENER, PLAIN, SLOW, TICKER, counter, flow, hooked } from "./components.ts";
+import { DEDUPED, LARGE, LISTENER, PLAIN, SLOW, TICKER, counter, flow, hooked } from "./components.ts";
 import type { History } from "./history.ts";
 import type { Random } from "./random.ts";
 import type { TorturedServer } from "./server.ts";
@@ -29,6 +29,7 @@ const CODE: Readonly<Record<string, string>> = {
   plain: PLAIN,
   slow: SLOW,
   deduped: DEDUPED,
+  large: LARGE,
   ticker: TICKER,
   listener: LISTENER,
   hooked: hooked(0),
@@ -49,6 +50,7 @@ export async function makeWorld(server: TorturedServer, history: History, random
     webhooks[kind] = String(made["id"]);
     for (const emitter of ["counter", "plain"])
       await callUntilDone(server, "POST /v1/subscriptions", { emitter_id: ids[emitter], listener_id: webhooks[kind] });
+    await callUntilDone(server, "POST /v1/subscriptions", { emitter_id: ids["large"], listener_id: webhooks[kind], event_name: "told" });
   }
   return { sources, flow: await deployFlow(server), webhooks, receivers };
 }
