@@ -9,7 +9,7 @@ import { type LargeWrite, largeWriteOf } from "../../src/store/sqlite/event-stag
 import { openForWriting } from "../../src/store/sqlite/open.ts";
 import { restoreDatabase } from "../../src/store/sqlite/restore.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
-import { travellingAttempt, travellingRun } from "../../src/store/sqlite/travelling.ts";
+import { travellingAddendum, travellingAttempt, travellingRun } from "../../src/store/sqlite/travelling.ts";
 import { Witness, witnessPath } from "../../src/store/sqlite/witness.ts";
 import type { WriteReply } from "../../src/store/sqlite/write-request.ts";
 import { Writer } from "../../src/store/sqlite/writer.ts";
@@ -19,6 +19,8 @@ import { temporaryFolder } from "../support/home.ts";
 import { STORE_DEFAULTS } from "../support/store.ts";
 
 const MANY = 3100;
+/** When the large run is stored: later than all others. */
+const LARGE_AT = 5e14;
 
 function events(count: number): NewEvent[] {
   return Array.from({ length: count }, (_, place) => ({ payload: JSON.stringify(place + 1), channel: place % 2 === 0 ? "" : "odd" }));
@@ -72,7 +74,8 @@ async function begun(parts = 2) {
 }
 
 function largeOf(fence: number, id: InvocationId): LargeWrite {
-  const large = largeWriteOf({ id: 7, verb: "commit", values: [travellingRun(run(fence, "dc_a", id, { events: events(MANY) }))] });
+  const told = { ...travellingRun(run(fence, "dc_a", id, { events: events(MANY) })), at: LARGE_AT };
+  const large = largeWriteOf({ id: 7, verb: "commit", values: [told] });
   if (large === undefined) throw new Error("this run is written as a whole");
   return large;
 }
@@ -182,6 +185,36 @@ describe("while a large run is being written", () => {
     expect([await store.countEvents("dc_a"), (await store.listEventsSince("dc_a", 0, 1))[0]?.seq]).toEqual([MANY, 2]);
   });
 
+  it("a delivery that is due in the same millisecond is looked for again, and found when the run is stored", async () => {
+    const { store, fences, writer, writeAll } = await begun();
+    const other = { ...travellingRun(run(fences.dc_b, "dc_b", "inv_other", { events: [{ payload: "5", channel: "" }] })), at: LARGE_AT };
+    writer.perform([{ id: 8, verb: "commit", values: [other] }]);
+    const now = 1e15;
+    expect(await dueOf(store)).toEqual(BEFORE);
+    expect(await store.nextDueAt("wh_1", now)).toBe(now + 100);
+    writeAll();
+    expect(await dueOf(store)).toEqual([...BEFORE, "dc_b 5", ...OF_LARGE].toSorted());
+    expect(await store.nextDueAt("wh_1", now)).toBeUndefined();
+  });
+
+  it("what comes after the end of a stored run is not taken for a part of it", async () => {
+    const { store, fences, writer } = await begun(0);
+    const late = {
+      fence: fences.dc_a,
+      sourceId: "dc_a",
+      invocationId: "inv_0a",
+      at: 1,
+      events: events(MANY),
+      stateChanges: {},
+      logs: [],
+      dropped: {},
+    } as const;
+    const large = largeWriteOf({ id: 9, verb: "append", values: [travellingAddendum(late)] });
+    if (large === undefined) throw new Error("it is written as a whole");
+    writer.writeLarge(large, () => true);
+    expect((await store.committed("inv_0a"))?.events.map(({ seq }) => seq)).toEqual([1]);
+  });
+
   it("a webhook that gives up meanwhile misses all of it", async () => {
     const { store, writer, writeAll } = await begun();
     const [delivery] = await store.listDue("wh_1", 1e15, 1);
@@ -198,6 +231,7 @@ describe("while a large run is being written", () => {
     await store.deleteSource("dc_a");
     expect(writeOn()).toMatchObject(NOT_STORED);
     expect(rowsOf(path)).toBe(0);
+    expect(await dueOf(store)).toEqual(BEFORE);
   });
 
   it("what cannot be written in a later part undoes all of it, at once, and only that", async () => {
@@ -215,6 +249,45 @@ describe("while a large run is being written", () => {
     const { fence } = await store.open("dc_a");
     await store.commit(run(fence, "dc_a", "inv_3", { events: events(1) }));
     await expectWhole(store, 2);
+  });
+});
+
+describe("what cannot be removed of a large run, as on a full disk", () => {
+  /** A run that failed, of which all parts are left. */
+  async function left() {
+    const { path, store, writeAll } = await begun();
+    const db = openDatabase(path, { timeoutMs: 1000 });
+    onTestFinished(() => db.close());
+    db.exec("create trigger full before delete on staged_events begin select raise(abort, 'full'); end");
+    expect(writeAll()).toMatchObject({ error: { message: "full" } });
+    expect(rowsOf(path)).toBe(2501);
+    return { path, store, makeRoom: () => db.exec("drop trigger full") };
+  }
+
+  it("is seen by nobody, keeps nobody from starting, and goes at the next start", async () => {
+    const { path, store, makeRoom } = await left();
+    const next = await openAt(path);
+    for (const host of [store, next]) {
+      await expectWhole(host, 1);
+      expect(await dueOf(host)).toEqual(BEFORE);
+    }
+    makeRoom();
+    await openAt(path);
+    expect([rowsOf(path), await next.countDeliveries("wh_1")]).toMatchObject([1, { pending: 2 }]);
+  });
+
+  it("goes with its source", async () => {
+    const { path, store, makeRoom } = await left();
+    makeRoom();
+    await store.deleteSource("dc_a");
+    expect([rowsOf(path), await dueOf(store)]).toEqual([0, BEFORE]);
+  });
+
+  it("goes when its source is opened", async () => {
+    const { path, store, makeRoom } = await left();
+    makeRoom();
+    await store.open("dc_a");
+    expect([rowsOf(path), await store.countDeliveries("wh_1")]).toMatchObject([1, { pending: 2 }]);
   });
 });
 

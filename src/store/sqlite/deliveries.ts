@@ -1,4 +1,4 @@
-import { type Attempt, type DeliveryState, MOST_ATTEMPTS, type Verdict, healthAfter } from "../../domain/delivery.ts";
+import { type Attempt, type Delivery, type DeliveryState, MOST_ATTEMPTS, type Verdict, healthAfter } from "../../domain/delivery.ts";
 import { type DeliveryId, type DeployedId, type ListenerId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
 import { type Published, messagesOf } from "../../domain/message.ts";
 import { keysReaching, reaches } from "../../domain/subscription.ts";
@@ -139,7 +139,11 @@ type DeliveryReads = Pick<
   "listBusyListeners" | "listDue" | "nextDueAt" | "getDelivery" | "listDeliveries" | "listDeliveriesOf" | "countDeliveries" | "listAttempts"
 >;
 
-const DUE = `select * from deliveries where listener_id = ? and state = 'pending' and next_at <= ? and ${IS_DELIVERY} order by next_at, seq limit ?`;
+const DUE = "select * from deliveries where listener_id = ? and state = 'pending' and next_at > ? and next_at < ? order by next_at, seq limit ?";
+/** When deliveries are due that do not count yet. They may be 100,000, and nobody is to look at each. */
+const STAGED_AT = "select distinct at from staged_events order by at";
+/** What is due in the same millisecond is looked for again after so long. */
+const LOOK_AGAIN_MS = 100;
 const NEXT_DUE = "select min(next_at) as at from deliveries where listener_id = ? and state = 'pending' and next_at > ?";
 const LIST = `select * from deliveries where listener_id = ? and seq < ? and ${IS_DELIVERY} order by seq desc limit ?`;
 const LIST_OF_STATE = `select * from deliveries where listener_id = ? and state = ? and seq < ? and ${IS_DELIVERY} order by seq desc limit ?`;
@@ -161,12 +165,23 @@ export function deliveryReads(db: Database): DeliveryReads {
   const listOfMessages = db.prepare(LIST_OF_MESSAGES);
   const count = db.prepare("select state, count(*) as count from deliveries where listener_id = ? group by state");
   const attempts = db.prepare("select * from attempts where delivery = ? order by seq");
+  const stagedAt = db.prepare(STAGED_AT);
+  const timesStaged = (): readonly number[] => rows(stagedAt.all()).map(({ at }) => Number(at));
   return {
     listBusyListeners: async () => rows(busy.all()).map(listenerOf),
-    listDue: async (listenerId, now, limit) => rows(due.all(listenerId, now, limit)).map(deliveryOf),
+    async listDue(listenerId, now, limit) {
+      const found: Delivery[] = [];
+      let after = -1;
+      for (const before of [...timesStaged().filter((at) => at <= now), now + 1]) {
+        found.push(...rows(due.all(listenerId, after, before, limit - found.length)).map(deliveryOf));
+        after = before;
+      }
+      return found;
+    },
     async nextDueAt(listenerId, now) {
       const at = row(nextDue.get(listenerId, now))?.["at"];
-      return typeof at === "number" ? at : undefined;
+      const next = typeof at === "number" ? at : undefined;
+      return timesStaged().some((staged) => staged <= now) ? Math.min(next ?? Number.POSITIVE_INFINITY, now + LOOK_AGAIN_MS) : next;
     },
     async getDelivery(id) {
       const found = row(one.get(numberOfDelivery(id) ?? -1));

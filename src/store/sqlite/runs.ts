@@ -6,7 +6,7 @@ import { RECEIVE } from "./deliveries.ts";
 import type { Database } from "../../database/driver.ts";
 import { endedCallOf, eventOfRow, invocationOf, json, listenerOf, logLinesOf, row, rows } from "./rows.ts";
 import { type RunMemory, type Staged, runEvents } from "./run-events.ts";
-import { stagedEvents } from "./staged-events.ts";
+import { OF_SOURCE, stagedEvents } from "./staged-events.ts";
 import { type TravellingAddendum, type TravellingAnswer, type TravellingRun, eventCountOf } from "./travelling.ts";
 import { stepWriter } from "./workflows.ts";
 
@@ -141,7 +141,7 @@ const LISTENERS_OF = `select distinct listener_id from deliveries
 export function runReads(db: Database): RunReads {
   const invocation = db.prepare("select * from invocations where id = ?");
   const owner = db.prepare("select source_id from invocations where id = ?");
-  const eventsOf = db.prepare("select * from events where source_id = ? and invocation_id = ? order by seq");
+  const eventsOf = db.prepare(`select * from ${OF_SOURCE} and invocation_id = ? order by seq`);
   const listenersOf = db.prepare(LISTENERS_OF);
   const invocations = db.prepare(LIST_INVOCATIONS);
   const outcomes = db.prepare("select id, started_at, duration_ms, outcome from invocations where source_id = ? order by seq desc limit ?");
@@ -157,7 +157,8 @@ export function runReads(db: Database): RunReads {
     async committed(id) {
       const found = row(owner.get(id));
       if (found === undefined) return undefined;
-      return { events: rows(eventsOf.all(String(found["source_id"]), id)).map(eventOfRow), listeners: rows(listenersOf.all(id)).map(listenerOf) };
+      const sourceId = String(found["source_id"]);
+      return { events: rows(eventsOf.all(sourceId, sourceId, id)).map(eventOfRow), listeners: rows(listenersOf.all(id)).map(listenerOf) };
     },
     listInvocations: async (sourceId, { limit, before }) => rows(invocations.all(sourceId, before ?? null, limit)).map(invocationOf),
     listOutcomes: async (sourceId, limit) => rows(outcomes.all(sourceId, limit)).map(endedCallOf),

@@ -27,12 +27,12 @@ export interface StagedEvents {
   giveUp(told: Travelling): void;
   /** Removes what somebody who has died, or was overtaken, has left of this source: before any other event of it gets its number. */
   drop(sourceId: DeployedId): void;
-  /** Removes what is left of any source: before anybody begins. */
-  dropAll(): void;
+  /** Sources of which something is left, before anybody begins. */
+  left(): readonly DeployedId[];
 }
 
-const BEGIN = `insert into staged_events (source_id, fence, first_delivery)
-  values (?, ?, 1 + coalesce((select seq from sqlite_sequence where name = 'deliveries'), 0))`;
+const BEGIN = `insert into staged_events (source_id, fence, at, first_delivery)
+  values (?, ?, ?, 1 + coalesce((select seq from sqlite_sequence where name = 'deliveries'), 0))`;
 
 export function stagedEvents(db: Database): StagedEvents {
   const begin = db.prepare(BEGIN);
@@ -49,9 +49,9 @@ export function stagedEvents(db: Database): StagedEvents {
   };
   const list = db.prepare("select source_id as id from staged_events");
   const staged: StagedEvents = {
-    begin({ sourceId, fence }) {
+    begin({ sourceId, fence, at }) {
       staged.drop(sourceId);
-      begin.run(sourceId, fence);
+      begin.run(sourceId, fence, at);
     },
     goOn({ sourceId, fence }) {
       if (find.get(sourceId, fence) === undefined) throw overtaken(sourceId);
@@ -65,9 +65,7 @@ export function stagedEvents(db: Database): StagedEvents {
     drop(sourceId) {
       remove(sourceId, drop.get(sourceId));
     },
-    dropAll() {
-      for (const left of rows(list.all())) staged.drop(sourceIdOf(left));
-    },
+    left: () => rows(list.all()).map(sourceIdOf),
   };
   return staged;
 }

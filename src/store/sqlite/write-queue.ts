@@ -5,10 +5,13 @@ import type { WriteRequest } from "./write-request.ts";
 /** So many requests at most share a transaction. */
 const MAX_BATCH = 256;
 
+/** They write nothing that anybody has asked for, and wait for nobody. */
+const ASIDE: ReadonlySet<WriteRequest["verb"]> = new Set(["tidy", "shorten", "damaged"]);
+
 interface Order {
   readonly now: readonly WriteRequest[];
   readonly large: LargeWrite | undefined;
-  readonly later: readonly WriteRequest[];
+  readonly later: WriteRequest[];
 }
 
 /**
@@ -16,11 +19,11 @@ interface Order {
  * before it that have to do neither with it nor with anything that waits for it.
  */
 export class WriteQueue {
-  #waiting: readonly WriteRequest[] = [];
+  #waiting: WriteRequest[] = [];
   #large: LargeWrite | undefined;
 
   add(requests: readonly WriteRequest[]): void {
-    this.#waiting = [...this.#waiting, ...requests];
+    for (const request of requests) this.#waiting.push(request);
   }
 
   get isEmpty(): boolean {
@@ -51,41 +54,58 @@ function orderOf(waiting: readonly WriteRequest[], current: LargeWrite | undefin
   if (current === undefined && waiting.length <= MAX_BATCH && !waiting.some(isLarge)) return { now: waiting, large: undefined, later: [] };
   const [now, later]: [WriteRequest[], WriteRequest[]] = [[], []];
   let large = current;
-  const held = new Set(current === undefined ? [] : concernsOf(current.request));
-  let isAllHeld = false;
+  /** What those that wait have to do with; `undefined`: it may be anything. */
+  let held: Set<string> | undefined = new Set(current === undefined ? [] : concernsOf(current.request));
   for (const request of waiting) {
-    const concerns = concernsOf(request);
-    const mayGo = !isAllHeld && (large === undefined || concerns?.every((id) => !held.has(id)) === true) && now.length < MAX_BATCH;
+    if (ASIDE.has(request.verb)) {
+      now.push(request);
+      continue;
+    }
+    const concerns = held === undefined ? undefined : concernsOf(request);
+    const mayGo = now.length < MAX_BATCH && isFree(concerns, held, large === undefined);
     if (mayGo && !isLarge(request)) {
       now.push(request);
       continue;
     }
     if (mayGo && large === undefined) large = largeWriteOf(request);
     else later.push(request);
-    if (concerns === undefined || now.length === MAX_BATCH) isAllHeld = true;
-    for (const id of concerns ?? []) held.add(id);
+    if (concerns === undefined || now.length >= MAX_BATCH) held = undefined;
+    for (const id of concerns ?? []) held?.add(id);
   }
   return { now, large, later };
 }
 
-/** Sources, and runs of workflows, that a request has to do with; `undefined`: it may be any. */
+function isFree(concerns: readonly string[] | undefined, held: ReadonlySet<string> | undefined, isFirst: boolean): boolean {
+  if (held === undefined) return false;
+  return isFirst || concerns?.every((id) => !held.has(id)) === true;
+}
+
+/** Sources, runs of workflows and data stores that a request has to do with; `undefined`: it may be anything. */
 function concernsOf({ verb, values: [write] }: WriteRequest): readonly string[] | undefined {
   switch (verb) {
     case "storePending":
     case "recordAttempt":
-    case "tidy":
+    case "shrink":
       return [];
     case "commit":
     case "append":
       return isTravelling(write) ? [write.sourceId, ...("step" in write && write.step !== undefined ? [write.step.run.id] : [])] : undefined;
+    case "open":
+    case "writeState":
+    case "prune":
+    case "noteBegun":
+      return typeof write === "string" ? [write] : undefined;
+    case "setDataStoreValue":
+    case "deleteDataStoreValue":
+      return typeof write === "string" ? [`data store ${write}`] : undefined;
     case "advance":
     case "settleInstant":
       return membersOf(write, "sourceId");
     case "beginRun":
     case "noteRun":
       return membersOf(write, "workflowId", "id");
-    case "noteBegun":
-      return typeof write === "string" ? [write] : undefined;
+    case "endWait":
+      return membersOf(write, "runId");
     default:
       return undefined;
   }

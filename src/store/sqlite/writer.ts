@@ -85,7 +85,8 @@ export class Writer {
     };
     this.#stage = new EventStage(db, this.#group);
     this.#verbs.dropDonePending();
-    db.transaction(() => stagedEvents(db).dropAll());
+    const staged = stagedEvents(db);
+    for (const id of staged.left()) this.#tryToRemove(() => staged.drop(id));
   }
 
   perform(batch: readonly WriteRequest[]): WriteReply[] {
@@ -126,16 +127,21 @@ export class Writer {
     } catch (error) {
       if (isDamage(error)) this.markDamaged(messageOf(error));
       this.#disowned.add(told);
-      this.#giveUp(large);
+      if (this.#damage === undefined) this.#giveUp(large);
       return { id: request.id, error: errorText(error) };
     }
   }
 
   #giveUp(large: LargeWrite): void {
+    this.#tryToRemove(() => this.#stage.giveUp(large));
+  }
+
+  /** Nobody reads what is left, and it goes before its source gets its next event: a full disk is not in the way of all others. */
+  #tryToRemove(remove: () => void): void {
     try {
-      this.#group.perform(() => this.#stage.giveUp(large));
-    } catch {
-      // A full disk, most likely. Nobody reads what is left, and it goes before the source gets its next event.
+      this.#group.perform(remove);
+    } catch (error) {
+      if (isDamage(error)) this.markDamaged(messageOf(error));
     }
   }
 
