@@ -343,6 +343,21 @@ describe("the writer's thread", () => {
     await expectWhole(store, 1 + MANY);
   });
 
+  it("writes few events in parts as well when they are large", async () => {
+    const { path, store, fences } = await place();
+    const done: string[] = [];
+    const payloads = Array.from({ length: 7 }, (_, place) => JSON.stringify(String(place).repeat(600_000)));
+    const large = run(fences.dc_a, "dc_a", "inv_large", { events: payloads.map((payload) => ({ payload, channel: "" })) });
+    await together(path, () => [
+      store.commit(large).then(() => done.push("large")),
+      store.commit(run(fences.dc_b, "dc_b", "inv_other", { events: events(1) })).then(() => done.push("other")),
+    ]);
+    expect(done).toEqual(["other", "large"]);
+    expect((await store.committed("inv_large"))?.events.map(({ seq, payload }) => [seq, payload])).toEqual(
+      payloads.map((payload, place) => [place + 2, payload]),
+    );
+  });
+
   it("writes one large run after the other, and both before it ends", async () => {
     const { path, store, fences } = await place();
     await together(path, () => [

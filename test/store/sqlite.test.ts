@@ -73,7 +73,9 @@ describe("the SQLite store", () => {
     await store.deleteEvents("dc_a", { fromSeq: 2, toSeq: 3 });
     await store.close();
     const db = openDatabase(path, { timeoutMs: 1000 });
-    db.exec("drop trigger staged_deliveries_gone; drop table staged_events; drop trigger events_gone; alter table source_progress drop column gone; pragma user_version = 16");
+    db.exec(
+      "drop trigger staged_deliveries_gone; drop table staged_events; drop trigger events_gone; alter table source_progress drop column gone; pragma user_version = 16",
+    );
     db.close();
     expect(await (await openAt(path)).countEvents("dc_a")).toBe(3);
   });

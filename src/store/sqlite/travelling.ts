@@ -20,7 +20,7 @@ export interface Travelling {
   readonly sourceId: DeployedId;
   readonly id: InvocationId;
   readonly at: number;
-  /** For each event, one after the other: channel, id for dedupe, summary, ts, payload. Of more than `EVENTS_A_PART`, the last ones. */
+  /** For each event, one after the other: channel, id for dedupe, summary, ts, payload. Of more than fit into a part, the last ones. */
   readonly events: readonly Bound[];
   /** Those before them. */
   readonly eventParts: readonly EventPart[] | undefined;
@@ -72,11 +72,16 @@ export interface TravellingAnswer {
 /** Columns of an event in a list. */
 export const EVENT_COLUMNS = 5;
 
-/** The columns of `EVENTS_A_PART` events as bytes: they move to the thread and are not copied, and it reads one part after the other. */
-export type EventPart = Uint8Array<ArrayBuffer>;
+/** Columns of some events as bytes: they move to the thread and are not copied, and it reads one part after the other. */
+export interface EventPart {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly count: number;
+}
 
 /** As objects, the events of a run of 100,000 emits took up 12 MB in the thread; so many at a time take up nothing that is noticed. */
 const EVENTS_A_PART = 500;
+/** Fewer where they are large: whoever waits is looked for after each part. */
+const CHARACTERS_A_PART = 2 ** 20;
 
 // Objects are written out member by member: V8 gives each object that begins with a spread a shape of its own, and every
 // place that meets it is slow from then on.
@@ -133,7 +138,7 @@ export function travellingAttempt({ delivery: { id, listenerId, attemptCount }, 
 export function charactersOf(write: TravellingRun | TravellingAddendum): number {
   let count = write.logs?.length ?? 0;
   for (const text of write.events) if (typeof text === "string") count += text.length;
-  for (const part of write.eventParts ?? []) count += part.length;
+  for (const part of write.eventParts ?? []) count += part.bytes.length;
   if ("invocation" in write) for (const text of write.invocation) if (typeof text === "string") count += text.length;
   for (const { payload } of write.postponed ?? []) count += payload.length;
   for (const text of Object.values(write.stateChanges ?? {})) count += text?.length ?? 0;
@@ -146,13 +151,16 @@ function unlessEmpty<Item>(items: readonly Item[] | undefined): readonly Item[] 
 
 function columnsOf(events: NewEvents): Pick<Travelling, "events" | "eventParts"> {
   let columns: Bound[] = [];
+  let characters = 0;
   let eventParts: EventPart[] | undefined;
   for (const { channel, dedupeId = null, summary = null, ts = null, payload } of events) {
-    if (columns.length === EVENTS_A_PART * EVENT_COLUMNS) {
-      (eventParts ??= []).push(serialize(columns));
+    if (columns.length === EVENTS_A_PART * EVENT_COLUMNS || (columns.length > 0 && characters + payload.length > CHARACTERS_A_PART)) {
+      (eventParts ??= []).push({ bytes: serialize(columns), count: columns.length / EVENT_COLUMNS });
       columns = [];
+      characters = 0;
     }
     columns.push(channel, dedupeId, summary, ts, payload);
+    characters += payload.length;
   }
   return { events: columns, eventParts };
 }
@@ -169,17 +177,25 @@ interface Columns {
 
 /** Its parts, one after the other, without the first ones. */
 export function* partsFrom({ eventParts = [] }: Travelling, first: number): Generator<Columns> {
-  for (const [index, part] of eventParts.entries()) if (index >= first) yield { columns: deserialize(part), before: index * EVENTS_A_PART };
+  let before = 0;
+  for (const [index, { bytes, count }] of eventParts.entries()) {
+    if (index >= first) yield { columns: deserialize(bytes), before };
+    before += count;
+  }
 }
 
 /** Those, and then what is in none of them. */
 export function* columnsFrom(told: Travelling, first: number): Generator<Columns> {
   yield* partsFrom(told, first);
-  yield { columns: told.events, before: partCountOf(told) * EVENTS_A_PART };
+  yield { columns: told.events, before: countInParts(told) };
 }
 
 export function eventCountOf(told: Travelling): number {
-  return partCountOf(told) * EVENTS_A_PART + told.events.length / EVENT_COLUMNS;
+  return countInParts(told) + told.events.length / EVENT_COLUMNS;
+}
+
+function countInParts({ eventParts = [] }: Travelling): number {
+  return eventParts.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** What columns were made of, with the numbers that the events have by now. */

@@ -182,7 +182,7 @@ export class WriterClient {
       const waiting = this.#waiting.get(id);
       if (waiting !== undefined) waiting.isSent = true;
       const write = values[0];
-      if (isTravelling(write)) for (const part of write.eventParts ?? []) moved.push(part.buffer);
+      if (isTravelling(write)) for (const { bytes } of write.eventParts ?? []) moved.push(bytes.buffer);
     }
     this.#sentCount += batch.length;
     this.#worker.postMessage(batch, moved);

@@ -91,7 +91,7 @@ function answer(port: MessagePort, replies: readonly WriteReply[], to: readonly 
 /** What lies outside of the heap and has outlived two collections stays until V8 collects all, which here is rare. What is moved on to nobody goes with the next small collection. */
 function freeParts(batch: readonly WriteRequest[]): void {
   const parts = batch.flatMap(({ values: [write] }) => (isTravelling(write) ? (write.eventParts ?? []) : []));
-  if (parts.length > 0) structuredClone(null, { transfer: parts.map(({ buffer }) => buffer) });
+  if (parts.length > 0) structuredClone(null, { transfer: parts.map(({ bytes }) => bytes.buffer) });
 }
 
 if (parentPort !== null) serve(parentPort);
