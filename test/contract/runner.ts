@@ -132,6 +132,24 @@ export function runnerContract(open: () => Promise<Runner>): void {
       }
     });
 
+    it("may emit very often while what others have emitted leaves no room before its end", async () => {
+      const code = `
+        if (event.of === "large") {
+          for (let n = 0; n < 48; n++) this.$emit("x".repeat(990_000), { id: n });
+          await new Promise((goOn) => (globalThis.goOn = goOn));
+        } else {
+          for (let n = 0; n < 80_000; n++) this.$emit(n, { id: n, name: "a", summary: "s", ts: n });
+          globalThis.goOn();
+        }`;
+      const unit = await (await open()).start(unitCode(code), noEvents);
+      const results = await Promise.all((["large", "often"] as const).map((of) => unit.call({ ...request(`inv_${of}`, { of }), deadlineMs: 30_000 }, quiet)));
+      expect(results.map(({ outcome, emits }) => [outcome.kind, emits.length])).toEqual([
+        ["returned", 48],
+        ["returned", 80_000],
+      ]);
+      expect(results[1]?.emits.every(({ id }, n) => id === n)).toBe(true);
+    });
+
     it("that touches more keys than it may throws there, and its process goes on", async () => {
       const code = `for (let n = 0; n < event.count; n++) this.db.get("key" + n);`;
       const unit = await (await open()).start(unitCode(code), noEvents);

@@ -23,7 +23,7 @@ export interface CallHost {
 }
 
 /** So many emits, or so many characters of them, leave together: the server takes them up while more are made. */
-const EMITS_TOGETHER = 500;
+export const EMITS_TOGETHER = 500;
 const CHARACTERS_TOGETHER = 256_000;
 /** No time is longer. */
 const LONGEST_TIME = 200;
