@@ -218,9 +218,9 @@ export function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && "code" in thrown && thrown.code !== undefined ? String(thrown.code) : undefined;
 }
 
-/** The disk is full, over its quota or read-only; the system's message names the path. */
+/** The disk is full, over its quota, read-only or broken, as the system or SQLite says. */
 export function isDiskProblem(thrown: unknown): boolean {
-  return ["ENOSPC", "EDQUOT", "EROFS"].includes(codeOf(thrown) ?? "");
+  return /^(ENOSPC|EDQUOT|EROFS|SQLITE_(FULL|IOERR|READONLY).*)$/.test(codeOf(thrown) ?? "");
 }
 
 /** Makes a PdError of anything that was thrown; keeps one that already is. */

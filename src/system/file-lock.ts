@@ -1,5 +1,5 @@
 import { openDatabase } from "../database/database.ts";
-import { PdError, codeOf, messageOf } from "../domain/errors.ts";
+import { PdError, codeOf, isDiskProblem, messageOf } from "../domain/errors.ts";
 
 /**
  * Holds a lock file for as long as the process lives, by those of SQLite: the operating system lets go of it however the process ends.
@@ -14,6 +14,6 @@ export function holdLock(path: string): { release(): void } | undefined {
   } catch (error) {
     db.close();
     if (codeOf(error)?.startsWith("SQLITE_BUSY") === true) return undefined;
-    throw new PdError("PD_FAILED", `Cannot lock ${path}: ${messageOf(error)}`, { cause: error });
+    throw new PdError(isDiskProblem(error) ? "PD_NOT_STORED" : "PD_FAILED", `Cannot lock ${path}: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -94,6 +94,17 @@ describe("the SQLite store", () => {
     expect(await bytesOf("free")).toBeGreaterThan(990_000);
   });
 
+  it("that cannot write at its start holds nothing open, so that whoever opens it can end", async () => {
+    const path = join(await temporaryFolder(), "test.db");
+    await (await openAt(path)).close();
+    const db = openDatabase(path, { timeoutMs: 0 });
+    onTestFinished(() => db.close());
+    db.exec("delete from identity; create trigger full before insert on identity begin select raise(abort, 'the disk is full'); end");
+    await expect(openAt(path)).rejects.toMatchObject({ message: "the disk is full" });
+    // What SQLite does for its only connection.
+    expect(db.pragma("journal_mode = delete")).toBe("delete");
+  });
+
   it("refuses a damaged database", async () => {
     const path = join(await temporaryFolder(), "test.db");
     const store = await openAt(path);

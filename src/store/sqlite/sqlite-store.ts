@@ -28,7 +28,6 @@ import { WriterClient, type WriterSettings } from "./writer-client.ts";
 export async function openSqliteStore(settings: WriterSettings): Promise<Store> {
   const { writer, maintenance } = await openWatched(settings);
   const db = openForReading(settings.path);
-  await writer.write("saveIdentity", settings.identity);
   return {
     ...componentReads(db),
     ...runReads(db),
@@ -99,10 +98,15 @@ async function openWatched(settings: WriterSettings): Promise<{ writer: WriterCl
     void writer.markDamaged(reason).catch(() => {});
     settings.onDamage(reason);
   };
-  await watchDamage({ path, maintenance, clock, signal, onDamage }).catch(async (error: unknown) => {
+  try {
+    await watchDamage({ path, maintenance, clock, signal, onDamage });
+    await writer.write("saveIdentity", settings.identity);
+  } catch (error) {
+    // Their threads would keep a process that cannot start, as on a full disk, from ending.
+    await maintenance.close();
     await writer.close();
     throw error;
-  });
+  }
   return { writer, maintenance };
 }
 

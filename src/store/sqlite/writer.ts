@@ -1,4 +1,4 @@
-import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
+import { PdError, codeOf, isDiskProblem, messageOf } from "../../domain/errors.ts";
 import { accountWrites } from "./accounts.ts";
 import { componentWrites } from "./components.ts";
 import { dataStoreWrites } from "./data-stores.ts";
@@ -269,11 +269,9 @@ function isDamage(error: unknown): boolean {
 
 export function errorText(error: unknown): WriteError {
   if (error instanceof PdError) return { code: error.code, message: error.message, fix: error.fix };
-  const code = codeOf(error) ?? "";
   if (isDamage(error)) return damaged(messageOf(error));
-  const isDisk =
-    code.startsWith("SQLITE_FULL") || code.startsWith("SQLITE_IOERR") || code.startsWith("SQLITE_READONLY") || code === "ENOSPC" || code === "EROFS";
-  return { code: isDisk ? "PD_NOT_STORED" : "PD_FAILED", message: isDisk ? `Cannot write to the database: ${messageOf(error)} (${code})` : messageOf(error) };
+  if (!isDiskProblem(error)) return { code: "PD_FAILED", message: messageOf(error) };
+  return { code: "PD_NOT_STORED", message: `Cannot write to the database: ${messageOf(error)} (${codeOf(error)})` };
 }
 
 function damaged(reason: string): WriteError {
