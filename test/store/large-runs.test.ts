@@ -358,6 +358,28 @@ describe("the writer's thread", () => {
     );
   });
 
+  it("deletes many events step by step: others write meanwhile, and what is emitted meanwhile stays", async () => {
+    const { path, store, fences } = await place();
+    await store.commit(run(fences.dc_a, "dc_a", "inv_large", { events: events(MANY) }));
+    const done: string[] = [];
+    const settled = await together(
+      path,
+      () => [store.deleteEvents("dc_a", { fromSeq: 2 }).finally(() => done.push("delete"))],
+      () => [store.commit(run(fences.dc_a, "dc_a", "inv_later", { events: events(2) })).finally(() => done.push("later"))],
+    );
+    expect(settled[0]).toMatchObject({ value: MANY });
+    expect(done).toEqual(["later", "delete"]);
+    expect((await store.listEventsSince("dc_a", 0, 9)).map(({ seq }) => seq)).toEqual([1, MANY + 2, MANY + 3]);
+    expect(await store.countEvents("dc_a")).toBe(3);
+  });
+
+  it("deletes events of one channel, however many others lie between them", async () => {
+    const { store, fences } = await place();
+    await store.commit(run(fences.dc_a, "dc_a", "inv_large", { events: events(MANY) }));
+    expect(await store.deleteEvents("dc_a", { fromSeq: 3, toSeq: MANY, channel: "odd" })).toBe(MANY / 2 - 1);
+    expect([await store.countEvents("dc_a", "odd"), await store.deleteEvents("dc_a", { fromSeq: MANY + 9 })]).toEqual([1, 0]);
+  });
+
   it("writes one large run after the other, and both before it ends", async () => {
     const { path, store, fences } = await place();
     await together(path, () => [

@@ -8,14 +8,21 @@ import { eventOfRow, row, rows } from "./rows.ts";
 import { NEWEST, OF_SOURCE } from "./staged-events.ts";
 
 export interface EventWrites {
-  deleteEvents(sourceId: DeployedId, range: EventRange): number;
+  /** Deletes the first ones, and tells which are left to delete; `undefined`: none. */
+  deleteEvents(sourceId: DeployedId, range: EventRange): { readonly count: number; readonly left: EventRange | undefined };
   emitAgain(sourceId: DeployedId, seq: number, at: number): Committed | undefined;
 }
 
+/** Numbers that one transaction deletes at most: others need not wait longer than some 10 ms. */
+const STEP = 2000;
+const FIRST_FROM = `select seq, stored_at from ${OF_SOURCE} and seq >= ? order by seq limit 1`;
+const LAST_SEQ = "select last_seq from source_progress where source_id = ?";
 const DELETE_EVENTS = `delete from ${OF_SOURCE} and seq between ? and ? and (? is null or channel = ?)`;
 
 export function eventWrites(db: Database): EventWrites {
   const remove = db.prepare(DELETE_EVENTS);
+  const first = db.prepare(FIRST_FROM);
+  const last = db.prepare(LAST_SEQ);
   const find = db.prepare(`select * from ${OF_SOURCE} and seq = ?`);
   const mark = db.prepare("update events set again_of = ? where source_id = ? and seq = ?");
   const writeEvents = eventWriter(db);
@@ -29,8 +36,15 @@ export function eventWrites(db: Database): EventWrites {
       for (const written of events) mark.run(againOf, sourceId, written.seq);
       return { events, listeners: publisher.publish({ sourceId, invocationId, at, events, logs: [], logChunk: 0 }) };
     },
-    deleteEvents: (sourceId, { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER, channel }) =>
-      remove.run(sourceId, sourceId, fromSeq, toSeq, channel ?? null, channel ?? null).changes,
+    deleteEvents(sourceId, { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER, channel }) {
+      const from = Number(row(first.get(sourceId, sourceId, fromSeq))?.["seq"] ?? Number.POSITIVE_INFINITY);
+      // What is emitted between two steps stays.
+      const to = Math.min(toSeq, Number(row(last.get(sourceId))?.["last_seq"] ?? 0));
+      if (from > to) return { count: 0, left: undefined };
+      const until = Math.min(to, from + STEP - 1);
+      const count = remove.run(sourceId, sourceId, from, until, channel ?? null, channel ?? null).changes;
+      return { count, left: until < to ? { fromSeq: until + 1, toSeq: to, ...(channel === undefined ? {} : { channel }) } : undefined };
+    },
   };
 }
 
@@ -46,7 +60,7 @@ const LIST_OF = `select * from (select * from ${OF_SOURCE} and seq >= ? order by
 export function eventReads(db: Database): EventReads {
   const list = db.prepare(LIST);
   const since = db.prepare(`select * from ${OF_SOURCE} and seq > ? order by seq limit ?`);
-  const last = db.prepare("select last_seq from source_progress where source_id = ?");
+  const last = db.prepare(LAST_SEQ);
   const firstSince = timeFinder(db);
   const listOf = db.prepare(LIST_OF);
   const countAll = db.prepare("select last_seq - gone as count from source_progress where source_id = ?");
@@ -68,7 +82,7 @@ export function eventReads(db: Database): EventReads {
 
 /** Numbers and times of a source's events rise together, so a time is found by halving. */
 function timeFinder(db: Database): (sourceId: DeployedId, at: number, lastSeq: number) => number {
-  const next = db.prepare(`select seq, stored_at from ${OF_SOURCE} and seq >= ? order by seq limit 1`);
+  const next = db.prepare(FIRST_FROM);
   return (sourceId, at, lastSeq) => {
     let [low, high] = [1, lastSeq + 1];
     while (low < high) {

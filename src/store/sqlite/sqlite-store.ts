@@ -1,11 +1,13 @@
 import { existsSync } from "node:fs";
 import { PdError } from "../../domain/errors.ts";
+import type { DeployedId } from "../../domain/ids.ts";
+import type { EventRange } from "../../ports/event-store.ts";
 import type { Store } from "../../ports/store.ts";
 import { accountReads } from "./accounts.ts";
 import { componentReads } from "./components.ts";
 import { dataStoreReads } from "./data-stores.ts";
 import { deliveryReads } from "./deliveries.ts";
-import { eventReads } from "./events.ts";
+import { type EventWrites, eventReads } from "./events.ts";
 import { InlineWriter } from "./inline-writer.ts";
 import { keyReads } from "./keys.ts";
 import { MaintenanceClient } from "./maintenance-client.ts";
@@ -60,7 +62,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     deletePostponed: (sourceId, range) => writer.write("deletePostponed", sourceId, range),
     releasePostponed: (now) => writer.write("releasePostponed", now),
     emitAgain: (sourceId, seq, at) => writer.write("emitAgain", sourceId, seq, at),
-    deleteEvents: (sourceId, range) => writer.write("deleteEvents", sourceId, range),
+    deleteEvents: (sourceId, range) => deleteEvents(writer, sourceId, range),
     advance: (timer, to, instants) => writer.write("advance", timer, to, instants),
     settleInstant: (instant) => writer.write("settleInstant", instant),
     prune: (sourceId, retention, now) => writer.write("prune", sourceId, retention, now),
@@ -83,6 +85,17 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
       await writer.close();
     },
   };
+}
+
+/** Step by step: there may be a million. */
+async function deleteEvents(writer: WriterClient, sourceId: DeployedId, range: EventRange): Promise<number> {
+  let total = 0;
+  for (let left: EventRange | undefined = range; left !== undefined;) {
+    const step: ReturnType<EventWrites["deleteEvents"]> = await writer.write("deleteEvents", sourceId, left);
+    total += step.count;
+    left = step.left;
+  }
+  return total;
 }
 
 /** The writer of a database that is there, whole and looked after. Throws PD_DATABASE_UNUSABLE. */

@@ -93,6 +93,7 @@ function concernsOf({ verb, values: [write] }: WriteRequest): readonly string[] 
     case "open":
     case "writeState":
     case "prune":
+    case "deleteEvents":
     case "noteBegun":
       return typeof write === "string" ? [write] : undefined;
     case "setDataStoreValue":
