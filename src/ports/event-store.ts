@@ -46,6 +46,6 @@ export interface EventStore {
    * transaction; dedupe has no say. `undefined`: there is no such event any more.
    */
   emitAgain(sourceId: DeployedId, seq: number, at: number): Promise<Committed | undefined>;
-  /** Both ends belong to the range; an open end reaches as far as there are events. */
+  /** Both ends belong to the range; an open end reaches as far as there are events. What ends in the middle may have deleted the first ones. */
   deleteEvents(sourceId: DeployedId, range: EventRange): Promise<number>;
 }
