@@ -132,20 +132,25 @@ export function runnerContract(open: () => Promise<Runner>): void {
       }
     });
 
-    it("may emit very often while what others have emitted leaves no room before its end", async () => {
+    it.each(["ends", "goes on"])("may emit very often while what others have emitted leaves no room, and %s", async (after) => {
       const code = `
         if (event.of === "large") {
           for (let n = 0; n < 48; n++) this.$emit("x".repeat(990_000), { id: n });
-          await new Promise((goOn) => (globalThis.goOn = goOn));
+          await new Promise((end) => (globalThis.end = end));
         } else {
           for (let n = 0; n < 80_000; n++) this.$emit(n, { id: n, name: "a", summary: "s", ts: n });
-          globalThis.goOn();
+          globalThis.end();
+          if (event.after === "ends") return;
+          for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+          for (let n = 80_000; n < 81_000; n++) this.$emit(n, { id: n, name: "a", summary: "s", ts: n });
         }`;
       const unit = await (await open()).start(unitCode(code), noEvents);
-      const results = await Promise.all((["large", "often"] as const).map((of) => unit.call({ ...request(`inv_${of}`, { of }), deadlineMs: 30_000 }, quiet)));
+      const results = await Promise.all(
+        (["large", "often"] as const).map((of) => unit.call({ ...request(`inv_${of}`, { of, after }), deadlineMs: 30_000 }, quiet)),
+      );
       expect(results.map(({ outcome, emits }) => [outcome.kind, emits.length])).toEqual([
         ["returned", 48],
-        ["returned", 80_000],
+        ["returned", after === "ends" ? 80_000 : 81_000],
       ]);
       expect(results[1]?.emits.every(({ id }, n) => id === n)).toBe(true);
     });

@@ -23,8 +23,14 @@ export interface CallHost {
 }
 
 /** So many emits, or so many characters of them, leave together: the server takes them up while more are made. */
-export const EMITS_TOGETHER = 500;
+const EMITS_TOGETHER = 500;
 const CHARACTERS_TOGETHER = 256_000;
+/** What leaves in one message. */
+interface EmitsTogether {
+  readonly emits: readonly Emit[];
+  readonly size: number;
+}
+
 /** No time is longer. */
 const LONGEST_TIME = 200;
 
@@ -41,9 +47,12 @@ export class Call {
   /** What it reads and writes of what the source remembers. */
   readonly state: CallState;
   #emits: Emit[] = [];
+  /** Those before them, which have not left, as the server has no room for them yet. */
+  #waiting: EmitsTogether[] = [];
   #emitCount = 0;
-  /** Characters of emits that have not left, and of those that have before the call ended. */
+  /** Characters of `#emits`. */
   #unsentSize = 0;
+  /** Characters of emits that have left before the call ended. */
   #heldSize = 0;
   #isFinished = false;
   #isLatePartDue = false;
@@ -128,9 +137,18 @@ export class Call {
   #sendEmits(): void {
     if (this.#isFinished) return this.#host.late(this.id, { emits: this.#takeEmits(), stateChanges: {}, touched: {} });
     const size = this.#unsentSize;
-    if (!this.#host.emitted(this.id, this.#emits, size)) return;
-    this.#heldSize += size;
-    this.#takeEmits();
+    this.#waiting.push({ emits: this.#takeEmits(), size });
+    for (let next = this.#waiting[0]; next !== undefined && this.#host.emitted(this.id, next.emits, next.size); next = this.#waiting[0]) {
+      this.#heldSize += next.size;
+      this.#waiting.shift();
+    }
+  }
+
+  /** At its end: what the server had no room for, before what `takePart` has. */
+  takeWaiting(): readonly EmitsTogether[] {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    return waiting;
   }
 
   #takeEmits(): Emit[] {

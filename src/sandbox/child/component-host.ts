@@ -4,13 +4,12 @@ import type { LogLevel } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
 import { LIMITS, isTooComplex } from "../../domain/limits.ts";
 import { type Trigger, describeTrigger } from "../../domain/trigger.ts";
-import type { CallPart, HostCall, ToChild, ToHost } from "../protocol.ts";
+import type { HostCall, ToChild, ToHost } from "../protocol.ts";
 import { callAction } from "./action.ts";
-import { Call, EMITS_TOGETHER, type CallHost, currentCall } from "./call.ts";
+import { Call, type CallHost, currentCall } from "./call.ts";
 import { describeComponent } from "./describe.ts";
 import { additionalProps, describeAdditionalProps } from "./dynamic-props.ts";
 import { evaluateAll } from "./evaluate.ts";
-
 import { threw } from "./failure.ts";
 import { addProps, buildInstance, methodOf } from "./instance.ts";
 import { callOptions, eventNames } from "./options.ts";
@@ -137,7 +136,9 @@ export class ComponentHost {
     this.#calls.delete(call.id);
     this.#heldSize -= call.heldSize;
     if (call.state.isVoid) return this.#reportVoid(call);
-    const part = this.#lastPartOf(call);
+    // All in one message may be more than the server takes.
+    for (const { emits } of call.takeWaiting()) this.#around.sendNow({ type: "child:emitted", id: call.id, emits });
+    const part = call.takePart();
     call.finish();
     const end = call.failure === undefined || outcome.kind === "threw" ? outcome : threw(call.failure.thrown);
     const { id } = message;
@@ -155,15 +156,6 @@ export class ComponentHost {
       }),
     );
     return this.#turn;
-  }
-
-  /** What a call that is over has to tell. Emits that the server had no room for go before it: all in one message may be more members than it takes. */
-  #lastPartOf(call: Call): CallPart {
-    const { emits, ...part } = call.takePart();
-    let told = 0;
-    for (; emits.length - told > EMITS_TOGETHER; told += EMITS_TOGETHER)
-      this.#around.sendNow({ type: "child:emitted", id: call.id, emits: emits.slice(told, told + EMITS_TOGETHER) });
-    return { ...part, emits: emits.slice(told) };
   }
 
   #reportVoid(call: Call): void {
