@@ -46,6 +46,6 @@ export interface EventStore {
    * transaction; dedupe has no say. `undefined`: there is no such event any more.
    */
   emitAgain(sourceId: DeployedId, seq: number, at: number): Promise<Committed | undefined>;
-  /** Both ends belong to the range; an open end reaches as far as there are events. What ends in the middle may have deleted the first ones. */
+  /** Both ends belong to the range; an open end reaches as far as there are events. When it fails in the middle, the first events of the range may be deleted. */
   deleteEvents(sourceId: DeployedId, range: EventRange): Promise<number>;
 }

@@ -252,6 +252,16 @@ describe("while a large run is being written", () => {
   });
 });
 
+it("looks after each part whether somebody waits, and goes on while nobody does", async () => {
+  const { fences, writer } = await begun(0);
+  const large = largeOf(fences.dc_a, "inv_large");
+  let looks = 0;
+  const second = writer.writeLarge(large, () => ++looks === 2);
+  expect([looks, second]).toMatchObject([2, { staged: { parts: 2 } }]);
+  if (!("told" in second)) throw new Error("it is over");
+  expect(writer.writeLarge(second, () => false)).toMatchObject({ value: { firstSeq: 2 } });
+});
+
 describe("what cannot be removed of a large run, as on a full disk", () => {
   /** A run that failed, of which all parts are left. */
   async function left() {
@@ -367,7 +377,7 @@ describe("the writer's thread", () => {
       () => [store.deleteEvents("dc_a", { fromSeq: 2 }).finally(() => done.push("delete"))],
       () => [store.commit(run(fences.dc_a, "dc_a", "inv_later", { events: events(2) })).finally(() => done.push("later"))],
     );
-    expect(settled[0]).toMatchObject({ value: MANY });
+    expect(settled[0]).toMatchObject({ status: "fulfilled", value: MANY });
     expect(done).toEqual(["later", "delete"]);
     expect((await store.listEventsSince("dc_a", 0, 9)).map(({ seq }) => seq)).toEqual([1, MANY + 2, MANY + 3]);
     expect(await store.countEvents("dc_a")).toBe(3);

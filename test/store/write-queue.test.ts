@@ -42,6 +42,8 @@ describe("writes that come while a large run is being written", () => {
     "a step that begins": ask("noteBegun", "run_1"),
     "a wait that ends": ask("endWait", { runId: "run_1", path: "1" }),
     "a value of a data store": ask("setDataStoreValue", "store", "key", 1),
+    "tokens that are renewed": ask("replaceAccount", { id: "apn_1" }, { id: "apn_1" }),
+    "what an action remembers": ask("writeActionState", "key", {}),
     "damage that was found": ask("damaged", "pages are missing"),
     "the log that has become long": ask("shorten"),
   };
@@ -82,6 +84,11 @@ describe("writes that come while a large run is being written", () => {
     queue.goOn(undefined);
     expect(queue.next()).toEqual({ now: [second, fourth, fifth], large: undefined });
     expect(queue.isEmpty).toBe(true);
+  });
+
+  it("wait behind what may change anything, with all that comes after it", () => {
+    const queue = whileLarge(ask("saveSubscription", {}), ask("recordAttempt", { seq: 1 }), ask("storePending", {}));
+    expect([queue.isAwaited, queue.next().now]).toEqual([false, []]);
   });
 
   it("wait with their workflow when it is the one that emits so much", () => {

@@ -5,11 +5,14 @@ import { keysReaching, reaches } from "../../domain/subscription.ts";
 import type { DeliveryStore } from "../../ports/delivery-store.ts";
 import type { Database } from "../../database/driver.ts";
 import { attemptOf, deliveryOf, listenerOf, row, rows, stateCount } from "./rows.ts";
-import { IS_DELIVERY } from "./staged-events.ts";
+import { DELIVERY_COUNTS } from "./staged-events.ts";
 import type { TravellingAttempt } from "./travelling.ts";
 
-export interface DeliveryWrites {
+export interface AttemptWrites {
   recordAttempt(record: TravellingAttempt): boolean;
+}
+
+export interface DeliveryWrites {
   missPending(listenerId: ListenerId): void;
   retryDelivery(id: DeliveryId, now: number): boolean;
   retryDeliveries(listenerId: ListenerId, which: { states: readonly DeliveryState[]; since: number; now: number }): number;
@@ -96,7 +99,7 @@ export class Publisher {
 }
 
 /** `publisher` forgets who listens when an attempt has changed that. */
-export function deliveryWrites(db: Database, publisher: Pick<Publisher, "forget">): DeliveryWrites {
+export function attemptWrites(db: Database, publisher: Pick<Publisher, "forget">): AttemptWrites {
   const settle = db.prepare(SETTLE);
   const putOff = db.prepare(PUT_OFF);
   const insertAttempt = db.prepare("insert into attempts (delivery, at, duration_ms, result) values (?, ?, ?, ?)");
@@ -104,8 +107,6 @@ export function deliveryWrites(db: Database, publisher: Pick<Publisher, "forget"
   const setFailing = db.prepare("update webhooks set failing_since = ? where id = ?");
   const deactivate = db.prepare("update webhooks set active = 0, failing_since = ?, inactive_reason = ?, updated_at = ? where id = ? and active = 1");
   const miss = db.prepare(MISS);
-  const retryOne = db.prepare(RETRY_ONE);
-  const retryMany = db.prepare(RETRY_MANY);
   const noteHealth = (listenerId: ListenerId, judged: { verdict: Verdict; attempt: Attempt }): void => {
     const found = isWebhookId(listenerId) ? row(failingSince.get(listenerId)) : undefined;
     const since = found?.["failing_since"];
@@ -127,6 +128,14 @@ export function deliveryWrites(db: Database, publisher: Pick<Publisher, "forget"
       noteHealth(listenerId, { verdict, attempt });
       return true;
     },
+  };
+}
+
+export function deliveryWrites(db: Database): DeliveryWrites {
+  const miss = db.prepare(MISS);
+  const retryOne = db.prepare(RETRY_ONE);
+  const retryMany = db.prepare(RETRY_MANY);
+  return {
     missPending: (listenerId) => void miss.run(listenerId),
     // One more attempt at least, however many there were.
     retryDelivery: (id, now) => retryOne.run(now, MOST_ATTEMPTS - 1, numberOfDelivery(id) ?? -1).changes > 0,
@@ -140,13 +149,15 @@ type DeliveryReads = Pick<
 >;
 
 const DUE = "select * from deliveries where listener_id = ? and state = 'pending' and next_at > ? and next_at < ? order by next_at, seq limit ?";
-/** When deliveries are due that do not count yet. They may be 100,000, and nobody is to look at each. */
+/** When deliveries are due that do not count yet. They may be 100,000, so no reader looks at each of them. */
 const STAGED_AT = "select distinct at from staged_events order by at";
+const COUNT_STAGED = `select d.state, count(*) as count from staged_events s cross join deliveries d
+  on d.listener_id = ? and d.seq >= s.first_delivery and d.emitter_id = s.source_id group by d.state`;
 /** What is due in the same millisecond is looked for again after so long. */
 const LOOK_AGAIN_MS = 100;
 const NEXT_DUE = "select min(next_at) as at from deliveries where listener_id = ? and state = 'pending' and next_at > ?";
-const LIST = `select * from deliveries where listener_id = ? and seq < ? and ${IS_DELIVERY} order by seq desc limit ?`;
-const LIST_OF_STATE = `select * from deliveries where listener_id = ? and state = ? and seq < ? and ${IS_DELIVERY} order by seq desc limit ?`;
+const LIST = `select * from deliveries where listener_id = ? and seq < ? and ${DELIVERY_COUNTS} order by seq desc limit ?`;
+const LIST_OF_STATE = `select * from deliveries where listener_id = ? and state = ? and seq < ? and ${DELIVERY_COUNTS} order by seq desc limit ?`;
 
 /** Each listener that anything was ever made for is found by one step in the index; there are few. */
 const LIST_OF_MESSAGES = `with recursive listeners (id) as (
@@ -159,11 +170,12 @@ export function deliveryReads(db: Database): DeliveryReads {
   const busy = db.prepare("select distinct listener_id from deliveries where state = 'pending'");
   const due = db.prepare(DUE);
   const nextDue = db.prepare(NEXT_DUE);
-  const one = db.prepare("select * from deliveries where seq = ?");
+  const one = db.prepare(`select * from deliveries where seq = ? and ${DELIVERY_COUNTS}`);
   const list = db.prepare(LIST);
   const listOfState = db.prepare(LIST_OF_STATE);
   const listOfMessages = db.prepare(LIST_OF_MESSAGES);
   const count = db.prepare("select state, count(*) as count from deliveries where listener_id = ? group by state");
+  const countStaged = db.prepare(COUNT_STAGED);
   const attempts = db.prepare("select * from attempts where delivery = ? order by seq");
   const stagedAt = db.prepare(STAGED_AT);
   const timesStaged = (): readonly number[] => rows(stagedAt.all()).map(({ at }) => Number(at));
@@ -195,6 +207,7 @@ export function deliveryReads(db: Database): DeliveryReads {
     async countDeliveries(listenerId) {
       const counts: Record<DeliveryState, number> = { pending: 0, delivered: 0, failed: 0, missed: 0 };
       for (const [state, number] of rows(count.all(listenerId)).map(stateCount)) counts[state] = number;
+      for (const [state, number] of rows(countStaged.all(listenerId)).map(stateCount)) counts[state] -= number;
       return counts;
     },
     listAttempts: async (id) => rows(attempts.all(numberOfDelivery(id) ?? -1)).map(attemptOf),

@@ -5,7 +5,7 @@ import { stagedEvents } from "./staged-events.ts";
 import { type TravellingAddendum, type TravellingRun, eventsIn, isTravelling, partCountOf, partsFrom } from "./travelling.ts";
 import type { WriteRequest } from "./write-request.ts";
 
-/** A run of fewer parts is written as a whole: that takes some 20 ms. */
+/** A run of fewer parts is written as a whole: with nobody who listens that takes some 20 ms. */
 const MANY_PARTS = 4;
 
 /** A run, or what came after its end, with so many events that others need not wait until all of them are written. */

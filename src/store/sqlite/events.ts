@@ -8,13 +8,13 @@ import { eventOfRow, row, rows } from "./rows.ts";
 import { NEWEST, OF_SOURCE } from "./staged-events.ts";
 
 export interface EventWrites {
-  /** Deletes the first ones, and tells which are left to delete; `undefined`: none. */
+  /** Deletes the first events of the range, and tells what is left of it; `undefined`: nothing. */
   deleteEvents(sourceId: DeployedId, range: EventRange): { readonly count: number; readonly left: EventRange | undefined };
   emitAgain(sourceId: DeployedId, seq: number, at: number): Committed | undefined;
 }
 
-/** Numbers that one transaction deletes at most: others need not wait longer than some 10 ms. */
-const STEP = 2000;
+/** Numbers that one transaction deletes at most: others need not wait for more. */
+const STEP = 1000;
 const FIRST_FROM = `select seq, stored_at from ${OF_SOURCE} and seq >= ? order by seq limit 1`;
 const LAST_SEQ = "select last_seq from source_progress where source_id = ?";
 const DELETE_EVENTS = `delete from ${OF_SOURCE} and seq between ? and ? and (? is null or channel = ?)`;

@@ -1,7 +1,7 @@
 import type { Database } from "../../database/driver.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { PendingRequest } from "../../ports/run-store.ts";
-import { type DeliveryWrites, deliveryWrites } from "./deliveries.ts";
+import { type AttemptWrites, attemptWrites } from "./deliveries.ts";
 import type { DisownedFences } from "./disowned-fences.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { openBeside } from "./open.ts";
@@ -12,7 +12,7 @@ import { LEAVE_MEMORY, type WriteRequest } from "./write-request.ts";
 import { Witness, witnessPath } from "./witness.ts";
 
 /** What is written with every request and delivery. */
-type InlineWrites = Pick<RunWrites & PendingWrites & DeliveryWrites, "commit" | "append" | "storePending" | "recordAttempt">;
+type InlineWrites = Pick<RunWrites & PendingWrites & AttemptWrites, "commit" | "append" | "storePending" | "recordAttempt">;
 
 /** More than this is written beside the server: while many wait, it reads and answers others meanwhile, and more share an fsync. */
 const MOST_REQUESTS = 4;
@@ -51,12 +51,12 @@ export class InlineWriter {
     this.#group = new GroupCommit(db, witness);
     const runs = runWrites(db, this.#group);
     const pending = pendingWrites(db);
-    const deliveries = deliveryWrites(db, this.#group.publisher);
+    const attempts = attemptWrites(db, this.#group.publisher);
     this.#verbs = {
       commit: (run) => runs.commit(run),
       append: (addendum) => runs.append(addendum),
       storePending: (request) => pending.storePending(request),
-      recordAttempt: (attempt) => deliveries.recordAttempt(attempt),
+      recordAttempt: (attempt) => attempts.recordAttempt(attempt),
     };
   }
 

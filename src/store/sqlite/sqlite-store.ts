@@ -3,6 +3,7 @@ import { PdError } from "../../domain/errors.ts";
 import type { DeployedId } from "../../domain/ids.ts";
 import type { EventRange } from "../../ports/event-store.ts";
 import type { Store } from "../../ports/store.ts";
+import type { Database } from "../../database/driver.ts";
 import { accountReads } from "./accounts.ts";
 import { componentReads } from "./components.ts";
 import { dataStoreReads } from "./data-stores.ts";
@@ -28,8 +29,7 @@ import { WriterClient, type WriterSettings } from "./writer-client.ts";
 
 /** Opens a Store on one SQLite file: reads and small writes on this thread, all other writes on a thread of their own. */
 export async function openSqliteStore(settings: WriterSettings): Promise<Store> {
-  const { writer, maintenance } = await openWatched(settings);
-  const db = openForReading(settings.path);
+  const { writer, maintenance, db } = await openWatched(settings);
   return {
     ...componentReads(db),
     ...runReads(db),
@@ -98,8 +98,15 @@ async function deleteEvents(writer: WriterClient, sourceId: DeployedId, range: E
   return total;
 }
 
-/** The writer of a database that is there, whole and looked after. Throws PD_DATABASE_UNUSABLE. */
-async function openWatched(settings: WriterSettings): Promise<{ writer: WriterClient; maintenance: MaintenanceClient }> {
+interface Opened {
+  readonly writer: WriterClient;
+  readonly maintenance: MaintenanceClient;
+  /** Of whoever reads. */
+  readonly db: Database;
+}
+
+/** A database that is there, whole and looked after. Throws PD_DATABASE_UNUSABLE, PD_NOT_STORED. */
+async function openWatched(settings: WriterSettings): Promise<Opened> {
   const { path, clock, signal, mustExist } = settings;
   if (mustExist && !existsSync(path))
     throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: it is missing, though this home was used before`, {
@@ -114,13 +121,12 @@ async function openWatched(settings: WriterSettings): Promise<{ writer: WriterCl
   try {
     await watchDamage({ path, maintenance, clock, signal, onDamage });
     await writer.write("saveIdentity", settings.identity);
+    return { writer, maintenance, db: openForReading(path) };
   } catch (error) {
     // Their threads would keep a process that cannot start, as on a full disk, from ending.
-    await maintenance.close();
-    await writer.close();
+    await Promise.allSettled([maintenance.close(), writer.close()]);
     throw error;
   }
-  return { writer, maintenance };
 }
 
 /**

@@ -14,8 +14,8 @@ export const NEWEST = "(select last_seq from source_progress where source_id = ?
 /** Events of a source that count; its id is its value twice. */
 export const OF_SOURCE = `events where source_id = ? and seq <= ${NEWEST}`;
 
-/** Of a delivery: it counts. */
-export const IS_DELIVERY = "not exists (select 1 from staged_events where source_id = deliveries.emitter_id and first_delivery <= deliveries.seq)";
+/** Of a row of deliveries. */
+export const DELIVERY_COUNTS = "not exists (select 1 from staged_events where source_id = deliveries.emitter_id and first_delivery <= deliveries.seq)";
 
 export interface StagedEvents {
   begin(told: Travelling): void;

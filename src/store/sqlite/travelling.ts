@@ -80,7 +80,7 @@ export interface EventPart {
 
 /** As objects, the events of a run of 100,000 emits took up 12 MB in the thread; so many at a time take up nothing that is noticed. */
 const EVENTS_A_PART = 500;
-/** Fewer where they are large: whoever waits is looked for after each part. */
+/** Fewer where they are large, and one at least: whoever waits is looked for after each part. */
 const CHARACTERS_A_PART = 2 ** 20;
 
 // Objects are written out member by member: V8 gives each object that begins with a spread a shape of its own, and every
@@ -154,13 +154,14 @@ function columnsOf(events: NewEvents): Pick<Travelling, "events" | "eventParts">
   let characters = 0;
   let eventParts: EventPart[] | undefined;
   for (const { channel, dedupeId = null, summary = null, ts = null, payload } of events) {
-    if (columns.length === EVENTS_A_PART * EVENT_COLUMNS || (columns.length > 0 && characters + payload.length > CHARACTERS_A_PART)) {
+    const size = payload.length + channel.length + (dedupeId?.length ?? 0) + (summary?.length ?? 0);
+    if (columns.length === EVENTS_A_PART * EVENT_COLUMNS || (columns.length > 0 && characters + size > CHARACTERS_A_PART)) {
       (eventParts ??= []).push({ bytes: serialize(columns), count: columns.length / EVENT_COLUMNS });
       columns = [];
       characters = 0;
     }
     columns.push(channel, dedupeId, summary, ts, payload);
-    characters += payload.length;
+    characters += size;
   }
   return { events: columns, eventParts };
 }

@@ -5,7 +5,7 @@ import type { WriteRequest } from "./write-request.ts";
 /** So many requests at most share a transaction. */
 const MAX_BATCH = 256;
 
-/** They write nothing that anybody has asked for, and wait for nobody. */
+/** They write no data, and nothing has to come before them. */
 const ASIDE: ReadonlySet<WriteRequest["verb"]> = new Set(["tidy", "shorten", "damaged"]);
 
 interface Order {
@@ -55,32 +55,32 @@ function orderOf(waiting: readonly WriteRequest[], current: LargeWrite | undefin
   const [now, later]: [WriteRequest[], WriteRequest[]] = [[], []];
   let large = current;
   /** What those that wait have to do with; `undefined`: it may be anything. */
-  let held: Set<string> | undefined = new Set(current === undefined ? [] : concernsOf(current.request));
+  let blocked: Set<string> | undefined = new Set(current === undefined ? [] : concernsOf(current.request));
   for (const request of waiting) {
     if (ASIDE.has(request.verb)) {
       now.push(request);
       continue;
     }
-    const concerns = held === undefined ? undefined : concernsOf(request);
-    const mayGo = now.length < MAX_BATCH && isFree(concerns, held, large === undefined);
+    const concerns = blocked === undefined ? undefined : concernsOf(request);
+    const mayGo = now.length < MAX_BATCH && isFree(concerns, blocked, large === undefined);
     if (mayGo && !isLarge(request)) {
       now.push(request);
       continue;
     }
     if (mayGo && large === undefined) large = largeWriteOf(request);
     else later.push(request);
-    if (concerns === undefined || now.length >= MAX_BATCH) held = undefined;
-    for (const id of concerns ?? []) held?.add(id);
+    if (concerns === undefined || now.length >= MAX_BATCH) blocked = undefined;
+    for (const id of concerns ?? []) blocked?.add(id);
   }
   return { now, large, later };
 }
 
-function isFree(concerns: readonly string[] | undefined, held: ReadonlySet<string> | undefined, isFirst: boolean): boolean {
-  if (held === undefined) return false;
-  return isFirst || concerns?.every((id) => !held.has(id)) === true;
+function isFree(concerns: readonly string[] | undefined, blocked: ReadonlySet<string> | undefined, isFirst: boolean): boolean {
+  if (blocked === undefined) return false;
+  return isFirst || concerns?.every((id) => !blocked.has(id)) === true;
 }
 
-/** Sources, runs of workflows and data stores that a request has to do with; `undefined`: it may be anything. */
+/** Sources, accounts, runs of workflows, data stores and actions that a request has to do with; `undefined`: it may be anything. */
 function concernsOf({ verb, values: [write] }: WriteRequest): readonly string[] | undefined {
   switch (verb) {
     case "storePending":
@@ -93,12 +93,17 @@ function concernsOf({ verb, values: [write] }: WriteRequest): readonly string[] 
     case "open":
     case "writeState":
     case "prune":
+    case "pruneRuns":
     case "deleteEvents":
     case "noteBegun":
       return typeof write === "string" ? [write] : undefined;
     case "setDataStoreValue":
     case "deleteDataStoreValue":
       return typeof write === "string" ? [`data store ${write}`] : undefined;
+    case "writeActionState":
+      return typeof write === "string" ? [`action ${write}`] : undefined;
+    case "replaceAccount":
+      return membersOf(write, "id");
     case "advance":
     case "settleInstant":
       return membersOf(write, "sourceId");

@@ -2,7 +2,7 @@
 import type { AccountWrites } from "./accounts.ts";
 import type { ComponentWrites } from "./components.ts";
 import type { DataStoreWrites } from "./data-stores.ts";
-import type { DeliveryWrites } from "./deliveries.ts";
+import type { AttemptWrites, DeliveryWrites } from "./deliveries.ts";
 import type { EventWrites } from "./events.ts";
 import type { KeyWrites } from "./keys.ts";
 import type { PendingWrites } from "./pending.ts";
@@ -26,6 +26,7 @@ export type Writes = ComponentWrites &
   TimerWrites &
   RetentionWrites &
   SubscriptionWrites &
+  AttemptWrites &
   DeliveryWrites &
   KeyWrites &
   DataStoreWrites &

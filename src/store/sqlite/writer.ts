@@ -2,7 +2,7 @@ import { PdError, codeOf, isDiskProblem, messageOf } from "../../domain/errors.t
 import { accountWrites } from "./accounts.ts";
 import { componentWrites } from "./components.ts";
 import { dataStoreWrites } from "./data-stores.ts";
-import { deliveryWrites } from "./deliveries.ts";
+import { attemptWrites, deliveryWrites } from "./deliveries.ts";
 import { DisownedFences } from "./disowned-fences.ts";
 import { EventStage, type LargeWrite } from "./event-stage.ts";
 import { eventWrites } from "./events.ts";
@@ -75,7 +75,8 @@ export class Writer {
       ...timerWrites(db),
       ...retentionWrites(db),
       ...subscriptionWrites(db),
-      ...deliveryWrites(db, this.#group.publisher),
+      ...attemptWrites(db, this.#group.publisher),
+      ...deliveryWrites(db),
       ...keyWrites(db),
       ...dataStoreWrites(db),
       ...registryWrites(db),
