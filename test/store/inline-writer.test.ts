@@ -6,14 +6,12 @@ import type { InvocationId } from "../../src/domain/ids.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { DisownedFences } from "../../src/store/sqlite/disowned-fences.ts";
 import { InlineWriter } from "../../src/store/sqlite/inline-writer.ts";
-import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { travellingRun } from "../../src/store/sqlite/travelling.ts";
 import type { WriteRequest } from "../../src/store/sqlite/write-request.ts";
 import { WriterClient } from "../../src/store/sqlite/writer-client.ts";
-import { programFile } from "../../src/system/program-files.ts";
 import { component, run, source } from "../contract/store.ts";
 import { temporaryFolder } from "../support/home.ts";
-import { STORE_DEFAULTS } from "../support/store.ts";
+import { openStoreAt } from "../support/store.ts";
 
 const NOBODY = new DisownedFences();
 
@@ -31,14 +29,7 @@ interface Place {
 /** A store with one source that it owns, and beside it what writes inline, with a clock of its own. */
 async function place(): Promise<Place> {
   const path = join(await temporaryFolder(), "test.db");
-  const store = await openSqliteStore({
-    path,
-    migrations: programFile("migrations"),
-    entry: programFile("writer.js"),
-    ...STORE_DEFAULTS,
-    identity: { userId: "u_1", workspaceId: "o_1" },
-  });
-  onTestFinished(() => store.close());
+  const store = await openStoreAt(path);
   await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
   const { fence } = await store.open("dc_a");
   const clock = { at: 1_000_000, steps: [] as number[], now: () => (clock.at += clock.steps.shift() ?? 0) };

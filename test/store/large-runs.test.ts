@@ -8,7 +8,6 @@ import type { Store } from "../../src/ports/store.ts";
 import { type LargeWrite, largeWriteOf } from "../../src/store/sqlite/event-stage.ts";
 import { openForWriting } from "../../src/store/sqlite/open.ts";
 import { restoreDatabase } from "../../src/store/sqlite/restore.ts";
-import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { travellingAddendum, travellingAttempt, travellingRun } from "../../src/store/sqlite/travelling.ts";
 import { Witness, witnessPath } from "../../src/store/sqlite/witness.ts";
 import type { WriteReply } from "../../src/store/sqlite/write-request.ts";
@@ -16,7 +15,7 @@ import { Writer } from "../../src/store/sqlite/writer.ts";
 import { programFile } from "../../src/system/program-files.ts";
 import { component, run, source } from "../contract/store.ts";
 import { temporaryFolder } from "../support/home.ts";
-import { STORE_DEFAULTS } from "../support/store.ts";
+import { openStoreAt } from "../support/store.ts";
 
 const MANY = 3100;
 /** When the large run is stored: later than all others. */
@@ -26,22 +25,10 @@ function events(count: number): NewEvent[] {
   return Array.from({ length: count }, (_, place) => ({ payload: JSON.stringify(place + 1), channel: place % 2 === 0 ? "" : "odd" }));
 }
 
-async function openAt(path: string): Promise<Store> {
-  const store = await openSqliteStore({
-    path,
-    migrations: programFile("migrations"),
-    entry: programFile("writer.js"),
-    ...STORE_DEFAULTS,
-    identity: { userId: "u_1", workspaceId: "o_1" },
-  });
-  onTestFinished(() => store.close());
-  return store;
-}
-
 /** A store with three sources, each with one event, and a webhook that listens to the first two. */
 async function place(): Promise<{ path: string; store: Store; fences: Readonly<Record<"dc_a" | "dc_b" | "dc_c", number>> }> {
   const path = join(await temporaryFolder(), "test.db");
-  const store = await openAt(path);
+  const store = await openStoreAt(path);
   await store.saveWebhook({ id: "wh_1", url: "http://example.com/", active: true, secret: "whsec_eA==", oldSecrets: [], createdAt: 0, updatedAt: 0 });
   const opened = async (id: DeployedId): Promise<number> => {
     await store.beginDeploy(source(id, "sc_a"), component("sc_a"));
@@ -136,7 +123,7 @@ describe("while a large run is being written", () => {
 
   it("a death leaves nothing of it, and the same run is stored whole afterwards", async () => {
     const { path, store } = await begun();
-    const next = await openAt(path);
+    const next = await openStoreAt(path);
     expect(rowsOf(path)).toBe(1);
     expect([await dueOf(next), await next.countDeliveries("wh_1")]).toMatchObject([BEFORE, { pending: 2 }]);
     const { fence } = await next.open("dc_a");
@@ -151,7 +138,7 @@ describe("while a large run is being written", () => {
     await store.copyTo(copy);
     expect(rowsOf(copy)).toBe(1001);
     expect(await restoreDatabase(copy, restored, 0)).toMatchObject({ sources: 3, events: 3 });
-    await expectWhole(await openAt(restored), 1);
+    await expectWhole(await openStoreAt(restored), 1);
     expect(rowsOf(restored)).toBe(1);
   });
 
@@ -276,13 +263,13 @@ describe("what cannot be removed of a large run, as on a full disk", () => {
 
   it("is seen by nobody, keeps nobody from starting, and goes at the next start", async () => {
     const { path, store, makeRoom } = await left();
-    const next = await openAt(path);
+    const next = await openStoreAt(path);
     for (const host of [store, next]) {
       await expectWhole(host, 1);
       expect(await dueOf(host)).toEqual(BEFORE);
     }
     makeRoom();
-    await openAt(path);
+    await openStoreAt(path);
     expect([rowsOf(path), await next.countDeliveries("wh_1")]).toMatchObject([1, { pending: 2 }]);
   });
 
@@ -407,7 +394,7 @@ describe("the writer's thread", () => {
       }),
       store.close(),
     ]);
-    const again = await openAt(path);
+    const again = await openStoreAt(path);
     await expectWhole(again, 1 + 2 * MANY);
     expect([await again.countEvents("dc_b"), (await again.getInvocation("inv_1"))?.eventCount]).toEqual([1 + MANY, MANY]);
   });

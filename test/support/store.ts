@@ -1,4 +1,7 @@
 import { setMaxListeners } from "node:events";
+import { onTestFinished } from "vitest";
+import type { Store } from "../../src/ports/store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { WriterSettings } from "../../src/store/sqlite/writer-client.ts";
 import { systemClock } from "../../src/system/clock.ts";
 import { programFile } from "../../src/system/program-files.ts";
@@ -16,3 +19,16 @@ export const STORE_DEFAULTS: Pick<WriterSettings, "maintenanceEntry" | "mustExis
   onDamage: () => {},
   onRevision: () => {},
 };
+
+/** A store of a test on this file; it is closed when the test is over. */
+export async function openStoreAt(path: string): Promise<Store> {
+  const store = await openSqliteStore({
+    path,
+    migrations: programFile("migrations"),
+    entry: programFile("writer.js"),
+    ...STORE_DEFAULTS,
+    identity: { userId: "u_1", workspaceId: "o_1" },
+  });
+  onTestFinished(() => store.close());
+  return store;
+}
