@@ -5,7 +5,7 @@ import * as files from "node:fs/promises";
 import { basename } from "node:path";
 import { build } from "esbuild";
 import { buildPage } from "./build-page.mjs";
-import { makeCommonJs, requirePieces } from "./common-js.mjs";
+import { makeCommonJs, requirePieces, writeLoader } from "./common-js.mjs";
 import { writeLicences } from "./write-licences.mjs";
 
 const shared = { bundle: true, platform: "node", target: "node20.19", logLevel: "warning", legalComments: "none", metafile: true };
@@ -99,6 +99,7 @@ const built = await Promise.all([
   }),
 ]);
 writeFileSync("dist/pd.cjs", requirePieces(readFileSync("dist/pd.cjs", "utf8")));
+await writeLoader("dist", shared.target);
 writeLicences("dist/third-party-licences.txt", [pieces, ...built].map(({ metafile }) => metafile).concat(TYPES_OF));
 cpSync("src/store/sqlite/migrations", "dist/migrations", { recursive: true });
 const manual = spawnSync(process.execPath, ["scripts/run.mjs", "scripts/write-manual.ts", "dist/pd.1"], { stdio: "inherit" });

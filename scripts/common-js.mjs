@@ -1,36 +1,65 @@
 // Makes CommonJS of the command's pieces: Node links each ES module at a start for a millisecond, and a command has twenty. esbuild splits ES modules alone, so that these are split first and made over then.
-import { readFileSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { transform } from "esbuild";
 
 const OWN_URL = "urlOfThisFile";
 const OWN_URL_LINE = `const ${OWN_URL} = require("node:url").pathToFileURL(__filename).href;\n`;
 const LATE_IMPORT = /\bimport\("(\.\/[\w.-]+\.cjs)"\)/g;
-const PIECES = "pieces.cjs";
-/** What loads pieces, and what keeps them compiled. */
-const LOADER = [PIECES, "compiled-code.cjs"];
+const LOADER = "pieces.cjs";
+const SMALL = { platform: "node", legalComments: "none", minifyWhitespace: true, minifySyntax: true };
 
 /** Node 20 has lost what `import()` needs when it takes code that was kept. */
 const NEVER_KEPT = '"imports at run time";\n';
 
 /** `outputs`: those of a build of ES modules into `folder`, whose files end with `.cjs`. */
 export async function makeCommonJs(folder, { outputs }, target) {
-  const small = { platform: "node", target, legalComments: "none", minifyWhitespace: true, minifySyntax: true };
-  for (const name of LOADER) writeFileSync(join(folder, name), (await transform(readFileSync(join(import.meta.dirname, name), "utf8"), small)).code);
   await Promise.all(
     Object.keys(outputs).map(async (path) => {
       const { code } = await transform(readFileSync(path, "utf8"), {
-        ...small,
+        ...SMALL,
+        target,
         format: "cjs",
-        define: { "import.meta.url": OWN_URL },
+        define: { "import.meta.url": OWN_URL, "import.meta.dirname": "__dirname" },
       });
       const late = lateNames(outputs, path);
-      const hold = late.length === 0 ? "" : `const latePieces = require("./${PIECES}");\nlatePieces.hold(${JSON.stringify(late)});\n`;
+      const hold = late.length === 0 ? "" : `const latePieces = require("./${LOADER}");\nlatePieces.hold(${JSON.stringify(late)});\n`;
       const text = code.replaceAll(LATE_IMPORT, 'latePieces.load("$1")');
       const mark = (await importsAtRunTime(text)) ? NEVER_KEPT : "";
       writeFileSync(path, mark + (text.includes(OWN_URL) ? OWN_URL_LINE : "") + hold + text);
     }),
   );
+}
+
+/**
+ * Writes what loads pieces and what keeps them compiled, as one file that knows which pieces it belongs to, and what each of
+ * them is. They stay as they are from then on. Returns the name of this build.
+ */
+export async function writeLoader(folder, target) {
+  const names = readdirSync(folder).filter((name) => name.endsWith(".cjs") && name !== LOADER);
+  const pieces = JSON.stringify(Object.fromEntries(names.map((name) => [name, hashOf(readFileSync(join(folder, name)))])));
+  writeFileSync(join(folder, "pieces.json"), pieces);
+  const build = hashOf(pieces);
+  const keeping = replaceOnce(scriptOf("compiled-code.cjs"), '"source"', JSON.stringify(build));
+  const loading = replaceOnce(scriptOf(LOADER), 'require("./compiled-code.cjs")', keeping);
+  writeFileSync(join(folder, LOADER), (await transform(`module.exports = ${loading};`, { ...SMALL, minifyIdentifiers: true, target })).code);
+  return build;
+}
+
+/** What a script of this folder exports, as an expression: within a function its names can be made short. */
+function scriptOf(name) {
+  return `((exports) => {${readFileSync(join(import.meta.dirname, name), "utf8")}\nreturn exports;})({})`;
+}
+
+/** As `compiled-code.cjs` has it. */
+function hashOf(bytes) {
+  return createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+}
+
+function replaceOnce(text, part, other) {
+  if (text.split(part).length !== 2) throw new Error(`${part} stands ${text.split(part).length - 1} times in the loader, not once`);
+  return text.replace(part, () => other);
 }
 
 /** Whether esbuild finds an `import()` in it to make something else of. */

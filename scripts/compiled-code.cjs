@@ -1,87 +1,97 @@
-// Keeps what V8 makes of the program's pieces, in the folder of PD_HOME, for the next start: of a command's time, half goes
-// into reading code. It is no promise: what is missing, of another version, or not this user's alone is made anew.
+// Keeps the program's pieces that a command loads as one script, with what V8 makes of it, in the folder of PD_HOME for the
+// next start: of a command's time, half goes into finding, reading and compiling code. It is no promise: what is missing, of
+// another version, or not this user's alone is made anew.
 "use strict";
 const fs = require("node:fs");
 const path = require("node:path");
 const vm = require("node:vm");
-const zlib = require("node:zlib");
 
-const FORMAT = 2;
-/** Files of this program in the folder, drafts too. */
-const KEPT_NAME = /^[a-z][a-z-]*-v\d+\.\d+\.\d+\S*-[a-z\d]+(-[\da-f]+)?(\.\d+)?$/;
+/** Names these files: two builds of the program keep nothing in common. The build puts its own name here. */
+const BUILD = "source";
+/** Files of this program in the folder, of earlier versions and drafts too. */
+const KEPT_NAME = /^[a-z][a-z-]*-([\da-z]+-)?v\d+\.\d+\.\d+\S*-[a-z\d]+(-[\da-f]+)?(\.\d+)?$/;
 /** A file that another version of Node or of the program has left. */
 const UNUSED_MS = 30 * 24 * 3_600_000;
-/** V8 copies what does not lie so. */
-const ALIGNED = 16;
 const WRITABLE_BY_OTHERS = 0o022;
 /** Whoever stays has compiled by then what it starts with. */
 const AFTER_START_MS = 2000;
 /** They write nothing at their end: their home may be somebody else's by then. */
 const STAYING = new Set(["up", "serve", "dev"]);
-const OPENING = "(function(exports, require, module, __filename, __dirname){";
+const OPENING = "(exports, require, module, __filename, __dirname){";
 
 /** How a piece begins whose code is never kept: see common-js.mjs. */
 const NEVER_KEPT = Buffer.from('"imports at run time";');
 
-/** Name of a piece → its source and its compiled code as they were kept. */
-let kept = new Map();
-/** What this process has loaded, while it is to be kept; and whether any of it was compiled here. */
-let loaded;
-let isNew = false;
-/** V8 has taken something of what was kept. */
-let wasTaken = false;
+/** An object with a function for each piece, by its name. */
+const TEXT_BEGINS = "({__proto__:null";
+const TEXT_ENDS = "})";
+
+/** Four numbers: the format, the bytes of the text, those of the code, and nothing. V8 copies code that does not lie at a multiple of it. */
+const HEAD_BYTES = 16;
+const FORMAT = 3;
+
+/** Name of a piece → what it is as a function. */
+let kept = { __proto__: null };
+/** Pieces that this process has loaded from elsewhere, while they are to be kept. */
+let added;
 
 /** Takes what was kept for this command, and keeps what it loads. `home`: nothing is kept while there is no such folder. */
 exports.use = (home, command) => {
-  const file = path.join(home, "compiled", `${command}-${process.version}-${process.arch}${ofFlags()}`);
-  kept = read(file);
-  loaded = new Map();
+  const file = path.join(home, "compiled", `${command}-${BUILD}-${process.version}-${process.arch}${ofFlags()}`);
+  const found = read(file);
+  const script =
+    found === undefined ? undefined : new vm.Script(found.text, { filename: path.join(__dirname, `pieces of ${command}`), cachedData: found.code });
+  // What V8 refuses was compiled under other flags than this process began with.
+  const isCompiled = found?.code !== undefined && script.cachedDataRejected === false;
+  kept = script?.runInThisContext() ?? kept;
+  added = new Map();
   const keep = () => {
     clearTimeout(timer);
     process.removeListener("exit", keep);
     // One alone: it has led to no command.
-    if (isNew && loaded.size > 1) write(file, new Map([...kept].filter(isOfThisProgram)), loaded);
-    [kept, loaded] = [new Map(), undefined];
+    if (added.size > (found === undefined ? 1 : 0)) write(file, textWith(found?.text, added));
+    else if (found !== undefined && !isCompiled) write(file, found.text, script);
+    added = undefined;
   };
   const timer = setTimeout(keep, AFTER_START_MS).unref();
   if (!STAYING.has(command)) process.once("exit", keep);
 };
 
-/** V8 refuses what was compiled under other flags: each set of them has a file of its own. */
+/** Each set of flags has a file of its own. */
 function ofFlags() {
   const flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ""].join(" ").trim();
-  return flags === "" ? "" : `-${zlib.crc32(flags).toString(16)}`;
+  return flags === "" ? "" : `-${require("node:zlib").crc32(flags).toString(16)}`;
 }
 
-/** What `source`, the bytes of the file at `place`, is as a function of what `OPENING` names. */
-exports.functionOf = (source, place) => {
-  const text = `${OPENING}${source}\n})`;
-  const options = { filename: place, columnOffset: -OPENING.length };
-  if (source.subarray(0, NEVER_KEPT.length).equals(NEVER_KEPT))
-    return new vm.Script(text, { ...options, importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER }).runInThisContext();
+/** The piece at `place` as a function of what `OPENING` names. `read`: gives its bytes, when they are wanted. */
+exports.functionOf = (place, read) => {
   const name = path.basename(place);
-  const known = kept.get(name);
-  // V8 itself compares no more than the length, and dies of code that is damaged.
-  const isSound = known?.source.equals(source) === true && zlib.crc32(known.code) === known.sum;
-  const cachedData = isSound ? known.code : undefined;
-  const script = new vm.Script(text, { ...options, cachedData });
-  // What is refused after others were taken was compiled under the flags that this process began with: the next one begins with them again.
-  if (cachedData === undefined || (script.cachedDataRejected && !wasTaken)) isNew = true;
-  wasTaken ||= script.cachedDataRejected === false;
-  loaded?.set(name, { source, script });
-  return script.runInThisContext();
+  const known = kept[name];
+  if (known !== undefined) return known;
+  const source = read(place);
+  const isNeverKept = source.subarray(0, NEVER_KEPT.length).equals(NEVER_KEPT);
+  if (!isNeverKept) added?.set(name, source);
+  const importing = isNeverKept ? { importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER } : {};
+  return new vm.Script(`(function${OPENING}${source}\n})`, { filename: place, columnOffset: -OPENING.length - 9, ...importing }).runInThisContext();
 };
 
+/** Its functions are compiled by the next start that uses them, and that one keeps them so. */
+function textWith(text, pieces) {
+  const more = [...pieces].map(([name, source]) => `,${JSON.stringify(name)}:function${OPENING}${source}\n}`);
+  return [text?.slice(0, -TEXT_ENDS.length) ?? TEXT_BEGINS, ...more, TEXT_ENDS].join("");
+}
+
+/** `code` is absent when the text was written without it. */
 function read(file) {
   try {
     const bytes = readOwn(file);
-    const headLength = bytes.readUInt32LE();
-    const head = JSON.parse(bytes.toString("latin1", 4, headLength));
-    const all = bytes.subarray(headLength);
-    if (head.format !== FORMAT || head.bytes !== all.length) return new Map();
-    return new Map(head.pieces.map(([name, source, code, sum]) => [name, { source: all.subarray(...source), code: all.subarray(...code), sum }]));
+    const [format, textBytes, codeBytes] = [0, 4, 8].map((place) => bytes.readUInt32LE(place));
+    const size = HEAD_BYTES + aligned(textBytes) + aligned(codeBytes);
+    if (format !== FORMAT || bytes.length !== 2 * size || !bytes.subarray(0, size).equals(bytes.subarray(size))) return undefined;
+    const code = bytes.subarray(HEAD_BYTES + aligned(textBytes), HEAD_BYTES + aligned(textBytes) + codeBytes);
+    return { text: bytes.toString("utf8", HEAD_BYTES, HEAD_BYTES + textBytes), code: codeBytes === 0 ? undefined : code };
   } catch {
-    return new Map();
+    return undefined;
   }
 }
 
@@ -90,32 +100,44 @@ function readOwn(file) {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
   const handle = fs.openSync(file, O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0));
   try {
-    const { uid, mode } = fs.fstatSync(handle);
+    const { uid, mode, size } = fs.fstatSync(handle);
     const isOwn = process.getuid === undefined || (uid === process.getuid() && (mode & WRITABLE_BY_OTHERS) === 0);
     if (!isOwn) throw new Error(`${file} may be written by others`);
-    return fs.readFileSync(handle);
+    const bytes = Buffer.allocUnsafeSlow(size);
+    return bytes.subarray(0, fs.readSync(handle, bytes));
   } finally {
     fs.closeSync(handle);
   }
 }
 
-/** Another run of the command may load it again. */
-function isOfThisProgram([name]) {
-  return fs.existsSync(path.join(__dirname, name));
-}
-
-function write(file, pieces, compiled) {
+function write(file, text, script) {
   try {
+    if (script === undefined && !areOfThisBuild(added)) return;
     const folder = path.dirname(file);
     makeOwnFolder(folder);
-    // A server changes these flags for itself (heap-bounds.ts), which sets them again.
-    for (const flag of ["--semi-space-growth-factor=2", "--heap-growing-percent=0"]) require("node:v8").setFlagsFromString(flag);
-    for (const [name, { source, script }] of compiled) pieces.set(name, { source, code: script.createCachedData() });
-    writeWhole(file, bytesOf(pieces));
+    writeWhole(file, bytesOf(Buffer.from(text), script === undefined ? Buffer.alloc(0) : codeOf(script)));
     for (const name of fs.readdirSync(folder)) if (KEPT_NAME.test(name)) removeIfUnused(path.join(folder, name));
   } catch {
     // A full disk, a home that cannot be written or is not there: the next start takes as long as this one.
   }
+}
+
+/** Another version may be put over this one while it runs, and this one again over that. */
+function areOfThisBuild(pieces) {
+  const list = fs.readFileSync(path.join(__dirname, "pieces.json"));
+  const hashes = hashOf(list) === BUILD ? JSON.parse(list) : {};
+  return [...pieces].every(([name, source]) => hashes[name] === hashOf(source));
+}
+
+/** As the build has it (`common-js.mjs`). */
+function hashOf(bytes) {
+  return require("node:crypto").createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+}
+
+function codeOf(script) {
+  // A server changes these flags for itself (heap-bounds.ts), which sets them again.
+  for (const flag of ["--semi-space-growth-factor=2", "--heap-growing-percent=0"]) require("node:v8").setFlagsFromString(flag);
+  return script.createCachedData();
 }
 
 /** A reader finds the old file or the new one. */
@@ -150,21 +172,17 @@ function isOwnFolder(found) {
   return found.isDirectory() && (process.getuid === undefined || found.uid === process.getuid());
 }
 
-function bytesOf(pieces) {
-  const parts = [];
-  let end = 0;
-  const place = (bytes) => {
-    const start = end;
-    end += Math.ceil(bytes.length / ALIGNED) * ALIGNED;
-    parts.push(bytes, Buffer.alloc(end - start - bytes.length));
-    return [start, start + bytes.length];
-  };
-  const index = [...pieces].map(([name, { source, code }]) => [name, place(source), place(code), zlib.crc32(code)]);
-  const text = JSON.stringify({ format: FORMAT, bytes: end, pieces: index });
-  const head = Buffer.alloc(Math.ceil((text.length + 4) / ALIGNED) * ALIGNED, " ");
-  head.writeUInt32LE(head.length);
-  head.write(text, 4, "latin1");
-  return Buffer.concat([head, ...parts]);
+/** All of it twice: V8 dies of code that is damaged, and comparing both takes a tenth of what a checksum would. */
+function bytesOf(text, code) {
+  const whole = Buffer.alloc(HEAD_BYTES + aligned(text.length) + aligned(code.length));
+  for (const [index, number] of [FORMAT, text.length, code.length].entries()) whole.writeUInt32LE(number, index * 4);
+  text.copy(whole, HEAD_BYTES);
+  code.copy(whole, HEAD_BYTES + aligned(text.length));
+  return Buffer.concat([whole, whole]);
+}
+
+function aligned(bytes) {
+  return Math.ceil(bytes / HEAD_BYTES) * HEAD_BYTES;
 }
 
 /** Others may remove it first; a file that is still in use is made anew. */

@@ -2,7 +2,8 @@
 // a program that goes on while another version is installed over it loads what belongs to it.
 "use strict";
 const { closeSync, fstatSync, openSync, readFileSync } = require("node:fs");
-const Module = require("node:module");
+// That of Node; to require it loads its ES modules as well, for a millisecond.
+const Module = module.constructor;
 const { homedir } = require("node:os");
 const path = require("node:path");
 const compiledCode = require("./compiled-code.cjs");
@@ -47,7 +48,7 @@ function piece(place) {
   own.paths = module.paths;
   require.cache[place] = own;
   try {
-    compiledCode.functionOf(bytesOf(place), place).call(own.exports, own.exports, requireOfPieces, own, place, __dirname);
+    compiledCode.functionOf(place, bytesOf).call(own.exports, own.exports, requireOfPieces, own, place, __dirname);
   } catch (error) {
     delete require.cache[place];
     throw error;

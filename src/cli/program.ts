@@ -32,8 +32,7 @@ export const DECLARATIONS: readonly (readonly [declare: (program: Command, run: 
 ];
 
 /** What the words of a command line need: the declaration of a command costs as much as the rest of its start. */
-function neededFor([first, ...rest]: readonly string[]): typeof DECLARATIONS {
-  if (first === "--version" && rest.length === 0) return [];
+function neededFor([first]: readonly string[]): typeof DECLARATIONS {
   // It tells what every other one takes.
   const wantsAll = first === undefined || first === "complete";
   const own = wantsAll ? [] : DECLARATIONS.filter(([, names]) => names.includes(first));

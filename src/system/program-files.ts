@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { basename, join } from "node:path";
 import { isRecord, parseJson } from "../domain/json.ts";
 
-const here = dirname(fileURLToPath(import.meta.url));
+const here = import.meta.dirname;
 
 /** Path of a built file beside the program: the child's entry, the writer thread's. Works from `dist` and from `src`. */
 export function programFile(name: string): string {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmod, cp, mkdir, readFile, readdir, rename, rm, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, readFile, readdir, rm, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -13,88 +13,103 @@ const OTHER_WORD = "'second'";
 interface Saying {
   readonly command?: string;
   readonly flags?: readonly string[];
+  readonly words?: readonly string[];
 }
 
-/** A program whose command says the word of a second piece, as the build writes it, with a home of its own. */
-async function program() {
+/** What the project's build does, which is no part of it. */
+const { writeLoader }: { readonly writeLoader: (folder: string, target: string) => Promise<string> } = await import(join(SCRIPTS, "common-js.mjs"));
+
+const saying = (word: string): string => `exports.say = () => ${word};`;
+
+/** A program whose command says the word of a second piece, as the build writes it, with a home of its own. `files`: more of its files, or others. */
+async function program(files: Readonly<Record<string, string>> = {}) {
   const folder = await temporaryFolder();
   const home = join(folder, "home");
   await mkdir(home);
-  for (const name of ["pieces.cjs", "compiled-code.cjs"]) await cp(join(SCRIPTS, name), join(folder, name));
-  const write = (word: string): Promise<void> => writeFile(join(folder, "word.cjs"), `exports.say = () => ${word};`);
-  await write(WORD);
-  await writeFile(join(folder, "pd.cjs"), 'exports.main = () => console.log(require("./word.cjs").say());');
-  const file = join(folder, "run.cjs");
-  await writeFile(file, 'require("./pieces.cjs").begin(process.argv[2]).main();');
+  const own = { "word.cjs": saying(WORD), "pd.cjs": 'exports.main = () => console.log(require("./word.cjs").say());', ...files };
+  const build = async (changed: Readonly<Record<string, string>>): Promise<string> => {
+    for (const [name, text] of Object.entries(changed)) await writeFile(join(folder, name), text);
+    return join(home, "compiled", `list-${await writeLoader(folder, "node20")}-${process.version}-${process.arch}`);
+  };
+  const kept = await build(own);
+  const start = join(folder, "run.js");
+  await writeFile(start, 'require("./pieces.cjs").begin(process.argv[2]).main();');
   const environment = { PATH: process.env["PATH"], PD_HOME: home };
-  const say = async ({ command = "list", flags = [] }: Saying = {}): Promise<string> =>
-    (await run(process.execPath, [...flags, file, command], { env: environment })).stdout.trim();
-  const kept = join(home, "compiled", `list-${process.version}-${process.arch}`);
+  const say = async ({ command = "list", flags = [], words = [] }: Saying = {}): Promise<string> =>
+    (await run(process.execPath, [...flags, start, command, ...words], { env: environment })).stdout.trim();
+  /** The first start writes what it has loaded as one text, and the second what V8 has made of it. */
+  const settle = async (more?: Saying): Promise<void> => {
+    for (let times = 0; times < 2; times++) expect(await say(more)).toBe("first");
+  };
   /** What was kept, made to claim that its code is that of another text. */
-  const forge = async (): Promise<void> => writeFile(kept, (await readFile(kept, "latin1")).replace(WORD, OTHER_WORD), "latin1");
-  return { folder, home, kept, say, write, forge };
+  const forge = async (): Promise<void> => writeFile(kept, (await readFile(kept, "latin1")).replaceAll(WORD, OTHER_WORD), "latin1");
+  /** Another build of the program takes the place of this one: what it keeps, and where. */
+  const rebuild = build;
+  return { folder, home, kept, say, settle, forge, rebuild };
 }
 
 describe("code that was compiled by an earlier start", () => {
   it("is used, and not written anew", async () => {
-    const { kept, say, write, forge } = await program();
-    expect(await say()).toBe("first");
+    const { kept, say, settle, forge } = await program();
+    await settle();
     await forge();
-    await write(OTHER_WORD);
     const before = await stat(kept);
     // Only code that was kept can say that by now.
     expect(await say()).toBe("first");
     expect(await stat(kept)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs });
   });
 
-  it("is not used for another text of the same length", async () => {
-    const { say, write } = await program();
-    await say();
-    await write(OTHER_WORD);
-    expect(await say()).toBe("second");
-    expect(await say()).toBe("second");
+  it("is not used by another build of the program", async () => {
+    const { home, kept, say, settle, rebuild } = await program();
+    await settle();
+    const other = await rebuild({ "word.cjs": saying(OTHER_WORD) });
+    for (let times = 0; times < 3; times++) expect(await say()).toBe("second");
+    expect((await readdir(join(home, "compiled"))).toSorted()).toEqual([basename(kept), basename(other)].toSorted());
+    await rebuild({ "word.cjs": saying(WORD) });
+    await settle();
   });
 
-  it("is not used when it is damaged, and is then made anew", async () => {
-    const { kept, say } = await program();
-    await say();
+  it("is not used when it is damaged, its text or its code, and is then made anew", async () => {
+    const { kept, say, settle } = await program();
+    await settle();
     const whole = await readFile(kept);
-    const place = whole.length - 200;
-    whole.writeUInt8(whole.readUInt8(place) ^ 0xff, place);
-    await writeFile(kept, whole);
-    expect(await say()).toBe("first");
-    expect((await readFile(kept)).readUInt8(place)).toBe(whole.readUInt8(place) ^ 0xff);
+    for (const place of [whole.length - 200, 20, whole.length / 2 + 40]) {
+      const damaged = Buffer.from(whole);
+      damaged.writeUInt8(damaged.readUInt8(place) ^ 0xff, place);
+      await writeFile(kept, damaged);
+      await settle();
+      const { ino } = await stat(kept);
+      expect(await say()).toBe("first");
+      expect((await stat(kept)).ino).toBe(ino);
+      expect((await readFile(kept)).length).toBe(whole.length);
+    }
   });
 
   it("is not kept of a piece that imports something when it runs, which goes on to work", async () => {
-    const { folder, kept, say } = await program();
-    await writeFile(join(folder, "late.cjs"), '"imports at run time";\nexports.load = () => import("node:path");');
-    await writeFile(
-      join(folder, "pd.cjs"),
-      'exports.main = async () => { const { sep } = await require("./late.cjs").load(); console.log(require("./word.cjs").say() + sep); };',
-    );
-    for (let times = 0; times < 2; times++) expect(await say()).toBe("first /");
+    const { kept, say } = await program({
+      "late.cjs": '"imports at run time";\nexports.load = () => import("node:path");',
+      "pd.cjs": 'exports.main = async () => { const { sep } = await require("./late.cjs").load(); console.log(require("./word.cjs").say() + sep); };',
+    });
+    for (let times = 0; times < 3; times++) expect(await say()).toBe("first /");
     const text = await readFile(kept, "latin1");
     expect([text.includes('"word.cjs"'), text.includes('"late.cjs"')]).toEqual([true, false]);
   });
 
   it("fits the next start also when the process has changed how its heap grows", async () => {
-    const { folder, kept, say } = await program();
-    await writeFile(
-      join(folder, "pd.cjs"),
-      'exports.main = () => { require("node:v8").setFlagsFromString("--semi-space-growth-factor=1"); console.log(require("./word.cjs").say()); };',
-    );
-    await say();
+    const { kept, say, settle } = await program({
+      "pd.cjs": 'exports.main = () => { require("node:v8").setFlagsFromString("--semi-space-growth-factor=1"); console.log(require("./word.cjs").say()); };',
+    });
+    await settle();
     const { ino } = await stat(kept);
     await say();
     expect((await stat(kept)).ino).toBe(ino);
   });
 
   it("is kept apart for other flags", async () => {
-    const { home, kept, say } = await program();
-    await say();
+    const { home, kept, settle } = await program();
+    await settle();
     const { ino } = await stat(kept);
-    for (let times = 0; times < 2; times++) expect(await say({ flags: ["--max-old-space-size=512"] })).toBe("first");
+    await settle({ flags: ["--max-old-space-size=512"] });
     expect((await stat(kept)).ino).toBe(ino);
     expect(await readdir(join(home, "compiled"))).toHaveLength(2);
   });
@@ -106,16 +121,11 @@ describe("code that was compiled by an earlier start", () => {
   });
 
   it("is kept although a draft of the same process id was left", async () => {
-    const { folder, home, kept, say } = await program();
+    const { home, kept, say } = await program({
+      "pd.cjs": 'exports.main = () => { require("./word.cjs"); require("node:fs").writeFileSync(process.argv[3] + process.pid, "half"); };',
+    });
     await mkdir(join(home, "compiled"));
-    await writeFile(
-      join(folder, "pd.cjs"),
-      'exports.main = () => { require("./word.cjs"); require("node:fs").writeFileSync(process.env.DRAFT + process.pid, "half"); };'.replace(
-        "process.env.DRAFT",
-        JSON.stringify(`${kept}.`),
-      ),
-    );
-    await say();
+    await say({ words: [`${kept}.`] });
     expect(await readdir(join(home, "compiled"))).toEqual([basename(kept)]);
   });
 
@@ -157,66 +167,83 @@ describe("code that was compiled by an earlier start", () => {
   });
 
   it("is not used when others may have written it, or when it is a link, and is then replaced", async () => {
-    const { folder, kept, say, write, forge } = await program();
-    await say();
-    await forge();
-    await write(OTHER_WORD);
-    const elsewhere = join(folder, "elsewhere");
-    await cp(kept, elsewhere);
-    await chmod(kept, 0o620);
+    const { folder, kept, say, settle } = await program();
+    await settle();
+    // What says another word when it is used.
+    const forged = (await readFile(kept, "latin1")).replaceAll(WORD, OTHER_WORD).replaceAll("first ", "second");
+    await writeFile(kept, forged, "latin1");
     expect(await say()).toBe("second");
+    await chmod(kept, 0o620);
+    expect(await say()).toBe("first");
     expect((await stat(kept)).mode & 0o777).toBe(0o600);
+    const elsewhere = join(folder, "elsewhere");
+    await writeFile(elsewhere, forged, { encoding: "latin1", mode: 0o600 });
     await rm(kept);
     await symlink(elsewhere, kept);
-    expect(await say()).toBe("second");
-    expect(await readFile(elsewhere, "latin1")).toContain(OTHER_WORD);
+    expect(await say()).toBe("first");
+    expect((await lstat(kept)).isSymbolicLink()).toBe(false);
+    expect(await readFile(elsewhere, "latin1")).toBe(forged);
   });
 
   it("does not matter when it is cut, empty, or something else", async () => {
-    const { kept, say } = await program();
-    await say();
+    const { kept, say, settle } = await program();
+    await settle();
     const whole = await readFile(kept);
-    for (const bytes of [0, 3, 40, whole.length - 1]) {
+    for (const bytes of [0, 3, 40, whole.length / 2, whole.length - 1]) {
       await truncate(kept, bytes);
-      expect(await say()).toBe("first");
+      await settle();
       expect((await readFile(kept)).length).toBe(whole.length);
     }
     await writeFile(kept, "something else, and longer than a head");
     expect(await say()).toBe("first");
     await rm(kept);
     await mkdir(kept);
-    expect(await say()).toBe("first");
+    await settle();
     expect(await readdir(join(kept, ".."))).toHaveLength(1);
     await rm(join(kept, ".."), { recursive: true });
     await writeFile(join(kept, ".."), "no folder");
-    expect(await say()).toBe("first");
+    await settle();
+  });
+
+  it("is kept of its own build alone, when another one takes its place while it runs", async () => {
+    const { folder, home, kept, say, settle } = await program({
+      "pd.cjs":
+        'exports.main = () => { if (process.argv[3]) require("node:fs").writeFileSync(process.argv[3], "exports.say = () => \'second\';"); console.log(require("./word.cjs").say()); };',
+    });
+    expect(await say({ words: [join(folder, "word.cjs")] })).toBe("second");
+    expect(await readdir(home)).toEqual([]);
+    await writeFile(join(folder, "word.cjs"), saying(WORD));
+    await settle();
+    expect((await stat(kept)).isFile()).toBe(true);
   });
 
   it("is kept whole while several start at once, and beside what one that was killed has left", async () => {
     const { home, kept, say } = await program();
     await mkdir(join(home, "compiled"));
     await writeFile(`${kept}.1`, "half");
-    expect(await Promise.all([say(), say(), say(), say()])).toEqual(["first", "first", "first", "first"]);
+    for (let times = 0; times < 2; times++) expect(await Promise.all([say(), say(), say(), say()])).toEqual(["first", "first", "first", "first"]);
     const before = await stat(kept);
     expect(await say()).toBe("first");
     expect((await stat(kept)).ino).toBe(before.ino);
   });
 
-  it("is kept for all that a command has loaded so far, and of this program alone", async () => {
-    const { folder, kept, say } = await program();
-    await writeFile(join(folder, "gone.cjs"), "");
-    await writeFile(join(folder, "pd.cjs"), 'exports.main = () => { require("./gone.cjs"); require("./word.cjs"); };');
-    await say();
-    await rename(join(folder, "gone.cjs"), join(folder, "went.cjs"));
-    await writeFile(join(folder, "pd.cjs"), 'exports.main = () => { require("./went.cjs"); };');
-    await say();
+  it("is kept for all that a command has loaded so far", async () => {
+    const { kept, say, settle } = await program({
+      "more.cjs": 'exports.more = "and more ";',
+      "pd.cjs": 'exports.main = () => console.log((process.argv[3] ? require("./more.cjs").more : "") + require("./word.cjs").say());',
+    });
+    await settle();
+    for (let times = 0; times < 2; times++) expect(await say({ words: ["more"] })).toBe("and more first");
+    const { ino } = await stat(kept);
+    await settle();
+    expect(await say({ words: ["more"] })).toBe("and more first");
+    expect((await stat(kept)).ino).toBe(ino);
     const text = await readFile(kept, "latin1");
-    expect(["pd.cjs", "word.cjs", "went.cjs", "gone.cjs"].map((name) => text.includes(`"${name}"`))).toEqual([true, true, true, false]);
+    expect(["pd.cjs", "word.cjs", "more.cjs"].map((name) => text.includes(`"${name}"`))).toEqual([true, true, true]);
   });
 
   it("is not kept where there is no home, and not for what is no command", async () => {
-    const { folder, home, say } = await program();
-    await writeFile(join(folder, "pd.cjs"), 'exports.main = () => console.log("no such command");');
+    const { home, say } = await program({ "pd.cjs": 'exports.main = () => console.log("no such command");' });
     expect(await say()).toBe("no such command");
     expect(await readdir(home)).toEqual([]);
     await rm(home, { recursive: true });
@@ -224,9 +251,9 @@ describe("code that was compiled by an earlier start", () => {
     await expect(stat(home)).rejects.toThrow("ENOENT");
   });
 
-  it("shows the place of an error as it is in the file", async () => {
-    const { folder, say } = await program();
-    await writeFile(join(folder, "word.cjs"), "exports.say = () => new Error('here').stack.split('\\n')[1];");
-    for (let times = 0; times < 2; times++) expect(await say()).toContain(`${join(folder, "word.cjs")}:1:21`);
+  it("names the function of an error, and the place in the file as long as that was read", async () => {
+    const { folder, say } = await program({ "word.cjs": "exports.say = () => new Error('here').stack.split('\\n')[1];" });
+    expect(await say()).toContain(`exports.say (${join(folder, "word.cjs")}:1:21)`);
+    for (let times = 0; times < 2; times++) expect(await say()).toContain(`exports.say (${join(folder, "pieces of list")}:`);
   });
 });
