@@ -44,6 +44,14 @@ describe("writes that come while a large run is being written", () => {
     "a value of a data store": ask("setDataStoreValue", "store", "key", 1),
     "tokens that are renewed": ask("replaceAccount", { id: "apn_1" }, { id: "apn_1" }),
     "what an action remembers": ask("writeActionState", "key", {}),
+    "a source that is deployed": ask("beginDeploy", { id: "dc_b" }, {}),
+    "the end of its deploy": ask("finishDeploy", "dc_b", []),
+    "an update of another source": ask("swap", { id: "dc_b" }, {}),
+    "an update that begins": ask("beginChange", "dc_b"),
+    "a component that is published": ask("publishComponent", { id: "sc_1" }),
+    "a key of the API": ask("saveKey", { name: "key" }),
+    "a registry": ask("deleteRegistry", "name"),
+    "a new data store": ask("createDataStore", "store"),
     "damage that was found": ask("damaged", "pages are missing"),
     "the log that has become long": ask("shorten"),
   };
@@ -60,7 +68,9 @@ describe("writes that come while a large run is being written", () => {
     "housekeeping of the same source": ask("prune", "dc_a"),
     "a timer of the same source": ask("advance", { sourceId: "dc_a" }),
     "who listens": ask("saveSubscription", {}),
-    "an update": ask("swap", { id: "dc_b" }),
+    "an update of the same source": ask("swap", { id: "dc_a" }),
+    "a source that is deleted, which may have listened": ask("deleteSource", "dc_b"),
+    "events of any source whose time has come": ask("releasePostponed", 1),
     "events of the same source that are deleted": ask("deleteEvents", "dc_a", {}),
     "another large run": commit("dc_b", 3000),
     "the end": ask("close"),
@@ -74,8 +84,15 @@ describe("writes that come while a large run is being written", () => {
     expect(large?.request ?? now[0]).toBe(request);
   });
 
+  it("keep their order among themselves where they share names", () => {
+    const [first, second, third] = [ask("swap", { id: "dc_a" }), ask("swap", { id: "dc_b" }), ask("publishComponent", { id: "sc_1" })];
+    expect(whileLarge(first, second, third).next().now).toEqual([]);
+    const [create, fill, other] = [ask("createDataStore", "store"), ask("setDataStoreValue", "store", "key", 1), ask("saveKey", { name: "key" })];
+    expect(whileLarge(create, fill, other).next().now).toEqual([create, fill, other]);
+  });
+
   it("keep their order with those that wait, whatever they have to do with the same", () => {
-    const [first, second, third, fourth] = [commit("dc_b", 3000), commit("dc_b"), commit("dc_c"), ask("swap", { id: "dc_d" })];
+    const [first, second, third, fourth] = [commit("dc_b", 3000), commit("dc_b"), commit("dc_c"), ask("saveSubscription", {})];
     const [fifth, sixth] = [commit("dc_c"), ask("shorten")];
     const queue = whileLarge(first, second, third, fourth, fifth, sixth);
     expect(queue.next().now).toEqual([third, sixth]);

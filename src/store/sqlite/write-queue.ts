@@ -80,7 +80,10 @@ function isFree(concerns: readonly string[] | undefined, blocked: ReadonlySet<st
   return isFirst || concerns?.every((id) => !blocked.has(id)) === true;
 }
 
-/** Sources, accounts, runs of workflows, data stores and actions that a request has to do with; `undefined`: it may be anything. */
+/** What is deployed and saved: it shares names and rows that are dropped when nobody uses them any more. */
+const COMPONENTS = "components";
+
+/** Sources, accounts, runs of workflows, data stores, actions and more that a request has to do with; `undefined`: it may be anything. */
 function concernsOf({ verb, values: [write] }: WriteRequest): readonly string[] | undefined {
   switch (verb) {
     case "storePending":
@@ -96,7 +99,28 @@ function concernsOf({ verb, values: [write] }: WriteRequest): readonly string[] 
     case "pruneRuns":
     case "deleteEvents":
     case "noteBegun":
+    case "beginChange":
+    case "endChange":
+    case "giveUpVersion":
       return typeof write === "string" ? [write] : undefined;
+    case "beginDeploy":
+    case "swap":
+      return withComponents(membersOf(write, "id"));
+    case "finishDeploy":
+      return withComponents(typeof write === "string" ? [write] : undefined);
+    case "saveComponent":
+    case "publishComponent":
+    case "unpublishComponent":
+      return [COMPONENTS];
+    case "saveKey":
+    case "deleteKey":
+      return ["keys"];
+    case "saveRegistry":
+    case "deleteRegistry":
+      return ["registries"];
+    case "createDataStore":
+    case "clearDataStore":
+    case "deleteDataStore":
     case "setDataStoreValue":
     case "deleteDataStoreValue":
       return typeof write === "string" ? [`data store ${write}`] : undefined;
@@ -115,6 +139,10 @@ function concernsOf({ verb, values: [write] }: WriteRequest): readonly string[] 
     default:
       return undefined;
   }
+}
+
+function withComponents(concerns: readonly string[] | undefined): readonly string[] | undefined {
+  return concerns === undefined ? undefined : [...concerns, COMPONENTS];
 }
 
 function membersOf(write: unknown, ...names: readonly string[]): readonly string[] | undefined {
