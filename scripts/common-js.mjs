@@ -4,8 +4,9 @@ import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { transform } from "esbuild";
 
-const OWN_URL = "urlOfThisFile";
-const OWN_URL_LINE = `const ${OWN_URL} = require("node:url").pathToFileURL(__filename).href;\n`;
+/** What stands for `import.meta.url`, and the line that makes it. */
+export const OWN_URL = "urlOfThisFile";
+export const OWN_URL_LINE = `const ${OWN_URL} = require("node:url").pathToFileURL(__filename).href;\n`;
 const LATE_IMPORT = /\bimport\("(\.\/[\w.-]+\.cjs)"\)/g;
 const LOADER = "pieces.cjs";
 const SMALL = { platform: "node", legalComments: "none", minifyWhitespace: true, minifySyntax: true };

@@ -289,8 +289,8 @@ async function openStore({ home, log, signal, onDamage }: StoreOpening): Promise
   return openSqliteStore({
     path: join(home, "headwater.db"),
     migrations: programFile("migrations"),
-    entry: programFile("writer.js"),
-    maintenanceEntry: programFile("maintenance.js"),
+    entry: programFile("writer.cjs"),
+    maintenanceEntry: programFile("maintenance.cjs"),
     mustExist: (await readIfThere(join(home, "secret-key"))) !== undefined,
     clock: systemClock,
     signal,

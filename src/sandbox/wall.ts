@@ -49,12 +49,17 @@ export async function openEnclosure(use: SandboxUse, settings: WallSettings): Pr
     });
   };
   if (use === "belt") return withoutWall("--sandbox belt");
-  const problem = process.platform === "linux" ? undefined : `there is none on ${process.platform}`;
-  const bubblewrap = findProgram("bwrap");
-  const reason = problem ?? (bubblewrap === undefined ? "bubblewrap is not installed" : await whyNoWall(bubblewrap, settings));
-  if (reason === undefined && bubblewrap !== undefined) return new Wall(bubblewrap, settings);
-  if (use === "auto") return withoutWall(reason ?? "");
+  const tried = await tryWallHere(settings);
+  if ("wall" in tried) return tried.wall;
+  const { reason } = tried;
+  if (use === "auto") return withoutWall(reason);
   throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot enclose components in the wall: ${reason}`);
+}
+
+async function tryWallHere(settings: WallSettings): Promise<TriedWall> {
+  if (process.platform !== "linux") return { reason: `there is none on ${process.platform}` };
+  const bubblewrap = findProgram("bwrap");
+  return bubblewrap === undefined ? { reason: "bubblewrap is not installed" } : tryWall(bubblewrap, settings);
 }
 
 /** Without a wall a process ends with the server where the system can see to it. */
@@ -67,14 +72,18 @@ function findProgram(name: string): string | undefined {
   return SYSTEM_FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
+type TriedWall = { readonly wall: Enclosure } | { readonly reason: string };
+
 /**
- * Why the wall cannot be had: tried with all that it is made of. A try that was killed, or took too long, says nothing of
- * that, and no component must run without the wall because of it. Throws PD_SANDBOX_UNAVAILABLE when no try comes to an end.
+ * The wall, or why it cannot be had: tried with all that it is made of. A try that was killed, or took too long, says
+ * nothing of that, and no component must run without the wall because of it. Throws PD_SANDBOX_UNAVAILABLE when no try
+ * comes to an end.
  */
-export async function whyNoWall(bubblewrap: string, settings: WallSettings): Promise<string | undefined> {
+export async function tryWall(bubblewrap: string, settings: WallSettings): Promise<TriedWall> {
+  const wall = new Wall(bubblewrap, settings);
   let end: ProbeEnd = { isKilled: true, reason: "" };
-  for (let tries = 0; end.isKilled && tries < MOST_PROBES; tries++) end = await probeOnce(bubblewrap, settings);
-  if (!end.isKilled) return end.reason;
+  for (let tries = 0; end.isKilled && tries < MOST_PROBES; tries++) end = await probeOnce(wall, settings.runFolder);
+  if (!end.isKilled) return end.reason === undefined ? { wall } : { reason: end.reason };
   throw new PdError("PD_SANDBOX_UNAVAILABLE", `Cannot find out whether the wall can be had: ${MOST_PROBES} tries were ${end.reason}`, {
     fix: "Start the server again when the machine is less busy, or with --sandbox belt",
   });
@@ -86,9 +95,7 @@ interface ProbeEnd {
   readonly reason: string | undefined;
 }
 
-function probeOnce(bubblewrap: string, settings: WallSettings): Promise<ProbeEnd> {
-  const wall = new Wall(bubblewrap, settings);
-  const { runFolder } = settings;
+function probeOnce(wall: Wall, runFolder: string): Promise<ProbeEnd> {
   const start = wall.enclose({ words: ["--version"], env: {}, folder: runFolder, ownFolder: undefined, allowsPrograms: false });
   return new Promise((resolve) => {
     const child = spawn(start.command, start.words, {

@@ -16,7 +16,7 @@ const RETENTION = { maxEvents: 2, maxInvocations: 2, maxAgeMs: 1e15 };
 describe("what is kept for too long or too much", () => {
   it("is removed, and nothing is written for those who have nothing of it", async () => {
     const path = join(await temporaryFolder(), "test.db");
-    const entries = { migrations: programFile("migrations"), entry: programFile("writer.js") };
+    const entries = { migrations: programFile("migrations"), entry: programFile("writer.cjs") };
     const store = await openSqliteStore({ ...STORE_DEFAULTS, ...entries, path, identity: { userId: "u_1", workspaceId: "o_1" } });
     for (const id of ["dc_busy", "dc_idle", "dc_timed"] as const) await store.beginDeploy(source(id, "sc_a"), component("sc_a"));
     const { fence } = await store.open("dc_busy");

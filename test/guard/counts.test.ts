@@ -43,7 +43,7 @@ function openAt(path: string): Promise<Store> {
   return openSqliteStore({
     path,
     migrations: programFile("migrations"),
-    entry: programFile("writer.js"),
+    entry: programFile("writer.cjs"),
     ...STORE_DEFAULTS,
     onRevision: () => {},
     identity: { userId: "u_1", workspaceId: "o_1" },

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { whyNoWall } from "../../src/sandbox/wall.ts";
+import { tryWall } from "../../src/sandbox/wall.ts";
 import { temporaryFolder } from "../support/home.ts";
 
 /** A program that takes bubblewrap's place, and what it has noted. */
@@ -13,7 +13,8 @@ async function probed(lines: string) {
   chmodSync(program, 0o700);
   const settings = { entry: process.execPath, runFolder: join(home, "run"), packagesFolder: home, memoryMb: 256, network: "open" } as const;
   const noted = (): string[] => readFileSync(notes, "utf8").split("\n").filter(Boolean);
-  return { reason: await whyNoWall(program, settings).catch(({ code }: { code: string }) => code), noted };
+  const tried = await tryWall(program, settings).catch(({ code }: { code: string }) => ({ reason: code }));
+  return { reason: "reason" in tried ? tried.reason : undefined, noted };
 }
 
 /** Ended by somebody, while a half of it lives on and holds what it was given. */

@@ -27,7 +27,7 @@ async function openClear(folder: string): Promise<Store> {
   const store = await openSqliteStore({
     path: join(folder, "test.db"),
     migrations: programFile("migrations"),
-    entry: programFile("writer.js"),
+    entry: programFile("writer.cjs"),
     ...STORE_DEFAULTS,
     identity,
   });

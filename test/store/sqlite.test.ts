@@ -19,7 +19,7 @@ async function openAt(path: string, onRevision: WriterSettings["onRevision"] = (
   const store = await openSqliteStore({
     path,
     migrations: programFile("migrations"),
-    entry: programFile("writer.js"),
+    entry: programFile("writer.cjs"),
     ...STORE_DEFAULTS,
     onRevision,
     identity: { userId: "u_1", workspaceId: "o_1" },

@@ -12,7 +12,7 @@ setMaxListeners(0, never.signal);
 
 /** What a store of a test is opened with, beside its own file. */
 export const STORE_DEFAULTS: Pick<WriterSettings, "maintenanceEntry" | "mustExist" | "clock" | "signal" | "onDamage" | "onRevision"> = {
-  maintenanceEntry: programFile("maintenance.js"),
+  maintenanceEntry: programFile("maintenance.cjs"),
   mustExist: false,
   clock: systemClock,
   signal: never.signal,
@@ -25,7 +25,7 @@ export async function openStoreAt(path: string): Promise<Store> {
   const store = await openSqliteStore({
     path,
     migrations: programFile("migrations"),
-    entry: programFile("writer.js"),
+    entry: programFile("writer.cjs"),
     ...STORE_DEFAULTS,
     identity: { userId: "u_1", workspaceId: "o_1" },
   });
