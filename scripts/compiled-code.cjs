@@ -38,19 +38,15 @@ let added;
 /** Takes what was kept for this command, and keeps what it loads. `home`: nothing is kept while there is no such folder. */
 exports.use = (home, command) => {
   const file = path.join(home, "compiled", `${command}-${BUILD}-${process.version}-${process.arch}${ofFlags()}`);
-  const found = read(file);
-  const script =
-    found === undefined ? undefined : new vm.Script(found.text, { filename: path.join(__dirname, `pieces of ${command}`), cachedData: found.code });
-  // What V8 refuses was compiled under other flags than this process began with.
-  const isCompiled = found?.code !== undefined && script.cachedDataRejected === false;
-  kept = script?.runInThisContext() ?? kept;
+  const found = read(file, `pieces of ${command}`);
+  kept = found?.pieces ?? kept;
   added = new Map();
   const keep = () => {
     clearTimeout(timer);
     process.removeListener("exit", keep);
     // One alone: it has led to no command.
     if (added.size > (found === undefined ? 1 : 0)) write(file, textWith(found?.text, added));
-    else if (found !== undefined && !isCompiled) write(file, found.text, script);
+    else if (found?.isCompiled === false) write(file, found.text, found.script);
     added = undefined;
   };
   const timer = setTimeout(keep, AFTER_START_MS).unref();
@@ -62,6 +58,9 @@ function ofFlags() {
   const flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ""].join(" ").trim();
   return flags === "" ? "" : `-${require("node:zlib").crc32(flags).toString(16)}`;
 }
+
+/** Whether the piece at `place` is here, whatever has become of its file. */
+exports.has = (place) => kept[path.basename(place)] !== undefined;
 
 /** The piece at `place` as a function of what `OPENING` names. `read`: gives its bytes, when they are wanted. */
 exports.functionOf = (place, read) => {
@@ -81,15 +80,19 @@ function textWith(text, pieces) {
   return [text?.slice(0, -TEXT_ENDS.length) ?? TEXT_BEGINS, ...more, TEXT_ENDS].join("");
 }
 
-/** `code` is absent when the text was written without it. */
-function read(file) {
+/** What was kept; `name`: that of the script in a stack. */
+function read(file, name) {
   try {
     const bytes = readOwn(file);
     const [format, textBytes, codeBytes] = [0, 4, 8].map((place) => bytes.readUInt32LE(place));
     const size = HEAD_BYTES + aligned(textBytes) + aligned(codeBytes);
     if (format !== FORMAT || bytes.length !== 2 * size || !bytes.subarray(0, size).equals(bytes.subarray(size))) return undefined;
+    const text = bytes.toString("utf8", HEAD_BYTES, HEAD_BYTES + textBytes);
     const code = bytes.subarray(HEAD_BYTES + aligned(textBytes), HEAD_BYTES + aligned(textBytes) + codeBytes);
-    return { text: bytes.toString("utf8", HEAD_BYTES, HEAD_BYTES + textBytes), code: codeBytes === 0 ? undefined : code };
+    // The text is written without code first.
+    const script = new vm.Script(text, { filename: path.join(__dirname, name), ...(codeBytes === 0 ? {} : { cachedData: code }) });
+    // What V8 refuses was compiled under other flags than this process began with.
+    return { text, script, pieces: script.runInThisContext(), isCompiled: codeBytes > 0 && script.cachedDataRejected === false };
   } catch {
     return undefined;
   }

@@ -11,11 +11,11 @@ const compiledCode = require("./compiled-code.cjs");
 /** Path of a piece → its open file, and how that was then. */
 const held = new Map();
 
-/** Holds these pieces, but for those that are loaded. */
+/** Holds these pieces, but for those that are loaded, or need no file. */
 exports.hold = (names) => {
   for (const name of names) {
     const place = path.join(__dirname, name);
-    if (held.has(place) || require.cache[place] !== undefined) continue;
+    if (held.has(place) || require.cache[place] !== undefined || compiledCode.has(place)) continue;
     const file = openSync(place, "r");
     held.set(place, { file, ...stateOf(file) });
   }

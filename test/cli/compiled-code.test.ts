@@ -217,6 +217,21 @@ describe("code that was compiled by an earlier start", () => {
     expect((await stat(kept)).isFile()).toBe(true);
   });
 
+  it("holds for a piece that is loaded late, when the program has gone meanwhile", async () => {
+    const { folder, say } = await program({
+      "late.cjs": 'exports.late = "late ";',
+      "pd.cjs": `const pieces = require("./pieces.cjs"); pieces.hold(["./late.cjs"]); const { say } = require("./word.cjs");
+        exports.main = async () => {
+          if (process.argv[3]) for (const name of ["late.cjs", "word.cjs", "pd.cjs"]) require("node:fs").rmSync(__dirname + "/" + name);
+          console.log((await pieces.load("./late.cjs")).late + say());
+        };`,
+    });
+    for (let times = 0; times < 2; times++) expect(await say()).toBe("late first");
+    expect(await say({ words: ["gone"] })).toBe("late first");
+    expect(await readdir(folder)).not.toContain("late.cjs");
+    expect(await say()).toBe("late first");
+  });
+
   it("is kept whole while several start at once, and beside what one that was killed has left", async () => {
     const { home, kept, say } = await program();
     await mkdir(join(home, "compiled"));
