@@ -18,6 +18,6 @@ export interface Vault {
   isCurrent(text: string): boolean;
   /** What is sealed from now on has a new key; what was sealed before can still be opened. Throws PD_BAD_INPUT where the key is given from outside. */
   rotate(): Promise<void>;
-  /** Nothing is sealed with earlier keys any more. */
+  /** Nothing that lies anywhere is sealed with earlier keys any more; this vault itself opens what was read before. */
   forgetOldKeys(): Promise<void>;
 }

@@ -21,6 +21,8 @@ const PREFIX = "sealed:1:";
 export class AesVault implements Vault {
   readonly #place: KeyPlace;
   #ring: KeyRing;
+  /** Earlier keys that are kept nowhere any more. What was read before they went is opened later, when it is used. */
+  #forgotten: KeyRing = [];
 
   constructor(ring: KeyRing, place: KeyPlace) {
     this.#ring = ring;
@@ -43,7 +45,7 @@ export class AesVault implements Vault {
   open(sealed: string, place: string): string {
     if (!sealed.startsWith(PREFIX)) return sealed;
     const [id = "", body = ""] = sealed.slice(PREFIX.length).split(":");
-    const known = this.#ring.find((entry) => entry.id === id);
+    const known = [...this.#ring, ...this.#forgotten].find((entry) => entry.id === id);
     if (known === undefined)
       throw wrongKey(place, `it was sealed with key ${id}, and there ${this.#ring.length === 1 ? "is" : "are"} ${this.#ring.map((key) => key.id).join(", ")}`);
     const bytes = Buffer.from(body, "base64url");
@@ -66,7 +68,10 @@ export class AesVault implements Vault {
   }
 
   async forgetOldKeys(): Promise<void> {
-    if (this.#ring.length > 1) await this.#keep(this.#ring.slice(0, 1));
+    const [newest, ...earlier] = this.#ring;
+    if (newest === undefined || earlier.length === 0) return;
+    await this.#keep([newest]);
+    this.#forgotten = [...earlier, ...this.#forgotten];
   }
 
   async #keep(ring: KeyRing): Promise<void> {

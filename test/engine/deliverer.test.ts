@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { PdError } from "../../src/domain/errors.ts";
-import { Deliverer, type DelivererPorts } from "../../src/engine/deliveries/deliver.ts";
+import { Deliverer, type DelivererPorts, type DeployedListener } from "../../src/engine/deliveries/deliver.ts";
 import { memoryStore } from "../../src/store/memory/memory-store.ts";
 import { Shelves } from "../../src/store/memory/shelves.ts";
 import { systemClock } from "../../src/system/clock.ts";
@@ -25,7 +25,7 @@ async function withSix() {
 type Send = (message: { readonly url: string; readonly payload: string }) => void | Promise<void>;
 
 /** Delivers what is due there, so many at a time; each answers 200 after `onSend`. */
-function delivererOf(store: DelivererPorts["store"], onSend: Send, concurrency = 4): Deliverer {
+function delivererOf(store: DelivererPorts["store"], onSend: Send, concurrency = 4, receive: DeployedListener["receive"] = async () => undefined): Deliverer {
   const sender: DelivererPorts["sender"] = {
     async send(message) {
       await onSend(message);
@@ -35,7 +35,7 @@ function delivererOf(store: DelivererPorts["store"], onSend: Send, concurrency =
   const meter = { ran: () => {}, attempted: () => {} };
   const deliverer = new Deliverer(
     { clock: systemClock, log: silentLog, meter, signal: new AbortController().signal, store, sender },
-    { receive: async () => undefined, concurrencyOf: () => concurrency },
+    { receive, concurrencyOf: () => concurrency },
   );
   onTestFinished(() => deliverer.stop(1000));
   return deliverer;
@@ -74,5 +74,49 @@ describe("deliveries to a webhook", () => {
     await deliverer.start();
     await eventually(async () => reads === 3);
     expect(delivered).toEqual(["127.0.0.1 1", "127.0.0.1 2", "127.0.0.1 3", "changed 4", "changed 5"]);
+  });
+});
+
+describe("deliveries to what is deployed here", () => {
+  /** Three that are due to a workflow, which may be inactive. */
+  async function toWorkflow(onReceive: () => void = () => {}) {
+    const store = memoryStore(new Shelves({ userId: "u_1", workspaceId: "o_1" }));
+    await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));
+    await store.saveSubscription({ id: "sub_1", emitterId: "dc_a", listenerId: "p_1", channel: "", createdAt: now });
+    const { fence } = await store.open("dc_a");
+    await store.commit(run(fence, "dc_a", "inv_1", { events: [1, 2, 3].map((n) => ({ payload: String(n), channel: "" })) }));
+    const workflow = { isActive: false, received: [] as unknown[], asked: 0 };
+    const deliverer = delivererOf(store, () => {}, 1, async (_id, { event }) => {
+      workflow.asked++;
+      const { isActive } = workflow;
+      onReceive();
+      if (!isActive) throw new PdError("PD_SOURCE_INACTIVE", "it is not active");
+      workflow.received.push(event);
+    });
+    return { store, workflow, deliverer };
+  }
+
+  it("wait for one that has become inactive, ask it nothing meanwhile, and come when it is active again", async () => {
+    const { store, workflow, deliverer } = await toWorkflow();
+    await deliverer.start();
+    await eventually(async () => workflow.asked > 0);
+    const { asked } = workflow;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([workflow.asked - asked <= 1, await store.countDeliveries("p_1")]).toMatchObject([true, { pending: 3, missed: 0 }]);
+    workflow.isActive = true;
+    deliverer.wake(["p_1"]);
+    await eventually(async () => (await store.countDeliveries("p_1")).delivered === 3);
+    expect(workflow.received).toEqual([1, 2, 3]);
+  });
+
+  it("come also when it is activated while one is being refused", async () => {
+    const { workflow, deliverer } = await toWorkflow(() => {
+      if (workflow.isActive) return;
+      workflow.isActive = true;
+      deliverer.wake(["p_1"]);
+    });
+    await deliverer.start();
+    await eventually(async () => workflow.received.length === 3);
+    expect(new Set(workflow.received)).toEqual(new Set([1, 2, 3]));
   });
 });

@@ -275,6 +275,24 @@ describe("a source that listens", () => {
     expect(await listening.payloadsOnce(1)).toEqual([{ heard: "missed" }]);
   });
 
+  it("gets what it was owed before it became inactive, once it is active again", async () => {
+    const server = await TestServer.inMemory();
+    const gate = await Gate.open();
+    const [source, listening] = [await server.deploy(emitter), await server.deploy(listener, { env: { GATE: gate.url } })];
+    await listening.update({ max_concurrency: 1 });
+    await subscribe(server, source.id, listening.id);
+    // More than are on their way at the same time.
+    const letters = [..."abcdefghijkl"];
+    await emit(source, ...letters);
+    await gate.reached;
+    await listening.update({ active: false });
+    gate.release();
+    await listening.payloadsOnce(1);
+    await listening.update({ active: true });
+    const payloads = await listening.payloadsOnce(letters.length);
+    expect(payloads.map((payload) => JSON.stringify(payload)).toSorted()).toEqual(letters.map((heard) => JSON.stringify({ heard })));
+  });
+
   it("and its subscriptions go with it", async () => {
     const server = await TestServer.inMemory();
     const [source, listening] = [await server.deploy(emitter), await server.deploy(listener)];

@@ -283,6 +283,17 @@ describe("the sealed store", () => {
     expect((await again.getWebhook("wh_1"))?.oldSecrets.map(({ secret }) => secret)).toContain("c");
   });
 
+  it("opens after a rotation what was read before it, and not used", async () => {
+    const folder = await temporaryFolder();
+    const store = await openSealed(folder);
+    await plant(store);
+    const read = [await store.getSource("dc_a"), ...(await store.listSources())];
+    for (let times = 0; times < 2; times++) await store.rotateSecrets();
+    for (const found of read) expect(found?.source).toMatchObject(planted);
+    const { keys }: { keys: string[] } = JSON.parse(await readFile(join(folder, "secret-key"), "utf8"));
+    expect(keys).toHaveLength(1);
+  });
+
   it("does not open with another key, nor what was moved from elsewhere, and says so", async () => {
     const folder = await temporaryFolder();
     const store = await openSealed(folder);

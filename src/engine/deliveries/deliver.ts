@@ -98,7 +98,7 @@ export class Deliverer {
   }
 
   /** Makes one attempt. Resolves when the listener has answered, to what records it. */
-  async #attempt(delivery: Delivery): Promise<() => Promise<boolean>> {
+  async #attempt(delivery: Delivery): Promise<Recording> {
     const { clock, meter, store } = this.#ports;
     const { listenerId } = delivery;
     let webhook: Webhook | undefined;
@@ -109,9 +109,10 @@ export class Deliverer {
     }
     const at = clock.now();
     const result = webhook === undefined ? await this.#giveToDeployed(delivery) : await this.#sendTo(webhook, delivery);
-    if (result === "inactive") return () => this.#settled(store.missPending(listenerId));
-    // Nothing was tried: it stays due.
-    if (result === "busy" || this.#over.signal.aborted) return async () => false;
+    if (result === "gone") return () => this.#settled(store.missPending(listenerId));
+    // Nothing was tried: it stays due. What was emitted while the listener was active was promised to it.
+    if (result === "inactive") return async () => "held";
+    if (result === "busy" || this.#over.signal.aborted) return async () => "again";
     const attempt: Attempt = { at, durationMs: clock.now() - at, result };
     const verdict = judge(result, { attempt: delivery.attemptCount + 1, now: clock.now(), random: clock.random() });
     meter.attempted({ verdict: verdict.kind, durationMs: attempt.durationMs });
@@ -125,14 +126,14 @@ export class Deliverer {
     if (record.verdict.kind !== "delivered" && isWebhookId(listenerId)) this.#webhooks.forget(listenerId);
   }
 
-  /** False when it could not be stored: then the attempt is made again. */
-  async #settled(write: Promise<unknown>): Promise<boolean> {
+  /** An attempt that could not be stored is made again. */
+  async #settled(write: Promise<unknown>): Promise<Recorded> {
     try {
       await write;
-      return true;
+      return "settled";
     } catch (error) {
       this.#ports.log.error("an attempt to deliver could not be recorded, and will be made again", { reason: messageOf(error) });
-      return false;
+      return "again";
     }
   }
 
@@ -143,22 +144,27 @@ export class Deliverer {
     return sender.send({ url: webhook.url, id: messageId, payload, secrets: signingSecrets(webhook, clock.now()), headers }, this.#over.signal);
   }
 
-  async #giveToDeployed({ listenerId, messageId, payload, emitterId, channel }: Delivery): Promise<SendResult | "inactive" | "busy"> {
-    if (isWebhookId(listenerId)) return "inactive";
+  async #giveToDeployed({ listenerId, messageId, payload, emitterId, channel }: Delivery): Promise<SendResult | "gone" | "inactive" | "busy"> {
+    if (isWebhookId(listenerId)) return "gone";
     try {
       await this.#deployed.receive(listenerId, { kind: "event", emitterId, channel, messageId, event: parseJson(payload) ?? null });
       return { kind: "answered", status: 200, answer: "" };
     } catch (error) {
       const code = error instanceof PdError ? error.code : "PD_FAILED";
-      if (code === "PD_SOURCE_INACTIVE" || code === "PD_SOURCE_NOT_FOUND") return "inactive";
+      if (code === "PD_SOURCE_NOT_FOUND") return "gone";
+      if (code === "PD_SOURCE_INACTIVE") return "inactive";
       if (code === "PD_TOO_BUSY" || code === "PD_STOPPING" || code === "PD_NOT_STORED") return "busy";
       return { kind: "unreachable", reason: messageOf(error) };
     }
   }
 }
 
+/** `again`: it stays due, after a pause; `held`: it stays due until the listener is active again. */
+type Recorded = "settled" | "again" | "held";
+type Recording = () => Promise<Recorded>;
+
 interface LaneWork {
-  attempt(delivery: Delivery): Promise<() => Promise<boolean>>;
+  attempt(delivery: Delivery): Promise<Recording>;
   concurrency(): number;
 }
 
@@ -175,6 +181,10 @@ class Lane {
   /** After something that could not be settled: the pause before the next attempt, which grows. */
   #pauseMs = 0;
   #resumeAt = 0;
+  /** Nothing is tried before somebody wakes it. */
+  #isHeld = false;
+  /** How often it was woken: what was found out before the last time may be true no more. */
+  #wakings = 0;
   /** Ends the wait that goes on. */
   #changed: () => void = () => {};
   #isStopping = false;
@@ -188,6 +198,12 @@ class Lane {
   }
 
   wake(): void {
+    this.#wakings++;
+    this.#isHeld = false;
+    this.#readAgain();
+  }
+
+  #readAgain(): void {
     this.isWanted = true;
     this.#changed();
   }
@@ -205,6 +221,10 @@ class Lane {
     const { clock } = this.#ports;
     while (!this.#isStopping) {
       const concurrency = this.#work.concurrency();
+      if (this.#isHeld) {
+        await this.#untilChangedOr(undefined);
+        continue;
+      }
       if (clock.now() < this.#resumeAt) {
         await this.#untilChangedOr(this.#resumeAt);
         continue;
@@ -253,35 +273,44 @@ class Lane {
 
   #begin(delivery: Delivery | undefined): void {
     if (delivery === undefined) return;
+    const wakings = this.#wakings;
     const attempt = this.#work.attempt(delivery).catch((error: unknown) => this.#notMade(error));
     const answered = attempt.then((record) => {
       this.#onTheirWay.delete(answered);
       if (this.#canGoOn()) this.#begin(this.#next.shift());
       else this.#changed();
-      void this.#record(delivery, record);
+      void this.#record(delivery, record, wakings);
     });
     this.#onTheirWay.add(answered);
   }
 
   /** The next one takes the place of one that was answered at once; everything else is for `run`. */
   #canGoOn(): boolean {
-    return this.#next.length > 0 && !this.#isStopping && this.#resumeAt === 0 && this.#onTheirWay.size < this.#work.concurrency();
+    return this.#next.length > 0 && !this.#isStopping && !this.#isHeld && this.#resumeAt === 0 && this.#onTheirWay.size < this.#work.concurrency();
   }
 
   /** As when its webhook cannot be read: it stays due, and is tried after a pause. */
-  #notMade(error: unknown): () => Promise<boolean> {
+  #notMade(error: unknown): Recording {
     this.#ports.log.error("an attempt to deliver could not be made, and will be made later", { listener: this.#listenerId, reason: messageOf(error) });
-    return async () => false;
+    return async () => "again";
   }
 
   /** A place is free already while an attempt is recorded; many share a commit. */
-  async #record({ id }: Delivery, record: () => Promise<boolean>): Promise<void> {
-    const isSettled = await record();
+  async #record({ id }: Delivery, record: Recording, wakings: number): Promise<void> {
+    const recorded = await record();
     this.#taken.delete(id);
-    if (isSettled) this.#pauseMs = 0;
+    if (recorded === "held") return this.#hold(wakings);
+    if (recorded === "settled") this.#pauseMs = 0;
     else this.#pause();
-    if (!isSettled) this.wake();
+    if (recorded !== "settled") this.#readAgain();
     else if (this.#taken.size === 0) this.#changed();
+  }
+
+  /** Until it is woken, unless it was since that was found out. */
+  #hold(wakings: number): void {
+    this.#isHeld = wakings === this.#wakings;
+    for (const { id } of this.#next.splice(0)) this.#taken.delete(id);
+    this.#readAgain();
   }
 
   #pause(): void {

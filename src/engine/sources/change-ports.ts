@@ -1,3 +1,4 @@
+import type { ListenerId } from "../../domain/ids.ts";
 import type { AccountStore } from "../../ports/account-store.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ComponentStore } from "../../ports/component-store.ts";
@@ -18,5 +19,7 @@ export interface ChangePorts extends RunPorts, CodePorts {
   readonly packages: PackageResolver;
   readonly clock: Clock;
   readonly log: Log;
+  /** Told whose deliveries may be due. */
+  readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
   readonly settings: Pick<EngineSettings, "deadlineMs" | "maxConcurrency" | "maxWaiting" | "endpointUrl" | "catchUp">;
 }

@@ -61,6 +61,8 @@ export function update(ports: ChangePorts, state: Hosting, { live, request }: { 
       });
     const next = await toNext(ports, state, { live, request });
     live.prepareNext(next.component);
+    // What it was owed when it became inactive.
+    if (request.active === true) ports.onDeliveries([live.source.id]);
     ports.feed.observe(live.source.id, { kind: "updated", at: ports.clock.now(), version: next.component.definition.version, hash: next.component.hash });
     return live;
   };

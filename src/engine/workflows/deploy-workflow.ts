@@ -147,6 +147,8 @@ export async function changeWorkflow(
     around.hosting.sources.releaseSlug(slug);
   }
   ports.feed.observe(live.id, { kind: "updated", at: clock.now(), version: String(next.version), hash: plan.code.hash });
+  // What it was owed when it became inactive.
+  if (request.active === true) ports.onDeliveries([live.id]);
   return live;
 }
 
