@@ -15,7 +15,12 @@ const external = ["better-sqlite3", "esbuild", "@napi-rs/keyring"];
 const banner = { js: 'import{createRequire as createRequireOfHeadwater}from"node:module";const require=createRequireOfHeadwater(import.meta.url);' };
 
 /** A thread starts sooner from CommonJS: Node's loader of ES modules is half of what it would load. */
-const thread = { external, format: "cjs", define: { "import.meta.url": OWN_URL }, banner: { js: `"use strict";\n${OWN_URL_LINE}` } };
+const thread = {
+  external,
+  format: "cjs",
+  define: { "import.meta.url": OWN_URL, "import.meta.dirname": "__dirname" },
+  banner: { js: `"use strict";\n${OWN_URL_LINE}` },
+};
 
 /** The command's own file stays small, since every start reads it: what a command does is loaded when it runs. */
 const lazyCommands = {

@@ -26,9 +26,12 @@ const NEVER_KEPT = Buffer.from('"imports at run time";');
 const TEXT_BEGINS = "({__proto__:null";
 const TEXT_ENDS = "})";
 
-/** Four numbers: the format, the bytes of the text, those of the code, and nothing. V8 copies code that does not lie at a multiple of it. */
-const HEAD_BYTES = 16;
-const FORMAT = 3;
+/** Four numbers, which are the format, the bytes of the text, those of the code and nothing; then the build. */
+const HEAD_BYTES = 32;
+const BUILD_PLACE = 16;
+const FORMAT = 4;
+/** V8 copies code that lies elsewhere. */
+const ALIGNED = 16;
 
 /** Name of a piece → what it is as a function. */
 let kept = { __proto__: null };
@@ -45,7 +48,7 @@ exports.use = (home, command) => {
     clearTimeout(timer);
     process.removeListener("exit", keep);
     // One alone: it has led to no command.
-    if (added.size > (found === undefined ? 1 : 0)) write(file, textWith(found?.text, added));
+    if (added.size > (found === undefined ? 1 : 0) && areOfThisBuild(added)) write(file, textWith(found?.text, added));
     else if (found?.isCompiled === false) write(file, found.text, found.script);
     added = undefined;
   };
@@ -85,8 +88,9 @@ function read(file, name) {
   try {
     const bytes = readOwn(file);
     const [format, textBytes, codeBytes] = [0, 4, 8].map((place) => bytes.readUInt32LE(place));
+    const build = bytes.toString("latin1", BUILD_PLACE, HEAD_BYTES).trim();
     const size = HEAD_BYTES + aligned(textBytes) + aligned(codeBytes);
-    if (format !== FORMAT || bytes.length !== 2 * size || !bytes.subarray(0, size).equals(bytes.subarray(size))) return undefined;
+    if (format !== FORMAT || build !== BUILD || bytes.length !== 2 * size || !bytes.subarray(0, size).equals(bytes.subarray(size))) return undefined;
     const text = bytes.toString("utf8", HEAD_BYTES, HEAD_BYTES + textBytes);
     const code = bytes.subarray(HEAD_BYTES + aligned(textBytes), HEAD_BYTES + aligned(textBytes) + codeBytes);
     // The text is written without code first.
@@ -100,6 +104,8 @@ function read(file, name) {
 
 /** Code that is run: nobody else may have written it. */
 function readOwn(file) {
+  const folder = fs.lstatSync(path.dirname(file));
+  if (!isOwnFolder(folder) || (process.getuid !== undefined && (folder.mode & WRITABLE_BY_OTHERS) !== 0)) throw new Error(`${file} may be replaced by others`);
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
   const handle = fs.openSync(file, O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0));
   try {
@@ -115,7 +121,6 @@ function readOwn(file) {
 
 function write(file, text, script) {
   try {
-    if (script === undefined && !areOfThisBuild(added)) return;
     const folder = path.dirname(file);
     makeOwnFolder(folder);
     writeWhole(file, bytesOf(Buffer.from(text), script === undefined ? Buffer.alloc(0) : codeOf(script)));
@@ -127,9 +132,13 @@ function write(file, text, script) {
 
 /** Another version may be put over this one while it runs, and this one again over that. */
 function areOfThisBuild(pieces) {
-  const list = fs.readFileSync(path.join(__dirname, "pieces.json"));
-  const hashes = hashOf(list) === BUILD ? JSON.parse(list) : {};
-  return [...pieces].every(([name, source]) => hashes[name] === hashOf(source));
+  try {
+    const list = fs.readFileSync(path.join(__dirname, "pieces.json"));
+    const hashes = hashOf(list) === BUILD ? JSON.parse(list) : {};
+    return [...pieces].every(([name, source]) => hashes[name] === hashOf(source));
+  } catch {
+    return false;
+  }
 }
 
 /** As the build has it (`common-js.mjs`). */
@@ -179,13 +188,14 @@ function isOwnFolder(found) {
 function bytesOf(text, code) {
   const whole = Buffer.alloc(HEAD_BYTES + aligned(text.length) + aligned(code.length));
   for (const [index, number] of [FORMAT, text.length, code.length].entries()) whole.writeUInt32LE(number, index * 4);
+  whole.write(BUILD.padEnd(HEAD_BYTES - BUILD_PLACE), BUILD_PLACE, "latin1");
   text.copy(whole, HEAD_BYTES);
   code.copy(whole, HEAD_BYTES + aligned(text.length));
   return Buffer.concat([whole, whole]);
 }
 
 function aligned(bytes) {
-  return Math.ceil(bytes / HEAD_BYTES) * HEAD_BYTES;
+  return Math.ceil(bytes / ALIGNED) * ALIGNED;
 }
 
 /** Others may remove it first; a file that is still in use is made anew. */

@@ -1,4 +1,4 @@
-// Loads pieces of the program when they are used. Whoever may want one holds its file open from its own start on, so that
+// Loads pieces of the program when they are used. Whoever may want one that was not kept holds its file open from its own start on, so that
 // a program that goes on while another version is installed over it loads what belongs to it.
 "use strict";
 const { closeSync, fstatSync, openSync, readFileSync } = require("node:fs");

@@ -54,7 +54,8 @@ export async function sendRequest(url: string, sending: Sending = {}): Promise<A
       );
       const next = method === "GET" && redirects < MOST_REDIRECTS ? redirectOf(message, target) : undefined;
       if (next === undefined) return answerOf(message.once("close", over));
-      message.resume();
+      // Nobody reads what it says besides, and it need not end.
+      message.on("error", () => {}).destroy();
       // The key is for the server that was meant.
       if (next.origin !== target.origin) headers = without(headers, "authorization");
       target = next;

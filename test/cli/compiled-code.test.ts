@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmod, lstat, mkdir, readFile, readdir, rm, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
+import { chmod, copyFile, lstat, mkdir, readFile, readdir, rm, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -65,6 +65,8 @@ describe("code that was compiled by an earlier start", () => {
     const other = await rebuild({ "word.cjs": saying(OTHER_WORD) });
     for (let times = 0; times < 3; times++) expect(await say()).toBe("second");
     expect((await readdir(join(home, "compiled"))).toSorted()).toEqual([basename(kept), basename(other)].toSorted());
+    // One of the other under its own name.
+    await copyFile(other, kept);
     await rebuild({ "word.cjs": saying(WORD) });
     await settle();
   });
@@ -176,6 +178,10 @@ describe("code that was compiled by an earlier start", () => {
     await chmod(kept, 0o620);
     expect(await say()).toBe("first");
     expect((await stat(kept)).mode & 0o777).toBe(0o600);
+    await writeFile(kept, forged, "latin1");
+    await chmod(join(kept, ".."), 0o770);
+    expect(await say()).toBe("first");
+    await chmod(join(kept, ".."), 0o700);
     const elsewhere = join(folder, "elsewhere");
     await writeFile(elsewhere, forged, { encoding: "latin1", mode: 0o600 });
     await rm(kept);

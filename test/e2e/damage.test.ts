@@ -1,4 +1,4 @@
-import { copyFile, open, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, open, readFile, readdir, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/database/database.ts";
@@ -111,6 +111,41 @@ describe("a backup", () => {
     // An answer may come before its run is stored, once the request is.
     await eventually(async () => JSON.stringify(await again.api.get(`${source.path}/state`)).includes('"n":2'));
     expect(await again.api.get(`${source.path}/event_summaries?expand=event`)).toMatchObject({ data: [{ event: { n: 1, isRight: true } }] });
+  });
+
+  it("brings back also what lies in the log of a database that was moved aside, and removes no log that it finds alone", async () => {
+    const pd = await PdHome.make();
+    const server = await TestServer.start({ home: pd.home });
+    const source = await server.deploy(code, { props: { token: "x" } });
+    for (let n = 0; n < 5; n++) await source.run();
+    const path = join(server.home, "headwater.db");
+    // As a kill leaves both.
+    const aside = join(await temporaryFolder(), "aside.db");
+    for (const part of ["", "-wal"]) await copyFile(path + part, aside + part);
+    expect((await stat(`${aside}-wal`)).size).toBeGreaterThan(0);
+    await server.stop();
+    await rm(path);
+    await writeFile(`${path}-wal`, "of somebody");
+    const restored = await pd.pd("restore", aside, "--yes");
+    expect([restored.code, restored.stdout]).toEqual([0, "Restored 1 sources and 1 events\n"]);
+    const again = await TestServer.start({ home: server.home });
+    expect(await again.api.get(`${source.path}/state`)).toMatchObject({ data: { n: 5 } });
+    const left = (await readdir(server.home)).find((name) => /\.before-.*-wal$/.test(name)) ?? "";
+    expect(await readFile(join(server.home, left), "utf8")).toBe("of somebody");
+  });
+
+  it("leaves no copy behind: of one that asks for its head alone, and of a server that was killed meanwhile", async () => {
+    const server = await TestServer.start();
+    const folder = join(server.home, "backups");
+    const key = (await readFile(join(server.home, "api-key"), "utf8")).trim();
+    const head = await fetch(`${server.apiUrl}/v1/backup`, { method: "HEAD", headers: { authorization: `Bearer ${key}` } });
+    expect(head.status).toBe(200);
+    await server.stop();
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, ".draft-half.db"), "half");
+    await writeFile(join(folder, "mine.db"), "mine");
+    await TestServer.start({ home: server.home });
+    expect(await readdir(folder)).toEqual(["mine.db"]);
   });
 
   it("that is none, or is damaged, is refused and changes nothing", async () => {

@@ -203,6 +203,35 @@ describe("a workflow", () => {
     expect((await home.pd("pull", "flow", "--from", "there", "--yes")).stdout).toContain(`Created flow (${String(id)})`);
   });
 
+  it("that listens to a source travels behind it, and hears it there", async () => {
+    const { home } = await twoServers();
+    await home.file("hears/workflow.yaml", "name: Hears\ntriggers:\n- source: counter\nsteps:\n- { namespace: only, uses: ./only.mjs }\n");
+    await home.file("hears/only.mjs", "export default async ({ steps }) => steps.trigger.event;\n");
+    await deployCounter(home);
+    await home.pd("deploy", join(home.folder, "hears"));
+    const pushed = await home.pd("push", "--all", "--to", "there", "--with-secrets");
+    expect([pushed.code, pushed.stderr]).toEqual([0, expect.not.stringContaining("nothing emits this")]);
+    await home.pd("run", "counter", "-p", "there");
+    await eventually(async () => (await home.pd("runs", "hears", "-p", "there")).stdout.includes("succeeded"));
+  });
+
+  it("that was changed here is not replaced by a pull to which nobody agrees", async () => {
+    const { home } = await twoServers();
+    for (const [path, text] of Object.entries(FLOW)) await home.file(join("flow", path), text);
+    await home.pd("deploy", join(home.folder, "flow"));
+    await home.pd("push", "flow", "--to", "there");
+    await home.file("flow/only.mjs", "export default async () => 2;\n");
+    await home.pd("deploy", join(home.folder, "flow"));
+    for (const words of [["flow"], ["--all"]])
+      expect(await home.pd("pull", ...words, "--from", "there")).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("Cannot replace flow without being told to: nobody can be asked"),
+      });
+    expect((await home.pd("run", "flow")).stdout).toContain("$return_value: 2");
+    expect((await home.pd("pull", "flow", "--from", "there", "--yes")).code).toBe(0);
+    expect((await home.pd("run", "flow")).stdout).toContain("$return_value: 1");
+  });
+
   it("of the hosted platform becomes a folder that says what has to be connected", async () => {
     const hosted = await startHosted();
     const home = await PdHome.inProcess();

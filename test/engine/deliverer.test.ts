@@ -86,13 +86,18 @@ describe("deliveries to what is deployed here", () => {
     const { fence } = await store.open("dc_a");
     await store.commit(run(fence, "dc_a", "inv_1", { events: [1, 2, 3].map((n) => ({ payload: String(n), channel: "" })) }));
     const workflow = { isActive: false, received: [] as unknown[], asked: 0 };
-    const deliverer = delivererOf(store, () => {}, 1, async (_id, { event }) => {
-      workflow.asked++;
-      const { isActive } = workflow;
-      onReceive();
-      if (!isActive) throw new PdError("PD_SOURCE_INACTIVE", "it is not active");
-      workflow.received.push(event);
-    });
+    const deliverer = delivererOf(
+      store,
+      () => {},
+      1,
+      async (_id, { event }) => {
+        workflow.asked++;
+        const { isActive } = workflow;
+        onReceive();
+        if (!isActive) throw new PdError("PD_SOURCE_INACTIVE", "it is not active");
+        workflow.received.push(event);
+      },
+    );
     return { store, workflow, deliverer };
   }
 

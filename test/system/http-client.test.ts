@@ -32,6 +32,18 @@ describe("a request of the client", () => {
     expect((await sendRequest(url, { method: "POST", headers: KEY, body: "{}" })).status).toBe(302);
   });
 
+  it("holds on to no redirect that never ends", async () => {
+    let isClosed: () => void = () => {};
+    const closed = new Promise<void>((resolve) => (isClosed = resolve));
+    const url = await startHttpServer((request, response) => {
+      if (request.url !== "/") return void response.end("there");
+      response.on("close", () => isClosed());
+      response.writeHead(302, { location: "/next" }).write("and");
+    });
+    expect(await textOf(await sendRequest(url), 100)).toBe("there");
+    await closed;
+  });
+
   it("is not followed for ever", async () => {
     const url = await startHttpServer((_request, response) => void response.writeHead(302, { location: "/" }).end());
     expect((await sendRequest(url)).status).toBe(302);

@@ -13,8 +13,8 @@ import { type Profile, findProfile, isHostedProfile } from "../profiles.ts";
 import { coloursFor, countOf, printError, printJson, printLine, printNote } from "../reporter.ts";
 import { type Bar, withBar } from "../spinner.ts";
 import type { StandFlags } from "../workflows/deploy-workflow.ts";
-import { transferWorkflow, writeHostedWorkflow } from "../workflows/transfer-workflow.ts";
-import { type PlannedTransfer, type TransferWishes, planTransfer } from "../transfer/transfer-plan.ts";
+import { type PlannedWorkflow, planWorkflow, writeHostedWorkflow } from "../workflows/transfer-workflow.ts";
+import { type PlannedTransfer, PLAN_SIGNS, type TransferWishes, planTransfer } from "../transfer/transfer-plan.ts";
 
 export interface TransferFlags extends CodeFlags, StandFlags {
   readonly all?: boolean | undefined;
@@ -55,45 +55,53 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
   const { orgId } = (await findProfile(from, cli.environment)) ?? {};
   const isHosted = isHostedProfile(from);
   const workflows = await workflowsAmong(origin, names, { isAll: flags.all === true, isHosted });
-  for (const id of workflows) {
-    if (isHosted) await writeHostedWorkflow(cli, origin, { id, orgId });
-    else await transferWorkflow(cli, { origin, target: await connectTo(cli, to) }, { id, flags, env });
-  }
   const others = names.filter((name) => !workflows.includes(name));
-  if (others.length === 0 && flags.all !== true) return 0;
+  const wantsSources = others.length > 0 || flags.all === true;
+  if (isHosted) for (const id of workflows) await writeHostedWorkflow(cli, origin, { id, orgId });
+  if (isHosted && !wantsSources) return 0;
   const target = await connectTo(cli, to);
-  const listed = await sourcesOf(origin, await findProfile(from, cli.environment));
+  const planned: PlannedWorkflow[] = [];
+  if (!isHosted) for (const id of workflows) planned.push(await planWorkflow(cli, { origin, target }, { id, flags, env }));
+  const listed = wantsSources ? await sourcesOf(origin, await findProfile(from, cli.environment)) : [];
   const sources = flags.all === true ? listed : others.map((name) => named(listed, name));
-  const known = new Set((await everyPage(target.sources.list)).map(({ name_slug: slug }) => slug));
-  const plans: PlannedTransfer[] = [];
   const failures: unknown[] = [];
-  const read = async (source: SourceRecord): Promise<void> => {
-    try {
-      const exported = await exportOf(origin, source, wishes);
-      const before = known.has(exported.slug) ? await target.sources.export(exported.slug, { ...wishes, events: 0 }) : undefined;
-      plans.push(withGiven(planTransfer(exported, before), props, env));
-    } catch (error) {
-      failures.push(error);
-    }
-  };
-  await withBar(cli, "Comparing", async ({ tick }) => {
-    for (const [index, source] of sources.entries()) {
-      tick(index, sources.length, `${index} of ${sources.length}, ${source.name_slug}`);
-      await read(source);
-    }
-  });
+  const plans = (await planSources(cli, { origin, target }, { sources, wishes, failures })).map((plan) => withGiven(plan, props, env));
   if (!cli.isJson) for (const plan of plans) showPlan(cli, plan, flags.withSecrets === true);
-  const done =
-    flags.dryRun === true || !(await mayReplace(cli, { flags, plans, isPull }))
-      ? []
-      : await withBar(cli, isPull ? "Pulling" : "Pushing", (bar) => carryOut(cli, target, { plans, failures, bar }));
-  if (cli.isJson)
+  const goesOn = flags.dryRun !== true && (await mayReplace(cli, { flags, plans: [...planned, ...plans], isPull }));
+  const done = goesOn ? await withBar(cli, isPull ? "Pulling" : "Pushing", (bar) => carryOut(cli, target, { plans, failures, bar })) : [];
+  // A workflow finds the sources that it listens to.
+  if (goesOn) for (const workflow of planned) await workflow.carryOut().catch((error: unknown) => failures.push(error));
+  if (cli.isJson && wantsSources)
     printJson(
       cli,
       plans.map(({ slug, kind, changes }, index) => ({ slug, kind, changes: [...changes], done: done[index] === true })),
     );
-  else if (flags.dryRun === true) printNote(cli, "Nothing was changed (--dry-run)");
-  return tellFailures(cli, failures, sources.length);
+  else if (!cli.isJson && flags.dryRun === true) printNote(cli, "Nothing was changed (--dry-run)");
+  return tellFailures(cli, failures, sources.length + planned.length);
+}
+
+/** What becomes of each source; what cannot be read is a failure. */
+async function planSources(
+  cli: CliContext,
+  { origin, target }: { origin: Client; target: Client },
+  { sources, wishes, failures }: { sources: readonly SourceRecord[]; wishes: TransferWishes; failures: unknown[] },
+): Promise<readonly PlannedTransfer[]> {
+  if (sources.length === 0) return [];
+  const known = new Set((await everyPage(target.sources.list)).map(({ name_slug: slug }) => slug));
+  const plans: PlannedTransfer[] = [];
+  await withBar(cli, "Comparing", async ({ tick }) => {
+    for (const [index, source] of sources.entries()) {
+      tick(index, sources.length, `${index} of ${sources.length}, ${source.name_slug}`);
+      try {
+        const exported = await exportOf(origin, source, wishes);
+        const before = known.has(exported.slug) ? await target.sources.export(exported.slug, { ...wishes, events: 0 }) : undefined;
+        plans.push(planTransfer(exported, before));
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  });
+  return plans;
 }
 
 /** The names that mean workflows; with `isAll` every one there is. */
@@ -117,7 +125,7 @@ function ignoringOlder(error: unknown): readonly WorkflowRecord[] {
 /** What is pulled replaces what was changed here: nobody else has that. */
 async function mayReplace(
   cli: CliContext,
-  { flags, plans, isPull }: { flags: TransferFlags; plans: readonly PlannedTransfer[]; isPull: boolean },
+  { flags, plans, isPull }: { flags: TransferFlags; plans: readonly Pick<PlannedTransfer, "slug" | "kind">[]; isPull: boolean },
 ): Promise<boolean> {
   const replaced = plans.filter(({ kind }) => kind === "update").map(({ slug }) => slug);
   if (!isPull || replaced.length === 0) return true;
@@ -173,12 +181,10 @@ function withGiven(plan: PlannedTransfer, props: JsonObject, env: Readonly<Recor
   };
 }
 
-const SIGNS = { create: "+", update: "~", unchanged: "=" } as const;
-
 function showPlan(cli: CliContext, { slug, kind, changes, withheld }: PlannedTransfer, isWithSecrets: boolean): void {
   const advice = isWithSecrets ? "accounts are of their server: give others with --prop" : "give them with --prop, or --with-secrets";
   const colours = coloursFor(cli.stdout, cli);
-  printLine(cli, `${SIGNS[kind]} ${slug}${kind === "unchanged" ? colours.dim(" (nothing changes)") : ""}`);
+  printLine(cli, `${PLAN_SIGNS[kind]} ${slug}${kind === "unchanged" ? colours.dim(" (nothing changes)") : ""}`);
   for (const change of changes) {
     const sign = change.trimStart()[0];
     printLine(cli, `  ${sign === "+" ? colours.green(change) : sign === "-" ? colours.red(change) : change}`);

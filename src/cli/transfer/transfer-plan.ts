@@ -11,6 +11,9 @@ export interface TransferWishes {
   readonly events: number;
 }
 
+/** Before each line of a plan. */
+export const PLAN_SIGNS = { create: "+", update: "~", unchanged: "=" } as const;
+
 /** What a transfer would do about one source. */
 export interface PlannedTransfer {
   readonly slug: string;

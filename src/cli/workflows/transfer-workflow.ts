@@ -7,7 +7,7 @@ import { differenceOf } from "../../domain/text-difference.ts";
 import type { CliContext } from "../context.ts";
 import { printJson, printLine, printNote } from "../reporter.ts";
 import { hostedFolder } from "../transfer/hosted-workflow.ts";
-import { fileLines } from "../transfer/transfer-plan.ts";
+import { PLAN_SIGNS, fileLines } from "../transfer/transfer-plan.ts";
 import { type StandFlags, standOf } from "./deploy-workflow.ts";
 
 export interface WorkflowTransfer {
@@ -16,28 +16,40 @@ export interface WorkflowTransfer {
   readonly env: Record<string, string>;
 }
 
+/** What a transfer would change, as it is shown. */
+export interface PlannedWorkflow {
+  readonly slug: string;
+  readonly kind: "create" | "update" | "unchanged";
+  carryOut(): Promise<void>;
+}
+
 /** From one of our servers to another: files and name; accounts are those of the other one. Under the same id. */
-export async function transferWorkflow(
+export async function planWorkflow(
   cli: CliContext,
   { origin, target }: { origin: Client; target: Client },
   { id, flags, env }: WorkflowTransfer,
-): Promise<void> {
+): Promise<PlannedWorkflow> {
   const from = await origin.workflows.get(id);
   const { files } = await origin.workflows.files(from.id);
   const before = await known(target, from);
   const there = before === undefined ? {} : (await target.workflows.files(before.id)).files;
   const changes = fileLines(differenceOf(there, files));
+  const kind = before === undefined ? "create" : changes.length === 0 ? "unchanged" : "update";
   if (!cli.isJson) {
-    printLine(cli, `${before === undefined ? "+" : changes.length === 0 ? "=" : "~"} ${from.name_slug}`);
+    printLine(cli, `${PLAN_SIGNS[kind]} ${from.name_slug}`);
     for (const line of changes) printLine(cli, `  ${line}`);
-  }
-  if (flags.dryRun === true)
-    return cli.isJson ? printJson(cli, { workflow: from.name_slug, changes, done: false }) : printNote(cli, "Nothing was changed (--dry-run)");
-  const request = { files: { ...files, ".workflow.state": `id: ${from.id}\n` }, name: from.name, env, ...standOf(flags) };
-  const after = await (before === undefined ? target.workflows.deploy({ ...request, active: from.active }) : target.workflows.update(before.id, request));
-  if (cli.isJson) return printJson(cli, after);
-  for (const warning of after.warnings) printNote(cli, `Warning: ${warning}`);
-  printLine(cli, `${before === undefined ? "Created" : "Updated"} ${after.name_slug} (${after.id})`);
+  } else if (flags.dryRun === true) printJson(cli, { workflow: from.name_slug, changes, done: false });
+  return {
+    slug: from.name_slug,
+    kind,
+    async carryOut() {
+      const request = { files: { ...files, ".workflow.state": `id: ${from.id}\n` }, name: from.name, env, ...standOf(flags) };
+      const after = await (before === undefined ? target.workflows.deploy({ ...request, active: from.active }) : target.workflows.update(before.id, request));
+      if (cli.isJson) return printJson(cli, after);
+      for (const warning of after.warnings) printNote(cli, `Warning: ${warning}`);
+      printLine(cli, `${before === undefined ? "Created" : "Updated"} ${after.name_slug} (${after.id})`);
+    },
+  };
 }
 
 /** The same one, or one that has its slug. */

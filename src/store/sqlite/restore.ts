@@ -1,7 +1,7 @@
 import { copyFile, rename, rm, stat } from "node:fs/promises";
 import { openDatabase } from "../../database/database.ts";
 import type { Database } from "../../database/driver.ts";
-import { PdError, messageOf } from "../../domain/errors.ts";
+import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
 import { damageOf } from "./open.ts";
 import { row } from "./rows.ts";
 import { Witness, witnessPath } from "./witness.ts";
@@ -23,20 +23,41 @@ export interface Restored {
 export async function restoreDatabase(backup: string, path: string, now: number): Promise<Restored> {
   const { sources, events, commits } = judge(backup);
   const draft = `${path}.restoring`;
-  await copyFile(backup, draft);
-  const hadOne = await stat(path).then(
-    () => true,
-    () => false,
-  );
+  await copyDatabase(backup, draft);
   const before = `${path}.before-${new Date(now).toISOString().replaceAll(/[:.]/g, "-")}`;
-  if (hadOne) for (const part of ["", "-wal", "-shm"]) await rename(path + part, before + part).catch(() => {});
-  for (const part of ["-wal", "-shm"]) await rm(path + part, { force: true });
+  const hadOne = await moveAside(path, before);
+  // A log without its database is what a restore has left that ended in the middle of this: somebody's all the same.
+  for (const part of ["-wal", "-shm"]) await moveAside(path + part, before + part);
   // From here on a stop leaves a home whose database is missing, and the copy beside it: the same command goes on.
   await rename(draft, path);
   const witness = new Witness(witnessPath(path));
   witness.note(commits);
   witness.close();
   return { sources, events, ...(hadOne ? { before } : {}) };
+}
+
+/** Of a database whose last commits still lie in its log, as after a kill, with these. */
+async function copyDatabase(from: string, to: string): Promise<void> {
+  const log = await stat(`${from}-wal`).catch(() => undefined);
+  if (log === undefined || log.size === 0) return copyFile(from, to);
+  await rm(to, { force: true });
+  const db = openDatabase(from, { isReadOnly: true, timeoutMs: 5000 });
+  try {
+    db.prepare("vacuum into ?").run(to);
+  } finally {
+    db.close();
+  }
+}
+
+/** False: there is none. */
+async function moveAside(path: string, to: string): Promise<boolean> {
+  try {
+    await rename(path, to);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
+  }
 }
 
 function judge(backup: string): { sources: number; events: number; commits: number } {

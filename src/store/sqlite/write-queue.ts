@@ -103,8 +103,8 @@ function concernsOf({ verb, values: [write] }: WriteRequest): readonly string[] 
     case "endChange":
     case "giveUpVersion":
       return typeof write === "string" ? [write] : undefined;
+    // A swap may end or begin that its source listens, and a run is for those who listened when it was written: it waits.
     case "beginDeploy":
-    case "swap":
       return withComponents(membersOf(write, "id"));
     case "finishDeploy":
       return withComponents(typeof write === "string" ? [write] : undefined);
