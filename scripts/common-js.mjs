@@ -11,6 +11,9 @@ const LATE_IMPORT = /\bimport\("(\.\/[\w.-]+\.cjs)"\)/g;
 const LOADER = "pieces.cjs";
 const SMALL = { platform: "node", legalComments: "none", minifyWhitespace: true, minifySyntax: true };
 
+/** What a piece exports, for ES modules that import it: there are none. */
+const NAMES_FOR_IMPORTS = /\n?0&&\(module\.exports=\{[^{}]*\}\);?\s*$/;
+
 /** Node 20 has lost what `import()` needs when it takes code that was kept. */
 const NEVER_KEPT = '"imports at run time";\n';
 
@@ -26,7 +29,7 @@ export async function makeCommonJs(folder, { outputs }, target) {
       });
       const late = lateNames(outputs, path);
       const hold = late.length === 0 ? "" : `const latePieces = require("./${LOADER}");\nlatePieces.hold(${JSON.stringify(late)});\n`;
-      const text = code.replaceAll(LATE_IMPORT, 'latePieces.load("$1")');
+      const text = code.replace(NAMES_FOR_IMPORTS, "").replaceAll(LATE_IMPORT, 'latePieces.load("$1")');
       const mark = (await importsAtRunTime(text)) ? NEVER_KEPT : "";
       writeFileSync(path, mark + (text.includes(OWN_URL) ? OWN_URL_LINE : "") + hold + text);
     }),

@@ -379,6 +379,26 @@ describe("named keys", () => {
     await server.api.delete(`/v1/api_keys/${String(id)}`);
     expect((await asked()).status).toBe(401);
   });
+
+  it("are ended with the streams that they have opened, and no others", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy('export default { name: "S", version: "1", run() { this.$emit(1); } };');
+    const { key } = dataOf(await server.api.post("/v1/api_keys", { name: "laptop" }));
+    const { key: other } = dataOf(await server.api.post("/v1/api_keys", { name: "other" }));
+    const open = async (bearer: unknown, kind: string) => {
+      const answer = await fetch(`${server.apiUrl}/sse/dc/${source.id}/${kind}`, { headers: { authorization: `Bearer ${String(bearer)}` } });
+      const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+      // It is in line.
+      await reader?.read();
+      return reader;
+    };
+    const [emits, observations, others] = [await open(key, "emits"), await open(key, "observations"), await open(other, "emits")];
+    await server.api.delete("/v1/api_keys/laptop");
+    for (const reader of [emits, observations]) expect(await reader?.read()).toMatchObject({ done: true });
+    await source.run();
+    expect((await others?.read())?.value).toContain('"event":1');
+    await others?.cancel();
+  });
 });
 
 async function workspaceOf(server: TestServer): Promise<string> {

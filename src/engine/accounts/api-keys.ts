@@ -10,6 +10,8 @@ interface ApiKeyPorts {
 /** Named keys of those who may call the API. Only their hashes are known here. */
 export class ApiKeys {
   readonly #ports: ApiKeyPorts;
+  /** Hash of a key that was used → what ends what goes on with it. */
+  readonly #uses = new Map<string, AbortController>();
 
   constructor(ports: ApiKeyPorts) {
     this.#ports = ports;
@@ -29,13 +31,36 @@ export class ApiKeys {
     return { made, key };
   }
 
-  /** By id or name. Throws PD_NOT_FOUND. */
+  /** By id or name; streams that were opened with it end. Throws PD_NOT_FOUND. */
   async revoke(idOrName: string): Promise<void> {
-    if (await this.#ports.store.deleteKey(idOrName)) return;
+    const { store } = this.#ports;
+    const revoked = (await store.listKeys()).find(({ id, name }) => id === idOrName || name === idOrName);
+    const isDeleted = await store.deleteKey(idOrName);
+    if (revoked !== undefined) this.#end(revoked.hash);
+    if (isDeleted) return;
     throw new PdError("PD_NOT_FOUND", `Cannot revoke key "${idOrName}": none has this id or name`, { fix: "pd keys list" });
   }
 
-  find(hash: string): Promise<ApiKey | undefined> {
-    return this.#ports.store.findKey(hash);
+  /** `revoked` aborts when it is. */
+  async find(hash: string): Promise<(ApiKey & { readonly revoked: AbortSignal }) | undefined> {
+    // Before it is looked for: it may be revoked meanwhile.
+    const { signal } = this.#useOf(hash);
+    const found = await this.#ports.store.findKey(hash);
+    if (found !== undefined) return { ...found, revoked: signal };
+    this.#end(hash);
+    return undefined;
+  }
+
+  #useOf(hash: string): AbortController {
+    const known = this.#uses.get(hash);
+    if (known !== undefined) return known;
+    const use = new AbortController();
+    this.#uses.set(hash, use);
+    return use;
+  }
+
+  #end(hash: string): void {
+    this.#uses.get(hash)?.abort();
+    this.#uses.delete(hash);
   }
 }

@@ -1,9 +1,11 @@
+import { setMaxListeners } from "node:events";
 import { type Context, Hono } from "hono";
 import type { Event } from "../../domain/event.ts";
 import type { DeployedId } from "../../domain/ids.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { seqOf } from "./params.ts";
 import { eventRecord, observationRecord } from "./records.ts";
+import { callerOf } from "./rights.ts";
 
 /** Tells proxies and clients that the stream lives (platform.md §2). */
 const KEEP_ALIVE_MS = 15_000;
@@ -86,14 +88,25 @@ export async function* framesOf<Item>(items: AsyncIterable<Item>, bytes: (item: 
 /** Answers with what comes, as server-sent events; ends when nobody reads any more. A reader that is slow is asked for nothing more meanwhile. */
 export function stream(context: Context, open: (signal: AbortSignal) => Promise<AsyncGenerator<Uint8Array>>): Response {
   const over = new AbortController();
+  const { revoked } = callerOf(context);
+  // Whoever has the key may open many.
+  if (revoked !== undefined) setMaxListeners(0, revoked);
   let frames: AsyncGenerator<Uint8Array> | undefined;
   let beat: NodeJS.Timeout | undefined;
   const end = (): void => {
     clearInterval(beat);
+    revoked?.removeEventListener("abort", cutOff);
     over.abort();
   };
+  let cutOff = end;
   const body = new ReadableStream<Uint8Array>({
     async start(controller) {
+      cutOff = (): void => {
+        end();
+        controller.close();
+      };
+      revoked?.addEventListener("abort", cutOff);
+      if (revoked?.aborted === true) return cutOff();
       frames = await open(over.signal);
       if (over.signal.aborted) return;
       // Readers are in line once this comment has come.

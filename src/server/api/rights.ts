@@ -10,6 +10,8 @@ export interface Caller {
   /** Absent: the key of PD_HOME. */
   readonly name?: string;
   readonly isReadOnly: boolean;
+  /** Aborts when the key is revoked; absent: it cannot be. */
+  readonly revoked?: AbortSignal;
 }
 
 const callers = new WeakMap<Request, Caller>();

@@ -149,7 +149,7 @@ async function callerBy(engine: Engine, apiKey: string, context: Context): Promi
   const key = (context.req.header("authorization") ?? "").replace(/^bearer /i, "");
   if (isSameKey(key, apiKey)) return { key, isReadOnly: false };
   const named = key === "" ? undefined : await engine.apiKeys.find(hashOfKey(key));
-  if (named !== undefined) return { key, name: named.name, isReadOnly: named.isReadOnly };
+  if (named !== undefined) return { key, name: named.name, isReadOnly: named.isReadOnly, revoked: named.revoked };
   throw new PdError("PD_UNAUTHORIZED", `Cannot ${context.req.method} ${context.req.path}: the API key is missing or wrong`);
 }
 
