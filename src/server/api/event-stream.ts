@@ -107,7 +107,11 @@ export function stream(context: Context, open: (signal: AbortSignal) => Promise<
       };
       revoked?.addEventListener("abort", cutOff);
       if (revoked?.aborted === true) return cutOff();
-      frames = await open(over.signal);
+      frames = await open(over.signal).catch((error: unknown) => {
+        // Nobody reads it: a key that is used on and on must not gather those that did not open.
+        end();
+        throw error;
+      });
       if (over.signal.aborted) return;
       // Readers are in line once this comment has come.
       controller.enqueue(bytesOf(`:sse-handshake\nretry: ${RECONNECT_MS}\n\n`));
