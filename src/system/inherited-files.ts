@@ -1,4 +1,4 @@
-import { closeSync, readFileSync, readdirSync } from "node:fs";
+import { closeSync, readFileSync, readdirSync, readlinkSync } from "node:fs";
 
 const O_CLOEXEC = 0o2000000;
 const FIRST_OF_OTHERS = 3;
@@ -11,7 +11,7 @@ export function closeInheritedFiles(): void {
   if (process.platform !== "linux") return;
   for (const name of readdirSync("/proc/self/fd")) {
     const fd = Number(name);
-    if (fd < FIRST_OF_OTHERS || name === process.env["NODE_CHANNEL_FD"] || !isInheritable(fd)) continue;
+    if (fd < FIRST_OF_OTHERS || name === process.env["NODE_CHANNEL_FD"] || !isInheritable(fd) || isOfThisProcess(fd)) continue;
     closeSync(fd);
   }
 }
@@ -24,4 +24,13 @@ function isInheritable(fd: number): boolean {
     // It was the one that read the list, and is closed by now.
     return false;
   }
+}
+
+/**
+ * V8 opens the files of its profiles (`--perf-basic-prof`, `--prof`) as if they were to be inherited; it names them by the
+ * process. Were one closed, V8 would write into the next file that gets its number.
+ */
+function isOfThisProcess(fd: number): boolean {
+  const path = readlinkSync(`/proc/self/fd/${fd}`);
+  return path.startsWith("/") && path.split(/\D+/).includes(String(process.pid));
 }
