@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createClient, everyPage } from "../../src/client/client.ts";
@@ -98,6 +98,62 @@ describe("pd dev with a workflow's folder", () => {
     const closed = once(child, "close");
     child.kill("SIGINT");
     await closed;
+  });
+});
+
+describe("pd dev with a workflow's folder, whose files come and go", () => {
+  it("takes up what comes into a folder that held nothing", async () => {
+    const home = await PdHome.make();
+    const step = codeStep("return text;").replace("export default", 'import text from "../lib/text.js";\nexport default');
+    const folder = await folderOf(home, { ...workflowOf({ only: step }), "lib/text.js": 'export default "one";' });
+    const child = home.spawn(["dev", folder]);
+    const printed = [collect(child, "stdout"), collect(child, "stderr")];
+    const shows = (text: string) => eventually(async () => printed.some((read) => read().includes(text)));
+    await shows("Ready for updates!");
+    await home.pd("run", "test-flow");
+    await rm(join(folder, "lib", "text.js"));
+    await shows("The version before goes on");
+    await home.file("flow/lib/text.js", 'export default "two";');
+    await shows('+ only {"$return_value":"two"}');
+    await mkdir(join(folder, "more"));
+    await symlink(join(folder, "lib"), join(folder, "linked"));
+    await home.file("flow/only/entry.js", step.replace("../lib/", "../linked/").replace("return text", "return text + '!'"));
+    await shows('+ only {"$return_value":"two!"}');
+    await home.file("flow/more/text.js", 'export default "three";');
+    await home.file("flow/only/entry.js", step.replace("../lib/", "../more/"));
+    await shows('+ only {"$return_value":"three"}');
+    const closed = once(child, "close");
+    child.kill("SIGINT");
+    await closed;
+  });
+
+  it("is saved by one session alone; another watches, and saves when the first has ended", async () => {
+    const home = await PdHome.make();
+    await home.up();
+    const folder = await folderOf(home, workflowOf({ only: codeStep("return 'one';") }));
+    const first = home.spawn(["dev", folder]);
+    const firstPrinted = collect(first, "stdout");
+    await eventually(async () => firstPrinted().includes("Ready for updates!"));
+    const other = home.spawn(["dev", folder]);
+    const otherPrinted = collect(other, "stdout");
+    const otherNotes = collect(other, "stderr");
+    await eventually(async () => otherPrinted().includes("Ready for updates!"));
+    expect(otherNotes()).toContain("this one shows what happens, and saves nothing");
+    await home.pd("run", "test-flow");
+    await home.file("flow/only/entry.js", codeStep("return 'two';"));
+    await eventually(async () => firstPrinted().includes('+ only {"$return_value":"two"}'));
+    const runs = async () => (await home.pd("runs", "test-flow")).stdout.trim().split("\n").length;
+    const before = await runs();
+    const closed = once(first, "close");
+    first.kill("SIGINT");
+    await closed;
+    await home.file("flow/only/entry.js", codeStep("return 'three';"));
+    await eventually(async () => otherPrinted().includes('+ only {"$return_value":"three"}'));
+    expect(otherNotes()).toContain("The other pd dev has ended");
+    expect(await runs()).toBe(before + 1);
+    const ended = once(other, "close");
+    other.kill("SIGINT");
+    await ended;
   });
 });
 

@@ -35,7 +35,7 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags & Sta
   try {
     const workflow = await workflowFolderOf(target);
     if (workflow !== undefined) {
-      await openWorkflowSession(cli, { client, path: workflow, flags, env, stop });
+      await openWorkflowSession(cli, { client, path: workflow, flags, env, home: settings.home, stop });
       return 0;
     }
     const elsewhere = isElsewhere ? client.connection.baseUrl : "";

@@ -26,6 +26,7 @@ export class FileWatcher {
   readonly #folders = new Map<string, WatchedFolder>();
   readonly #comparing: NodeJS.Timeout;
   #files: readonly string[] = [];
+  #moreFolders: readonly string[] = [];
   #names: ReadonlySet<string> = new Set();
   /** What the disk said of the files when they were last compared. */
   #told: string | undefined;
@@ -41,16 +42,17 @@ export class FileWatcher {
     this.#comparing = setInterval(() => void this.#compare(), COMPARE_MS);
   }
 
-  /** Watches these files from now on, and what comes to their folders: it may be one that was missing. */
-  watch(files: readonly string[]): void {
+  /** Watches these files from now on, and what comes to their folders, and to these: it may be one that was missing. */
+  watch(files: readonly string[], moreFolders: readonly string[] = []): void {
     if (this.#isClosed) return;
-    if (files.length === this.#files.length && files.every((file, place) => file === this.#files[place])) return;
+    if (isSameList(files, this.#files) && isSameList(moreFolders, this.#moreFolders)) return;
     this.#files = files;
+    this.#moreFolders = moreFolders;
     this.#told = undefined;
     // A link is written to elsewhere.
     const places = [...files, ...files.map(realPathOf)];
     this.#names = new Set(places.map((place) => basename(place)));
-    const folders = new Set(places.map(dirname));
+    const folders = new Set([...places.map(dirname), ...moreFolders]);
     for (const [folder, { watcher }] of this.#folders) {
       if (folders.has(folder)) continue;
       watcher?.close();
@@ -135,6 +137,10 @@ export class FileWatcher {
     const changed = new Promise<void>((resolve) => (this.#wake = resolve));
     await Promise.race([changed, sleep(ms)]);
   }
+}
+
+function isSameList(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((one, place) => one === right[place]);
 }
 
 function realPathOf(path: string): string {

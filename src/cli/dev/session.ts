@@ -11,7 +11,6 @@ import { importParams } from "../code/component-target.ts";
 import { coloursFor, printError, printJson, printLine, printNote } from "../reporter.ts";
 import { withSpinner } from "../spinner.ts";
 import { makeHome } from "../../system/home-folder.ts";
-import { holdLock } from "../../system/file-lock.ts";
 import { LocalComponent, type ReadResult } from "../../code/local-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -23,6 +22,7 @@ import { HalfSaves, doubtOfComponent } from "./half-saves.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { promptAllQuestions } from "./prompt-all.ts";
 import { refuseOther } from "./same-component.ts";
+import { SaveLock } from "./save-lock.ts";
 import { RETRY_MS, isServerGone } from "./server-gone.ts";
 import { Timeline } from "./timeline.ts";
 import { pageOf } from "../page-address.ts";
@@ -78,8 +78,7 @@ class Session {
   #isAsking = false;
   #saving: Promise<void> = Promise.resolve();
   #endLook: () => void = () => {};
-  /** Absent while another session on this machine saves the source. */
-  #lock: { release(): void } | undefined;
+  readonly #lock: SaveLock;
   /** The last save is still to be sent: there was no server, or one that stopped. */
   #isLost = false;
   #takesKeys = false;
@@ -92,6 +91,7 @@ class Session {
     this.#saveClient = createClient(settings.client.connection.until(settings.stop.signal));
     this.#component = component;
     this.#timeline = new Timeline(cli);
+    this.#lock = new SaveLock(settings.home);
     this.#watcher = new FileWatcher(() => this.#look());
   }
 
@@ -117,7 +117,7 @@ class Session {
   }
 
   async close(): Promise<void> {
-    this.#lock?.release();
+    this.#lock.release();
     this.#watcher.close();
     await this.#component.dispose();
     if (this.#cli.stdin.isTTY === true) this.#cli.stdin.setRawMode(false);
@@ -169,7 +169,7 @@ class Session {
     const id = flags.dc ?? (flags.new === true ? undefined : await attachments.find(this.#component.entry));
     const before = id === undefined ? undefined : await client.sources.get(id).catch((error: unknown) => this.#unknownSource(error));
     if (before !== undefined && flags.dc !== undefined && flags.force !== true) await refuseOther(client, before, code);
-    if (before !== undefined && !this.#hold(before)) return before;
+    if (before !== undefined && !this.#lock.hold(before.id)) return before;
     this.#isNew = before === undefined;
     const request = { ...code, name: flags.name, env };
     const component = askedCode(client, before === undefined ? { ...code, env } : { ...code, env, source_id: before.id });
@@ -179,22 +179,16 @@ class Session {
         : client.sources.update(before.id, { ...request, configured_props: values }),
     );
     await attachments.keep(this.#component.entry, source.id);
-    if (before === undefined) this.#hold(source);
+    if (before === undefined) this.#lock.hold(source.id);
     return flags.promptAll === true && canAsk(this.#cli, flags) ? this.#askEvery(source) : source;
   }
 
   /** Whoever watched saves as soon as the other session has ended. */
   #mayTakeOver(): boolean {
-    if (this.#source === undefined || this.#lock !== undefined) return true;
-    if (!this.#hold(this.#source)) return false;
+    if (this.#source === undefined || this.#lock.isHeld) return true;
+    if (!this.#lock.hold(this.#source.id)) return false;
     printNote(this.#cli, "The other pd dev has ended: this one saves from now on");
     return true;
-  }
-
-  /** Whoever saves a source is the only one on this machine. False: another session saves it, and this one watches what it does. */
-  #hold({ id }: SourceRecord): boolean {
-    this.#lock ??= holdLock(join(this.#settings.home, `dev-${id}.lock`));
-    return this.#lock !== undefined;
   }
 
   /** A component that was deleted meanwhile is made anew; one that was named has to exist. */
@@ -313,8 +307,8 @@ class Session {
   #greet(source: SourceRecord): void {
     const { stdin } = this.#cli;
     const path = relative(process.cwd(), this.#component.entry);
-    if (this.#cli.isJson) return printJson(this.#cli, { ...source, saved_by_another: this.#lock === undefined });
-    const isOthers = this.#lock === undefined;
+    if (this.#cli.isJson) return printJson(this.#cli, { ...source, saved_by_another: !this.#lock.isHeld });
+    const isOthers = !this.#lock.isHeld;
     const what = isOthers ? "Watching" : this.#isNew ? "Deployed" : "Attached to";
     printLine(this.#cli, `${what} ${source.name_slug} (${source.id})${isOthers ? "" : `, watching ${path}`}`);
     if (isOthers) printNote(this.#cli, `Another pd dev saves ${path}: this one shows what happens, and saves nothing (--new deploys another one)`);

@@ -81,7 +81,8 @@ export async function sendWorkflow(cli: CliContext, client: Client, { folder, fl
   }
 }
 
-async function knownWorkflow(client: Client, id: string): Promise<WorkflowRecord | undefined> {
+/** `undefined`: there is none with this id. */
+export async function knownWorkflow(client: Client, id: string): Promise<WorkflowRecord | undefined> {
   return client.workflows.get(id).catch((error: unknown) => {
     if (error instanceof PdError && error.code === "PD_WORKFLOW_NOT_FOUND") return undefined;
     throw error;

@@ -4,16 +4,18 @@ import type { RunRecord, WorkflowRecord } from "../../api/workflows.ts";
 import type { Client } from "../../client/client.ts";
 import { differenceLines, differencesOf } from "../../client/run-difference.ts";
 import { PdError } from "../../domain/errors.ts";
+import { makeHome } from "../../system/home-folder.ts";
 import type { CliContext } from "../context.ts";
 import { followDebugger, inspectPort } from "../dev/debugging.ts";
 import type { DevFlags } from "../dev/session-settings.ts";
 import { FileWatcher } from "../dev/file-watcher.ts";
 import { HalfSaves, doubtOfFiles } from "../dev/half-saves.ts";
+import { SaveLock } from "../dev/save-lock.ts";
 import { RETRY_MS, isServerGone } from "../dev/server-gone.ts";
 import { listenToKeys } from "../dev/key-commands.ts";
 import { Timeline } from "../dev/timeline.ts";
 import { coloursFor, printError, printJson, printLine, printNote } from "../reporter.ts";
-import { type StandFlags, printSent, sendWorkflow } from "./deploy-workflow.ts";
+import { type StandFlags, knownWorkflow, printSent, sendWorkflow } from "./deploy-workflow.ts";
 import { type WorkflowFolder, readWorkflowFolder } from "./folder.ts";
 import { untilRest } from "./until-rest.ts";
 import { runLine } from "./workflow-text.ts";
@@ -23,6 +25,8 @@ interface DevSettings {
   readonly path: string;
   readonly flags: StandFlags & Pick<DevFlags, "name" | "inspect">;
   readonly env: Record<string, string>;
+  /** PD_HOME of this machine: there is told which session saves what. */
+  readonly home: string;
   readonly stop: AbortController;
 }
 
@@ -45,6 +49,7 @@ class WorkflowSession {
   /** What the folder held when it was last taken up, as text to compare. */
   #seen = "";
   #seenFiles: WorkflowFolder["files"] = {};
+  readonly #lock: SaveLock;
   readonly #halfSaves = new HalfSaves();
   #isLost = false;
   /** Set while nothing is deployed yet. */
@@ -54,6 +59,7 @@ class WorkflowSession {
     this.#cli = cli;
     this.#settings = settings;
     this.#timeline = new Timeline(cli);
+    this.#lock = new SaveLock(settings.home);
     this.#watcher = new FileWatcher(() => this.#look());
   }
 
@@ -80,6 +86,7 @@ class WorkflowSession {
   }
 
   async close(): Promise<void> {
+    this.#lock.release();
     this.#watcher.close();
     if (this.#cli.stdin.isTTY === true) this.#cli.stdin.setRawMode(false);
     this.#cli.stdin.pause();
@@ -93,7 +100,8 @@ class WorkflowSession {
       stop.signal.addEventListener("abort", () => resolve(), { once: true });
     });
     try {
-      await this.#send(this.#take(await readWorkflowFolder(this.#settings.path)));
+      await makeHome(this.#settings.home);
+      await this.#attach(this.#take(await readWorkflowFolder(this.#settings.path)));
       this.#firstSave = undefined;
       return;
     } catch (error) {
@@ -104,12 +112,40 @@ class WorkflowSession {
     await saved;
   }
 
+  /** A folder that another session saves is watched only. */
+  async #attach(folder: WorkflowFolder): Promise<void> {
+    const { id } = folder;
+    const before = id === undefined ? undefined : await knownWorkflow(this.#settings.client, id);
+    if (before === undefined || this.#lock.hold(before.id)) await this.#send(folder);
+    else this.#watchOnly(before);
+    if (this.#workflow !== undefined) this.#lock.hold(this.#workflow.id);
+  }
+
+  #watchOnly(workflow: WorkflowRecord): void {
+    this.#workflow = workflow;
+    if (this.#cli.isJson) printJson(this.#cli, { ...workflow, saved_by_another: true });
+  }
+
+  /** Whoever watched saves as soon as the other session has ended. */
+  #mayTakeOver(): boolean {
+    if (this.#workflow === undefined || this.#lock.isHeld) return true;
+    if (!this.#lock.hold(this.#workflow.id)) return false;
+    printNote(this.#cli, "The other pd dev has ended: this one saves from now on");
+    return true;
+  }
+
   #take(folder: WorkflowFolder): WorkflowFolder {
-    const { path } = this.#settings;
-    this.#watcher.watch(Object.keys(folder.files).map((name) => join(path, name)));
+    this.#watch(folder);
     this.#seen = textOf(folder);
     this.#seenFiles = folder.files;
     return folder;
+  }
+
+  #watch({ path, files, folders }: WorkflowFolder): void {
+    this.#watcher.watch(
+      Object.keys(files).map((name) => join(path, name)),
+      folders,
+    );
   }
 
   async #send(folder: WorkflowFolder): Promise<void> {
@@ -127,7 +163,9 @@ class WorkflowSession {
     const { path } = this.#settings;
     const folder = await readWorkflowFolder(path).catch(() => undefined);
     // An editor may be half-way through a save.
-    if (folder === undefined || textOf(folder) === this.#seen) return;
+    if (folder === undefined) return;
+    this.#watch(folder);
+    if (textOf(folder) === this.#seen || !this.#mayTakeOver()) return;
     const lookAgainAfter = this.#halfSaves.lookAgainAfter(doubtOfFiles(folder.files, this.#seenFiles), textOf(folder));
     if (lookAgainAfter !== undefined) return this.#watcher.lookAgain(lookAgainAfter);
     if (this.#firstSave !== undefined) return this.#firstSave();
@@ -178,7 +216,9 @@ class WorkflowSession {
   #greet({ name_slug: slug, triggers }: WorkflowRecord): void {
     if (this.#cli.isJson) return;
     const endpoint = triggers.find(({ endpoint_url: url }) => url !== undefined)?.endpoint_url;
-    printLine(this.#cli, `Watching ${this.#settings.path} for ${slug}`);
+    const { path } = this.#settings;
+    if (this.#lock.isHeld) printLine(this.#cli, `Watching ${path} for ${slug}`);
+    else printNote(this.#cli, `Another pd dev saves ${path}: this one shows what happens, and saves nothing`);
     if (endpoint !== undefined) printLine(this.#cli, `Endpoint: ${endpoint}`);
     if (this.#cli.stdin.isTTY === true) printLine(this.#cli, coloursFor(this.#cli.stdout, this.#cli).dim("r run · q quit"));
     printLine(this.#cli, "Ready for updates!");

@@ -1,4 +1,4 @@
-import { readdir, stat, writeFile } from "node:fs/promises";
+import { readdir, realpath, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { PdError } from "../../domain/errors.ts";
 import { isWorkflowId } from "../../domain/ids.ts";
@@ -23,6 +23,8 @@ export interface WorkflowFolder {
   readonly path: string;
   /** Path from the folder → text. */
   readonly files: Record<string, string>;
+  /** Paths of the folders in which such files may come to be: itself and what is in it. */
+  readonly folders: readonly string[];
   /** That the hosted export, or an earlier deploy, has noted. */
   readonly id: string | undefined;
 }
@@ -30,8 +32,9 @@ export interface WorkflowFolder {
 /** Reads what a workflow is made of. Throws PD_BAD_INPUT for more than a workflow can be. */
 export async function readWorkflowFolder(path: string): Promise<WorkflowFolder> {
   const files: Record<string, string> = {};
+  const folders: string[] = [];
   let bytes = 0;
-  for await (const file of filesIn(path)) {
+  for await (const file of filesIn(path, { folders, above: [] })) {
     const name = relative(path, file).replaceAll("\\", "/");
     if (name !== WORKFLOW_FILE && name !== STATE_FILE && !CODE.test(name)) continue;
     const text = await readStable(file);
@@ -43,15 +46,22 @@ export async function readWorkflowFolder(path: string): Promise<WorkflowFolder> 
       });
   }
   const noted = /^id:\s*(\S+)\s*$/m.exec(files[STATE_FILE] ?? "")?.[1];
-  return { path, files, id: isWorkflowId(noted) ? noted : undefined };
+  return { path, files, folders, id: isWorkflowId(noted) ? noted : undefined };
 }
 
-async function* filesIn(folder: string): AsyncGenerator<string> {
+/** Also those that a link leads to. `folders` gets each folder on the way; `above`: where those above really are. */
+async function* filesIn(folder: string, { folders, above }: { folders: string[]; above: readonly string[] }): AsyncGenerator<string> {
+  const place = await realpath(folder);
+  // A link that leads back to a folder that it is in.
+  if (above.includes(place)) return;
+  folders.push(folder);
   const entries = await readdir(folder, { withFileTypes: true });
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory() && !entry.name.startsWith(".") && !SKIPPED.has(entry.name)) yield* filesIn(path);
-    if (entry.isFile()) yield path;
+    // A link to nothing is as good as none: whoever imports it is told.
+    const found = entry.isSymbolicLink() ? await stat(path).catch(() => undefined) : entry;
+    if (found?.isDirectory() === true && !entry.name.startsWith(".") && !SKIPPED.has(entry.name)) yield* filesIn(path, { folders, above: [...above, place] });
+    if (found?.isFile() === true) yield path;
   }
 }
 
