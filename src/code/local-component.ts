@@ -116,6 +116,8 @@ function contextOf(entry: string): Promise<LocalContext> {
     platform: "node",
     format: "esm",
     logLevel: "silent",
+    // The files are sent under the names that are imported, so what lies behind a link is taken to lie where the link is.
+    preserveSymlinks: true,
     loader: { ".html": "text", ".md": "text", ".graphql": "text" },
     plugins: [importsLeftAlone],
   });

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { BuildResult } from "../../src/ports/bundler.ts";
@@ -83,6 +83,31 @@ describe("a component on the disk whose import is put together when it runs", ()
     expect(read.kind).toBe("read");
     expect(read.files.toSorted()).toEqual([path, other]);
     await component.dispose();
+  });
+});
+
+describe("a component on the disk whose imports are links", () => {
+  it("is deployed with what lies behind them, from where the links are", async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, "component"));
+    await mkdir(join(folder, "shared"));
+    await writeFile(join(folder, "shared", "one.mjs"), 'export { default } from "./two.mjs";');
+    await writeFile(join(folder, "shared", "two.mjs"), "export default 2;");
+    await symlink(join("..", "shared", "two.mjs"), join(folder, "component", "linked.mjs"));
+    await symlink(join("..", "shared"), join(folder, "component", "all"));
+    const path = join(folder, "component", "a.mjs");
+    await writeFile(
+      path,
+      'import two from "./linked.mjs"; import again from "./all/one.mjs"; export default { name: "a", version: "1", run: () => [two, again] };',
+    );
+    const component = await LocalComponent.open(path);
+    const read = await component.read();
+    await component.dispose();
+    if (read.kind !== "read") throw new Error(read.problems[0]?.text);
+    expect(Object.keys(read.code.files).toSorted()).toEqual(["all/one.mjs", "all/two.mjs", "linked.mjs"]);
+    const server = await TestServer.start();
+    const source = await server.deploy(read.code.text, { path: read.code.path, files: read.code.files });
+    expect(await source.run()).toMatchObject({ returned: [2, 2] });
   });
 });
 
