@@ -58,6 +58,7 @@ describe("a server whose program is replaced under it", () => {
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }),
     });
     expect([agent.status, await agent.text()]).toEqual([200, expect.stringContaining('"tools"')]);
+    expect(dataOf(await api.get("/v1/usage"))).toHaveProperty("kinds");
     child.kill("SIGTERM");
     expect(await once(child, "exit")).toEqual([0, null]);
   });

@@ -1,4 +1,4 @@
-import { join, relative } from "node:path";
+import { relative } from "node:path";
 import { type Client, createClient } from "../../client/client.ts";
 import type { CodeParams } from "../../api/components.ts";
 import type { SourceRecord } from "../../api/sources.ts";

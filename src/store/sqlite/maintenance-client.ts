@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { PdError } from "../../domain/errors.ts";
 import type { KindUsage } from "../../domain/usage.ts";
@@ -5,15 +6,22 @@ import type { MaintenanceReply, MaintenanceRequest } from "./maintenance.ts";
 
 type Task = { readonly task: "check" | "usage" } | { readonly task: "copy"; readonly target: string };
 
-/** Asks the maintenance thread, which is started when it is first needed. */
+/**
+ * Asks the maintenance thread, which is started when it is first needed. Its program is read before: the file may be
+ * another one by then, of another version.
+ */
 export class MaintenanceClient {
-  readonly #settings: { entry: string; path: string };
+  readonly #path: string;
+  readonly #program: string;
   readonly #waiting = new Map<number, { resolve(reply: MaintenanceReply): void; reject(error: Error): void }>();
   #worker: Worker | undefined;
   #lastId = 0;
 
-  constructor(settings: { entry: string; path: string }) {
-    this.#settings = settings;
+  /** `entry`: the built program of the thread; `path`: the database. */
+  constructor({ entry, path }: { entry: string; path: string }) {
+    this.#path = path;
+    // It finds what it requires from where its file is.
+    this.#program = `(function (__filename) {${readFileSync(entry, "utf8")}\n})(${JSON.stringify(entry)})`;
   }
 
   /** What is wrong with the database; `undefined`: nothing. */
@@ -50,8 +58,7 @@ export class MaintenanceClient {
 
   #thread(): Worker {
     if (this.#worker !== undefined) return this.#worker;
-    const { entry, path } = this.#settings;
-    const worker = new Worker(entry, { workerData: { path } });
+    const worker = new Worker(this.#program, { eval: true, workerData: { path: this.#path } });
     worker.unref();
     worker.on("message", (reply: MaintenanceReply) => {
       this.#waiting.get(reply.id)?.resolve(reply);
