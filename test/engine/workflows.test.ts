@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dataOf, listOf } from "../support/api.ts";
+import { Gate } from "../support/gate.ts";
 import { Receiver } from "../support/receiver.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 import { codeStep, deployWorkflow, exportsOf, workflowOf } from "../support/workflows.ts";
@@ -407,6 +408,21 @@ steps:
     await server.api.delete(workflow.path);
     await expect(server.api.get(`/v1/runs/${String(run["id"])}`)).rejects.toMatchObject({ code: "PD_RUN_NOT_FOUND" });
     expect((await fetch(workflow.endpoint)).status).toBe(404);
+  });
+
+  it("tells who waits for an answer when it is deleted, and begins no further step", async () => {
+    const server = await TestServer.inMemory();
+    const [first, second] = [await Gate.open(), await Receiver.start()];
+    const steps = { first: codeStep(`await fetch("${first.url}"); await $.respond({ status: 200 });`), second: codeStep(`await fetch("${second.url}");`) };
+    const workflow = await deployWorkflow(server, workflowOf(steps, { head: "triggers:\n- id: hi_abc1234\n" }));
+    const asked = fetch(workflow.endpoint, { method: "POST" });
+    await first.reached;
+    await server.api.delete(workflow.path);
+    const answer = await asked;
+    expect([answer.status, await answer.json()]).toMatchObject([410, { error: "The workflow was deleted before it answered" }]);
+    first.release();
+    await server.stop();
+    expect(second.received).toEqual([]);
   });
 
   it("is copied with other props", async () => {

@@ -9,22 +9,25 @@ const LARGEST_EARLY = 1_000_000;
 /** What clients of HTTP endpoints get: they wait while a run goes on that answers them (`$.respond`). */
 export class Answers {
   readonly #clock: Clock;
-  readonly #waiting = new Map<string, (answer: HttpResponse | undefined) => void>();
+  readonly #waiting = new Map<string, { readonly workflowId: string; resolve(answer: HttpResponse | undefined | "gone"): void }>();
   readonly #early = new Map<string, HttpResponse | undefined>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** What the run of this message answers; `undefined`: it has ended, or stopped to wait, without. "late": nothing in time. */
-  async of(messageId: string, withinMs: number): Promise<HttpResponse | undefined | "late"> {
+  /**
+   * What the run of this message answers; `undefined`: it has ended, or stopped to wait, without. "late": nothing in time;
+   * "gone": the workflow was deleted.
+   */
+  async of(messageId: string, { workflowId, withinMs }: { workflowId: string; withinMs: number }): Promise<HttpResponse | undefined | "late" | "gone"> {
     if (this.#early.has(messageId)) {
       const early = this.#early.get(messageId);
       this.#early.delete(messageId);
       return early;
     }
     const timeout = new AbortController();
-    const answer = new Promise<HttpResponse | undefined>((resolve) => this.#waiting.set(messageId, resolve));
+    const answer = new Promise<HttpResponse | undefined | "gone">((resolve) => this.#waiting.set(messageId, { workflowId, resolve }));
     const late = this.#clock.sleepUntil(this.#clock.now() + withinMs, timeout.signal).then(() => "late" as const);
     try {
       return await Promise.race([answer, late]);
@@ -34,10 +37,15 @@ export class Answers {
     }
   }
 
+  /** Whoever waits for a run of this workflow waits no longer. */
+  giveUp(workflowId: string): void {
+    for (const waiting of this.#waiting.values()) if (waiting.workflowId === workflowId) waiting.resolve("gone");
+  }
+
   /** The first one counts. */
   settle(messageId: string, answer: HttpResponse | undefined): void {
-    const resolve = this.#waiting.get(messageId);
-    if (resolve !== undefined) return resolve(answer);
+    const waiting = this.#waiting.get(messageId);
+    if (waiting !== undefined) return waiting.resolve(answer);
     // Nobody may ever ask for it, as when the client's request came to another kind of answer.
     if (this.#early.has(messageId) || (answer?.body.length ?? 0) > LARGEST_EARLY) return;
     this.#early.set(messageId, answer);

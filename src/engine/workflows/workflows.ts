@@ -114,6 +114,7 @@ export class Workflows {
       await this.#ports.store.deleteSource(live.id);
       this.#byId.delete(live.id);
       live.markGone();
+      this.#ports.answers.giveUp(live.id);
       for (const trigger of triggers) this.#forget(trigger);
       this.#ports.feed.end(live.id);
     });
@@ -191,7 +192,11 @@ export class Workflows {
     const { answers, settings } = this.#ports;
     const { stored, invocation } = await trigger.invoke(request);
     const [event] = stored.events;
-    const answer = event === undefined ? undefined : await answers.of(messageIdOf(trigger.source.id, event), settings.responseMs);
+    const workflowId = trigger.source.workflowId ?? "";
+    const waiting = { workflowId, withinMs: settings.responseMs };
+    const isGone = !this.#byId.has(workflowId);
+    const answer = isGone ? "gone" : event === undefined ? undefined : await answers.of(messageIdOf(trigger.source.id, event), waiting);
+    if (answer === "gone") return plainAnswer(410, { error: "The workflow was deleted before it answered", invocation_id: invocation.id });
     if (answer === "late") return plainAnswer(504, { error: "The workflow did not answer in time; it goes on", invocation_id: invocation.id });
     return answer ?? plainAnswer(400, { error: "No $respond called in workflow", invocation_id: invocation.id });
   }
