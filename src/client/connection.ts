@@ -88,7 +88,16 @@ export class Connection {
   async download(path: string): Promise<{ readonly bytes: number; readonly body: AsyncIterable<Uint8Array> }> {
     const answer = await this.#send({ method: "GET", path });
     if (!answer.ok) throw await refusalOf(answer, `GET ${path}`);
-    return { bytes: Number(answer.headers.get("content-length") ?? 0), body: answer.body ?? emptyBody() };
+    return { bytes: Number(answer.headers.get("content-length") ?? 0), body: this.#told(answer.body ?? emptyBody()) };
+  }
+
+  /** A server that ends in the middle is told as one that does not answer. */
+  async *#told(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body;
+    } catch (error) {
+      throw this.#unreachable(error);
+    }
   }
 
   /** An answer that goes on: it is asked for where the server is by now. Rejects with the network's reason. */

@@ -7,6 +7,7 @@ import { badPropsOf, createClient, everyPage } from "../../src/client/client.ts"
 import { Connection } from "../../src/client/connection.ts";
 import type { PdError } from "../../src/domain/errors.ts";
 import { componentPath } from "../support/components.ts";
+import { startHttpServer } from "../support/http-server.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { TestServer } from "../support/runtime.ts";
 
@@ -29,6 +30,17 @@ describe("a client", () => {
     expect(await client.events.delete(id, { start_id: data[0]?.id })).toBeUndefined();
     expect(await client.sources.delete(id, { force: true })).toEqual({ id, deleted: true });
     expect(await everyPage(client.sources.list)).toEqual([]);
+  });
+
+  it("is told that a server ended in the middle of a download", async () => {
+    const url = await startHttpServer((_request, response) => {
+      response.writeHead(200, { "content-length": "100" }).write("half", () => response.destroy());
+    });
+    const { body } = await new Connection({ baseUrl: url, key: "" }).download("/v1/backup");
+    const read = async (): Promise<void> => {
+      for await (const _chunk of body);
+    };
+    await expect(read()).rejects.toMatchObject({ code: "PD_SERVER_UNREACHABLE", message: expect.stringContaining(url) });
   });
 
   it("reads a list to its end, page by page", async () => {

@@ -98,6 +98,7 @@ describe("a backup", () => {
     expect((await stat(target)).mode & 0o777).toBe(0o600);
     expect((await readFile(target)).includes("hush-hush")).toBe(false);
     expect((await pd.pd("backup", target)).stderr).toContain("PD_CONFLICT");
+    expect((await pd.pd("backup", join(target, "..", "none", "copy.db"))).stderr).toMatch(/its folder is not there\nTry: mkdir -p/);
     expect((await pd.pd("restore", target, "--yes")).stderr).toContain("PD_HOME_IN_USE");
     await source.run();
     await server.stop();

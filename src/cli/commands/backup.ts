@@ -1,6 +1,6 @@
 import { createWriteStream, existsSync } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { isAgreed } from "../ask/agree.ts";
@@ -15,6 +15,8 @@ import { type Bar, withBar, withSpinner } from "../spinner.ts";
 export async function backup(cli: CliContext, path: string): Promise<number> {
   const target = resolve(path);
   if (existsSync(target)) throw new PdError("PD_CONFLICT", `Cannot write a backup to ${target}: there is a file already`, { fix: "Choose another name" });
+  if (!existsSync(dirname(target)))
+    throw new PdError("PD_FILE_NOT_FOUND", `Cannot write a backup to ${target}: its folder is not there`, { fix: `mkdir -p ${dirname(target)}` });
   const client = await connect(cli);
   const draft = `${target}.${process.pid}.part`;
   try {

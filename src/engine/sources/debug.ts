@@ -15,13 +15,18 @@ export function refuseForeignCode(
   if (debug !== undefined && isForeign === true) throw new PdError("PD_NOT_OWNER", `Cannot change ${slug} while its owner debugs it`);
 }
 
+/** One session at a time. */
+export function alreadyDebugged(name: string): PdError {
+  return new PdError("PD_CONFLICT", `Cannot debug ${name}: another session debugs it`, { fix: "End that session first (Ctrl-C in its pd dev --inspect)" });
+}
+
 /**
  * Whatever the source runs on from now on is debugged over this link, or by nobody: the same code and values in a process
  * of their own. Calls in flight finish on the process before. Throws PD_CONFLICT when somebody debugs it already.
  */
 export function debug(sources: HostedSources, live: LiveSource, link: DebugLink | undefined): Promise<void> {
   const change = async (): Promise<void> => {
-    if (link !== undefined && live.debug !== undefined) throw new PdError("PD_CONFLICT", `Cannot debug ${live.source.slug}: another session debugs it`);
+    if (link !== undefined && live.debug !== undefined) throw alreadyDebugged(live.source.slug);
     const before = live.debug;
     live.debug = link;
     try {

@@ -111,7 +111,9 @@ export async function changeWorkflow(
   const { source } = live;
   refuseForeignCode(live, request.isForeign);
   if (request.ifVersion !== undefined && request.ifVersion !== source.version)
-    throw new PdError("PD_CONFLICT", `Cannot update ${source.slug}: version ${source.version} runs, and not ${request.ifVersion} any more`);
+    throw new PdError("PD_CONFLICT", `Cannot update ${source.slug}: version ${source.version} runs, and not ${request.ifVersion} any more`, {
+      fix: `Look at what has changed (pd versions ${source.slug}), and make the change again`,
+    });
   const env = request.env === undefined ? source.env : { ...source.env, ...request.env };
   const before = await live.plan();
   const built =

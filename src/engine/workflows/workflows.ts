@@ -16,6 +16,7 @@ import type { Hosting } from "../sources/hosted-sources.ts";
 import type { LiveSource } from "../runs/live-source.ts";
 import { manualEvent } from "../runs/manual-event.ts";
 import { type ChangeRequest, type WorkflowRequest, changeWorkflow, deployWorkflow } from "./deploy-workflow.ts";
+import { alreadyDebugged } from "../sources/debug.ts";
 import { settle } from "./listening.ts";
 import { LiveWorkflow, type WorkflowPorts } from "./live-workflow.ts";
 import type { WorkflowPlan } from "./plan.ts";
@@ -103,7 +104,7 @@ export class Workflows {
   /** Steps of its version of now are debugged over this link from their next call on, or by nobody. Throws PD_CONFLICT. */
   debug(live: LiveWorkflow, link: DebugLink | undefined): Promise<void> {
     return this.#inTurn(live, async () => {
-      if (link !== undefined && live.debug !== undefined) throw new PdError("PD_CONFLICT", `Cannot debug ${live.source.slug}: another session debugs it`);
+      if (link !== undefined && live.debug !== undefined) throw alreadyDebugged(live.source.slug);
       live.debug = link;
     });
   }
@@ -263,7 +264,7 @@ export class Workflows {
     const waiting = (await this.stepsOf(run.id)).filter(({ state }) => state === "waiting");
     const ended = await Promise.all(waiting.map(({ path }) => this.#ports.store.endWait({ runId: run.id, path }, event)));
     const records = ended.flatMap((record) => record ?? []);
-    if (records.length === 0) throw new PdError("PD_CONFLICT", `Cannot resume ${run.id}: it does not wait`);
+    if (records.length === 0) throw new PdError("PD_CONFLICT", `Cannot resume ${run.id}: it does not wait`, { fix: `pd runs ${run.id} tells what it is at` });
     for (const record of records) void live.goOn(run.id, record);
   }
 

@@ -3,6 +3,7 @@ import { isWorkflowId } from "../../domain/ids.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LiveSource } from "../../engine/runs/live-source.ts";
 import type { LiveWorkflow } from "../../engine/workflows/live-workflow.ts";
+import { alreadyDebugged } from "../../engine/sources/debug.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
 import type { Caller } from "./rights.ts";
 
@@ -37,7 +38,7 @@ interface Debugging {
 
 function targetOf(live: Pick<LiveSource | LiveWorkflow, "source" | "debug">, { gone, debug }: Debugging): DebugTarget {
   const { slug, id } = live.source;
-  if (live.debug !== undefined) throw taken(slug);
+  if (live.debug !== undefined) throw alreadyDebugged(slug);
   return {
     title: `${slug} (${id})`,
     slug,
@@ -58,13 +59,13 @@ export class ActionDebuggers {
   /** Throws PD_BAD_INPUT for what is no id, PD_CONFLICT for one that is taken. */
   target(id: string): DebugTarget {
     if (!ID.test(id)) throw new PdError("PD_BAD_INPUT", `Cannot debug an action as ${JSON.stringify(id)}: it wants 16 to 64 letters, digits, - and _`);
-    if (this.#links.has(id)) throw taken(id);
+    if (this.#links.has(id)) throw alreadyDebugged(id);
     return {
       title: "an action",
       slug: "action",
       gone: NEVER,
       begin: async (link) => {
-        if (this.#links.has(id)) throw taken(id);
+        if (this.#links.has(id)) throw alreadyDebugged(id);
         this.#links.set(id, link);
       },
       end: async (link) => {
@@ -89,8 +90,4 @@ export function isForeign({ name }: Caller): boolean {
 
 function requireOwner({ name }: Caller, attempted: string): void {
   if (name !== undefined) throw new PdError("PD_NOT_OWNER", `Cannot ${attempted}: the key ${JSON.stringify(name)} is not the owner's`);
-}
-
-function taken(name: string): PdError {
-  return new PdError("PD_CONFLICT", `Cannot debug ${name}: another session debugs it`);
 }
