@@ -203,6 +203,20 @@ describe("a workflow", () => {
     expect((await home.pd("pull", "flow", "--from", "there", "--yes")).stdout).toContain(`Created flow (${String(id)})`);
   });
 
+  it("travels with its name and whether it is active, and tells which variables stay behind", async () => {
+    const { home } = await twoServers();
+    for (const [path, text] of Object.entries({ ...FLOW, "only.mjs": "export default async () => process.env.WORD ?? 'none';\n" }))
+      await home.file(join("flow", path), text);
+    await home.pd("deploy", join(home.folder, "flow"), "--env", "WORD=here");
+    expect((await home.pd("push", "flow", "--to", "there")).stdout).toContain("! stays behind: --env WORD");
+    expect((await home.pd("push", "flow", "--to", "there", "--env", "WORD=there")).stdout).toContain("+ env WORD: …");
+    expect((await home.pd("run", "flow", "-p", "there")).stdout).toContain('$return_value: "there"');
+    await home.pd("update", "flow", "--deactivate");
+    expect((await home.pd("push", "flow", "--to", "there")).stdout).toMatch(/^~ flow\n {2}~ active: true → false\nUpdated flow/);
+    expect(await home.json("describe", "flow", "-p", "there")).toMatchObject({ active: false, env: ["WORD"] });
+    expect((await home.pd("push", "flow", "--to", "there")).stdout).toMatch(/^= flow\n/);
+  });
+
   it("that listens to a source travels behind it, and hears it there", async () => {
     const { home } = await twoServers();
     await home.file("hears/workflow.yaml", "name: Hears\ntriggers:\n- source: counter\nsteps:\n- { namespace: only, uses: ./only.mjs }\n");

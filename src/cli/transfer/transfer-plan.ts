@@ -52,7 +52,8 @@ export function planTransfer(from: ExportedRecord, to: ExportedRecord | undefine
   return { ...shared, kind: changes.length === 0 ? "unchanged" : "update", changes, withheld: [] };
 }
 
-function memberChange(name: string, before: JsonValue | undefined, after: JsonValue | undefined): string[] {
+/** A line when it becomes different. */
+export function memberChange(name: string, before: JsonValue | undefined, after: JsonValue | undefined): string[] {
   return isSameJson(before, after) ? [] : [`~ ${name}: ${shown(before)} → ${shown(after)}`];
 }
 

@@ -7,7 +7,7 @@ import { differenceOf } from "../../domain/text-difference.ts";
 import type { CliContext } from "../context.ts";
 import { printJson, printLine, printNote } from "../reporter.ts";
 import { hostedFolder } from "../transfer/hosted-workflow.ts";
-import { PLAN_SIGNS, fileLines } from "../transfer/transfer-plan.ts";
+import { PLAN_SIGNS, fileLines, memberChange } from "../transfer/transfer-plan.ts";
 import { type StandFlags, standOf } from "./deploy-workflow.ts";
 
 export interface WorkflowTransfer {
@@ -23,7 +23,10 @@ export interface PlannedWorkflow {
   carryOut(): Promise<void>;
 }
 
-/** From one of our servers to another: files and name; accounts are those of the other one. Under the same id. */
+/**
+ * From one of our servers to another: files, name and whether it is active; accounts are those of the other one, and
+ * variables are given. Under the same id.
+ */
 export async function planWorkflow(
   cli: CliContext,
   { origin, target }: { origin: Client; target: Client },
@@ -33,23 +36,32 @@ export async function planWorkflow(
   const { files } = await origin.workflows.files(from.id);
   const before = await known(target, from);
   const there = before === undefined ? {} : (await target.workflows.files(before.id)).files;
-  const changes = fileLines(differenceOf(there, files));
+  const changes = [...recordChanges(from, before, Object.keys(env)), ...fileLines(differenceOf(there, files))];
   const kind = before === undefined ? "create" : changes.length === 0 ? "unchanged" : "update";
+  const withheld = from.env.filter((name) => !(name in env) && before?.env.includes(name) !== true).map((name) => `--env ${name}`);
   if (!cli.isJson) {
     printLine(cli, `${PLAN_SIGNS[kind]} ${from.name_slug}`);
     for (const line of changes) printLine(cli, `  ${line}`);
-  } else if (flags.dryRun === true) printJson(cli, { workflow: from.name_slug, changes, done: false });
+    if (withheld.length > 0) printLine(cli, `  ! stays behind: ${withheld.join(", ")} (give them with --env)`);
+  } else if (flags.dryRun === true) printJson(cli, { workflow: from.name_slug, changes, withheld, done: false });
   return {
     slug: from.name_slug,
     kind,
     async carryOut() {
-      const request = { files: { ...files, ".workflow.state": `id: ${from.id}\n` }, name: from.name, env, ...standOf(flags) };
-      const after = await (before === undefined ? target.workflows.deploy({ ...request, active: from.active }) : target.workflows.update(before.id, request));
+      const request = { files: { ...files, ".workflow.state": `id: ${from.id}\n` }, name: from.name, active: from.active, env, ...standOf(flags) };
+      const after = await (before === undefined ? target.workflows.deploy(request) : target.workflows.update(before.id, request));
       if (cli.isJson) return printJson(cli, after);
       for (const warning of after.warnings) printNote(cli, `Warning: ${warning}`);
       printLine(cli, `${before === undefined ? "Created" : "Updated"} ${after.name_slug} (${after.id})`);
     },
   };
+}
+
+/** What becomes different of one that is there, beside its files. */
+function recordChanges(from: WorkflowRecord, before: WorkflowRecord | undefined, env: readonly string[]): readonly string[] {
+  const given = env.map((name) => `${before?.env.includes(name) === true ? "~" : "+"} env ${name}: …`);
+  if (before === undefined) return given;
+  return [...memberChange("name", before.name, from.name), ...memberChange("active", before.active, from.active), ...given];
 }
 
 /** The same one, or one that has its slug. */
