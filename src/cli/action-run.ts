@@ -1,7 +1,8 @@
+import { coloursFor } from "./colours.ts";
 import type { ActionRunRecord } from "../api/invocations.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "../domain/json.ts";
 import type { CliContext } from "./context.ts";
-import { coloursFor, printJson, printLine, timelineLine } from "./reporter.ts";
+import { printJson, printLine, timelineLine } from "./reporter.ts";
 
 /** What an action did: its log, exports, what it returned, what it sent and wanted next. The exit code: 1 when it failed. */
 export function printActionRun(cli: CliContext, run: ActionRunRecord): number {

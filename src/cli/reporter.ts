@@ -1,4 +1,4 @@
-import { Chalk, type ChalkInstance } from "chalk";
+import { type Colours, coloursFor } from "./colours.ts";
 import type { EventRecord } from "../api/events.ts";
 import type { ObservationRecord } from "../api/invocations.ts";
 import type { JsonValue } from "../domain/json.ts";
@@ -12,12 +12,6 @@ const INDENT = 21;
 const MOST_OF_PAYLOAD = 120;
 /** The API gives so many at a time. */
 const MOST_RECORDS = 1000;
-
-/** Colours where the stream is a terminal and NO_COLOR is not set. */
-export function coloursFor(stream: NodeJS.WriteStream, { environment }: CliContext): ChalkInstance {
-  const isWanted = stream.isTTY === true && (environment["NO_COLOR"] ?? "") === "" && environment["TERM"] !== "dumb";
-  return new Chalk({ level: isWanted || ((environment["NO_COLOR"] ?? "") === "" && (environment["FORCE_COLOR"] ?? "0") !== "0") ? 1 : 0 });
-}
 
 /** What JSON text can be made of; members that are undefined are left out. */
 type Printable = JsonValue | object;
@@ -147,7 +141,7 @@ export function clockTime(at: number): string {
 }
 
 /** One line of the timeline for what an observation stream says; `undefined` for what needs none. */
-export function timelineLine(record: ObservationRecord, colours: ChalkInstance): string | undefined {
+export function timelineLine(record: ObservationRecord, colours: Colours): string | undefined {
   const at = colours.dim(clockTime(record.ts));
   const message = shown(record.msg);
   const id = colours.dim(`  ${record.invocation_id ?? ""}`);
@@ -168,7 +162,7 @@ export function timelineLine(record: ObservationRecord, colours: ChalkInstance):
   }
 }
 
-function logLine({ k, from }: ObservationRecord, { at, message, colours }: { at: string; message: string; colours: ChalkInstance }): string {
+function logLine({ k, from }: ObservationRecord, { at, message, colours }: { at: string; message: string; colours: Colours }): string {
   const level = k.replace("console.", "");
   const paint = level === "error" || level === "stderr" ? colours.red : level === "warn" ? colours.yellow : (line: string) => line;
   const label = level === "stdout" || level === "" ? "log" : level === "stderr" || level === "error" ? "err" : level;
@@ -194,7 +188,7 @@ export function runSummary({
   );
 }
 
-function stackOf({ err }: ObservationRecord, colours: ChalkInstance): string {
+function stackOf({ err }: ObservationRecord, colours: Colours): string {
   const frames = (err?.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
   return frames
     .slice(0, 6)
@@ -203,7 +197,7 @@ function stackOf({ err }: ObservationRecord, colours: ChalkInstance): string {
 }
 
 /** One line of the timeline for an event. */
-export function eventLine({ metadata, event, indexed_at_ms: at }: EventRecord, colours: ChalkInstance): string {
+export function eventLine({ metadata, event, indexed_at_ms: at }: EventRecord, colours: Colours): string {
   const label = shown(shortLabel({ metadata, event }));
   return `${colours.dim(clockTime(at))} ${colours.green("◆ event")} ${metadata.name === "" ? "" : `[${metadata.name}] `}${label}`;
 }
@@ -215,7 +209,7 @@ function shortLabel({ metadata, event }: Pick<EventRecord, "metadata" | "event">
 }
 
 /** An event in a list: when, what, and its id; with its payload below. */
-export function eventLines(record: EventRecord, { colours, isVerbose }: { colours: ChalkInstance; isVerbose: boolean }): string {
+export function eventLines(record: EventRecord, { colours, isVerbose }: { colours: Colours; isVerbose: boolean }): string {
   const { metadata, event, indexed_at_ms: at, id } = record;
   const channel = metadata.name === "" ? "" : `[${metadata.name}] `;
   const line = `${colours.dim(localTime(at))}  ${channel}${shortLabel(record)}  ${colours.dim(id)}`;

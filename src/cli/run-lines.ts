@@ -1,5 +1,5 @@
+import type { Colours } from "./colours.ts";
 import { stripVTControlCharacters } from "node:util";
-import type { ChalkInstance } from "chalk";
 import { type Outcome, describeOutcome, isFailed } from "../domain/invocation.ts";
 import { clockTime, runSummary } from "./reporter.ts";
 import { cut } from "./terminal-text.ts";
@@ -22,7 +22,7 @@ interface SeenRun {
 
 interface RunLinesSettings {
   readonly print: (line: string) => void;
-  readonly colours: ChalkInstance;
+  readonly colours: Colours;
 }
 
 /** What a server does, a line a run, for whoever looks at it; of very many a few, and how many more there were. */

@@ -1,6 +1,7 @@
 /** How the client of the API speaks HTTP. It loads little: that is most of what a command takes. */
-import { Agent, type ClientRequest, type IncomingMessage, type RequestOptions, request as requestByHttp } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
+import { CONNECT_TIMEOUT_MS, Hangup, PlainExchange, type PlainMessage, type PlainRequest, asOfSystem, isHangup } from "./plain-http.ts";
 
 export interface Sending {
   readonly method?: string;
@@ -23,11 +24,9 @@ interface AnswerBody extends AsyncIterable<Uint8Array> {
   getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: unknown }>; cancel(): Promise<void> };
 }
 
-const CONNECT_TIMEOUT_MS = 5000;
 const MOST_REDIRECTS = 5;
-/** A connection that is free for so long is closed: most servers keep theirs for 5 s, and one that closes it just then answers nobody. */
-const FREE_FOR_MS = 4000;
-const agent = new Agent({ keepAlive: true, timeout: FREE_FOR_MS });
+/** What the two ways of HTTP give. */
+type Message = PlainMessage | IncomingMessage;
 
 /**
  * An HTTP request to a server of this kind. Rejects with the network's reason. Hooks, installs and runs may take their
@@ -39,7 +38,8 @@ export async function sendRequest(url: string, sending: Sending = {}): Promise<A
   const stop = (): void => cut.cut(signal?.reason);
   signal?.addEventListener("abort", stop);
   if (signal?.aborted === true) stop();
-  const timer = timeoutMs === undefined ? undefined : setTimeout(() => cut.cut(tooLate(`no answer within ${timeoutMs / 1000} s`)), timeoutMs).unref();
+  const timer =
+    timeoutMs === undefined ? undefined : setTimeout(() => cut.cut(asOfSystem(`no answer within ${timeoutMs / 1000} s`, "ETIMEDOUT")), timeoutMs).unref();
   const over = (): void => {
     clearTimeout(timer);
     signal?.removeEventListener("abort", stop);
@@ -68,7 +68,7 @@ export async function sendRequest(url: string, sending: Sending = {}): Promise<A
 
 /** Ends the request that goes on, and those that would follow it. Node's way, a signal in its options, costs each command 2 ms. */
 class Cut {
-  #request: ClientRequest | undefined;
+  #request: { destroy(reason: Error): unknown } | undefined;
   #reason: Error | undefined;
 
   /** Of the cut; `undefined`: there was none. */
@@ -82,7 +82,7 @@ class Cut {
   }
 
   /** It is the one that goes on. */
-  take(request: ClientRequest): void {
+  take(request: { destroy(reason: Error): unknown }): void {
     this.#request = request;
     if (this.#reason !== undefined) request.destroy(this.#reason);
   }
@@ -122,24 +122,22 @@ export async function textOf({ body }: Pick<Answer, "body">, mostBytes: number):
   return text + decoder.decode();
 }
 
-/** A connection that was kept is closed by the other side. */
-class Hangup extends Error {}
-
-/** As the system tells it of a connection. */
-function tooLate(text: string): Error {
-  return Object.assign(new Error(text), { code: "ETIMEDOUT" });
+/** Resolves when the answer begins. */
+async function exchange(url: URL, request: PlainRequest, cut: Cut): Promise<Message> {
+  if (url.protocol === "https:") return exchangeSafely(url, request, cut);
+  const plain = new PlainExchange(url, request);
+  cut.take(plain);
+  return plain.answer;
 }
 
-/** Resolves when the answer begins. */
-async function exchange(url: URL, { body, ...options }: RequestOptions & { readonly body: string | undefined }, cut: Cut): Promise<IncomingMessage> {
-  const send = url.protocol === "https:" ? process.getBuiltinModule("node:https").request : requestByHttp;
+function exchangeSafely(url: URL, { body, ...options }: PlainRequest, cut: Cut): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const request = send(url, url.protocol === "https:" ? options : { ...options, agent }, resolve);
-    const fail = (error: Error): void =>
-      reject(request.reusedSocket && "code" in error && error.code === "ECONNRESET" ? new Hangup(error.message, { cause: error }) : error);
+    const request = process.getBuiltinModule("node:https").request(url, options, resolve);
+    const fail = (error: Error): void => reject(request.reusedSocket && isHangup(error) ? new Hangup(error.message, { cause: error }) : error);
     request.once("error", fail).once("socket", (socket) => {
       if (!socket.connecting) return;
-      const timer = setTimeout(() => request.destroy(tooLate(`no connection within ${CONNECT_TIMEOUT_MS / 1000} s`)), CONNECT_TIMEOUT_MS);
+      const late = (): void => void request.destroy(asOfSystem(`no connection within ${CONNECT_TIMEOUT_MS / 1000} s`, "ETIMEDOUT"));
+      const timer = setTimeout(late, CONNECT_TIMEOUT_MS);
       const connected = (): void => clearTimeout(timer);
       socket.once("connect", connected).once("close", connected);
     });
@@ -148,7 +146,7 @@ async function exchange(url: URL, { body, ...options }: RequestOptions & { reado
   });
 }
 
-function redirectOf({ statusCode = 0, headers: { location } }: IncomingMessage, from: URL): URL | undefined {
+function redirectOf({ statusCode = 0, headers: { location } }: Message, from: URL): URL | undefined {
   const isOne = [301, 302, 303, 307, 308].includes(statusCode) && location !== undefined && URL.canParse(location, from.href);
   return isOne ? new URL(location, from) : undefined;
 }
@@ -157,7 +155,7 @@ function without(headers: Readonly<Record<string, string>>, name: string): Reado
   return Object.fromEntries(Object.entries(headers).filter(([known]) => known !== name));
 }
 
-function answerOf(message: IncomingMessage): Answer {
+function answerOf(message: Message): Answer {
   // Whoever reads is told; when nobody does, a connection that breaks ends no program.
   message.on("error", () => {});
   const { statusCode = 0, headers } = message;

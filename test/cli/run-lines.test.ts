@@ -1,12 +1,12 @@
-import { Chalk } from "chalk";
 import { describe, expect, it } from "vitest";
+import { colours } from "../../src/cli/colours.ts";
 import { RunLines } from "../../src/cli/run-lines.ts";
 
 const RUN = { id: "inv_1", at: Date.UTC(2026, 0, 1), durationMs: 12, outcome: { kind: "returned" }, eventCount: 3, dropped: {} } as const;
 
 function looking() {
   const lines: string[] = [];
-  return { lines, runs: new RunLines({ print: (line) => lines.push(line), colours: new Chalk({ level: 0 }) }) };
+  return { lines, runs: new RunLines({ print: (line) => lines.push(line), colours: colours(false) }) };
 }
 
 const orders = (): string => "orders";

@@ -1,10 +1,11 @@
+import { coloursFor } from "../colours.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { search } from "@inquirer/prompts";
 import type { PropRecord } from "../../api/props.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import type { Choice, Choices } from "./choices.ts";
 import type { CliContext } from "../context.ts";
-import { coloursFor, printNote } from "../reporter.ts";
+import { printNote } from "../reporter.ts";
 import { holdingTerminal } from "../spinner.ts";
 
 interface Question {

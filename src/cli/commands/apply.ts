@@ -1,3 +1,4 @@
+import { coloursFor } from "../colours.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { isAgreed } from "../ask/agree.ts";
 import { type CliContext, connectTo } from "../context.ts";
@@ -5,7 +6,7 @@ import { planProject } from "../project/plan-project.ts";
 import { projectJsonSchema } from "../project/project-schema.ts";
 import { readProject } from "../project/read-project.ts";
 import type { Step, StepAction } from "../project/step.ts";
-import { coloursFor, printError, printJson, printLine, printNote } from "../reporter.ts";
+import { printError, printJson, printLine, printNote } from "../reporter.ts";
 import { withSpinner } from "../spinner.ts";
 
 export interface ApplyFlags {

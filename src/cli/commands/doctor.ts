@@ -1,3 +1,4 @@
+import { coloursFor } from "../colours.ts";
 import { createHash } from "node:crypto";
 import { readdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -13,7 +14,7 @@ import { systemClock } from "../../system/clock.ts";
 import { streamLog } from "../../system/log.ts";
 import { packageVersion } from "../../system/program-files.ts";
 import { type CliContext, findServer, settingsOf } from "../context.ts";
-import { coloursFor, printJson, printLine, printNote } from "../reporter.ts";
+import { printJson, printLine, printNote } from "../reporter.ts";
 import { type Bar, withBar, withSpinner } from "../spinner.ts";
 import { abortOnStop } from "../stop-signals.ts";
 

@@ -1,8 +1,9 @@
+import { coloursFor } from "../colours.ts";
 import type { EventRecord } from "../../api/events.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
-import { coloursFor, countOf, eventLines, printConnection, printJson, printLine, printNote, printRecord } from "../reporter.ts";
+import { countOf, eventLines, printConnection, printJson, printLine, printNote, printRecord } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 interface EventsFlags {

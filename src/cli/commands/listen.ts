@@ -1,9 +1,10 @@
+import { coloursFor } from "../colours.ts";
 import type { EventRecord } from "../../api/events.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { sendRequest } from "../../system/fetch-client.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
-import { clockTime, coloursFor, printConnection, printJson, printLine, printNote } from "../reporter.ts";
+import { clockTime, printConnection, printJson, printLine, printNote } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 const ANSWER_WITHIN_MS = 15_000;

@@ -1,7 +1,8 @@
+import { coloursFor } from "../colours.ts";
 import type { ObservationRecord } from "../../api/invocations.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
-import { coloursFor, countOf, printConnection, printJson, printLine, timelineLine } from "../reporter.ts";
+import { countOf, printConnection, printJson, printLine, timelineLine } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 /** `pd logs <source>`: the newest lines, then what comes. Under --json one record a line; a list with --no-follow. */

@@ -1,3 +1,4 @@
+import { coloursFor } from "../colours.ts";
 import type { InvocationRecord, RehearsalRecord } from "../../api/invocations.ts";
 import { sentenceOf } from "../../client/rehearsal-text.ts";
 import { PdError } from "../../domain/errors.ts";
@@ -5,7 +6,7 @@ import { type JsonValue, isSameJson, parseJson } from "../../domain/json.ts";
 import { readText } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
-import { coloursFor, printJson, printLine, printNote, timelineLine } from "../reporter.ts";
+import { printJson, printLine, printNote, timelineLine } from "../reporter.ts";
 import { eventObject, runWorkflow } from "./workflows.ts";
 
 interface RunFlags {

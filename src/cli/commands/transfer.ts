@@ -1,3 +1,4 @@
+import { coloursFor } from "../colours.ts";
 import type { WorkflowRecord } from "../../api/workflows.ts";
 import type { SourceRecord } from "../../api/sources.ts";
 import type { ExportedRecord } from "../../api/transfer.ts";
@@ -10,7 +11,7 @@ import { type CliContext, connectTo } from "../context.ts";
 import { exportHosted } from "../transfer/hosted-source.ts";
 import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
 import { type Profile, findProfile, isHostedProfile } from "../profiles.ts";
-import { coloursFor, countOf, printError, printJson, printLine, printNote } from "../reporter.ts";
+import { countOf, printError, printJson, printLine, printNote } from "../reporter.ts";
 import { type Bar, withBar } from "../spinner.ts";
 import type { StandFlags } from "../workflows/deploy-workflow.ts";
 import { type PlannedWorkflow, planWorkflow, writeHostedWorkflow } from "../workflows/transfer-workflow.ts";

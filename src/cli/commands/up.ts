@@ -1,3 +1,4 @@
+import { coloursFor } from "../colours.ts";
 import { once } from "node:events";
 import type { Settings } from "../../config.ts";
 import { PdError } from "../../domain/errors.ts";
@@ -9,7 +10,7 @@ import { AFTER_START_MS, collectWhenQuiet } from "../../system/quiet-heap.ts";
 import { boundHeap } from "../../system/heap-bounds.ts";
 import { TerminalWriter } from "../../system/terminal-writer.ts";
 import { type CliContext, findServer, settingsOf, startInBackground } from "../context.ts";
-import { coloursFor, fields, printJson, printLine, printNote } from "../reporter.ts";
+import { fields, printJson, printLine, printNote } from "../reporter.ts";
 import { RunLines } from "../run-lines.ts";
 import { forTerminal } from "../terminal-text.ts";
 import { abortOnStop } from "../stop-signals.ts";

@@ -1,3 +1,4 @@
+import { coloursFor } from "../colours.ts";
 import { createTwoFilesPatch } from "diff";
 import { printActionRun } from "../action-run.ts";
 import { isTakenBack } from "../ask/can-ask.ts";
@@ -6,7 +7,7 @@ import { askedCode } from "../props/asked-component.ts";
 import { importParams } from "../code/component-target.ts";
 import type { CliContext } from "../context.ts";
 import { type LocalCode, readParams } from "../code/local-code.ts";
-import { coloursFor, printError, printLine, printNote } from "../reporter.ts";
+import { printError, printLine, printNote } from "../reporter.ts";
 import { LocalComponent, type ReadResult } from "../../code/local-component.ts";
 import { HalfSaves, doubtOfComponent } from "./half-saves.ts";
 import type { ActionRunRecord } from "../../api/invocations.ts";

@@ -1,3 +1,4 @@
+import { coloursFor } from "../colours.ts";
 import { relative } from "node:path";
 import { type Client, createClient } from "../../client/client.ts";
 import type { CodeParams } from "../../api/components.ts";
@@ -8,7 +9,7 @@ import { type AskedComponent, askedCode, askedSource } from "../props/asked-comp
 import type { CliContext } from "../context.ts";
 import { readParams } from "../code/local-code.ts";
 import { importParams } from "../code/component-target.ts";
-import { coloursFor, printError, printJson, printLine, printNote } from "../reporter.ts";
+import { printError, printJson, printLine, printNote } from "../reporter.ts";
 import { withSpinner } from "../spinner.ts";
 import { makeHome } from "../../system/home-folder.ts";
 import { LocalComponent, type ReadResult } from "../../code/local-component.ts";

@@ -1,15 +1,15 @@
-import type { ChalkInstance } from "chalk";
+import { type Colours, coloursFor } from "../colours.ts";
 import type { EventRecord } from "../../api/events.ts";
 import type { ObservationRecord } from "../../api/invocations.ts";
 import type { Client } from "../../client/client.ts";
 import type { Following } from "../../client/following.ts";
 import type { CliContext } from "../context.ts";
-import { coloursFor, eventLine, printConnection, printJson, printLine, timelineLine } from "../reporter.ts";
+import { eventLine, printConnection, printJson, printLine, timelineLine } from "../reporter.ts";
 
 /** What a source does and emits, line by line as it comes. */
 export class Timeline {
   readonly #cli: CliContext;
-  readonly #colours: ChalkInstance;
+  readonly #colours: Colours;
   /** Lines that wait until a question is answered; `undefined`: none is asked. */
   #held: string[] | undefined;
 

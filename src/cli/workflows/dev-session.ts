@@ -1,3 +1,4 @@
+import { coloursFor } from "../colours.ts";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { RunRecord, WorkflowRecord } from "../../api/workflows.ts";
@@ -14,7 +15,7 @@ import { SaveLock } from "../dev/save-lock.ts";
 import { RETRY_MS, isServerGone } from "../dev/server-gone.ts";
 import { listenToKeys } from "../dev/key-commands.ts";
 import { Timeline } from "../dev/timeline.ts";
-import { coloursFor, printError, printJson, printLine, printNote } from "../reporter.ts";
+import { printError, printJson, printLine, printNote } from "../reporter.ts";
 import { type StandFlags, knownWorkflow, printSent, sendWorkflow } from "./deploy-workflow.ts";
 import { type WorkflowFolder, readWorkflowFolder } from "./folder.ts";
 import { untilRest } from "./until-rest.ts";
