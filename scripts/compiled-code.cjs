@@ -45,21 +45,22 @@ exports.use = (home, command) => {
   kept = found?.pieces ?? kept;
   added = new Map();
   const keep = () => {
-    clearTimeout(timer);
-    process.removeListener("exit", keep);
     // One alone: it has led to no command.
     if (added.size > (found === undefined ? 1 : 0) && areOfThisBuild(added)) write(file, textWith(found?.text, added));
     else if (found?.isCompiled === false) write(file, found.text, found.script);
     added = undefined;
   };
-  const timer = setTimeout(keep, AFTER_START_MS).unref();
-  if (!STAYING.has(command)) process.once("exit", keep);
+  if (STAYING.has(command)) setTimeout(keep, AFTER_START_MS).unref();
+  else process.once("exit", keep);
 };
 
-/** Each set of flags has a file of its own. */
+/** Each set of flags has a file of its own. By FNV-1a: Node's own hashes take longer to load than all else here. */
 function ofFlags() {
   const flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ""].join(" ").trim();
-  return flags === "" ? "" : `-${require("node:zlib").crc32(flags).toString(16)}`;
+  if (flags === "") return "";
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(flags)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return `-${(hash >>> 0).toString(16)}`;
 }
 
 /** Whether the piece at `place` is here, whatever has become of its file. */

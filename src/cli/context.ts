@@ -106,6 +106,15 @@ export async function connectTo(cli: CliContext, profileName: string | undefined
   const profile = await findProfile(profileName, cli.environment);
   if (profile !== undefined) return createClient(new Connection(profile, { watch: watching(cli, `Waiting for ${profile.baseUrl}`) }));
   const settings = await settingsOf(cli);
+  const locate = (): Promise<ServerAddress | undefined> => locateServer(settings.home);
+  const address = await locate();
+  if (address === undefined) return reachServer(cli, settings);
+  const reach = async (): Promise<ServerAddress> => (await reachServer(cli, settings)).connection.address;
+  return createClient(new Connection(address, { locate, reach, watch: watching(cli, "Waiting for the server") }));
+}
+
+/** The server of this home, which is started where there is none. */
+async function reachServer(cli: CliContext, settings: Settings): Promise<Client> {
   const running = await findServer(settings, cli);
   if (running !== undefined) return running;
   const returned = await untilReturned(cli, settings);

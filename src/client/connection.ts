@@ -24,6 +24,8 @@ export interface ConnectionOptions {
   readonly watch?: (call: Promise<JsonValue | undefined>, askStep: AskStep) => Promise<JsonValue | undefined>;
   /** Where the server is by now: one that was started again may listen elsewhere. */
   readonly locate?: () => Promise<ServerAddress | undefined>;
+  /** Sees to it that there is a server, and tells where. It is asked before the first call, but for a read that is answered. */
+  readonly reach?: () => Promise<ServerAddress>;
   /** Nobody waits for anything any more. */
   readonly signal?: AbortSignal;
   /** The server is in this process: it is handed calls without the network. Streams and downloads go over that all the same. */
@@ -39,6 +41,8 @@ const MOST_STEP_BYTES = 10_000;
 export class Connection {
   #server: ServerAddress;
   readonly #options: ConnectionOptions;
+  /** Resolves when the server is there. */
+  #reached: Promise<void> | undefined;
 
   constructor(server: ServerAddress, options: ConnectionOptions = {}) {
     this.#server = server;
@@ -47,6 +51,10 @@ export class Connection {
 
   get baseUrl(): string {
     return this.#server.baseUrl;
+  }
+
+  get address(): ServerAddress {
+    return this.#server;
   }
 
   /** The same server, for whoever waits for nothing any more once the signal aborts. */
@@ -65,12 +73,37 @@ export class Connection {
   }
 
   /** The body of the answer; `undefined`: there is none. */
-  request(request: Request): Promise<JsonValue | undefined> {
+  async request(request: Request): Promise<JsonValue | undefined> {
     const { watch } = this.#options;
+    const first = await this.#firstRead(request);
+    if (first !== undefined) return first;
+    await this.#reach();
     if (watch === undefined) return this.#perform(request);
     if (request.method === "GET") return watch(this.#perform(request), async () => undefined);
     const progressId = crypto.randomUUID();
     return watch(this.#perform({ ...request, progressId }), () => this.#stepOf(progressId));
+  }
+
+  /** An answer to a read shows that the server is there, and asking whether it is would take as long. `undefined`: it is to be asked. */
+  async #firstRead(request: Request): Promise<JsonValue | undefined> {
+    if (this.#reached !== undefined || this.#options.reach === undefined || request.method !== "GET") return undefined;
+    try {
+      const answer = await this.#sendOnce(request, { timeoutMs: ALIVE_TIMEOUT_MS });
+      const told = answer.ok ? parseJson(await textOf(answer, MOST_BYTES)) : undefined;
+      if (told !== undefined) this.#reached ??= Promise.resolve();
+      return told;
+    } catch {
+      // Whatever is wrong is found by looking for it.
+      return undefined;
+    }
+  }
+
+  #reach(): Promise<void> {
+    const { reach } = this.#options;
+    this.#reached ??= (async () => {
+      if (reach !== undefined) this.#server = await reach();
+    })();
+    return this.#reached;
   }
 
   /** Nobody waits for it: whatever goes wrong with it is told by the call itself. */
@@ -86,6 +119,7 @@ export class Connection {
 
   /** The bytes of an answer, as they come, and how many there will be. */
   async download(path: string): Promise<{ readonly bytes: number; readonly body: AsyncIterable<Uint8Array> }> {
+    await this.#reach();
     const answer = await this.#send({ method: "GET", path });
     if (!answer.ok) throw await refusalOf(answer, `GET ${path}`);
     return { bytes: Number(answer.headers.get("content-length") ?? 0), body: this.#told(answer.body ?? emptyBody()) };
@@ -102,6 +136,7 @@ export class Connection {
 
   /** An answer that goes on: it is asked for where the server is by now. Rejects with the network's reason. */
   async open(path: string, { headers, signal }: { headers: Readonly<Record<string, string>>; signal: AbortSignal }): Promise<Answer> {
+    await this.#reach();
     await this.#locate();
     return this.#sendOnce({ method: "GET", path }, { headers, signal });
   }

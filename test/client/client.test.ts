@@ -32,6 +32,32 @@ describe("a client", () => {
     expect(await everyPage(client.sources.list)).toEqual([]);
   });
 
+  it("asks for its server before what changes something, and before a read only when that is not answered", async () => {
+    const asked: string[] = [];
+    const url = await startHttpServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      if (request.url === "/broken") response.destroy();
+      else if (request.url === "/missing") response.writeHead(404).end('{"error":"none","code":"PD_NOT_FOUND"}');
+      else response.end('{"data":1}');
+    });
+    const reach = async () => {
+      asked.push("reach");
+      return { baseUrl: url, key: "" };
+    };
+    const gone = { baseUrl: "http://127.0.0.1:9", key: "" };
+    const connect = (server = { baseUrl: url, key: "" }) => new Connection(server, { reach });
+    const reader = connect();
+    await reader.request({ method: "GET", path: "/one" });
+    await reader.request({ method: "POST", path: "/two" });
+    const writer = connect();
+    await writer.request({ method: "POST", path: "/three" });
+    await writer.request({ method: "GET", path: "/four" });
+    expect(await connect(gone).request({ method: "GET", path: "/five" })).toEqual({ data: 1 });
+    await expect(connect().request({ method: "GET", path: "/missing" })).rejects.toMatchObject({ code: "PD_NOT_FOUND" });
+    expect(asked).toEqual(["GET /one", "POST /two", "reach", "POST /three", "GET /four", "reach", "GET /five", "GET /missing", "reach", "GET /missing"]);
+    await expect(connect().request({ method: "GET", path: "/broken" })).rejects.toMatchObject({ code: "PD_SERVER_UNREACHABLE" });
+  });
+
   it("is told that a server ended in the middle of a download", async () => {
     const url = await startHttpServer((_request, response) => {
       response.writeHead(200, { "content-length": "100" }).write("half", () => response.destroy());

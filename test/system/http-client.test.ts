@@ -1,5 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { sendRequest, textOf } from "../../src/system/http-client.ts";
+import { eventually } from "../support/eventually.ts";
 import { startHttpServer } from "../support/http-server.ts";
 
 const KEY = { authorization: "Bearer key" };
@@ -86,6 +89,60 @@ describe("a request of the client", () => {
     expect([await ask("GET"), await ask("GET")]).toEqual(["answered", "answered"]);
     await expect(ask("POST")).rejects.toMatchObject({ message: expect.stringMatching(/ECONNRESET|hang up/) });
     expect(asked).toEqual(["GET", "GET", "GET", "POST"]);
+  });
+
+  it("uses a connection again, keeps no program from ending by it, and uses none that something was said on", async () => {
+    const sockets: unknown[] = [];
+    const url = await startHttpServer((request, response) => {
+      sockets.push(request.socket);
+      response.end("x".repeat(100_000));
+      // What nobody has asked for.
+      if (sockets.length === 2) response.once("finish", () => request.socket.write("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil"));
+    });
+    const ask = async (): Promise<string> => textOf(await sendRequest(url), 100_000);
+    await ask();
+    await ask();
+    await eventually(async () => Object(sockets[1]).destroyed === true || undefined);
+    expect(await ask()).toBe("x".repeat(100_000));
+    expect([sockets[0] === sockets[1], sockets[1] === sockets[2]]).toEqual([true, false]);
+  });
+
+  it("waits with the answer for whoever reads it slowly", async () => {
+    let sent = 0;
+    const url = await startHttpServer((_request, response) => {
+      const more = (): void => {
+        while (sent < 2000) {
+          sent++;
+          if (!response.write("x".repeat(65_536))) return void response.once("drain", more);
+        }
+        response.end();
+      };
+      more();
+    });
+    const { body } = await sendRequest(url);
+    let bytes = 0;
+    for await (const chunk of body ?? []) {
+      // All of it would be 131 MB; what lies between the two sides is a few.
+      if (bytes === 0) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        expect(sent).toBeLessThan(400);
+      }
+      bytes += chunk.length;
+    }
+    expect(bytes).toBe(2000 * 65_536);
+  });
+
+  it("reaches a server by a name and by an address of IPv6, and is no two requests by what a header holds", async () => {
+    const { port } = new URL(await startHttpServer((request, response) => void response.end(request.headers.host)));
+    expect(await textOf(await sendRequest(`http://localhost:${port}/`), 100)).toBe(`localhost:${port}`);
+    const six = createServer((request, response) => void response.end(request.headers.host)).listen(0, "::1");
+    onTestFinished(() => void six.close());
+    await once(six, "listening");
+    const address = six.address();
+    const host = `[::1]:${typeof address === "object" ? address?.port : ""}`;
+    expect(await textOf(await sendRequest(`http://${host}/`), 100)).toBe(host);
+    for (const value of ["a\r\nb: c", "ü€", "a\0"])
+      await expect(sendRequest(`http://${host}/`, { headers: { authorization: value } })).rejects.toThrow("Invalid character");
   });
 
   it("is refused when its answer is longer than what was asked for", async () => {
