@@ -142,7 +142,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   // Endpoints get their address before the engine starts: hooks that recover want to know it.
   let handler: Parameters<typeof Listener.open>[0] = answerStarting;
   const { host, endpointPort: port } = settings;
-  const endpoints = await Listener.open((request, response) => handler(request, response), { host, port, purpose: "endpoints" });
+  const endpoints = await Listener.open((request, response) => handler(request, response), { host, port, purpose: "endpoints", allowsHalfOpen: true });
   undo.push(() => endpoints.close(0));
   const endpointUrl = (key: string): string => `${settings.publicUrl === "" ? endpoints.url : settings.publicUrl}/${key}`;
   const engine = await Engine.start({

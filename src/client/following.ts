@@ -105,6 +105,8 @@ export class Following<Item> implements AsyncIterable<Item> {
         const data = parseJson(text);
         if (isJsonObject(data)) found.push(this.#read(data));
       },
+      // Where a stream begins: whoever is cut off before the first event goes on from there.
+      onComment: (text) => (this.#lastId = /^after (\d+-\d+)$/.exec(text)?.[1] ?? this.#lastId),
       onRetry: (ms) => (this.#pauseMs = ms),
     });
     const decoder = new TextDecoder();

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { toPdError } from "../domain/errors.ts";
+import { CONNECTION_HEADERS } from "../domain/connection-headers.ts";
 import type { HttpResponse } from "../domain/invocation.ts";
 import type { HttpTrigger } from "../domain/trigger.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -33,8 +34,10 @@ export function endpointListener(engine: Engine, settings: EndpointSettings): Re
     answer(engine, settings, { request, response }).catch((error: unknown) => {
       const { status, message, code, fix } = toPdError(error);
       if (code === "PD_FAILED") settings.log.error("a request to an endpoint failed", { url: request.url ?? "", reason: message });
-      if (!response.headersSent) send(response, status, { error: message, code, details: { fix } });
-      else response.destroy();
+      if (response.headersSent) return response.destroy();
+      // What a component has set may be what went wrong.
+      for (const name of response.getHeaderNames()) response.removeHeader(name);
+      send(response, status, { error: message, code, details: { fix } });
     });
   };
 }
@@ -120,6 +123,7 @@ function preflight(response: ServerResponse): void {
 
 function write(response: ServerResponse, { status, headers, body, encoding }: HttpResponse): void {
   for (const [name, value] of Object.entries(headers)) {
+    if (CONNECTION_HEADERS.has(name.toLowerCase())) continue;
     // A component may name a header that HTTP does not allow; the rest of its answer still counts.
     try {
       response.setHeader(name, typeof value === "string" ? value : [...value]);

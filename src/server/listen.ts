@@ -12,6 +12,8 @@ export interface ListenSettings {
   readonly port: number;
   /** What this listener is for, in errors. */
   readonly purpose: string;
+  /** Whoever says that he sends no more gets his answer all the same. A stream to one who has gone ends later then. */
+  readonly allowsHalfOpen?: boolean;
 }
 
 /** One listening socket, and the way to close it. */
@@ -22,12 +24,13 @@ export class Listener {
   readonly #silent = new Set<Socket>();
 
   /** Throws PD_PORT_TAKEN, naming the port. */
-  static open(handler: RequestListener, { host, port, purpose }: ListenSettings): Promise<Listener> {
+  static open(handler: RequestListener, { host, port, purpose, allowsHalfOpen = false }: ListenSettings): Promise<Listener> {
     const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
       // Two names for one request: whoever stands before the server may have looked at the other.
       if (countOfHosts(request) > 1) return response.writeHead(400, { connection: "close" }).end();
       return handler(request, response);
     });
+    Object.assign(server, { httpAllowHalfOpen: allowsHalfOpen });
     return new Promise((resolve, reject) => {
       server.once("error", (error) => reject(listenError(error, { host, port, purpose })));
       server.listen(port, host, () => {

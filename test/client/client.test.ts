@@ -155,6 +155,32 @@ describe("a stream", () => {
     ]);
   });
 
+  it("misses nothing across a restart when it had seen no event yet", async () => {
+    let server = await TestServer.start();
+    const { home } = server;
+    const { id } = await clientOf(server).sources.deploy({ component_code: COUNTER });
+    await clientOf(server).sources.run(id, { event: { n: 1 } });
+    const connection = new Connection({ baseUrl: server.apiUrl, key: server.apiKey }, { locate: async () => ({ baseUrl: server.apiUrl, key: server.apiKey }) });
+    let isCut = (): void => {};
+    const cut = new Promise<void>((resolve) => (isCut = resolve));
+    const coming = createClient(connection).follow.events(id, { onConnection: (isOpen) => void (isOpen || isCut()) });
+    const seen: unknown[] = [];
+    const reading = (async () => {
+      for await (const { event } of coming) {
+        seen.push(event);
+        if (event === 3) return;
+      }
+    })();
+    await coming.opened;
+    await server.stop();
+    await cut;
+    server = await TestServer.start({ home });
+    await clientOf(server).sources.run(id, { event: { n: 2 } });
+    await clientOf(server).sources.run(id, { event: { n: 3 } });
+    await reading;
+    expect(seen).toEqual([2, 3]);
+  });
+
   it("ends when its signal aborts, and throws when its source is gone", async () => {
     const client = clientOf(await TestServer.inMemory());
     const { id } = await client.sources.deploy({ component_code: COUNTER });

@@ -2,7 +2,9 @@ import { createClient } from "../../src/client/client.ts";
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { deployFile } from "../support/components.ts";
+import { eventually } from "../support/eventually.ts";
 import { Gate } from "../support/gate.ts";
+import { sayRaw } from "../support/raw-http.ts";
 import { type DeployedSource, TestServer } from "../support/runtime.ts";
 
 const custom = (run: string): string =>
@@ -118,6 +120,30 @@ describe("a response", () => {
   it("can set several cookies", async () => {
     const source = await deployed(custom('this.http.respond({ headers: { "set-cookie": ["a=1", "b=2"] } });'));
     expect((await fetch(source.endpoint)).headers.getSetCookie()).toEqual(["a=1", "b=2"]);
+  });
+
+  it("leaves the connection to the server, which no header of a component ends", async () => {
+    const headers = '{ trailer: "X", "content-length": 1, "transfer-encoding": "chunked", connection: "upgrade", upgrade: "x", "x-n": "5" }';
+    const source = await deployed(custom(`this.http.respond({ status: Number(event.query.status), headers: ${headers}, body: "whole" });`));
+    const { pathname } = new URL(source.endpoint);
+    for (const [line, body] of [
+      ["GET /?status=200 HTTP/1.0", "whole"],
+      ["HEAD /?status=200 HTTP/1.1", ""],
+      ["GET /?status=204 HTTP/1.1", ""],
+      ["GET /?status=200 HTTP/1.1", "whole"],
+    ]) {
+      const said = await sayRaw(source.endpoint, `${line?.replace("/", pathname)}\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
+      expect([line, said]).toEqual([line, expect.stringMatching(/^HTTP\/1\.1 20[04] /)]);
+      expect(said).toMatch(/\r\nx-n: 5\r\n/);
+      expect(said).not.toMatch(/trailer|upgrade|content-length: 1\r/i);
+      expect([line, said.split("\r\n\r\n")[1]]).toEqual([line, body]);
+    }
+  });
+
+  it("comes to whoever has said that nothing follows the request", async () => {
+    const source = await deployed(custom('await new Promise((done) => setTimeout(done, 20)); this.http.respond({ body: "heard" });'));
+    const said = await sayRaw(source.endpoint, `GET ${new URL(source.endpoint).pathname} HTTP/1.1\r\nhost: localhost\r\n\r\n`, { halfCloses: true });
+    expect(said).toMatch(/\r\n\r\nheard$/);
   });
 
   it("can be a Buffer", async () => {
@@ -338,5 +364,40 @@ describe("a stream of events", () => {
     }
     await emitting;
     expect(seen).toEqual(Array.from({ length: 60 }, (_none, n) => n + 1));
+  });
+
+  it("goes on from now after an id that no event has yet, such as one of before a backup was put back", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy('export default { name: "t", version: "1", run({ n }) { this.$emit(n); } };');
+    await source.run({ n: 1 });
+    const following = createClient(server.api.connection).follow.events(source.id, { after: "1795701300266-900" });
+    await following.opened;
+    await source.run({ n: 2 });
+    for await (const { event } of following) {
+      expect(event).toBe(2);
+      break;
+    }
+  });
+
+  it("is not opened by whoever asks for its head, whom nobody would tell to end it", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy('export default { name: "t", version: "1", run({ n }) { this.$emit(n); } };');
+    const before = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    for (const name of ["emits", "observations"])
+      for (let n = 0; n < 20; n++) {
+        const answer = await fetch(`${server.apiUrl}/sse/dc/${source.id}/${name}`, { method: "HEAD", headers: { authorization: `Bearer ${server.apiKey}` } });
+        expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([200, "text/event-stream", ""]);
+      }
+    expect(process.getActiveResourcesInfo().filter((name) => name === "Timeout").length).toBeLessThan(before + 20);
+  });
+
+  it("is no answer in chunks to a client of HTTP/1.0", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy('export default { name: "t", version: "1", run() {} };');
+    const key = `authorization: Bearer ${server.apiKey}`;
+    const saying = sayRaw(server.apiUrl, `GET /sse/dc/${source.id}/emits HTTP/1.0\r\nhost: localhost\r\n${key}\r\n\r\n`);
+    await eventually(async () => server.api.get(`/v1/sources/${source.id}`));
+    await server.api.delete(`/v1/sources/${source.id}`);
+    expect(await saying).toMatch(/^HTTP\/1\.1 200 OK\r\n(?!.*transfer-encoding)[^]*\r\n\r\n:sse-handshake\n/i);
   });
 });

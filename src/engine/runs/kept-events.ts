@@ -14,6 +14,12 @@ interface EventPorts {
   readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
 }
 
+interface Followed {
+  /** The number of the last event that is not among them. */
+  readonly after: number;
+  readonly events: AsyncIterable<readonly Event[]>;
+}
+
 /** Events of sources: those that are kept, those that are postponed, those that come. */
 export class KeptEvents {
   readonly #ports: EventPorts;
@@ -57,8 +63,13 @@ export class KeptEvents {
     return this.#ports.store.deletePostponed(sourceId, range);
   }
 
-  /** What was kept after this number, and then what comes, some at a time; without a number, what comes from now on. */
-  async follow(sourceId: DeployedId, after: number | undefined, signal: AbortSignal): Promise<AsyncIterable<readonly Event[]>> {
-    return this.#ports.feed.eventsSince(sourceId, after ?? (await this.#ports.store.lastSeq(sourceId)), signal);
+  /**
+   * What was kept after this number, and then what comes, some at a time; without a number, what comes from now on. A number
+   * that no event has yet is of another database, such as the one before a backup was put back: it means now as well.
+   */
+  async follow(sourceId: DeployedId, wanted: number | undefined, signal: AbortSignal): Promise<Followed> {
+    const last = await this.#ports.store.lastSeq(sourceId);
+    const after = Math.min(wanted ?? last, last);
+    return { after, events: this.#ports.feed.eventsSince(sourceId, after, signal) };
   }
 }

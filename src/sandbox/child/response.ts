@@ -1,10 +1,8 @@
+import { CONNECTION_HEADERS } from "../../domain/connection-headers.ts";
 import type { HttpResponse } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import { jsonText } from "./state.ts";
-
-/** The connection is the server's business. */
-const NOT_FOR_COMPONENTS = new Set(["connection", "content-length", "keep-alive", "transfer-encoding", "upgrade"]);
 
 /**
  * What `respond(response)` asks for (components.md, HTTP interface; leniency as platform.md §4.6: a status as text,
@@ -17,7 +15,7 @@ export function responseOf(given: unknown): HttpResponse {
   const headers: Record<string, string | readonly string[]> = body.type === undefined ? {} : { "content-type": body.type };
   for (const [name, value] of Object.entries(isRecord(response["headers"]) ? response["headers"] : {})) {
     const lower = name.toLowerCase();
-    if (!NOT_FOR_COMPONENTS.has(lower) && value !== undefined && value !== null) headers[lower] = Array.isArray(value) ? value.map(String) : String(value);
+    if (!CONNECTION_HEADERS.has(lower) && value !== undefined && value !== null) headers[lower] = Array.isArray(value) ? value.map(String) : String(value);
   }
   return { status: statusOf(response["status"]), headers, body: body.text, encoding: body.encoding };
 }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { type Context, Hono } from "hono";
 import type { Event } from "../../domain/event.ts";
-import type { DeployedId } from "../../domain/ids.ts";
+import { type DeployedId, eventId } from "../../domain/ids.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { seqOf } from "./params.ts";
 import { eventRecord, observationRecord } from "./records.ts";
@@ -15,7 +15,7 @@ const RECONNECT_MS = 500;
 /** Characters of payloads that leave as one. */
 const MOST_TOGETHER = 8_000_000;
 
-const HEADERS = { "content-type": "text/event-stream", "cache-control": "no-cache", connection: "keep-alive", "transfer-encoding": "chunked" };
+const HEADERS = { "content-type": "text/event-stream", "cache-control": "no-cache" };
 
 export interface Message {
   readonly data: string;
@@ -30,15 +30,18 @@ export function streamRoutes(engine: Engine): Hono {
     const { id } = engine.findDeployed(context.req.param("id") ?? "", "stream events of");
     const last = context.req.header("last-event-id") ?? context.req.query("last_event_id");
     const after = last === undefined ? undefined : seqOf(last);
-    return stream(context, async (signal) => framesOf(await engine.events.follow(id, after, signal), (events) => frames.of(id, events)));
+    return stream(context, async (signal) => {
+      const followed = await engine.events.follow(id, after, signal);
+      return { begin: eventId(0, followed.after), frames: framesOf(followed.events, (events) => frames.of(id, events)) };
+    });
   };
   app.get("/sse/dc/:id/emits", emitted);
   app.get("/sources/:id/sse", emitted);
   app.get("/sse/dc/:id/observations", (context) => {
     const { id } = engine.findDeployed(context.req.param("id"), "stream logs of");
-    return stream(context, async (signal) =>
-      framesOf(engine.feed.observations(id, signal), (one) => [frameOf({ data: JSON.stringify(observationRecord(one)) })]),
-    );
+    return stream(context, async (signal) => ({
+      frames: framesOf(engine.feed.observations(id, signal), (one) => [frameOf({ data: JSON.stringify(observationRecord(one)) })]),
+    }));
   });
   return app;
 }
@@ -85,13 +88,25 @@ export async function* framesOf<Item>(items: AsyncIterable<Item>, bytes: (item: 
   for await (const item of items) yield* bytes(item);
 }
 
+interface Opened {
+  readonly frames: AsyncGenerator<Uint8Array>;
+  /** A reader that is cut off before anything came goes on after this id. */
+  readonly begin?: string;
+}
+
+/** The answer to HEAD: nobody would read a stream, nor end it. */
+export function streamHead(context: Context): Response {
+  return context.body(null, 200, HEADERS);
+}
+
 /** Answers with what comes, as server-sent events; ends when nobody reads any more. A reader that is slow is asked for nothing more meanwhile. */
-export function stream(context: Context, open: (signal: AbortSignal) => Promise<AsyncGenerator<Uint8Array>>): Response {
+export function stream(context: Context, open: (signal: AbortSignal) => Promise<Opened>): Response {
+  if (context.req.method === "HEAD") return streamHead(context);
   const over = new AbortController();
   const { revoked } = callerOf(context);
   // Whoever has the key may open many.
   if (revoked !== undefined) setMaxListeners(0, revoked);
-  let frames: AsyncGenerator<Uint8Array> | undefined;
+  let opened: Opened | undefined;
   let beat: NodeJS.Timeout | undefined;
   const end = (): void => {
     clearInterval(beat);
@@ -107,18 +122,18 @@ export function stream(context: Context, open: (signal: AbortSignal) => Promise<
       };
       revoked?.addEventListener("abort", cutOff);
       if (revoked?.aborted === true) return cutOff();
-      frames = await open(over.signal).catch((error: unknown) => {
+      opened = await open(over.signal).catch((error: unknown) => {
         // Nobody reads it: a key that is used on and on must not gather those that did not open.
         end();
         throw error;
       });
       if (over.signal.aborted) return;
       // Readers are in line once this comment has come.
-      controller.enqueue(bytesOf(`:sse-handshake\nretry: ${RECONNECT_MS}\n\n`));
-      beat = setInterval(() => (controller.desiredSize ?? 0) > 0 && controller.enqueue(bytesOf(":sse-handshake\n\n")), KEEP_ALIVE_MS);
+      controller.enqueue(bytesOf(handshakeOf(opened)));
+      beat = setInterval(() => (controller.desiredSize ?? 0) > 0 && controller.enqueue(bytesOf(":sse-handshake\n\n")), KEEP_ALIVE_MS).unref();
     },
     async pull(controller) {
-      const next = await frames?.next();
+      const next = await opened?.frames.next();
       if (over.signal.aborted) return;
       if (next?.done === false) return controller.enqueue(next.value);
       end();
@@ -127,4 +142,10 @@ export function stream(context: Context, open: (signal: AbortSignal) => Promise<
     cancel: end,
   });
   return context.body(body, 200, HEADERS);
+}
+
+/** The id as a comment is for readers that are told of no id without an event, as ours. */
+function handshakeOf({ begin }: Opened): string {
+  const place = begin === undefined ? "" : `:after ${begin}\nid: ${begin}\n`;
+  return `:sse-handshake\n${place}retry: ${RECONNECT_MS}\n\n`;
 }

@@ -9,7 +9,7 @@ import { PdError, messageOf } from "../../domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { type ActionDebuggers, type DebugTarget, deployedTarget } from "./debug-targets.ts";
-import { type Message, frameOf, framesOf, stream } from "./event-stream.ts";
+import { type Message, frameOf, framesOf, stream, streamHead } from "./event-stream.ts";
 import { callerOf } from "./rights.ts";
 
 interface InspectorPorts {
@@ -38,8 +38,9 @@ const KEY_LENGTH = 32;
 export function inspectorRoutes(ports: InspectorPorts): Hono {
   const app = new Hono();
   const answer = async (context: Context, target: DebugTarget): Promise<Response> => {
+    if (context.req.method === "HEAD") return streamHead(context);
     const inspection = await begin(ports, target, { port: portOf(context), root: rootOf(context, target) });
-    return stream(context, async (signal) => framesOf(told(ports, inspection, signal), (message) => [frameOf(message)]));
+    return stream(context, async (signal) => ({ frames: framesOf(told(ports, inspection, signal), (message) => [frameOf(message)]) }));
   };
   app.get("/sse/dc/:id/inspector", async (context) => {
     requireOwner(context);
