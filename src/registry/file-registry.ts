@@ -1,4 +1,4 @@
-import { mkdir, readdir, realpath, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
 import type { Npm } from "../code/npm-command.ts";
 import { LocalComponent } from "../code/local-component.ts";
@@ -55,8 +55,11 @@ export class FileRegistry implements ComponentRegistry {
   async find(registry: Registry, key: string): Promise<RegistryComponent | undefined> {
     const roots = registry.kind === "npm" ? await this.#packageOf(registry, appOfKey(key)) : await this.#roots(registry);
     for (const root of roots) {
-      const found = (await this.#components(root.folder)).find((entry) => entry.key === key);
-      if (found !== undefined) return this.#read(registry, root, found);
+      const read = await this.#fetched.reading(root.folder, async () => {
+        const found = (await this.#components(root.folder)).find((entry) => entry.key === key);
+        return found === undefined ? undefined : this.#read(registry, root, found);
+      });
+      if (read !== undefined) return read;
     }
     return undefined;
   }
@@ -64,7 +67,7 @@ export class FileRegistry implements ComponentRegistry {
   async index(registry: Registry): Promise<readonly IndexedComponent[]> {
     const lists = await Promise.all(
       (await this.#roots(registry)).map(async ({ folder, prefix }) => {
-        const found = await this.#components(folder);
+        const found = await this.#fetched.reading(folder, () => this.#components(folder));
         return found.map((entry) => ({ ...entry, path: prefix + entry.path, registry: registry.name }));
       }),
     );
@@ -108,7 +111,7 @@ export class FileRegistry implements ComponentRegistry {
   }
 
   async forget(registry: Registry): Promise<void> {
-    if (registry.kind !== "folder") await rm(this.#folderOf(registry), { recursive: true, force: true });
+    if (registry.kind !== "folder") await this.#fetched.remove(this.#folderOf(registry));
     this.#folders.clear();
   }
 

@@ -24,6 +24,14 @@ async function repository(component: string, manifest = "{}"): Promise<string> {
 
 const component = (version: string) => `export default {\n  key: "x-source",\n  name: "X",\n  version: "${version}",\n  run() {},\n};\n`;
 
+/** A packed folder with a component of this version. */
+async function archiveOf(version: string): Promise<Buffer> {
+  const [archive, folder] = [await temporaryFolder(), await temporaryFolder()];
+  await writeFile(join(archive, "x.mjs"), component(version));
+  execFileSync("tar", ["czf", join(folder, "x.tgz"), "-C", join(archive, ".."), basename(archive)]);
+  return readFile(join(folder, "x.tgz"));
+}
+
 /** Host and port of a server of the test's own. */
 async function listening(answer: RequestListener): Promise<string> {
   return (await startHttpServer(answer)).slice("http://".length);
@@ -53,6 +61,23 @@ describe("a registry", () => {
     await add(one);
     await expect(add(two)).rejects.toMatchObject({ code: "PD_CONFLICT" });
     expect(await server.api.get("/v1/components/registry/x-source")).toMatchObject({ data: { version: "1" } });
+  });
+
+  it.each([200, 500])("that was removed while it was added leaves its name to another, whatever its address answers (%i)", async (status) => {
+    const server = await TestServer.start();
+    const [packed, other] = [await archiveOf("1"), await archiveOf("2")];
+    let answer: (() => void) | undefined;
+    const slow = await listening((_request, response) => (answer = () => void response.writeHead(status).end(status === 200 ? packed : "")));
+    const quick = await listening((_request, response) => void response.end(other));
+    const add = (host: string) => server.api.post("/v1/registries", { name: "r", kind: "tarball", location: `http://${host}/x.tgz` });
+    const first = expect(add(slow)).rejects.toMatchObject({ code: expect.stringMatching(/PD_CONFLICT|PD_REGISTRY_UNREACHABLE/) });
+    await expect.poll(() => answer).toBeDefined();
+    await server.api.delete("/v1/registries/r");
+    await add(quick);
+    answer?.();
+    await first;
+    expect(await server.api.get("/v1/registries")).toMatchObject({ data: [{}, { name: "r", location: `http://${quick}/x.tgz` }] });
+    expect(await server.api.get("/v1/components/registry/x-source")).toMatchObject({ data: { version: "2" } });
   });
 
   it("never shows the password in its address", async () => {

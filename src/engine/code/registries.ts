@@ -14,6 +14,10 @@ export interface RegistryPorts {
 /** Finds components by key in the registries that are configured, in their order. */
 export class Registries {
   readonly #ports: RegistryPorts;
+  /** Name → what is being added under it. */
+  readonly #adding = new Map<string, Registry>();
+  /** A name is free again when all that was fetched under it is gone. */
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(ports: RegistryPorts) {
     this.#ports = ports;
@@ -27,20 +31,27 @@ export class Registries {
   async add(registry: Registry): Promise<{ registry: Registry; count: number }> {
     const checked = await this.#ports.registry.check(registry);
     // First the name: what is fetched under it must be of nobody else.
-    await this.#ports.store.saveRegistry(checked);
+    await this.#inTurn(() => this.#ports.store.saveRegistry(checked));
+    this.#adding.set(checked.name, checked);
     try {
       await this.#ports.registry.update(checked);
       return { registry: checked, count: (await this.#ports.registry.index(checked)).length };
     } catch (error) {
-      await this.remove(checked.name);
+      // It may have been removed meanwhile, and another have its name.
+      if (this.#adding.get(checked.name) === checked) await this.remove(checked.name);
       throw error;
+    } finally {
+      if (this.#adding.get(checked.name) === checked) this.#adding.delete(checked.name);
     }
   }
 
   async remove(name: string): Promise<void> {
-    const registry = await this.#named(name);
-    await this.#ports.store.deleteRegistry(name);
-    await this.#ports.registry.forget(registry);
+    return this.#inTurn(async () => {
+      const registry = await this.#named(name);
+      this.#adding.delete(name);
+      await this.#ports.store.deleteRegistry(name);
+      await this.#ports.registry.forget(registry);
+    });
   }
 
   /** Fetches the newest of one registry, or of all; of one app, or of all that is here. One that fails keeps none of the others back. */
@@ -109,6 +120,12 @@ export class Registries {
       this.#ports.log.warn("a registry cannot be read", { registry: registry.name, reason: error instanceof Error ? error.message : String(error) });
       return [];
     }
+  }
+
+  #inTurn<Value>(change: () => Promise<Value>): Promise<Value> {
+    const mine = this.#turn.then(change);
+    this.#turn = mine.catch(() => {});
+    return mine;
   }
 
   async #named(name: string): Promise<Registry> {
