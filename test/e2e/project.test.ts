@@ -108,6 +108,23 @@ describe("pd apply", () => {
     expect((await home.pd("apply", literal, "--yes")).stdout).toContain("1 as it is\n");
   });
 
+  it("keeps values of props as they are written, and rounds none", async () => {
+    const home = await PdHome.inProcess();
+    const code = poller("one", 'ids: { type: "string[]", optional: true }, rest: { type: "object", optional: true }');
+    const texts = ["1234567890123456789", "01234", "1.10", "1e3", "0x10", "12", "1.5"];
+    const project = (props: string): string => `sources:\n  props:\n    component: ./poller.mjs\n    props: { ${props} }\n`;
+    for (const text of texts) {
+      const folder = await folderWith(home, project(`city: ${text}, ids: [ ${text} ], limit: 0x10, rest: { n: 1.10 }`), { "poller.mjs": code });
+      expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 0 });
+      expect(await home.json("describe", "props")).toMatchObject({ configured_props: { city: text, ids: [text], limit: 16, rest: { n: 1.1 } } });
+      expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 as it is\n");
+    }
+    for (const props of ["rest: { n: 12345678901234567890 }", "limit: 12345678901234567890"]) {
+      const refused = await home.pd("apply", await folderWith(home, project(props), { "poller.mjs": code }), "--yes");
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/12345678901234567890/)]);
+    }
+  });
+
   it("says over the rest what a profile says, and only that", async () => {
     const home = await PdHome.inProcess();
     const file = `${WHOLE}profiles:\n  dev:\n    sources:\n      cities: { active: false, props: { city: Test } }\n  prod: {}\n`;

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { type Document, LineCounter, isNode, parseDocument } from "yaml";
+import { type Document, LineCounter, type Pair, isNode, isPair, isScalar, isSeq, parseDocument, visit } from "yaml";
 import type * as z from "zod";
 import { IN_WORDS, problemsOf } from "../../api/problem-words.ts";
 import { didYouMean } from "../../domain/did-you-mean.ts";
@@ -37,6 +37,12 @@ export async function readProject(target: string, { profile, environment }: Want
   const lineOf = (place: readonly PropertyKey[]): number => lineIn(document, lines, place);
   const [first] = document.errors;
   if (first !== undefined) throw badFile(path, [`line ${lines.linePos(first.pos[0]).line}: ${first.message}`]);
+  const inexact = keepAsWritten(document);
+  if (inexact.length > 0)
+    throw badFile(
+      path,
+      inexact.map(({ at, text }) => `line ${lines.linePos(at).line}: ${text} is more than a number holds: put it in quotes`),
+    );
   const read: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
   const text = checked(projectSchema, read ?? {}, { path, lineOf });
   const { profiles = {}, $schema: _schema, ...base } = text;
@@ -59,6 +65,36 @@ export async function readProject(target: string, { profile, environment }: Want
     });
   const project = checked(finalSchema, filled, { path, lineOf });
   return { folder: dirname(path), project, written, server };
+}
+
+/**
+ * Values of props stay as they are written: `01234`, `1.10` or an id of 19 digits may be meant as a text, and the server knows
+ * which are numbers. Returns those that would be rounded, and where they stand.
+ */
+function keepAsWritten(document: Document.Parsed): readonly { at: number; text: string }[] {
+  const inexact: { at: number; text: string }[] = [];
+  visit(document, {
+    Scalar(_key, node, path) {
+      const { value, source, range } = node;
+      if (typeof value !== "number" || source === undefined || String(value) === source) return;
+      if (isOfProp(path)) node.value = source;
+      else if (/^[-+]?\d+$/.test(source) && !Number.isSafeInteger(value)) inexact.push({ at: range?.[0] ?? 0, text: source });
+    },
+  });
+  return inexact;
+}
+
+/** Whether these lead to the value of a prop, or to one in its list: sources → slug → props → name. */
+function isOfProp(path: readonly unknown[]): boolean {
+  const first = path.findIndex((node) => isPair(node) && keyOf(node) === "sources");
+  const props = path[first + 4];
+  const rest = path.slice(first + 6);
+  if (first < 0 || !isPair(props) || keyOf(props) !== "props") return false;
+  return isPair(rest[0]) && (rest.length === 1 || (rest.length === 2 && isSeq(rest[1])));
+}
+
+function keyOf({ key }: Pair): unknown {
+  return isScalar(key) ? key.value : key;
 }
 
 async function textOf(path: string): Promise<string> {

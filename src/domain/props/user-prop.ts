@@ -182,7 +182,8 @@ function asScalar(scalar: ScalarType, given: JsonValue): JsonValue | undefined {
     case "integer": {
       if (isLabelled(given)) return given;
       const number = typeof given === "number" ? given : typeof given === "string" && given.trim() !== "" ? Number(given) : Number.NaN;
-      return Number.isInteger(number) ? number : undefined;
+      // A greater one is not the one that was written.
+      return Number.isSafeInteger(number) ? number : undefined;
     }
     case "object": {
       const readable = typeof given === "string" ? textAsJson(given) : given;
