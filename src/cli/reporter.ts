@@ -35,6 +35,12 @@ export function printConnection(cli: CliContext, isOpen: boolean): void {
   printNote(cli, isOpen ? "Connected again" : "The connection to the server was cut off; connecting again");
 }
 
+/** The same for what a source does, of which nothing comes later: `source` as pd logs takes it. */
+export function printGap(cli: CliContext, isOpen: boolean, source: string): void {
+  printConnection(cli, isOpen);
+  if (isOpen) printNote(cli, `What happened meanwhile is not among this: pd logs ${source} --no-follow shows it`);
+}
+
 /** The sentence, what belongs to it, the next step, and the code last; under --json the same as JSON, where the answer would be. */
 export function printError(cli: CliContext, thrown: unknown): void {
   // Ctrl-C at a question.

@@ -83,11 +83,13 @@ function tokenOf({ key, path }: Address): string | undefined {
   return key === RESUME || key === CANCEL ? path.slice(1) : undefined;
 }
 
-function addressOf({ url = "/", headers }: IncomingMessage): Address {
+function addressOf({ url: target = "/", headers }: IncomingMessage): Address {
+  // As a request to a proxy names it (RFC 9112 §3.2.2).
+  const [, host = headers.host ?? "", url = target] = /^https?:\/\/([^/?#]+)([^]*)$/i.exec(target) ?? [];
   const mark = url.indexOf("?");
   const path = mark < 0 ? url : url.slice(0, mark);
   const query = mark < 0 ? "" : url.slice(mark + 1);
-  const byHost = /^([0-9a-z]{10,})\.localhost(?::\d+)?$/i.exec(headers.host ?? "");
+  const byHost = /^([0-9a-z]{10,})\.localhost(?::\d+)?$/i.exec(host);
   if (byHost?.[1] !== undefined) return { key: byHost[1].toLowerCase(), path: path === "" ? "/" : path, query };
   const end = path.indexOf("/", 1);
   return end < 0 ? { key: path.slice(1), path: "/", query } : { key: path.slice(1, end), path: path.slice(end), query };

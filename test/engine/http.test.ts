@@ -90,6 +90,11 @@ describe("a request", () => {
     expect(await (await fetch(source.endpoint, { method: "POST", body })).text()).toBe(signature);
   });
 
+  it("can name it by its whole address", async () => {
+    const source = await deployed(custom("this.http.respond({ body: event.path });"));
+    expect(await sayRaw(source.endpoint, `GET ${source.endpoint}/x?y HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)).toMatch(/\r\n\r\n\/x$/);
+  });
+
   it("can name the source by host", async () => {
     const source = await deployed(custom("this.http.respond({ body: event.path });"));
     const { request } = await import("node:http");
@@ -144,6 +149,26 @@ describe("a response", () => {
     const source = await deployed(custom('await new Promise((done) => setTimeout(done, 20)); this.http.respond({ body: "heard" });'));
     const said = await sayRaw(source.endpoint, `GET ${new URL(source.endpoint).pathname} HTTP/1.1\r\nhost: localhost\r\n\r\n`, { halfCloses: true });
     expect(said).toMatch(/\r\n\r\nheard$/);
+  });
+
+  it.each<[what: string, body: string]>([
+    ["a stream of Node", 'require("node:stream").Readable.from(["he", Buffer.from("llo")])'],
+    ["a stream of the web", 'new Response("hello").body'],
+    ["a Blob", 'new Blob(["hello"])'],
+    ["an ArrayBuffer", 'new TextEncoder().encode("hello").buffer'],
+    ["a part of one", 'new DataView(new TextEncoder().encode("-hello-").buffer, 1, 5)'],
+  ])("can be %s", async (_what, body) => {
+    const source = await deployed(custom(`await this.http.respond({ headers: { "content-type": "text/plain" }, body: ${body} });`));
+    const answer = await fetch(source.endpoint);
+    expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([200, "text/plain", "hello"]);
+  });
+
+  it("that is a stream which fails is an error of the run", async () => {
+    const source = await deployed(
+      custom('await this.http.respond({ body: require("node:stream").Readable.from((function* () { yield "a"; throw new Error("cut"); })()) });'),
+    );
+    expect((await fetch(source.endpoint)).status).toBe(500);
+    expect((await source.invocations())[0]).toMatchObject({ outcome: "threw", error: { message: "cut" } });
   });
 
   it("can be a Buffer", async () => {

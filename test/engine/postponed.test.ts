@@ -55,5 +55,26 @@ describe("an event with a delivery_ts", () => {
     const odd = await source.run({ event: "odd", meta: { id: "d", delivery_ts: "tomorrow-ish" } });
     expect(await source.payloads()).toEqual(["past", "odd"]);
     expect(await source.logs(odd)).toEqual(['An event was emitted at once: its delivery_ts is no time: "tomorrow-ish"']);
+    const code = `export default { name: "O", version: "1", run() {
+      const later = Date.now() + 3_600_000;
+      for (const delivery_ts of [{ valueOf: () => later }, new Date(later)]) this.$emit("later", { delivery_ts });
+      for (const delivery_ts of [Infinity, {}, 10n ** 30n]) this.$emit("now", { delivery_ts });
+      this.$emit("named", { name: 5 });
+      this.$emit("said", "id");
+    } };`;
+    const careless = await server.deploy(code);
+    const lines = await careless.logs(await careless.run());
+    expect([await careless.payloads(), (await postponed(careless)).map(({ event }) => event)]).toEqual([
+      ["now", "now", "now", "named", "said"],
+      ["later", "later"],
+    ]);
+    // Besides what it says of those that come later.
+    expect(lines.filter((line) => !line.includes("postponed")).toSorted()).toEqual([
+      'An event was emitted at once: its delivery_ts is no time: "1000000000000000000000000000000"',
+      'An event was emitted at once: its delivery_ts is no time: "Infinity"',
+      'An event was emitted at once: its delivery_ts is no time: "[object Object]"',
+      "An event went to no channel of its own: its name is no text: 5",
+      "What was said of an event is not used: it is no object: id",
+    ]);
   });
 });

@@ -2,7 +2,7 @@ import { coloursFor } from "../colours.ts";
 import type { ObservationRecord } from "../../api/invocations.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
-import { countOf, printConnection, printJson, printLine, timelineLine } from "../reporter.ts";
+import { countOf, printGap, printJson, printLine, timelineLine } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 /** `pd logs <source>`: the newest lines, then what comes. Under --json one record a line; a list with --no-follow. */
@@ -24,7 +24,7 @@ export async function logs(cli: CliContext, source: string, { n, follow }: { n: 
     return 0;
   }
   const stop = abortOnStop(cli.stdout);
-  const coming = client.follow.logs(id, { signal: stop.signal, onConnection: (isOpen) => printConnection(cli, isOpen) });
+  const coming = client.follow.logs(id, { signal: stop.signal, onConnection: (isOpen) => printGap(cli, isOpen, source) });
   // The stream is open before the recent ones are asked for, so that nothing falls between.
   await coming.opened;
   const recent = await readRecent();

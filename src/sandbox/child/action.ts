@@ -4,7 +4,7 @@ import { type JsonObject, type JsonValue, isRecord, parseJson } from "../../doma
 import type { Call } from "./call.ts";
 import { FileStore } from "./file-store.ts";
 import { methodOf } from "./instance.ts";
-import { responseOf } from "./response.ts";
+import { responseOf, streamIn, withWholeBody } from "./response.ts";
 import { jsonText } from "./state.ts";
 
 /** What the user of an action is told when something wants a workflow around it. */
@@ -64,7 +64,7 @@ function toolsFor(report: ActionReport, { call, files, context }: { call: Call; 
     respond: async (response: unknown) => {
       const isAtOnce = isRecord(response) && response["immediate"] === true;
       if (!isAtOnce && report.response !== undefined) return;
-      const made = responseOf(response);
+      const made = responseOf(streamIn(response) === undefined ? response : await withWholeBody(response));
       report.response = made;
       // Whoever asked gets it now; the others when the run has ended (workflows.md §2).
       if (isAtOnce) call.respond(made, true);

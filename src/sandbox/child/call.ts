@@ -83,6 +83,7 @@ export class Call {
     this.#unsentSize += size;
     if (emit.summary !== undefined && emit.summary.length > LIMITS.summary)
       this.#host.note(this.id, `A summary was cut off after ${LIMITS.summary} characters`);
+    for (const text of ignoredOf(meta)) this.#host.note(this.id, text);
     if (this.#emits.length >= EMITS_TOGETHER || this.#unsentSize >= CHARACTERS_TOGETHER) this.#sendEmits();
     this.#reportLate();
   }
@@ -212,9 +213,36 @@ function idOf(id: unknown): string | number | undefined {
   return typeof id === "number" && Number.isFinite(id) ? id : undefined;
 }
 
-/** A Date as text, so that nobody has to guess whether its number is ms or s. */
+/** What of the second argument of `$emit` cannot be used. */
+function ignoredOf(meta: unknown): readonly string[] {
+  if (meta === undefined || meta === null) return [];
+  if (!isRecord(meta)) return [`What was said of an event is not used: it is no object: ${shown(meta)}`];
+  const { name } = meta;
+  const isUsable = name === undefined || name === null || typeof name === "string";
+  return isUsable ? [] : [`An event went to no channel of its own: its name is no text: ${shown(name)}`];
+}
+
+/** A Date as text, so that nobody has to guess whether its number is ms or s; so are the times of libraries. What is no time at all is told as it looks. */
 function timeOf(given: unknown): string | number | undefined {
-  if (given instanceof Date) return Number.isNaN(given.getTime()) ? String(given) : given.toISOString();
-  if (typeof given === "string") return given.slice(0, LONGEST_TIME);
-  return typeof given === "number" && Number.isFinite(given) ? given : undefined;
+  if (given === undefined || given === null) return undefined;
+  const plain: unknown = isRecord(given) && typeof given["valueOf"] === "function" ? valueOf(given) : given;
+  if (typeof plain === "number" && plain !== given && !Number.isNaN(new Date(plain).getTime())) return new Date(plain).toISOString();
+  if (typeof given === "number" && Number.isFinite(given)) return given;
+  return typeof given === "string" ? given.slice(0, LONGEST_TIME) : shown(given);
+}
+
+function valueOf(given: object): unknown {
+  try {
+    return given.valueOf();
+  } catch {
+    return undefined;
+  }
+}
+
+function shown(given: unknown): string {
+  try {
+    return String(given).slice(0, LONGEST_TIME);
+  } catch {
+    return typeof given;
+  }
 }

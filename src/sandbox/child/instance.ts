@@ -5,7 +5,7 @@ import type { Call } from "./call.ts";
 import { dataStore } from "./data-store.ts";
 import { resolveDefinition } from "./describe.ts";
 import { httpRequest } from "./http-request.ts";
-import { responseOf } from "./response.ts";
+import { responseOf, streamIn, withWholeBody } from "./response.ts";
 
 type Callable = (...values: unknown[]) => unknown;
 
@@ -50,6 +50,13 @@ export function addProps(instance: Record<string, unknown>, props: Record<string
   }
 }
 
+/** Whoever answers with a stream has to wait until it is read. */
+function respond(call: Call, response: unknown, isWanted: boolean): Promise<void> | undefined {
+  if (streamIn(response) !== undefined) return withWholeBody(response).then((whole) => call.respond(responseOf(whole), isWanted));
+  call.respond(responseOf(response), isWanted);
+  return undefined;
+}
+
 function propValue(name: string, declared: unknown, { call, settings }: PropContext): unknown {
   const prop = typeof declared === "string" ? { type: declared } : isRecord(declared) ? resolveDefinition(declared) : undefined;
   const configured = Object.hasOwn(settings.configured, name) ? settings.configured[name] : undefined;
@@ -57,7 +64,7 @@ function propValue(name: string, declared: unknown, { call, settings }: PropCont
     case undefined:
       return undefined;
     case "$.interface.http":
-      return { endpoint: settings.endpoint, respond: (response: unknown) => call.respond(responseOf(response), prop?.["customResponse"] === true) };
+      return { endpoint: settings.endpoint, respond: (response: unknown) => respond(call, response, prop?.["customResponse"] === true) };
     case "$.interface.apphook":
       return { endpoint: settings.endpoint };
     case "$.interface.timer":

@@ -4,6 +4,32 @@ import { isRecord } from "../../domain/json.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import { jsonText } from "./state.ts";
 
+/** With the body as bytes where it comes as a stream (platform.md, `$.respond`): an answer is one message. */
+export async function withWholeBody(given: unknown): Promise<unknown> {
+  const stream = streamIn(given);
+  if (stream === undefined || !isRecord(given)) return given;
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of stream) {
+    const bytes = part instanceof Uint8Array ? part : Buffer.from(String(part));
+    parts.push(bytes);
+    size += bytes.length;
+    if (size > LIMITS.call) throw new RangeError(`http.respond: the body has more than ${LIMITS.call} bytes`);
+  }
+  return { ...given, body: Buffer.concat(parts) };
+}
+
+/** The stream that a response has as its body, if it is one. */
+export function streamIn(response: unknown): AsyncIterable<unknown> | undefined {
+  const body = isRecord(response) ? response["body"] : undefined;
+  const stream: unknown = body instanceof Blob ? body.stream() : body;
+  return isStream(stream) ? stream : undefined;
+}
+
+function isStream(value: unknown): value is AsyncIterable<unknown> {
+  return isRecord(value) && typeof Reflect.get(value, Symbol.asyncIterator) === "function";
+}
+
 /**
  * What `respond(response)` asks for (components.md, HTTP interface; leniency as platform.md §4.6: a status as text,
  * no body, `statusCode` by mistake). Throws RangeError for a status outside 100 to 599.
@@ -38,6 +64,12 @@ interface Body {
 function bodyOf(body: unknown): Body {
   if (body === undefined || body === null) return { text: "", encoding: "utf8" };
   if (typeof body === "string") return { text: body, encoding: "utf8", type: "text/html; charset=utf-8" };
-  if (body instanceof Uint8Array) return { text: Buffer.from(body).toString("base64"), encoding: "base64", type: "application/octet-stream" };
+  const bytes = bytesOf(body);
+  if (bytes !== undefined) return { text: Buffer.from(bytes).toString("base64"), encoding: "base64", type: "application/octet-stream" };
   return { text: jsonText(body, "http.respond: body") ?? "", encoding: "utf8", type: "application/json; charset=utf-8" };
+}
+
+function bytesOf(body: unknown): Uint8Array | undefined {
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  return ArrayBuffer.isView(body) ? new Uint8Array(body.buffer, body.byteOffset, body.byteLength) : undefined;
 }
