@@ -39,6 +39,8 @@ export interface CheckedFacts {
   readonly sources: readonly CheckedSource[];
   readonly accounts: readonly { readonly name: string; readonly problem: string | undefined }[];
   readonly webhooks: readonly CheckedWebhook[];
+  /** Slugs of those that hear themselves, also by way of others. */
+  readonly circle: readonly string[];
 }
 
 const GIGABYTE = 1e9;
@@ -61,6 +63,7 @@ export function findingsOf(facts: CheckedFacts): readonly Finding[] {
       facts.webhooks.flatMap((webhook) => webhookFindings(webhook, facts.now)),
       `${facts.webhooks.length} looked at`,
     ),
+    ...circles(facts),
   ];
   return worstFirst(found);
 }
@@ -73,6 +76,12 @@ export function worstFirst(found: readonly Finding[]): readonly Finding[] {
 
 function inPart(about: string, wrong: readonly Finding[], text: string): readonly Finding[] {
   return wrong.length > 0 ? wrong : [{ level: "good", about, text }];
+}
+
+function circles({ circle }: CheckedFacts): readonly Finding[] {
+  if (circle.length === 0) return [];
+  const text = `${circle.join(", ")} hear${circle.length === 1 ? "s itself" : " each other in a circle"}: one event may lead to another for ever`;
+  return [{ level: "attention", about: "subscriptions", text, fix: "pd subscriptions list; end what is not meant with pd subscriptions delete" }];
 }
 
 function database({ damage }: CheckedFacts): Finding {

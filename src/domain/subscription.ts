@@ -40,6 +40,6 @@ export function keysReaching(emitter: DeployedId): readonly [string, string, str
 }
 
 /** A pattern that a source matches must not make it its own listener; that has to be asked for by its id. */
-export function reaches({ emitterId, listenerId }: Pick<Subscription, "emitterId" | "listenerId">, sourceId: string): boolean {
+export function reaches({ emitterId, listenerId }: { readonly emitterId: string; readonly listenerId: string }, sourceId: string): boolean {
   return listenerId !== sourceId || emitterId === sourceId;
 }

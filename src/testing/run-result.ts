@@ -74,5 +74,7 @@ export function emitted({ payload, id, summary, ts, name }: Emit): Emitted {
 export function answered(response: HttpResponse | BadResponse): RunResult["responses"][number] {
   if ("problem" in response) return { status: 500, headers: {}, body: response.problem };
   const { status, headers, body, encoding } = response;
-  return { status, headers, body: encoding === "base64" ? Buffer.from(body, "base64") : (parseJson(body) ?? body) };
+  const isJson = /\bjson\b/i.test(String(headers["content-type"] ?? ""));
+  const read = encoding === "base64" ? Buffer.from(body, "base64") : isJson ? (parseJson(body) ?? body) : body;
+  return { status, headers, body: read };
 }

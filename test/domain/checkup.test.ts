@@ -12,6 +12,7 @@ const FINE: CheckedFacts = {
   sources: [],
   accounts: [],
   webhooks: [],
+  circle: [],
 };
 const good = { slug: "s", active: true, problems: [], failed: [] };
 
@@ -80,5 +81,10 @@ describe("a check of the server", () => {
   it("tells that calls wait for processes only when they do", () => {
     expect(said({ processes: { count: 32, most: 32 } })).toEqual([]);
     expect(said({ processes: { count: 32, most: 32 }, waiting: 4 })).toEqual(["attention load: 32 of at most 32 processes of components, 4 are waited for"]);
+  });
+
+  it("tells who hears themselves", () => {
+    expect(said({ circle: ["lp"] })).toEqual(["attention subscriptions: lp hears itself: one event may lead to another for ever"]);
+    expect(said({ circle: ["a", "b"] })).toEqual(["attention subscriptions: a, b hear each other in a circle: one event may lead to another for ever"]);
   });
 });

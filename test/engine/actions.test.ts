@@ -115,6 +115,16 @@ describe("an action", () => {
     expect(await server.api.get("/v1/data_stores")).toMatchObject({ data: [] });
   });
 
+  it("is told that a value in a data store has no end, when it asks for one", async () => {
+    const server = await TestServer.inMemory();
+    await server.api.post("/v1/data_stores", { name: "shared" });
+    const code =
+      'export default { name: "d", version: "1", props: { st: "data_store" }, async run() { await this.st.set("k", 1, { ttl: 5 }); return this.st.get("k"); } };';
+    const source = await server.deploy(code, { props: { st: "shared" } });
+    const run = await source.run();
+    expect([run, await source.logs(run)]).toMatchObject([{ returned: 1 }, [expect.stringContaining("is kept until it is deleted")]]);
+  });
+
   it("tells what it did before it threw, and names what is no JSON", async () => {
     const server = await TestServer.inMemory();
     expect(await run(server, '$.export("debug", { status: 500 }); throw new Error("no");')).toMatchObject({

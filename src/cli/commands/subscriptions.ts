@@ -1,7 +1,8 @@
 import type { Client } from "../../client/client.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
-import { printLine, printRecord, printRecords } from "../reporter.ts";
+import { inCircles } from "../../domain/circles.ts";
+import { printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 
 interface Ends {
   readonly emitter: string;
@@ -24,7 +25,15 @@ export async function create(cli: CliContext, ends: Ends): Promise<number> {
   const client = await connect(cli);
   const which = await named(client, ends);
   const [made] = await client.subscriptions.create(which);
-  return printRecord(cli, made ?? which, () => printLine(cli, `Subscribed ${which.listener_id} to ${which.emitter_id} (${made?.id ?? ""})`));
+  printRecord(cli, made ?? which, () => printLine(cli, `Subscribed ${which.listener_id} to ${which.emitter_id} (${made?.id ?? ""})`));
+  await warnOfCircle(cli, client, which.listener_id);
+  return 0;
+}
+
+async function warnOfCircle(cli: CliContext, client: Client, listener: string): Promise<void> {
+  const all = await client.subscriptions.list();
+  const circle = inCircles(all.map(({ emitter_id: emitterId, listener_id: listenerId, event_name: channel }) => ({ emitterId, listenerId, channel })));
+  if (circle.some((id) => id === listener)) printNote(cli, `Warning: ${circle.join(", ")} now hear themselves: one event may lead to another for ever`);
 }
 
 /** `pd subscriptions delete <emitter> <listener>`. */

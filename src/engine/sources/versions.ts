@@ -38,7 +38,8 @@ export class Versions {
   async target(live: LiveSource, number: number | undefined): Promise<KeptVersion> {
     const { slug, version: current, componentId } = live.source;
     const wanted = number ?? (await this.list(live)).find((known) => known.number < current && known.componentId !== componentId)?.number;
-    if (wanted === undefined) throw new PdError("PD_NOT_FOUND", `Cannot roll ${slug} back: it has run on no other code that is kept`);
+    if (wanted === undefined)
+      throw new PdError("PD_NOT_FOUND", `Cannot roll ${slug} back: it has run on no other code that is kept`, { fix: `pd versions ${slug}` });
     if (wanted === current) throw new PdError("PD_BAD_INPUT", `Cannot roll ${slug} back to version ${wanted}: it runs on it`);
     return this.find(live, wanted);
   }

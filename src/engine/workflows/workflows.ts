@@ -140,7 +140,8 @@ export class Workflows {
   async rollback(live: LiveWorkflow, number: number | undefined, by: Pick<ChangeRequest, "isForeign"> = {}): Promise<LiveWorkflow> {
     const { version, componentId, slug } = live.source;
     const wanted = number ?? (await this.versions(live)).find((known) => known.number < version && known.componentId !== componentId)?.number;
-    if (wanted === undefined) throw new PdError("PD_NOT_FOUND", `Cannot roll ${slug} back: it has run on no other folder that is kept`);
+    if (wanted === undefined)
+      throw new PdError("PD_NOT_FOUND", `Cannot roll ${slug} back: it has run on no other folder that is kept`, { fix: `pd versions ${slug}` });
     if (wanted === version) throw new PdError("PD_BAD_INPUT", `Cannot roll ${slug} back to version ${wanted}: it runs on it`);
     return this.update(live, { ...by, files: await this.files(live, wanted), like: await live.plan(wanted) });
   }

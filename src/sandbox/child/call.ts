@@ -102,6 +102,11 @@ export class Call {
     return this.#host.ask(this.id, request);
   }
 
+  /** Tells its author something. */
+  note(text: string): void {
+    this.#host.note(this.id, text);
+  }
+
   /** The first response wins; a second must not throw (registry.md §2). `isWanted`: the prop asks for custom responses. */
   respond(response: HttpResponse, isWanted: boolean): void {
     const nothingOf = isWanted ? this.#whyNoResponse() : "the prop does not say customResponse: true, so the client gets the default answer";

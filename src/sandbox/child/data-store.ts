@@ -6,14 +6,18 @@ import { LIMITS } from "../../domain/limits.ts";
 /** Asks the host, which keeps what several processes share. */
 export type AskHost = (request: DataStoreRequest) => Promise<unknown>;
 
-/** What `this.<data_store>` offers: every method is async (platform.md §4.7). */
-export function dataStore(store: string, ask: AskHost): object {
+/** What `this.<data_store>` offers: every method is async (platform.md §4.7). `note` tells its author what is not done. */
+export function dataStore(store: string, ask: AskHost, note: (text: string) => void): object {
   const entries = async (): Promise<readonly unknown[]> => listOf(await ask({ operation: "entries", store }));
   return {
     get: (key: unknown) => ask({ operation: "get", store, key: String(key) }),
     has: (key: unknown) => ask({ operation: "has", store, key: String(key) }),
     delete: (key: unknown) => ask({ operation: "delete", store, key: String(key) }),
-    set: async (key: unknown, value: unknown) => ask({ operation: "set", store, key: String(key), value: storable(key, value) }),
+    set: async (key: unknown, value: unknown, options?: unknown) => {
+      if (options !== undefined && options !== null)
+        note(`A value of the data store ${store} is kept until it is deleted: set takes no more than a key and a value here`);
+      return ask({ operation: "set", store, key: String(key), value: storable(key, value) });
+    },
     keys: async () => listOf(await ask({ operation: "keys", store })),
     entries,
     clear: () => ask({ operation: "clear", store }),

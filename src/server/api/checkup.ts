@@ -1,4 +1,5 @@
 import { type CheckedFacts, FAILURES, type Finding, findingsOf } from "../../domain/checkup.ts";
+import { inCircles } from "../../domain/circles.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { ServerFacts } from "./facts.ts";
 import { problemsOf } from "./sources.ts";
@@ -9,17 +10,19 @@ export async function checkup(engine: Engine, facts: Pick<ServerFacts, "status" 
   const { count, most, waiting } = engine.processes;
   const server = { now, damage, disk: await facts.disk(), sandbox: { kind: sandbox, reason }, processes: { count, most }, waiting };
   // What a damaged database says of the rest is not worth asking, and may be no answer at all.
-  return findingsOf({ ...server, ...(damage === undefined ? await deployed(engine) : { sources: [], accounts: [], webhooks: [] }) });
+  return findingsOf({ ...server, ...(damage === undefined ? await deployed(engine) : { sources: [], accounts: [], webhooks: [], circle: [] }) });
 }
 
-async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | "accounts" | "webhooks">> {
+async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | "accounts" | "webhooks" | "circle">> {
   const sources = engine.newestSources();
-  const [problems, outcomes, accounts, webhooks] = await Promise.all([
+  const [problems, outcomes, accounts, webhooks, subscriptions] = await Promise.all([
     problemsOf(engine, sources),
     Promise.all(sources.map(({ source }) => engine.history.outcomes(source.id, FAILURES))),
     engine.accounts.list(undefined),
     engine.webhooks.list(),
+    engine.webhooks.subscriptions(),
   ]);
+  const slugs = new Map([...sources, ...engine.workflows.list()].map(({ source }) => [source.id, source.slug]));
   return {
     sources: sources.map(({ source: { slug, active } }, index) => ({
       slug,
@@ -28,6 +31,7 @@ async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | 
       failed: (outcomes[index] ?? []).map(({ outcome }) => outcome.kind !== "returned"),
     })),
     accounts: accounts.map(({ name, problem }) => ({ name, problem })),
+    circle: inCircles(subscriptions).map((id) => slugs.get(id) ?? id),
     webhooks: webhooks.map(({ id, name, url, ...rest }) => ({ id, name: name ?? url, ...rest })),
   };
 }
