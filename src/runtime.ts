@@ -1,7 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { basename, join } from "node:path";
-import type { Hono } from "hono";
 import { esbuildBundler } from "./code/esbuild-bundler.ts";
 import { NpmResolver } from "./code/npm-resolver.ts";
 import { SharedPackages } from "./code/shared-packages.ts";
@@ -20,11 +19,12 @@ import { copyEntry } from "./sandbox/own-entry.ts";
 import { ProcessRunner } from "./sandbox/process-runner.ts";
 import { openEnclosure } from "./sandbox/wall.ts";
 import type { ServerFacts } from "./server/api/facts.ts";
-import { apiRouter } from "./server/api/router.ts";
+import { dropDrafts } from "./server/backup-drafts.ts";
 import { endpointListener } from "./server/endpoint.ts";
 import { DatabaseHealth, serverFacts, startedNow } from "./server-facts.ts";
 import { RequestBodies } from "./server/request-bodies.ts";
-import { Listener, apiListener } from "./server/listen.ts";
+import { type Api, LateApi } from "./server/late-api.ts";
+import { Listener } from "./server/listen.ts";
 import { holdLock } from "./system/file-lock.ts";
 import { type Resealing, keysOf, openSealedStore, sealedTextsIn } from "./store/sealed-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
@@ -67,6 +67,8 @@ interface StartOptions {
   readonly plugs?: GivenPlugs;
 }
 
+/** Whoever asks the API first waits for it no longer then; a start is over sooner without it. */
+const API_AFTER_MS = 500;
 /** Calls in flight have so long to finish when the server stops. */
 const STOP_GRACE_MS = 10_000;
 
@@ -162,14 +164,22 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const record = (): ServerRecord => ({ ...started, api_url: api?.url ?? "" });
   metrics.watch({ sources: () => engine.newestSources().length, processes: () => engine.processes.count });
   const facts = serverFacts({ engine, store, metrics, health, record, home, keyPlace, enclosure, retention: retentionOf(settings) });
-  const router = routerOf(engine, { apiKey, version, record, facts, metrics, store, health, home, log, signal: stop.signal });
-  api = await Listener.open(apiListener(router, isLoopback(host)), { host, port: settings.port, purpose: "the API" });
-  const asked = new CallsUnderWay(async (url, call) => router.fetch(new Request(url, call)));
+  const drafts = join(home, "backups");
+  dropDrafts(drafts);
+  const parts = { apiKey, version, record, facts, metrics, store, health, home, drafts, log, isLoopback: isLoopback(host), signal: stop.signal };
+  const lateApi = new LateApi(() => loadApi(engine, parts), log);
+  api = await Listener.open(lateApi.listener, { host, port: settings.port, purpose: "the API" });
+  const asked = new CallsUnderWay((url, call) => lateApi.ask(url, call));
   doors.push(api, asked);
   await engine.open();
   void plugs.packages.shareInstalled().catch((error: unknown) => log.warn("installed packages could not be looked at", { reason: messageOf(error) }));
   await writeServerRecord(home, record());
   undo.push(() => removeServerRecord(home));
+  const loading = setTimeout(
+    () => void lateApi.load().catch((error: unknown) => log.warn("the API could not be loaded", { reason: messageOf(error) })),
+    API_AFTER_MS,
+  );
+  undo.push(() => clearTimeout(loading.unref()));
   return {
     apiUrl: api.url,
     endpointUrl: endpoints.url,
@@ -180,7 +190,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   };
 }
 
-interface RouterParts extends Pick<Starting, "home" | "log"> {
+interface ApiParts extends Pick<Starting, "home" | "log"> {
   readonly apiKey: string;
   readonly version: string;
   readonly record: () => ServerRecord;
@@ -188,23 +198,26 @@ interface RouterParts extends Pick<Starting, "home" | "log"> {
   readonly metrics: Metrics;
   readonly store: Store & Resealing;
   readonly health: DatabaseHealth;
+  readonly drafts: string;
+  readonly isLoopback: boolean;
   readonly signal: AbortSignal;
 }
 
-function routerOf(engine: Engine, { apiKey, version, record, facts, metrics, store, health, home, log, signal }: RouterParts): Hono {
-  return apiRouter(engine, {
+async function loadApi(engine: Engine, { apiKey, version, record, facts, metrics, store, health, home, drafts, log, ...rest }: ApiParts): Promise<Api> {
+  const { openApi } = await import("./server/api/open-api.ts");
+  return openApi(engine, {
+    ...rest,
     apiKey,
     clock: systemClock,
-    signal,
     isOfComponent: (words) => words.includes(join(home, basename(programFile("child.cjs")))),
     log,
     version,
     url: () => record().api_url,
     facts,
     metrics: () => metrics.text(),
-    isReady: () => !signal.aborted && health.damage === undefined,
+    isReady: () => !rest.signal.aborted && health.damage === undefined,
     pageFolder: programFile("ui"),
-    backup: { copyTo: (target) => store.copyTo(target), folder: home, clock: systemClock },
+    backup: { copyTo: (target) => store.copyTo(target), drafts, clock: systemClock },
     rotateSecrets: () => store.rotateSecrets(),
   });
 }

@@ -1,7 +1,5 @@
 import { type IncomingMessage, type RequestListener, type Server, createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { getRequestListener } from "@hono/node-server";
-import type { Hono } from "hono";
 import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 
 const CLOSE_IDLE_EVERY_MS = 20;
@@ -88,17 +86,4 @@ function listenError(error: Error, { host, port, purpose }: ListenSettings): PdE
   if (codeOf(error) === "EADDRINUSE")
     return new PdError("PD_PORT_TAKEN", `Cannot listen on ${host}:${port} for ${purpose}: the port is taken`, { cause: error });
   return new PdError("PD_BAD_INPUT", `Cannot listen on ${host}:${port} for ${purpose}: ${messageOf(error)}`, { cause: error });
-}
-
-/** The API as Node's server calls it; requests that name a foreign host are refused, as a page of another site would send them. */
-export function apiListener(app: Hono, isLoopback: boolean): RequestListener {
-  const listener = getRequestListener(app.fetch);
-  return (request, response) => {
-    if (isLoopback && !/^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i.test(request.headers.host ?? "")) {
-      response.writeHead(421, { "content-type": "application/json" });
-      response.end(JSON.stringify({ error: `This server does not answer for the host ${JSON.stringify(request.headers.host ?? "")}`, code: "PD_BAD_INPUT" }));
-      return;
-    }
-    void listener(request, response);
-  };
 }
