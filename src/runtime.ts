@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { esbuildBundler } from "./code/esbuild-bundler.ts";
 import { NpmResolver } from "./code/npm-resolver.ts";
 import { SharedPackages } from "./code/shared-packages.ts";
@@ -18,15 +18,14 @@ import { FileRegistry } from "./registry/file-registry.ts";
 import { copyEntry } from "./sandbox/own-entry.ts";
 import { ProcessRunner } from "./sandbox/process-runner.ts";
 import { openEnclosure } from "./sandbox/wall.ts";
-import type { ServerFacts } from "./server/api/facts.ts";
 import { dropDrafts } from "./server/backup-drafts.ts";
 import { endpointListener } from "./server/endpoint.ts";
+import { lateApiOf } from "./server-api.ts";
 import { DatabaseHealth, serverFacts, startedNow } from "./server-facts.ts";
 import { RequestBodies } from "./server/request-bodies.ts";
-import { type Api, LateApi } from "./server/late-api.ts";
 import { Listener } from "./server/listen.ts";
 import { holdLock } from "./system/file-lock.ts";
-import { type Resealing, keysOf, openSealedStore, sealedTextsIn } from "./store/sealed-store.ts";
+import { keysOf, openSealedStore, sealedTextsIn } from "./store/sealed-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { CallsUnderWay } from "./system/calls-under-way.ts";
 import { systemClock } from "./system/clock.ts";
@@ -167,7 +166,7 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   const drafts = join(home, "backups");
   dropDrafts(drafts);
   const parts = { apiKey, version, record, facts, metrics, store, health, home, drafts, log, isLoopback: isLoopback(host), signal: stop.signal };
-  const lateApi = new LateApi(() => loadApi(engine, parts), log);
+  const lateApi = lateApiOf(engine, parts);
   api = await Listener.open(lateApi.listener, { host, port: settings.port, purpose: "the API" });
   const asked = new CallsUnderWay((url, call) => lateApi.ask(url, call));
   doors.push(api, asked);
@@ -188,38 +187,6 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
     ask: (url, call) => asked.ask(url, call),
     [Symbol.asyncDispose]: () => stopInReverse(undo),
   };
-}
-
-interface ApiParts extends Pick<Starting, "home" | "log"> {
-  readonly apiKey: string;
-  readonly version: string;
-  readonly record: () => ServerRecord;
-  readonly facts: ServerFacts;
-  readonly metrics: Metrics;
-  readonly store: Store & Resealing;
-  readonly health: DatabaseHealth;
-  readonly drafts: string;
-  readonly isLoopback: boolean;
-  readonly signal: AbortSignal;
-}
-
-async function loadApi(engine: Engine, { apiKey, version, record, facts, metrics, store, health, home, drafts, log, ...rest }: ApiParts): Promise<Api> {
-  const { openApi } = await import("./server/api/open-api.ts");
-  return openApi(engine, {
-    ...rest,
-    apiKey,
-    clock: systemClock,
-    isOfComponent: (words) => words.includes(join(home, basename(programFile("child.cjs")))),
-    log,
-    version,
-    url: () => record().api_url,
-    facts,
-    metrics: () => metrics.text(),
-    isReady: () => !rest.signal.aborted && health.damage === undefined,
-    pageFolder: programFile("ui"),
-    backup: { copyTo: (target) => store.copyTo(target), drafts, clock: systemClock },
-    rotateSecrets: () => store.rotateSecrets(),
-  });
 }
 
 async function stopInReverse(undo: readonly UndoStep[]): Promise<void> {

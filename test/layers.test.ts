@@ -104,10 +104,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   "config.ts": ["domain", "ports"],
   "server-facts.ts": ["domain", "ports", "api", "database", "engine", "sandbox", "server", "system"],
+  "server-api.ts": ["ports", "engine", "server", "store", "system", "server-facts.ts"],
   "runtime.ts": [
     "domain",
     "ports",
     "server-facts.ts",
+    "server-api.ts",
     "engine",
     "engine/runs",
     "store",

@@ -75,7 +75,8 @@ export class Connection {
   /** The body of the answer; `undefined`: there is none. */
   async request(request: Request): Promise<JsonValue | undefined> {
     const { watch } = this.#options;
-    const first = await this.#firstRead(request);
+    const isFirst = this.#reached === undefined && this.#options.reach !== undefined && request.method === "GET";
+    const first = isFirst ? await (watch?.(this.#firstRead(request), async () => undefined) ?? this.#firstRead(request)) : undefined;
     if (first !== undefined) return first;
     await this.#reach();
     if (watch === undefined) return this.#perform(request);
@@ -86,7 +87,6 @@ export class Connection {
 
   /** An answer to a read shows that the server is there, and asking whether it is would take as long. `undefined`: it is to be asked. */
   async #firstRead(request: Request): Promise<JsonValue | undefined> {
-    if (this.#reached !== undefined || this.#options.reach === undefined || request.method !== "GET") return undefined;
     try {
       const answer = await this.#sendOnce(request, { timeoutMs: ALIVE_TIMEOUT_MS });
       const told = answer.ok ? parseJson(await textOf(answer, MOST_BYTES)) : undefined;
@@ -101,7 +101,13 @@ export class Connection {
   #reach(): Promise<void> {
     const { reach } = this.#options;
     this.#reached ??= (async () => {
-      if (reach !== undefined) this.#server = await reach();
+      try {
+        if (reach !== undefined) this.#server = await reach();
+      } catch (error) {
+        // It may be there the next time.
+        this.#reached = undefined;
+        throw error;
+      }
     })();
     return this.#reached;
   }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { type BuildContext, type BuildResult as EsbuildResult, type Metafile, type Plugin, context } from "esbuild";
 import { PdError, messageOf } from "../domain/errors.ts";
@@ -24,7 +24,10 @@ const MOST_TRIES = 5;
 
 /** A component on this machine's disk: its entry and every local file that it imports, found by compiling them. */
 export class LocalComponent {
+  /** As it was named. */
   readonly entry: string;
+  /** Where it really is: what it imports lies beside that. */
+  readonly place: string;
   readonly #root: string;
   #context: LocalContext;
   #files: readonly string[];
@@ -42,14 +45,16 @@ export class LocalComponent {
           : ["it is no file", "Name the file in it that exports the component"];
       throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: ${problem}`, { fix });
     }
-    return new LocalComponent(entry, root, await onService(() => contextOf(entry)));
+    const place = await realpath(entry);
+    return new LocalComponent({ entry, place, root: await realpath(root) }, await onService(() => contextOf(place)));
   }
 
-  private constructor(entry: string, root: string, build: LocalContext) {
+  private constructor({ entry, place, root }: { entry: string; place: string; root: string }, build: LocalContext) {
     this.entry = entry;
+    this.place = place;
     this.#root = root;
     this.#context = build;
-    this.#files = [entry];
+    this.#files = [place];
   }
 
   /**
@@ -61,7 +66,7 @@ export class LocalComponent {
     // What JSX is made of is imported by nobody's hand.
     if (known === undefined || this.#files.some((file) => /\.[jt]sx$/.test(file))) return undefined;
     const files = this.#files;
-    const code = await readCode({ entry: this.entry, root: this.#root, isQuick: true }, files, known.packages).catch(() => undefined);
+    const code = await readCode({ entry: this.place, root: this.#root, isQuick: true }, files, known.packages).catch(() => undefined);
     return code === undefined || importedNames(code) !== known.names ? undefined : { kind: "read", code, files };
   }
 
@@ -71,15 +76,15 @@ export class LocalComponent {
       const compiled = await this.#compile();
       if (!("metafile" in compiled)) return compiled;
       const { inputs } = compiled.metafile;
-      const folder = dirname(this.entry);
+      const folder = dirname(this.place);
       this.#files = Object.keys(inputs).map((path) => resolve(folder, path));
       const packages = packagesOf(compiled.metafile);
-      const code = await readCode({ entry: this.entry, root: this.#root }, this.#files, packages).catch((error: unknown) => messageOf(error));
+      const code = await readCode({ entry: this.place, root: this.#root }, this.#files, packages).catch((error: unknown) => messageOf(error));
       // A file was replaced between being compiled and being read.
       if (typeof code === "string" && tries < MOST_TRIES) continue;
       if (typeof code === "string") return { kind: "failed", problems: [{ text: code }], files: this.#files };
       // A file that is being written may have been compiled in another state than it was read in.
-      const isSame = inputs[basename(this.entry)]?.bytes === Buffer.byteLength(withImportsLeftAlone(code.text));
+      const isSame = inputs[basename(this.place)]?.bytes === Buffer.byteLength(withImportsLeftAlone(code.text));
       this.#known = isSame ? { names: importedNames(code), packages } : undefined;
       if (isSame || tries === MOST_TRIES) return { kind: "read", code, files: this.#files };
     }
@@ -90,7 +95,7 @@ export class LocalComponent {
       let isFirst = true;
       return await onService(async () => {
         // A context ends with the process that holds it.
-        if (!isFirst) this.#context = await contextOf(this.entry);
+        if (!isFirst) this.#context = await contextOf(this.place);
         isFirst = false;
         return this.#context.rebuild();
       });

@@ -6,18 +6,19 @@ import { PdError } from "../domain/errors.ts";
 const PARTIAL = ".partial-";
 const OLD = ".old-";
 
-/** What is on its way into a folder. */
-interface Fetch {
-  readonly done: Promise<boolean>;
-  /** False: the folder was given up meanwhile. */
-  isWanted: boolean;
+/** What lies right below the root: a registry, with all that was fetched for it. */
+class Branch {
+  readonly turns = new Turns();
+  /** Raised when it is removed: what is on its way is for nobody then. */
+  generation = 0;
 }
 
 /** Folders whose content is fetched as a whole, never in parts, and stays while it is read. */
 export class FetchedFolders {
   readonly #root: string;
-  readonly #running = new Map<string, Fetch>();
-  readonly #turns = new Map<string, Turns>();
+  /** Folder → what is being fetched into it. */
+  readonly #running = new Map<string, Promise<boolean>>();
+  readonly #branches = new Map<string, Branch>();
 
   /** Removes what killed fetches left below `root`, and puts back what they had moved away. */
   static async open(root: string): Promise<FetchedFolders> {
@@ -33,57 +34,62 @@ export class FetchedFolders {
   /**
    * Fills an empty folder, which then takes the place of `folder`; `fill` tells where in it the content is, or
    * `undefined` when there is none. Whoever wants the same meanwhile gets what is on its way. Throws PD_CONFLICT when the
-   * folder is given up meanwhile.
+   * folder is removed meanwhile.
    */
   replace(folder: string, fill: (partial: string) => Promise<string | undefined>): Promise<boolean> {
-    if (!folder.startsWith(`${this.#root}/`)) throw new RangeError(`${folder} is not below ${this.#root}`);
+    const branch = this.#branchOf(folder);
     const running = this.#running.get(folder);
-    if (running !== undefined) return running.done;
-    const done = Promise.resolve()
-      .then(() => this.#replace(folder, { fill, isWanted: () => fetch.isWanted }))
-      .finally(() => {
-        if (this.#running.get(folder) === fetch) this.#running.delete(folder);
-      });
-    const fetch: Fetch = { done, isWanted: true };
-    this.#running.set(folder, fetch);
-    return done;
+    if (running !== undefined) return running;
+    const replacing = this.#replace(folder, { branch, fill }).finally(() => {
+      if (this.#running.get(folder) === replacing) this.#running.delete(folder);
+    });
+    this.#running.set(folder, replacing);
+    return replacing;
   }
 
-  /** Nothing takes its place until `read` is done. */
+  /** Nothing takes its place, and nobody removes it, until `read` is done. */
   reading<Value>(folder: string, read: () => Promise<Value>): Promise<Value> {
-    return this.#turnsOf(folder).reading(read);
+    return this.#isBelow(folder) ? this.#branchOf(folder).turns.reading(read) : read();
   }
 
-  /** Removes a folder with all in it. What is on its way into it is for nobody any more. */
+  /** Removes what lies right below the root under this path, with all in it. */
   async remove(folder: string): Promise<void> {
-    for (const [path, fetch] of this.#running) {
-      if (path !== folder && !path.startsWith(`${folder}/`)) continue;
-      fetch.isWanted = false;
-      this.#running.delete(path);
-      // It may have its turn just now.
-      await this.#turnsOf(path).alone(async () => {});
-    }
-    await this.#turnsOf(folder).alone(() => rm(folder, { recursive: true, force: true }));
+    const branch = this.#branchOf(folder);
+    await branch.turns.alone(async () => {
+      branch.generation++;
+      for (const path of this.#running.keys()) if (path === folder || path.startsWith(`${folder}/`)) this.#running.delete(path);
+      await rm(folder, { recursive: true, force: true });
+    });
   }
 
-  async #replace(folder: string, { fill, isWanted }: { fill: (partial: string) => Promise<string | undefined>; isWanted: () => boolean }): Promise<boolean> {
-    await mkdir(dirname(folder), { recursive: true });
-    const partial = await mkdtemp(join(dirname(folder), PARTIAL));
+  async #replace(folder: string, { branch, fill }: { branch: Branch; fill: (partial: string) => Promise<string | undefined> }): Promise<boolean> {
+    const { generation } = branch;
+    // Beside all that may be removed meanwhile.
+    const partial = await mkdtemp(join(this.#root, PARTIAL));
     try {
       const filled = await fill(partial);
-      return await this.#turnsOf(folder).alone(async () => {
-        if (!isWanted()) throw new PdError("PD_CONFLICT", "What was fetched is not used: its registry was removed meanwhile", { fix: "pd registry list" });
-        if (filled !== undefined) await exchange(filled, folder);
-        return filled !== undefined;
+      return await branch.turns.alone(async () => {
+        if (generation !== branch.generation)
+          throw new PdError("PD_CONFLICT", "What was fetched is not used: its registry was removed meanwhile", { fix: "pd registry list" });
+        if (filled === undefined) return false;
+        await mkdir(dirname(folder), { recursive: true });
+        await exchange(filled, folder);
+        return true;
       });
     } finally {
       await rm(partial, { recursive: true, force: true });
     }
   }
 
-  #turnsOf(folder: string): Turns {
-    const known = this.#turns.get(folder) ?? new Turns();
-    this.#turns.set(folder, known);
+  #isBelow(folder: string): boolean {
+    return folder.startsWith(`${this.#root}/`);
+  }
+
+  #branchOf(folder: string): Branch {
+    if (!this.#isBelow(folder)) throw new RangeError(`${folder} is not below ${this.#root}`);
+    const [name = ""] = folder.slice(this.#root.length + 1).split("/");
+    const known = this.#branches.get(name) ?? new Branch();
+    this.#branches.set(name, known);
     return known;
   }
 

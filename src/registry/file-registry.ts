@@ -161,7 +161,7 @@ export class FileRegistry implements ComponentRegistry {
     try {
       const read = await component.read();
       if (read.kind === "failed") throw buildFailed(found.path, read.problems);
-      const stray = read.files.find((path) => !path.startsWith(folder + sep));
+      const stray = await strayAmong(read.files, folder);
       if (stray !== undefined) throw new PdError("PD_BUILD_FAILED", `Cannot use ${found.key}: it imports ${stray}, which lies outside of its registry`);
       const [commit, packageName] = await Promise.all([
         isCheckout(registry) ? commitOf(folder, this.#settings.signal) : undefined,
@@ -176,6 +176,13 @@ export class FileRegistry implements ComponentRegistry {
       await component.dispose();
     }
   }
+}
+
+/** The first that lies outside of the folder, whatever links lead to it. */
+async function strayAmong(files: readonly string[], folder: string): Promise<string | undefined> {
+  const root = (await realpath(folder)) + sep;
+  const places = await Promise.all(files.map((file) => realpath(file)));
+  return files.find((_file, index) => places[index]?.startsWith(root) !== true);
 }
 
 /** What npm and tarballs bring has no commit; the folder around may have one. */

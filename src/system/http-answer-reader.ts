@@ -148,8 +148,9 @@ function afterLine(bytes: Buffer, line: string): Buffer {
 function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
   const headers = new Map<string, string>();
   for (const line of lines) {
-    const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
-    if (name === undefined || value === undefined) throw new Error(`what came is no header: ${JSON.stringify(line.slice(0, 60))}`);
+    const name = /^([!#$%&'*+.^_`|~\w-]+):/.exec(line)?.[1];
+    if (name === undefined) throw new Error(`what came is no header: ${JSON.stringify(line.slice(0, 60))}`);
+    const value = line.slice(name.length + 1).trim();
     const before = headers.get(name.toLowerCase());
     headers.set(name.toLowerCase(), before === undefined ? value : `${before}, ${value}`);
   }

@@ -49,8 +49,8 @@ export async function sendRequest(url: string, sending: Sending = {}): Promise<A
     for (let redirects = 0; ; redirects++) {
       const options = { method, headers, body: sending.body };
       // What is only read may be asked once more.
-      const message = await exchange(target, options, cut).catch((error: unknown) =>
-        method === "GET" && error instanceof Hangup ? exchange(target, options, cut) : Promise.reject(error),
+      const message = await exchange(target, options, { cut }).catch((error: unknown) =>
+        method === "GET" && error instanceof Hangup ? exchange(target, options, { cut, isFresh: true }) : Promise.reject(error),
       );
       const next = method === "GET" && redirects < MOST_REDIRECTS ? redirectOf(message, target) : undefined;
       if (next === undefined) return answerOf(message.once("close", over));
@@ -123,9 +123,9 @@ export async function textOf({ body }: Pick<Answer, "body">, mostBytes: number):
 }
 
 /** Resolves when the answer begins. */
-async function exchange(url: URL, request: PlainRequest, cut: Cut): Promise<Message> {
+async function exchange(url: URL, request: PlainRequest, { cut, isFresh = false }: { cut: Cut; isFresh?: boolean }): Promise<Message> {
   if (url.protocol === "https:") return exchangeSafely(url, request, cut);
-  const plain = new PlainExchange(url, request);
+  const plain = new PlainExchange(url, request, { isFresh });
   cut.take(plain);
   return plain.answer;
 }

@@ -1,4 +1,5 @@
 import { closeSync, readFileSync, readdirSync, readlinkSync } from "node:fs";
+import { basename } from "node:path";
 
 const O_CLOEXEC = 0o2000000;
 const FIRST_OF_OTHERS = 3;
@@ -31,6 +32,6 @@ function isInheritable(fd: number): boolean {
  * process. Were one closed, V8 would write into the next file that gets its number.
  */
 function isOfThisProcess(fd: number): boolean {
-  const path = readlinkSync(`/proc/self/fd/${fd}`);
-  return path.startsWith("/") && path.split(/\D+/).includes(String(process.pid));
+  const name = basename(readlinkSync(`/proc/self/fd/${fd}`));
+  return /^(perf|jit|isolate)/.test(name) && name.split(/\D+/).includes(String(process.pid));
 }

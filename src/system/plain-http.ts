@@ -31,8 +31,9 @@ export class PlainExchange {
   #hasHeard = false;
   #isOver = false;
 
-  constructor(url: URL, request: PlainRequest) {
-    const kept = connections.take(url.host);
+  /** `isFresh`: over a connection of its own, after one that was kept did not hold. */
+  constructor(url: URL, request: PlainRequest, { isFresh = false } = {}) {
+    const kept = isFresh ? undefined : connections.take(url.host);
     this.#host = url.host;
     this.#isReused = kept !== undefined;
     this.#socket = kept ?? connectTo(url);
@@ -96,7 +97,7 @@ export class PlainExchange {
     this.#leave();
     this.#message?.push(null);
     // A server may answer before it has all of a request.
-    if (isReusable && this.#socket.writableLength === 0) connections.keep(this.#host, this.#socket);
+    if (isReusable && this.#socket.writableLength === 0) connections.keep(this.#host, this.#socket, keptFor(this.#message?.headers["keep-alive"]));
     else this.#drop();
   }
 
@@ -118,6 +119,8 @@ export class PlainMessage extends Readable {
 
   constructor({ statusCode, headers }: AnswerHead, exchange: { wants(): void; leaves(): void }) {
     super();
+    // It may break before anybody who got it can listen.
+    this.on("error", () => {});
     this.statusCode = statusCode;
     this.headers = headers;
     this.#exchange = exchange;
@@ -141,10 +144,13 @@ class FreeConnections {
     const found = this.#byHost.get(host)?.pop();
     if (found === undefined) return undefined;
     const { socket, drop } = found;
+    // The other side may have said that it ends it.
+    if (socket.readableEnded || !socket.writable) return this.take(host);
     return socket.off("timeout", drop).off("data", drop).off("error", drop).off("close", drop).setTimeout(0).ref();
   }
 
-  keep(host: string, socket: Socket): void {
+  keep(host: string, socket: Socket, forMs: number): void {
+    if (forMs <= 0) return void socket.destroy();
     const others = this.#byHost.get(host) ?? [];
     this.#byHost.set(host, others);
     const drop = (): void => {
@@ -154,11 +160,17 @@ class FreeConnections {
     };
     others.push({ socket, drop });
     // Nobody has asked for what comes now.
-    socket.on("timeout", drop).on("data", drop).on("error", drop).on("close", drop).setTimeout(FREE_FOR_MS).unref().resume();
+    socket.on("timeout", drop).on("data", drop).on("error", drop).on("close", drop).setTimeout(forMs).unref().resume();
   }
 }
 
 const connections = new FreeConnections();
+
+/** Less than the other side says, which would close it while a request is on its way. */
+function keptFor(told = ""): number {
+  const seconds = /\btimeout=(\d{1,6})\b/.exec(told)?.[1];
+  return seconds === undefined ? FREE_FOR_MS : Math.min(FREE_FOR_MS, Number(seconds) * 1000 - 1000);
+}
 
 function connectTo({ hostname, port }: URL): Socket {
   const socket = connect({ host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? 80 : Number(port) });

@@ -410,6 +410,16 @@ steps:
     expect((await fetch(workflow.endpoint)).status).toBe(404);
   });
 
+  it("answers with a stream, also when its step does not wait for it, and the first answer counts", async () => {
+    const server = await TestServer.inMemory();
+    const stream =
+      'require("node:stream").Readable.from((async function* () { yield "str"; await new Promise((done) => setTimeout(done, 20)); yield "eam"; })())';
+    const code = codeStep(`$.respond({ status: 201, body: ${stream} }); await $.respond({ status: 202, body: "second" });`);
+    const workflow = await deployWorkflow(server, workflowOf({ only: code }, { head: "triggers:\n- id: hi_abc1234\n" }));
+    const answer = await fetch(workflow.endpoint, { method: "POST" });
+    expect([answer.status, await answer.text()]).toEqual([201, "stream"]);
+  });
+
   it("tells who waits for an answer when it is deleted, and begins no further step", async () => {
     const server = await TestServer.inMemory();
     const [first, second] = [await Gate.open(), await Receiver.start()];

@@ -156,7 +156,7 @@ describe("what the start of the command costs at most", () => {
 });
 
 describe("what the start of a server costs at most", () => {
-  it("1,190 kB of text, without what it may never use", async () => {
+  it("800 kB of text, without what it may never use and the API", async () => {
     const texts = await filesOf(join(dirname(PD), "..", "dist", "up.cjs"));
     expect(texts.length).toBeGreaterThan(5);
     expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThanOrEqual(800_000);

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createReadStream, existsSync } from "node:fs";
-import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -151,5 +151,21 @@ describe("a registry", () => {
     await writeFile(join(above, "registry", "x.mjs"), `import "semver";\n${component("1")}`);
     await server.api.post("/v1/registries", { name: "r", kind: "folder", location: `${above}/registry/` });
     expect(await server.api.post("/v1/sources", { key: "x-source" })).toMatchObject({ data: { registry: { name: "r", path: "x.mjs" } } });
+  });
+
+  it.each(["file", "folder"])("reads nothing outside of its own by a link to a %s", async (kind) => {
+    const [server, above] = [await TestServer.start(), await temporaryFolder()];
+    const folder = join(above, "registry");
+    await mkdir(folder);
+    await mkdir(join(above, "private"));
+    await writeFile(join(above, "private", "key.md"), "hunter2");
+    if (kind === "file") await symlink(join("..", "private", "key.md"), join(folder, "key.md"));
+    else await symlink(join("..", "private"), join(folder, "linked"));
+    await writeFile(join(folder, "x.mjs"), `import key from "./${kind === "file" ? "" : "linked/"}key.md";\n${component("1")}`);
+    await server.api.post("/v1/registries", { name: "r", kind: "folder", location: folder });
+    await expect(server.api.get("/v1/components/registry/x-source")).rejects.toMatchObject({
+      code: "PD_BUILD_FAILED",
+      message: expect.stringContaining("lies outside of its registry"),
+    });
   });
 });

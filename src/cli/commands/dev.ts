@@ -33,12 +33,12 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags & Sta
   const client = running ?? (hosted === undefined ? await connect(cli) : clientOf(hosted));
   const stop = abortOnStop(cli.stdout);
   try {
+    const elsewhere = isElsewhere ? client.connection.baseUrl : "";
     const workflow = await workflowFolderOf(target);
     if (workflow !== undefined) {
-      await openWorkflowSession(cli, { client, path: workflow, flags, env, home: settings.home, stop });
+      await openWorkflowSession(cli, { client, path: workflow, flags, env, home: settings.home, elsewhere, stop });
       return 0;
     }
-    const elsewhere = isElsewhere ? client.connection.baseUrl : "";
     if (flags.dc !== undefined && flags.new === true)
       throw new PdError("PD_BAD_INPUT", "Cannot both attach to a source and deploy another one", { fix: "Leave out --dc or --new" });
     const known = await attachedFile(client, target, new Attachments(settings.home, elsewhere));

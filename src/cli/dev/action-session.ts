@@ -71,7 +71,7 @@ class ActionSession {
     if (port === undefined) return;
     const id = crypto.randomUUID();
     const read = await this.#component.read();
-    const root = rootOf(this.#component.entry, readParams(path, read).component_path);
+    const root = rootOf(this.#component.place, readParams(path, read).component_path);
     const show = (line: string): void => printLine(this.#cli, line);
     await followDebugger(this.#cli, { follow: (...given) => client.follow.actionDebugger(id, ...given), port, root, signal: stop.signal, show });
     this.#debugId = id;

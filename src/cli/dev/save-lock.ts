@@ -1,14 +1,17 @@
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { holdLock } from "../../system/file-lock.ts";
 
 /** Whoever saves a source or a workflow is the only one on this machine who does; others watch, and take over when it has ended. */
 export class SaveLock {
   readonly #home: string;
+  readonly #server: string;
   #lock: { release(): void } | undefined;
 
-  /** `home`: a folder that exists. */
-  constructor(home: string) {
+  /** `home`: a folder that exists by the time that it is held. `server`: the address of one elsewhere, which may have the same ids; empty: that of the home. */
+  constructor(home: string, server: string) {
     this.#home = home;
+    this.#server = server === "" ? "" : `-${createHash("sha256").update(server).digest("hex").slice(0, 12)}`;
   }
 
   /** False: another session saves it. */
@@ -18,7 +21,7 @@ export class SaveLock {
 
   /** Tries to be the one that saves it. Whether it is. */
   hold(id: string): boolean {
-    this.#lock ??= holdLock(join(this.#home, `dev-${id}.lock`));
+    this.#lock ??= holdLock(join(this.#home, `dev-${id}${this.#server}.lock`));
     return this.isHeld;
   }
 

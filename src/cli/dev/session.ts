@@ -92,7 +92,7 @@ class Session {
     this.#saveClient = createClient(settings.client.connection.until(settings.stop.signal));
     this.#component = component;
     this.#timeline = new Timeline(cli);
-    this.#lock = new SaveLock(settings.home);
+    this.#lock = new SaveLock(settings.home, settings.elsewhere);
     this.#watcher = new FileWatcher(() => this.#look());
   }
 
@@ -152,7 +152,7 @@ class Session {
 
   /** Parameters of the API for what was read, and for what is loaded before it. */
   async #codeOf(read: ReadResult): Promise<CodeParams> {
-    if (read.kind === "read") this.#noteRoot(rootOf(this.#component.entry, read.code.path));
+    if (read.kind === "read") this.#noteRoot(rootOf(this.#component.place, read.code.path));
     return { ...readParams(this.#settings.path, read), ...(await importParams(this.#settings.flags.import ?? [])) };
   }
 

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import type { RunRecord, WorkflowRecord } from "../../api/workflows.ts";
 import type { Client } from "../../client/client.ts";
 import { differenceLines, differencesOf } from "../../client/run-difference.ts";
-import { PdError } from "../../domain/errors.ts";
+import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
 import { makeHome } from "../../system/home-folder.ts";
 import type { CliContext } from "../context.ts";
 import { followDebugger, inspectPort } from "../dev/debugging.ts";
@@ -28,6 +28,8 @@ interface DevSettings {
   readonly env: Record<string, string>;
   /** PD_HOME of this machine: there is told which session saves what. */
   readonly home: string;
+  /** Address of a server elsewhere; empty: that of the home. */
+  readonly elsewhere: string;
   readonly stop: AbortController;
 }
 
@@ -53,6 +55,8 @@ class WorkflowSession {
   readonly #lock: SaveLock;
   readonly #halfSaves = new HalfSaves();
   #isLost = false;
+  /** What was last said to be wrong with the folder. */
+  #told = "";
   /** Set while nothing is deployed yet. */
   #firstSave: (() => void) | undefined;
 
@@ -60,7 +64,7 @@ class WorkflowSession {
     this.#cli = cli;
     this.#settings = settings;
     this.#timeline = new Timeline(cli);
-    this.#lock = new SaveLock(settings.home);
+    this.#lock = new SaveLock(settings.home, settings.elsewhere);
     this.#watcher = new FileWatcher(() => this.#look());
   }
 
@@ -117,8 +121,8 @@ class WorkflowSession {
   async #attach(folder: WorkflowFolder): Promise<void> {
     const { id } = folder;
     const before = id === undefined ? undefined : await knownWorkflow(this.#settings.client, id);
-    if (before === undefined || this.#lock.hold(before.id)) await this.#send(folder);
-    else this.#watchOnly(before);
+    if (before !== undefined && !this.#lock.hold(before.id)) return this.#watchOnly(before);
+    await this.#send(folder);
     if (this.#workflow !== undefined) this.#lock.hold(this.#workflow.id);
   }
 
@@ -162,8 +166,7 @@ class WorkflowSession {
 
   async #look(): Promise<void> {
     const { path } = this.#settings;
-    const folder = await readWorkflowFolder(path).catch(() => undefined);
-    // An editor may be half-way through a save.
+    const folder = await readWorkflowFolder(path).catch((error: unknown) => this.#tellOnce(error));
     if (folder === undefined) return;
     this.#watch(folder);
     if (textOf(folder) === this.#seen || !this.#mayTakeOver()) return;
@@ -171,6 +174,14 @@ class WorkflowSession {
     if (lookAgainAfter !== undefined) return this.#watcher.lookAgain(lookAgainAfter);
     if (this.#firstSave !== undefined) return this.#firstSave();
     await this.#save(folder);
+  }
+
+  /** An editor may be half-way through a save, in which a file is gone. What else is wrong with the folder is said once. */
+  #tellOnce(error: unknown): undefined {
+    const text = messageOf(error);
+    if (codeOf(error) === "ENOENT" || text === this.#told) return;
+    this.#told = text;
+    printError(this.#cli, error);
   }
 
   /** Whatever is wrong is shown, and the version before goes on. */

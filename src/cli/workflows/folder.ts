@@ -10,6 +10,7 @@ const STATE_FILE = ".workflow.state";
 const CODE = /\.([mc]?[jt]sx?|json)$/;
 const SKIPPED = new Set(["node_modules"]);
 const MOST_FILES = 2000;
+const MOST_FOLDERS = 2000;
 const MOST_BYTES = 10 * 1024 * 1024;
 
 /** The folder of a workflow that is meant; `undefined`: something else is. */
@@ -34,35 +35,43 @@ export async function readWorkflowFolder(path: string): Promise<WorkflowFolder> 
   const files: Record<string, string> = {};
   const folders: string[] = [];
   let bytes = 0;
-  for await (const file of filesIn(path, { folders, above: [] })) {
+  for await (const file of filesIn(path, folders)) {
     const name = relative(path, file).replaceAll("\\", "/");
     if (name !== WORKFLOW_FILE && name !== STATE_FILE && !CODE.test(name)) continue;
     const text = await readStable(file);
     files[name] = text;
     bytes += text.length;
-    if (bytes > MOST_BYTES || Object.keys(files).length > MOST_FILES)
-      throw new PdError("PD_BAD_INPUT", `Cannot read the workflow in ${path}: it has more than ${MOST_FILES} files or ${MOST_BYTES} bytes of code`, {
-        fix: "Give the folder of one workflow",
-      });
+    if (bytes > MOST_BYTES || Object.keys(files).length > MOST_FILES) throw tooLarge(path);
   }
   const noted = /^id:\s*(\S+)\s*$/m.exec(files[STATE_FILE] ?? "")?.[1];
   return { path, files, folders, id: isWorkflowId(noted) ? noted : undefined };
 }
 
-/** Also those that a link leads to. `folders` gets each folder on the way; `above`: where those above really are. */
-async function* filesIn(folder: string, { folders, above }: { folders: string[]; above: readonly string[] }): AsyncGenerator<string> {
+/** Also those that a link leads to. `folders` gets each folder on the way. `above`: where those that it lies in really are. */
+async function* filesIn(folder: string, folders: string[], above: readonly string[] = []): AsyncGenerator<string> {
   const place = await realpath(folder);
-  // A link that leads back to a folder that it is in.
+  // A link that leads back.
   if (above.includes(place)) return;
+  if (folders.length >= MOST_FOLDERS) throw tooLarge(folders[0] ?? folder);
   folders.push(folder);
   const entries = await readdir(folder, { withFileTypes: true });
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, entry.name);
     // A link to nothing is as good as none: whoever imports it is told.
     const found = entry.isSymbolicLink() ? await stat(path).catch(() => undefined) : entry;
-    if (found?.isDirectory() === true && !entry.name.startsWith(".") && !SKIPPED.has(entry.name)) yield* filesIn(path, { folders, above: [...above, place] });
+    if (found?.isDirectory() === true && !entry.name.startsWith(".") && !SKIPPED.has(entry.name)) yield* filesIn(path, folders, [...above, place]);
     if (found?.isFile() === true) yield path;
   }
+}
+
+function tooLarge(path: string): PdError {
+  return new PdError(
+    "PD_BAD_INPUT",
+    `Cannot read the workflow in ${path}: it has more than ${MOST_FILES} files, ${MOST_FOLDERS} folders or ${MOST_BYTES} bytes of code`,
+    {
+      fix: "Give the folder of one workflow",
+    },
+  );
 }
 
 /** Notes the id, so that the next deploy finds the workflow again. */

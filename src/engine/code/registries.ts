@@ -31,7 +31,11 @@ export class Registries {
   async add(registry: Registry): Promise<{ registry: Registry; count: number }> {
     const checked = await this.#ports.registry.check(registry);
     // First the name: what is fetched under it must be of nobody else.
-    await this.#inTurn(() => this.#ports.store.saveRegistry(checked));
+    await this.#inTurn(async () => {
+      await this.#ports.store.saveRegistry(checked);
+      // Somebody may have fetched for one that had the name before, and was being removed.
+      await this.#ports.registry.forget(checked);
+    });
     this.#adding.set(checked.name, checked);
     try {
       await this.#ports.registry.update(checked);

@@ -4,7 +4,7 @@ import { type JsonObject, type JsonValue, isRecord, parseJson } from "../../doma
 import type { Call } from "./call.ts";
 import { FileStore } from "./file-store.ts";
 import { methodOf } from "./instance.ts";
-import { responseOf, streamIn, withWholeBody } from "./response.ts";
+import { wholeResponse } from "./response.ts";
 import { jsonText } from "./state.ts";
 
 /** What the user of an action is told when something wants a workflow around it. */
@@ -31,6 +31,12 @@ interface ActionReport {
   exchanges?: readonly Exchange[];
 }
 
+/** An answer whose body may still be read. */
+interface Answering {
+  hasFailed: boolean;
+  readonly done: Promise<unknown>;
+}
+
 /** Runs the action with `{ steps, $ }` (platform.md §4.7). What it did through `$` is the call's report. */
 export async function callAction(
   component: Record<string, unknown>,
@@ -40,14 +46,17 @@ export async function callAction(
   const report: ActionReport = { exports: {}, sends: [] };
   call.report = () => JSON.stringify(report);
   const files = new FileStore(call.id);
+  const answering: Answering[] = [];
   const { thirdParties: wishes } = method;
   const watched = wishes === undefined ? undefined : (await import("./third-parties.ts")).watchThirdParties(call, wishes);
   try {
     const run = methodOf(component, "run", false);
-    const returned: unknown = await run?.call(instance, { steps: method.steps, $: toolsFor(report, { call, files, context: method.context }) });
+    const returned: unknown = await run?.call(instance, { steps: method.steps, $: toolsFor(report, { call, files, answering, context: method.context }) });
     await Promise.all(report.sends.map(deliver));
     return returned === report.flow ? undefined : returned;
   } finally {
+    // Its author may not have waited for it; what went wrong was told to whoever does.
+    await Promise.allSettled(answering.map(({ done }) => done));
     await watched?.settled();
     if (watched?.isAnswered === false) report.exchanges = watched.exchanges;
     await files.clear();
@@ -55,19 +64,32 @@ export async function callAction(
 }
 
 /** `$`. */
-function toolsFor(report: ActionReport, { call, files, context }: { call: Call; files: FileStore } & Pick<ActionContext, "context">): object {
+function toolsFor(
+  report: ActionReport,
+  { call, files, answering, context }: { call: Call; files: FileStore; answering: Answering[] } & Pick<ActionContext, "context">,
+): object {
   const send = (to: string) => (what: unknown) => void report.sends.push({ to, what: plain(what, `$.send.${to}`) });
   return {
     export: (name: unknown, value: unknown) => {
       report.exports[String(name)] = plain(value, `$.export(${JSON.stringify(name)})`);
     },
-    respond: async (response: unknown) => {
+    respond: (response: unknown) => {
       const isAtOnce = isRecord(response) && response["immediate"] === true;
-      if (!isAtOnce && report.response !== undefined) return;
-      const made = responseOf(streamIn(response) === undefined ? response : await withWholeBody(response));
-      report.response = made;
-      // Whoever asked gets it now; the others when the run has ended (workflows.md §2).
-      if (isAtOnce) call.respond(made, true);
+      // The first one counts, also while its stream is read.
+      if (!isAtOnce && answering.some(({ hasFailed }) => !hasFailed)) return Promise.resolve();
+      const one = { hasFailed: false, done: wholeResponse(response) };
+      answering.push(one);
+      return one.done.then(
+        (made) => {
+          report.response = made;
+          // Whoever asked gets it now; the others when the run has ended (workflows.md §2).
+          if (isAtOnce) call.respond(made, true);
+        },
+        (error: unknown) => {
+          one.hasFailed = true;
+          throw error;
+        },
+      );
     },
     send: {
       http: send("http"),

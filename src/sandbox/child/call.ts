@@ -33,6 +33,7 @@ interface EmitsTogether {
 
 /** No time is longer. */
 const LONGEST_TIME = 200;
+const NOT_WANTED = "the prop does not say customResponse: true, so the client gets the default answer";
 
 /** The call that the running code belongs to, also after an await. */
 export const currentCall: AsyncLocalStorage<Call> = new AsyncLocalStorage();
@@ -109,9 +110,29 @@ export class Call {
 
   /** The first response wins; a second must not throw (registry.md §2). `isWanted`: the prop asks for custom responses. */
   respond(response: HttpResponse, isWanted: boolean): void {
-    const nothingOf = isWanted ? this.#whyNoResponse() : "the prop does not say customResponse: true, so the client gets the default answer";
-    if (nothingOf !== undefined) return this.#host.note(this.id, `respond did nothing: ${nothingOf}`);
+    const nothingOf = isWanted ? this.#whyNoResponse() : NOT_WANTED;
+    if (nothingOf !== undefined) return this.note(`respond did nothing: ${nothingOf}`);
     this.#hasResponded = true;
+    this.#tellResponse(response);
+  }
+
+  /** The same for one that is still read: no other counts meanwhile. */
+  async respondLater(reading: Promise<HttpResponse>, isWanted: boolean): Promise<void> {
+    const nothingOf = isWanted ? this.#whyNoResponse() : NOT_WANTED;
+    if (nothingOf !== undefined) this.note(`respond did nothing: ${nothingOf}`);
+    else this.#hasResponded = true;
+    try {
+      const response = await reading;
+      if (nothingOf !== undefined) return;
+      if (this.#isFinished) this.note("respond did nothing: run had ended before its body was read: await it");
+      else this.#tellResponse(response);
+    } catch (error) {
+      if (nothingOf === undefined) this.#hasResponded = false;
+      throw error;
+    }
+  }
+
+  #tellResponse(response: HttpResponse): void {
     const tell = (): void => (this.state.isVoid ? undefined : this.#host.respond(this.id, response, this.state.isUnsettled));
     // An answer that is made of what another call may still lose would have to be taken back.
     if (this.state.isWaiting) void this.state.untilFounded().then(tell);

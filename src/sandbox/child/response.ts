@@ -4,10 +4,10 @@ import { isRecord } from "../../domain/json.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import { jsonText } from "./state.ts";
 
-/** With the body as bytes where it comes as a stream (platform.md, `$.respond`): an answer is one message. */
-export async function withWholeBody(given: unknown): Promise<unknown> {
+/** As `responseOf`, also where the body comes as a stream (platform.md, `$.respond`), which is read: an answer is one message. */
+export async function wholeResponse(given: unknown): Promise<HttpResponse> {
   const stream = streamIn(given);
-  if (stream === undefined || !isRecord(given)) return given;
+  if (stream === undefined || !isRecord(given)) return responseOf(given);
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of stream) {
@@ -16,7 +16,7 @@ export async function withWholeBody(given: unknown): Promise<unknown> {
     size += bytes.length;
     if (size > LIMITS.call) throw new RangeError(`http.respond: the body has more than ${LIMITS.call} bytes`);
   }
-  return { ...given, body: Buffer.concat(parts) };
+  return responseOf({ ...given, body: Buffer.concat(parts) });
 }
 
 /** The stream that a response has as its body, if it is one. */

@@ -1,0 +1,51 @@
+import { basename, join } from "node:path";
+import type { Engine } from "./engine/engine.ts";
+import type { Log } from "./ports/log.ts";
+import type { Store } from "./ports/store.ts";
+import type { ServerFacts } from "./server/api/facts.ts";
+import { LateApi } from "./server/late-api.ts";
+import type { DatabaseHealth } from "./server-facts.ts";
+import type { Resealing } from "./store/sealed-store.ts";
+import { systemClock } from "./system/clock.ts";
+import type { Metrics } from "./system/metrics.ts";
+import { programFile } from "./system/program-files.ts";
+import type { ServerRecord } from "./system/server-record.ts";
+
+interface ApiParts {
+  readonly home: string;
+  readonly log: Log;
+  readonly apiKey: string;
+  readonly version: string;
+  readonly record: () => ServerRecord;
+  readonly facts: ServerFacts;
+  readonly metrics: Metrics;
+  readonly store: Store & Resealing;
+  readonly health: DatabaseHealth;
+  /** Folder of copies that are handed out. */
+  readonly drafts: string;
+  readonly isLoopback: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The API of this server, with what it asks of the machine. */
+export function lateApiOf(engine: Engine, { apiKey, version, record, facts, metrics, store, health, home, drafts, log, ...rest }: ApiParts): LateApi {
+  const load = async () => {
+    const { openApi } = await import("./server/api/open-api.ts");
+    return openApi(engine, {
+      ...rest,
+      apiKey,
+      clock: systemClock,
+      isOfComponent: (words) => words.includes(join(home, basename(programFile("child.cjs")))),
+      log,
+      version,
+      url: () => record().api_url,
+      facts,
+      metrics: () => metrics.text(),
+      isReady: () => !rest.signal.aborted && health.damage === undefined,
+      pageFolder: programFile("ui"),
+      backup: { copyTo: (target) => store.copyTo(target), drafts, clock: systemClock },
+      rotateSecrets: () => store.rotateSecrets(),
+    });
+  };
+  return new LateApi(load, log);
+}
