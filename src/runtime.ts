@@ -21,6 +21,7 @@ import { openEnclosure } from "./sandbox/wall.ts";
 import { dropDrafts } from "./server/backup-drafts.ts";
 import { endpointListener } from "./server/endpoint.ts";
 import { lateApiOf } from "./server-api.ts";
+import type { LateApi } from "./server/late-api.ts";
 import { DatabaseHealth, serverFacts, startedNow } from "./server-facts.ts";
 import { RequestBodies } from "./server/request-bodies.ts";
 import { Listener } from "./server/listen.ts";
@@ -174,11 +175,8 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
   void plugs.packages.shareInstalled().catch((error: unknown) => log.warn("installed packages could not be looked at", { reason: messageOf(error) }));
   await writeServerRecord(home, record());
   undo.push(() => removeServerRecord(home));
-  const loading = setTimeout(
-    () => void lateApi.load().catch((error: unknown) => log.warn("the API could not be loaded", { reason: messageOf(error) })),
-    API_AFTER_MS,
-  );
-  undo.push(() => clearTimeout(loading.unref()));
+  const loading = setTimeout(() => void loadEarly(lateApi, log), API_AFTER_MS).unref();
+  undo.push(() => clearTimeout(loading));
   return {
     apiUrl: api.url,
     endpointUrl: endpoints.url,
@@ -187,6 +185,15 @@ async function startInOrder(settings: Settings, starting: Starting): Promise<Run
     ask: (url, call) => asked.ask(url, call),
     [Symbol.asyncDispose]: () => stopInReverse(undo),
   };
+}
+
+/** Whoever asks first is told of what goes wrong with it. */
+async function loadEarly(api: Pick<LateApi, "load">, log: Log): Promise<void> {
+  try {
+    await api.load();
+  } catch (error) {
+    log.warn("the API could not be loaded", { reason: messageOf(error) });
+  }
 }
 
 async function stopInReverse(undo: readonly UndoStep[]): Promise<void> {
