@@ -64,6 +64,7 @@ export class FetchedFolders {
 
   async #replace(folder: string, { branch, fill }: { branch: Branch; fill: (partial: string) => Promise<string | undefined> }): Promise<boolean> {
     const { generation } = branch;
+    await mkdir(this.#root, { recursive: true });
     // Beside all that may be removed meanwhile.
     const partial = await mkdtemp(join(this.#root, PARTIAL));
     try {

@@ -11,7 +11,8 @@ const write = (text: string) => async (partial: string) => {
 
 describe("a fetched folder", () => {
   it("is exchanged as a whole; a fetch that fails or finds nothing leaves the old content and no rest", async () => {
-    const root = await temporaryFolder();
+    // It is made when something is fetched.
+    const root = join(await temporaryFolder(), "registries");
     const folders = await FetchedFolders.open(root);
     const folder = join(root, "npm", "app");
     expect(await folders.replace(folder, write("one"))).toBe(true);
