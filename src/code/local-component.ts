@@ -26,8 +26,7 @@ const MOST_TRIES = 5;
 export class LocalComponent {
   /** As it was named. */
   readonly entry: string;
-  /** Where it really is: what it imports lies beside that. */
-  readonly place: string;
+  #place: string;
   readonly #root: string;
   #context: LocalContext;
   #files: readonly string[];
@@ -51,10 +50,15 @@ export class LocalComponent {
 
   private constructor({ entry, place, root }: { entry: string; place: string; root: string }, build: LocalContext) {
     this.entry = entry;
-    this.place = place;
+    this.#place = place;
     this.#root = root;
     this.#context = build;
     this.#files = [place];
+  }
+
+  /** Where it really is: what it imports lies beside that. */
+  get place(): string {
+    return this.#place;
   }
 
   /**
@@ -66,28 +70,45 @@ export class LocalComponent {
     // What JSX is made of is imported by nobody's hand.
     if (known === undefined || this.#files.some((file) => /\.[jt]sx$/.test(file))) return undefined;
     const files = this.#files;
-    const code = await readCode({ entry: this.place, root: this.#root, isQuick: true }, files, known.packages).catch(() => undefined);
-    return code === undefined || importedNames(code) !== known.names ? undefined : { kind: "read", code, files };
+    const code = await readCode({ entry: this.#place, root: this.#root, isQuick: true }, files, known.packages).catch(() => undefined);
+    return code === undefined || importedNames(code) !== known.names ? undefined : { kind: "read", code, files: this.#watched };
   }
 
   /** Reads all files as they are now. */
   async read(): Promise<ReadResult> {
+    await this.#follow();
     for (let tries = 1; ; tries++) {
       const compiled = await this.#compile();
       if (!("metafile" in compiled)) return compiled;
       const { inputs } = compiled.metafile;
-      const folder = dirname(this.place);
+      const folder = dirname(this.#place);
       this.#files = Object.keys(inputs).map((path) => resolve(folder, path));
       const packages = packagesOf(compiled.metafile);
-      const code = await readCode({ entry: this.place, root: this.#root }, this.#files, packages).catch((error: unknown) => messageOf(error));
+      const code = await readCode({ entry: this.#place, root: this.#root }, this.#files, packages).catch((error: unknown) => messageOf(error));
       // A file was replaced between being compiled and being read.
       if (typeof code === "string" && tries < MOST_TRIES) continue;
-      if (typeof code === "string") return { kind: "failed", problems: [{ text: code }], files: this.#files };
+      if (typeof code === "string") return { kind: "failed", problems: [{ text: code }], files: this.#watched };
       // A file that is being written may have been compiled in another state than it was read in.
-      const isSame = inputs[basename(this.place)]?.bytes === Buffer.byteLength(withImportsLeftAlone(code.text));
+      const isSame = inputs[basename(this.#place)]?.bytes === Buffer.byteLength(withImportsLeftAlone(code.text));
       this.#known = isSame ? { names: importedNames(code), packages } : undefined;
-      if (isSame || tries === MOST_TRIES) return { kind: "read", code, files: this.#files };
+      if (isSame || tries === MOST_TRIES) return { kind: "read", code, files: this.#watched };
     }
+  }
+
+  /** A link may lead elsewhere by now, or have become a file. */
+  async #follow(): Promise<void> {
+    const place = await realpath(this.entry).catch(() => this.#place);
+    if (place === this.#place) return;
+    await this.#context.dispose();
+    this.#place = place;
+    this.#known = undefined;
+    this.#files = [place];
+    this.#context = await onService(() => contextOf(place));
+  }
+
+  /** With the link that leads to them. */
+  get #watched(): readonly string[] {
+    return this.#files.includes(this.entry) ? this.#files : [this.entry, ...this.#files];
   }
 
   async #compile(): Promise<EsbuildResult<{ metafile: true; write: false }> | Extract<ReadResult, { kind: "failed" }>> {
@@ -95,13 +116,13 @@ export class LocalComponent {
       let isFirst = true;
       return await onService(async () => {
         // A context ends with the process that holds it.
-        if (!isFirst) this.#context = await contextOf(this.place);
+        if (!isFirst) this.#context = await contextOf(this.#place);
         isFirst = false;
         return this.#context.rebuild();
       });
     } catch (error) {
       this.#known = undefined;
-      return { kind: "failed", problems: problemsOf(error), files: this.#files };
+      return { kind: "failed", problems: problemsOf(error), files: this.#watched };
     }
   }
 

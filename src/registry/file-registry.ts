@@ -111,7 +111,11 @@ export class FileRegistry implements ComponentRegistry {
   }
 
   async forget(registry: Registry): Promise<void> {
-    if (registry.kind !== "folder") await this.#fetched.remove(this.#folderOf(registry));
+    if (registry.kind !== "folder") {
+      const folder = this.#folderOf(registry);
+      await this.#fetched.remove(folder);
+      for (const path of this.#missing.keys()) if (path.startsWith(folder + sep)) this.#missing.delete(path);
+    }
     this.#folders.clear();
   }
 

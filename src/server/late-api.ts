@@ -32,7 +32,7 @@ export class LateApi implements Api {
     return (await this.load()).ask(url, call);
   }
 
-  /** Rejects when it cannot be loaded, as when its files are gone; the next one tries again. */
+  /** Rejects when it cannot be loaded, as when its files are gone; the next one tries again, which Node may answer with the same. */
   load(): Promise<Api> {
     this.#loading ??= this.#load().then(
       (api) => (this.#loaded = api),

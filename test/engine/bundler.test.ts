@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { BuildResult } from "../../src/ports/bundler.ts";
@@ -108,6 +108,30 @@ describe("a component on the disk whose imports are links", () => {
     const server = await TestServer.start();
     const source = await server.deploy(read.code.text, { path: read.code.path, files: read.code.files });
     expect(await source.run()).toMatchObject({ returned: [2, 2] });
+  });
+});
+
+describe("a component on the disk whose own name is a link", () => {
+  it("is read from where it leads, with what lies beside that, also when it leads elsewhere", async () => {
+    const folder = await temporaryFolder();
+    for (const name of ["one", "two"]) {
+      await mkdir(join(folder, name));
+      await writeFile(join(folder, name, "a.mjs"), `import part from "./part.mjs"; export default { name: "${name}", version: "1", run: () => part };`);
+      await writeFile(join(folder, name, "part.mjs"), `export default "${name}";`);
+    }
+    const path = join(folder, "a.mjs");
+    await symlink(join("one", "a.mjs"), path);
+    const component = await LocalComponent.open(path);
+    const one = await component.read();
+    expect(one).toMatchObject({ kind: "read", code: { path: "a.mjs", files: { "part.mjs": 'export default "one";' } } });
+    expect(one.files).toContain(path);
+    await rm(path);
+    await symlink(join("two", "a.mjs"), path);
+    expect(await component.read()).toMatchObject({ kind: "read", code: { path: "a.mjs", files: { "part.mjs": 'export default "two";' } } });
+    await rm(path);
+    await writeFile(path, code(3));
+    expect(await component.read()).toMatchObject({ kind: "read", code: { text: code(3), files: {} }, files: [path] });
+    await component.dispose();
   });
 });
 

@@ -420,6 +420,17 @@ steps:
     expect([answer.status, await answer.text()]).toEqual([201, "stream"]);
   });
 
+  it("is told of its error at once, whatever stream it has answered with, and answers at once where it says so", async () => {
+    const server = await TestServer.inMemory();
+    const endless = '$.respond({ body: new (require("node:stream").PassThrough)() });';
+    const failing = await deployWorkflow(server, workflowOf({ only: codeStep(`${endless} throw new Error("mine");`) }, { head: "settings: { retries: 0 }\n" }));
+    expect(await failing.run()).toMatchObject({ state: "failed", failure: { message: expect.stringContaining("mine") } });
+    const second = "$.respond({ status: 999 }).catch(() => {}); $.respond({ status: 203 });";
+    const head = "triggers:\n- id: hi_abc1234\n";
+    const lenient = await deployWorkflow(server, workflowOf({ only: codeStep(second) }, { head }));
+    expect((await fetch(lenient.endpoint, { method: "POST" })).status).toBe(203);
+  });
+
   it("tells who waits for an answer when it is deleted, and begins no further step", async () => {
     const server = await TestServer.inMemory();
     const [first, second] = [await Gate.open(), await Receiver.start()];

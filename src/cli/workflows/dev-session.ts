@@ -104,6 +104,8 @@ class WorkflowSession {
       this.#firstSave = resolve;
       stop.signal.addEventListener("abort", () => resolve(), { once: true });
     });
+    // Whatever else is wrong with the folder may be mended in it.
+    if (this.#workflow === undefined) this.#watcher.watch([join(this.#settings.path, "workflow.yaml")], [this.#settings.path]);
     try {
       await makeHome(this.#settings.home);
       await this.#attach(this.#take(await readWorkflowFolder(this.#settings.path)));
@@ -112,6 +114,7 @@ class WorkflowSession {
     } catch (error) {
       if (error instanceof PdError && ["PD_SERVER_UNREACHABLE", "PD_ACCOUNT_NOT_FOUND"].includes(error.code)) throw error;
       printError(this.#cli, error);
+      this.#told = messageOf(error);
       printNote(this.#cli, "Waiting for file change (or ^C to quit)...");
     }
     await saved;
@@ -168,6 +171,7 @@ class WorkflowSession {
     const { path } = this.#settings;
     const folder = await readWorkflowFolder(path).catch((error: unknown) => this.#tellOnce(error));
     if (folder === undefined) return;
+    this.#told = "";
     this.#watch(folder);
     if (textOf(folder) === this.#seen || !this.#mayTakeOver()) return;
     const lookAgainAfter = this.#halfSaves.lookAgainAfter(doubtOfFiles(folder.files, this.#seenFiles), textOf(folder));
@@ -178,9 +182,11 @@ class WorkflowSession {
 
   /** An editor may be half-way through a save, in which a file is gone. What else is wrong with the folder is said once. */
   #tellOnce(error: unknown): undefined {
-    const text = messageOf(error);
-    if (codeOf(error) === "ENOENT" || text === this.#told) return;
-    this.#told = text;
+    if (codeOf(error) === "ENOENT") return;
+    // What mends it may lie where nothing is watched.
+    this.#watcher.lookAgain(RETRY_MS);
+    if (messageOf(error) === this.#told) return;
+    this.#told = messageOf(error);
     printError(this.#cli, error);
   }
 

@@ -33,8 +33,13 @@ export class Registries {
     // First the name: what is fetched under it must be of nobody else.
     await this.#inTurn(async () => {
       await this.#ports.store.saveRegistry(checked);
-      // Somebody may have fetched for one that had the name before, and was being removed.
-      await this.#ports.registry.forget(checked);
+      try {
+        // Somebody may have fetched for one that had the name before, and was being removed.
+        await this.#ports.registry.forget(checked);
+      } catch (error) {
+        await this.#ports.store.deleteRegistry(checked.name);
+        throw error;
+      }
     });
     this.#adding.set(checked.name, checked);
     try {

@@ -1,10 +1,10 @@
 import type { Exchange } from "../../domain/exchange.ts";
-import type { ActionContext } from "../../domain/invocation.ts";
+import type { ActionContext, HttpResponse } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isRecord, parseJson } from "../../domain/json.ts";
 import type { Call } from "./call.ts";
 import { FileStore } from "./file-store.ts";
 import { methodOf } from "./instance.ts";
-import { wholeResponse } from "./response.ts";
+import { responseOf, streamIn, wholeResponse } from "./response.ts";
 import { jsonText } from "./state.ts";
 
 /** What the user of an action is told when something wants a workflow around it. */
@@ -31,12 +31,6 @@ interface ActionReport {
   exchanges?: readonly Exchange[];
 }
 
-/** An answer whose body may still be read. */
-interface Answering {
-  hasFailed: boolean;
-  readonly done: Promise<unknown>;
-}
-
 /** Runs the action with `{ steps, $ }` (platform.md §4.7). What it did through `$` is the call's report. */
 export async function callAction(
   component: Record<string, unknown>,
@@ -46,17 +40,17 @@ export async function callAction(
   const report: ActionReport = { exports: {}, sends: [] };
   call.report = () => JSON.stringify(report);
   const files = new FileStore(call.id);
-  const answering: Answering[] = [];
+  const reading = new Set<Promise<HttpResponse>>();
   const { thirdParties: wishes } = method;
   const watched = wishes === undefined ? undefined : (await import("./third-parties.ts")).watchThirdParties(call, wishes);
   try {
     const run = methodOf(component, "run", false);
-    const returned: unknown = await run?.call(instance, { steps: method.steps, $: toolsFor(report, { call, files, answering, context: method.context }) });
+    const returned: unknown = await run?.call(instance, { steps: method.steps, $: toolsFor(report, { call, files, reading, context: method.context }) });
+    // Its author may not have waited for an answer; what went wrong with it is told to whoever does.
+    await Promise.allSettled(reading);
     await Promise.all(report.sends.map(deliver));
     return returned === report.flow ? undefined : returned;
   } finally {
-    // Its author may not have waited for it; what went wrong was told to whoever does.
-    await Promise.allSettled(answering.map(({ done }) => done));
     await watched?.settled();
     if (watched?.isAnswered === false) report.exchanges = watched.exchanges;
     await files.clear();
@@ -66,30 +60,30 @@ export async function callAction(
 /** `$`. */
 function toolsFor(
   report: ActionReport,
-  { call, files, answering, context }: { call: Call; files: FileStore; answering: Answering[] } & Pick<ActionContext, "context">,
+  { call, files, reading, context }: { call: Call; files: FileStore; reading: Set<Promise<HttpResponse>> } & Pick<ActionContext, "context">,
 ): object {
   const send = (to: string) => (what: unknown) => void report.sends.push({ to, what: plain(what, `$.send.${to}`) });
   return {
     export: (name: unknown, value: unknown) => {
       report.exports[String(name)] = plain(value, `$.export(${JSON.stringify(name)})`);
     },
-    respond: (response: unknown) => {
+    respond: async (response: unknown) => {
       const isAtOnce = isRecord(response) && response["immediate"] === true;
-      // The first one counts, also while its stream is read.
-      if (!isAtOnce && answering.some(({ hasFailed }) => !hasFailed)) return Promise.resolve();
-      const one = { hasFailed: false, done: wholeResponse(response) };
-      answering.push(one);
-      return one.done.then(
-        (made) => {
-          report.response = made;
-          // Whoever asked gets it now; the others when the run has ended (workflows.md §2).
-          if (isAtOnce) call.respond(made, true);
-        },
-        (error: unknown) => {
-          one.hasFailed = true;
-          throw error;
-        },
-      );
+      // The first one counts, also while its body is read.
+      if (!isAtOnce && (report.response !== undefined || reading.size > 0)) return;
+      const take = (made: HttpResponse): void => {
+        report.response = made;
+        // Whoever asked gets it now; the others when the run has ended (workflows.md §2).
+        if (isAtOnce) call.respond(made, true);
+      };
+      if (streamIn(response) === undefined) return take(responseOf(response));
+      const whole = wholeResponse(response);
+      reading.add(whole);
+      try {
+        take(await whole);
+      } finally {
+        reading.delete(whole);
+      }
     },
     send: {
       http: send("http"),
