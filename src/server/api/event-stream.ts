@@ -144,8 +144,8 @@ export function stream(context: Context, open: (signal: AbortSignal) => Promise<
   return context.body(body, 200, HEADERS);
 }
 
-/** The id as a comment is for readers that are told of no id without an event, as ours. */
+/** Where it begins is a comment: there are readers that take an id without an event for an event. */
 function handshakeOf({ begin }: Opened): string {
-  const place = begin === undefined ? "" : `:after ${begin}\nid: ${begin}\n`;
+  const place = begin === undefined ? "" : `:after ${begin}\n`;
   return `:sse-handshake\n${place}retry: ${RECONNECT_MS}\n\n`;
 }
