@@ -40,8 +40,8 @@ export class Registries {
         await this.#ports.store.deleteRegistry(checked.name);
         throw error;
       }
+      this.#adding.set(checked.name, checked);
     });
-    this.#adding.set(checked.name, checked);
     try {
       await this.#ports.registry.update(checked);
       return { registry: checked, count: (await this.#ports.registry.index(checked)).length };
