@@ -93,7 +93,7 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     help: "Answer 504 when a component that answers by itself takes longer",
   },
   memoryMb: { flag: "memory", variable: "PD_MEMORY", value: "<MB>", default: "256", help: "JavaScript memory of a component's process" },
-  idleMs: { flag: "idle", variable: "PD_IDLE", value: "<seconds>", default: "60", help: "End the process of a source that had nothing to do for so long" },
+  idleMs: { flag: "idle", variable: "PD_IDLE", value: "<seconds>", default: "50", help: "End the process of a source that had nothing to do for so long" },
   concurrency: { flag: "concurrency", variable: "PD_CONCURRENCY", value: "<n>", default: "64", help: "Runs of one source at the same time; more wait" },
   waiting: { flag: "waiting", variable: "PD_WAITING", value: "<n>", default: "10000", help: "Runs of one source that may wait; more are refused" },
   processes: {

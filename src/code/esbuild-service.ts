@@ -6,6 +6,15 @@ const MOST_TRIES = 3;
 
 /** Has esbuild do something, and starts its process again when that has ended. Rejects as the work does for code that does not compile. */
 export async function onService<Value>(work: () => Promise<Value>): Promise<Value> {
+  const release = holdService();
+  try {
+    return await withRestarts(work);
+  } finally {
+    release();
+  }
+}
+
+async function withRestarts<Value>(work: () => Promise<Value>): Promise<Value> {
   for (let tries = 1; ; tries++) {
     const before = restarts;
     try {
@@ -16,6 +25,34 @@ export async function onService<Value>(work: () => Promise<Value>): Promise<Valu
       await startAgain(before);
     }
   }
+}
+
+/** When nobody has needed it for so long it is ended: it takes up as much memory as the process of a component. */
+const REST_AFTER_MS = 30_000;
+/** One that was needed again so soon after it had been ended, as between two saves, stays for longer. */
+const SOON_MS = 120_000;
+const STAY_MS = 600_000;
+
+let holders = 0;
+let resting: NodeJS.Timeout | undefined;
+let restedAt: number | undefined;
+let patienceMs = REST_AFTER_MS;
+
+/** esbuild's process stays until what this returns is called: it forgets its contexts when it ends. */
+export function holdService(): () => void {
+  holders++;
+  clearTimeout(resting);
+  if (restedAt !== undefined) patienceMs = performance.now() - restedAt < SOON_MS ? STAY_MS : REST_AFTER_MS;
+  restedAt = undefined;
+  return () => {
+    holders--;
+    if (holders === 0) resting = setTimeout(rest, patienceMs).unref();
+  };
+}
+
+function rest(): void {
+  restedAt = performance.now();
+  void stop();
 }
 
 /** Code that takes so long to compile is made for that; the process that is at it is ended. */

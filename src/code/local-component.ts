@@ -9,7 +9,7 @@ import { isBareImport, parsePackageImport } from "../domain/package-spec.ts";
 import type { ComponentCode } from "../domain/saved-component.ts";
 import type { BuildProblem } from "../domain/build-problem.ts";
 import { problemOf } from "./esbuild-bundler.ts";
-import { onService } from "./esbuild-service.ts";
+import { holdService, onService } from "./esbuild-service.ts";
 import { loaderOf, withImportsLeftAlone } from "./virtual-files.ts";
 import { readNowIfThere, readStable, readStableIfThere } from "../system/whole-files.ts";
 
@@ -29,6 +29,7 @@ export class LocalComponent {
   #place: string;
   readonly #root: string;
   #context: LocalContext;
+  readonly #release: () => void;
   #files: readonly string[];
   /** What was found when it was last compiled. */
   #known: { readonly names: string; readonly packages: ReadonlySet<string> } | undefined;
@@ -54,6 +55,7 @@ export class LocalComponent {
     this.#root = root;
     this.#context = build;
     this.#files = [place];
+    this.#release = holdService();
   }
 
   /** Where it really is: what it imports lies beside that. */
@@ -127,7 +129,11 @@ export class LocalComponent {
   }
 
   async dispose(): Promise<void> {
-    await this.#context.dispose();
+    try {
+      await this.#context.dispose();
+    } finally {
+      this.#release();
+    }
   }
 }
 
