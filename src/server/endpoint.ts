@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { toPdError } from "../domain/errors.ts";
-import { CONNECTION_HEADERS } from "../domain/connection-headers.ts";
 import type { HttpResponse } from "../domain/invocation.ts";
+import { whyNotSent } from "../domain/response-headers.ts";
 import type { HttpTrigger } from "../domain/trigger.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Log } from "../ports/log.ts";
@@ -60,6 +60,7 @@ async function answer(
     return send(response, 404, token === undefined ? NO_ENDPOINT : NOTHING_WAITS);
   }
   const body = await settings.bodies.read(request, settings.bodyLimitBytes);
+  if (body === "gone") return void response.destroy();
   if (body === "too-many") {
     response.setHeader("connection", "close");
     return send(response, 503, { error: "Too many bodies are on their way", code: "PD_TOO_BUSY" });
@@ -125,13 +126,8 @@ function preflight(response: ServerResponse): void {
 
 function write(response: ServerResponse, { status, headers, body, encoding }: HttpResponse): void {
   for (const [name, value] of Object.entries(headers)) {
-    if (CONNECTION_HEADERS.has(name.toLowerCase())) continue;
-    // A component may name a header that HTTP does not allow; the rest of its answer still counts.
-    try {
-      response.setHeader(name, typeof value === "string" ? value : [...value]);
-    } catch {
-      response.setHeader("x-pd-dropped-header", "1");
-    }
+    // Its author has been told. The rest of the answer still counts.
+    if (whyNotSent(name, value) === undefined) response.setHeader(name, typeof value === "string" ? value : [...value]);
   }
   response.statusCode = status;
   if (status < 200) response.setHeader("connection", "close");

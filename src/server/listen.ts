@@ -5,6 +5,13 @@ import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 const CLOSE_IDLE_EVERY_MS = 20;
 const HOST = "host";
 
+/** What whoever sends a request that Node gives up is told, by the code of its error; otherwise it is none of HTTP. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Payload Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};
+
 export interface ListenSettings {
   readonly host: string;
   readonly port: number;
@@ -46,8 +53,8 @@ export class Listener {
       socket.once("close", () => this.#silent.delete(socket));
     });
     server.on("request", ({ socket }) => this.#silent.delete(socket));
-    server.on("clientError", (_error, socket) => {
-      if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
+    server.on("clientError", (error, socket) => {
+      if (socket.writable) socket.end(`HTTP/1.1 ${REFUSALS[codeOf(error) ?? ""] ?? "400 Bad Request"}\r\nconnection: close\r\n\r\n`);
     });
   }
 

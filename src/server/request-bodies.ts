@@ -7,12 +7,12 @@ const MOST_BYTES = 256 * 2 ** 20;
 export class RequestBodies {
   #held = 0;
 
-  /** `undefined`: the body is larger than the limit. */
-  read(request: IncomingMessage, limit: number): Promise<Buffer | undefined | "too-many"> {
-    return new Promise((resolve, reject) => {
+  /** `undefined`: the body is larger than the limit; "gone": whoever sent it has hung up before its end. */
+  read(request: IncomingMessage, limit: number): Promise<Buffer | undefined | "too-many" | "gone"> {
+    return new Promise((resolve) => {
       const chunks: Buffer[] = [];
       let size = 0;
-      const settle = (outcome: Buffer | undefined | "too-many"): void => {
+      const settle = (outcome: Buffer | undefined | "too-many" | "gone"): void => {
         this.#held -= chunks.reduce((sum, chunk) => sum + chunk.length, 0);
         chunks.length = 0;
         resolve(outcome);
@@ -25,8 +25,9 @@ export class RequestBodies {
         chunks.push(chunk);
       });
       request.once("end", () => settle(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
-      request.once("close", () => settle(undefined));
-      request.once("error", reject);
+      request.once("close", () => settle("gone"));
+      // A request has no other errors.
+      request.once("error", () => settle("gone"));
     });
   }
 }

@@ -90,6 +90,13 @@ describe("a request", () => {
     expect(await (await fetch(source.endpoint, { method: "POST", body })).text()).toBe(signature);
   });
 
+  it("whose headers are too large is told so", async () => {
+    const source = await deployed(custom("this.http.respond({ body: event.path });"));
+    const text = `GET ${new URL(source.endpoint).pathname} HTTP/1.1\r\nhost: localhost\r\nx-large: ${"x".repeat(20_000)}\r\n\r\n`;
+    expect(await sayRaw(source.endpoint, text)).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
+    expect(await sayRaw(source.endpoint, "nonsense\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+  });
+
   it("can name it by its whole address", async () => {
     const source = await deployed(custom("this.http.respond({ body: event.path });"));
     expect(await sayRaw(source.endpoint, `GET ${source.endpoint}/x?y HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)).toMatch(/\r\n\r\n\/x$/);
@@ -143,6 +150,20 @@ describe("a response", () => {
       expect(said).not.toMatch(/trailer|upgrade|content-length: 1\r/i);
       expect([line, said.split("\r\n\r\n")[1]]).toEqual([line, body]);
     }
+  });
+
+  it("tells its author which headers are not sent", async () => {
+    const headers = '{ "x y": 1, "x-line": "a\\nb", "x-far": ["a", "\u20ac"], trailer: "X", "content-length": 1, "x-n": "5" }';
+    const source = await deployed(custom(`this.http.respond({ headers: ${headers}, body: "whole" });`));
+    const answer = await fetch(source.endpoint);
+    expect([await answer.text(), answer.headers.get("x-n"), answer.headers.get("x-far")]).toEqual(["whole", "5", null]);
+    const [invocation] = await source.invocations();
+    expect(await source.logs(invocation ?? {})).toEqual([
+      'respond did not send the header "x y": HTTP allows no such name',
+      'respond did not send the header "x-line": HTTP allows no such value: it has line breaks or characters beyond Latin-1',
+      'respond did not send the header "x-far": HTTP allows no such value: it has line breaks or characters beyond Latin-1',
+      'respond did not send the header "trailer": it is the connection\'s, which is the server\'s',
+    ]);
   });
 
   it("comes to whoever has said that nothing follows the request", async () => {

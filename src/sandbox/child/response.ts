@@ -1,7 +1,7 @@
-import { CONNECTION_HEADERS } from "../../domain/connection-headers.ts";
 import type { HttpResponse } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
 import { LIMITS } from "../../domain/limits.ts";
+import { whyNotSent } from "../../domain/response-headers.ts";
 import { jsonText } from "./state.ts";
 
 /** As `responseOf`, also where the body comes as a stream (platform.md, `$.respond`), which is read: an answer is one message. */
@@ -39,11 +39,22 @@ export function responseOf(given: unknown): HttpResponse {
   const body = bodyOf(response["body"]);
   if (body.text.length > LIMITS.call) throw new RangeError(`http.respond: the body has more than ${LIMITS.call} characters`);
   const headers: Record<string, string | readonly string[]> = body.type === undefined ? {} : { "content-type": body.type };
-  for (const [name, value] of Object.entries(isRecord(response["headers"]) ? response["headers"] : {})) {
-    const lower = name.toLowerCase();
-    if (!CONNECTION_HEADERS.has(lower) && value !== undefined && value !== null) headers[lower] = Array.isArray(value) ? value.map(String) : String(value);
-  }
+  for (const [name, value] of headersIn(response)) if (whyNotSent(name, value) === undefined) headers[name.toLowerCase()] = value;
   return { status: statusOf(response["status"]), headers, body: body.text, encoding: body.encoding };
+}
+
+function headersIn(response: Record<string, unknown>): [name: string, value: string | readonly string[]][] {
+  const given = Object.entries(isRecord(response["headers"]) ? response["headers"] : {}).filter(([, value]) => value !== undefined && value !== null);
+  return given.map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : String(value)]);
+}
+
+/** For its author: which headers of a response are not sent, and why. A length is: its own. */
+export function unsentHeadersOf(response: unknown): readonly string[] {
+  if (!isRecord(response)) return [];
+  return headersIn(response).flatMap(([name, value]) => {
+    const reason = name.toLowerCase() === "content-length" ? undefined : whyNotSent(name, value);
+    return reason === undefined ? [] : [`respond did not send the header ${JSON.stringify(name)}: ${reason}`];
+  });
 }
 
 function statusOf(given: unknown): number {

@@ -1,0 +1,15 @@
+/** Headers of an answer that are the connection's business: a component's would contradict what is sent. */
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set(["connection", "content-length", "keep-alive", "trailer", "transfer-encoding", "upgrade"]);
+
+/** Names and values as HTTP has them (RFC 9110 §5.1 and §5.5, with the bytes above ASCII that Node sends). */
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+// oxlint-disable-next-line no-control-regex -- a tab is allowed, and no other of them
+const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
+
+/** Why a header that a component gives is not sent; `undefined`: it is. */
+export function whyNotSent(name: string, value: string | readonly string[]): string | undefined {
+  if (CONNECTION_HEADERS.has(name.toLowerCase())) return "it is the connection's, which is the server's";
+  if (!NAME.test(name)) return "HTTP allows no such name";
+  const isAllowed = typeof value === "string" ? VALUE.test(value) : value.every((one) => VALUE.test(one));
+  return isAllowed ? undefined : "HTTP allows no such value: it has line breaks or characters beyond Latin-1";
+}
