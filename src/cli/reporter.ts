@@ -35,7 +35,12 @@ export function printConnection(cli: CliContext, isOpen: boolean): void {
   printNote(cli, isOpen ? "Connected again" : "The connection to the server was cut off; connecting again");
 }
 
-/** The same for what a source does, of which nothing comes later: `source` as pd logs takes it. */
+/** Events that whoever follows should have got, and that were deleted before. */
+export function printGone(cli: CliContext, count: number): void {
+  printNote(cli, `${count} ${count === 1 ? "event was" : "events were"} deleted before ${count === 1 ? "it" : "they"} could be shown`);
+}
+
+/** The same as printConnection for what a source does, of which nothing comes later: `source` as pd logs takes it. */
 export function printGap(cli: CliContext, isOpen: boolean, source: string): void {
   printConnection(cli, isOpen);
   if (isOpen) printNote(cli, `What happened meanwhile is not among this: pd logs ${source} --no-follow shows it`);

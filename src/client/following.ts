@@ -10,6 +10,8 @@ export interface FollowSettings {
   readonly signal?: AbortSignal;
   /** Told when an open stream is cut off, and when it is open again. */
   readonly onConnection?: (isOpen: boolean) => void;
+  /** Told how many events after the last one that was seen are not kept any more, and do not come. */
+  readonly onGone?: (count: number) => void;
 }
 
 /** From here on a status tells of a state that may pass, such as a server that stops. */
@@ -96,6 +98,13 @@ export class Following<Item> implements AsyncIterable<Item> {
     return this.#connection.open(this.#path, { headers: { accept: "text/event-stream", ...resume }, signal: this.#signal });
   }
 
+  #heed(comment: string): void {
+    // Where a stream begins: whoever is cut off before the first event goes on from there.
+    this.#lastId = /^after (\d+-\d+)$/.exec(comment)?.[1] ?? this.#lastId;
+    const gone = /^gone (\d+)$/.exec(comment)?.[1];
+    if (gone !== undefined) this.#settings.onGone?.(Number(gone));
+  }
+
   /** Ends when the connection does, or has been silent for too long. */
   async *#messagesOf(answer: Answer): AsyncGenerator<Item> {
     const found: Item[] = [];
@@ -105,8 +114,7 @@ export class Following<Item> implements AsyncIterable<Item> {
         const data = parseJson(text);
         if (isJsonObject(data)) found.push(this.#read(data));
       },
-      // Where a stream begins: whoever is cut off before the first event goes on from there.
-      onComment: (text) => (this.#lastId = /^after (\d+-\d+)$/.exec(text)?.[1] ?? this.#lastId),
+      onComment: (text) => this.#heed(text),
       onRetry: (ms) => (this.#pauseMs = ms),
     });
     const decoder = new TextDecoder();

@@ -155,6 +155,29 @@ describe("a stream", () => {
     ]);
   });
 
+  it("is told how many events after the one it had seen are not kept any more", async () => {
+    const server = await TestServer.start();
+    const client = clientOf(server);
+    const { id } = await client.sources.deploy({ component_code: COUNTER });
+    for (const n of [1, 2, 3, 4]) await client.sources.run(id, { event: { n } });
+    const [last, , , first] = (await client.events.list(id)).data;
+    const goneAfter = async (after: string | undefined): Promise<readonly number[]> => {
+      const gone: number[] = [];
+      const over = new AbortController();
+      const coming = client.follow.events(id, { ...(after === undefined ? {} : { after }), signal: over.signal, onGone: (count) => gone.push(count) });
+      await coming.opened;
+      await client.sources.run(id, { event: { n: 5 } });
+      for await (const _event of coming) break;
+      return gone;
+    };
+    expect(await goneAfter(first?.id)).toEqual([]);
+    await client.events.delete(id, { start_id: first?.id, end_id: last?.id });
+    // The one of the run above came after them.
+    expect(await goneAfter(first?.id)).toEqual([3]);
+    expect(await goneAfter("0-0")).toEqual([]);
+    expect(await goneAfter(undefined)).toEqual([]);
+  });
+
   it("misses nothing across a restart when it had seen no event yet", async () => {
     let server = await TestServer.start();
     const { home } = server;

@@ -162,7 +162,7 @@ describe("a response", () => {
       'respond did not send the header "x y": HTTP allows no such name',
       'respond did not send the header "x-line": HTTP allows no such value: it has line breaks or characters beyond Latin-1',
       'respond did not send the header "x-far": HTTP allows no such value: it has line breaks or characters beyond Latin-1',
-      'respond did not send the header "trailer": it is the connection\'s, which is the server\'s',
+      "respond did not send the header \"trailer\": it is the connection's, which is the server's",
     ]);
   });
 

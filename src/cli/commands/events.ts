@@ -3,7 +3,7 @@ import type { EventRecord } from "../../api/events.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
-import { countOf, eventLines, printConnection, printJson, printLine, printNote, printRecord } from "../reporter.ts";
+import { countOf, eventLines, printConnection, printGone, printJson, printLine, printNote, printRecord } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 interface EventsFlags {
@@ -39,6 +39,7 @@ export async function events(cli: CliContext, source: string, { n, channel, foll
   const coming = client.follow.events(id, {
     signal: stop.signal,
     onConnection: (isOpen) => printConnection(cli, isOpen),
+    onGone: (count) => printGone(cli, count),
     ...(after === undefined ? {} : { after }),
   });
   for await (const record of coming) if (channel === undefined || record.metadata.name === channel) print(record);

@@ -4,7 +4,7 @@ import { PdError, messageOf } from "../../domain/errors.ts";
 import { sendRequest } from "../../system/fetch-client.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
-import { clockTime, printConnection, printJson, printLine, printNote } from "../reporter.ts";
+import { clockTime, printConnection, printGone, printJson, printLine, printNote } from "../reporter.ts";
 import { abortOnStop } from "../stop-signals.ts";
 
 const ANSWER_WITHIN_MS = 15_000;
@@ -18,7 +18,11 @@ export async function listen(cli: CliContext, source: string, { forward }: { for
   const client = await connect(cli);
   const { id } = (await findDeployed(client, source)).record;
   const stop = abortOnStop(cli.stdout);
-  const coming = client.follow.events(id, { signal: stop.signal, onConnection: (isOpen) => printConnection(cli, isOpen) });
+  const coming = client.follow.events(id, {
+    signal: stop.signal,
+    onConnection: (isOpen) => printConnection(cli, isOpen),
+    onGone: (count) => printGone(cli, count),
+  });
   await coming.opened;
   printNote(cli, `Forwarding events of ${source} to ${forward}`);
   for await (const record of coming) await deliver(cli, forward, record);

@@ -17,6 +17,8 @@ interface EventPorts {
 interface Followed {
   /** The number of the last event that is not among them. */
   readonly after: number;
+  /** So many after that number are not kept any more: whoever has seen it misses them. */
+  readonly gone: number;
   readonly events: AsyncIterable<readonly Event[]>;
 }
 
@@ -68,8 +70,12 @@ export class KeptEvents {
    * that no event has yet is of another database, such as the one before a backup was put back: it means now as well.
    */
   async follow(sourceId: DeployedId, wanted: number | undefined, signal: AbortSignal): Promise<Followed> {
-    const last = await this.#ports.store.lastSeq(sourceId);
+    const { store, feed } = this.#ports;
+    const last = await store.lastSeq(sourceId);
     const after = Math.min(wanted ?? last, last);
-    return { after, events: this.#ports.feed.eventsSince(sourceId, after, signal) };
+    // Whoever begins with the first one, of number 0, has seen none before.
+    const [first] = after === 0 || after === last ? [] : await store.listEventsSince(sourceId, after, 1);
+    const gone = after === 0 ? 0 : (first?.seq ?? last + 1) - after - 1;
+    return { after, gone, events: feed.eventsSince(sourceId, after, signal) };
   }
 }

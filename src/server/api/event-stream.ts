@@ -32,7 +32,7 @@ export function streamRoutes(engine: Engine): Hono {
     const after = last === undefined ? undefined : seqOf(last);
     return stream(context, async (signal) => {
       const followed = await engine.events.follow(id, after, signal);
-      return { begin: eventId(0, followed.after), frames: framesOf(followed.events, (events) => frames.of(id, events)) };
+      return { begin: eventId(0, followed.after), gone: followed.gone, frames: framesOf(followed.events, (events) => frames.of(id, events)) };
     });
   };
   app.get("/sse/dc/:id/emits", emitted);
@@ -92,6 +92,8 @@ interface Opened {
   readonly frames: AsyncGenerator<Uint8Array>;
   /** A reader that is cut off before anything came goes on after this id. */
   readonly begin?: string;
+  /** So many that it would have begun with are not kept any more. */
+  readonly gone?: number;
 }
 
 /** The answer to HEAD: nobody would read a stream, nor end it. */
@@ -145,7 +147,8 @@ export function stream(context: Context, open: (signal: AbortSignal) => Promise<
 }
 
 /** Where it begins is a comment: there are readers that take an id without an event for an event. */
-function handshakeOf({ begin }: Opened): string {
+function handshakeOf({ begin, gone = 0 }: Opened): string {
   const place = begin === undefined ? "" : `:after ${begin}\n`;
-  return `:sse-handshake\n${place}retry: ${RECONNECT_MS}\n\n`;
+  const gap = gone === 0 ? "" : `:gone ${gone}\n`;
+  return `:sse-handshake\n${place}${gap}retry: ${RECONNECT_MS}\n\n`;
 }
