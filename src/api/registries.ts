@@ -8,6 +8,7 @@ const registry = z.object({
   kind,
   location: text,
   component_count: z.int().optional().describe("when it was just added"),
+  problem: text.optional().describe("why none of its components are found, such as a folder that is gone"),
 });
 export type RegistryRecord = z.infer<typeof registry>;
 

@@ -38,6 +38,8 @@ export interface CheckedFacts {
   readonly waiting: number;
   readonly sources: readonly CheckedSource[];
   readonly accounts: readonly { readonly name: string; readonly problem: string | undefined }[];
+  /** Those of which nothing can be read. */
+  readonly registries: readonly { readonly name: string; readonly problem: string }[];
   readonly webhooks: readonly CheckedWebhook[];
   /** Slugs of those that hear themselves, also by way of others. */
   readonly circle: readonly string[];
@@ -63,6 +65,7 @@ export function findingsOf(facts: CheckedFacts): readonly Finding[] {
       facts.webhooks.flatMap((webhook) => webhookFindings(webhook, facts.now)),
       `${facts.webhooks.length} looked at`,
     ),
+    ...facts.registries.map(registryFinding),
     ...circles(facts),
   ];
   return worstFirst(found);
@@ -132,6 +135,11 @@ function sourceFindings({ slug, active, problems, failed }: CheckedSource): read
 function accountFindings({ name, problem }: CheckedFacts["accounts"][number]): readonly Finding[] {
   if (problem === undefined) return [];
   return [{ level: "bad", about: `account ${name}`, text: problem, fix: `pd accounts reconnect ${name}` }];
+}
+
+function registryFinding({ name, problem }: CheckedFacts["registries"][number]): Finding {
+  const fix = `Put it back, or pd registry remove ${name}`;
+  return { level: "attention", about: `registry ${name}`, text: `its components are not found: ${problem}`, fix };
 }
 
 function webhookFindings({ id, name, active, inactiveReason, failingSince }: CheckedWebhook, now: number): readonly Finding[] {

@@ -9,6 +9,8 @@ export interface ComponentRegistry {
   find(registry: Registry, key: string): Promise<RegistryComponent | undefined>;
   /** What is here of a registry, without asking anybody. Throws PD_FILE_NOT_FOUND when a folder is gone. */
   index(registry: Registry): Promise<readonly IndexedComponent[]>;
+  /** Why nothing of a registry can be read, such as a folder that is gone; `undefined`: it can, or it is fetched when it is wanted. */
+  problem(registry: Registry): Promise<string | undefined>;
   /** Fetches an app's components when they are not here yet; false: the registry has none. Throws PD_REGISTRY_UNREACHABLE. */
   prepare(registry: Registry, app: string): Promise<boolean>;
   /** Fetches the newest of what is here, or of one app. Throws PD_REGISTRY_UNREACHABLE, PD_COMPONENT_NOT_FOUND for an app that it has not. */

@@ -3,7 +3,7 @@ import { isAbsolute, join, sep } from "node:path";
 import type { Npm } from "../code/npm-command.ts";
 import { LocalComponent } from "../code/local-component.ts";
 import { buildFailed } from "../domain/build-problem.ts";
-import { PdError } from "../domain/errors.ts";
+import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey, isAppSlug } from "../domain/registry.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -72,6 +72,14 @@ export class FileRegistry implements ComponentRegistry {
       }),
     );
     return lists.flat();
+  }
+
+  async problem({ kind, location }: Registry): Promise<string | undefined> {
+    if (kind !== "folder") return undefined;
+    return readdir(location).then(
+      () => undefined,
+      (error: unknown) => (codeOf(error) === "ENOENT" ? `there is no folder ${location}` : messageOf(error)),
+    );
   }
 
   async prepare(registry: Registry, app: string): Promise<boolean> {

@@ -13,6 +13,7 @@ const FINE: CheckedFacts = {
   accounts: [],
   webhooks: [],
   circle: [],
+  registries: [],
 };
 const good = { slug: "s", active: true, problems: [], failed: [] };
 
@@ -84,6 +85,9 @@ describe("a check of the server", () => {
   });
 
   it("tells who hears themselves", () => {
+    expect(said({ registries: [{ name: "mine", problem: "there is no folder /x" }] })).toEqual([
+      "attention registry mine: its components are not found: there is no folder /x",
+    ]);
     expect(said({ circle: ["lp"] })).toEqual(["attention subscriptions: lp hears itself: one event may lead to another for ever"]);
     expect(said({ circle: ["a", "b"] })).toEqual(["attention subscriptions: a, b hear each other in a circle: one event may lead to another for ever"]);
   });

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PdHome, collect, untilOutput } from "../support/pd.ts";
@@ -47,6 +47,21 @@ async function payloads(home: PdHome, source: string): Promise<unknown[]> {
 }
 
 describe("components by key", () => {
+  it("are told not to be found where the folder of a registry is gone", async () => {
+    const home = await PdHome.inProcess();
+    const folder = await checkout(home, "checkout");
+    await home.pd("registry", "remove", "pipedream");
+    await home.pd("registry", "add", folder, "--name", "mine");
+    const told = `Components of mine are not found: there is no folder ${folder}`;
+    expect((await home.pd("registry", "search", "order")).stderr).not.toContain("not found");
+    await rename(folder, `${folder}-away`);
+    expect((await home.pd("registry", "search", "order")).stderr).toContain(told);
+    expect((await home.pd("registry", "list")).stderr).toContain(told);
+    expect((await home.pd("doctor")).stdout).toContain(`registry mine: its components are not found: there is no folder ${folder}`);
+    await rename(`${folder}-away`, folder);
+    expect(await home.json("registry", "list")).toEqual([{ name: "mine", kind: "folder", location: folder }]);
+  });
+
   it("come from a local checkout: searched, deployed, configured, run; an edited file is there at once", async () => {
     const home = await PdHome.inProcess();
     const folder = await checkout(home, "checkout");

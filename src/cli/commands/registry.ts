@@ -8,7 +8,13 @@ import { countOf, printLine, printNote, printRecord, printRecords } from "../rep
 /** `pd registry list`: where components are found by key. */
 export async function list(cli: CliContext): Promise<number> {
   const client = await connect(cli);
-  return show(cli, await client.registries.list());
+  const registries = await client.registries.list();
+  tellProblems(cli, registries);
+  return show(cli, registries);
+}
+
+function tellProblems(cli: CliContext, registries: readonly RegistryRecord[]): void {
+  for (const { name, problem } of registries) if (problem !== undefined) printNote(cli, `Components of ${name} are not found: ${problem}`);
 }
 
 function show(cli: CliContext, registries: readonly RegistryRecord[]): number {
@@ -73,6 +79,7 @@ export async function search(cli: CliContext, words: readonly string[], { limit,
   const client = await connect(cli);
   const query = words.join(" ");
   const { data, page_info: page } = await client.registries.search({ limit: countOf(limit, "--limit"), query, component_type: wanted });
+  tellProblems(cli, await client.registries.list());
   if (page.total_count > data.length) printNote(cli, `${data.length} of ${page.total_count}; more words, --type or --limit show others`);
   return printRecords(cli, data, {
     columns: ["key", "type", "version", "name", "registry"],

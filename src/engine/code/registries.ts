@@ -11,6 +11,12 @@ export interface RegistryPorts {
   readonly log: Log;
 }
 
+export interface RegistryProblem {
+  /** Of the registry. */
+  readonly name: string;
+  readonly problem: string;
+}
+
 /** Finds components by key in the registries that are configured, in their order. */
 export class Registries {
   readonly #ports: RegistryPorts;
@@ -25,6 +31,14 @@ export class Registries {
 
   list(): Promise<readonly Registry[]> {
     return this.#ports.store.listRegistries();
+  }
+
+  /** Those of which nothing can be read, and why. */
+  async problems(): Promise<readonly RegistryProblem[]> {
+    const looked = await Promise.all(
+      (await this.list()).map(async (registry) => ({ name: registry.name, problem: await this.#ports.registry.problem(registry) })),
+    );
+    return looked.flatMap(({ name, problem }) => (problem === undefined ? [] : [{ name, problem }]));
   }
 
   /** How many components are there by now. Throws PD_CONFLICT, PD_BAD_INPUT, PD_FILE_NOT_FOUND, PD_REGISTRY_UNREACHABLE; then it is not added. */

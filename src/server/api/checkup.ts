@@ -10,17 +10,21 @@ export async function checkup(engine: Engine, facts: Pick<ServerFacts, "status" 
   const { count, most, waiting } = engine.processes;
   const server = { now, damage, disk: await facts.disk(), sandbox: { kind: sandbox, reason }, processes: { count, most }, waiting };
   // What a damaged database says of the rest is not worth asking, and may be no answer at all.
-  return findingsOf({ ...server, ...(damage === undefined ? await deployed(engine) : { sources: [], accounts: [], webhooks: [], circle: [] }) });
+  return findingsOf({
+    ...server,
+    ...(damage === undefined ? await deployed(engine) : { sources: [], accounts: [], webhooks: [], circle: [], registries: [] }),
+  });
 }
 
-async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | "accounts" | "webhooks" | "circle">> {
+async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | "accounts" | "webhooks" | "circle" | "registries">> {
   const sources = engine.newestSources();
-  const [problems, outcomes, accounts, webhooks, subscriptions] = await Promise.all([
+  const [problems, outcomes, accounts, webhooks, subscriptions, registries] = await Promise.all([
     problemsOf(engine, sources),
     Promise.all(sources.map(({ source }) => engine.history.outcomes(source.id, FAILURES))),
     engine.accounts.list(undefined),
     engine.webhooks.list(),
     engine.webhooks.subscriptions(),
+    engine.registries.problems(),
   ]);
   const slugs = new Map([...sources, ...engine.workflows.list()].map(({ source }) => [source.id, source.slug]));
   return {
@@ -30,6 +34,7 @@ async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | 
       problems: problems[index] ?? [],
       failed: (outcomes[index] ?? []).map(({ outcome }) => outcome.kind !== "returned"),
     })),
+    registries,
     accounts: accounts.map(({ name, problem }) => ({ name, problem })),
     circle: inCircles(subscriptions).map((id) => slugs.get(id) ?? id),
     webhooks: webhooks.map(({ id, name, url, ...rest }) => ({ id, name: name ?? url, ...rest })),
