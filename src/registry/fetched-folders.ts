@@ -8,7 +8,7 @@ const OLD = ".old-";
 
 /** What lies right below the root: a registry, with all that was fetched for it. */
 class Branch {
-  readonly turns = new Turns();
+  readonly lock = new SharedLock();
   /** Raised when it is removed: what is on its way is for nobody then. */
   generation = 0;
 }
@@ -49,13 +49,13 @@ export class FetchedFolders {
 
   /** Nothing takes its place, and nobody removes it, until `read` is done. */
   reading<Value>(folder: string, read: () => Promise<Value>): Promise<Value> {
-    return this.#isBelow(folder) ? this.#branchOf(folder).turns.reading(read) : read();
+    return this.#isBelow(folder) ? this.#branchOf(folder).lock.reading(read) : read();
   }
 
   /** Removes what lies right below the root under this path, with all in it. */
   async remove(folder: string): Promise<void> {
     const branch = this.#branchOf(folder);
-    await branch.turns.alone(async () => {
+    await branch.lock.alone(async () => {
       branch.generation++;
       for (const path of this.#running.keys()) if (path === folder || path.startsWith(`${folder}/`)) this.#running.delete(path);
       await rm(folder, { recursive: true, force: true });
@@ -69,7 +69,7 @@ export class FetchedFolders {
     const partial = await mkdtemp(join(this.#root, PARTIAL));
     try {
       const filled = await fill(partial);
-      return await branch.turns.alone(async () => {
+      return await branch.lock.alone(async () => {
         if (generation !== branch.generation)
           throw new PdError("PD_CONFLICT", "What was fetched is not used: its registry was removed meanwhile", { fix: "pd registry list" });
         if (filled === undefined) return false;
@@ -107,7 +107,7 @@ export class FetchedFolders {
 }
 
 /** Many read at once; whoever changes something is alone, and comes before those who read later. */
-class Turns {
+class SharedLock {
   #readers = 0;
   #changing: Promise<unknown> = Promise.resolve();
   #lastHasLeft: () => void = () => {};

@@ -20,6 +20,7 @@ import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../dom
 import { dataStoresOf, withDynamicProps } from "../domain/props/declared-props.ts";
 import type { PropDeclaration } from "../domain/props/kinds.ts";
 import { type Schedule, nextInstant, parseTimer } from "../domain/schedule.ts";
+import { Turns } from "../domain/turns.ts";
 import type { LatePart, Unit } from "../ports/runner.ts";
 import { type Line, RunFailed, type RunResult, answered, emitted, exportsOf } from "./run-result.ts";
 import { TestStores } from "./test-stores.ts";
@@ -66,7 +67,8 @@ export class TestSource {
   /** When the timers began to count, epoch ms. */
   readonly #since: number;
   #count = 0;
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Calls go one after the other, as they are asked for. */
+  readonly #turns = new Turns();
 
   constructor(loaded: Loaded) {
     this.#loaded = loaded;
@@ -145,7 +147,7 @@ export class TestSource {
   /** Calls `run`. Throws RunFailed when that throws. */
   run(input?: RunInput): Promise<RunResult> {
     const context = { props: this.#props, endpoint: ENDPOINT, now: this.now, scheduleOf: (prop: string) => this.#scheduleOf(prop) };
-    return this.#inTurn(() => this.#call(this.definition.type === "action" ? actionOf(input) : { kind: "run", trigger: triggerOf(input, context) }));
+    return this.#turns.take(() => this.#call(this.definition.type === "action" ? actionOf(input) : { kind: "run", trigger: triggerOf(input, context) }));
   }
 
   /** Calls the hook `deploy`, which runs once when a source is deployed, before `activate`. */
@@ -171,7 +173,7 @@ export class TestSource {
       prevContext: typeof context === "object" && context !== null && !Array.isArray(context) ? context : {},
       ...(query === undefined ? {} : { query }),
     } as const;
-    const { outcome, returned } = await this.#inTurn(() => this.#ask(method, { log: () => {}, respond: () => {} }));
+    const { outcome, returned } = await this.#turns.take(() => this.#ask(method, { log: () => {}, respond: () => {} }));
     if (outcome.kind === "returned") return parseJson(returned ?? "null");
     throw new PdError("PD_OPTIONS_FAILED", `Cannot list the options of ${prop}: ${reasonOf(outcome)}`);
   }
@@ -227,14 +229,7 @@ export class TestSource {
   }
 
   #hook(hook: HookName): Promise<RunResult> {
-    return this.#inTurn(() => this.#call({ kind: "hook", hook }));
-  }
-
-  /** One after the other, as they are asked for. */
-  #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
-    const mine = this.#turn.then(work, work);
-    this.#turn = mine.catch(() => {});
-    return mine;
+    return this.#turns.take(() => this.#call({ kind: "hook", hook }));
   }
 
   async #call(method: Method): Promise<RunResult> {

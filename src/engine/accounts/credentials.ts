@@ -9,6 +9,7 @@ import { type ConfiguredProps, dataStoresOf } from "../../domain/props/declared-
 import type { PropDeclaration } from "../../domain/props/kinds.ts";
 import { isSecretField, withStars } from "../../domain/secrets.ts";
 import { secretTexts } from "../../domain/props/secret-props.ts";
+import { KeyedTurns } from "../../domain/turns.ts";
 import type { AccountStore } from "../../ports/account-store.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
@@ -70,7 +71,7 @@ export class Credentials {
   /** When a renewal failed that may be tried again. */
   readonly #failedAt = new Map<string, number>();
   /** The last change of an account that goes on: each begins with what the one before has stored. */
-  readonly #changing = new Map<string, Promise<unknown>>();
+  readonly #turns = new KeyedTurns<AccountId>();
   /** As they are stored: to read and open one costs as much as all else that a call does with it. */
   readonly #read = new Map<string, AccountContent>();
   readonly #over = new AbortController();
@@ -86,7 +87,7 @@ export class Credentials {
 
   /** What is renewed or changed is stored; whoever still waits for a provider after `cutOff` gets PD_STOPPING. */
   async untilSettled(): Promise<void> {
-    while (this.#renewing.size > 0 || this.#changing.size > 0) await Promise.allSettled([...this.#renewing.values(), ...this.#changing.values()]);
+    while (this.#renewing.size > 0 || !this.#turns.isOver) await Promise.allSettled([...this.#renewing.values(), this.#turns.settled()]);
   }
 
   /** Settles, and tries a last time to store what could not be stored before. */
@@ -242,14 +243,13 @@ export class Credentials {
 
   /** After every change of this account that has begun before. Whatever gives an account that is there another content does so in here. */
   inTurn<Value>(id: AccountId, work: () => Promise<Value>): Promise<Value> {
-    const turn = (this.#changing.get(id) ?? Promise.resolve()).then(work, work);
-    this.#changing.set(id, turn);
-    const forget = (): void => {
-      this.#read.delete(id);
-      if (this.#changing.get(id) === turn) this.#changing.delete(id);
-    };
-    turn.then(forget, forget);
-    return turn;
+    return this.#turns.take(id, async () => {
+      try {
+        return await work();
+      } finally {
+        this.#read.delete(id);
+      }
+    });
   }
 
   async #ask({ flow, client, scope, refreshToken }: OAuthGrant): Promise<TokenAnswer> {

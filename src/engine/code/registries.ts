@@ -4,6 +4,7 @@ import type { RegistryStore } from "../../ports/registry-store.ts";
 import { didYouMean } from "../../domain/did-you-mean.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey, isAppSlug, isKey, searchIndex } from "../../domain/registry.ts";
+import { Turns } from "../../domain/turns.ts";
 
 export interface RegistryPorts {
   readonly store: RegistryStore;
@@ -23,7 +24,7 @@ export class Registries {
   /** Name → what is being added under it. */
   readonly #adding = new Map<string, Registry>();
   /** A name is free again when all that was fetched under it is gone. */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(ports: RegistryPorts) {
     this.#ports = ports;
@@ -45,7 +46,7 @@ export class Registries {
   async add(registry: Registry): Promise<{ registry: Registry; count: number }> {
     const checked = await this.#ports.registry.check(registry);
     // First the name: what is fetched under it must be of nobody else.
-    await this.#inTurn(async () => {
+    await this.#turns.take(async () => {
       await this.#ports.store.saveRegistry(checked);
       try {
         // Somebody may have fetched for one that had the name before, and was being removed.
@@ -69,7 +70,7 @@ export class Registries {
   }
 
   async remove(name: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       const registry = await this.#named(name);
       this.#adding.delete(name);
       await this.#ports.store.deleteRegistry(name);
@@ -143,12 +144,6 @@ export class Registries {
       this.#ports.log.warn("a registry cannot be read", { registry: registry.name, reason: error instanceof Error ? error.message : String(error) });
       return [];
     }
-  }
-
-  #inTurn<Value>(change: () => Promise<Value>): Promise<Value> {
-    const mine = this.#turn.then(change);
-    this.#turn = mine.catch(() => {});
-    return mine;
   }
 
   async #named(name: string): Promise<Registry> {

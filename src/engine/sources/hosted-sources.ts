@@ -2,6 +2,7 @@ import { PdError } from "../../domain/errors.ts";
 import { newestFirst } from "../../domain/deployed-component.ts";
 import type { DeployedId } from "../../domain/ids.ts";
 import { type Looking, type Named, theNamed } from "../../domain/named.ts";
+import { KeyedTurns } from "../../domain/turns.ts";
 import type { TimerPlan } from "../timers/scheduler.ts";
 import type { LiveSource } from "../runs/live-source.ts";
 
@@ -12,7 +13,7 @@ export class HostedSources {
   /** Slugs that a deploy or an update is about to take. */
   readonly #claimed = new Set<string>();
   #newestFirst: readonly LiveSource[] | undefined;
-  readonly #changing = new Map<DeployedId, Promise<unknown>>();
+  readonly #turns = new KeyedTurns<DeployedId>();
 
   add(live: LiveSource): void {
     this.#byId.set(live.source.id, live);
@@ -90,21 +91,13 @@ export class HostedSources {
   }
 
   /** Changes of one source happen one after the other. */
-  async inTurn<Value>(live: LiveSource, change: () => Promise<Value>): Promise<Value> {
-    const before = this.#changing.get(live.source.id);
-    const mine = (async () => {
-      await before?.catch(() => {});
+  inTurn<Value>(live: LiveSource, change: () => Promise<Value>): Promise<Value> {
+    return this.#turns.take(live.source.id, async (hasWaited) => {
       // One that waited behind a delete finds nothing to change any more.
-      const isGone = before !== undefined && !this.#byId.has(live.source.id);
+      const isGone = hasWaited && !this.#byId.has(live.source.id);
       if (isGone) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot change ${live.source.slug}: it was deleted`);
       return change();
-    })();
-    this.#changing.set(live.source.id, mine);
-    try {
-      return await mine;
-    } finally {
-      if (this.#changing.get(live.source.id) === mine) this.#changing.delete(live.source.id);
-    }
+    });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { WorkflowId } from "../../domain/ids.ts";
+import { Turns } from "../../domain/turns.ts";
 import type { WorkflowSettings } from "../../domain/workflow/workflow.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { WorkflowStore } from "../../ports/workflow-store.ts";
@@ -21,7 +22,7 @@ export class Throttle {
   readonly #throttled: Throttled;
   /** Admitted, and not stored yet. */
   #onTheirWay = 0;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   #change = new AbortController();
 
   constructor(ports: ThrottlePorts, throttled: Throttled) {
@@ -38,9 +39,7 @@ export class Throttle {
   /** Resolves when a window has room, or the server stops. Until what it resolves to is called, it counts as one that has begun. */
   async admitted(): Promise<() => void> {
     if ((await this.#throttled.limit()) === undefined) return () => {};
-    const mine = this.#turn.then(() => this.#untilRoom());
-    this.#turn = mine.catch(() => {});
-    await mine;
+    await this.#turns.take(() => this.#untilRoom());
     let isOver = false;
     return () => {
       if (!isOver) this.#onTheirWay--;

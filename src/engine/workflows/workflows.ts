@@ -7,6 +7,7 @@ import { messageIdOf } from "../../domain/message.ts";
 import { type Named, theNamed } from "../../domain/named.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
 import type { EventTrigger, HttpTrigger } from "../../domain/trigger.ts";
+import { KeyedTurns } from "../../domain/turns.ts";
 import { type RunState, type StepRecord, type WorkflowRun } from "../../domain/workflow/run.ts";
 import { bindingOf } from "../../domain/workflow/binding.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
@@ -40,7 +41,7 @@ export class Workflows {
   /** Runs once more, and what they would come to. */
   readonly repeats: Repeats;
   /** Changes of one workflow happen one after the other. */
-  readonly #changing = new Map<WorkflowId, Promise<unknown>>();
+  readonly #turns = new KeyedTurns<WorkflowId>();
 
   constructor(ports: WorkflowsPorts, hosting: Hosting) {
     this.#ports = { ...ports, onWait: () => this.#waits.wake() };
@@ -315,20 +316,11 @@ export class Workflows {
     this.#ports.feed.end(trigger.source.id);
   }
 
-  async #inTurn<Value>(live: LiveWorkflow, change: () => Promise<Value>): Promise<Value> {
-    const before = this.#changing.get(live.id) ?? Promise.resolve();
-    const mine = before
-      .catch(() => {})
-      .then(() => {
-        if (live.isGone) throw new PdError("PD_WORKFLOW_NOT_FOUND", `Cannot change ${live.source.slug}: it was deleted`);
-        return change();
-      });
-    this.#changing.set(live.id, mine);
-    try {
-      return await mine;
-    } finally {
-      if (this.#changing.get(live.id) === mine) this.#changing.delete(live.id);
-    }
+  #inTurn<Value>(live: LiveWorkflow, change: () => Promise<Value>): Promise<Value> {
+    return this.#turns.take(live.id, async () => {
+      if (live.isGone) throw new PdError("PD_WORKFLOW_NOT_FOUND", `Cannot change ${live.source.slug}: it was deleted`);
+      return change();
+    });
   }
 }
 
