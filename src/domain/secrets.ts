@@ -22,27 +22,79 @@ export function secretVariables(env: Readonly<Record<string, string>>): readonly
 
 /** A text in which stars stand for secrets. */
 export function withStars(text: string, secrets: readonly string[]): string {
-  // One may be the beginning of another.
-  const longestFirst = secrets.filter(({ length }) => length >= SHORTEST_SECRET).toSorted((a, b) => b.length - a.length);
-  return longestFirst.reduce((shown, secret) => shown.replaceAll(secret, STARS), text);
+  return starsOver(text, longestFirst(secrets));
+}
+
+/** One may be the beginning of another. */
+function longestFirst(forms: readonly string[]): readonly string[] {
+  return [...new Set(forms)].filter(({ length }) => length >= SHORTEST_SECRET).toSorted((a, b) => b.length - a.length);
+}
+
+/** So much of the beginning of a long one tells it from other texts, where the rest was cut off. */
+const TELLING = 64;
+
+/** A text in which stars stand for these forms, the longest of which comes first, and for what a cut has left of one. */
+export function starsOver(text: string, forms: readonly string[]): string {
+  return forms.reduce((shown, form) => {
+    const over = shown.replaceAll(form, STARS);
+    return form.length > TELLING ? withoutBeginnings(over, form) : over;
+  }, text);
+}
+
+function withoutBeginnings(text: string, form: string): string {
+  const beginning = form.slice(0, TELLING);
+  let [shown, from] = ["", 0];
+  for (let at = text.indexOf(beginning); at >= 0; at = text.indexOf(beginning, from)) {
+    let length = TELLING;
+    while (length < form.length && text[at + length] === form[length]) length++;
+    shown += text.slice(from, at) + STARS;
+    from = at + length;
+  }
+  return shown + text.slice(from);
 }
 
 /** A line of a longer secret that is one by itself. */
 const SHORTEST_LINE = 16;
 
-/** How a secret may be met: as it is, as URLs and JSON have it, as a name or password of Basic, and line by line. */
-export function formsOf(secret: string): string[] {
+/** How secrets may be met: as they are, as URLs, JSON and the console write them, as a name or password of Basic, and line by line. The longest first. */
+export function formsOf(secrets: readonly string[]): readonly string[] {
+  return longestFirst(secrets.flatMap(formsOfOne));
+}
+
+function formsOfOne(secret: string): readonly string[] {
   const lines = secret.includes("\n") ? secret.split(/\r?\n/).filter((line) => line.length >= SHORTEST_LINE) : [];
   const basic = [`${secret}:`, `:${secret}`].map((pair) => Buffer.from(pair).toString("base64"));
-  return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), ...basic, ...lines];
+  return [...[secret, ...lines].flatMap((text) => [text, JSON.stringify(text).slice(1, -1), ...asInspected(text), ...asInUrls(text)]), ...basic];
+}
+
+/** As each part of a URL has it, and as a form does, which is what `URLSearchParams` writes. */
+function asInUrls(text: string): readonly string[] {
+  // A half of a character is none to a URL.
+  const whole = text.replaceAll(/\p{Surrogate}/gu, "\u{fffd}");
+  const url = new URL("http://host/");
+  Object.assign(url, { password: whole, pathname: whole, search: whole, hash: whole });
+  const form = new URLSearchParams([["", whole]]).toString().slice(1);
+  return [encodeURIComponent(whole), encodeURI(whole), form, url.password, url.pathname.slice(1), url.search.slice(1), url.hash.slice(1)];
+}
+
+/** What Node's console writes in place of these characters in a text within an object; of others their number. */
+const ESCAPES: Readonly<Record<string, string>> = { "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", "\\": "\\\\" };
+// oxlint-disable-next-line no-control-regex -- these are what it is about
+const ESCAPED = /[\u0000-\u001f\\\u007f-\u009f]/g;
+
+/** The second, when it has every kind of quotation mark. */
+function asInspected(text: string): readonly string[] {
+  const escaped = text.replaceAll(ESCAPED, (one) => ESCAPES[one] ?? `\\x${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
+  return [escaped, escaped.replaceAll("'", "\\'")];
 }
 
 /** Puts stars for secrets in all texts and names of JSON values, in whatever form they are met. */
 export function hiderOf(secrets: readonly string[]): (value: JsonValue) => JsonValue {
-  const forms = [...new Set(secrets.flatMap(formsOf))].filter(({ length }) => length >= SHORTEST_SECRET).toSorted((a, b) => b.length - a.length);
-  const over = (text: string): string => forms.reduce((shown, form) => shown.replaceAll(form, STARS), text);
+  const forms = formsOf(secrets);
+  const over = (text: string): string => starsOver(text, forms);
   const hide = (part: JsonValue): JsonValue => {
     if (typeof part === "string") return over(part);
+    if (typeof part === "number") return forms.includes(String(part)) ? STARS : part;
     if (Array.isArray(part)) return part.map(hide);
     if (!isJsonObject(part)) return part;
     return Object.fromEntries(Object.entries(part).map(([name, member]) => [over(name), member === undefined ? member : hide(member)]));
@@ -56,8 +108,8 @@ export function fieldTexts(value: JsonValue | undefined): string[] {
   return Object.entries(value).flatMap(([name, member]) => (isSecretField(name) ? textsIn(member) : fieldTexts(member)));
 }
 
-/** All texts in a value. */
+/** All texts in a value, and its numbers as such. */
 export function textsIn(value: JsonValue | undefined): string[] {
-  if (typeof value === "string") return [value];
+  if (typeof value === "string" || typeof value === "number") return [String(value)];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }

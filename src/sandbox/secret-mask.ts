@@ -1,5 +1,5 @@
 import type { Outcome } from "../domain/invocation.ts";
-import { STARS, formsOf } from "../domain/secrets.ts";
+import { formsOf, starsOver } from "../domain/secrets.ts";
 
 /** Tokens are renewed; what was given long ago is worth nothing any more. */
 const MOST_SECRETS = 200;
@@ -14,11 +14,11 @@ export class SecretMask {
   add(secrets: readonly string[]): void {
     if (secrets.every((secret) => this.#secrets.includes(secret))) return;
     this.#secrets = [...new Set([...secrets, ...this.#secrets])].slice(0, MOST_SECRETS);
-    this.#forms = [...new Set(this.#secrets.flatMap(formsOf))].toSorted((a, b) => b.length - a.length);
+    this.#forms = formsOf(this.#secrets);
   }
 
   over(text: string): string {
-    return this.#forms.reduce((masked, form) => masked.replaceAll(form, STARS), text);
+    return starsOver(text, this.#forms);
   }
 
   overOutcome(outcome: Outcome): Outcome {
