@@ -11,7 +11,6 @@ interface FetchSending extends Sending {
 
 interface FetchAnswer extends Answer {
   readonly url: string;
-  text(): Promise<string>;
 }
 
 const CONNECT_TIMEOUT_MS = 5000;

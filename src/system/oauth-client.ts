@@ -5,8 +5,11 @@ import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
 import { withStars } from "../domain/secrets.ts";
 import type { Authorization, AuthorizationRequest, DeviceAuthorization, OAuthServer } from "../ports/oauth-server.ts";
 import { sendRequest } from "./fetch-client.ts";
+import { textOf } from "./http-client.ts";
 
 const TIMEOUT_MS = 30_000;
+/** Of an answer, unpacked; tokens are a few thousand. */
+const MOST_BYTES = 2 ** 20;
 
 /** OAuth as oauth4webapi speaks it, with what providers answer brought into the form that the RFC has. */
 export const oauthServer: OAuthServer = {
@@ -103,7 +106,7 @@ async function send(
   const headers = { ...init.headers, accept: "application/json" };
   const body = init.body === undefined ? {} : { body: init.body.toString() };
   const answer = await sendRequest(url, { method: init.method, headers, timeoutMs: TIMEOUT_MS, signal, redirect: "manual", ...body });
-  const text = await answer.text();
+  const text = await textOf(answer, MOST_BYTES);
   const parsed = parseJson(text);
   const given: JsonObject = isJsonObject(parsed) ? parsed : Object.fromEntries(new URLSearchParams(text));
   const nested = tokenMember === undefined ? undefined : given[tokenMember];
