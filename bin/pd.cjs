@@ -5,7 +5,8 @@ const words = process.argv.slice(2);
 
 if (words.length === 1 && words[0] === "--version") {
   // A reader that has gone away is no failure, as for every command.
-  process.stdout.on("error", () => {}).write(`${require("../package.json").version}\n`);
+  const tell = (error) => (process.exitCode = error.code === "EPIPE" ? 0 : 1);
+  process.stdout.on("error", tell).write(`${require("../package.json").version}\n`);
 } else {
   const isCommand = /^[a-z][a-z-]{0,30}$/.test(words[0] ?? "");
   const { main } = isCommand ? require("../dist/pieces.cjs").begin(words[0]) : require("../dist/pd.cjs");

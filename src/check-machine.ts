@@ -1,4 +1,5 @@
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,10 +22,12 @@ const NPM_TIMEOUT_MS = 20_000;
 /** What is right and wrong with the machine. `serverVersion`: of the server that runs on the home; absent: none does. It changes nothing but that there is a home. */
 export async function checkMachine(settings: Settings, serverVersion: string | undefined): Promise<readonly Finding[]> {
   const { home } = settings;
-  const problem = await makeHome(home).then(
-    () => undefined,
-    (error: unknown) => messageOf(error),
-  );
+  const problem = await makeHome(home)
+    .then((path) => access(path, constants.W_OK))
+    .then(
+      () => undefined,
+      (error: unknown) => messageOf(error),
+    );
   const [disk, keyring, sandbox, npm, newestMs, ports] = await Promise.all([
     problem === undefined ? diskSpace(home) : { freeBytes: 0, totalBytes: 0 },
     keyringFacts(settings),

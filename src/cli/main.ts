@@ -1,6 +1,8 @@
 import { CommanderError, type CommandUnknownOpts } from "@commander-js/extra-typings";
 import { type GivenSettings, SETTINGS } from "../config.ts";
 import type { CliContext } from "./context.ts";
+import { messageOf } from "../domain/errors.ts";
+import { watchOutput } from "./own-output.ts";
 import { buildProgram } from "./program.ts";
 
 /** Exit codes: 0 done, 1 failed, 2 wrong usage. */
@@ -22,9 +24,20 @@ const OWN_PLACE: CliPlace = {
 /** Runs one command. What it does is loaded only then: every start of `pd` reads this file, and little else. */
 export async function main(argv: readonly string[], place?: CliPlace): Promise<number> {
   const streams = place ?? OWN_PLACE;
+  const outputFailure = watchOutput(streams.stdout);
+  // Nobody could be told of it.
+  streams.stderr.on("error", () => {});
+  const exitCode = await perform(argv, streams);
+  // What has failed is told a turn later.
+  await new Promise((resolve) => setImmediate(resolve));
+  const failure = outputFailure();
+  if (failure === undefined) return exitCode;
+  streams.stderr.write(`Error: The output is not whole: ${messageOf(failure)}\n`);
+  return 1;
+}
+
+async function perform(argv: readonly string[], streams: CliPlace): Promise<number> {
   let exitCode = 0;
-  // A reader that has gone away, as head does, is no failure of the command.
-  for (const stream of [streams.stdout, streams.stderr]) stream.on("error", () => {});
   const program = buildProgram(async (command, work) => {
     const cli = contextOf(command, streams);
     exitCode = await work(cli).catch(async (error: unknown) => {

@@ -45,6 +45,7 @@ export interface CheckedFacts {
   readonly circle: readonly string[];
 }
 
+const MEGABYTE = 1e6;
 const GIGABYTE = 1e9;
 const LITTLE_BYTES = GIGABYTE / 2;
 const SOME_BYTES = 2 * GIGABYTE;
@@ -100,7 +101,8 @@ function database({ damage }: CheckedFacts): Finding {
 
 export function disk({ disk: { freeBytes, totalBytes } }: Pick<CheckedFacts, "disk">): Finding {
   const about = "disk";
-  const text = `${(freeBytes / GIGABYTE).toFixed(1)} of ${(totalBytes / GIGABYTE).toFixed(1)} GB are free`;
+  const [unit, bytes] = totalBytes < GIGABYTE ? ["MB", MEGABYTE] : ["GB", GIGABYTE];
+  const text = `${(freeBytes / bytes).toFixed(1)} of ${(totalBytes / bytes).toFixed(1)} ${unit} are free`;
   const fix = "Free some space, or keep less: --keep-events, --keep-invocations, --keep-days";
   if (freeBytes < LITTLE_BYTES) return { level: "bad", about, text, fix };
   return freeBytes < SOME_BYTES ? { level: "attention", about, text, fix } : { level: "good", about, text };

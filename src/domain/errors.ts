@@ -131,7 +131,7 @@ const CATALOGUE: Readonly<Record<ErrorCode, CatalogueEntry>> = {
   PD_NOT_STORED: {
     status: 503,
     title: "The change could not be written to the database",
-    fix: "Free disk space under PD_HOME, then try again; nothing was acknowledged",
+    fix: "Free disk space under PD_HOME, or where the command was to write, then try again; nothing was acknowledged",
   },
   PD_IN_DOUBT: {
     status: 503,
@@ -226,5 +226,8 @@ export function isDiskProblem(thrown: unknown): boolean {
 /** Makes a PdError of anything that was thrown; keeps one that already is. */
 export function toPdError(thrown: unknown): PdError {
   if (thrown instanceof PdError) return thrown;
-  return new PdError(isDiskProblem(thrown) ? "PD_NOT_STORED" : "PD_FAILED", messageOf(thrown), { cause: thrown });
+  const fix = /^(EROFS|SQLITE_READONLY.*)$/.test(codeOf(thrown) ?? "")
+    ? { fix: "It lies where nothing can be written: mount that for writing, or use another place" }
+    : {};
+  return new PdError(isDiskProblem(thrown) ? "PD_NOT_STORED" : "PD_FAILED", messageOf(thrown), { cause: thrown, ...fix });
 }

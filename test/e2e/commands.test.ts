@@ -472,6 +472,22 @@ describe("pd", () => {
     }
   });
 
+  it("has failed when what it prints does not get to where it was sent", async () => {
+    const home = await PdHome.make();
+    const isWhole = async (shell: string): Promise<[code: unknown, stderr: string]> => {
+      const child = home.spawn([], { shell: `${shell}; exit $?` });
+      const stderr = collect(child, "stderr");
+      const [code] = await once(child, "close");
+      return [code, stderr()];
+    };
+    const pd = `${process.execPath} ${PD}`;
+    expect(await isWhole(`${pd} help > /dev/full`)).toEqual([1, "Error: The output is not whole: ENOSPC: no space left on device, write\n"]);
+    expect((await isWhole(`${pd} --version > /dev/full`))[0]).toBe(1);
+    // A disk that takes a part of it.
+    expect(await isWhole(`ulimit -f 1; ${pd} help > help.txt`)).toEqual([1, "Error: The output is not whole: EFBIG: file too large, write\n"]);
+    expect(await isWhole(`${pd} help > help.txt`)).toEqual([0, ""]);
+  });
+
   it("tells followers when the server goes and comes back", async () => {
     const home = await PdHome.inProcess();
     const first = await home.up();
@@ -653,6 +669,11 @@ describe("pd list", () => {
 });
 
 describe("pd doctor without a server", () => {
+  it("tells of a home that cannot be written to", async () => {
+    const home = await PdHome.make({ PD_HOME: "/proc/1" });
+    expect((await home.pd("doctor")).stdout).toMatch(/✖ home: \/proc\/1: (EACCES|EROFS|EPERM)/);
+  });
+
   it("tells what is wrong with the machine, and what to do", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     onTestFinished(() => void taken.close());
