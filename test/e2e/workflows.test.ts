@@ -36,6 +36,16 @@ describe("pd with a workflow's folder", () => {
     expect((await home.pd("delete", id, "--yes")).stdout).toBe(`Deleted say-hello (${id})\n`);
   });
 
+  it("begins one of any name", async () => {
+    const home = await PdHome.inProcess();
+    for (const name of ["Orders: new", "123", "null", "@at [x", "a # b", 'it\'s "so" \\n']) {
+      const { path } = await home.json("init", "workflow", name);
+      expect(await home.json("deploy", join(home.folder, String(path), ".."))).toMatchObject({ name });
+    }
+    await home.pd("init", "source", 'two\nlines "quoted"', "--http");
+    expect(await home.json("deploy", "two-lines-quoted/two-lines-quoted.mjs")).toMatchObject({ name: 'two\nlines "quoted"' });
+  });
+
   it("mends a failed run by an edit, from the step that failed, one and in bulk", async () => {
     const home = await PdHome.inProcess();
     const steps = { first: codeStep("return 20;"), second: codeStep("return steps.first.$return_value + missing;") };

@@ -91,6 +91,9 @@ describe("an action", () => {
       flow: { kind: "suspend", ms: 86_400_000 },
       ret: "string",
     });
+    const handedOn = await run(server, 'const it = $.flow.suspend(); $.export("it", it); $.export("copy", { ...it }); return [it];');
+    const addresses = { resume_url: "about:blank#resume_url-suspend", cancel_url: "about:blank#cancel_url-suspend" };
+    expect(handedOn).toMatchObject({ exports: { it: addresses, copy: addresses }, ret: [addresses] });
     expect(await run(server, 'try { $.flow.trigger("p_1") } catch (error) { return error.message }')).toMatchObject({
       ret: expect.stringContaining("no workflow"),
     });

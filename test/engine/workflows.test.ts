@@ -85,6 +85,15 @@ describe("a run", () => {
     expect(exportsOf(await workflow.rest(resumed), "only")).toEqual({ $return_value: 2 });
   });
 
+  it("is shown without what is secret in its file, and with the expressions that stand for it", async () => {
+    const server = await TestServer.inMemory();
+    const files = workflowOf({ send: codeStep("return 1;", 'lit: { type: "string", secret: true }, env: { type: "string", secret: true }, open: "string"') });
+    const yaml = `${String(files["workflow.yaml"])}  props:\n    lit: literal-secret-77\n    env: "{{process.env.TOKEN}}"\n    open: seen\n`;
+    const { record } = await deployWorkflow(server, { ...files, "workflow.yaml": yaml });
+    const [step] = record["steps"] as [{ configured_props_json: string }];
+    expect(JSON.parse(step.configured_props_json)).toEqual({ lit: "********", env: "{{process.env.TOKEN}}", open: "seen" });
+  });
+
   it("waits as long as a step asks, and goes on when its address is called, once", async () => {
     const server = await TestServer.inMemory();
     const workflow = await deployWorkflow(

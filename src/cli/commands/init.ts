@@ -113,16 +113,19 @@ function chosenParts(kind: string, { db, http, timer }: InitFlags): ReadonlySet<
 
 /** Lines that end in `// if: part` stay, without the mark, when one of the parts is chosen, and those in `// unless: part` when it is not. */
 function fill(template: string, { name, slug, parts }: { name: string; slug: string; parts: ReadonlySet<string> }): string {
-  return template
-    .split("\n")
-    .flatMap((line) => {
-      const mark = / *\/\/ (if|unless): ([a-z|]+)$/.exec(line);
-      if (mark === null) return [line];
-      const isChosen = (mark[2] ?? "").split("|").some((part) => parts.has(part));
-      return isChosen === (mark[1] === "if") ? [line.slice(0, mark.index)] : [];
-    })
-    .join("\n")
-    .replaceAll("__NAME__", name.replaceAll(/["\\]/g, ""))
-    .replaceAll("__SLUG__", slug)
-    .replaceAll("__APP__", slug.replaceAll("-", "_"));
+  return (
+    template
+      .split("\n")
+      .flatMap((line) => {
+        const mark = / *\/\/ (if|unless): ([a-z|]+)$/.exec(line);
+        if (mark === null) return [line];
+        const isChosen = (mark[2] ?? "").split("|").some((part) => parts.has(part));
+        return isChosen === (mark[1] === "if") ? [line.slice(0, mark.index)] : [];
+      })
+      .join("\n")
+      // A text of JSON is one of JavaScript and of YAML as well.
+      .replaceAll('"__NAME__"', () => JSON.stringify(name))
+      .replaceAll("__SLUG__", slug)
+      .replaceAll("__APP__", slug.replaceAll("-", "_"))
+  );
 }

@@ -12,6 +12,14 @@ const NO_WORKFLOW = "there is no workflow around this action";
 const SEND_TIMEOUT_MS = 5000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+/** What `$.flow` has handed back: a step that ends with `return $.flow.…` returns nothing. */
+const HANDED_BACK = new WeakSet<object>();
+
+function handBack<Value extends object>(value: Value): Value {
+  HANDED_BACK.add(value);
+  return value;
+}
+
 interface Send {
   readonly to: string;
   readonly what: JsonValue;
@@ -49,7 +57,7 @@ export async function callAction(
     // Its author may not have waited for an answer; what went wrong with it is told to whoever does.
     await Promise.allSettled(reading);
     await Promise.all(report.sends.map(deliver));
-    return returned === report.flow ? undefined : returned;
+    return isRecord(returned) && HANDED_BACK.has(returned) ? undefined : returned;
   } finally {
     await watched?.settled();
     if (watched?.isAnswered === false) report.exchanges = watched.exchanges;
@@ -114,15 +122,12 @@ function toolsFor(
 
 function flowTools(report: ActionReport, addresses: JsonObject): object {
   /** What a pause hands back; without a workflow around it nothing waits to be resumed. */
-  const pausing = (flow: Record<string, unknown>): Record<string, unknown> => {
-    for (const name of ["resume_url", "cancel_url"])
-      Object.defineProperty(flow, name, { value: addresses[name] ?? `about:blank#${name}-${String(flow["kind"])}`, enumerable: false });
-    return flow;
-  };
+  const pausing = ({ kind }: Record<string, unknown>): Record<string, unknown> =>
+    handBack(Object.fromEntries(["resume_url", "cancel_url"].map((name) => [name, addresses[name] ?? `about:blank#${name}-${String(kind)}`])));
   const wish = ({ context, ...flow }: Record<string, unknown>): Record<string, unknown> =>
     (report.flow = context === undefined ? flow : { ...flow, context: plain(context, `$.flow.${String(flow["kind"])}`) });
   return {
-    exit: (reason?: unknown) => wish({ kind: "exit", ...(reason === undefined ? {} : { reason: String(reason) }) }),
+    exit: (reason?: unknown) => handBack(wish({ kind: "exit", ...(reason === undefined ? {} : { reason: String(reason) }) })),
     delay: (ms: unknown, context?: unknown) => pausing(wish({ kind: "delay", ms: waitOf(ms, "$.flow.delay"), context })),
     suspend: (ms: unknown = DAY_MS, context?: unknown) => pausing(wish({ kind: "suspend", ms: waitOf(ms, "$.flow.suspend"), context })),
     rerun: (ms: unknown, context?: unknown, maxRetries: unknown = 10) =>

@@ -9,7 +9,9 @@ import type {
   WorkflowVersionRecord,
 } from "../../api/workflows.ts";
 import { describeOutcome } from "../../domain/invocation.ts";
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import { propFacts } from "../../domain/props/declared-props.ts";
+import { shownValue } from "../../domain/props/secret-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { scheduleInput } from "../../domain/schedule.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
@@ -94,7 +96,7 @@ function stepShape(step: Step, components: ReadonlyMap<string, SavedComponent>):
   return { ...base, type: "ControlFlow", ...(value === undefined ? {} : { value }), branches };
 }
 
-/** Props that may hold secrets were written into the file by whoever may read it. */
+/** As a viewer may see it: what is secret in the file is for whoever may read the code. */
 function codeShape({ code, props }: CodeStep, component: SavedComponent | undefined) {
   const saved = component && {
     id: component.id,
@@ -108,8 +110,19 @@ function codeShape({ code, props }: CodeStep, component: SavedComponent | undefi
     lang: "nodejs",
     ...(saved === undefined ? {} : { savedComponent: saved }),
     ...(isOfRegistry ? { component_key: code.key } : { component_path: code.path }),
-    configured_props_json: JSON.stringify(props),
+    configured_props_json: JSON.stringify(shownProps(props, component)),
   };
+}
+
+/** An expression names a secret, and is none. */
+function shownProps(props: CodeStep["props"], component: SavedComponent | undefined): JsonObject {
+  const declared = new Map(component?.definition.props.map((prop) => [prop.name, prop]));
+  const shown = Object.entries(props).map(([name, value]): [string, JsonValue | undefined] => {
+    const prop = declared.get(name);
+    const isExpression = typeof value === "string" && value.includes("{{");
+    return [name, prop === undefined || isExpression ? value : shownValue(prop, value, "")];
+  });
+  return Object.fromEntries(shown);
 }
 
 /** In lists without its event, which may be large. */
