@@ -98,6 +98,9 @@ function requestOf(address: CallAddress, given: readonly unknown[]): Request {
   let used = 0;
   const path = template.replaceAll(/\{(\w+)\}/g, () => {
     const part = given[used++];
+    // URLs take them for the folder itself and the one above, also when they are encoded: another address would be asked.
+    if (part === "." || part === "..")
+      throw new PdError("PD_BAD_INPUT", `Cannot call ${address} for ${JSON.stringify(part)}: no address can name it`, { fix: "Use another name" });
     if (typeof part === "string" && part !== "") return encodeURIComponent(part);
     const isSource = template.startsWith("/v1/sources/") && used === 1;
     throw new PdError(isSource ? "PD_SOURCE_NOT_FOUND" : "PD_NOT_FOUND", `Cannot call ${address}: ${JSON.stringify(part)} names nothing`);

@@ -46,7 +46,7 @@ function parseSchedule(value: Record<string, unknown>): Schedule | string {
   }
   const given = value["intervalSeconds"] ?? value["interval_seconds"];
   if (given === undefined || given === null) return HOURLY;
-  const seconds = Number(given);
+  const seconds = typeof given === "number" || typeof given === "string" ? Number(given) : Number.NaN;
   if (!Number.isFinite(seconds) || seconds < 1) return `intervalSeconds wants a number of at least 1, not ${JSON.stringify(given)}`;
   if (seconds > LONGEST_INTERVAL) return `intervalSeconds wants at most ${LONGEST_INTERVAL}, not ${JSON.stringify(given)}`;
   return { kind: "interval", seconds: Math.round(seconds * 1000) / 1000 };

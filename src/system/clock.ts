@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { randomText } from "../domain/ids.ts";
 import type { Clock } from "../ports/clock.ts";
 
@@ -42,6 +43,8 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
       resolve();
     };
     const timer = setTimeout(done, ms);
+    // All that a server waits for may listen to the signal that ends it.
+    setMaxListeners(0, signal);
     signal.addEventListener("abort", done);
   });
 }

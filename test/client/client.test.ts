@@ -155,6 +155,14 @@ describe("a stream", () => {
     ]);
   });
 
+  it("asks no other address for names that URLs read as folders", async () => {
+    const server = await TestServer.start();
+    const client = clientOf(server);
+    const { id } = await client.sources.deploy({ component_code: COUNTER });
+    for (const name of [".", ".."]) await expect(client.sources.get(name)).rejects.toMatchObject({ code: "PD_BAD_INPUT" });
+    expect(await client.sources.get(id)).toMatchObject({ id });
+  });
+
   it("is told how many events after the one it had seen are not kept any more", async () => {
     const server = await TestServer.start();
     const client = clientOf(server);

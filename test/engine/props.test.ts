@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { givenProps } from "../../src/cli/code/prop-flags.ts";
 import { dataOf, listOf } from "../support/api.ts";
 import { TestServer, eventually } from "../support/runtime.ts";
 import { Upstream } from "../support/upstream.ts";
@@ -103,6 +104,13 @@ describe("dynamic props", () => {
     );
     await source.run();
     expect(await source.payloads()).toEqual(["hi k"]);
+  });
+});
+
+describe("values on the command line", () => {
+  it("are members, whatever they are called", async () => {
+    const values = await givenProps({ prop: ["__proto__=1", "constructor=2"] });
+    expect(JSON.stringify(values)).toBe('{"__proto__":"1","constructor":"2"}');
   });
 });
 

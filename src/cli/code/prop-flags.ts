@@ -20,12 +20,14 @@ export interface CodeFlags extends PropFlags {
 
 /** Values from `--props file.json`, then `--prop name=value` over them. Throws PD_BAD_INPUT, PD_FILE_NOT_FOUND. */
 export async function givenProps({ prop = [], props }: PropFlags): Promise<JsonObject> {
-  const values: JsonObject = props === undefined ? {} : await readPropsFile(props);
+  const values = props === undefined ? {} : await readPropsFile(props);
+  const given: [string, string][] = [];
   for (const pair of prop) {
     const [name, value] = splitPair(pair, "--prop");
-    values[name] = await readValue(name, value);
+    given.push([name, await readValue(name, value)]);
   }
-  return values;
+  // Whatever its name is, it is a member, which __proto__ would not be if it were set.
+  return { ...values, ...Object.fromEntries(given) };
 }
 
 /** `name=value` → both parts. Throws PD_BAD_INPUT. */
