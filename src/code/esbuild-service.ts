@@ -28,7 +28,7 @@ async function withRestarts<Value>(work: () => Promise<Value>): Promise<Value> {
 }
 
 /** When nobody has needed it for so long it is ended: it takes up as much memory as the process of a component. */
-const REST_AFTER_MS = 30_000;
+const REST_AFTER_MS = 5000;
 /** One that was needed again so soon after it had been ended, as between two saves, stays for longer. */
 const SOON_MS = 120_000;
 const STAY_MS = 600_000;

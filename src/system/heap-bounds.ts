@@ -6,7 +6,7 @@ const MOST_BYTES = 8 * 2 ** 20;
 
 /**
  * Keeps the heap small under load, from now on and for all threads: the space that V8 makes new objects in grows to 8 MB,
- * and what outlives them to half as much again as was left of it, in place of four times.
+ * and what outlives them by a fifth of what was left of it, in place of to four times as much.
  *
  * V8 reads its own bound of the first once, when a process begins, but the factor by which it grows each time: so that
  * becomes 1, and 2 again when a quiet time has shrunk the space. What grows several times within one turn may grow beyond;
@@ -20,7 +20,7 @@ export function boundHeap(): void {
     isFull = youngBytes() >= MOST_BYTES;
     if (isFull) setFlagsFromString("--semi-space-growth-factor=1");
     else if (wasFull) setFlagsFromString("--semi-space-growth-factor=2");
-    if (isFull) setFlagsFromString("--heap-growing-percent=50");
+    if (isFull) setFlagsFromString("--heap-growing-percent=20");
   };
   new PerformanceObserver(look).observe({ entryTypes: ["gc"] });
   // The heap of a thread that begins sets the factor back to 2.

@@ -3,7 +3,7 @@
  * a write of seconds, then holds up no one but those who wait for a commit. What has arrived is written together; of a
  * run with very many events others do not wait for the end.
  */
-import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { MessageChannel, type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { AFTER_START_MS, collectWhenQuiet } from "../../system/quiet-heap.ts";
 import { openForWriting } from "./open.ts";
 import { isTravelling } from "./travelling.ts";
@@ -88,10 +88,23 @@ function answer(port: MessagePort, replies: readonly WriteReply[], to: readonly 
   freeParts(to);
 }
 
-/** What lies outside of the heap and has outlived two collections stays until V8 collects all, which here is rare. What is moved on to nobody goes with the next small collection. */
+/** What lies outside of the heap and has outlived two collections stays until V8 collects all, which here is rare. What is moved to a port that is closed goes at once. */
 function freeParts(batch: readonly WriteRequest[]): void {
   const parts = batch.flatMap(({ values: [write] }) => (isTravelling(write) ? (write.eventParts ?? []) : []));
-  if (parts.length > 0) structuredClone(null, { transfer: parts.map(({ bytes }) => bytes.buffer) });
+  if (parts.length === 0) return;
+  nowhere ??= closedPort();
+  nowhere.postMessage(
+    null,
+    parts.map(({ bytes }) => bytes.buffer),
+  );
+}
+
+let nowhere: MessagePort | undefined;
+
+function closedPort(): MessagePort {
+  const { port1 } = new MessageChannel();
+  port1.close();
+  return port1;
 }
 
 if (parentPort !== null) serve(parentPort);
