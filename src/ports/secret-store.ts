@@ -15,6 +15,8 @@ export interface SecretStore {
   replaceRegistryLocation(before: Registry, after: Registry): Promise<void>;
   /** Of sources that are being deployed, too. */
   listSourceSecrets(): Promise<readonly SourceSecrets[]>;
+  /** Some of them, among which is one for each key that any part of any of them is sealed with, and one for each part that lies in clear, if there is one. */
+  sampleSourceSecrets(): Promise<readonly SourceSecrets[]>;
   /** Nothing that was deleted or replaced is left in the files. */
   scrub(): Promise<void>;
 }

@@ -67,7 +67,7 @@ export type SealedTexts = ReadonlyMap<string | undefined, string>;
 export async function sealedTextsIn(store: Store): Promise<SealedTexts> {
   const found = new Map<string | undefined, string>();
   const note = (text: string): void => void found.set(sealedWith(text), text);
-  for (const source of await store.listSourceSecrets()) for (const part of sealedPartsOf(source)) note(textOf(part));
+  for (const source of await store.sampleSourceSecrets()) for (const part of sealedPartsOf(source)) note(textOf(part));
   for (const webhook of await store.listWebhooks()) for (const secret of secretsOf(webhook)) note(secret);
   for (const { credentials } of await store.listAccounts()) note(textOf(credentials));
   for (const { location } of await store.listRegistries()) note(location);

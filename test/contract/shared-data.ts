@@ -154,6 +154,22 @@ export function sharedDataContract(open: () => Promise<{ store: Store; reopen: (
 /** What every store promises of the form in which secrets lie in it. A store that seals them has a form of its own. */
 export function secretContract(open: () => Promise<{ store: Store }>): void {
   describe("secrets", () => {
+    it("are sampled so that no key, and nothing that lies in clear, is missed", async () => {
+      const { store } = await open();
+      const sealed = (key: string, n: number) => ({ $sealed: `sealed:1:${key}:${n}` });
+      for (let n = 0; n < 20; n++) await store.beginDeploy(source(`dc_${n}`, "sc_a"), component("sc_a"));
+      const listed = await store.listSourceSecrets();
+      for (const [n, before] of listed.entries())
+        await store.replaceSourceSecrets(before, { ...before, configured: sealed("aaaaaaaa", n), env: {}, setAside: {} });
+      const [one, two, three] = await store.listSourceSecrets();
+      if (one === undefined || two === undefined || three === undefined) return expect.fail();
+      await store.replaceSourceSecrets(one, { ...one, env: { $sealed: "sealed:1:bbbbbbbb:1" } });
+      await store.replaceSourceSecrets(two, { ...two, setAside: sealed("cccccccc", 2) });
+      await store.replaceSourceSecrets(three, { ...three, configured: { token: "clear" } });
+      const text = JSON.stringify(await store.sampleSourceSecrets());
+      expect(["aaaaaaaa", "bbbbbbbb", "cccccccc", "clear"].filter((part) => !text.includes(part))).toEqual([]);
+    });
+
     it("change their form, unless somebody has changed them since they were read", async () => {
       const { store } = await open();
       await store.beginDeploy(source("dc_a", "sc_a"), component("sc_a"));

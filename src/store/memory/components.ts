@@ -10,7 +10,9 @@ import type { StepComponent, WorkflowStore } from "../../ports/workflow-store.ts
 import type { SecretStore } from "../../ports/secret-store.ts";
 import { type KeptSource, type Shelves, change } from "./shelves.ts";
 
-export function memoryComponents(shelves: Shelves): ComponentStore & Pick<SecretStore, "listSourceSecrets"> & Pick<WorkflowStore, "listWorkflows"> {
+export function memoryComponents(
+  shelves: Shelves,
+): ComponentStore & Pick<SecretStore, "listSourceSecrets" | "sampleSourceSecrets"> & Pick<WorkflowStore, "listWorkflows"> {
   return { ...memorySaved(shelves), ...memoryDeploys(shelves), ...memorySources(shelves) };
 }
 
@@ -140,7 +142,9 @@ function isSamePlan({ nextAt: _one, ...left }: Timer, { nextAt: _other, ...right
 
 type SourceVerbs = "getSource" | "listSources" | "listVersions" | "listUnfinished" | "listActivateDue" | "isSlugTaken";
 
-function memorySources(shelves: Shelves): Pick<ComponentStore, SourceVerbs> & Pick<SecretStore, "listSourceSecrets"> & Pick<WorkflowStore, "listWorkflows"> {
+function memorySources(
+  shelves: Shelves,
+): Pick<ComponentStore, SourceVerbs> & Pick<SecretStore, "listSourceSecrets" | "sampleSourceSecrets"> & Pick<WorkflowStore, "listWorkflows"> {
   const { components, sources } = shelves;
   const stored = ({ source }: KeptSource): StoredSource => {
     const component = components.get(source.componentId);
@@ -169,6 +173,7 @@ function memorySources(shelves: Shelves): Pick<ComponentStore, SourceVerbs> & Pi
     listVersions: async (id) => sources.get(id)?.versions ?? [],
     listUnfinished: async () => [...sources.values()].filter(({ isReady }) => !isReady).map(({ source }) => source.id),
     listSourceSecrets: async () => [...sources.values()].map(({ source }) => source),
+    sampleSourceSecrets: async () => [...sources.values()].map(({ source }) => source),
     listActivateDue: async (of) =>
       shelves
         .of(of)

@@ -213,7 +213,7 @@ function memoryAccounts({ accounts }: Shelves): AccountStore {
   };
 }
 
-function memorySecrets(shelves: Shelves): Omit<SecretStore, "listSourceSecrets"> {
+function memorySecrets(shelves: Shelves): Omit<SecretStore, "listSourceSecrets" | "sampleSourceSecrets"> {
   return {
     async replaceSourceSecrets(before, after) {
       const kept = shelves.sources.get(before.id);
