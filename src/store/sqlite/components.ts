@@ -1,4 +1,4 @@
-import { type DeployedComponent, newestFirst } from "../../domain/deployed-component.ts";
+import { type DeployedComponent, type StoredSource, newestFirst } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { DeployedId, SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
@@ -234,12 +234,13 @@ const LISTED_COMPONENTS = `select * from saved_components
   where is_transient = 0 or id in (select component_id from deployed_components where workflow_id is null and substr(id, 1, 2) <> 'p_') order by created_at desc, id`;
 
 const SOURCES_AT_ONCE = 200;
+/** Once for each, however many sources run it. */
+const COMPONENTS_IN_USE = "select id, definition, origin, imports from saved_components where id in (select component_id from deployed_components)";
+
 /** Its columns are those of `listedRow`. */
 const SOURCES_FROM = `select d.rowid as row, d.id, d.component_id, d.version, d.highest_version, ${SEEN_VERSION} as seen_version, d.name, d.slug, d.endpoint_key,
-  d.configured, d.set_aside, d.dynamic_props, d.env, d.max_concurrency, d.allows_programs, d.workflow_id, d.active, d.created_at, d.updated_at,
-  c.definition, c.origin, c.imports
-  from deployed_components d join saved_components c on c.id = d.component_id
-  where d.is_ready = 1 and substr(d.id, 1, 2) <> 'p_' and d.rowid > ? order by d.rowid limit ${SOURCES_AT_ONCE}`;
+  d.configured, d.set_aside, d.dynamic_props, d.env, d.max_concurrency, d.allows_programs, d.workflow_id, d.active, d.created_at, d.updated_at
+  from deployed_components d where d.is_ready = 1 and substr(d.id, 1, 2) <> 'p_' and d.rowid > ? order by d.rowid limit ${SOURCES_AT_ONCE}`;
 
 /** By number: of ten thousand rows most come before V8 has optimised this, and taking lists apart by destructuring cost 150 ms of CPU then. */
 function listedRow(values: readonly unknown[]): Row {
@@ -263,9 +264,6 @@ function listedRow(values: readonly unknown[]): Row {
     active: values[16],
     created_at: values[17],
     updated_at: values[18],
-    definition: values[19],
-    origin: values[20],
-    imports: values[21],
   };
 }
 
@@ -284,6 +282,9 @@ export function componentReads(db: Database): ComponentReads {
   const kept = db.prepare(LISTED_COMPONENTS);
   const source = db.prepare(`${SOURCES} where (d.id = ? or d.slug = ?) and d.is_ready = 1`);
   const sources = db.prepareLists(SOURCES_FROM);
+  const inUse = db.prepare(COMPONENTS_IN_USE);
+  const sourceRow = (idOrSlug: unknown): Row | undefined => row(source.get(String(idOrSlug), String(idOrSlug)));
+  const allSources = (): StoredSource[] => storedSourcesOf({ components: rows(inUse.all()), sources: allRows(sources), source: sourceRow });
   const unfinished = db.prepare("select * from deployed_components where is_ready = 0");
   const activateDue = db.prepare(ACTIVATE_DUE);
   const slug = db.prepare("select 1 from deployed_components where slug = ?");
@@ -297,10 +298,10 @@ export function componentReads(db: Database): ComponentReads {
     getComponentByKey: async (key) => componentFrom(byKey.get(key)),
     listComponents: async () => rows(kept.all()).map(savedComponentOf),
     async getSource(idOrSlug) {
-      const found = row(source.get(idOrSlug, idOrSlug));
+      const found = sourceRow(idOrSlug);
       return found === undefined ? undefined : storedSourceOf(found);
     },
-    listSources: async () => storedSourcesOf(allRows(sources)).toSorted(({ source: a }, { source: b }) => newestFirst(a, b)),
+    listSources: async () => allSources().toSorted(({ source: a }, { source: b }) => newestFirst(a, b)),
     listUnfinished: async () => rows(unfinished.all()).map((found) => deployedComponentOf(found).id),
     listActivateDue: async (of) =>
       rows(activateDue.all())

@@ -37,15 +37,33 @@ function provenanceOfRow(row: Row): Provenance {
   return { declared: json(row["definition"]), origin: json(row["origin"]), imports: json(row["imports"]) };
 }
 
+/** Where what is listed is read. */
+export interface ListedRows {
+  /** What is known of the code of each component that is in use. */
+  readonly components: Iterable<Row>;
+  /** Without that. */
+  readonly sources: Iterable<Row>;
+  /** With it; `undefined`: there is no such source any more. */
+  source(id: unknown): Row | undefined;
+}
+
 /** As `storedSourceOf`; sources whose codes declare the same share what is known of that. */
-export function storedSourcesOf(found: Iterable<Row>): StoredSource[] {
-  const known = new Map<unknown, KeptProvenance>();
+export function storedSourcesOf({ components, sources: found, source }: ListedRows): StoredSource[] {
+  const byDefinition = new Map<unknown, KeptProvenance>();
+  const byComponent = new Map<unknown, KeptProvenance>();
+  for (const row of components) {
+    const alike = byDefinition.get(row["definition"]);
+    const provenance = alike?.isOf(row) === true ? alike : new KeptProvenance(row);
+    byDefinition.set(row["definition"], provenance);
+    byComponent.set(row["id"], provenance);
+  }
   const sources: StoredSource[] = [];
   for (const row of found) {
-    const alike = known.get(row["definition"]);
-    const provenance = alike?.isOf(row) === true ? alike : new KeptProvenance(row);
-    known.set(row["definition"], provenance);
-    sources.push({ source: deployedComponentOf(row), provenance });
+    const provenance = byComponent.get(row["component_id"]);
+    // Its code was saved after the components were read.
+    const again = provenance === undefined ? source(row["id"]) : undefined;
+    if (provenance !== undefined) sources.push({ source: deployedComponentOf(row), provenance });
+    else if (again !== undefined) sources.push(storedSourceOf(again));
   }
   return sources;
 }
