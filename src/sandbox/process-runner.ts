@@ -258,10 +258,16 @@ function signalOf(failed: FailedLoad | { readonly error: unknown }): string | nu
 
 function loadFailed(outcome: Outcome): PdError {
   const reason = describeOutcome(outcome);
-  const fix = /loading addons is disabled/.test(reason)
-    ? { fix: "Start the server with --allow-addons true, if you trust its packages with this machine's files" }
-    : {};
-  return new PdError("PD_LOAD_FAILED", `Cannot load the component: ${reason}`, { details: outcomeDetails(outcome), ...fix });
+  const fix = fixOfLoad(outcome, reason);
+  return new PdError("PD_LOAD_FAILED", `Cannot load the component: ${reason}`, { details: outcomeDetails(outcome), ...(fix === undefined ? {} : { fix }) });
+}
+
+/** `undefined`: as of any other code that throws. */
+function fixOfLoad(outcome: Outcome, reason: string): string | undefined {
+  if (outcome.kind === "timed-out") return "Move what takes long, or waits, out of the module's own lines into run or a hook";
+  return /loading addons is disabled/.test(reason)
+    ? "Start the server with --allow-addons true, if you trust its packages with this machine's files"
+    : undefined;
 }
 
 /** Imports what the code imports, in a process that is ready for it. */

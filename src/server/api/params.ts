@@ -25,10 +25,14 @@ export function checkParams<Schema extends z.ZodType>(schema: Schema, given: Jso
 
 async function readBody(context: Context): Promise<JsonObject> {
   if (context.req.method === "GET" || context.req.method === "HEAD") return {};
+  const packing = context.req.header("content-encoding") ?? "identity";
+  if (packing.toLowerCase() !== "identity")
+    throw new PdError("PD_BAD_CONTENT_TYPE", `Cannot read a body with content-encoding ${JSON.stringify(packing)}: it is not unpacked`, {
+      fix: "Send it as it is, without content-encoding",
+    });
   const body = await readText(context);
   if (body.trim() === "") return {};
-  if (isTooComplex(body))
-    throw new PdError("PD_BODY_TOO_LARGE", `Cannot read the body: it has more than ${LIMITS.members} members, or is nested deeper than ${LIMITS.depth}`);
+  if (isTooComplex(body)) throw tooComplex();
   const type = context.req.header("content-type") ?? "application/json";
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(type);
   if (isForm && body.split("&", MOST_FORM_MEMBERS + 1).length > MOST_FORM_MEMBERS)
@@ -40,9 +44,14 @@ async function readBody(context: Context): Promise<JsonObject> {
     const value: unknown = JSON.parse(body);
     if (isJsonObject(value)) return value;
   } catch (error) {
+    if (error instanceof RangeError) throw tooComplex();
     throw new PdError("PD_BAD_JSON", `Cannot read the body as JSON: ${messageOf(error)}${placeOf(error, body)}`);
   }
   throw new PdError("PD_BAD_JSON", "Cannot use the body: it is JSON, but no object");
+}
+
+function tooComplex(): PdError {
+  return new PdError("PD_BODY_TOO_LARGE", `Cannot read the body: it has more than ${LIMITS.members} members, or is nested deeper than ${LIMITS.depth}`);
 }
 
 /** The body, cut off where it is too large: a length that is told may be wrong or missing. */

@@ -44,7 +44,7 @@ export interface ListedRows {
   /** Without that. */
   readonly sources: Iterable<Row>;
   /** With it; `undefined`: there is no such source any more. */
-  source(id: unknown): Row | undefined;
+  readonly source: (id: unknown) => Row | undefined;
 }
 
 /** As `storedSourceOf`; sources whose codes declare the same share what is known of that. */
