@@ -5,7 +5,11 @@ const words = process.argv.slice(2);
 
 if (words.length === 1 && words[0] === "--version") {
   // A reader that has gone away is no failure, as for every command.
-  const tell = (error) => (process.exitCode = error.code === "EPIPE" ? 0 : 1);
+  const tell = (error) => {
+    if (error.code === "EPIPE") return;
+    process.exitCode = 1;
+    process.stderr.write(`Error: The output is not whole: ${error.message}\n`);
+  };
   process.stdout.on("error", tell).write(`${require("../package.json").version}\n`);
 } else {
   const isCommand = /^[a-z][a-z-]{0,30}$/.test(words[0] ?? "");

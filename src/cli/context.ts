@@ -2,14 +2,15 @@ import { fstatSync, openSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type GivenSettings, SETTINGS, type Settings, readSettings } from "../config.ts";
+import { type GivenSettings, SETTINGS, type Settings } from "../config.ts";
 import { PdError } from "../domain/errors.ts";
 import { makeHome } from "../system/home-folder.ts";
 import { packageFile } from "../system/program-files.ts";
 import { readServerRecord } from "../system/server-record.ts";
 import { type Client, createClient } from "../client/client.ts";
 import { Connection, type ConnectionOptions, type ServerAddress } from "../client/connection.ts";
-import { findProfile, readConfig } from "./profiles.ts";
+import { findProfile } from "./profiles.ts";
+import { settingsOf } from "./settings-of.ts";
 import { withSteps } from "./spinner.ts";
 import { migrationWords, stepWords } from "./step-words.ts";
 import { readNowIfThere } from "../system/whole-files.ts";
@@ -43,11 +44,6 @@ const RETURN_TIMEOUT_MS = 4000;
 const RETRY_MS = 300;
 /** Why a server has not started is said in the last lines of its log. */
 const TAIL_BYTES = 16_384;
-
-/** Settings from flags, variables and the config file, in this order. */
-export async function settingsOf({ flags, environment }: CliContext): Promise<Settings> {
-  return readSettings({ flags, environment, file: readConfig(environment) });
-}
 
 /**
  * A client of the server on this PD_HOME, with a spinner when it is for a command; `undefined` when there is none. Throws

@@ -33,7 +33,7 @@ export async function main(argv: readonly string[], place?: CliPlace): Promise<n
   const failure = outputFailure();
   if (failure === undefined) return exitCode;
   streams.stderr.write(`Error: The output is not whole: ${messageOf(failure)}\n`);
-  return 1;
+  return exitCode === 0 ? 1 : exitCode;
 }
 
 async function perform(argv: readonly string[], streams: CliPlace): Promise<number> {

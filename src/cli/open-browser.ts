@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { makeHome } from "../system/home-folder.ts";
 import { writeWhole } from "../system/whole-files.ts";
-import { type CliContext, settingsOf } from "./context.ts";
+import type { CliContext } from "./context.ts";
+import { settingsOf } from "./settings-of.ts";
 import { printNote } from "./reporter.ts";
 
 /**

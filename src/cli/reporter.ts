@@ -35,9 +35,9 @@ export function printConnection(cli: CliContext, isOpen: boolean): void {
   printNote(cli, isOpen ? "Connected again" : "The connection to the server was cut off; connecting again");
 }
 
-/** Events that whoever follows should have got, and that were deleted before. */
+/** Events, of all channels, that whoever follows should have got, and that were deleted before. */
 export function printGone(cli: CliContext, count: number): void {
-  printNote(cli, `${count} ${count === 1 ? "event was" : "events were"} deleted before ${count === 1 ? "it" : "they"} could be shown`);
+  printNote(cli, `${count} ${count === 1 ? "event" : "events"} of the source came meanwhile, and had been deleted before this was connected again`);
 }
 
 /** The same as printConnection for what a source does, of which nothing comes later: `source` as pd logs takes it. */

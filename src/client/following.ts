@@ -4,7 +4,7 @@ import { type JsonObject, isJsonObject, parseJson } from "../domain/json.ts";
 import { type Connection, refusalOf } from "./connection.ts";
 
 export interface FollowSettings {
-  /** Begins with what came after the event of this id; absent: with what comes from now on. */
+  /** Begins with what came after the event of this id, after `0-0` with all that are kept; absent: with what comes from now on. */
   readonly after?: string;
   /** Ends it. */
   readonly signal?: AbortSignal;
@@ -19,6 +19,8 @@ const MAY_PASS_STATUS = 500;
 /** The server gives a sign of life every 15 s: one that gives none for so long is gone. */
 const SILENCE_MS = 45_000;
 const FIRST_PAUSE_MS = 500;
+/** No event has this id: all come after it. */
+const ALL = "0-0";
 
 /**
  * What comes on a stream, one record after the other. Connects again by itself when it is cut off, also with a server
@@ -34,6 +36,7 @@ export class Following<Item> implements AsyncIterable<Item> {
   readonly #first: Promise<Answer>;
   #lastId: string | undefined;
   #pauseMs = FIRST_PAUSE_MS;
+  #wasCutOff = false;
 
   constructor(connection: Connection, path: string, { settings, read }: { settings: FollowSettings; read: (data: JsonObject) => Item }) {
     this.#connection = connection;
@@ -57,6 +60,7 @@ export class Following<Item> implements AsyncIterable<Item> {
       for (let answer = await this.#first; !this.#isOver;) {
         yield* this.#messagesOf(answer);
         if (this.#isOver) return;
+        this.#wasCutOff = true;
         onConnection?.(false);
         await this.#pause();
         answer = await this.#connectUntilOpen();
@@ -102,7 +106,9 @@ export class Following<Item> implements AsyncIterable<Item> {
     // Where a stream begins: whoever is cut off before the first event goes on from there.
     this.#lastId = /^after (\d+-\d+)$/.exec(comment)?.[1] ?? this.#lastId;
     const gone = /^gone (\d+)$/.exec(comment)?.[1];
-    if (gone !== undefined) this.#settings.onGone?.(Number(gone));
+    // Whoever begins with all that there is misses none.
+    const isBeginning = !this.#wasCutOff && this.#settings.after === ALL;
+    if (gone !== undefined && !isBeginning) this.#settings.onGone?.(Number(gone));
   }
 
   /** Ends when the connection does, or has been silent for too long. */

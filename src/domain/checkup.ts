@@ -38,8 +38,8 @@ export interface CheckedFacts {
   readonly waiting: number;
   readonly sources: readonly CheckedSource[];
   readonly accounts: readonly { readonly name: string; readonly problem: string | undefined }[];
-  /** Those of which nothing can be read. */
-  readonly registries: readonly { readonly name: string; readonly problem: string }[];
+  /** `problem`: why nothing of it can be read. */
+  readonly registries: readonly { readonly name: string; readonly problem: string | undefined }[];
   readonly webhooks: readonly CheckedWebhook[];
   /** Slugs of those that hear themselves, also by way of others. */
   readonly circle: readonly string[];
@@ -66,7 +66,7 @@ export function findingsOf(facts: CheckedFacts): readonly Finding[] {
       facts.webhooks.flatMap((webhook) => webhookFindings(webhook, facts.now)),
       `${facts.webhooks.length} looked at`,
     ),
-    ...facts.registries.map(registryFinding),
+    ...facts.registries.flatMap(registryFindings),
     ...circles(facts),
   ];
   return worstFirst(found);
@@ -139,9 +139,10 @@ function accountFindings({ name, problem }: CheckedFacts["accounts"][number]): r
   return [{ level: "bad", about: `account ${name}`, text: problem, fix: `pd accounts reconnect ${name}` }];
 }
 
-function registryFinding({ name, problem }: CheckedFacts["registries"][number]): Finding {
+function registryFindings({ name, problem }: CheckedFacts["registries"][number]): readonly Finding[] {
+  if (problem === undefined) return [];
   const fix = `Put it back, or pd registry remove ${name}`;
-  return { level: "attention", about: `registry ${name}`, text: `its components are not found: ${problem}`, fix };
+  return [{ level: "attention", about: `registry ${name}`, text: `its components are not found: ${problem}`, fix }];
 }
 
 function webhookFindings({ id, name, active, inactiveReason, failingSince }: CheckedWebhook, now: number): readonly Finding[] {

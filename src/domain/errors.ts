@@ -226,8 +226,6 @@ export function isDiskProblem(thrown: unknown): boolean {
 /** Makes a PdError of anything that was thrown; keeps one that already is. */
 export function toPdError(thrown: unknown): PdError {
   if (thrown instanceof PdError) return thrown;
-  const fix = /^(EROFS|SQLITE_READONLY.*)$/.test(codeOf(thrown) ?? "")
-    ? { fix: "It lies where nothing can be written: mount that for writing, or use another place" }
-    : {};
+  const fix = codeOf(thrown) === "EROFS" ? { fix: "It lies where nothing can be written: mount that for writing, or use another place" } : {};
   return new PdError(isDiskProblem(thrown) ? "PD_NOT_STORED" : "PD_FAILED", messageOf(thrown), { cause: thrown, ...fix });
 }

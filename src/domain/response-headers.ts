@@ -11,5 +11,5 @@ export function whyNotSent(name: string, value: string | readonly string[]): str
   if (CONNECTION_HEADERS.has(name.toLowerCase())) return "it is the connection's, which is the server's";
   if (!NAME.test(name)) return "HTTP allows no such name";
   const isAllowed = typeof value === "string" ? VALUE.test(value) : value.every((one) => VALUE.test(one));
-  return isAllowed ? undefined : "HTTP allows no such value: it has line breaks or characters beyond Latin-1";
+  return isAllowed ? undefined : "HTTP allows no such value: it has control characters, such as line breaks, or some beyond Latin-1";
 }

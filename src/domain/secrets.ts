@@ -26,31 +26,44 @@ export function withStars(text: string, secrets: readonly string[]): string {
 }
 
 /** One may be the beginning of another. */
-function longestFirst(forms: readonly string[]): readonly string[] {
+export function longestFirst(forms: readonly string[]): readonly string[] {
   return [...new Set(forms)].filter(({ length }) => length >= SHORTEST_SECRET).toSorted((a, b) => b.length - a.length);
 }
 
 /** So much of the beginning of a long one tells it from other texts, where the rest was cut off. */
 const TELLING = 64;
 
-/** A text in which stars stand for these forms, the longest of which comes first, and for what a cut has left of one. */
+/** A text in which stars stand for these forms, the longest of which comes first, and then for what a cut has left of one. */
 export function starsOver(text: string, forms: readonly string[]): string {
-  return forms.reduce((shown, form) => {
-    const over = shown.replaceAll(form, STARS);
-    return form.length > TELLING ? withoutBeginnings(over, form) : over;
-  }, text);
+  const long: string[] = [];
+  let shown = text;
+  for (const form of forms) {
+    if (form.length > TELLING) {
+      if (!shown.includes(form.slice(0, TELLING))) continue;
+      long.push(form);
+    }
+    shown = shown.replaceAll(form, STARS);
+  }
+  // Not before all whole ones: one may begin as another does, and end otherwise.
+  return long.length === 0 ? shown : withoutBeginnings(shown, long);
 }
 
-function withoutBeginnings(text: string, form: string): string {
-  const beginning = form.slice(0, TELLING);
+function withoutBeginnings(text: string, forms: readonly string[]): string {
   let [shown, from] = ["", 0];
-  for (let at = text.indexOf(beginning); at >= 0; at = text.indexOf(beginning, from)) {
-    let length = TELLING;
-    while (length < form.length && text[at + length] === form[length]) length++;
+  for (;;) {
+    const next = forms.map((form) => ({ form, at: text.indexOf(form.slice(0, TELLING), from) })).filter(({ at }) => at >= 0);
+    if (next.length === 0) return shown + text.slice(from);
+    const at = Math.min(...next.map((one) => one.at));
+    const length = Math.max(...next.map((one) => (one.at === at ? lengthInCommon(text, at, one.form) : 0)));
     shown += text.slice(from, at) + STARS;
     from = at + length;
   }
-  return shown + text.slice(from);
+}
+
+function lengthInCommon(text: string, at: number, form: string): number {
+  let length = TELLING;
+  while (length < form.length && text[at + length] === form[length]) length++;
+  return length;
 }
 
 /** A line of a longer secret that is one by itself. */
@@ -61,7 +74,8 @@ export function formsOf(secrets: readonly string[]): readonly string[] {
   return longestFirst(secrets.flatMap(formsOfOne));
 }
 
-function formsOfOne(secret: string): readonly string[] {
+/** In no order. */
+export function formsOfOne(secret: string): readonly string[] {
   const lines = secret.includes("\n") ? secret.split(/\r?\n/).filter((line) => line.length >= SHORTEST_LINE) : [];
   const basic = [`${secret}:`, `:${secret}`].map((pair) => Buffer.from(pair).toString("base64"));
   return [...[secret, ...lines].flatMap((text) => [text, JSON.stringify(text).slice(1, -1), ...asInspected(text), ...asInUrls(text)]), ...basic];
@@ -74,7 +88,10 @@ function asInUrls(text: string): readonly string[] {
   const url = new URL("http://host/");
   Object.assign(url, { password: whole, pathname: whole, search: whole, hash: whole });
   const form = new URLSearchParams([["", whole]]).toString().slice(1);
-  return [encodeURIComponent(whole), encodeURI(whole), form, url.password, url.pathname.slice(1), url.search.slice(1), url.hash.slice(1)];
+  const parts = [url.password, url.pathname.slice(1), url.search.slice(1), url.hash.slice(1)];
+  // Of what names folders, such as ../orders, a path keeps a harmless word.
+  const shortest = whole.replaceAll(/^[/?#]|[\t\r\n]/g, "").length;
+  return [encodeURIComponent(whole), encodeURI(whole), form, ...parts.filter(({ length }) => length >= shortest)];
 }
 
 /** What Node's console writes in place of these characters in a text within an object; of others their number. */
@@ -108,8 +125,14 @@ export function fieldTexts(value: JsonValue | undefined): string[] {
   return Object.entries(value).flatMap(([name, member]) => (isSecretField(name) ? textsIn(member) : fieldTexts(member)));
 }
 
-/** All texts in a value, and its numbers as such. */
+/** All texts in a value. */
 export function textsIn(value: JsonValue | undefined): string[] {
-  if (typeof value === "string" || typeof value === "number") return [String(value)];
+  if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** The same with its numbers, for what is declared to be secret: names alone say so of many numbers that are not. */
+export function textsAndNumbersIn(value: JsonValue | undefined): string[] {
+  if (typeof value === "number") return [String(value)];
+  return Array.isArray(value) ? value.flatMap(textsAndNumbersIn) : textsIn(value);
 }

@@ -13,10 +13,11 @@ export class Turns {
 export class KeyedTurns<Key> {
   readonly #last = new Map<Key, Promise<unknown>>();
 
-  /** `work` is told whether it had to wait for somebody: what it is about may be gone by then. */
+  /** `work` is told whether it had to wait for somebody: what it is about may be gone by then. It must not wait for another turn of its own key. */
   async take<Value>(key: Key, work: (hasWaited: boolean) => Promise<Value>): Promise<Value> {
     const before = this.#last.get(key);
-    const mine = before === undefined ? work(false) : before.then(() => work(true));
+    // Not begun before others see that the turn is taken.
+    const mine = (before ?? Promise.resolve()).then(() => work(before !== undefined));
     const last = mine.catch(() => {});
     this.#last.set(key, last);
     try {

@@ -1,5 +1,6 @@
 import { mkdir, readdir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import type { Npm } from "../code/npm-command.ts";
 import { LocalComponent } from "../code/local-component.ts";
 import { buildFailed } from "../domain/build-problem.ts";
@@ -23,6 +24,9 @@ export interface FileRegistrySettings {
 
 /** For so long a package that was not there is not asked for again. */
 const MISSING_HOLDS_MS = 10 * 60_000;
+
+/** For so long a folder is waited for that is only asked whether it can be read. */
+const PATIENCE_MS = 2000;
 
 /** A folder of components that is searched as one. */
 interface Root {
@@ -76,10 +80,12 @@ export class FileRegistry implements ComponentRegistry {
 
   async problem({ kind, location }: Registry): Promise<string | undefined> {
     if (kind !== "folder") return undefined;
-    return readdir(location).then(
+    const looked = readdir(location).then(
       () => undefined,
       (error: unknown) => (codeOf(error) === "ENOENT" ? `there is no folder ${location}` : messageOf(error)),
     );
+    // One that lies on another machine may keep whoever asks for ever.
+    return Promise.race([looked, wait(PATIENCE_MS, `${location} does not answer`, { ref: false })]);
   }
 
   async prepare(registry: Registry, app: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type { Outcome } from "../domain/invocation.ts";
-import { formsOf, starsOver } from "../domain/secrets.ts";
+import { formsOfOne, longestFirst, starsOver } from "../domain/secrets.ts";
 
 /** Tokens are renewed; what was given long ago is worth nothing any more. */
 const MOST_SECRETS = 200;
@@ -8,13 +8,15 @@ const MOST_SECRETS = 200;
 export class SecretMask {
   /** The newest first. */
   #secrets: readonly string[] = [];
+  #known: ReadonlyMap<string, readonly string[]> = new Map();
   /** In all their forms, the longest first: one may be a part of another. */
   #forms: readonly string[] = [];
 
   add(secrets: readonly string[]): void {
     if (secrets.every((secret) => this.#secrets.includes(secret))) return;
     this.#secrets = [...new Set([...secrets, ...this.#secrets])].slice(0, MOST_SECRETS);
-    this.#forms = formsOf(this.#secrets);
+    this.#known = new Map(this.#secrets.map((secret) => [secret, this.#known.get(secret) ?? formsOfOne(secret)]));
+    this.#forms = longestFirst([...this.#known.values()].flat());
   }
 
   over(text: string): string {

@@ -84,10 +84,15 @@ describe("a check of the server", () => {
     expect(said({ processes: { count: 32, most: 32 }, waiting: 4 })).toEqual(["attention load: 32 of at most 32 processes of components, 4 are waited for"]);
   });
 
+  it("tells of a registry that cannot be read", () => {
+    const registries = [
+      { name: "mine", problem: "there is no folder /x" },
+      { name: "other", problem: undefined },
+    ];
+    expect(said({ registries })).toEqual(["attention registry mine: its components are not found: there is no folder /x"]);
+  });
+
   it("tells who hears themselves", () => {
-    expect(said({ registries: [{ name: "mine", problem: "there is no folder /x" }] })).toEqual([
-      "attention registry mine: its components are not found: there is no folder /x",
-    ]);
     expect(said({ circle: ["lp"] })).toEqual(["attention subscriptions: lp hears itself: one event may lead to another for ever"]);
     expect(said({ circle: ["a", "b"] })).toEqual(["attention subscriptions: a, b hear each other in a circle: one event may lead to another for ever"]);
   });

@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { STARS, formsOf, hiderOf, starsOver } from "../../src/domain/secrets.ts";
+import { STARS, fieldTexts, formsOf, hiderOf, starsOver, textsAndNumbersIn } from "../../src/domain/secrets.ts";
 
 const SECRETS = [
   "Tr0ub4dor!(and)3~x",
@@ -11,6 +12,7 @@ const SECRETS = [
   "all of `these` 'and' \"those\"",
   "escape \u001b[31m and \u0085 and ä and €",
   "half \ud800 of a character",
+  `${"long-".repeat(14)}/and+then "other" letters=`,
   "-----BEGIN KEY-----\nabcdefghijklmnop\\qrstu\nABCDEFGHIJKLMNOPQRSTU\n-----END KEY-----",
 ];
 
@@ -55,9 +57,43 @@ describe("a secret", () => {
     expect(starsOver("a 0.1.2.3.4 b", forms)).toBe("a 0.1.2.3.4 b");
   });
 
+  it("that begins as another does is found as a whole, also where that is longer", () => {
+    const beginning = Array.from({ length: 30 }, (_none, n) => `part${n}`).join(".");
+    const [one, two, longer] = [`${beginning}.signatureONE`, `${beginning}.signatureTWO`, `${beginning}/signatureTWO-and-more`];
+    for (const secrets of [
+      [one, two],
+      [two, one],
+      [one, longer],
+      [longer, one, two],
+    ]) {
+      const forms = formsOf(secrets);
+      for (const secret of secrets) expect(starsOver(`a ${secret} b`, forms)).toBe(`a ${STARS} b`);
+      expect(starsOver(`a ${beginning}.signatureT… b`, formsOf([one, two]))).toBe(`a ${STARS}… b`);
+    }
+  });
+
+  it("of any letters is found whole in every way", () => {
+    for (let n = 0; n < 300; n++) {
+      const secret = createHash("sha512").update(String(n)).digest("base64").repeat(3);
+      const forms = formsOf([secret]);
+      for (const [, write] of WAYS) expect(starsOver(write(secret), forms)).not.toMatch(/[A-Za-z0-9+/]{20}(?<!example.*)/);
+      expect(starsOver(`a ${secret} b`, forms)).toBe(`a ${STARS} b`);
+    }
+  });
+
+  it("that names a folder hides no harmless word", () => {
+    for (const path of ["../orders", "./secret/../orders", "secret-folder/../orders"])
+      expect(starsOver("an orders list", formsOf([path]))).toBe("an orders list");
+  });
+
   it("that is a number is found among texts and numbers", () => {
     const hide = hiderOf(["987654321"]);
     expect(hide({ n: 987_654_321, text: "is 987654321", other: 98_765 })).toEqual({ n: STARS, text: `is ${STARS}`, other: 98_765 });
+  });
+
+  it("is no number that only its name speaks of", () => {
+    expect(fieldTexts({ max_tokens: 100_000, token: "abcdefgh", token_expires_at: 1_700_000_000_000 })).toEqual(["abcdefgh"]);
+    expect(textsAndNumbersIn([123_456, "abcdefgh"])).toEqual(["123456", "abcdefgh"]);
   });
 
   it("too short to be told from other texts is left alone", () => {

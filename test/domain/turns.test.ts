@@ -19,6 +19,20 @@ describe("turns", () => {
     expect([await second, said]).toEqual([2, ["first", "second"]]);
   });
 
+  it("are taken before their work begins", async () => {
+    const turns = new KeyedTurns<string>();
+    const order: string[] = [];
+    let inner: Promise<unknown> | undefined;
+    const outer = turns.take("a", async () => {
+      inner = turns.take("a", async () => order.push("inner"));
+      await Promise.resolve();
+      order.push("outer");
+    });
+    await outer;
+    await inner;
+    expect(order).toEqual(["outer", "inner"]);
+  });
+
   it("of different keys do not wait for each other, and tell who has waited", async () => {
     const turns = new KeyedTurns<string>();
     let finish = (): void => {};

@@ -160,8 +160,8 @@ describe("a response", () => {
     const [invocation] = await source.invocations();
     expect(await source.logs(invocation ?? {})).toEqual([
       'respond did not send the header "x y": HTTP allows no such name',
-      'respond did not send the header "x-line": HTTP allows no such value: it has line breaks or characters beyond Latin-1',
-      'respond did not send the header "x-far": HTTP allows no such value: it has line breaks or characters beyond Latin-1',
+      'respond did not send the header "x-line": HTTP allows no such value: it has control characters, such as line breaks, or some beyond Latin-1',
+      'respond did not send the header "x-far": HTTP allows no such value: it has control characters, such as line breaks, or some beyond Latin-1',
       "respond did not send the header \"trailer\": it is the connection's, which is the server's",
     ]);
   });

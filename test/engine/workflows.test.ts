@@ -87,11 +87,23 @@ describe("a run", () => {
 
   it("is shown without what is secret in its file, and with the expressions that stand for it", async () => {
     const server = await TestServer.inMemory();
-    const files = workflowOf({ send: codeStep("return 1;", 'lit: { type: "string", secret: true }, env: { type: "string", secret: true }, open: "string"') });
-    const yaml = `${String(files["workflow.yaml"])}  props:\n    lit: literal-secret-77\n    env: "{{process.env.TOKEN}}"\n    open: seen\n`;
+    const files = workflowOf({
+      send: codeStep(
+        "return 1;",
+        'lit: { type: "string", secret: true }, env: { type: "string", secret: true }, mixed: { type: "string", secret: true }, open: "string", ask: "http_request"',
+      ),
+    });
+    const yaml = `${String(files["workflow.yaml"])}  props:\n    lit: literal-secret-77\n    env: "{{process.env.TOKEN}}"\n    mixed: "sk-1{{process.env.SUFFIX}}{{process.env.MORE}}"\n    open: seen\n    ask: '{"url":"http://x","auth":{"password":"pass-word-1"}}'\n    later: unknown-yet\n`;
     const { record } = await deployWorkflow(server, { ...files, "workflow.yaml": yaml });
     const [step] = record["steps"] as [{ configured_props_json: string }];
-    expect(JSON.parse(step.configured_props_json)).toEqual({ lit: "********", env: "{{process.env.TOKEN}}", open: "seen" });
+    expect(JSON.parse(step.configured_props_json)).toMatchObject({
+      lit: "********",
+      env: "{{process.env.TOKEN}}",
+      mixed: "********",
+      open: "seen",
+      later: "********",
+    });
+    expect(step.configured_props_json).not.toMatch(/pass-word-1/);
   });
 
   it("waits as long as a step asks, and goes on when its address is called, once", async () => {

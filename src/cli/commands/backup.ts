@@ -7,7 +7,8 @@ import { isAgreed } from "../ask/agree.ts";
 import { canAsk } from "../ask/can-ask.ts";
 import { PdError } from "../../domain/errors.ts";
 import { restoreHome } from "../../restore-home.ts";
-import { type CliContext, connect, settingsOf } from "../context.ts";
+import { type CliContext, connect } from "../context.ts";
+import { settingsOf } from "../settings-of.ts";
 import { printJson, printLine, printNote } from "../reporter.ts";
 import { type Bar, withBar, withSpinner } from "../spinner.ts";
 

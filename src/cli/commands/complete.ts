@@ -5,7 +5,8 @@ import { resolve } from "node:path";
 import { Attachments } from "../dev/attachments.ts";
 import { complete } from "../completion/candidates.ts";
 import { placeIn } from "../completion/place.ts";
-import { type CliContext, locateServer, settingsOf } from "../context.ts";
+import { type CliContext, locateServer } from "../context.ts";
+import { settingsOf } from "../settings-of.ts";
 import { findProfile, profileNames } from "../profiles.ts";
 import { cut, forTerminal, isPlainText } from "../terminal-text.ts";
 

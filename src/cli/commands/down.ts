@@ -3,7 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { PdError } from "../../domain/errors.ts";
 import { holdLock } from "../../system/file-lock.ts";
 import { readServerRecord } from "../../system/server-record.ts";
-import { type CliContext, findServer, settingsOf } from "../context.ts";
+import { type CliContext, findServer } from "../context.ts";
+import { settingsOf } from "../settings-of.ts";
 import { printJson, printNote } from "../reporter.ts";
 import { withSpinner } from "../spinner.ts";
 

@@ -1,4 +1,5 @@
-import { type CliContext, findServer, settingsOf } from "../context.ts";
+import { type CliContext, findServer } from "../context.ts";
+import { settingsOf } from "../settings-of.ts";
 import { fields, printJson, printLine } from "../reporter.ts";
 
 /** `pd status`: exits 0 when a server runs on this PD_HOME, 1 when none does. */

@@ -9,7 +9,8 @@ import { streamLog } from "../../system/log.ts";
 import { AFTER_START_MS, collectWhenQuiet } from "../../system/quiet-heap.ts";
 import { boundHeap } from "../../system/heap-bounds.ts";
 import { TerminalWriter } from "../../system/terminal-writer.ts";
-import { type CliContext, findServer, settingsOf, startInBackground } from "../context.ts";
+import type { CliContext } from "../context.ts";
+import { settingsOf } from "../settings-of.ts";
 import { fields, printJson, printLine, printNote } from "../reporter.ts";
 import { RunLines } from "../run-lines.ts";
 import { forTerminal } from "../terminal-text.ts";
@@ -19,6 +20,7 @@ import { abortOnStop } from "../stop-signals.ts";
 export async function up(cli: CliContext, { detach }: { detach?: boolean | undefined }): Promise<number> {
   const settings = await settingsOf(cli);
   if (detach === true) {
+    const { findServer, startInBackground } = await import("../context.ts");
     const running = await findServer(settings);
     const client = running ?? (await startInBackground(cli, settings));
     if (cli.isJson) printJson(cli, { api_url: client.connection.baseUrl, home: settings.home, already_running: running !== undefined });

@@ -1,6 +1,6 @@
 import { type JsonValue, isJsonObject, isJsonValue, isRecord, parseJson } from "../json.ts";
 import { didYouMean } from "../did-you-mean.ts";
-import { STARS, textsIn } from "../secrets.ts";
+import { STARS, textsAndNumbersIn } from "../secrets.ts";
 import { type CheckedProp, type Input, type PropFacts, type PropKind, type Reading, inputFacts, inputOf, textAsJson } from "./prop-kind.ts";
 
 /** The scalar types of user input props; `any` also stands for types this version does not know. */
@@ -64,7 +64,7 @@ export const userKind: PropKind<UserProp> = {
   },
   check,
   sample: (prop) => (prop.default === undefined ? (prop.isArray ? [sampleScalar(prop)] : sampleScalar(prop)) : undefined),
-  secret: { isIn: ({ secret }) => secret, starred: () => STARS, texts: textsIn },
+  secret: { isIn: ({ secret }) => secret, starred: () => STARS, texts: textsAndNumbersIn },
   asking: { form: formOf, problem: answerProblem, isAskedAgain: true },
 };
 

@@ -12,10 +12,9 @@ export interface RegistryPorts {
   readonly log: Log;
 }
 
-export interface RegistryProblem {
-  /** Of the registry. */
-  readonly name: string;
-  readonly problem: string;
+export interface LookedRegistry {
+  readonly registry: Registry;
+  readonly problem: string | undefined;
 }
 
 /** Finds components by key in the registries that are configured, in their order. */
@@ -34,12 +33,9 @@ export class Registries {
     return this.#ports.store.listRegistries();
   }
 
-  /** Those of which nothing can be read, and why. */
-  async problems(): Promise<readonly RegistryProblem[]> {
-    const looked = await Promise.all(
-      (await this.list()).map(async (registry) => ({ name: registry.name, problem: await this.#ports.registry.problem(registry) })),
-    );
-    return looked.flatMap(({ name, problem }) => (problem === undefined ? [] : [{ name, problem }]));
+  /** All of them, and of those of which nothing can be read why. */
+  async looked(): Promise<readonly LookedRegistry[]> {
+    return Promise.all((await this.list()).map(async (registry) => ({ registry, problem: await this.#ports.registry.problem(registry) })));
   }
 
   /** How many components are there by now. Throws PD_CONFLICT, PD_BAD_INPUT, PD_FILE_NOT_FOUND, PD_REGISTRY_UNREACHABLE; then it is not added. */

@@ -73,9 +73,8 @@ export class KeptEvents {
     const { store, feed } = this.#ports;
     const last = await store.lastSeq(sourceId);
     const after = Math.min(wanted ?? last, last);
-    // Whoever begins with the first one, of number 0, has seen none before.
-    const [first] = after === 0 || after === last ? [] : await store.listEventsSince(sourceId, after, 1);
-    const gone = after === 0 ? 0 : (first?.seq ?? last + 1) - after - 1;
+    const [first] = after === last ? [] : await store.listEventsSince(sourceId, after, 1);
+    const gone = (first?.seq ?? last + 1) - after - 1;
     return { after, gone, events: feed.eventsSince(sourceId, after, signal) };
   }
 }

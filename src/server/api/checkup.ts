@@ -24,7 +24,7 @@ async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | 
     engine.accounts.list(undefined),
     engine.webhooks.list(),
     engine.webhooks.subscriptions(),
-    engine.registries.problems(),
+    engine.registries.looked(),
   ]);
   const slugs = new Map([...sources, ...engine.workflows.list()].map(({ source }) => [source.id, source.slug]));
   return {
@@ -34,7 +34,7 @@ async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | 
       problems: problems[index] ?? [],
       failed: (outcomes[index] ?? []).map(({ outcome }) => outcome.kind !== "returned"),
     })),
-    registries,
+    registries: registries.map(({ registry: { name }, problem }) => ({ name, problem })),
     accounts: accounts.map(({ name, problem }) => ({ name, problem })),
     circle: inCircles(subscriptions).map((id) => slugs.get(id) ?? id),
     webhooks: webhooks.map(({ id, name, url, ...rest }) => ({ id, name: name ?? url, ...rest })),

@@ -9,10 +9,7 @@ const { registries: calls } = api;
 /** Where components are found by key. */
 export function registryRoutes({ registries }: Engine): readonly Route[] {
   return [
-    route(calls.list, async () => {
-      const problems = new Map((await registries.problems()).map(({ name, problem }) => [name, problem]));
-      return { data: (await registries.list()).map((registry) => ({ ...registryRecord(registry), problem: problems.get(registry.name) })) };
-    }),
+    route(calls.list, async () => ({ data: (await registries.looked()).map(({ registry, problem }) => ({ ...registryRecord(registry), problem })) })),
     route(calls.add, async ({ params }) => {
       const { registry, count } = await registries.add(params);
       return { data: { ...registryRecord(registry), component_count: registry.kind === "npm" ? undefined : count } };

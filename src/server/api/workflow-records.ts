@@ -11,9 +11,12 @@ import type {
 import { describeOutcome } from "../../domain/invocation.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import { propFacts } from "../../domain/props/declared-props.ts";
+import type { PropDeclaration } from "../../domain/props/kinds.ts";
+import { textAsJson } from "../../domain/props/prop-kind.ts";
 import { shownValue } from "../../domain/props/secret-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { scheduleInput } from "../../domain/schedule.ts";
+import { STARS } from "../../domain/secrets.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
 import { bindingOf } from "../../domain/workflow/binding.ts";
 import type { StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
@@ -114,15 +117,21 @@ function codeShape({ code, props }: CodeStep, component: SavedComponent | undefi
   };
 }
 
-/** An expression names a secret, and is none. */
 function shownProps(props: CodeStep["props"], component: SavedComponent | undefined): JsonObject {
   const declared = new Map(component?.definition.props.map((prop) => [prop.name, prop]));
-  const shown = Object.entries(props).map(([name, value]): [string, JsonValue | undefined] => {
-    const prop = declared.get(name);
-    const isExpression = typeof value === "string" && value.includes("{{");
-    return [name, prop === undefined || isExpression ? value : shownValue(prop, value, "")];
-  });
-  return Object.fromEntries(shown);
+  return Object.fromEntries(Object.entries(props).map(([name, value]) => [name, shownProp(value, declared.get(name))]));
+}
+
+/** A text that is an expression and nothing else, which names a secret and is none. */
+const EXPRESSION = /^\s*\{\{(?:(?!\}\})[^])*\}\}\s*$/;
+
+/** What is not declared is so by additionalProps, which tells only at a run whether it is secret. */
+function shownProp(value: JsonValue | undefined, declaration: PropDeclaration | undefined): JsonValue | undefined {
+  if (typeof value === "string" && EXPRESSION.test(value)) return value;
+  if (declaration === undefined || value === undefined) return STARS;
+  const read = typeof value === "string" && declaration.kind !== "user" ? textAsJson(value) : value;
+  const shown = shownValue(declaration, read, "");
+  return shown === read ? value : (shown ?? STARS);
 }
 
 /** In lists without its event, which may be large. */
