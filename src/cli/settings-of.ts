@@ -1,8 +1,12 @@
-import { type Settings, readSettings } from "../config.ts";
-import type { CliContext } from "./context.ts";
+import { type GivenSettings, type Settings, readSettings } from "../config.ts";
 import { readConfig } from "./profiles.ts";
 
+interface Given {
+  readonly flags: GivenSettings;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
 /** Settings from flags, variables and the config file, in this order. */
-export async function settingsOf({ flags, environment }: Pick<CliContext, "flags" | "environment">): Promise<Settings> {
+export async function settingsOf({ flags, environment }: Given): Promise<Settings> {
   return readSettings({ flags, environment, file: readConfig(environment) });
 }
