@@ -39,7 +39,9 @@ let kept = { __proto__: null };
 let added;
 
 /** Takes what was kept for this command, and keeps what it loads. `home`: nothing is kept while there is no such folder. */
-exports.use = (home, command) => {
+exports.use = (home, given) => {
+  // It loads what asks a server, which the server itself does without.
+  const command = STAYING.has(given) && process.argv.includes("--detach") ? "detach" : given;
   const file = path.join(home, "compiled", `${command}-${BUILD}-${process.version}-${process.arch}${ofFlags()}`);
   const found = read(file, `pieces of ${command}`);
   kept = found?.pieces ?? kept;

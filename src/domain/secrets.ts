@@ -22,76 +22,117 @@ export function secretVariables(env: Readonly<Record<string, string>>): readonly
 
 /** A text in which stars stand for secrets. */
 export function withStars(text: string, secrets: readonly string[]): string {
-  return starsOver(text, longestFirst(secrets));
-}
-
-/** One may be the beginning of another. */
-export function longestFirst(forms: readonly string[]): readonly string[] {
-  return [...new Set(forms)].filter(({ length }) => length >= SHORTEST_SECRET).toSorted((a, b) => b.length - a.length);
+  return starsOver(text, byBeginning(secrets));
 }
 
 /** So much of the beginning of a long one tells it from other texts, where the rest was cut off. */
 const TELLING = 64;
 
-/** A text in which stars stand for these forms, the longest of which comes first, and then for what a cut has left of one. */
-export function starsOver(text: string, forms: readonly string[]): string {
-  const long: string[] = [];
-  let shown = text;
-  for (const form of forms) {
-    if (form.length > TELLING) {
-      if (!shown.includes(form.slice(0, TELLING))) continue;
-      long.push(form);
-    }
-    shown = shown.replaceAll(form, STARS);
+/** Forms by what they begin with, which is the whole of one that is not long. */
+export type SecretForms = ReadonlyMap<string, readonly string[]>;
+
+/** Without those that would be found in any text. */
+export function byBeginning(forms: Iterable<string>): SecretForms {
+  const alike = new Map<string, string[]>();
+  for (const form of new Set(forms)) {
+    if (form.length < SHORTEST_SECRET) continue;
+    const beginning = form.slice(0, TELLING);
+    const known = alike.get(beginning);
+    if (known === undefined) alike.set(beginning, [form]);
+    else known.push(form);
   }
-  // Not before all whole ones: one may begin as another does, and end otherwise.
-  return long.length === 0 ? shown : withoutBeginnings(shown, long);
+  return alike;
 }
 
-function withoutBeginnings(text: string, forms: readonly string[]): string {
-  let [shown, from] = ["", 0];
-  for (;;) {
-    const next = forms.map((form) => ({ form, at: text.indexOf(form.slice(0, TELLING), from) })).filter(({ at }) => at >= 0);
-    if (next.length === 0) return shown + text.slice(from);
-    const at = Math.min(...next.map((one) => one.at));
-    const length = Math.max(...next.map((one) => (one.at === at ? lengthInCommon(text, at, one.form) : 0)));
-    shown += text.slice(from, at) + STARS;
-    from = at + length;
+/** From a place in a text to another, which does not belong to it. */
+type Span = readonly [from: number, to: number];
+
+/** A text in which stars stand for these forms, and for what a cut has left of a long one. Forms may lie within others, overlap or begin alike. */
+export function starsOver(text: string, forms: SecretForms): string {
+  const spans: Span[] = [];
+  for (const [beginning, alike] of forms) {
+    const first = text.indexOf(beginning);
+    // As it mostly is, in each line of a log.
+    if (first >= 0) addSpans(spans, { text, beginning, alike, first });
+  }
+  return spans.length === 0
+    ? text
+    : covered(
+        text,
+        spans.toSorted(([a], [b]) => a - b),
+      );
+}
+
+interface Search {
+  readonly text: string;
+  readonly beginning: string;
+  readonly alike: readonly string[];
+  /** Where the beginning is met first. */
+  readonly first: number;
+}
+
+/** Where a form of these, which begin alike, or as much of it as the beginning, is met. */
+function addSpans(spans: Span[], { text, beginning, alike, first }: Search): void {
+  for (let from = first; from >= 0;) {
+    let length = beginning.length;
+    for (const form of alike) length = Math.max(length, lengthInCommon(text, from, { form, least: beginning.length }));
+    spans.push([from, from + length]);
+    from = text.indexOf(beginning, from + length);
   }
 }
 
-function lengthInCommon(text: string, at: number, form: string): number {
-  let length = TELLING;
-  while (length < form.length && text[at + length] === form[length]) length++;
+function lengthInCommon(text: string, from: number, { form, least }: { form: string; least: number }): number {
+  let length = least;
+  while (length < form.length && text[from + length] === form[length]) length++;
   return length;
+}
+
+/** `spans`: in the order in which they begin. */
+function covered(text: string, spans: readonly Span[]): string {
+  let [shown, end] = ["", 0];
+  for (const [from, to] of spans) {
+    if (from >= end) shown += text.slice(end, from) + STARS;
+    end = Math.max(end, to);
+  }
+  return shown + text.slice(end);
 }
 
 /** A line of a longer secret that is one by itself. */
 const SHORTEST_LINE = 16;
 
-/** How secrets may be met: as they are, as URLs, JSON and the console write them, as a name or password of Basic, and line by line. The longest first. */
-export function formsOf(secrets: readonly string[]): readonly string[] {
-  return longestFirst(secrets.flatMap(formsOfOne));
+/** How secrets may be met: as they are, as URLs, JSON and the console write them, as a name or password of Basic, and line by line. */
+export function formsOf(secrets: readonly string[]): SecretForms {
+  return byBeginning(secrets.flatMap(formsOfOne));
 }
 
-/** In no order. */
+/** The same of one, each as often as it comes about. */
 export function formsOfOne(secret: string): readonly string[] {
   const lines = secret.includes("\n") ? secret.split(/\r?\n/).filter((line) => line.length >= SHORTEST_LINE) : [];
   const basic = [`${secret}:`, `:${secret}`].map((pair) => Buffer.from(pair).toString("base64"));
-  return [...[secret, ...lines].flatMap((text) => [text, JSON.stringify(text).slice(1, -1), ...asInspected(text), ...asInUrls(text)]), ...basic];
+  return [...[secret, ...lines].flatMap((text) => [text, ...asInJson(text), ...asInspected(text), ...asInUrls(text)]), ...basic];
 }
 
-/** As each part of a URL has it, and as a form does, which is what `URLSearchParams` writes. */
+/** The second: in JSON that is a text of JSON. */
+function asInJson(text: string): readonly string[] {
+  const once = JSON.stringify(text).slice(1, -1);
+  return [once, JSON.stringify(once).slice(1, -1)];
+}
+
+/** As each part of a URL has it, as a form does, which is what `URLSearchParams` writes, and as those who sign requests, and axios, encode it. */
 function asInUrls(text: string): readonly string[] {
   // A half of a character is none to a URL.
   const whole = text.replaceAll(/\p{Surrogate}/gu, "\u{fffd}");
   const url = new URL("http://host/");
   Object.assign(url, { password: whole, pathname: whole, search: whole, hash: whole });
-  const form = new URLSearchParams([["", whole]]).toString().slice(1);
   const parts = [url.password, url.pathname.slice(1), url.search.slice(1), url.hash.slice(1)];
   // Of what names folders, such as ../orders, a path keeps a harmless word.
   const shortest = whole.replaceAll(/^[/?#]|[\t\r\n]/g, "").length;
-  return [encodeURIComponent(whole), encodeURI(whole), form, ...parts.filter(({ length }) => length >= shortest)];
+  const encoded = encodeURIComponent(whole);
+  const strict = encoded.replaceAll(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+  const lenient = encoded.replaceAll(/%3A|%24|%2C|%5B|%5D/g, decodeURIComponent).replaceAll("%20", "+");
+  const form = new URLSearchParams([["", whole]]).toString().slice(1);
+  const forms = [encoded, strict, lenient, form, encodeURI(whole), ...parts.filter(({ length }) => length >= shortest)];
+  return forms.flatMap((one) => [one, one.replaceAll(/%[\dA-F]{2}/g, (escape) => escape.toLowerCase())]);
 }
 
 /** What Node's console writes in place of these characters in a text within an object; of others their number. */
@@ -111,12 +152,12 @@ export function hiderOf(secrets: readonly string[]): (value: JsonValue) => JsonV
   const over = (text: string): string => starsOver(text, forms);
   const hide = (part: JsonValue): JsonValue => {
     if (typeof part === "string") return over(part);
-    if (typeof part === "number") return forms.includes(String(part)) ? STARS : part;
+    if (typeof part === "number") return forms.has(String(part)) ? STARS : part;
     if (Array.isArray(part)) return part.map(hide);
     if (!isJsonObject(part)) return part;
     return Object.fromEntries(Object.entries(part).map(([name, member]) => [over(name), member === undefined ? member : hide(member)]));
   };
-  return forms.length === 0 ? (value) => value : hide;
+  return forms.size === 0 ? (value) => value : hide;
 }
 
 /** Texts of the fields that are secret, as their names say. */

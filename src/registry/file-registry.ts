@@ -43,6 +43,8 @@ export class FileRegistry implements ComponentRegistry {
   /** By their paths. */
   readonly #folders = new Map<string, ComponentFolder>();
   readonly #fetched: FetchedFolders;
+  /** Folder → whether it can be read, while that is not known. */
+  readonly #looking = new Map<string, Promise<string | undefined>>();
   /** Packages that an npm registry does not have, and when it said so. */
   readonly #missing = new Map<string, number>();
 
@@ -80,12 +82,10 @@ export class FileRegistry implements ComponentRegistry {
 
   async problem({ kind, location }: Registry): Promise<string | undefined> {
     if (kind !== "folder") return undefined;
-    const looked = readdir(location).then(
-      () => undefined,
-      (error: unknown) => (codeOf(error) === "ENOENT" ? `there is no folder ${location}` : messageOf(error)),
-    );
-    // One that lies on another machine may keep whoever asks for ever.
-    return Promise.race([looked, wait(PATIENCE_MS, `${location} does not answer`, { ref: false })]);
+    // One that lies on another machine may keep whoever asks for ever, and each look one of Node's few threads.
+    const looking = this.#looking.get(location) ?? lookAt(location).finally(() => this.#looking.delete(location));
+    this.#looking.set(location, looking);
+    return Promise.race([looking, wait(PATIENCE_MS, `${location} does not answer`, { ref: false })]);
   }
 
   async prepare(registry: Registry, app: string): Promise<boolean> {
@@ -194,6 +194,14 @@ export class FileRegistry implements ComponentRegistry {
       await component.dispose();
     }
   }
+}
+
+/** Why a folder cannot be read; `undefined`: it can. */
+function lookAt(folder: string): Promise<string | undefined> {
+  return readdir(folder).then(
+    () => undefined,
+    (error: unknown) => (codeOf(error) === "ENOENT" ? `there is no folder ${folder}` : messageOf(error)),
+  );
 }
 
 /** The first that lies outside of the folder, whatever links lead to it. */

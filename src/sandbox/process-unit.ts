@@ -158,7 +158,7 @@ export class ProcessUnit implements Unit {
     { bundle, env, state, epoch = 0, isCutOff, debug }: UnitCode,
     modules: { url: string; preloads: readonly string[] },
   ): Promise<Outcome | undefined> {
-    this.#mask.add(secretVariables(env));
+    this.#mask.keep(secretVariables(env));
     if (this.#child.inspector !== undefined) await debug?.join(this.#child.inspector, bundle);
     const timer = new AbortController();
     const loaded = new Promise<Outcome | undefined>((resolve) => {

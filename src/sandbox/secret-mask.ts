@@ -1,22 +1,36 @@
 import type { Outcome } from "../domain/invocation.ts";
-import { formsOfOne, longestFirst, starsOver } from "../domain/secrets.ts";
+import { SHORTEST_SECRET, type SecretForms, byBeginning, formsOfOne, starsOver } from "../domain/secrets.ts";
 
-/** Tokens are renewed; what was given long ago is worth nothing any more. */
+/** Of those that calls have brought: tokens are renewed, and what was given long ago is worth nothing any more. */
 const MOST_SECRETS = 200;
 
 /** Puts stars in the place of secrets in what a process prints and throws: HTTP clients print whole requests. */
 export class SecretMask {
-  /** The newest first. */
+  /** Those of the process itself, as long as it lives. */
+  #own: readonly string[] = [];
+  /** Those of calls, the newest first. */
   #secrets: readonly string[] = [];
   #known: ReadonlyMap<string, readonly string[]> = new Map();
-  /** In all their forms, the longest first: one may be a part of another. */
-  #forms: readonly string[] = [];
+  /** In all their forms. */
+  #forms: SecretForms = new Map();
 
-  add(secrets: readonly string[]): void {
+  /** Of the process. */
+  keep(secrets: readonly string[]): void {
+    this.#own = longEnough(secrets);
+    this.#learn();
+  }
+
+  /** Of a call. All of one call count, however many others there were. */
+  add(given: readonly string[]): void {
+    const secrets = longEnough(given);
     if (secrets.every((secret) => this.#secrets.includes(secret))) return;
-    this.#secrets = [...new Set([...secrets, ...this.#secrets])].slice(0, MOST_SECRETS);
-    this.#known = new Map(this.#secrets.map((secret) => [secret, this.#known.get(secret) ?? formsOfOne(secret)]));
-    this.#forms = longestFirst([...this.#known.values()].flat());
+    this.#secrets = [...new Set([...secrets, ...this.#secrets])].slice(0, Math.max(MOST_SECRETS, secrets.length));
+    this.#learn();
+  }
+
+  #learn(): void {
+    this.#known = new Map([...this.#own, ...this.#secrets].map((secret) => [secret, this.#known.get(secret) ?? formsOfOne(secret)]));
+    this.#forms = byBeginning([...this.#known.values()].flat());
   }
 
   over(text: string): string {
@@ -24,8 +38,13 @@ export class SecretMask {
   }
 
   overOutcome(outcome: Outcome): Outcome {
-    if (outcome.kind !== "threw" || this.#forms.length === 0) return outcome;
+    if (outcome.kind !== "threw" || this.#forms.size === 0) return outcome;
     const { error } = outcome;
     return { ...outcome, error: { ...error, message: this.over(error.message), stack: this.over(error.stack) } };
   }
+}
+
+/** Shorter ones are not looked for. */
+function longEnough(secrets: readonly string[]): readonly string[] {
+  return secrets.filter(({ length }) => length >= SHORTEST_SECRET);
 }

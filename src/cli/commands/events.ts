@@ -36,10 +36,15 @@ export async function events(cli: CliContext, source: string, { n, channel, foll
   if (follow !== true) return 0;
   const stop = abortOnStop(cli.stdout);
   const after = page.at(-1)?.id ?? (limit === 0 ? undefined : "0-0");
+  let wasCutOff = false;
   const coming = client.follow.events(id, {
     signal: stop.signal,
-    onConnection: (isOpen) => printConnection(cli, isOpen),
-    onGone: (count) => printGone(cli, count),
+    onConnection(isOpen) {
+      wasCutOff = true;
+      printConnection(cli, isOpen);
+    },
+    // At first it is what was deleted behind the events that were just shown.
+    onGone: (count) => wasCutOff && printGone(cli, count),
     ...(after === undefined ? {} : { after }),
   });
   for await (const record of coming) if (channel === undefined || record.metadata.name === channel) print(record);

@@ -32,7 +32,8 @@ export function streamRoutes(engine: Engine): Hono {
     const after = last === undefined ? undefined : seqOf(last);
     return stream(context, async (signal) => {
       const followed = await engine.events.follow(id, after, signal);
-      return { begin: eventId(0, followed.after), gone: followed.gone, frames: framesOf(followed.events, (events) => frames.of(id, events)) };
+      // What is gone does not come any more: whoever is cut off before the first one is not told of it again.
+      return { begin: eventId(0, followed.after + followed.gone), gone: followed.gone, frames: framesOf(followed.events, (events) => frames.of(id, events)) };
     });
   };
   app.get("/sse/dc/:id/emits", emitted);

@@ -11,7 +11,7 @@ import type {
 import { describeOutcome } from "../../domain/invocation.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import { propFacts } from "../../domain/props/declared-props.ts";
-import type { PropDeclaration } from "../../domain/props/kinds.ts";
+import { type PropDeclaration, kindOf } from "../../domain/props/kinds.ts";
 import { textAsJson } from "../../domain/props/prop-kind.ts";
 import { shownValue } from "../../domain/props/secret-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
@@ -122,14 +122,17 @@ function shownProps(props: CodeStep["props"], component: SavedComponent | undefi
   return Object.fromEntries(Object.entries(props).map(([name, value]) => [name, shownProp(value, declared.get(name))]));
 }
 
-/** A text that is an expression and nothing else, which names a secret and is none. */
-const EXPRESSION = /^\s*\{\{(?:(?!\}\})[^])*\}\}\s*$/;
+/** A text that is the path of a value and nothing else: it names a secret, and is none. */
+const PATH = /^\s*\{\{(?:[\w$.?\s]|\[\s*(?:\d+|"[^"]*"|'[^']*')\s*\])*\}\}\s*$/;
 
 /** What is not declared is so by additionalProps, which tells only at a run whether it is secret. */
 function shownProp(value: JsonValue | undefined, declaration: PropDeclaration | undefined): JsonValue | undefined {
-  if (typeof value === "string" && EXPRESSION.test(value)) return value;
+  if (typeof value === "string" && PATH.test(value)) return value;
   if (declaration === undefined || value === undefined) return STARS;
-  const read = typeof value === "string" && declaration.kind !== "user" ? textAsJson(value) : value;
+  if (declaration.kind === "user" || typeof value !== "string") return shownValue(declaration, value, "") ?? STARS;
+  const read = textAsJson(value);
+  // What becomes JSON only when its expressions are filled in may hold anything.
+  if (typeof read === "string" && kindOf(declaration).secret !== undefined) return STARS;
   const shown = shownValue(declaration, read, "");
   return shown === read ? value : (shown ?? STARS);
 }
