@@ -1,4 +1,5 @@
 import { stop } from "esbuild";
+import { IdleEnd } from "./idle-end.ts";
 
 /** esbuild does its work in a process of its own; this one counts how often that had to be started again. */
 let restarts = 0;
@@ -27,32 +28,12 @@ async function withRestarts<Value>(work: () => Promise<Value>): Promise<Value> {
   }
 }
 
-/** When nobody has needed it for so long it is ended: it takes up as much memory as the process of a component. */
-const REST_AFTER_MS = 5000;
-/** One that was needed again so soon after it had been ended, as between two saves, stays for longer. */
-const SOON_MS = 120_000;
-const STAY_MS = 600_000;
-
-let holders = 0;
-let resting: NodeJS.Timeout | undefined;
-let restedAt: number | undefined;
-let patienceMs = REST_AFTER_MS;
+/** It takes up as much memory as the process of a component. */
+const idle = new IdleEnd(() => void stop());
 
 /** esbuild's process stays until what this returns is called: it forgets its contexts when it ends. */
 export function holdService(): () => void {
-  holders++;
-  clearTimeout(resting);
-  if (restedAt !== undefined) patienceMs = performance.now() - restedAt < SOON_MS ? STAY_MS : REST_AFTER_MS;
-  restedAt = undefined;
-  return () => {
-    holders--;
-    if (holders === 0) resting = setTimeout(rest, patienceMs).unref();
-  };
-}
-
-function rest(): void {
-  restedAt = performance.now();
-  void stop();
+  return idle.hold();
 }
 
 /** Code that takes so long to compile is made for that; the process that is at it is ended. */

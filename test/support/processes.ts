@@ -25,16 +25,9 @@ function kill(pid: number): void {
 
 /** Kills esbuild's process, which belongs to the process of the test. */
 export async function killBundler(): Promise<void> {
-  for (const pid of await bundlerPids()) kill(pid);
-}
-
-/** Of esbuild's processes that belong to the process of the test. */
-export async function bundlerPids(): Promise<readonly number[]> {
-  const pids: number[] = [];
   for (const pid of (await readdir("/proc")).map(Number).filter((number) => number > 0)) {
     const [status, command] = await Promise.all(["stat", "cmdline"].map((name) => readFile(`/proc/${pid}/${name}`, "utf8").catch(() => "")));
     const parent = Number(/\) \w (\d+)/.exec(status ?? "")?.[1]);
-    if (parent === process.pid && command?.includes("esbuild") === true) pids.push(pid);
+    if (parent === process.pid && command?.includes("esbuild") === true) kill(pid);
   }
-  return pids;
 }
