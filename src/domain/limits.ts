@@ -33,9 +33,12 @@ export const LIMITS = {
 const SMALL = 100_000;
 const [QUOTE, BACKSLASH, COMMA, COLON, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = [34, 92, 44, 58, 91, 93, 123, 125];
 
-/** Whether parsing a JSON text would take more time and memory than it is worth: looked at before it is parsed. */
-export function isTooComplex(text: string): boolean {
-  if (text.length < SMALL) return false;
+/**
+ * Whether parsing a JSON text would take more time and memory than it is worth: looked at before it is parsed. `small`: a
+ * text of fewer characters is not looked at; whether one that is nested deep can be walked through depends on the stack.
+ */
+export function isTooComplex(text: string, small: number = SMALL): boolean {
+  if (text.length < small) return false;
   let [members, depth] = [0, 0];
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);

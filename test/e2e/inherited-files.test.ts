@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/home.ts";
 import { PD, untilOutput } from "../support/pd.ts";
+import { codeOf } from "../../src/domain/errors.ts";
 
 /** A server to which somebody has left a file, and for which V8 keeps a profile in another one. */
 async function serverWithFiles({ home, left }: { home: string; left: string }): Promise<number> {
@@ -23,6 +24,18 @@ async function serverWithFiles({ home, left }: { home: string; left: string }): 
   return pid;
 }
 
+/** Paths of what it has open; it opens and closes others meanwhile. */
+function openFilesOf(pid: number): readonly string[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/fd/${fd}`)];
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return [];
+      throw error;
+    }
+  });
+}
+
 function profileOf(pid: number): string {
   return `/tmp/perf-${pid}.map`;
 }
@@ -32,7 +45,7 @@ describe.runIf(process.platform === "linux")("the files that a server was starte
     const folder = await temporaryFolder();
     const [home, left] = [join(folder, "home"), join(folder, "left")];
     const pid = await serverWithFiles({ home, left });
-    const open = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+    const open = openFilesOf(pid);
     expect(open).not.toContain(left);
     expect(open).toContain(profileOf(pid));
     expect(await readFile(join(home, "server.lock"), "utf8")).toBe("");

@@ -32,7 +32,7 @@ async function readBody(context: Context): Promise<JsonObject> {
     });
   const body = await readText(context);
   if (body.trim() === "") return {};
-  if (isTooComplex(body)) throw tooComplex();
+  if (isTooComplex(body, LIMITS.depth)) throw tooComplex();
   const type = context.req.header("content-type") ?? "application/json";
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(type);
   if (isForm && body.split("&", MOST_FORM_MEMBERS + 1).length > MOST_FORM_MEMBERS)
@@ -44,7 +44,6 @@ async function readBody(context: Context): Promise<JsonObject> {
     const value: unknown = JSON.parse(body);
     if (isJsonObject(value)) return value;
   } catch (error) {
-    if (error instanceof RangeError) throw tooComplex();
     throw new PdError("PD_BAD_JSON", `Cannot read the body as JSON: ${messageOf(error)}${placeOf(error, body)}`);
   }
   throw new PdError("PD_BAD_JSON", "Cannot use the body: it is JSON, but no object");
