@@ -29,7 +29,7 @@ export function rows(values: unknown): Row[] {
 }
 
 export function json<Value>(text: unknown): Value {
-  // Thousands of sources have nothing in most of theirs, and this is five times as quick.
+  // Thousands of sources have nothing in most of theirs: it need not be parsed.
   if (text === "{}") return {} as Value;
   return JSON.parse(String(text)) as Value;
 }
