@@ -51,7 +51,7 @@ describe("the server on the page", () => {
     await server.client.sources.run(later.id);
     const page = await openPage(server, "/status");
     await page.getByText("Node's permission model alone holds them").waitFor();
-    expect(await page.getByRole("definition").filter({ hasText: /^1$/ }).count()).toBeGreaterThan(0);
+    await page.locator('dt:text-is("postponed events") + dd:text-is("1")').waitFor();
     await page
       .getByRole("row", { name: /^Runs with their logs/ })
       .getByText("10,000 a source, 30 days")
