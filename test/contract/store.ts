@@ -127,6 +127,35 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       }
     });
 
+    it("are listed with what their codes declare, also for whoever asks after they were changed or deleted", async () => {
+      const { store } = await open();
+      for (const letter of ["a", "b"] as const) {
+        await store.beginDeploy(source(`dc_${letter}`, `sc_${letter}`), component(`sc_${letter}`, true));
+        await store.finishDeploy(`dc_${letter}`, []);
+      }
+      const first = await store.listSources();
+      await store.swap(
+        { ...source("dc_a", "sc_c"), version: 2 },
+        { ...component("sc_c", true), origin: { kind: "url", url: "http://localhost/c" } },
+        { timers: [] },
+      );
+      const second = await store.listSources();
+      await store.deleteSource("dc_a");
+      await store.deleteSource("dc_b");
+      expect(await store.getComponent("sc_b")).toBeUndefined();
+      const told = (list: typeof first): unknown => list.map(({ source: { componentId }, provenance }) => [componentId, provenance.origin.kind]);
+      expect([told(first), told(second)]).toEqual([
+        [
+          ["sc_a", "inline"],
+          ["sc_b", "inline"],
+        ],
+        [
+          ["sc_c", "url"],
+          ["sc_b", "inline"],
+        ],
+      ]);
+    });
+
     it("are listed with all that they have", async () => {
       const { store } = await open();
       const all: DeployedComponent = {

@@ -1,4 +1,4 @@
-import { type DeployedComponent, type StoredSource, newestFirst } from "../../domain/deployed-component.ts";
+import { type DeployedComponent, newestFirst } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { DeployedId, SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
@@ -8,8 +8,9 @@ import type { StepComponent } from "../../ports/workflow-store.ts";
 import type { Database, ListStatement } from "../../database/driver.ts";
 import { INSERT_EVENT } from "./event-writer.ts";
 import { formerDropper, idsOf, unusedDropper, versionNoter } from "./kept-code.ts";
-import { type Row, row, rows, savedComponentOf, sourceIdOf, sourceVersionOf } from "./rows.ts";
-import { deployedComponentOf, storedSourceOf, storedSourcesOf } from "./source-rows.ts";
+import { type Row, componentIdOf, row, rows, savedComponentOf, sourceIdOf, sourceVersionOf } from "./rows.ts";
+import { ListedCodes } from "./listed-codes.ts";
+import { deployedComponentOf, storedSourceOf } from "./source-rows.ts";
 import { listenerRemover } from "./subscriptions.ts";
 import { timerReplacer } from "./timers.ts";
 
@@ -221,9 +222,15 @@ type ComponentReads = Pick<
   "getComponent" | "getComponentByKey" | "listComponents" | "getSource" | "listSources" | "listUnfinished" | "listActivateDue" | "isSlugTaken" | "listVersions"
 >;
 
-/** Without the code itself, which may be long. */
+/** What comes before a source has another code, or is deleted. */
+interface SourceLeave {
+  /** Whoever has it from a list may ask for its code afterwards. */
+  readonly keepCodeOf: (id: DeployedId) => void;
+}
+
 /** A server that was killed in the middle of an update may have left calls of a version that it never had. */
 const SEEN_VERSION = `(select max(version) from (select version from invocations i where i.source_id = d.id order by seq desc limit 20))`;
+/** Without the code itself, which may be long. */
 export const SOURCES = `select d.*, d.rowid as row, ${SEEN_VERSION} as seen_version, c.definition, c.origin, c.imports from deployed_components d join saved_components c on c.id = d.component_id`;
 const ACTIVATE_DUE = "select id from deployed_components where activate_due = 1 and is_ready = 1";
 
@@ -234,8 +241,7 @@ const LISTED_COMPONENTS = `select * from saved_components
   where is_transient = 0 or id in (select component_id from deployed_components where workflow_id is null and substr(id, 1, 2) <> 'p_') order by created_at desc, id`;
 
 const SOURCES_AT_ONCE = 200;
-/** Once for each, however many sources run it. */
-const COMPONENTS_IN_USE = "select id, definition, origin, imports from saved_components where id in (select component_id from deployed_components)";
+const PROVENANCE = "select definition, origin, imports from saved_components where id = ?";
 
 /** Its columns are those of `listedRow`. */
 const SOURCES_FROM = `select d.rowid as row, d.id, d.component_id, d.version, d.highest_version, ${SEEN_VERSION} as seen_version, d.name, d.slug, d.endpoint_key,
@@ -276,15 +282,16 @@ function* allRows(sources: ListStatement): Generator<Row> {
   }
 }
 
-export function componentReads(db: Database): ComponentReads {
+export function componentReads(db: Database): ComponentReads & SourceLeave {
   const byId = db.prepare("select * from saved_components where id = ?");
   const byKey = db.prepare("select * from saved_components where key = ? and is_transient = 0 order by created_at desc, rowid desc limit 1");
   const kept = db.prepare(LISTED_COMPONENTS);
   const source = db.prepare(`${SOURCES} where (d.id = ? or d.slug = ?) and d.is_ready = 1`);
   const sources = db.prepareLists(SOURCES_FROM);
-  const inUse = db.prepare(COMPONENTS_IN_USE);
+  const provenance = db.prepare(PROVENANCE);
+  const codes = new ListedCodes((id) => row(provenance.get(id)));
   const sourceRow = (idOrSlug: unknown): Row | undefined => row(source.get(String(idOrSlug), String(idOrSlug)));
-  const allSources = (): StoredSource[] => storedSourcesOf({ components: rows(inUse.all()), sources: allRows(sources), source: sourceRow });
+  const componentOf = db.prepare("select component_id from deployed_components where id = ?");
   const unfinished = db.prepare("select * from deployed_components where is_ready = 0");
   const activateDue = db.prepare(ACTIVATE_DUE);
   const slug = db.prepare("select 1 from deployed_components where slug = ?");
@@ -301,13 +308,17 @@ export function componentReads(db: Database): ComponentReads {
       const found = sourceRow(idOrSlug);
       return found === undefined ? undefined : storedSourceOf(found);
     },
-    listSources: async () => allSources().toSorted(({ source: a }, { source: b }) => newestFirst(a, b)),
+    listSources: async () => codes.of(Array.from(allRows(sources), deployedComponentOf).toSorted(newestFirst)),
     listUnfinished: async () => rows(unfinished.all()).map((found) => deployedComponentOf(found).id),
     listActivateDue: async (of) =>
       rows(activateDue.all())
         .map(sourceIdOf)
         .filter((id) => of.includes(id)),
     isSlugTaken: async (text) => slug.get(text) !== undefined,
+    keepCodeOf: (id) => {
+      const found = row(componentOf.get(id));
+      if (found !== undefined) codes.keep(componentIdOf(found));
+    },
     listVersions: async (id) => rows(versions.all(id)).map(sourceVersionOf),
   };
 }

@@ -30,8 +30,9 @@ import { WriterClient, type WriterSettings } from "./writer-client.ts";
 /** Opens a Store on one SQLite file: reads and small writes on this thread, all other writes on a thread of their own. */
 export async function openSqliteStore(settings: WriterSettings): Promise<Store> {
   const { writer, maintenance, db } = await openWatched(settings);
+  const { keepCodeOf, ...components } = componentReads(db);
   return {
-    ...componentReads(db),
+    ...components,
     ...runReads(db),
     ...pendingReads(db),
     ...postponedReads(db),
@@ -46,7 +47,7 @@ export async function openSqliteStore(settings: WriterSettings): Promise<Store> 
     ...secretReads(db),
     ...workflowReads(db),
     ...retentionReads(db),
-    ...componentVerbs(writer),
+    ...componentVerbs(writer, keepCodeOf),
     open: (id) => writer.write("open", id),
     commit(run) {
       const travelling = travellingRun(run);
@@ -143,8 +144,8 @@ function openInline(path: string, clock: WriterSettings["clock"]): InlineWriter 
   }
 }
 
-/** What is written of components and sources. */
-function componentVerbs(writer: WriterClient) {
+/** What is written of components and sources. `keepCodeOf`: called before a code may go. */
+function componentVerbs(writer: WriterClient, keepCodeOf: (id: DeployedId) => void) {
   return {
     saveComponent: (component) => writer.write("saveComponent", component),
     publishComponent: (component) => writer.write("publishComponent", component),
@@ -155,8 +156,14 @@ function componentVerbs(writer: WriterClient) {
     beginChange: (id) => writer.write("beginChange", id),
     endChange: (id) => writer.write("endChange", id),
     giveUpVersion: (id, number) => writer.write("giveUpVersion", id, number),
-    swap: (source, component, rest) => writer.write("swap", source, component, rest),
-    deleteSource: (id) => writer.write("deleteSource", id),
+    swap(source, component, rest) {
+      keepCodeOf(source.id);
+      return writer.write("swap", source, component, rest);
+    },
+    deleteSource(id) {
+      keepCodeOf(id);
+      return writer.write("deleteSource", id);
+    },
   } satisfies Partial<Store>;
 }
 

@@ -1,0 +1,76 @@
+import type { DeployedComponent, Provenance, StoredSource } from "../../domain/deployed-component.ts";
+import { PdError } from "../../domain/errors.ts";
+import type { SavedId } from "../../domain/ids.ts";
+import { type Row, json } from "./rows.ts";
+
+/** The definition, origin and imports of a saved component; `undefined`: there is none. */
+type ReadCode = (id: SavedId) => Row | undefined;
+
+/** What codes declare, by its text: those that declare the same share it. */
+type Declarations = Map<string, Provenance["declared"]>;
+
+/** What is known of the codes of listed sources. It is read when somebody asks: a server may have thousands of sources that nobody looks at. */
+export class ListedCodes {
+  readonly #read: ReadCode;
+  /** Those of the newest list. */
+  #codes: ReadonlyMap<SavedId, ListedCode> = new Map();
+
+  constructor(read: ReadCode) {
+    this.#read = read;
+  }
+
+  /** A list of these. */
+  of(sources: readonly DeployedComponent[]): StoredSource[] {
+    const declarations: Declarations = new Map();
+    const codes = new Map<SavedId, ListedCode>();
+    const codeOf = (id: SavedId): ListedCode => {
+      const code = codes.get(id) ?? this.#codes.get(id) ?? new ListedCode(id, this.#read, declarations);
+      codes.set(id, code);
+      return code;
+    };
+    const listed = sources.map((source) => ({ source, provenance: codeOf(source.componentId) }));
+    this.#codes = codes;
+    return listed;
+  }
+
+  /** Of one that is about to go: whoever has it from a list may ask afterwards. */
+  keep(id: SavedId): void {
+    this.#codes.get(id)?.known();
+  }
+}
+
+class ListedCode implements Provenance {
+  readonly #id: SavedId;
+  readonly #read: ReadCode;
+  readonly #declarations: Declarations;
+  #known: Provenance | undefined;
+
+  constructor(id: SavedId, read: ReadCode, declarations: Declarations) {
+    this.#id = id;
+    this.#read = read;
+    this.#declarations = declarations;
+  }
+
+  get declared(): Provenance["declared"] {
+    return this.known().declared;
+  }
+
+  get origin(): Provenance["origin"] {
+    return this.known().origin;
+  }
+
+  get imports(): Provenance["imports"] {
+    return this.known().imports;
+  }
+
+  known(): Provenance {
+    if (this.#known !== undefined) return this.#known;
+    const row = this.#read(this.#id);
+    if (row === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot tell what the code ${this.#id} declares: it is gone`);
+    const text = String(row["definition"]);
+    const declared = this.#declarations.get(text) ?? json<Provenance["declared"]>(text);
+    this.#declarations.set(text, declared);
+    this.#known = { declared, origin: json(row["origin"]), imports: json(row["imports"]) };
+    return this.#known;
+  }
+}
