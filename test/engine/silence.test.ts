@@ -47,6 +47,15 @@ describe("a prop", () => {
     expect(await open.update({ component_code: code })).toMatchObject({ configured_props: { timer: { interval_seconds: 60 } } });
   });
 
+  it("with a timer of which nothing is left is told as a problem of the source, unless that is off", async () => {
+    const server = await TestServer.inMemory();
+    const deployed = await server.deploy(source("", 'timer: { type: "$.interface.timer", default: { cron: "0 0 9 1 1 * 2020" } },'));
+    const problems = ["its prop timer fires no more: there is nothing left of cron 0 0 9 1 1 * 2020 (UTC)"];
+    expect(await server.api.get(deployed.path)).toMatchObject({ data: { problems } });
+    expect(await deployed.update({ active: false })).not.toHaveProperty("problems");
+    expect(await deployed.update({ active: true, configured_props: { timer: { cron: "0 9 * * *" } } })).not.toHaveProperty("problems");
+  });
+
   it("keeps the catchUp of a timer's default", async () => {
     const server = await TestServer.inMemory();
     const deployed = await server.deploy(source("", 'timer: { type: "$.interface.timer", default: { intervalSeconds: 60, catchUp: "all" } },'));

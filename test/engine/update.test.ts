@@ -215,6 +215,14 @@ describe("an update", () => {
     expect(record["configured_props"]).toEqual({ a: "1", c: 3 });
   });
 
+  it("is not held up by a value whose prop takes none any more", async () => {
+    const server = await TestServer.inMemory();
+    const code = (type: string): string => `export default { name: "t", version: "1", props: { a: "${type}" }, run() {} };`;
+    const source = await server.deploy(code("string"), { props: { a: "1" } });
+    const record = await source.update({ component_code: code("$.service.db") });
+    expect(record["configured_props"]).toEqual({ a: { type: "$.service.db" } });
+  });
+
   it("leaves no code behind that nobody can go back to", async () => {
     const server = await TestServer.inMemory();
     const source = await server.deploy(version(1));

@@ -65,6 +65,6 @@ function printDeployed(cli: CliContext, source: SourceRecord): void {
   printNote(cli, `pd events -f ${slug} follows its events, pd logs ${slug} what it does`);
 }
 
-export function printWarnings(cli: CliContext, { warnings = [] }: SourceRecord): void {
-  for (const warning of warnings) printNote(cli, `Warning: ${warning}`);
+export function printWarnings(cli: CliContext, { warnings = [], problems = [] }: SourceRecord): void {
+  for (const warning of [...warnings, ...problems]) printNote(cli, `Warning: ${warning}`);
 }

@@ -1,7 +1,8 @@
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { stringify } from "yaml";
 import { PdError } from "../../domain/errors.ts";
+import { makeFolder } from "../../system/make-folder.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
 import { exportProject } from "../project/export-project.ts";
@@ -30,7 +31,7 @@ export async function exportFolder(cli: CliContext, names: readonly string[], fl
       fix: "Give another folder with --into, or --force",
     });
   for (const [path, text] of paths) {
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolder(dirname(path));
     // Also not through a link that leads to nothing yet.
     await writeFile(path, text, { flag: flags.force === true || (await isThere(path)) ? "w" : "wx" });
   }

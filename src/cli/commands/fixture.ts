@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import type { InvocationRecord } from "../../api/invocations.ts";
 import type { SourceRecord } from "../../api/sources.ts";
@@ -7,6 +7,7 @@ import type { Client } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isSameJson } from "../../domain/json.ts";
 import { RunFailed, type RunInput, closeAll, load, recording } from "../../testing/index.ts";
+import { makeFolder } from "../../system/make-folder.ts";
 import { type CliContext, connect } from "../context.ts";
 import { settingsOf } from "../settings-of.ts";
 import { Attachments } from "../dev/attachments.ts";
@@ -52,7 +53,7 @@ export async function fixture(cli: CliContext, [first, event]: readonly [string,
       throw new PdError("PD_BAD_INPUT", `Cannot make a test of ${invocation.id}: the same run does something else each time`, {
         fix: "Leave out what is random or of the moment: the test's clock stands, Math.random does not",
       });
-    await mkdir(dirname(files.test), { recursive: true });
+    await makeFolder(dirname(files.test));
     await writeFile(files.fixture, `${JSON.stringify({ ...given, ...("events" in kept ? { events: kept.events } : {}) }, null, 2)}\n`);
     const words = {
       title: `${invocation.trigger_summary}, as on ${new Date(invocation.started_at_ms).toISOString()}`,

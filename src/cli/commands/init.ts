@@ -1,8 +1,9 @@
-import { copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { copyFile, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { slugify } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import { packageFile, packageVersion } from "../../system/program-files.ts";
+import { makeFolder } from "../../system/make-folder.ts";
 import type { CliContext } from "../context.ts";
 import { printJson, printLine } from "../reporter.ts";
 
@@ -27,7 +28,7 @@ export async function init(cli: CliContext, { kind, name }: { kind: string; name
   const path = join(slug, kind === "app" ? `${slug}.app.mjs` : `${slug}.mjs`);
   if (await isThere(path)) throw new PdError("PD_BAD_INPUT", `Cannot write ${path}: it exists`, { fix: "Choose another name" });
   const template = await readFile(join(packageFile("templates"), `${kind}.mjs`), "utf8");
-  await mkdir(slug, { recursive: true });
+  await makeFolder(slug);
   await writeFile(path, fill(template, { name, slug, parts: chosenParts(kind, flags) }));
   if (kind === "source") await writeLaunch(slug);
   if (cli.isJson) printJson(cli, { path });
@@ -40,7 +41,7 @@ async function initTyped(cli: CliContext, { kind, name, slug }: { kind: string; 
   const path = join(slug, kind === "app" ? `${slug}.app.ts` : `${slug}.ts`);
   if (await isThere(path)) throw new PdError("PD_BAD_INPUT", `Cannot write ${path}: it exists`, { fix: "Choose another name" });
   const test = kind === "app" ? [] : [[`${kind}.test.ts`, join(slug, `${slug}.test.ts`)] as const];
-  await mkdir(slug, { recursive: true });
+  await makeFolder(slug);
   for (const [from, to] of [[`${kind}.ts`, path], ["tsconfig.json", join(slug, "tsconfig.json")], ...test] as const) {
     const template = await readFile(join(packageFile("templates"), from), "utf8");
     if (!(await isThere(to))) await writeFile(to, fill(template, { name, slug, parts: chosenParts(kind, flags) }));
@@ -63,7 +64,7 @@ const LAUNCH_NOTE = "VS Code debugs it (.vscode/launch.json) while pd dev --insp
 async function writeLaunch(slug: string): Promise<void> {
   const path = join(slug, ".vscode", "launch.json");
   if (await isThere(path)) return;
-  await mkdir(join(slug, ".vscode"), { recursive: true });
+  await makeFolder(join(slug, ".vscode"));
   await copyFile(join(packageFile("templates"), "launch.json"), path);
 }
 
@@ -83,7 +84,7 @@ async function projectManifest(slug: string): Promise<object> {
 async function initWorkflow(cli: CliContext, { name, slug }: { name: string; slug: string }): Promise<number> {
   const path = join(slug, "workflow.yaml");
   if (await isThere(path)) throw new PdError("PD_BAD_INPUT", `Cannot write ${path}: it exists`, { fix: "Choose another name" });
-  await mkdir(join(slug, "greet"), { recursive: true });
+  await makeFolder(join(slug, "greet"));
   for (const [from, to] of [
     ["workflow.yaml", path],
     ["workflow-step.mjs", join(slug, "greet", "entry.mjs")],

@@ -1,9 +1,10 @@
-import { mkdir, stat, writeFile } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { WorkflowRecord } from "../../api/workflows.ts";
 import type { Client } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import { differenceOf } from "../../domain/text-difference.ts";
+import { makeFolder } from "../../system/make-folder.ts";
 import type { CliContext } from "../context.ts";
 import { printJson, printLine, printNote } from "../reporter.ts";
 import { hostedFolder } from "../transfer/hosted-workflow.ts";
@@ -84,7 +85,7 @@ export async function writeHostedWorkflow(cli: CliContext, origin: Client, { id,
   if ((await stat(name).catch(() => undefined)) !== undefined)
     throw new PdError("PD_BAD_INPUT", `Cannot write ${name}: it exists`, { fix: "Move it away, or pull elsewhere" });
   for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(name, path)), { recursive: true });
+    await makeFolder(dirname(join(name, path)));
     await writeFile(join(name, path), text);
   }
   if (cli.isJson) return printJson(cli, { folder: name, files: Object.keys(files), missing: [...missing] });

@@ -2,7 +2,7 @@ import { nearestTo } from "../did-you-mean.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { ConfiguredProps } from "./declared-props.ts";
 import { type PropDeclaration, kindOf } from "./kinds.ts";
-import type { CheckedProp } from "./prop-kind.ts";
+import { type CheckedProp, isNothing } from "./prop-kind.ts";
 
 export interface PropProblem {
   readonly prop: string;
@@ -51,7 +51,13 @@ export function readableProps(declared: readonly PropDeclaration[], given: JsonO
 function checkProp(prop: PropDeclaration, given: JsonValue | undefined): CheckedProp {
   const { disabled, hidden } = "optional" in prop ? prop : {};
   if (disabled === true) return {};
-  const checked = kindOf(prop).check?.(prop, given) ?? {};
+  const kind = kindOf(prop);
+  const checked = kind.check === undefined ? withoutInput(given) : kind.check(prop, given);
   // Nobody can fill in what is not shown.
   return checked.isMissing === true && hidden === true ? {} : checked;
+}
+
+/** What a list shows of one that takes no value, such as its endpoint, may be given back with the values. */
+function withoutInput(given: JsonValue | undefined): CheckedProp {
+  return isNothing(given) || typeof given === "object" ? {} : { problem: `takes no value, not ${JSON.stringify(given)}` };
 }

@@ -28,9 +28,9 @@ export function hasEndpoint(props: readonly PropDeclaration[]): boolean {
   return props.some((prop) => kindOf(prop).hasEndpoint === true);
 }
 
-/** A value that only the component sets, whatever was configured for an earlier version. */
+/** Its user sets no value, whatever was configured for an earlier version. */
 export function isFixed(prop: PropDeclaration): boolean {
-  return prop.kind === "timer" && prop.isStatic;
+  return kindOf(prop).check === undefined || (prop.kind === "timer" && prop.isStatic);
 }
 
 /** Names of the data stores that these values give to a component: it reaches no others. */

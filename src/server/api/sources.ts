@@ -6,6 +6,7 @@ import type { SourceRecord } from "../../api/sources.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
+import { describeSchedule } from "../../domain/schedule.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LiveSource } from "../../engine/runs/live-source.ts";
 import { optionsOf } from "../../engine/runs/options-page.ts";
@@ -102,7 +103,12 @@ export async function liveRecord(engine: Engine, live: LiveSource): Promise<Sour
 export async function problemsOf(engine: Engine, shown: readonly LiveSource[]): Promise<readonly (readonly string[])[]> {
   const known = shown.map((live) => ({ live, opened: openedValues(live.source) }));
   const problems = await engine.accounts.problemsOf(known.map(({ live: { definition }, opened }) => ({ source: opened, definition })));
-  return known.map(({ opened }, index) => [...opened.problems, ...(problems[index] ?? [])]);
+  const ended = (await engine.timersOf(shown)).filter(({ nextAt }) => nextAt === undefined);
+  return known.map(({ live: { source }, opened }, index) => {
+    const timers = source.active ? ended.filter(({ sourceId }) => sourceId === source.id) : [];
+    const ofTimers = timers.map(({ prop, schedule }) => `its prop ${prop} fires no more: there is nothing left of ${describeSchedule(schedule)}`);
+    return [...opened.problems, ...(problems[index] ?? []), ...ofTimers];
+  });
 }
 
 /** What is stored of all of them is read at once. */

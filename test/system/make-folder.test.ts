@@ -1,0 +1,21 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { makeFolder } from "../../src/system/make-folder.ts";
+import { temporaryFolder } from "../support/home.ts";
+
+it("is made with those above it, once, also by two at the same time", async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, "a/b/c");
+  await Promise.all([makeFolder(path), makeFolder(path)]);
+  await makeFolder(path);
+  expect([(await stat(path)).isDirectory(), await readdir(folder)]).toEqual([true, ["a"]]);
+});
+
+// Node's own would try again for ever, with no way to stop it.
+it.each([
+  ["/proc/nowhere/below", "ENOENT"],
+  [`${import.meta.filename}/below`, "EEXIST"],
+])("is refused where there can be none: %s", async (path, code) => {
+  await expect(makeFolder(path)).rejects.toMatchObject({ code });
+});
