@@ -91,6 +91,9 @@ describe("an action", () => {
       flow: { kind: "suspend", ms: 86_400_000 },
       ret: "string",
     });
+    expect(await run(server, "$.flow.delay(4e10);")).toMatchObject({
+      os: [{ msg: "$.flow.delay was given 40000000000 ms: a run waits for a year at most, and goes on then" }],
+    });
     const handedOn = await run(server, 'const it = $.flow.suspend(); $.export("it", it); $.export("copy", { ...it }); return [it];');
     const addresses = { resume_url: "about:blank#resume_url-suspend", cancel_url: "about:blank#cancel_url-suspend" };
     expect(handedOn).toMatchObject({ exports: { it: addresses, copy: addresses }, ret: [addresses] });

@@ -1,6 +1,7 @@
 import type { Exchange } from "../../domain/exchange.ts";
 import type { ActionContext, HttpResponse } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isRecord, parseJson } from "../../domain/json.ts";
+import { LONGEST_WAIT_MS } from "../../domain/workflow/run.ts";
 import type { Call } from "./call.ts";
 import { FileStore } from "./file-store.ts";
 import { methodOf } from "./instance.ts";
@@ -110,7 +111,7 @@ function toolsFor(
         report.sends.push({ to: "emit", what: plain(payload, "$.send.emit"), status: 200 });
       },
     },
-    flow: flowTools(report, context),
+    flow: flowTools(call, report, context),
     context: { ...context },
     files: {
       open: (path: unknown) => files.open(path),
@@ -120,12 +121,17 @@ function toolsFor(
   };
 }
 
-function flowTools(report: ActionReport, addresses: JsonObject): object {
+function flowTools(call: Call, report: ActionReport, addresses: JsonObject): object {
   /** What a pause hands back; without a workflow around it nothing waits to be resumed. */
   const pausing = ({ kind }: Record<string, unknown>): Record<string, unknown> =>
     handBack(Object.fromEntries(["resume_url", "cancel_url"].map((name) => [name, addresses[name] ?? `about:blank#${name}-${String(kind)}`])));
   const wish = ({ context, ...flow }: Record<string, unknown>): Record<string, unknown> =>
     (report.flow = context === undefined ? flow : { ...flow, context: plain(context, `$.flow.${String(flow["kind"])}`) });
+  const waitOf = (given: unknown, what: string): number | undefined => {
+    const ms = millisecondsOf(given, what);
+    if (ms !== undefined && ms > LONGEST_WAIT_MS) call.note(`${what} was given ${ms} ms: a run waits for a year at most, and goes on then`);
+    return ms;
+  };
   return {
     exit: (reason?: unknown) => handBack(wish({ kind: "exit", ...(reason === undefined ? {} : { reason: String(reason) }) })),
     delay: (ms: unknown, context?: unknown) => pausing(wish({ kind: "delay", ms: waitOf(ms, "$.flow.delay"), context })),
@@ -140,7 +146,7 @@ function flowTools(report: ActionReport, addresses: JsonObject): object {
 }
 
 /** Whole ms; one that was not given is left to the server. Throws TypeError when it is no time. */
-function waitOf(ms: unknown, what: string): number | undefined {
+function millisecondsOf(ms: unknown, what: string): number | undefined {
   if (ms === undefined || ms === null) return undefined;
   const given = Number(ms);
   if (Number.isNaN(given) || given < 0) throw new TypeError(`${what} was given ${JSON.stringify(ms)}: a wait is a number of milliseconds, 0 or more`);
