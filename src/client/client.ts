@@ -62,22 +62,41 @@ export function createClient(server: ServerAddress | Connection): Client {
   return { ...known<Calls>(Object.fromEntries(groups)), follow, connection };
 }
 
-/** A record of any list that is paged; all of them are asked for, as many at a time as is documented (platform.md §1.1). */
-export async function everyPage<Item>(list: (page: { limit: number; after?: string }) => Promise<Paged<Item>>): Promise<readonly Item[]> {
+/** The records of any list that is paged: all of them are asked for, as many at a time as is documented (platform.md §1.1). */
+export async function everyPage<Item>(list: ListPage<Item>): Promise<readonly Item[]> {
+  for (let triesLeft = TRIES; ; triesLeft--) {
+    const records = await fromTheFirst(list, triesLeft > 1);
+    if (records !== undefined) return records;
+  }
+}
+
+/** `undefined`, if that `mayFail`: the record that a page was to follow on was deleted meanwhile. */
+async function fromTheFirst<Item>(list: ListPage<Item>, mayFail: boolean): Promise<readonly Item[] | undefined> {
   const records: Item[] = [];
   const seen = new Set<string | undefined>();
   for (let after: string | undefined; ;) {
     // A server that hands out the same page again would never end.
     if (seen.has(after)) throw new PdError("PD_FAILED", "Cannot list all records: the server's pages do not end");
     seen.add(after);
-    const { data, page_info: info } = await list({ limit: PAGE, ...(after === undefined ? {} : { after }) });
-    records.push(...data);
-    if (data.length === 0 || records.length >= info.total_count) return records;
-    after = info.end_cursor;
+    try {
+      const { data, page_info: info } = await list({ limit: PAGE, ...(after === undefined ? {} : { after }) });
+      records.push(...data);
+      // Behind a full page there may be more than the server counts: others delete what came before.
+      const isLast = records.length >= info.total_count && (data.length < PAGE || info.end_cursor === undefined);
+      if (data.length === 0 || isLast) return records;
+      after = info.end_cursor;
+    } catch (error) {
+      if (mayFail && after !== undefined && error instanceof PdError && error.code === "PD_BAD_INPUT") return undefined;
+      throw error;
+    }
   }
 }
 
+/** Lists are read so often while somebody deletes what they are paged by. */
+const TRIES = 5;
 const PAGE = 100;
+
+type ListPage<Item> = (page: { limit: number; after?: string }) => Promise<Paged<Item>>;
 
 interface Paged<Item> {
   readonly data: readonly Item[];

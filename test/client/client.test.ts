@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { badPropsOf, createClient, everyPage } from "../../src/client/client.ts";
 import { Connection } from "../../src/client/connection.ts";
-import type { PdError } from "../../src/domain/errors.ts";
+import { PdError } from "../../src/domain/errors.ts";
 import { componentPath } from "../support/components.ts";
 import { startHttpServer } from "../support/http-server.ts";
 import { temporaryFolder } from "../support/home.ts";
@@ -30,6 +30,32 @@ describe("a client", () => {
     expect(await client.events.delete(id, { start_id: data[0]?.id })).toBeUndefined();
     expect(await client.sources.delete(id, { force: true })).toEqual({ id, deleted: true });
     expect(await everyPage(client.sources.list)).toEqual([]);
+  });
+
+  /** A list of 250, of which others delete some between a page and the next. */
+  function shrinking(remove: (left: number[], asked: number) => number[]) {
+    let left = Array.from({ length: 250 }, (_none, n) => n);
+    let asked = 0;
+    return async ({ limit, after }: { limit: number; after?: string }) => {
+      if (asked++ > 0) left = remove(left, asked);
+      const at = after === undefined ? 0 : left.indexOf(Number(after)) + 1;
+      if (after !== undefined && at === 0) throw new PdError("PD_BAD_INPUT", "nothing has this cursor");
+      const data = left.slice(at, at + limit);
+      return { data, page_info: { total_count: left.length, ...(data.length === 0 ? {} : { end_cursor: String(data.at(-1)) }) } };
+    };
+  }
+
+  it("lists all that is left while others delete what came before", async () => {
+    const listed = await everyPage(shrinking((left, asked) => (asked === 2 ? left.slice(90) : left)));
+    expect(listed).toEqual(Array.from({ length: 250 }, (_none, n) => n));
+  });
+
+  it("lists anew when what a page was to follow on is deleted, and gives up when that goes on", async () => {
+    const listed = await everyPage(shrinking((left, asked) => (asked === 2 ? left.filter((n) => n !== 99) : left)));
+    expect(listed).toEqual(Array.from({ length: 250 }, (_none, n) => n).filter((n) => n !== 99));
+    await expect(everyPage(shrinking((left, asked) => (asked % 2 === 0 ? left.filter((n) => n !== left[99]) : left)))).rejects.toMatchObject({
+      code: "PD_BAD_INPUT",
+    });
   });
 
   it("asks for its server before what changes something, and before a read only when that is not answered", async () => {
