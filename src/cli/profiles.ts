@@ -1,9 +1,11 @@
-import { mkdir, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import ini from "ini";
 import { PdError } from "../domain/errors.ts";
-import { isRecord } from "../domain/json.ts";
+import { isRecord, ownMember } from "../domain/json.ts";
 import { readNowIfThere, writeWhole } from "../system/whole-files.ts";
 
 /** A server elsewhere, and the key to it. */
@@ -55,7 +57,7 @@ export async function findProfile(name: string | undefined, environment: Environ
     if (url !== undefined && url !== "") return { name: "PD_BASE_URL", baseUrl: plainUrl(url), key: environment["PD_API_KEY"] ?? "" };
     return profileIn(config, "default");
   }
-  const own = config[name];
+  const own = ownMember(config, name);
   const found = isRecord(own) ? profileIn(own, name) : await hostedProfile(name, environment);
   if (found === undefined)
     throw new PdError("PD_NO_PROFILE", `Cannot use the profile ${JSON.stringify(name)}: nobody has logged in to it`, { fix: `pd login -p ${name}` });
@@ -91,38 +93,71 @@ async function hostedProfile(name: string, environment: Environment): Promise<Pr
     () => false,
   );
   const config = parse(readNowIfThere(isFolder ? join(path, "config") : path) ?? "");
-  const section = match[1] === undefined ? config : config[match[1]];
+  const section = match[1] === undefined ? config : ownMember(config, match[1]);
   return isRecord(section) ? profileIn({ base_url: HOSTED_URL, ...section }, name) : undefined;
 }
 
-/** Keeps a profile, for its owner alone; without a name it becomes the one that is used by default. */
+/** Keeps a profile, for its owner alone; without a name it becomes the one that is used by default. Throws PD_BAD_INPUT for a name that none can have. */
 export async function saveProfile(name: string | undefined, { baseUrl, key }: Pick<Profile, "baseUrl" | "key">, environment: Environment): Promise<string> {
-  const config = readConfig(environment);
+  checkName(name);
   const members = { api_key: key, base_url: baseUrl };
-  const before = name === undefined ? undefined : config[name];
-  await writeConfig(environment, name === undefined ? { ...config, ...members } : { ...config, [name]: { ...(isRecord(before) ? before : {}), ...members } });
+  await changeConfig(environment, (config) => {
+    const before = name === undefined ? undefined : ownMember(config, name);
+    return name === undefined ? { ...config, ...members } : { ...config, [name]: { ...(isRecord(before) ? before : {}), ...members } };
+  });
   return configPath(environment);
 }
 
 /** Forgets a key. False when there was none. */
 export async function removeProfile(name: string | undefined, environment: Environment): Promise<boolean> {
-  const { ...config } = readConfig(environment);
-  const section = name === undefined ? config : config[name];
-  if (!isRecord(section) || section["api_key"] === undefined) return false;
-  const { api_key: _key, base_url: _url, ...rest } = section;
-  if (name === undefined) await writeConfig(environment, rest);
-  else
-    await writeConfig(
-      environment,
-      Object.fromEntries(Object.entries({ ...config, [name]: rest }).filter(([key]) => key !== name || Object.keys(rest).length > 0)),
-    );
-  return true;
+  let had = false;
+  await changeConfig(environment, (config) => {
+    const section = name === undefined ? config : ownMember(config, name);
+    if (!isRecord(section) || section["api_key"] === undefined) return undefined;
+    had = true;
+    const { api_key: _key, base_url: _url, ...rest } = section;
+    if (name === undefined) return rest;
+    return Object.fromEntries(Object.entries({ ...config, [name]: rest }).filter(([key]) => key !== name || Object.keys(rest).length > 0));
+  });
+  return had;
 }
 
-async function writeConfig(environment: Environment, config: Config): Promise<void> {
+/** What others could mean a section of the file by, and no part of what they could say there. */
+const NAME = /^[A-Za-z\d][\w.-]*$/;
+
+/** Throws PD_BAD_INPUT. */
+export function checkName(name: string | undefined): void {
+  if (name === undefined || (NAME.test(name) && name !== LOCAL && !HOSTED.test(name) && !(name in {}))) return;
+  throw new PdError("PD_BAD_INPUT", `Cannot keep a profile named ${JSON.stringify(name)}: a name has letters, digits, ".", "-" and "_", and some are taken`, {
+    fix: "Give another with -p",
+  });
+}
+
+const LOCK_TRIES = 500;
+const LOCK_EVERY_MS = 20;
+
+/** One after the other, whichever processes do so. `change` returns what the file is to hold; `undefined`: what it holds. */
+async function changeConfig(environment: Environment, change: (config: Config) => Config | undefined): Promise<void> {
   const path = configPath(environment);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await writeWhole(path, ini.stringify(config));
+  const lock = await lockOf(`${path}.lock`);
+  try {
+    const config = change(readConfig(environment));
+    // One that is kept elsewhere, and linked to, stays there.
+    if (config !== undefined) await writeWhole(existsSync(path) ? await realpath(path) : path, ini.stringify(config));
+  } finally {
+    lock.release();
+  }
+}
+
+async function lockOf(path: string): Promise<{ release(): void }> {
+  const { holdLock } = await import("../system/file-lock.ts");
+  for (let tries = 1; tries <= LOCK_TRIES; tries++) {
+    const lock = holdLock(path);
+    if (lock !== undefined) return lock;
+    await wait(LOCK_EVERY_MS);
+  }
+  throw new PdError("PD_FAILED", `Cannot change the profiles: another process holds ${path}`);
 }
 
 /** A profile of the hosted platform's own command. */

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFile, stat } from "node:fs/promises";
+import { lstat, readFile, rename, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
@@ -54,6 +54,26 @@ describe("a profile", () => {
     });
     expect(await home.pd("logout", "-p", "there")).toMatchObject({ code: 0, stdout: "Logged out\n" });
     expect((await home.pd("list", "-p", "there")).code).toBe(1);
+  });
+
+  it("is kept beside those of others that log in at the same time, in the file that a link leads to", async () => {
+    const { home, there } = await twoServers();
+    const { key } = await home.json("keys", "create", "more", "-p", "there");
+    const config = join(home.folder, "config", "headwater", "config");
+    await rename(config, join(home.folder, "dotfile"));
+    await symlink(join(home.folder, "dotfile"), config);
+    const names = ["one", "two", "three", "four.eu"];
+    await Promise.all(names.map((name) => home.pd("login", "-p", name, "--base-url", there.apiUrl, { input: String(key) })));
+    for (const name of [...names, "there"]) expect((await home.pd("list", "-p", name)).code).toBe(0);
+    expect((await lstat(config)).isSymbolicLink()).toBe(true);
+  });
+
+  it.each(["a]b", "__proto__", "constructor", "x[]", "", "local", "pipedream"])("cannot be named %j", async (name) => {
+    const home = await PdHome.inProcess();
+    expect(await home.pd("login", "-p", name, "--base-url", "http://127.0.0.1:9", { input: "key" })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Cannot keep a profile named"),
+    });
   });
 
   it("is refused with a key that is wrong", async () => {
@@ -138,6 +158,11 @@ describe("pd push", () => {
     for (const _run of [1, 2]) await home.pd("run", "counter");
     await home.pd("push", "counter", "--to", "there", "--with-secrets", "--with-state", "--events", "1");
     expect(await home.json("db", "list", "counter", "-p", "there")).toEqual({ n: 4 });
+    await home.pd("db", "set", "counter", "constructor", "1");
+    expect(await home.pd("push", "counter", "--to", "there", "--with-secrets", "--with-state")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("+ state constructor: 1"),
+    });
     await home.pd("run", "counter", "-p", "there");
     expect((await home.pd("events", "counter", "-p", "there")).stdout).toBe('{"n":4,"by":"1"}\n{"n":6,"by":"1"}\n');
   });

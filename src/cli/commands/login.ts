@@ -3,7 +3,7 @@ import { password } from "@inquirer/prompts";
 import { PdError } from "../../domain/errors.ts";
 import { createClient } from "../../client/client.ts";
 import type { CliContext } from "../context.ts";
-import { plainUrl, removeProfile, saveProfile } from "../profiles.ts";
+import { checkName, plainUrl, removeProfile, saveProfile } from "../profiles.ts";
 import { printJson, printLine } from "../reporter.ts";
 
 /** `pd login`: asks for the key of a server, checks it there, and keeps it for its owner alone. */
@@ -14,6 +14,7 @@ export async function login(cli: CliContext, { baseUrl }: { baseUrl?: string | u
       fix: "pd login --base-url https://…",
     });
   const url = plainUrl(given);
+  checkName(cli.profile);
   const key = (await askForKey(cli, url)).trim();
   if (key === "")
     throw new PdError("PD_BAD_INPUT", `Cannot log in to ${url}: no key was given`, { fix: "Type the key, or pass it on stdin: pd login < key-file" });
