@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
-import { readFile, realpath, stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { type BuildContext, type BuildResult as EsbuildResult, type Metafile, type Plugin, context } from "esbuild";
-import { PdError, messageOf } from "../domain/errors.ts";
+import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import { importedNames } from "../domain/imported-names.ts";
 import { isBareImport, parsePackageImport } from "../domain/package-spec.ts";
@@ -11,7 +10,7 @@ import type { BuildProblem } from "../domain/build-problem.ts";
 import { problemOf } from "./esbuild-bundler.ts";
 import { holdService, onService } from "./esbuild-service.ts";
 import { loaderOf, withImportsLeftAlone } from "./virtual-files.ts";
-import { readNowIfThere, readStable, readStableIfThere } from "../system/whole-files.ts";
+import { readNow, readNowIfThere, readStable, readStableIfThere } from "../system/whole-files.ts";
 
 export type ReadResult =
   | { readonly kind: "read"; readonly code: ComponentCode; readonly files: readonly string[] }
@@ -160,10 +159,14 @@ const importsLeftAlone: Plugin = {
   name: "imports-left-alone",
   setup(compiling) {
     compiling.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: "file" }, async ({ path }) => {
-      // A file that cannot be read is the compiler's to tell of.
-      const text = await readFile(path, "utf8").catch(() => "");
-      const contents = withImportsLeftAlone(text);
-      return contents === text ? undefined : { contents, loader: loaderOf(path) };
+      try {
+        const text = await readStable(path);
+        const contents = withImportsLeftAlone(text);
+        return contents === text ? undefined : { contents, loader: loaderOf(path) };
+      } catch (error) {
+        // What the disk refuses is the compiler's to tell of; for the end of a pipe it would wait.
+        return codeOf(error) === undefined ? { errors: [{ text: messageOf(error) }] } : undefined;
+      }
     });
   },
 };
@@ -185,7 +188,7 @@ async function readCode(
   packages: ReadonlySet<string>,
 ): Promise<ComponentCode> {
   // A few small files are read in less time than it takes to have others read them; whoever serves many has no time to stand still.
-  const [read, readAny] = isQuick ? [(path: string) => readFileSync(path, "utf8"), readNowIfThere] : [readStable, readStableIfThere];
+  const [read, readAny] = isQuick ? [readNow, readNowIfThere] : [readStable, readStableIfThere];
   const manifest = packages.size > 0 ? await findManifest(dirname(entry), { top, packages, read: readAny }) : undefined;
   const all = manifest === undefined ? paths : [...paths, manifest.path];
   const root = all.map(dirname).reduce(commonFolder);

@@ -1,4 +1,4 @@
-import { constants, readFileSync } from "node:fs";
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { chmod, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { codeOf, messageOf } from "../domain/errors.ts";
@@ -12,14 +12,29 @@ const MOST_READS = 5;
 
 /**
  * The text of a file that may be saved meanwhile. One that is longer after a save is else read up to the length that it
- * had before, and that may well be code that compiles.
+ * had before, and that may well be code that compiles. Throws for what is no file: a pipe or a device may never end.
  */
 export async function readStable(path: string): Promise<string> {
   for (let reads = 1; ; reads++) {
-    const before = await stampOf(path);
-    const text = await readFile(path, "utf8");
-    if (reads === MOST_READS || before === (await stampOf(path))) return text;
+    const { text, stamp } = await readStamped(path);
+    if (reads === MOST_READS || stamp === stampOf(await stat(path, { bigint: true }))) return text;
   }
+}
+
+/** `stamp`: that of the file before it was read. */
+async function readStamped(path: string): Promise<{ text: string; stamp: string }> {
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const found = await handle.stat({ bigint: true });
+    if (!found.isFile()) throw noFile(path);
+    return { text: await handle.readFile("utf8"), stamp: stampOf(found) };
+  } finally {
+    await handle.close();
+  }
+}
+
+function noFile(path: string): Error {
+  return new Error(`Cannot read ${path}: it is no file`);
 }
 
 /** As `readStable`. `undefined`: there is no such file. */
@@ -28,9 +43,20 @@ export function readStableIfThere(path: string): Promise<string | undefined> {
 }
 
 /** The same at once: a small file is read in less time than it takes to have others read it. For who serves nobody else meanwhile. */
+export function readNow(path: string): string {
+  const handle = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    if (!fstatSync(handle).isFile()) throw noFile(path);
+    return readFileSync(handle, "utf8");
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** As `readNow`. `undefined`: there is no such file. */
 export function readNowIfThere(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8");
+    return readNow(path);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
     throw error;
@@ -47,8 +73,7 @@ async function unlessMissing(reading: Promise<string>): Promise<string | undefin
 }
 
 /** Another one after each save, also within one tick of the disk's clock when the length is another. */
-async function stampOf(path: string): Promise<string> {
-  const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+function stampOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 }
 

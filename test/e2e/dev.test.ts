@@ -1,6 +1,6 @@
-import { type ChildProcess } from "node:child_process";
+import { type ChildProcess, execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { chmod, readFile, rename, writeFile, stat } from "node:fs/promises";
+import { chmod, readFile, rename, rm, writeFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -162,6 +162,12 @@ describe("pd dev", () => {
     await expect.poll(session.shown).toContain('Could not resolve "./other.ts"');
     await home.file("src/other.ts", 'export const end = " has appeared";');
     await until(session.endpoint, "one has appeared");
+    await rm(lib);
+    execFileSync("mkfifo", [lib]);
+    await expect.poll(session.shown).toContain("it is no file");
+    await rm(lib);
+    await writeFile(lib, 'export const end = " is a file again";');
+    await until(session.endpoint, "one is a file again");
     await stop(session);
   });
 

@@ -1,10 +1,20 @@
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readStable } from "../../src/system/whole-files.ts";
+import { readNow, readStable } from "../../src/system/whole-files.ts";
 import { temporaryFolder } from "../support/home.ts";
 
 describe("readStable", () => {
+  it("does not wait for a pipe or a device to end", async () => {
+    const pipe = join(await temporaryFolder(), "pipe.mjs");
+    execFileSync("mkfifo", [pipe]);
+    for (const path of [pipe, "/dev/zero"]) {
+      await expect(readStable(path)).rejects.toThrow(`Cannot read ${path}: it is no file`);
+      expect(() => readNow(path)).toThrow(`Cannot read ${path}: it is no file`);
+    }
+  });
+
   it("never gives a file cut to the length that it had before a save", async () => {
     const path = join(await temporaryFolder(), "saved.mjs");
     const cut: string[] = [];
