@@ -1,5 +1,6 @@
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/sdk/types.js";
+import { PdError } from "../domain/errors.ts";
 import { agentServer } from "./agent-server.ts";
 import type { OfferedTools } from "./offered-tools.ts";
 
@@ -14,7 +15,7 @@ export async function serveAgent(
   { tools, version, signal }: { tools: OfferedTools; version: string; signal: AbortSignal },
 ): Promise<void> {
   const server = agentServer(tools, version);
-  const transport = new AnsweringTransport(stdin, stdout);
+  const transport = new AnsweringTransport({ stdin, stdout });
   const ended = new Promise<void>((resolve) => void stdin.once("end", () => resolve()));
   const closed = new Promise<void>((resolve) => {
     server.onclose = () => resolve();
@@ -23,12 +24,30 @@ export async function serveAgent(
   await server.connect(transport);
   await Promise.race([closed, ended.then(() => transport.untilAnswered())]);
   await server.close();
+  const { failure } = transport;
+  if (failure !== undefined) throw new PdError("PD_FAILED", `Cannot go on with the agent: ${failure.message}`, { cause: failure });
 }
 
 /** Knows which requests wait for their answer. */
 class AnsweringTransport extends StdioServerTransport {
+  /** Why nothing more is read, as when a message has no end. */
+  failure: Error | undefined;
+  readonly #stdout: NodeJS.WriteStream;
   readonly #open = new Set<RequestId>();
   #whenAnswered: (() => void) | undefined;
+
+  constructor({ stdin, stdout }: Streams) {
+    super(stdin, stdout);
+    this.#stdout = stdout;
+  }
+
+  // Nobody can tell which request it was, and whoever waits for an answer is not to wait for ever.
+  override onerror = (error: Error): void => {
+    const code = codeOfBad(error);
+    if (code === undefined) this.failure = error;
+    const message = code === INVALID_REQUEST ? "It is JSON, but no message of JSON-RPC" : error.message;
+    this.#stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: code ?? INTERNAL_ERROR, message } })}\n`);
+  };
 
   // Whoever connects calls what was here before.
   override onmessage = (message: JSONRPCMessage): void => {
@@ -54,4 +73,13 @@ class AnsweringTransport extends StdioServerTransport {
     this.#open.delete(id);
     if (this.#open.size === 0) this.#whenAnswered?.();
   }
+}
+
+/** Those of JSON-RPC 2.0. */
+const [PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR] = [-32_700, -32_600, -32_603];
+
+/** `undefined`: it is not what was read that is bad. */
+function codeOfBad(error: Error): number | undefined {
+  if (error instanceof SyntaxError) return PARSE_ERROR;
+  return "issues" in error ? INVALID_REQUEST : undefined;
 }

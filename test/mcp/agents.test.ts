@@ -220,6 +220,31 @@ describe("an agent of pd mcp", () => {
     expect(asked).toHaveLength(before);
   });
 
+  it("is told of what is no message, and of one that has no end", async () => {
+    const { home, env } = await shopHome();
+    const child = home.spawn(["mcp"], { env });
+    const told = collect(child, "stdout");
+    // It is not read to its end.
+    child.stdin?.on("error", () => {});
+    child.stdin?.write("what\n5\n");
+    child.stdin?.write(line({ id: 1, method: "ping" }));
+    child.stdin?.write("x".repeat(11 * 2 ** 20));
+    const [code] = await once(child, "close");
+    const answers = told()
+      .trim()
+      .split("\n")
+      .map((text) => JSON.parse(text));
+    expect([code, answers.map(({ id, error }) => [id, error?.code])]).toEqual([
+      1,
+      [
+        [null, -32_700],
+        [null, -32_600],
+        [1, undefined],
+        [null, -32_603],
+      ],
+    ]);
+  });
+
   it("is answered all that it has asked, when it has said everything at once and gone", async () => {
     const { home, env } = await shopHome();
     const words = ["mcp", "--actions", "shop-create-order"];
