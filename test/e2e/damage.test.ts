@@ -98,6 +98,9 @@ describe("a backup", () => {
     expect((await stat(target)).mode & 0o777).toBe(0o600);
     expect((await readFile(target)).includes("hush-hush")).toBe(false);
     expect((await pd.pd("backup", target)).stderr).toContain("PD_CONFLICT");
+    const both = await Promise.all([pd.pd("backup", `${target}.both`), pd.pd("backup", `${target}.both`)]);
+    expect(both.map(({ code: exit }) => String(exit)).toSorted((a, b) => a.localeCompare(b))).toEqual(["0", "1"]);
+    expect((await pd.pd("backup", join(server.home, "headwater.db-journal"))).stderr).toContain("the server takes a file of this name for its own");
     expect((await pd.pd("backup", join(target, "..", "none", "copy.db"))).stderr).toMatch(/its folder is not there\nTry: mkdir -p/);
     expect((await pd.pd("restore", target, "--yes")).stderr).toContain("PD_HOME_IN_USE");
     await source.run();

@@ -1,11 +1,11 @@
 import { createWriteStream, existsSync } from "node:fs";
-import { rename, rm, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { link, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { isAgreed } from "../ask/agree.ts";
 import { canAsk } from "../ask/can-ask.ts";
-import { PdError } from "../../domain/errors.ts";
+import { PdError, codeOf } from "../../domain/errors.ts";
 import { restoreHome } from "../../restore-home.ts";
 import { type CliContext, connect } from "../context.ts";
 import { settingsOf } from "../settings-of.ts";
@@ -15,7 +15,10 @@ import { type Bar, withBar, withSpinner } from "../spinner.ts";
 /** `pd backup <file>`: everything that the server keeps, as of one moment, while it goes on. */
 export async function backup(cli: CliContext, path: string): Promise<number> {
   const target = resolve(path);
-  if (existsSync(target)) throw new PdError("PD_CONFLICT", `Cannot write a backup to ${target}: there is a file already`, { fix: "Choose another name" });
+  if (existsSync(target)) throw isTaken(target);
+  const { home } = await settingsOf(cli);
+  if (dirname(target) === resolve(home) && OF_THE_SERVER.test(basename(target)))
+    throw new PdError("PD_BAD_INPUT", `Cannot write a backup to ${target}: the server takes a file of this name for its own`, { fix: "Choose another name" });
   if (!existsSync(dirname(target)))
     throw new PdError("PD_FILE_NOT_FOUND", `Cannot write a backup to ${target}: its folder is not there`, { fix: `mkdir -p ${dirname(target)}` });
   const client = await connect(cli);
@@ -25,7 +28,7 @@ export async function backup(cli: CliContext, path: string): Promise<number> {
       const { bytes, body } = await client.connection.download("/v1/backup");
       await pipeline(Readable.from(counted(body, bytes, tick)), createWriteStream(draft, { mode: 0o600, flags: "wx", flush: true }));
     });
-    await rename(draft, target);
+    await putInPlace(draft, target);
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
@@ -35,6 +38,25 @@ export async function backup(cli: CliContext, path: string): Promise<number> {
   else printLine(cli, `Wrote ${target} (${megabytes(size)} MB)`);
   printNote(cli, "Secrets in it are sealed: keep the key apart from it (pd status tells where it is)");
   return 0;
+}
+
+/** Names in a home that belong to its server. */
+const OF_THE_SERVER = /^(headwater|server)\./;
+
+function isTaken(target: string): PdError {
+  return new PdError("PD_CONFLICT", `Cannot write a backup to ${target}: there is a file already`, { fix: "Choose another name" });
+}
+
+/** Not over what somebody else has written there meanwhile. */
+async function putInPlace(draft: string, target: string): Promise<void> {
+  try {
+    await link(draft, target);
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") throw isTaken(target);
+    // Some disks know no links.
+    return rename(draft, target);
+  }
+  await rm(draft);
 }
 
 /** The same bytes; how many have gone by is shown. */
