@@ -10,6 +10,11 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A member by a name that somebody has given: what every object has by itself, such as `constructor`, is none. */
+export function ownMember<Value>(object: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
 export function isJsonValue(value: unknown): value is JsonValue {
   switch (typeof value) {
     case "string":
@@ -38,6 +43,12 @@ export function parseJson(text: string): JsonValue | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Text as the JSON that it is written as, else as it is. */
+export function textAsJson(text: string): JsonValue {
+  const value = parseJson(text);
+  return value === undefined ? text : value;
 }
 
 /** Two JSON values say the same, whatever the order of their keys. */

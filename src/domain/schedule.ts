@@ -86,6 +86,11 @@ export function nextInstant(schedule: Schedule, anchorAt: number, after: number)
   return cron.nextRun(new Date(after))?.getTime();
 }
 
+/** What is wrong with a timer that has no next instant. */
+export function overProblem(schedule: Schedule): string {
+  return `fires no more: there is nothing left of ${describeSchedule(schedule)}`;
+}
+
 export interface MissedInstants {
   readonly count: number;
   readonly first: number;

@@ -91,6 +91,13 @@ describe("problems", () => {
     ["a value for what takes none", { http: "$.interface.http" }, { http: "x" }, 'http takes no value, not "x"'],
     ["an unknown prop", { apple: "string" }, { apple: "1", appl: "2" }, "appl is no prop of the component (did you mean apple?)"],
     ["a wrong schedule", { t: "$.interface.timer" }, { t: { cron: "nope" } }, 't cron "nope"'],
+    ["a misspelt schedule", { t: "$.interface.timer" }, { t: { crom: "0 9 * * *" } }, 't has no member "crom" (did you mean cron?)'],
+    [
+      "a misspelt member of a schedule",
+      { t: "$.interface.timer" },
+      { t: '{"cron":"0 9 * * *","catchup":"skip"}' },
+      't has no member "catchup" (did you mean catchUp?)',
+    ],
     ["missing credentials", { app: { type: "app", app: "rss" } }, {}, "app needs an account of rss"],
   ])("name %s", (_title, declared, given, wanted) => {
     expect(check(declared, given).problems.join()).toContain(wanted);

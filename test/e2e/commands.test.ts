@@ -87,6 +87,17 @@ describe("pd", () => {
     expect((await home.pd("db", "get", "my-echo", "key")).stdout).toBe('{"a":1}\n');
     expect((await home.pd("db", "list", "my-echo")).stdout).toBe('key  {"a":1}\n');
     expect((await home.pd("db", "delete", "my-echo", "key")).code).toBe(0);
+    await home.pd("db", "set", "my-echo", "nothing", "null");
+    await home.pd("stores", "set", "shared", "nothing", "null");
+    expect([await home.json("db", "list", "my-echo"), await home.json("stores", "show", "shared")]).toEqual([{ nothing: null }, { nothing: null }]);
+    // Every object has it.
+    for (const words of [
+      ["db", "get", "my-echo", "toString"],
+      ["stores", "get", "shared", "toString"],
+      ["stores", "get", "shared", "__proto__"],
+    ])
+      expect(await home.pd(...words)).toMatchObject({ code: 1, stderr: expect.stringContaining("[PD_NOT_FOUND]") });
+    expect(await home.json("db", "delete", "my-echo", "toString")).toMatchObject({ deleted: false });
     expect(await home.pd("db", "get", "my-echo", "key")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('Error: Cannot read "key" of my-echo: its db has no such key'),

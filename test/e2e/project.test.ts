@@ -133,6 +133,7 @@ describe("pd apply", () => {
     expect(await home.json("describe", "cities")).toMatchObject({ active: false, configured_props: { city: "Test", limit: 5 } });
     expect((await home.pd("apply", folder, "--for", "prod", "--yes")).stdout).toContain('~ prop city: "Test" → "Berlin"');
     expect(await home.pd("apply", folder, "--for", "prood")).toMatchObject({ code: 2, stderr: expect.stringContaining("did you mean prod?") });
+    for (const name of ["constructor", "__proto__"]) expect((await home.pd("apply", folder, "--for", name, "--yes")).code).toBe(2);
   });
 
   it("deletes with --prune alone, and nothing where nobody has agreed", async () => {
@@ -302,6 +303,17 @@ describe("what must not be lost or shown by pd apply", () => {
 });
 
 describe("pd export", () => {
+  it("writes props whose names every object has, and pd apply compares them", async () => {
+    const home = await PdHome.inProcess();
+    const code = 'export default { name: "Odd", version: "1", props: { constructor: "string", valueOf: { type: "string", optional: true } }, run() {} };';
+    await home.pd("deploy", await home.file("odd.mjs", code), "--prop", "constructor=1", "--prop", "valueOf=2");
+    await home.pd("export", "--into", "out");
+    expect(parse(await readFile(join(home.folder, "out", "pd.yaml"), "utf8")).sources.odd.props).toEqual({ constructor: "1", valueOf: "2" });
+    expect((await home.pd("apply", "out", "--yes")).stdout).toContain("1 as it is\n");
+    await home.pd("delete", "odd", "--yes");
+    expect((await home.pd("apply", "out", "--yes")).code).toBe(0);
+  });
+
   it("writes a folder that pd apply makes the same of, here and elsewhere, without a secret in it", async () => {
     const home = await PdHome.inProcess({ MINE_TOKEN: "very-secret-1", TOKEN: "very-secret-1" });
     const file = `${WHOLE}${"  "}`.replace(
@@ -324,6 +336,7 @@ describe("pd export", () => {
     expect((await other.pd("apply", out)).stdout).toContain("8 as it is\n");
     expect(await other.json("describe", "cities")).toMatchObject({ configured_props: { city: "Berlin" } });
 
+    expect(await home.pd("export", "--into", "/proc/nowhere/below")).toMatchObject({ code: 1, stderr: expect.stringContaining("/proc/nowhere") });
     await writeFile(join(out, "pd.yaml"), "# mine\n");
     expect(await home.pd("export", "--into", "out")).toMatchObject({ code: 2, stderr: expect.stringContaining("holds something else") });
     expect(await home.pd("export", "quiet", "--into", "out", "--force")).toMatchObject({ code: 0 });

@@ -356,6 +356,17 @@ steps:
 });
 
 describe("a schedule", () => {
+  it("of which nothing is left is told as a warning, unless the workflow is off", async () => {
+    const server = await TestServer.inMemory();
+    const workflow = await deployWorkflow(
+      server,
+      workflowOf({ only: codeStep("return 1;") }, { head: 'triggers:\n- schedule: { cron: "0 0 9 1 1 * 2020" }\n' }),
+    );
+    const warnings = ["its schedule fires no more: there is nothing left of cron 0 0 9 1 1 * 2020 (UTC)"];
+    expect(await server.api.get(workflow.path)).toMatchObject({ warnings });
+    expect(await server.api.put(workflow.path, { active: false })).toMatchObject({ data: { warnings: [] } });
+  });
+
   it("counts in a data store, and what the workflow emits reaches a webhook", async () => {
     const server = await TestServer.inMemory();
     const receiver = await Receiver.start();

@@ -1,4 +1,4 @@
-import { parseJson } from "../../domain/json.ts";
+import { textAsJson } from "../../domain/json.ts";
 import { type CliContext, connect } from "../context.ts";
 import { printJson, printLine, printNote, printRecord } from "../reporter.ts";
 
@@ -21,7 +21,7 @@ export async function get(cli: CliContext, source: string, key: string): Promise
 /** `pd db set <source> <key> <value>`. */
 export async function set(cli: CliContext, source: string, { key, value }: { key: string; value: string }): Promise<number> {
   const client = await connect(cli);
-  const stored = await client.state.set(source, key, { value: parseJson(value) ?? value });
+  const stored = await client.state.set(source, key, { value: textAsJson(value) });
   return printRecord(cli, stored, () => printNote(cli, `Set ${key} to ${JSON.stringify(stored.value)}`));
 }
 

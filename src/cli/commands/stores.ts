@@ -1,6 +1,6 @@
 import { isAgreed } from "../ask/agree.ts";
 import { PdError } from "../../domain/errors.ts";
-import { parseJson } from "../../domain/json.ts";
+import { ownMember, textAsJson } from "../../domain/json.ts";
 import { type CliContext, connect } from "../context.ts";
 import { printJson, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 
@@ -37,7 +37,7 @@ export async function show(cli: CliContext, name: string): Promise<number> {
 /** `pd stores get <name> <key>`: the value as JSON. */
 export async function get(cli: CliContext, name: string, key: string): Promise<number> {
   const client = await connect(cli);
-  const value = (await client.dataStores.values(name))[key];
+  const value = ownMember(await client.dataStores.values(name), key);
   if (value === undefined) throw notSet("get", key);
   printJson(cli, value);
   return 0;
@@ -46,7 +46,7 @@ export async function get(cli: CliContext, name: string, key: string): Promise<n
 /** `pd stores set <name> <key> <value>`. */
 export async function set(cli: CliContext, name: string, { key, value }: { key: string; value: string }): Promise<number> {
   const client = await connect(cli);
-  return printRecord(cli, await client.dataStores.set(name, key, { value: parseJson(value) ?? value }), () => printNote(cli, `Set ${key}`));
+  return printRecord(cli, await client.dataStores.set(name, key, { value: textAsJson(value) }), () => printNote(cli, `Set ${key}`));
 }
 
 /** `pd stores unset <name> <key>`. */

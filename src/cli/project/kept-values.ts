@@ -1,5 +1,5 @@
 import type { PropRecord } from "../../api/props.ts";
-import { type JsonObject, type JsonValue, isJsonObject, isSameJson } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isSameJson, ownMember } from "../../domain/json.ts";
 import { readableProps } from "../../domain/props/check-props.ts";
 import type { PropDeclaration } from "../../domain/props/kinds.ts";
 import { readProps } from "../../domain/props/read-props.ts";
@@ -23,22 +23,19 @@ export class KeptValues {
   normal(given: JsonObject): JsonObject {
     const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
     const read = readableProps(this.#declared, filled);
-    return Object.fromEntries(Object.entries(filled).map(([name, value]) => [name, withoutLabel(read[name] ?? value)]));
+    return Object.fromEntries(Object.entries(filled).map(([name, value]) => [name, withoutLabel(ownMember(read, name) ?? value)]));
   }
 
   /** Values that are neither wanted nor what the source would have anyway. */
   dropped(kept: JsonObject, wanted: JsonObject): readonly string[] {
     const [there, usual] = [this.normal(kept), this.#usual];
     const isOwn = ({ type, static: fixed }: PropRecord): boolean => OWN_VALUES.test(type) || fixed !== undefined;
-    return this.#records
-      .filter(
-        (record) =>
-          wanted[record.name] === undefined &&
-          there[record.name] !== undefined &&
-          !isOwn(record) &&
-          !isSameJson(there[record.name], withoutLabel(usual[record.name])),
-      )
-      .map(({ name }) => name);
+    const isDropped = (record: PropRecord): boolean => {
+      const [known, given] = [ownMember(there, record.name), ownMember(wanted, record.name)];
+      if (given !== undefined || known === undefined || isOwn(record)) return false;
+      return !isSameJson(known, withoutLabel(ownMember(usual, record.name)));
+    };
+    return this.#records.filter(isDropped).map(({ name }) => name);
   }
 
   /** Names of props that hold secrets. */

@@ -3,7 +3,7 @@ import type { CodeParams } from "../../api/components.ts";
 import type { PropRecord } from "../../api/props.ts";
 import type { SourceParams, SourceRecord } from "../../api/sources.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type JsonObject, type JsonValue, isSameJson } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, isSameJson, ownMember } from "../../domain/json.ts";
 import { looksLikeKey } from "../../domain/registry.ts";
 import { type ComponentCode, filesOfCode } from "../../domain/saved-component.ts";
 import { differenceOf } from "../../domain/text-difference.ts";
@@ -156,15 +156,19 @@ async function codeChanges({ client }: Around, { before, code, exported, where }
 
 function propChanges(kept: JsonObject, wanted: JsonObject, hidden: ReadonlySet<string>): readonly string[] {
   return Object.entries(wanted).flatMap(([name, value]) => {
-    if (isSameJson(kept[name], value)) return [];
-    const [before, after] = hidden.has(name) ? ["…", "…"] : [shown(kept[name]), shown(value)];
-    return kept[name] === undefined ? [`+ prop ${name}: ${after}`] : [`~ prop ${name}: ${before} → ${after}`];
+    const known = ownMember(kept, name);
+    if (isSameJson(known, value)) return [];
+    const [before, after] = hidden.has(name) ? ["…", "…"] : [shown(known), shown(value)];
+    return known === undefined ? [`+ prop ${name}: ${after}`] : [`~ prop ${name}: ${before} → ${after}`];
   });
 }
 
 /** Variables are told to change, and never shown. */
 function envChanges(kept: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): readonly string[] {
-  return Object.entries(wanted).flatMap(([name, value]) => (kept[name] === value ? [] : [`${kept[name] === undefined ? "+" : "~"} env ${name}: …`]));
+  return Object.entries(wanted).flatMap(([name, value]) => {
+    const known = ownMember(kept, name);
+    return known === value ? [] : [`${known === undefined ? "+" : "~"} env ${name}: …`];
+  });
 }
 
 function restChanges(before: SourceRecord, { name, active, max_concurrency: most, allow_run: mayRun }: ReturnType<typeof restOf>): readonly string[] {

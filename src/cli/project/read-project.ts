@@ -5,7 +5,7 @@ import type * as z from "zod";
 import { IN_WORDS, problemsOf } from "../../api/problem-words.ts";
 import { didYouMean } from "../../domain/did-you-mean.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isJsonValue, ownMember } from "../../domain/json.ts";
 import { readText } from "../code/prop-flags.ts";
 import { type Project, finalSchema, projectSchema } from "./project-schema.ts";
 
@@ -46,7 +46,7 @@ export async function readProject(target: string, { profile, environment }: Want
   const read: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
   const text = checked(projectSchema, read ?? {}, { path, lineOf });
   const { profiles = {}, $schema: _schema, ...base } = text;
-  const overlay = profile === undefined ? undefined : profiles[profile];
+  const overlay = profile === undefined ? undefined : ownMember(profiles, profile);
   if (profile !== undefined && overlay === undefined)
     throw new PdError(
       "PD_BAD_INPUT",
@@ -149,7 +149,7 @@ function asJson(value: unknown): JsonObject {
 /** Members over members; everything else as a whole. */
 function merged(base: JsonObject, over: JsonObject): JsonObject {
   const both = Object.entries(over).map(([name, value]): [string, JsonValue | undefined] => {
-    const before = base[name];
+    const before = ownMember(base, name);
     return [name, isJsonObject(before) && isJsonObject(value) ? merged(before, value) : value];
   });
   return { ...base, ...Object.fromEntries(both) };

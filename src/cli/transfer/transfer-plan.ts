@@ -1,7 +1,7 @@
 import { type ComponentCode, filesOfCode } from "../../domain/saved-component.ts";
 import { type FileChange, differenceOf } from "../../domain/text-difference.ts";
 import type { CarriedSource, ExportedRecord } from "../../api/transfer.ts";
-import { type JsonObject, type JsonValue, isSameJson } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, isSameJson, ownMember } from "../../domain/json.ts";
 
 /** What travels beside code and plain values. */
 export interface TransferWishes {
@@ -62,11 +62,12 @@ function membersChanges(label: string, ...[before, after, hidden]: [JsonObject, 
   const value = (name: string, given: JsonValue | undefined): string => (label === "env" || hidden?.has(name) === true ? "…" : shown(given));
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted((a, b) => (a < b ? -1 : 1));
   return names.flatMap((name) => {
-    if (isSameJson(before[name], after[name])) return [];
-    if (before[name] === undefined) return [`+ ${label} ${name}: ${value(name, after[name])}`];
+    const [old, next] = [ownMember(before, name), ownMember(after, name)];
+    if (isSameJson(old, next)) return [];
+    if (old === undefined) return [`+ ${label} ${name}: ${value(name, next)}`];
     // What the other side has beside what is sent stays there, but for the store, which is replaced.
-    if (after[name] === undefined) return label === "state" ? [`- ${label} ${name}: ${value(name, before[name])}`] : [];
-    return [`~ ${label} ${name}: ${value(name, before[name])} → ${value(name, after[name])}`];
+    if (next === undefined) return label === "state" ? [`- ${label} ${name}: ${value(name, old)}`] : [];
+    return [`~ ${label} ${name}: ${value(name, old)} → ${value(name, next)}`];
   });
 }
 

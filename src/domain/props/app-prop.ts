@@ -1,6 +1,6 @@
-import { type JsonValue, isJsonObject, isRecord, parseJson } from "../json.ts";
+import { type JsonValue, isJsonObject, isRecord, parseJson, textAsJson } from "../json.ts";
 import { STARS, fieldTexts } from "../secrets.ts";
-import { type CheckedProp, type Input, type PropKind, type Reading, inputFacts, inputOf, textAsJson } from "./prop-kind.ts";
+import { type CheckedProp, type Input, type PropKind, type Reading, inputFacts, inputOf } from "./prop-kind.ts";
 
 /** A third-party app; the value is an account of it, or credentials. */
 export interface AppProp extends Input {

@@ -1,7 +1,7 @@
 import { basicToken } from "../basic-auth.ts";
-import { type JsonObject, type JsonValue, isJsonObject, isRecord } from "../json.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isRecord, textAsJson } from "../json.ts";
 import { STARS, fieldTexts, textsIn } from "../secrets.ts";
-import { type CheckedProp, type Input, type PropKind, inputFacts, inputOf, isNothing, textAsJson } from "./prop-kind.ts";
+import { type CheckedProp, type Input, type PropKind, inputFacts, inputOf, isNothing } from "./prop-kind.ts";
 
 /** A request that the user describes and the component performs. */
 export interface HttpRequestProp extends Input {

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, isJsonValue } from "../json.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
 
 /** What every prop that is declared has. */
 export interface Prop {
@@ -133,14 +133,4 @@ export function inputFacts({ name, label, description, optional, hidden, disable
 
 export function isNothing(given: JsonValue | undefined): given is undefined | null | "" {
   return given === undefined || given === null || given === "";
-}
-
-/** Text as the JSON that it is written as, else as it is. */
-export function textAsJson(text: string): JsonValue {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonValue(value) ? value : text;
-  } catch {
-    return text;
-  }
 }

@@ -1,5 +1,5 @@
-import { type JsonValue, isRecord } from "../json.ts";
-import { type CheckedProp, type Input, type PropKind, type Reading, inputFacts, inputOf, isNothing, textAsJson } from "./prop-kind.ts";
+import { type JsonValue, isRecord, textAsJson } from "../json.ts";
+import { type CheckedProp, type Input, type PropKind, type Reading, inputFacts, inputOf, isNothing } from "./prop-kind.ts";
 
 /** A query in the language of the app's database. */
 export interface SqlProp extends Input {

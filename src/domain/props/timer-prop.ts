@@ -1,6 +1,7 @@
-import { type JsonObject, type JsonValue, isJsonObject, isSameJson, parseJson } from "../json.ts";
+import { type JsonObject, type JsonValue, isJsonObject, isSameJson, parseJson, textAsJson } from "../json.ts";
+import { didYouMean } from "../did-you-mean.ts";
 import { type CatchUp, HOURLY, type Schedule, type TimerSettings, parseTimer, scheduleInput } from "../schedule.ts";
-import { type CheckedProp, type PropFacts, type PropKind, type Reading, textAsJson } from "./prop-kind.ts";
+import { type CheckedProp, type PropFacts, type PropKind, type Reading } from "./prop-kind.ts";
 
 export interface TimerProp {
   readonly kind: "timer";
@@ -42,9 +43,19 @@ function check(prop: TimerProp, given: JsonValue | undefined): CheckedProp {
   const readable = typeof given === "string" ? textAsJson(given) : given;
   const parsed = parseTimer(readable);
   if (typeof parsed === "string") return { problem: parsed };
+  const unknown = unknownMember(readable);
+  if (unknown !== undefined) return { problem: `${unknown}; it takes intervalSeconds, or cron with timezone, and catchUp, not ${JSON.stringify(given)}` };
   if (prop.isStatic && !isSameJson(scheduleInput(parsed.schedule), scheduleInput(prop.default)))
     return { problem: `is fixed by the component at ${JSON.stringify(settingsValue(own))}: leave it out, not ${JSON.stringify(given)}` };
   return { value: settingsValue({ ...own, ...parsed }) };
+}
+
+const MEMBERS = ["intervalSeconds", "interval_seconds", "cron", "timezone", "catchUp", "catch_up"];
+
+/** Else a schedule that is misspelt would be that of every hour. What components declare is taken as it is. */
+function unknownMember(given: JsonValue): string | undefined {
+  const name = isJsonObject(given) ? Object.keys(given).find((key) => !MEMBERS.includes(key)) : undefined;
+  return name === undefined ? undefined : `has no member ${JSON.stringify(name)}${didYouMean(name, MEMBERS)}`;
 }
 
 function ownSettings({ default: schedule, catchUp }: TimerProp): TimerSettings {

@@ -1,7 +1,7 @@
-import { type JsonValue, isJsonObject, isJsonValue, isRecord, parseJson } from "../json.ts";
+import { type JsonValue, isJsonObject, isJsonValue, isRecord, parseJson, textAsJson } from "../json.ts";
 import { didYouMean } from "../did-you-mean.ts";
 import { STARS, textsAndNumbersIn } from "../secrets.ts";
-import { type CheckedProp, type Input, type PropFacts, type PropKind, type Reading, inputFacts, inputOf, textAsJson } from "./prop-kind.ts";
+import { type CheckedProp, type Input, type PropFacts, type PropKind, type Reading, inputFacts, inputOf } from "./prop-kind.ts";
 
 /** The scalar types of user input props; `any` also stands for types this version does not know. */
 type ScalarType = "string" | "boolean" | "integer" | "object" | "any";

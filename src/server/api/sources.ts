@@ -6,7 +6,7 @@ import type { SourceRecord } from "../../api/sources.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
-import { describeSchedule } from "../../domain/schedule.ts";
+import { overProblem } from "../../domain/schedule.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LiveSource } from "../../engine/runs/live-source.ts";
 import { optionsOf } from "../../engine/runs/options-page.ts";
@@ -106,7 +106,7 @@ export async function problemsOf(engine: Engine, shown: readonly LiveSource[]): 
   const ended = (await engine.timersOf(shown)).filter(({ nextAt }) => nextAt === undefined);
   return known.map(({ live: { source }, opened }, index) => {
     const timers = source.active ? ended.filter(({ sourceId }) => sourceId === source.id) : [];
-    const ofTimers = timers.map(({ prop, schedule }) => `its prop ${prop} fires no more: there is nothing left of ${describeSchedule(schedule)}`);
+    const ofTimers = timers.map(({ prop, schedule }) => `its prop ${prop} ${overProblem(schedule)}`);
     return [...opened.problems, ...(problems[index] ?? []), ...ofTimers];
   });
 }

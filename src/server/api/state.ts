@@ -1,6 +1,6 @@
 import { api } from "../../api/api.ts";
 import { PdError } from "../../domain/errors.ts";
-import type { JsonValue } from "../../domain/json.ts";
+import { type JsonValue, ownMember } from "../../domain/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { type Route, route } from "./route.ts";
 
@@ -16,7 +16,7 @@ export function stateRoutes(engine: Engine): readonly Route[] {
     route(state.get, async ({ part }) => {
       const live = engine.find(part("id"), "read state of");
       const { slug } = live.source;
-      const text = (await engine.stateOf(live))[part("key")];
+      const text = ownMember(await engine.stateOf(live), part("key"));
       if (text === undefined)
         throw new PdError("PD_NOT_FOUND", `Cannot read "${part("key")}" of ${slug}: its db has no such key`, { fix: `pd db list ${slug}` });
       const value: JsonValue = JSON.parse(text);
@@ -28,7 +28,7 @@ export function stateRoutes(engine: Engine): readonly Route[] {
     }),
     route(state.delete, async ({ part }) => {
       const live = engine.find(part("id"), "write state of");
-      const deleted = part("key") in (await engine.stateOf(live));
+      const deleted = Object.hasOwn(await engine.stateOf(live), part("key"));
       await live.writeState({ [part("key")]: null });
       return { data: { key: part("key"), deleted } };
     }),

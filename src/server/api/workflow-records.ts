@@ -9,13 +9,13 @@ import type {
   WorkflowVersionRecord,
 } from "../../api/workflows.ts";
 import { describeOutcome } from "../../domain/invocation.ts";
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, textAsJson } from "../../domain/json.ts";
 import { propFacts } from "../../domain/props/declared-props.ts";
 import { type PropDeclaration, kindOf } from "../../domain/props/kinds.ts";
-import { textAsJson } from "../../domain/props/prop-kind.ts";
+
 import { shownValue } from "../../domain/props/secret-props.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
-import { scheduleInput } from "../../domain/schedule.ts";
+import { overProblem, scheduleInput } from "../../domain/schedule.ts";
 import { STARS } from "../../domain/secrets.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
 import { bindingOf } from "../../domain/workflow/binding.ts";
@@ -51,11 +51,18 @@ export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promis
       ...(throttle === undefined ? {} : { throttle: { ...throttle } }),
     },
     accounts: { ...bindingOf(source.configured).accounts },
-    warnings: [...plan.code.definition.warnings, ...bindingOf(source.configured).warnings],
+    warnings: [...plan.code.definition.warnings, ...bindingOf(source.configured).warnings, ...(await overSchedules(engine, live))],
     runs: { ...(await engine.workflows.counts(live)) },
     triggers: await triggerRecords(engine, live, plan),
     steps: plan.workflow.steps.map((step) => stepShape(step, plan.steps)),
   };
+}
+
+/** Those of an active one that fire no more. */
+async function overSchedules(engine: Engine, live: LiveWorkflow): Promise<readonly string[]> {
+  if (!live.source.active) return [];
+  const timers = await engine.timersOf(engine.workflows.triggersOf(live));
+  return timers.flatMap(({ schedule, nextAt }) => (nextAt === undefined ? [`its schedule ${overProblem(schedule)}`] : []));
 }
 
 async function triggerRecords(engine: Engine, live: LiveWorkflow, { workflow }: WorkflowPlan): Promise<WorkflowTriggerRecord[]> {

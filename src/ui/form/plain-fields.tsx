@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { parseJson } from "../../domain/json.ts";
+import { parseJson, textAsJson } from "../../domain/json.ts";
 import type { FieldProps } from "./field-props.ts";
 
 /** A text; a secret is never shown back. */
@@ -108,7 +108,7 @@ export function JsonField({ id, value, set, isDisabled, describedBy, isWrong, is
         value={text}
         onInput={({ currentTarget }) => {
           setText(currentTarget.value);
-          set(currentTarget.value.trim() === "" ? undefined : (parseJson(currentTarget.value) ?? currentTarget.value));
+          set(currentTarget.value.trim() === "" ? undefined : textAsJson(currentTarget.value));
         }}
       />
       {!isJson && <p class="muted">It is no JSON, and taken as a text</p>}
