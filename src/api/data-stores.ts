@@ -14,7 +14,12 @@ export const dataStores = {
   create: call(CALLS.dataStores.create, {
     tag,
     summary: "Makes a data store; there must be none of this name",
-    params: z.object({ name: z.string().min(1) }),
+    params: z.object({
+      name: z
+        .string()
+        .min(1)
+        .refine((name) => !/^\.\.?$/.test(name), "it wants a name that an address can have, neither . nor .."),
+    }),
     answer: one(dataStore),
   }),
   delete: call(CALLS.dataStores.delete, {

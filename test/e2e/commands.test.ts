@@ -88,8 +88,10 @@ describe("pd", () => {
     expect((await home.pd("db", "list", "my-echo")).stdout).toBe('key  {"a":1}\n');
     expect((await home.pd("db", "delete", "my-echo", "key")).code).toBe(0);
     await home.pd("db", "set", "my-echo", "nothing", "null");
+    await home.pd("stores", "create", "shared");
     await home.pd("stores", "set", "shared", "nothing", "null");
     expect([await home.json("db", "list", "my-echo"), await home.json("stores", "show", "shared")]).toEqual([{ nothing: null }, { nothing: null }]);
+    expect(await home.pd("stores", "create", "..")).toMatchObject({ code: 1, stderr: expect.stringContaining("neither . nor ..") });
     // Every object has it.
     for (const words of [
       ["db", "get", "my-echo", "toString"],

@@ -158,6 +158,10 @@ describe("pd push", () => {
     for (const _run of [1, 2]) await home.pd("run", "counter");
     await home.pd("push", "counter", "--to", "there", "--with-secrets", "--with-state", "--events", "1");
     expect(await home.json("db", "list", "counter", "-p", "there")).toEqual({ n: 4 });
+    expect(await home.pd("push", "counter", "--to", "there", "--with-secrets", "--prop", "stap=3")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("no source that is transferred declares it (did you mean step?)"),
+    });
     await home.pd("db", "set", "counter", "constructor", "1");
     expect(await home.pd("push", "counter", "--to", "there", "--with-secrets", "--with-state")).toMatchObject({
       code: 0,

@@ -29,6 +29,15 @@ describe("pd with a workflow's folder", () => {
     const run = await home.pd("run", "say-hello");
     expect([run.code, run.stdout]).toEqual([0, expect.stringMatching(/✔ succeeded .*\n {2}✔ greet .*\n {7}\$summary: "Hello world"\n/)]);
     expect((await home.pd("runs", "say-hello")).stdout).toMatch(/^✔ succeeded .*version 1 .*manual/);
+    // What would have no effect is not taken.
+    const [{ id: runId }] = JSON.parse((await home.pd("runs", "say-hello", "--json")).stdout);
+    for (const words of [
+      ["run", "say-hello", "--sample"],
+      ["runs", runId, "--failed"],
+      ["rerun", runId, "--since", "1d"],
+      ["runs", "say-hello", "--failed", "--state", "succeeded"],
+    ])
+      expect(await home.pd(...words)).toMatchObject({ code: 2, stderr: expect.stringContaining(`Cannot use ${words.find((word) => word.startsWith("--"))}`) });
     expect((await home.pd("list", "workflows")).stdout).toMatch(/say-hello +p_\w+ +yes +1 +1 +1 +0/);
     expect((await home.pd("deploy", folder)).stdout).toContain(`Updated say-hello (${id}), version 1`);
     expect((await home.pd("deploy", folder, "--new")).stdout).toMatch(/^Deployed say-hello-2 /);

@@ -19,6 +19,8 @@ export async function run(cli: CliContext, source: string, { event: path, sample
   const client = await connect(cli);
   const { kind, record } = await findDeployed(client, source);
   const { id } = record;
+  if (kind === "workflow" && sample !== undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot use --sample with the workflow ${record.name_slug}: it is for sources`, { fix: "Give it an event with --event" });
   if (kind === "workflow") return runWorkflow(cli, client, { id, event: await eventObject(path) });
   const event = path === undefined ? undefined : await readEvent(path);
   return printInvocation(cli, await client.sources.run(id, { event, sample }));

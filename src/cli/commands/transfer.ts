@@ -4,6 +4,7 @@ import type { SourceRecord } from "../../api/sources.ts";
 import type { ExportedRecord } from "../../api/transfer.ts";
 import { type Client, everyPage } from "../../client/client.ts";
 import { theNamed } from "../../domain/named.ts";
+import { didYouMean } from "../../domain/did-you-mean.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { isAgreed } from "../ask/agree.ts";
@@ -66,7 +67,9 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
   const listed = wantsSources ? await sourcesOf(origin, await findProfile(from, cli.environment)) : [];
   const sources = flags.all === true ? listed : others.map((name) => named(listed, name));
   const failures: unknown[] = [];
-  const plans = (await planSources(cli, { origin, target }, { sources, wishes, failures })).map((plan) => withGiven(plan, props, env));
+  const found = await planSources(cli, { origin, target }, { sources, wishes, failures });
+  if (failures.length === 0) checkDeclared(Object.keys(props), found);
+  const plans = found.map((plan) => withGiven(plan, props, env));
   if (!cli.isJson) for (const plan of plans) showPlan(cli, plan, flags.withSecrets === true);
   const goesOn = flags.dryRun !== true && (await mayReplace(cli, { flags, plans: [...planned, ...plans], isPull }));
   const done = goesOn ? await withBar(cli, isPull ? "Pulling" : "Pushing", (bar) => carryOut(cli, target, { plans, failures, bar })) : [];
@@ -169,6 +172,14 @@ async function exportOf(client: Client, source: SourceRecord, wishes: TransferWi
 }
 
 /** Values that are given on the command line go to each source that declares their prop. */
+/** Throws PD_BAD_INPUT for props that none of them declares. */
+function checkDeclared(names: readonly string[], plans: readonly PlannedTransfer[]): void {
+  const declared = plans.flatMap(({ propNames }) => propNames);
+  const unknown = names.find((name) => !declared.includes(name));
+  if (unknown !== undefined)
+    throw new PdError("PD_BAD_INPUT", `Cannot give --prop ${unknown}: no source that is transferred declares it${didYouMean(unknown, declared)}`);
+}
+
 function withGiven(plan: PlannedTransfer, props: JsonObject, env: Readonly<Record<string, string>>): PlannedTransfer {
   const { request, withheld, propNames } = plan;
   const wanted = Object.fromEntries(Object.entries(props).filter(([name]) => propNames.includes(name)));

@@ -39,7 +39,10 @@ export interface RunsFlags {
 /** `pd runs <workflow>`: its runs, the newest first; `pd runs <run>`: the steps of one. */
 export async function runs(cli: CliContext, target: string, flags: RunsFlags): Promise<number> {
   const client = await connect(cli);
-  if (target.startsWith("run_")) return showRun(cli, client, await client.workflows.run(target));
+  if (target.startsWith("run_")) {
+    checkAlone(target, flags);
+    return showRun(cli, client, await client.workflows.run(target));
+  }
   const states = statesOf(flags);
   const found = await client.workflows.runs(target, { limit: countOf(flags.n), ...(states && { states }), ...sinceParam(flags.since) });
   if (cli.isJson) printJson(cli, found);
@@ -74,7 +77,10 @@ export interface RerunFlags extends Omit<RunsFlags, "n"> {
 export async function rerun(cli: CliContext, target: string, flags: RerunFlags): Promise<number> {
   const client = await connect(cli);
   const { from } = flags;
-  if (target.startsWith("run_")) return showRun(cli, client, await untilRest(client, await client.workflows.rerun(target, { from })));
+  if (target.startsWith("run_")) {
+    checkAlone(target, flags);
+    return showRun(cli, client, await untilRest(client, await client.workflows.rerun(target, { from })));
+  }
   const states = statesOf(flags);
   if (states === undefined)
     throw new PdError("PD_BAD_INPUT", `Cannot run again runs of ${target}: it is not said which`, {
@@ -133,7 +139,16 @@ export async function resume(cli: CliContext, run: string, { event: path }: { ev
   return showRun(cli, client, await untilRest(client, await client.workflows.resume(run, { event })));
 }
 
+/** Throws PD_BAD_INPUT for flags that choose among the runs of a workflow. */
+function checkAlone(run: string, { failed, state, since }: Omit<RunsFlags, "n">): void {
+  const flag = failed === true ? "--failed" : state !== undefined ? "--state" : since === undefined ? undefined : "--since";
+  if (flag !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} with ${run}: it chooses among the runs of a workflow, and this is one run`);
+}
+
+/** Throws PD_BAD_INPUT for two that say different things. */
 function statesOf({ failed, state }: Pick<RunsFlags, "failed" | "state">): string | undefined {
+  if (failed === true && state !== undefined && state !== "failed")
+    throw new PdError("PD_BAD_INPUT", `Cannot use --failed with --state ${state}: each says which runs are meant`, { fix: `--state ${state},failed` });
   return state ?? (failed === true ? "failed" : undefined);
 }
 
