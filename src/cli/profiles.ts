@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import ini from "ini";
+import { SETTINGS } from "../config.ts";
 import { PdError } from "../domain/errors.ts";
 import { isRecord, ownMember } from "../domain/json.ts";
 import { readNowIfThere, writeWhole } from "../system/whole-files.ts";
@@ -99,7 +100,7 @@ async function hostedProfile(name: string, environment: Environment): Promise<Pr
 
 /** Keeps a profile, for its owner alone; without a name it becomes the one that is used by default. Throws PD_BAD_INPUT for a name that none can have. */
 export async function saveProfile(name: string | undefined, { baseUrl, key }: Pick<Profile, "baseUrl" | "key">, environment: Environment): Promise<string> {
-  checkName(name);
+  checkName(name, environment);
   const members = { api_key: key, base_url: baseUrl };
   await changeConfig(environment, (config) => {
     const before = name === undefined ? undefined : ownMember(config, name);
@@ -110,6 +111,7 @@ export async function saveProfile(name: string | undefined, { baseUrl, key }: Pi
 
 /** Forgets a key. False when there was none. */
 export async function removeProfile(name: string | undefined, environment: Environment): Promise<boolean> {
+  if (!existsSync(configPath(environment))) return false;
   let had = false;
   await changeConfig(environment, (config) => {
     const section = name === undefined ? config : ownMember(config, name);
@@ -122,12 +124,15 @@ export async function removeProfile(name: string | undefined, environment: Envir
   return had;
 }
 
-/** What others could mean a section of the file by, and no part of what they could say there. */
+/** What means one section of the file, and no part of what else it could say there. */
 const NAME = /^[A-Za-z\d][\w.-]*$/;
+const OWN_MEMBERS = ["api_key", "base_url", "org_id", ...Object.values(SETTINGS).map(({ flag }) => flag.replaceAll("-", "_"))];
 
-/** Throws PD_BAD_INPUT. */
-export function checkName(name: string | undefined): void {
-  if (name === undefined || (NAME.test(name) && name !== LOCAL && !HOSTED.test(name) && !(name in {}))) return;
+/** Throws PD_BAD_INPUT for a name that no new one can have. */
+export function checkName(name: string | undefined, environment: Environment): void {
+  if (name === undefined || isRecord(ownMember(readConfig(environment), name))) return;
+  const isTaken = name === LOCAL || HOSTED.test(name) || name in {} || OWN_MEMBERS.includes(name);
+  if (NAME.test(name) && !isTaken) return;
   throw new PdError("PD_BAD_INPUT", `Cannot keep a profile named ${JSON.stringify(name)}: a name has letters, digits, ".", "-" and "_", and some are taken`, {
     fix: "Give another with -p",
   });

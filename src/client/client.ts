@@ -80,6 +80,8 @@ async function fromTheFirst<Item>(list: ListPage<Item>, mayFail: boolean): Promi
     seen.add(after);
     try {
       const { data, page_info: info } = await list({ limit: PAGE, ...(after === undefined ? {} : { after }) });
+      // Some servers know no pages, and answer with the same again.
+      if (after !== undefined && info.end_cursor === after && records.length >= info.total_count) return records;
       records.push(...data);
       // Behind a full page there may be more than the server counts: others delete what came before.
       const isLast = records.length >= info.total_count && (data.length < PAGE || info.end_cursor === undefined);

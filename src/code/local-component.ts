@@ -154,12 +154,15 @@ function contextOf(entry: string): Promise<LocalContext> {
   });
 }
 
+const CODE = /\.[cm]?[jt]sx?$/;
+
 /** What such an import means is known when it is run: a folder of this disk that is large would keep the compiler for long. */
 const importsLeftAlone: Plugin = {
   name: "imports-left-alone",
   setup(compiling) {
-    compiling.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: "file" }, async ({ path }) => {
+    compiling.onLoad({ filter: /./, namespace: "file" }, async ({ path }) => {
       try {
+        if (!CODE.test(path)) return (await stat(path)).isFile() ? undefined : { errors: [{ text: `Cannot read ${path}: it is no file` }] };
         const text = await readStable(path);
         const contents = withImportsLeftAlone(text);
         return contents === text ? undefined : { contents, loader: loaderOf(path) };

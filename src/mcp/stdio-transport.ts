@@ -22,15 +22,15 @@ export async function serveAgent(
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
   await server.connect(transport);
-  await Promise.race([closed, ended.then(() => transport.untilAnswered())]);
+  const isCutOff = await Promise.race([closed.then(() => !signal.aborted), ended.then(() => transport.untilAnswered()).then(() => false)]);
   await server.close();
   const { failure } = transport;
-  if (failure !== undefined) throw new PdError("PD_FAILED", `Cannot go on with the agent: ${failure.message}`, { cause: failure });
+  if (isCutOff && failure !== undefined) throw new PdError("PD_FAILED", `Cannot go on with the agent: ${failure.message}`, { cause: failure });
 }
 
 /** Knows which requests wait for their answer. */
 class AnsweringTransport extends StdioServerTransport {
-  /** Why nothing more is read, as when a message has no end. */
+  /** What has gone wrong last, but for what was read: why nothing more is, as when a message has no end. */
   failure: Error | undefined;
   readonly #stdout: NodeJS.WriteStream;
   readonly #open = new Set<RequestId>();
@@ -43,6 +43,8 @@ class AnsweringTransport extends StdioServerTransport {
 
   // Nobody can tell which request it was, and whoever waits for an answer is not to wait for ever.
   override onerror = (error: Error): void => {
+    // An empty line says nothing.
+    if (error instanceof SyntaxError && error.message === NOTHING_READ) return;
     const code = codeOfBad(error);
     if (code === undefined) this.failure = error;
     const message = code === INVALID_REQUEST ? "It is JSON, but no message of JSON-RPC" : error.message;
@@ -77,6 +79,9 @@ class AnsweringTransport extends StdioServerTransport {
 
 /** Those of JSON-RPC 2.0. */
 const [PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR] = [-32_700, -32_600, -32_603];
+
+/** What JSON.parse says of an empty text. */
+const NOTHING_READ = "Unexpected end of JSON input";
 
 /** `undefined`: it is not what was read that is bad. */
 function codeOfBad(error: Error): number | undefined {

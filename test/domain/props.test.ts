@@ -59,12 +59,12 @@ describe("values", () => {
     [
       "what takes no value may be given back as it is shown",
       { http: "$.interface.http", db: "$.service.db" },
-      { http: { endpoint_url: "http://x/" }, db: { type: "$.service.db" } },
+      { http: '{"endpoint_url":"http://x/"}', db: { type: "$.service.db" } },
       {},
     ],
     ["what is disabled is left out", { a: { type: "string", disabled: true } }, { a: "x" }, {}],
     ["what is hidden need not be given", { a: { type: "string", hidden: true } }, {}, {}],
-    ["alerts and folders have no value", { a: { type: "alert", content: "c" }, d: { type: "dir", sync: true } }, {}, {}],
+    ["alerts and folders have no value, whatever is given", { a: { type: "alert", content: "c" }, d: { type: "dir", sync: true } }, { a: "x", d: "y" }, {}],
     [
       "a value with its label, known or not",
       { a: { type: "string", withLabel: true, options: [{ label: "A", value: "a" }] }, b: { type: "integer[]", withLabel: true } },

@@ -68,7 +68,7 @@ describe("a profile", () => {
     expect((await lstat(config)).isSymbolicLink()).toBe(true);
   });
 
-  it.each(["a]b", "__proto__", "constructor", "x[]", "", "local", "pipedream"])("cannot be named %j", async (name) => {
+  it.each(["a]b", "__proto__", "constructor", "x[]", "", "local", "pipedream", "api_key", "home", "keep_events"])("cannot be named %j", async (name) => {
     const home = await PdHome.inProcess();
     expect(await home.pd("login", "-p", name, "--base-url", "http://127.0.0.1:9", { input: "key" })).toMatchObject({
       code: 2,

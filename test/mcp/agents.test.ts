@@ -226,7 +226,7 @@ describe("an agent of pd mcp", () => {
     const told = collect(child, "stdout");
     // It is not read to its end.
     child.stdin?.on("error", () => {});
-    child.stdin?.write("what\n5\n");
+    child.stdin?.write("what\n\n5\n");
     child.stdin?.write(line({ id: 1, method: "ping" }));
     child.stdin?.write("x".repeat(11 * 2 ** 20));
     const [code] = await once(child, "close");

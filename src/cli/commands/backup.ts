@@ -1,5 +1,5 @@
 import { createWriteStream, existsSync } from "node:fs";
-import { link, rename, rm, stat } from "node:fs/promises";
+import { link, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -16,11 +16,11 @@ import { type Bar, withBar, withSpinner } from "../spinner.ts";
 export async function backup(cli: CliContext, path: string): Promise<number> {
   const target = resolve(path);
   if (existsSync(target)) throw isTaken(target);
-  const { home } = await settingsOf(cli);
-  if (dirname(target) === resolve(home) && OF_THE_SERVER.test(basename(target)))
-    throw new PdError("PD_BAD_INPUT", `Cannot write a backup to ${target}: the server takes a file of this name for its own`, { fix: "Choose another name" });
   if (!existsSync(dirname(target)))
     throw new PdError("PD_FILE_NOT_FOUND", `Cannot write a backup to ${target}: its folder is not there`, { fix: `mkdir -p ${dirname(target)}` });
+  const { home } = await settingsOf(cli);
+  if (OF_THE_SERVER.test(basename(target)) && existsSync(home) && (await realpath(dirname(target))) === (await realpath(home)))
+    throw new PdError("PD_BAD_INPUT", `Cannot write a backup to ${target}: the server takes a file of this name for its own`, { fix: "Choose another name" });
   const client = await connect(cli);
   const draft = `${target}.${process.pid}.part`;
   try {
@@ -41,7 +41,7 @@ export async function backup(cli: CliContext, path: string): Promise<number> {
 }
 
 /** Names in a home that belong to its server. */
-const OF_THE_SERVER = /^(headwater|server)\./;
+const OF_THE_SERVER = /^(headwater\.(db(-(wal|shm|journal))?|mark)|server\.(json|lock|log)|api-key|secret-key|child\.cjs|dev-attachments\.json)$/;
 
 function isTaken(target: string): PdError {
   return new PdError("PD_CONFLICT", `Cannot write a backup to ${target}: there is a file already`, { fix: "Choose another name" });
@@ -54,9 +54,11 @@ async function putInPlace(draft: string, target: string): Promise<void> {
   } catch (error) {
     if (codeOf(error) === "EEXIST") throw isTaken(target);
     // Some disks know no links.
+    if (existsSync(target)) throw isTaken(target);
     return rename(draft, target);
   }
-  await rm(draft);
+  // The backup is there, whatever becomes of its other name.
+  await rm(draft, { force: true }).catch(() => {});
 }
 
 /** The same bytes; how many have gone by is shown. */

@@ -14,7 +14,7 @@ export async function login(cli: CliContext, { baseUrl }: { baseUrl?: string | u
       fix: "pd login --base-url https://…",
     });
   const url = plainUrl(given);
-  checkName(cli.profile);
+  checkName(cli.profile, cli.environment);
   const key = (await askForKey(cli, url)).trim();
   if (key === "")
     throw new PdError("PD_BAD_INPUT", `Cannot log in to ${url}: no key was given`, { fix: "Type the key, or pass it on stdin: pd login < key-file" });

@@ -1,5 +1,5 @@
 import { nearestTo } from "../did-you-mean.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
+import { type JsonObject, type JsonValue, textAsJson } from "../json.ts";
 import type { ConfiguredProps } from "./declared-props.ts";
 import { type PropDeclaration, kindOf } from "./kinds.ts";
 import { type CheckedProp, isNothing } from "./prop-kind.ts";
@@ -52,12 +52,17 @@ function checkProp(prop: PropDeclaration, given: JsonValue | undefined): Checked
   const { disabled, hidden } = "optional" in prop ? prop : {};
   if (disabled === true) return {};
   const kind = kindOf(prop);
-  const checked = kind.check === undefined ? withoutInput(given) : kind.check(prop, given);
+  const checked = kind.check === undefined ? withoutInput(prop, given) : kind.check(prop, given);
   // Nobody can fill in what is not shown.
   return checked.isMissing === true && hidden === true ? {} : checked;
 }
 
-/** What a list shows of one that takes no value, such as its endpoint, may be given back with the values. */
-function withoutInput(given: JsonValue | undefined): CheckedProp {
-  return isNothing(given) || typeof given === "object" ? {} : { problem: `takes no value, not ${JSON.stringify(given)}` };
+/** They are what the server gives: a text or a number for one was meant for something else. */
+const GIVEN_BY_SERVER: ReadonlySet<PropDeclaration["kind"]> = new Set(["http", "app-hook", "db"]);
+
+/** What a list shows of one, such as its endpoint, may be given back with the values. */
+function withoutInput({ kind }: PropDeclaration, given: JsonValue | undefined): CheckedProp {
+  if (isNothing(given) || !GIVEN_BY_SERVER.has(kind)) return {};
+  const read = typeof given === "string" ? textAsJson(given) : given;
+  return typeof read === "object" ? {} : { problem: `takes no value, not ${JSON.stringify(given)}` };
 }

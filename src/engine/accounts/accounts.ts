@@ -4,7 +4,7 @@ import type { Credentials } from "./credentials.ts";
 import type { Account, AccountContent, FindAccount } from "../../domain/account.ts";
 import { accountIdOf } from "../../domain/props/app-prop.ts";
 import type { ComponentDefinition } from "../../domain/component.ts";
-import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import type { DeployedComponent, StoredSource } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { withDefaults } from "../../domain/known-app.ts";
@@ -134,11 +134,7 @@ export class Accounts {
 
   async #slugsOfUsers(id: string): Promise<readonly string[]> {
     const sources = await this.#ports.store.listSources();
-    const users = sources
-      .filter(({ source, provenance }) =>
-        accountsOf({ source, definition: { props: withDynamicProps(provenance.declared.props, source.dynamicProps) } }).includes(id),
-      )
-      .map(({ source }) => source.slug);
+    const users = sources.filter((stored) => accountsOfStored(stored).includes(id)).map(({ source }) => source.slug);
     return [...users, ...(await this.#ports.workflowsWith(id))];
   }
 
@@ -176,4 +172,14 @@ export function accountsOf({ source, definition }: UserOfAccounts): readonly str
 export async function accountFinder(store: Pick<AccountStore, "listAccounts">): Promise<FindAccount> {
   const accounts = await store.listAccounts();
   return (app, idOrName) => accounts.find((account) => account.app === app && (account.id === idOrName || account.name === idOrName));
+}
+
+function accountsOfStored({ source, provenance }: StoredSource): readonly string[] {
+  try {
+    return accountsOf({ source, definition: { props: withDynamicProps(provenance.declared.props, source.dynamicProps) } });
+  } catch (error) {
+    // It was being deleted while the sources were listed.
+    if (error instanceof PdError && error.code === "PD_COMPONENT_NOT_FOUND") return [];
+    throw error;
+  }
 }

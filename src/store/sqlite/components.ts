@@ -316,8 +316,12 @@ export function componentReads(db: Database): ComponentReads & SourceLeave {
         .filter((id) => of.includes(id)),
     isSlugTaken: async (text) => slug.get(text) !== undefined,
     keepCodeOf: (id) => {
-      const found = row(componentOf.get(id));
-      if (found !== undefined) codes.keep(componentIdOf(found));
+      try {
+        const found = row(componentOf.get(id));
+        if (found !== undefined) codes.keep(componentIdOf(found));
+      } catch {
+        // One that cannot be read may still go, and whoever asks for it is told why.
+      }
     },
     listVersions: async (id) => rows(versions.all(id)).map(sourceVersionOf),
   };

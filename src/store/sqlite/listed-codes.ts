@@ -12,8 +12,8 @@ type Declarations = Map<string, Provenance["declared"]>;
 /** What is known of the codes of listed sources. It is read when somebody asks: a server may have thousands of sources that nobody looks at. */
 export class ListedCodes {
   readonly #read: ReadCode;
-  /** Those of the newest list. */
-  #codes: ReadonlyMap<SavedId, ListedCode> = new Map();
+  /** Those of the newest list that are still there. */
+  #codes: Map<SavedId, ListedCode> = new Map();
 
   constructor(read: ReadCode) {
     this.#read = read;
@@ -35,7 +35,8 @@ export class ListedCodes {
 
   /** Of one that is about to go: whoever has it from a list may ask afterwards. */
   keep(id: SavedId): void {
-    this.#codes.get(id)?.known();
+    this.#codes.get(id)?.known(false);
+    this.#codes.delete(id);
   }
 }
 
@@ -63,13 +64,14 @@ class ListedCode implements Provenance {
     return this.known().imports;
   }
 
-  known(): Provenance {
+  /** `isShared`: others may declare the same. */
+  known(isShared = true): Provenance {
     if (this.#known !== undefined) return this.#known;
     const row = this.#read(this.#id);
     if (row === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot tell what the code ${this.#id} declares: it is gone`);
     const text = String(row["definition"]);
     const declared = this.#declarations.get(text) ?? json<Provenance["declared"]>(text);
-    this.#declarations.set(text, declared);
+    if (isShared) this.#declarations.set(text, declared);
     this.#known = { declared, origin: json(row["origin"]), imports: json(row["imports"]) };
     return this.#known;
   }
