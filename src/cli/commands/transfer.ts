@@ -171,7 +171,6 @@ async function exportOf(client: Client, source: SourceRecord, wishes: TransferWi
   }
 }
 
-/** Values that are given on the command line go to each source that declares their prop. */
 /** Throws PD_BAD_INPUT for props that none of them declares. */
 function checkDeclared(names: readonly string[], plans: readonly PlannedTransfer[]): void {
   const declared = plans.flatMap(({ propNames }) => propNames);
@@ -180,6 +179,7 @@ function checkDeclared(names: readonly string[], plans: readonly PlannedTransfer
     throw new PdError("PD_BAD_INPUT", `Cannot give --prop ${unknown}: no source that is transferred declares it${didYouMean(unknown, declared)}`);
 }
 
+/** Values that are given on the command line go to each source that declares their prop. */
 function withGiven(plan: PlannedTransfer, props: JsonObject, env: Readonly<Record<string, string>>): PlannedTransfer {
   const { request, withheld, propNames } = plan;
   const wanted = Object.fromEntries(Object.entries(props).filter(([name]) => propNames.includes(name)));
