@@ -3,7 +3,8 @@ import { password } from "@inquirer/prompts";
 import { PdError } from "../../domain/errors.ts";
 import { createClient } from "../../client/client.ts";
 import type { CliContext } from "../context.ts";
-import { checkName, plainUrl, removeProfile, saveProfile } from "../profiles.ts";
+import { plainUrl } from "../profiles.ts";
+import { checkName, removeProfile, saveProfile } from "../save-profile.ts";
 import { printJson, printLine } from "../reporter.ts";
 
 /** `pd login`: asks for the key of a server, checks it there, and keeps it for its owner alone. */

@@ -1,0 +1,77 @@
+import { existsSync } from "node:fs";
+import { mkdir, realpath } from "node:fs/promises";
+import { dirname } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import ini from "ini";
+import { SETTINGS } from "../config.ts";
+import { PdError } from "../domain/errors.ts";
+import { isRecord, ownMember } from "../domain/json.ts";
+import { holdLock } from "../system/file-lock.ts";
+import { writeWhole } from "../system/whole-files.ts";
+import { type Config, type Environment, LOCAL, type Profile, configPath, isHostedProfile, readConfig } from "./profiles.ts";
+
+/** Keeps a profile, for its owner alone; without a name it becomes the one that is used by default. Throws PD_BAD_INPUT for a name that none can have. */
+export async function saveProfile(name: string | undefined, { baseUrl, key }: Pick<Profile, "baseUrl" | "key">, environment: Environment): Promise<string> {
+  checkName(name, environment);
+  const members = { api_key: key, base_url: baseUrl };
+  await changeConfig(environment, (config) => {
+    const before = name === undefined ? undefined : ownMember(config, name);
+    return name === undefined ? { ...config, ...members } : { ...config, [name]: { ...(isRecord(before) ? before : {}), ...members } };
+  });
+  return configPath(environment);
+}
+
+/** Forgets a key. False when there was none. */
+export async function removeProfile(name: string | undefined, environment: Environment): Promise<boolean> {
+  if (!existsSync(configPath(environment))) return false;
+  let had = false;
+  await changeConfig(environment, (config) => {
+    const section = name === undefined ? config : ownMember(config, name);
+    if (!isRecord(section) || section["api_key"] === undefined) return undefined;
+    had = true;
+    const { api_key: _key, base_url: _url, ...rest } = section;
+    if (name === undefined) return rest;
+    return Object.fromEntries(Object.entries({ ...config, [name]: rest }).filter(([key]) => key !== name || Object.keys(rest).length > 0));
+  });
+  return had;
+}
+
+/** What means one section of the file, and no part of what else it could say there. */
+const NAME = /^[A-Za-z\d][\w.-]*$/;
+const OWN_MEMBERS = ["api_key", "base_url", "org_id", ...Object.values(SETTINGS).map(({ flag }) => flag.replaceAll("-", "_"))];
+
+/** Throws PD_BAD_INPUT for a name that no new one can have. */
+export function checkName(name: string | undefined, environment: Environment): void {
+  if (name === undefined || isRecord(ownMember(readConfig(environment), name))) return;
+  const isTaken = name === LOCAL || isHostedProfile(name) || name in {} || OWN_MEMBERS.includes(name);
+  if (NAME.test(name) && !isTaken) return;
+  throw new PdError("PD_BAD_INPUT", `Cannot keep a profile named ${JSON.stringify(name)}: a name has letters, digits, ".", "-" and "_", and some are taken`, {
+    fix: "Give another with -p",
+  });
+}
+
+const LOCK_TRIES = 500;
+const LOCK_EVERY_MS = 20;
+
+/** One after the other, whichever processes do so. `change` returns what the file is to hold; `undefined`: what it holds. */
+async function changeConfig(environment: Environment, change: (config: Config) => Config | undefined): Promise<void> {
+  const path = configPath(environment);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const lock = await lockOf(`${path}.lock`);
+  try {
+    const config = change(readConfig(environment));
+    // One that is kept elsewhere, and linked to, stays there.
+    if (config !== undefined) await writeWhole(existsSync(path) ? await realpath(path) : path, ini.stringify(config));
+  } finally {
+    lock.release();
+  }
+}
+
+async function lockOf(path: string): Promise<{ release(): void }> {
+  for (let tries = 1; tries <= LOCK_TRIES; tries++) {
+    const lock = holdLock(path);
+    if (lock !== undefined) return lock;
+    await wait(LOCK_EVERY_MS);
+  }
+  throw new PdError("PD_FAILED", `Cannot change the profiles: another process holds ${path}`);
+}
