@@ -166,9 +166,11 @@ describe("pd dev with a workflow's folder, whose files come and go", () => {
     const closed = once(first, "close");
     first.kill("SIGINT");
     await closed;
+    // What the first one has saved goes no second time.
+    await home.file("flow/only/entry.js", codeStep("return 'two';"));
+    await eventually(async () => otherNotes().includes("The other pd dev has ended"));
     await home.file("flow/only/entry.js", codeStep("return 'three';"));
     await eventually(async () => otherPrinted().includes('+ only {"$return_value":"three"}'));
-    expect(otherNotes()).toContain("The other pd dev has ended");
     expect(await runs()).toBe(before + 1);
     const ended = once(other, "close");
     other.kill("SIGINT");

@@ -135,10 +135,13 @@ class WorkflowSession {
   }
 
   /** Whoever watched saves as soon as the other session has ended. */
-  #mayTakeOver(): boolean {
-    if (this.#workflow === undefined || this.#lock.isHeld) return true;
-    if (!this.#lock.hold(this.#workflow.id)) return false;
+  async #mayTakeOver(): Promise<boolean> {
+    const workflow = this.#workflow;
+    if (workflow === undefined || this.#lock.isHeld) return true;
+    if (!this.#lock.hold(workflow.id)) return false;
     printNote(this.#cli, "The other pd dev has ended: this one saves from now on");
+    // What the other one saved last is not new: it went again then. That a server does not answer is told by the save.
+    this.#workflow = (await knownWorkflow(this.#settings.client, workflow.id).catch(() => undefined)) ?? workflow;
     return true;
   }
 
@@ -173,7 +176,7 @@ class WorkflowSession {
     if (folder === undefined) return;
     this.#told = "";
     this.#watch(folder);
-    if (textOf(folder) === this.#seen || !this.#mayTakeOver()) return;
+    if (textOf(folder) === this.#seen || !(await this.#mayTakeOver())) return;
     const lookAgainAfter = this.#halfSaves.lookAgainAfter(doubtOfFiles(folder.files, this.#seenFiles), textOf(folder));
     if (lookAgainAfter !== undefined) return this.#watcher.lookAgain(lookAgainAfter);
     if (this.#firstSave !== undefined) return this.#firstSave();
