@@ -125,6 +125,24 @@ describe("pd apply", () => {
     }
   });
 
+  it("takes back a right and a limit that were given by hand, or are not in the file any more", async () => {
+    const home = await PdHome.inProcess();
+    const project = (rest: string): string => `sources:\n  cities: { component: ./poller.mjs${rest} }\n`;
+    const folder = await folderWith(home, project(""), { "poller.mjs": poller("one") });
+    await home.pd("apply", folder, "--yes");
+    await home.pd("update", "cities", "--allow-run", "true", "--max-concurrency", "1");
+    const back = await home.pd("apply", folder, "--yes");
+    expect(back.stdout).toMatch(/~ max_concurrency: 1 → null\n.*~ allow_run: true → false/);
+    await writeFile(join(folder, "pd.yaml"), project(", allow_run: true, max_concurrency: 2"));
+    await home.pd("apply", folder, "--yes");
+    expect(await home.json("describe", "cities")).toMatchObject({ allow_run: true, max_concurrency: 2 });
+    await writeFile(join(folder, "pd.yaml"), project(""));
+    await home.pd("apply", folder, "--yes");
+    const record = await home.json("describe", "cities");
+    expect([record["allow_run"], record["max_concurrency"]]).toEqual([undefined, undefined]);
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 as it is\n");
+  });
+
   it("says over the rest what a profile says, and only that", async () => {
     const home = await PdHome.inProcess();
     const file = `${WHOLE}profiles:\n  dev:\n    sources:\n      cities: { active: false, props: { city: Test } }\n  prod: {}\n`;

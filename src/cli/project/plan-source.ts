@@ -28,16 +28,16 @@ export async function planSource(around: Around, { slug, entry, written }: Wante
   const where = `source ${slug}`;
   const code = await codeOf(around.folder, entry.component);
   const before = around.sources.find(({ name_slug: known }) => known === slug);
-  const rest = restOf(slug, entry);
   const { client } = around;
   const describe = () => client.components.describe({ ...code.params, env: entry.env ?? {} });
   if (before === undefined) {
     const { configurable_props: declared, version } = await describe();
     requireVersion(where, code, version);
     requireReferences(where, declared, written);
-    const request = { ...code.params, ...rest, slug, configured_props: propsOf(around, { declared, entry, where }) };
+    const request = { ...code.params, ...restOf(slug, entry), slug, configured_props: propsOf(around, { declared, entry, where }) };
     return { kind: "source", name: slug, action: "create", changes: [`  ${entry.component}`], perform: () => client.sources.deploy(request) };
   }
+  const rest = restOfUpdate(slug, entry);
   const exported = await client.sources.export(before.id, { secrets: true });
   const codeChange = await codeChanges(around, { before, code, exported: exported.component, where });
   // What is secret, and what is a prop at all, is said by the code that will run.
@@ -90,6 +90,11 @@ function restOf(slug: string, { name, env, active, max_concurrency: most, allow_
     ...(most === undefined ? {} : { max_concurrency: most }),
     ...(mayRun === undefined ? {} : { allow_run: mayRun }),
   } satisfies SourceParams;
+}
+
+/** What the entry does not name is as with a new source: a right that was given by hand is taken back, and so is a limit. */
+function restOfUpdate(slug: string, entry: SourceEntry) {
+  return { ...restOf(slug, entry), max_concurrency: entry.max_concurrency ?? null, allow_run: entry.allow_run ?? false } satisfies SourceParams;
 }
 
 /** Code that an entry names. */
@@ -171,14 +176,14 @@ function envChanges(kept: Readonly<Record<string, string>>, wanted: Readonly<Rec
   });
 }
 
-function restChanges(before: SourceRecord, { name, active, max_concurrency: most, allow_run: mayRun }: ReturnType<typeof restOf>): readonly string[] {
-  const rows: readonly (readonly [string, JsonValue | undefined, JsonValue | undefined])[] = [
+function restChanges(before: SourceRecord, { name, active, max_concurrency: most, allow_run: mayRun }: ReturnType<typeof restOfUpdate>): readonly string[] {
+  const rows: readonly (readonly [string, JsonValue, JsonValue])[] = [
     ["name", before.name, name],
     ["active", before.active, active],
-    ["max_concurrency", before.max_concurrency, most],
+    ["max_concurrency", before.max_concurrency ?? null, most],
     ["allow_run", before.allow_run ?? false, mayRun],
   ];
-  return rows.flatMap(([label, then, now]) => (now === undefined || then === now ? [] : [`~ ${label}: ${shown(then)} → ${shown(now)}`]));
+  return rows.flatMap(([label, then, now]) => (then === now ? [] : [`~ ${label}: ${shown(then)} → ${shown(now)}`]));
 }
 
 function shown(value: JsonValue | undefined): string {
