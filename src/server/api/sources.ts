@@ -10,6 +10,7 @@ import { overProblem } from "../../domain/schedule.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LiveSource } from "../../engine/runs/live-source.ts";
 import { optionsOf } from "../../engine/runs/options-page.ts";
+import type { Timer } from "../../ports/timer-store.ts";
 import { givenCode, requiredCode } from "./component-code.ts";
 import { isForeign } from "./debug-targets.ts";
 import { choicesRecord } from "./configure.ts";
@@ -99,11 +100,11 @@ export async function liveRecord(engine: Engine, live: LiveSource): Promise<Sour
   return record;
 }
 
-/** What each lacks to work, in their order. */
-export async function problemsOf(engine: Engine, shown: readonly LiveSource[]): Promise<readonly (readonly string[])[]> {
+/** What each lacks to work, in their order. `read`: their timers, where those are known. */
+export async function problemsOf(engine: Engine, shown: readonly LiveSource[], read?: readonly Timer[]): Promise<readonly (readonly string[])[]> {
   const known = shown.map((live) => ({ live, opened: openedValues(live.source) }));
   const problems = await engine.accounts.problemsOf(known.map(({ live: { definition }, opened }) => ({ source: opened, definition })));
-  const ended = (await engine.timersOf(shown)).filter(({ nextAt }) => nextAt === undefined);
+  const ended = (read ?? (await engine.timersOf(shown))).filter(({ nextAt }) => nextAt === undefined);
   return known.map(({ live: { source }, opened }, index) => {
     const timers = source.active ? ended.filter(({ sourceId }) => sourceId === source.id) : [];
     const ofTimers = timers.map(({ prop, schedule }) => `its prop ${prop} ${overProblem(schedule)}`);
@@ -114,7 +115,7 @@ export async function problemsOf(engine: Engine, shown: readonly LiveSource[]): 
 /** What is stored of all of them is read at once. */
 async function liveRecords(engine: Engine, shown: readonly LiveSource[]): Promise<SourceRecord[]> {
   const timers = await engine.timersOf(shown);
-  const problems = await problemsOf(engine, shown);
+  const problems = await problemsOf(engine, shown, timers);
   return shown.map(({ definition, endpoint, provenance, source }, index) =>
     sourceRecord(source, {
       ...openedValues(source),
