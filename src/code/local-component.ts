@@ -1,7 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { type BuildContext, type BuildResult as EsbuildResult, type Metafile, type Plugin, context } from "esbuild";
-import { PdError, codeOf, messageOf } from "../domain/errors.ts";
+import { PdError, messageOf } from "../domain/errors.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import { importedNames } from "../domain/imported-names.ts";
 import { isBareImport, parsePackageImport } from "../domain/package-spec.ts";
@@ -163,12 +163,10 @@ const importsLeftAlone: Plugin = {
     compiling.onLoad({ filter: /./, namespace: "file" }, async ({ path }) => {
       try {
         if (!CODE.test(path)) return (await stat(path)).isFile() ? undefined : { errors: [{ text: `Cannot read ${path}: it is no file` }] };
-        const text = await readStable(path);
-        const contents = withImportsLeftAlone(text);
-        return contents === text ? undefined : { contents, loader: loaderOf(path) };
+        return { contents: withImportsLeftAlone(await readStable(path)), loader: loaderOf(path) };
       } catch (error) {
-        // What the disk refuses is the compiler's to tell of; for the end of a pipe it would wait.
-        return codeOf(error) === undefined ? { errors: [{ text: messageOf(error) }] } : undefined;
+        // The compiler would read it by itself, and wait for the end of a pipe that has come in its place meanwhile.
+        return { errors: [{ text: messageOf(error) }] };
       }
     });
   },
