@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import ini from "ini";
@@ -7,6 +7,7 @@ import { SETTINGS } from "../config.ts";
 import { PdError } from "../domain/errors.ts";
 import { isRecord, ownMember } from "../domain/json.ts";
 import { holdLock } from "../system/file-lock.ts";
+import { makeFolder } from "../system/make-folder.ts";
 import { writeWhole } from "../system/whole-files.ts";
 import { type Config, type Environment, LOCAL, type Profile, configPath, isHostedProfile, readConfig } from "./profiles.ts";
 
@@ -56,7 +57,7 @@ const LOCK_EVERY_MS = 20;
 /** One after the other, whichever processes do so. `change` returns what the file is to hold; `undefined`: what it holds. */
 async function changeConfig(environment: Environment, change: (config: Config) => Config | undefined): Promise<void> {
   const path = configPath(environment);
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(path), 0o700);
   const lock = await lockOf(`${path}.lock`);
   try {
     const config = change(readConfig(environment));
