@@ -1,11 +1,8 @@
 import type { PropRecord } from "../../api/props.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isSameJson, ownMember } from "../../domain/json.ts";
 import { readableProps } from "../../domain/props/check-props.ts";
-import type { PropDeclaration } from "../../domain/props/kinds.ts";
+import { type PropDeclaration, kindOfType } from "../../domain/props/kinds.ts";
 import { readProps } from "../../domain/props/read-props.ts";
-
-/** Props that the server fills by itself. */
-const OWN_VALUES = /^\$\.(interface\.(http|apphook)|service\.db)$/;
 
 /** Values of a source as the server keeps them, to be compared: a schedule as text and one as members say the same. */
 export class KeptValues {
@@ -29,7 +26,7 @@ export class KeptValues {
   /** Values that are neither wanted nor what the source would have anyway. */
   dropped(kept: JsonObject, wanted: JsonObject): readonly string[] {
     const [there, usual] = [this.normal(kept), this.#usual];
-    const isOwn = ({ type, static: fixed }: PropRecord): boolean => OWN_VALUES.test(type) || fixed !== undefined;
+    const isOwn = ({ type, static: fixed }: PropRecord): boolean => kindOfType(type).isGivenByServer === true || fixed !== undefined;
     const isDropped = (record: PropRecord): boolean => {
       const [known, given] = [ownMember(there, record.name), ownMember(wanted, record.name)];
       if (given !== undefined || known === undefined || isOwn(record)) return false;

@@ -16,6 +16,7 @@ export const appHookKind: PropKind<AppHookProp> = {
   read,
   facts: ({ name, eventNames }) => ({ name, type: "$.interface.apphook", ...(eventNames === undefined ? {} : { eventNames: [...eventNames] }) }),
   shown: (_value, endpoint) => ({ endpoint_url: endpoint }),
+  isGivenByServer: true,
   hasEndpoint: true,
 };
 

@@ -57,12 +57,9 @@ function checkProp(prop: PropDeclaration, given: JsonValue | undefined): Checked
   return checked.isMissing === true && hidden === true ? {} : checked;
 }
 
-/** They are what the server gives: a text or a number for one was meant for something else. */
-const GIVEN_BY_SERVER: ReadonlySet<PropDeclaration["kind"]> = new Set(["http", "app-hook", "db"]);
-
-/** What a list shows of one, such as its endpoint, may be given back with the values. */
-function withoutInput({ kind }: PropDeclaration, given: JsonValue | undefined): CheckedProp {
-  if (isNothing(given) || !GIVEN_BY_SERVER.has(kind)) return {};
+/** What a list shows of one that the server fills, such as its endpoint, may be given back with the values. */
+function withoutInput(prop: PropDeclaration, given: JsonValue | undefined): CheckedProp {
+  if (isNothing(given) || kindOf(prop).isGivenByServer !== true) return {};
   const read = typeof given === "string" ? textAsJson(given) : given;
   return typeof read === "object" ? {} : { problem: `takes no value, not ${JSON.stringify(given)}` };
 }

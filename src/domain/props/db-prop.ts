@@ -12,4 +12,5 @@ export const dbKind: PropKind<DbProp> = {
   read: (name) => ({ kind: "db", name }),
   facts: ({ name }) => ({ name, type: "$.service.db" }),
   shown: () => ({ type: "$.service.db" }),
+  isGivenByServer: true,
 };

@@ -13,4 +13,5 @@ export const httpKind: PropKind<HttpProp> = {
   facts: ({ name, customResponse }) => ({ name, type: "$.interface.http", ...(customResponse ? { customResponse: true } : {}) }),
   shown: (_value, endpoint) => ({ endpoint_url: endpoint }),
   hasEndpoint: true,
+  isGivenByServer: true,
 };

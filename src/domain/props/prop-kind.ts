@@ -112,6 +112,8 @@ export interface PropKind<P extends Prop> {
   readonly asking?: Asking;
   /** Requests to the source's endpoint run it. */
   readonly hasEndpoint?: true;
+  /** The server fills it by itself: a text or a number that is given for one was meant for something else. */
+  readonly isGivenByServer?: true;
 }
 
 /** The members that every prop with a value may declare. */
