@@ -1,8 +1,8 @@
-import { stop } from "esbuild";
+import { type BuildContext, stop } from "esbuild";
 import { IdleEnd } from "./idle-end.ts";
 
-/** esbuild does its work in a process of its own; this one counts how often that had to be started again. */
-let restarts = 0;
+/** esbuild does its work in a process of its own; this is aborted, and another put in its place, when that is ended from here. */
+let life = new AbortController();
 const MOST_TRIES = 3;
 
 /** Has esbuild do something, and starts its process again when that has ended. Rejects as the work does for code that does not compile. */
@@ -17,9 +17,9 @@ export async function onService<Value>(work: () => Promise<Value>): Promise<Valu
 
 async function withRestarts<Value>(work: () => Promise<Value>): Promise<Value> {
   for (let tries = 1; ; tries++) {
-    const before = restarts;
+    const before = life;
     try {
-      return await withinTime(work());
+      return await withinTime(work(), MOST_MS);
     } catch (error) {
       if (error instanceof TooSlow) await startAgain(before);
       if (!isServiceGone(error) || tries === MOST_TRIES) throw error;
@@ -38,28 +38,45 @@ export function holdService(): () => void {
 
 /** Code that takes so long to compile is made for that; the process that is at it is ended. */
 const MOST_MS = 30_000;
+const LET_GO_MS = 1000;
 
 class TooSlow extends Error {
   readonly errors = [{ text: `It takes longer than ${MOST_MS / 1000} s to compile`, location: null, notes: [] }];
 }
 
-async function withinTime<Value>(work: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
+/** Also rejects, as esbuild does, when the process is ended: of what it was at then nobody would hear again. */
+async function withinTime<Value>(work: Promise<Value>, mostMs: number): Promise<Value> {
+  const { signal } = life;
+  const over = new AbortController();
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new TooSlow("the compiler takes too long")), MOST_MS).unref();
+    const timer = setTimeout(() => reject(new TooSlow("the compiler takes too long")), mostMs).unref();
+    over.signal.addEventListener("abort", () => clearTimeout(timer));
+    signal.addEventListener("abort", () => reject(new Error("The service was stopped")), { signal: over.signal });
   });
   try {
     return await Promise.race([work, late]);
   } finally {
-    clearTimeout(timer);
+    over.abort();
+  }
+}
+
+/** A compiler that stands before a pipe where a folder ought to be says nothing until somebody writes into that: its process is ended. */
+export async function letGoOf(building: BuildContext): Promise<void> {
+  const before = life;
+  try {
+    await withinTime(building.dispose(), LET_GO_MS);
+  } catch (error) {
+    if (error instanceof TooSlow) await startAgain(before);
+    else if (!isServiceGone(error)) throw error;
   }
 }
 
 /** Of several builds that a process has taken with it one forgets that process. */
-async function startAgain(before: number): Promise<void> {
-  if (before !== restarts) return;
-  restarts++;
+async function startAgain(before: AbortController): Promise<void> {
+  if (before !== life) return;
+  life = new AbortController();
   await stop();
+  before.abort();
 }
 
 /** What esbuild says of its process, which has no code. */

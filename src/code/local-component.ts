@@ -8,7 +8,7 @@ import { isBareImport, parsePackageImport } from "../domain/package-spec.ts";
 import type { ComponentCode } from "../domain/saved-component.ts";
 import type { BuildProblem } from "../domain/build-problem.ts";
 import { problemOf } from "./esbuild-bundler.ts";
-import { holdService, onService } from "./esbuild-service.ts";
+import { holdService, letGoOf, onService } from "./esbuild-service.ts";
 import { loaderOf, withImportsLeftAlone } from "./virtual-files.ts";
 import { readNow, readNowIfThere, readStable, readStableIfThere } from "../system/whole-files.ts";
 
@@ -30,6 +30,7 @@ export class LocalComponent {
   #context: LocalContext;
   readonly #release: () => void;
   #files: readonly string[];
+  #isDisposed = false;
   /** What was found when it was last compiled. */
   #known: { readonly names: string; readonly packages: ReadonlySet<string> } | undefined;
 
@@ -100,7 +101,7 @@ export class LocalComponent {
   async #follow(): Promise<void> {
     const place = await realpath(this.entry).catch(() => this.#place);
     if (place === this.#place) return;
-    await this.#context.dispose();
+    await letGoOf(this.#context);
     this.#place = place;
     this.#known = undefined;
     this.#files = [place];
@@ -116,6 +117,7 @@ export class LocalComponent {
     try {
       let isFirst = true;
       return await onService(async () => {
+        if (this.#isDisposed) throw new Error(`Nobody waits for ${this.entry} any more`);
         // A context ends with the process that holds it.
         if (!isFirst) this.#context = await contextOf(this.#place);
         isFirst = false;
@@ -128,8 +130,9 @@ export class LocalComponent {
   }
 
   async dispose(): Promise<void> {
+    this.#isDisposed = true;
     try {
-      await this.#context.dispose();
+      await letGoOf(this.#context);
     } finally {
       this.#release();
     }

@@ -162,8 +162,8 @@ describe("pd dev", () => {
     await expect.poll(session.shown).toContain('Could not resolve "./other.ts"');
     await home.file("src/other.ts", 'export const end = " has appeared";');
     await until(session.endpoint, "one has appeared");
-    await rm(lib);
-    execFileSync("mkfifo", [lib]);
+    execFileSync("mkfifo", [`${lib}.pipe`]);
+    await rename(`${lib}.pipe`, lib);
     await expect.poll(session.shown).toContain("it is no file");
     await rm(lib);
     await writeFile(lib, 'export const end = " is a file again";');

@@ -1,4 +1,6 @@
-import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { constants } from "node:fs";
+import { mkdir, open, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { BuildResult } from "../../src/ports/bundler.ts";
@@ -31,7 +33,37 @@ describe("a compiler that is killed", () => {
     expect(await component.read()).toMatchObject({ kind: "read", code: { text: code(2) } });
     await component.dispose();
   });
+
+  it("is let go of while the compiler waits for somebody to write into a pipe", async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, "a.mjs");
+    const pipes = ["first", "second"].map((name) => join(folder, name));
+    for (const pipe of pipes) execFileSync("mkfifo", [pipe]);
+    await writeFile(path, 'import "./first/one.mjs"; import "./second/one.mjs";');
+    const component = await LocalComponent.open(path);
+    const read = component.read();
+    // Whoever opens the first one finds the compiler there, which goes on to the second.
+    await expect.poll(() => isWaitedFor(pipes.slice(0, 1))).toBe(true);
+    await component.dispose();
+    expect(await read).toMatchObject({ problems: [{ text: `Nobody waits for ${path} any more` }] });
+    const next = await LocalComponent.open(await fileOf(folder, code(1)));
+    expect(await next.read()).toMatchObject({ kind: "read" });
+    await next.dispose();
+  });
 });
+
+/** Whether somebody had one of these open to read. */
+async function isWaitedFor(pipes: readonly string[]): Promise<boolean> {
+  const opened = await Promise.all(pipes.map((pipe) => open(pipe, constants.O_WRONLY | constants.O_NONBLOCK).catch(() => undefined)));
+  await Promise.all(opened.map((pipe) => pipe?.close()));
+  return opened.some((pipe) => pipe !== undefined);
+}
+
+async function fileOf(folder: string, text: string): Promise<string> {
+  const path = join(folder, "next.mjs");
+  await writeFile(path, text);
+  return path;
+}
 
 /** A folder above a component may be a whole home, or a disk. */
 describe("a component on the disk whose import is put together when it runs", () => {
