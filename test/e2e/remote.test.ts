@@ -246,6 +246,25 @@ describe("a workflow", () => {
     expect((await home.pd("push", "flow", "--to", "there")).stdout).toMatch(/^= flow\n/);
   });
 
+  it("takes no flag of sources, nor sources one of workflows", async () => {
+    const { home } = await twoServers();
+    for (const [path, text] of Object.entries(FLOW)) await home.file(join("flow", path), text);
+    await home.pd("deploy", join(home.folder, "flow"));
+    await deployCounter(home);
+    const refused = async (name: string, ...flags: string[]): Promise<unknown> => {
+      const { code: exit, stderr } = await home.pd("push", name, "--to", "there", ...flags);
+      return [exit, stderr.split("\n")[0]];
+    };
+    expect(await refused("flow", "--with-state")).toEqual([2, "Error: Cannot use --with-state: no source is transferred"]);
+    expect(await refused("flow", "--with-secrets")).toEqual([2, "Error: Cannot use --with-secrets: no source is transferred"]);
+    expect(await refused("flow", "--events", "5")).toEqual([2, "Error: Cannot use --events: no source is transferred"]);
+    expect(await refused("flow", "--prop", "a=1")).toEqual([2, "Error: Cannot use --prop: no source is transferred"]);
+    expect(await refused("counter", "--account", "apn_a=mine")).toEqual([2, "Error: Cannot use --account: no workflow is transferred"]);
+    expect(await refused("counter", "--schedule", "ti_a=60")).toEqual([2, "Error: Cannot use --schedule: no workflow is transferred"]);
+    expect(await refused("counter", "--events", "-1")).toEqual([2, expect.stringContaining('Cannot use --events "-1"')]);
+    expect(await home.json("list", "-p", "there")).toEqual([]);
+  });
+
   it("that listens to a source travels behind it, and hears it there", async () => {
     const { home } = await twoServers();
     await home.file("hears/workflow.yaml", "name: Hears\ntriggers:\n- source: counter\nsteps:\n- { namespace: only, uses: ./only.mjs }\n");

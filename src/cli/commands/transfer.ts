@@ -49,7 +49,7 @@ interface Ends {
 
 /** The plan is shown first. Each source is one request, so an interruption leaves it as it was or as it was to be. */
 async function transfer(cli: CliContext, names: readonly string[], { flags, from, to, isPull }: Ends): Promise<number> {
-  const wishes = { secrets: flags.withSecrets === true, state: flags.withState === true, events: countOf(flags.events) };
+  const wishes = { secrets: flags.withSecrets === true, state: flags.withState === true, events: countOf(flags.events, "--events") };
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   if (names.length === 0 && flags.all !== true)
     throw new PdError("PD_BAD_INPUT", "Cannot tell what to transfer: no source is named", { fix: "Name sources, or give --all" });
@@ -59,6 +59,7 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
   const workflows = await workflowsAmong(origin, names, { isAll: flags.all === true, isHosted });
   const others = names.filter((name) => !workflows.includes(name));
   const wantsSources = others.length > 0 || flags.all === true;
+  checkTaken(flags, { sources: wantsSources, workflows: workflows.length > 0 && !isHosted });
   if (isHosted) for (const id of workflows) await writeHostedWorkflow(cli, origin, { id, orgId });
   if (isHosted && !wantsSources) return 0;
   const target = await connectTo(cli, to);
@@ -82,6 +83,21 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
     );
   else if (!cli.isJson && flags.dryRun === true) printNote(cli, "Nothing was changed (--dry-run)");
   return tellFailures(cli, failures, sources.length + planned.length);
+}
+
+/** Throws PD_BAD_INPUT for a flag that nothing of what is transferred takes. */
+function checkTaken(flags: TransferFlags, takers: { readonly sources: boolean; readonly workflows: boolean }): void {
+  const { account, source, schedule, prop, props, withState, withSecrets, env, envFile } = flags;
+  const ofWorkflows = { account, source, schedule };
+  const ofSources = { prop, props, "with-state": withState, "with-secrets": withSecrets, events: countOf(flags.events, "--events") || undefined };
+  refuseGiven(takers.workflows ? {} : ofWorkflows, "workflow");
+  refuseGiven(takers.sources ? {} : ofSources, "source");
+  refuseGiven(takers.sources || takers.workflows ? {} : { env, "env-file": envFile }, "source");
+}
+
+function refuseGiven(flags: Readonly<Record<string, unknown>>, what: string): void {
+  const given = Object.keys(flags).find((name) => flags[name] !== undefined);
+  if (given !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use --${given}: no ${what} is transferred`, { fix: "Leave it out" });
 }
 
 /** What becomes of each source; what cannot be read is a failure. */

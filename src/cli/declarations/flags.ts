@@ -16,14 +16,18 @@ export function serverFlags<Declared extends CommandUnknownOpts>(command: Declar
 }
 
 /** Flags that give props and variables. */
-export function propFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
+export function valueFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
   return command
     .option("--prop <name=value>", "Value of a prop; @file reads it from a file; repeatable", list)
     .option("--props <file>", "Values of props from a JSON file")
     .option("--env <NAME=value>", "Variable for this source's process; repeatable", list)
     .option("--env-file <file>", "Variables from a file")
-    .option("--import <module>", "Module that is loaded before the component: a file or a package; repeatable", list)
     .option("--no-prompt", "Never ask; say what is missing");
+}
+
+/** Those of commands that load a component. */
+export function propFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
+  return valueFlags(command).option("--import <module>", "Module that is loaded before the component: a file or a package; repeatable", list);
 }
 
 /** Flags that say what stands for ids which a workflow's file brings from elsewhere. */

@@ -1,10 +1,10 @@
 import type { Command, OptionValues } from "@commander-js/extra-typings";
-import { propFlags, standFlags } from "./flags.ts";
+import { standFlags, valueFlags } from "./flags.ts";
 import type { Run } from "./run.ts";
 
 /** Flags of what travels between servers. */
 function transferFlags<Words extends unknown[], Flags extends OptionValues, Globals extends OptionValues>(command: Command<Words, Flags, Globals>) {
-  return standFlags(propFlags(command))
+  return standFlags(valueFlags(command))
     .option("--all", "Every source and workflow")
     .option("--with-secrets", "Secrets, credentials and variables as well")
     .option("--with-state", "The key-value store and the dedupe memory as well")
