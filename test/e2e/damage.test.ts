@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { copyFile, mkdir, open, readFile, readdir, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -162,6 +163,8 @@ describe("a backup", () => {
     const refused = await pd.pd("restore", join(folder, "text"), "--yes");
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("PD_BAD_INPUT")]);
     expect((await pd.pd("restore", join(folder, "none"), "--yes")).stderr).toContain("PD_FILE_NOT_FOUND");
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    expect((await pd.pd("restore", join(folder, "pipe"), "--yes")).stderr).toContain("it is no file");
     const again = await TestServer.start({ home: server.home });
     expect(await again.api.get("/v1/users/me/sources")).toMatchObject({ data: [{ name_slug: "t" }] });
   });

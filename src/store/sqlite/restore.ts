@@ -21,6 +21,9 @@ export interface Restored {
  * PD_BAD_INPUT for a file that is no backup, or a damaged one.
  */
 export async function restoreDatabase(backup: string, path: string, now: number): Promise<Restored> {
+  // A pipe would be waited for.
+  if ((await stat(backup).catch(() => undefined))?.isFile() === false)
+    throw new PdError("PD_BAD_INPUT", `Cannot restore ${backup}: it is no file`, { details: {} });
   const { sources, events, commits } = judge(backup);
   const draft = `${path}.restoring`;
   await copyDatabase(backup, draft);
