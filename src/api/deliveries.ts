@@ -37,7 +37,7 @@ export const deliveries = {
   ofWebhook: call(CALLS.deliveries.ofWebhook, { tag, summary: "Lists deliveries to a webhook, the newest first", params: listParams, answer: many(delivery) }),
   retryWebhook: call(CALLS.deliveries.retryWebhook, {
     tag,
-    summary: "Delivers again all that has failed, since a time in epoch ms or from the first",
+    summary: "Delivers again all that has failed since a time in epoch ms, or from the first, and what waits for another attempt",
     params: z.object({ since_ms }),
     answer: retried,
   }),
@@ -54,7 +54,7 @@ export const deliveries = {
   }),
   retrySource: call(CALLS.deliveries.retrySource, {
     tag,
-    summary: "Runs a source that listens with what it has failed to take since a time, or has missed while it was inactive",
+    summary: "Runs a source that listens with what it has failed to take since a time or is to try again, or has missed while it was inactive",
     params: z.object({ since_ms, missed: flag.optional() }),
     answer: retried,
   }),

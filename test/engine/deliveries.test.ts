@@ -132,6 +132,17 @@ describe("a webhook", () => {
     expect(Number(delivery["next_attempt_at_ms"]) - Number(delivery["created_at_ms"])).toBeGreaterThanOrEqual(600_000);
   });
 
+  it("that waits is delivered at once by a retry", async () => {
+    let isBusy = true;
+    const { server, source, receiver, webhook } = await subscribed((response) => response.writeHead(isBusy ? 429 : 200, { "retry-after": "600" }).end());
+    await emit(source, 1);
+    await eventually(async () => (await deliveries(server, webhook)).find(({ attempt_count }) => attempt_count === 1));
+    isBusy = false;
+    expect(await server.api.post(`/v1/webhooks/${String(webhook["id"])}/deliveries/retry`)).toMatchObject({ data: { retried: 1 } });
+    await eventually(async () => receiver.received.length === 2);
+    await eventually(async () => (await deliveries(server, webhook))[0]?.["state"] === "delivered");
+  });
+
   it("whose receiver answers 410 is deactivated at once; what it misses can be replayed when it is back", async () => {
     let isGone = true;
     const { server, source, receiver, webhook } = await subscribed((response) => response.writeHead(isGone ? 410 : 200).end());

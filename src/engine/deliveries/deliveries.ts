@@ -73,12 +73,15 @@ export class Deliveries {
     return this.#retryAll(id, { states: ["missed"], since: 0 });
   }
 
-  /** Due again are all that have failed since; resolves to their number. Throws PD_CONFLICT while the listener is inactive. */
+  /**
+   * Due now are all that have failed since, and those that wait for another attempt: their receiver may be back long before
+   * it is time. Resolves to their number. Throws PD_CONFLICT while the listener is inactive.
+   */
   retryFailed(id: ListenerId, since: number): Promise<number> {
-    return this.#retryAll(id, { states: ["failed"], since });
+    return this.#retryAll(id, { states: ["failed", "pending"], since });
   }
 
-  async #retryAll(id: ListenerId, which: { states: readonly ("failed" | "missed")[]; since: number }): Promise<number> {
+  async #retryAll(id: ListenerId, which: { states: readonly ("failed" | "missed" | "pending")[]; since: number }): Promise<number> {
     const { clock, store, onDeliveries } = this.#ports;
     await this.#requireActive(id);
     const count = await store.retryDeliveries(id, { ...which, now: clock.now() });

@@ -31,8 +31,8 @@ export const RECEIVE = "update deliveries set state = 'delivered', next_at = nul
 /** What was pending when a webhook became inactive. */
 export const MISS = "update deliveries set state = 'missed', next_at = null where listener_id = ? and state = 'pending'";
 const RETRY_ONE = "update deliveries set state = 'pending', next_at = ?, attempts = min(attempts, ?) where seq = ?";
-const RETRY_MANY = `update deliveries set state = 'pending', next_at = ?, attempts = 0
-  where listener_id = ? and created_at >= ? and state in (select value from json_each(?))`;
+const RETRY_MANY = `update deliveries set state = 'pending', next_at = @now, attempts = 0
+  where listener_id = @listenerId and created_at >= @since and state in (select value from json_each(@states)) and (state <> 'pending' or next_at > @now)`;
 
 interface Listener {
   readonly emitterId: string;
@@ -139,7 +139,7 @@ export function deliveryWrites(db: Database): DeliveryWrites {
     missPending: (listenerId) => void miss.run(listenerId),
     // One more attempt at least, however many there were.
     retryDelivery: (id, now) => retryOne.run(now, MOST_ATTEMPTS - 1, numberOfDelivery(id) ?? -1).changes > 0,
-    retryDeliveries: (listenerId, { states, since, now }) => retryMany.run(now, listenerId, since, JSON.stringify(states)).changes,
+    retryDeliveries: (listenerId, { states, since, now }) => retryMany.run({ now, listenerId, since, states: JSON.stringify(states) }).changes,
   };
 }
 
