@@ -59,14 +59,14 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
   const workflows = await workflowsAmong(origin, names, { isAll: flags.all === true, isHosted });
   const others = names.filter((name) => !workflows.includes(name));
   const wantsSources = others.length > 0 || flags.all === true;
-  checkTaken(flags, { sources: wantsSources, workflows: workflows.length > 0 && !isHosted });
+  const listed = wantsSources ? await sourcesOf(origin, await findProfile(from, cli.environment)) : [];
+  const sources = flags.all === true ? listed : others.map((name) => named(listed, name));
+  checkTaken(flags, { sources: wantsSources, workflows: flags.all === true || (workflows.length > 0 && !isHosted) });
   if (isHosted) for (const id of workflows) await writeHostedWorkflow(cli, origin, { id, orgId });
   if (isHosted && !wantsSources) return 0;
   const target = await connectTo(cli, to);
   const planned: PlannedWorkflow[] = [];
   if (!isHosted) for (const id of workflows) planned.push(await planWorkflow(cli, { origin, target }, { id, flags, env }));
-  const listed = wantsSources ? await sourcesOf(origin, await findProfile(from, cli.environment)) : [];
-  const sources = flags.all === true ? listed : others.map((name) => named(listed, name));
   const failures: unknown[] = [];
   const found = await planSources(cli, { origin, target }, { sources, wishes, failures });
   if (failures.length === 0) checkDeclared(Object.keys(props), found);
@@ -85,19 +85,21 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
   return tellFailures(cli, failures, sources.length + planned.length);
 }
 
-/** Throws PD_BAD_INPUT for a flag that nothing of what is transferred takes. */
+/** Throws PD_BAD_INPUT for a flag that nothing of what is transferred takes. What is written as files takes none. */
 function checkTaken(flags: TransferFlags, takers: { readonly sources: boolean; readonly workflows: boolean }): void {
   const { account, source, schedule, prop, props, withState, withSecrets, env, envFile } = flags;
-  const ofWorkflows = { account, source, schedule };
   const ofSources = { prop, props, "with-state": withState, "with-secrets": withSecrets, events: countOf(flags.events, "--events") || undefined };
-  refuseGiven(takers.workflows ? {} : ofWorkflows, "workflow");
-  refuseGiven(takers.sources ? {} : ofSources, "source");
-  refuseGiven(takers.sources || takers.workflows ? {} : { env, "env-file": envFile }, "source");
+  refuseGiven({
+    ...(takers.workflows ? {} : { account, source, schedule }),
+    ...(takers.sources ? {} : ofSources),
+    ...(takers.sources || takers.workflows ? {} : { env, "env-file": envFile }),
+  });
 }
 
-function refuseGiven(flags: Readonly<Record<string, unknown>>, what: string): void {
+function refuseGiven(flags: Readonly<Record<string, unknown>>): void {
   const given = Object.keys(flags).find((name) => flags[name] !== undefined);
-  if (given !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use --${given}: no ${what} is transferred`, { fix: "Leave it out" });
+  if (given === undefined) return;
+  throw new PdError("PD_BAD_INPUT", `Cannot use --${given}: nothing that is transferred takes it`, { fix: "Leave it out" });
 }
 
 /** What becomes of each source; what cannot be read is a failure. */
