@@ -37,7 +37,7 @@ export const deliveries = {
   ofWebhook: call(CALLS.deliveries.ofWebhook, { tag, summary: "Lists deliveries to a webhook, the newest first", params: listParams, answer: many(delivery) }),
   retryWebhook: call(CALLS.deliveries.retryWebhook, {
     tag,
-    summary: "Delivers again all that has failed since a time in epoch ms, or from the first, and what waits for another attempt",
+    summary: "Delivers again all that was made since a time in epoch ms, or from the first, and has failed or waits for another attempt",
     params: z.object({ since_ms }),
     answer: retried,
   }),
@@ -54,7 +54,8 @@ export const deliveries = {
   }),
   retrySource: call(CALLS.deliveries.retrySource, {
     tag,
-    summary: "Runs a source that listens with what it has failed to take since a time or is to try again, or has missed while it was inactive",
+    summary:
+      "Runs a source that listens with what was made since a time and has failed or is to be tried again, or with what it has missed while it was inactive",
     params: z.object({ since_ms, missed: flag.optional() }),
     answer: retried,
   }),

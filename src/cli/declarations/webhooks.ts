@@ -96,7 +96,7 @@ function deliveryCommands(program: Command, run: Run): void {
   deliveries.action((what, flags, command) => run(command, async (cli) => (await import("../commands/deliveries.ts")).deliveries(cli, what, flags)));
   deliveries
     .command("retry <delivery-or-webhook>")
-    .description("Deliver again: one delivery, or all to a webhook that have failed")
+    .description("Deliver again: one delivery, or all to a webhook that have failed or wait for another attempt")
     .option("--since <time>", "Those since 2h, 3d, or a date")
     .action((target, flags, command) => run(command, async (cli) => (await import("../commands/deliveries.ts")).retry(cli, target, flags)));
 }

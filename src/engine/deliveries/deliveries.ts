@@ -74,8 +74,8 @@ export class Deliveries {
   }
 
   /**
-   * Due now are all that have failed since, and those that wait for another attempt: their receiver may be back long before
-   * it is time. Resolves to their number. Throws PD_CONFLICT while the listener is inactive.
+   * Due now are all that were made since then and have failed or wait for another attempt: their receiver may be back long
+   * before it is time. Resolves to their number. Throws PD_CONFLICT while the listener is inactive.
    */
   retryFailed(id: ListenerId, since: number): Promise<number> {
     return this.#retryAll(id, { states: ["failed", "pending"], since });
@@ -85,7 +85,8 @@ export class Deliveries {
     const { clock, store, onDeliveries } = this.#ports;
     await this.#requireActive(id);
     const count = await store.retryDeliveries(id, { ...which, now: clock.now() });
-    if (count > 0) onDeliveries([id]);
+    // Those that are due already are not counted, and may be what is waited for.
+    onDeliveries([id]);
     return count;
   }
 

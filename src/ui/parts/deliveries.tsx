@@ -34,7 +34,7 @@ export function Deliveries({ listener: { kind, id }, none }: DeliveriesProps) {
     telling(async () => {
       await (kind === "webhook" ? client.deliveries.retryWebhook(id, {}) : client.deliveries.retrySource(id, {}));
       reload();
-    }, "All that has failed is delivered again");
+    }, "All that has failed, or waits, is delivered again");
   if (error !== undefined && value === undefined) return <Problem error={error} onRetry={reload} />;
   if (value === undefined) return <Waiting />;
   return (
