@@ -3,7 +3,7 @@ import { IdleEnd } from "./idle-end.ts";
 
 /** esbuild does its work in a process of its own; this is aborted, and another put in its place, when that is ended from here. */
 let life = new AbortController();
-const MOST_TRIES = 3;
+const MOST_DEATHS = 3;
 
 /** Has esbuild do something, and starts its process again when that has ended. Rejects as the work does for code that does not compile. */
 export async function onService<Value>(work: () => Promise<Value>): Promise<Value> {
@@ -16,16 +16,24 @@ export async function onService<Value>(work: () => Promise<Value>): Promise<Valu
 }
 
 async function withRestarts<Value>(work: () => Promise<Value>): Promise<Value> {
-  for (let tries = 1; ; tries++) {
+  const endsAt = performance.now() + MOST_MS;
+  for (let deaths = 0; ;) {
     const before = life;
     try {
-      return await withinTime(work(), MOST_MS);
+      return await withinTime(work(), endsAt - performance.now());
     } catch (error) {
       if (error instanceof TooSlow) await startAgain(before);
-      if (!isServiceGone(error) || tries === MOST_TRIES) throw error;
+      if (!isServiceGone(error)) throw error;
+      // One that others have ended is nobody's death here.
+      if (before === life && ++deaths === MOST_DEATHS) throw error;
       await startAgain(before);
     }
   }
+}
+
+/** Aborted when the process that esbuild works in by now is ended from here: contexts that were made before are gone then. */
+export function serviceLife(): AbortSignal {
+  return life.signal;
 }
 
 /** It takes up as much memory as the process of a component. */

@@ -8,7 +8,7 @@ import { isBareImport, parsePackageImport } from "../domain/package-spec.ts";
 import type { ComponentCode } from "../domain/saved-component.ts";
 import type { BuildProblem } from "../domain/build-problem.ts";
 import { problemOf } from "./esbuild-bundler.ts";
-import { holdService, letGoOf, onService } from "./esbuild-service.ts";
+import { holdService, letGoOf, onService, serviceLife } from "./esbuild-service.ts";
 import { loaderOf, withImportsLeftAlone } from "./virtual-files.ts";
 import { readNow, readNowIfThere, readStable, readStableIfThere } from "../system/whole-files.ts";
 
@@ -28,9 +28,11 @@ export class LocalComponent {
   #place: string;
   readonly #root: string;
   #context: LocalContext;
+  /** Of the process that holds the context. */
+  #life: AbortSignal = serviceLife();
   readonly #release: () => void;
   #files: readonly string[];
-  #isDisposed = false;
+  #disposed: Promise<void> | undefined;
   /** What was found when it was last compiled. */
   #known: { readonly names: string; readonly packages: ReadonlySet<string> } | undefined;
 
@@ -105,7 +107,14 @@ export class LocalComponent {
     this.#place = place;
     this.#known = undefined;
     this.#files = [place];
-    this.#context = await onService(() => contextOf(place));
+    await onService(() => this.#setContext(place));
+  }
+
+  /** One that comes when nobody waits for it any more is let go of at once. */
+  async #setContext(place: string): Promise<void> {
+    this.#life = serviceLife();
+    this.#context = await contextOf(place);
+    if (this.#disposed !== undefined) await letGoOf(this.#context);
   }
 
   /** With the link that leads to them. */
@@ -117,10 +126,10 @@ export class LocalComponent {
     try {
       let isFirst = true;
       return await onService(async () => {
-        if (this.#isDisposed) throw new Error(`Nobody waits for ${this.entry} any more`);
         // A context ends with the process that holds it.
-        if (!isFirst) this.#context = await contextOf(this.#place);
+        if (!isFirst || this.#life.aborted) await this.#setContext(this.#place);
         isFirst = false;
+        if (this.#disposed !== undefined) throw new Error(`Nobody waits for ${this.entry} any more`);
         return this.#context.rebuild();
       });
     } catch (error) {
@@ -129,13 +138,10 @@ export class LocalComponent {
     }
   }
 
-  async dispose(): Promise<void> {
-    this.#isDisposed = true;
-    try {
-      await letGoOf(this.#context);
-    } finally {
-      this.#release();
-    }
+  /** What is being compiled is not waited for. */
+  dispose(): Promise<void> {
+    this.#disposed ??= letGoOf(this.#context).finally(this.#release);
+    return this.#disposed;
   }
 }
 

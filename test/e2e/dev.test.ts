@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { Gate } from "../support/gate.ts";
+import { IMPORTS_UNDER_PIPES, isWaitedFor, makePipes } from "../support/pipes.ts";
 import { PD, PdHome, collect, killHard } from "../support/pd.ts";
 import { eventually } from "../support/runtime.ts";
 
@@ -169,6 +170,25 @@ describe("pd dev", () => {
     await writeFile(lib, 'export const end = " is a file again";');
     await until(session.endpoint, "one is a file again");
     await stop(session);
+  });
+
+  it("ends at once while the compiler waits for somebody to write into a pipe", async () => {
+    const home = await PdHome.inProcess();
+    const { first } = makePipes(home.folder);
+    const path = await home.file("a.mjs", IMPORTS_UNDER_PIPES);
+    const begun = home.spawn(["dev", path]);
+    await eventually(() => isWaitedFor(first));
+    begun.kill("SIGTERM");
+    // The compiler itself is given up after 30 s.
+    await expect.poll(() => begun.exitCode, { timeout: 20_000 }).toBe(0);
+
+    const code = 'export default { name: "t", version: "1", run() {} };';
+    await writeFile(path, code);
+    const session = await startDev(home, [path]);
+    await writeFile(path, IMPORTS_UNDER_PIPES + code);
+    await eventually(() => isWaitedFor(first));
+    await stop(session);
+    expect([session.child.exitCode, session.shown()]).toEqual([0, expect.not.stringContaining("has ended")]);
   });
 
   it("attaches to its component again when it is restarted, and to another that is named", async () => {

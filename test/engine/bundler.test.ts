@@ -1,12 +1,11 @@
-import { execFileSync } from "node:child_process";
-import { constants } from "node:fs";
-import { mkdir, open, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { BuildResult } from "../../src/ports/bundler.ts";
 import { esbuildBundler } from "../../src/code/esbuild-bundler.ts";
 import { LocalComponent } from "../../src/code/local-component.ts";
 import { temporaryFolder } from "../support/home.ts";
+import { IMPORTS_UNDER_PIPES, type Pipes, isWaitedFor, makePipes } from "../support/pipes.ts";
 import { killBundler } from "../support/processes.ts";
 import { TestServer } from "../support/runtime.ts";
 
@@ -35,27 +34,39 @@ describe("a compiler that is killed", () => {
   });
 
   it("is let go of while the compiler waits for somebody to write into a pipe", async () => {
-    const folder = await temporaryFolder();
-    const path = join(folder, "a.mjs");
-    for (const name of ["first", "second"]) execFileSync("mkfifo", [join(folder, name)]);
-    await writeFile(path, 'import "./first/one.mjs"; import "./second/one.mjs";');
+    const { folder, path, first } = await beforePipes();
     const component = await LocalComponent.open(path);
     const read = component.read();
     // Whoever opens the first one finds the compiler there, which goes on to the second.
-    await expect.poll(() => isWaitedFor(join(folder, "first"))).toBe(true);
+    await expect.poll(() => isWaitedFor(first)).toBe(true);
     await component.dispose();
     expect(await read).toMatchObject({ problems: [{ text: `Nobody waits for ${path} any more` }] });
     const next = await LocalComponent.open(await fileOf(folder, code(1)));
     expect(await next.read()).toMatchObject({ kind: "read" });
     await next.dispose();
   });
+
+  it("that waits for one file is let go of, and goes on with another", async () => {
+    const [left, right] = [await beforePipes(), await beforePipes()];
+    const [letGo, stays] = [await LocalComponent.open(left.path), await LocalComponent.open(right.path)];
+    const reads = [letGo.read(), stays.read()];
+    for (const { first } of [left, right]) await expect.poll(() => isWaitedFor(first)).toBe(true);
+    await letGo.dispose();
+    await expect.poll(() => isWaitedFor(right.first)).toBe(true);
+    await expect.poll(() => isWaitedFor(right.second)).toBe(true);
+    const gone = { problems: [{ text: `Nobody waits for ${left.path} any more` }] };
+    const problems = expect.arrayContaining([expect.objectContaining({ text: 'Could not resolve "./second/one.mjs"' })]);
+    expect(await Promise.all(reads)).toMatchObject([gone, { problems }]);
+    await stays.dispose();
+  });
 });
 
-/** Whether somebody is about to read it, who then goes on. */
-async function isWaitedFor(pipe: string): Promise<boolean> {
-  const opened = await open(pipe, constants.O_WRONLY | constants.O_NONBLOCK).catch(() => undefined);
-  await opened?.close();
-  return opened !== undefined;
+/** A component whose compiler waits at two pipes. */
+async function beforePipes(): Promise<Pipes & { readonly folder: string; readonly path: string }> {
+  const folder = await temporaryFolder();
+  const path = join(folder, "a.mjs");
+  await writeFile(path, IMPORTS_UNDER_PIPES);
+  return { folder, path, ...makePipes(folder) };
 }
 
 async function fileOf(folder: string, text: string): Promise<string> {

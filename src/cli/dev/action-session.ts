@@ -8,17 +8,18 @@ import { importParams } from "../code/component-target.ts";
 import type { CliContext } from "../context.ts";
 import { type LocalCode, readParams } from "../code/local-code.ts";
 import { printError, printLine, printNote } from "../reporter.ts";
-import { LocalComponent, type ReadResult } from "../../code/local-component.ts";
+import type { LocalComponent, ReadResult } from "../../code/local-component.ts";
 import { HalfSaves, doubtOfComponent } from "./half-saves.ts";
 import type { ActionRunRecord } from "../../api/invocations.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { followDebugger, inspectPort, rootOf } from "./debugging.ts";
 import { FileWatcher } from "./file-watcher.ts";
+import { openComponent } from "./session-component.ts";
 import type { SessionSettings } from "./session-settings.ts";
 
 /** A `pd dev` session of an action: each save runs it again with the same input, and shows what came out differently. */
 export async function openActionSession(cli: CliContext, settings: SessionSettings): Promise<void> {
-  const component = await LocalComponent.open(settings.path);
+  const component = await openComponent(settings);
   const session = new ActionSession(cli, settings, component);
   try {
     await session.run();
@@ -56,12 +57,13 @@ class ActionSession {
     const { signal } = this.#settings.stop;
     await this.#debug();
     await this.#look();
+    if (signal.aborted) return;
     printNote(
       this.#cli,
       `Each save runs the action again with the same input${this.#debugId === undefined ? "" : ", under the debugger once it is connected"} (^C ends)`,
     );
     this.#watcher.lookAgain(0);
-    if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
   }
 
   /** The first run waits until a debugger may come. */
@@ -71,6 +73,7 @@ class ActionSession {
     if (port === undefined) return;
     const id = crypto.randomUUID();
     const read = await this.#component.read();
+    if (stop.signal.aborted) return;
     const root = rootOf(this.#component.place, readParams(path, read).component_path);
     const show = (line: string): void => printLine(this.#cli, line);
     await followDebugger(this.#cli, { follow: (...given) => client.follow.actionDebugger(id, ...given), port, root, signal: stop.signal, show });
@@ -85,7 +88,7 @@ class ActionSession {
   async #look(): Promise<void> {
     const read = await this.#component.read();
     const now = JSON.stringify(read);
-    if (now === this.#seen) return;
+    if (this.#settings.stop.signal.aborted || now === this.#seen) return;
     const lookAgainAfter = this.#seen === "" ? undefined : this.#halfSaves.lookAgainAfter(doubtOfComponent(read), now);
     if (lookAgainAfter !== undefined) return this.#watcher.lookAgain(lookAgainAfter);
     this.#seen = now;

@@ -12,7 +12,7 @@ import { importParams } from "../code/component-target.ts";
 import { printError, printJson, printLine, printNote } from "../reporter.ts";
 import { withSpinner } from "../spinner.ts";
 import { makeHome } from "../../system/home-folder.ts";
-import { LocalComponent, type ReadResult } from "../../code/local-component.ts";
+import type { LocalComponent, ReadResult } from "../../code/local-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { openActionSession } from "./action-session.ts";
@@ -27,6 +27,7 @@ import { SaveLock } from "./save-lock.ts";
 import { RETRY_MS, isServerGone } from "./server-gone.ts";
 import { Timeline } from "./timeline.ts";
 import { pageOf } from "../page-address.ts";
+import { openComponent } from "./session-component.ts";
 import { KEY_HELP, listenToKeys, openEndpoint, openInspector, replayLast, runNow } from "./key-commands.ts";
 
 /** No save can mend these. */
@@ -37,7 +38,7 @@ const UNCOMPILED_MS = 300;
 
 /** A `pd dev` session: file → code → the same dc_ → timeline, until it is stopped. */
 export async function openSession(cli: CliContext, settings: SessionSettings): Promise<void> {
-  const component = await LocalComponent.open(settings.path);
+  const component = await openComponent(settings);
   const session = new Session(cli, settings, component);
   try {
     await session.run();
@@ -129,6 +130,7 @@ class Session {
   async #attachOrWait(): Promise<SourceRecord | undefined> {
     const { stop, flags } = this.#settings;
     const read = await this.#component.read();
+    if (stop.signal.aborted) return undefined;
     this.#seen = JSON.stringify(read);
     const saved = new Promise<void>((resolve) => {
       this.#firstSave = resolve;
@@ -252,7 +254,7 @@ class Session {
     const uncompiled = await this.#uncompiled();
     const read = uncompiled ?? (await this.#component.read());
     const now = JSON.stringify(read);
-    if (now === this.#seen || !this.#mayTakeOver()) return;
+    if (this.#settings.stop.signal.aborted || now === this.#seen || !this.#mayTakeOver()) return;
     const lookAgainAfter = this.#halfSaves.lookAgainAfter(doubtOfComponent(read), now);
     if (lookAgainAfter !== undefined) return this.#watcher.lookAgain(lookAgainAfter);
     this.#question?.abort();
