@@ -22,14 +22,14 @@ async function withSix() {
   return store;
 }
 
-type Send = (message: { readonly url: string; readonly payload: string }) => void | Promise<void>;
+type Send = (message: { readonly url: string; readonly payload: string }) => void | 500 | Promise<void>;
 
-/** Delivers what is due there, so many at a time; each answers 200 after `onSend`. */
+/** Delivers what is due there, so many at a time; each answers 200 after `onSend`, or what that says. */
 function delivererOf(store: DelivererPorts["store"], onSend: Send, concurrency = 4, receive: DeployedListener["receive"] = async () => undefined): Deliverer {
   const sender: DelivererPorts["sender"] = {
     async send(message) {
-      await onSend(message);
-      return { kind: "answered", status: 200, answer: "" };
+      const status = await onSend(message);
+      return { kind: "answered", status: status ?? 200, answer: "" };
     },
   };
   const meter = { ran: () => {}, attempted: () => {} };
@@ -74,6 +74,47 @@ describe("deliveries to a webhook", () => {
     await deliverer.start();
     await eventually(async () => reads === 3);
     expect(delivered).toEqual(["127.0.0.1 1", "127.0.0.1 2", "127.0.0.1 3", "changed 4", "changed 5"]);
+  });
+});
+
+describe("a delivery that is retried before its lane knows that its attempt is recorded", () => {
+  /** The store's record of the first attempt is followed by a retry; the lane reads both before it hears of either. */
+  async function retriedAtOnce(whileReading: (heard: () => void) => void) {
+    const store = await withSix();
+    let hear = (): void => {};
+    const heard = new Promise<void>((resolve) => (hear = resolve));
+    let isRetried = false;
+    const slow: DelivererPorts["store"] = {
+      ...store,
+      async recordAttempt(record) {
+        const recorded = await store.recordAttempt(record);
+        if (isRetried) return recorded;
+        isRetried = true;
+        await store.retryDelivery(record.delivery.id, now);
+        deliverer.wake(["wh_1"]);
+        await heard;
+        return recorded;
+      },
+      async listDue(...which) {
+        const due = await store.listDue(...which);
+        if (isRetried) whileReading(hear);
+        if (isRetried) await new Promise((resolve) => setImmediate(resolve));
+        return due;
+      },
+    };
+    const sent: string[] = [];
+    const deliverer = delivererOf(slow, ({ payload }) => (sent.push(payload) === 1 ? 500 : undefined));
+    await deliverer.start();
+    await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 6);
+    return sent.toSorted();
+  }
+
+  it("is tried again when that is heard after the lane has read", async () => {
+    expect(await retriedAtOnce((heard) => setImmediate(() => setImmediate(heard)))).toEqual(["1", "1", "2", "3", "4", "5", "6"]);
+  });
+
+  it("is tried again when that is heard while the lane reads", async () => {
+    expect(await retriedAtOnce((heard) => heard())).toEqual(["1", "1", "2", "3", "4", "5", "6"]);
   });
 });
 

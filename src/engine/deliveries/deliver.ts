@@ -173,8 +173,10 @@ class Lane {
   readonly #ports: DelivererPorts;
   readonly #listenerId: ListenerId;
   readonly #work: LaneWork;
-  /** Deliveries that were read, and are not recorded yet. */
-  readonly #taken = new Set<string>();
+  /** Deliveries as they were read, that are not recorded yet. */
+  readonly #taken = new Map<string, Delivery>();
+  /** Of these, the ones that were read again as something else: they are due once more when they are recorded. */
+  readonly #dueAnew = new Set<string>();
   readonly #onTheirWay = new Set<Promise<void>>();
   #next: Delivery[] = [];
   #readAt = 0;
@@ -262,13 +264,22 @@ class Lane {
     this.#readAt = clock.now();
     const limit = BATCH + this.#taken.size;
     // What is recorded while this reads may be read as it was before.
-    const left = new Set(this.#taken);
+    const before = new Map(this.#taken);
     this.isWanted = false;
     const due = await store.listDue(this.#listenerId, this.#readAt, limit);
     if (this.#isStopping) return;
     if (due.length === limit) this.isWanted = true;
-    this.#next = due.filter(({ id }) => !left.has(id) && !this.#taken.has(id));
-    for (const { id } of this.#next) this.#taken.add(id);
+    this.#next = due.filter((delivery) => this.#isFree(delivery, before.get(delivery.id)));
+    for (const delivery of this.#next) this.#taken.set(delivery.id, delivery);
+  }
+
+  /** One that is being recorded may have been retried by somebody already, in the same commit. */
+  #isFree(read: Delivery, taken: Delivery | undefined): boolean {
+    if (taken === undefined) return true;
+    if (read.attemptCount === taken.attemptCount && read.nextAt === taken.nextAt) return false;
+    if (!this.#taken.has(read.id)) return true;
+    this.#dueAnew.add(read.id);
+    return false;
   }
 
   #begin(delivery: Delivery | undefined): void {
@@ -299,10 +310,11 @@ class Lane {
   async #record({ id }: Delivery, record: Recording, wakings: number): Promise<void> {
     const recorded = await record();
     this.#taken.delete(id);
+    const isDueAnew = this.#dueAnew.delete(id);
     if (recorded === "held") return this.#hold(wakings);
     if (recorded === "settled") this.#pauseMs = 0;
     else this.#pause();
-    if (recorded !== "settled") this.#readAgain();
+    if (isDueAnew || recorded !== "settled") this.#readAgain();
     else if (this.#taken.size === 0) this.#changed();
   }
 
