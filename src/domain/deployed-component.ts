@@ -46,8 +46,21 @@ export function provenanceOf({ definition, origin, code }: Pick<SavedComponent, 
   return { declared: definition, origin, imports: (code.imports ?? []).map(({ path }) => path) };
 }
 
+/** What a host looks at of each of its sources, also of those that nobody calls. */
+export interface SourceOutline extends Pick<DeployedComponent, "id" | "slug" | "endpointKey" | "version" | "createdAt"> {
+  /** At least the version. */
+  readonly highestVersion: number;
+  readonly workflowId: WorkflowId | undefined;
+}
+
+export function outlineOf({ id, slug, endpointKey, version, highestVersion = version, workflowId, createdAt }: DeployedComponent): SourceOutline {
+  return { id, slug, endpointKey, version, highestVersion, workflowId, createdAt };
+}
+
 /** A source as it is stored, with what its code declares. */
 export interface StoredSource {
+  readonly outline: SourceOutline;
+  /** As it was when this was read. That of a list is made when somebody looks at it: a server may have thousands that nobody does. */
   readonly source: DeployedComponent;
   readonly provenance: Provenance;
 }

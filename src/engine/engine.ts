@@ -108,7 +108,7 @@ export class Engine {
     // First, as the triggers of a workflow go with it.
     await store.dropUnfinished(await store.listUnfinished());
     const sources = await store.listSources();
-    for (const { source, provenance } of sources) engine.#sources.add(new LiveSource(engine.#ports, source, provenance));
+    for (const stored of sources) engine.#sources.add(new LiveSource(engine.#ports, stored));
     await keepSeenVersions(engine.#ports, sources);
     await engine.workflows.load();
     await settleRunningInstants(engine.#ports, engine.#sources.ids);
@@ -174,7 +174,7 @@ export class Engine {
 
   /** All sources but those that are being deployed and those that belong to a workflow, the newest first. */
   newestSources(): readonly LiveSource[] {
-    return this.#sources.newestFirst().filter(({ isShown, source }) => isShown && source.workflowId === undefined);
+    return this.#sources.newestFirst().filter(({ isShown, outline }) => isShown && outline.workflowId === undefined);
   }
 
   /** Processes of sources that there are now, that there may be, and how many more are waited for. */
@@ -250,7 +250,7 @@ export class Engine {
     const known = new Set<string>(ids);
     return activityOf(
       this.#ports,
-      [...this.#sources.all()].filter(({ source }) => known.has(source.id)),
+      [...this.#sources.all()].filter(({ outline }) => known.has(outline.id)),
     );
   }
 

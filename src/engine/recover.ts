@@ -38,8 +38,8 @@ export async function settleRunningInstants({ store, clock }: EnginePorts, of: r
 
 /** A version that was cut off before it was stored is known by its calls alone: its number is theirs also when they are many runs ago. */
 export async function keepSeenVersions(ports: EnginePorts, sources: readonly StoredSource[]): Promise<void> {
-  const seen = sources.flatMap(({ source }) => (source.highestVersion === undefined ? [] : [{ source, highest: source.highestVersion }]));
-  await Promise.all(seen.map(({ source, highest }) => giveUpVersion(ports, source, highest)));
+  const seen = sources.filter(({ outline: { version, highestVersion } }) => highestVersion > version);
+  await Promise.all(seen.map(({ source, outline }) => giveUpVersion(ports, source, outline.highestVersion)));
 }
 
 /** Sources whose change was cut off after `deactivate` had run. Their hooks may call their own endpoints. */

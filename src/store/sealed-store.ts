@@ -1,5 +1,5 @@
 import type { Account, AccountContent } from "../domain/account.ts";
-import type { StoredSource } from "../domain/deployed-component.ts";
+import type { DeployedComponent, StoredSource } from "../domain/deployed-component.ts";
 import type { RunId } from "../domain/ids.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import { isOAuthGrant } from "../domain/oauth.ts";
@@ -28,7 +28,7 @@ export async function openSealedStore(store: Store, vault: Vault, sealedTexts?: 
     beginDeploy: (source, component, rest) => store.beginDeploy(seals.sealSource(source), component, rest),
     swap: (source, component, rest) => store.swap(seals.sealSource(source), component, rest),
     getSource: async (idOrSlug) => opened(await store.getSource(idOrSlug), (found) => seals.openStored(found)),
-    listSources: async () => (await store.listSources()).map((found) => seals.openStored(found)),
+    listSources: async () => (await store.listSources()).map((found) => new OpenedSource(seals, found)),
     listWorkflows: async () => (await store.listWorkflows()).map((found) => seals.openStored(found)),
     listSourceSecrets: async () => (await store.listSourceSecrets()).map((source) => seals.openSecrets(source)),
     saveWebhook: (webhook) => store.saveWebhook(seals.sealWebhook(webhook)),
@@ -184,6 +184,31 @@ class OpenedSecrets {
   }
 }
 
+/** One of many: its record is made when somebody looks at it. */
+class OpenedSource implements StoredSource {
+  readonly #seals: Seals;
+  readonly #sealed: StoredSource;
+  #source: DeployedComponent | undefined;
+
+  constructor(seals: Seals, sealed: StoredSource) {
+    this.#seals = seals;
+    this.#sealed = sealed;
+  }
+
+  get outline(): StoredSource["outline"] {
+    return this.#sealed.outline;
+  }
+
+  get source(): DeployedComponent {
+    this.#source ??= this.#seals.openSource(this.#sealed.source);
+    return this.#source;
+  }
+
+  get provenance(): StoredSource["provenance"] {
+    return this.#sealed.provenance;
+  }
+}
+
 const SECRETS = Symbol("secrets");
 
 type SecretName = "configured" | "setAside" | "env";
@@ -223,11 +248,15 @@ class Seals {
     };
   }
 
+  openStored({ outline, source, provenance }: StoredSource): StoredSource {
+    return { outline, source: this.openSource(source), provenance };
+  }
+
   /** Secrets are opened when they are looked at, once. */
-  openStored({ source: { configured, setAside, env, ...rest }, provenance }: StoredSource): StoredSource {
+  openSource({ configured, setAside, env, ...rest }: DeployedComponent): DeployedComponent {
     // Left out before they are put in: an accessor in the place of a value makes a table of an object.
     giveSecrets(rest, new OpenedSecrets(this, { id: rest.id, configured, setAside, env }));
-    return { source: rest, provenance };
+    return rest;
   }
 
   openSecrets(sealed: SourceSecrets): SourceSecrets {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type DeployedComponent, provenanceOf } from "../../src/domain/deployed-component.ts";
+import { type DeployedComponent, outlineOf, provenanceOf } from "../../src/domain/deployed-component.ts";
 import type { DeployedId, InvocationId } from "../../src/domain/ids.ts";
 import type { Invocation } from "../../src/domain/invocation.ts";
 import type { SavedComponent } from "../../src/domain/saved-component.ts";
@@ -103,7 +103,11 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
 
     it("are found by id and by slug once deployed", async () => {
       const { store, id } = await withSource();
-      expect(await store.getSource(id)).toEqual({ source: source("dc_a", "sc_a"), provenance: provenanceOf(component("sc_a")) });
+      expect(await store.getSource(id)).toEqual({
+        outline: outlineOf(source("dc_a", "sc_a")),
+        source: source("dc_a", "sc_a"),
+        provenance: provenanceOf(component("sc_a")),
+      });
       expect((await store.getSource("slug-dc_a"))?.source.id).toBe(id);
     });
 
@@ -174,6 +178,25 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const got = await Promise.all(["dc_a", "dc_b"].map(async (id) => (await store.getSource(id))?.source));
       expect(listed).toEqual(got);
       expect(listed[0]).toMatchObject({ ...all, highestVersion: 9 });
+    });
+
+    it("are listed as they were then, also for whoever looks at one after it was changed or deleted", async () => {
+      const { store } = await open();
+      const names = ['"quoted", \\ and more', "two\nlines\u0000\u001f", "Ünï 🦊", "[1,2]", "null"];
+      for (const [n, name] of names.entries()) {
+        const configured = { text: name };
+        await store.beginDeploy({ ...source(`dc_${n}`, `sc_${n}`), name, configured, env: { NAME: name } }, component(`sc_${n}`));
+        await store.finishDeploy(`dc_${n}`, []);
+      }
+      const before = await Promise.all(names.map(async (_name, n) => (await store.getSource(`dc_${n}`))?.source));
+      const listed = await store.listSources();
+      await store.swap({ ...source("dc_0", "sc_new"), version: 2, slug: "other", name: "other", env: { NAME: "other" }, active: false }, component("sc_new"), {
+        timers: [],
+      });
+      await store.deleteSource("dc_1");
+      expect(listed.map((found) => found.source)).toEqual(before);
+      expect(listed.map((found) => found.source.name)).toEqual(names);
+      expect(listed.map((found) => found.outline)).toEqual(listed.map((found) => outlineOf(found.source)));
     });
 
     it("swap code, values and timers in one step, and drop transient code that nobody uses", async () => {

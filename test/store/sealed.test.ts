@@ -224,7 +224,9 @@ describe("the sealed store", () => {
     const third: { keys: string[] } = JSON.parse(await readFile(keyFile, "utf8"));
     expect([third.keys.length, third.keys[0] === second.keys[0]]).toEqual([1, false]);
     const raw = await openClear(folder);
-    expect(JSON.stringify([await raw.listSources(), await raw.listWebhooks(), await raw.listRegistries()]).match(/sealed:1:\w+/g)).toHaveLength(6);
+    expect(
+      JSON.stringify([(await raw.listSources()).map(({ source }) => source), await raw.listWebhooks(), await raw.listRegistries()]).match(/sealed:1:\w+/g),
+    ).toHaveLength(6);
   });
 
   it("reads no more secrets than it takes to know the keys, at a start that finds nothing to do", async () => {

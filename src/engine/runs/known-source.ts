@@ -1,25 +1,35 @@
 import type { ComponentDefinition } from "../../domain/component.ts";
-import type { DeployedComponent, Provenance } from "../../domain/deployed-component.ts";
+import type { DeployedComponent, Provenance, SourceOutline, StoredSource } from "../../domain/deployed-component.ts";
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import { type Reach, reachWithoutAccounts } from "../accounts/credentials.ts";
 
+/** A source that is being deployed: the store does not know it yet. */
+export interface Draft extends Pick<StoredSource, "outline" | "source"> {
+  readonly provenance?: undefined;
+}
+
 /** What is known of a source from one change of it to the next, and what follows from that. */
 export class KnownSource {
-  readonly source: DeployedComponent;
-  /** `undefined` while it is being deployed and the store does not know it yet. */
-  readonly #provenance: Provenance | undefined;
+  readonly #stored: StoredSource | Draft;
   #definition: ComponentDefinition | undefined;
   #reach: Reach | undefined;
 
-  constructor(source: DeployedComponent, provenance: Provenance | undefined) {
-    this.source = source;
-    this.#provenance = provenance;
+  constructor(stored: StoredSource | Draft) {
+    this.#stored = stored;
+  }
+
+  get outline(): SourceOutline {
+    return this.#stored.outline;
+  }
+
+  get source(): DeployedComponent {
+    return this.#stored.source;
   }
 
   /** Where its code came from, and what is loaded before it. */
   get provenance(): Provenance {
-    if (this.#provenance === undefined) throw new Error(`${this.source.id} was asked for its code before it was loaded`);
-    return this.#provenance;
+    if (this.#stored.provenance === undefined) throw new Error(`${this.outline.id} was asked for its code before it was loaded`);
+    return this.#stored.provenance;
   }
 
   /** With the props that its values have added. */

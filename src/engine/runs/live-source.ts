@@ -1,5 +1,5 @@
 import type { ComponentDefinition, HookName } from "../../domain/component.ts";
-import { type DeployedComponent, type Provenance, provenanceOf } from "../../domain/deployed-component.ts";
+import { type DeployedComponent, type Provenance, type SourceOutline, type StoredSource, outlineOf, provenanceOf } from "../../domain/deployed-component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { invocationId } from "../../domain/ids.ts";
 import type { Method, StateChanges } from "../../domain/invocation.ts";
@@ -13,7 +13,7 @@ import { type CommittedRun, commitRun } from "./commit-run.ts";
 import { refusedRun } from "../accounts/credentials.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
 import { withoutState } from "./kept-state.ts";
-import { KnownSource } from "./known-source.ts";
+import { type Draft, KnownSource } from "./known-source.ts";
 import type { LiveState } from "./live-state.ts";
 import { type HeldCalls, Machinery, NO_LOAD } from "./machinery.ts";
 import { ONE_TRY, type Tried, type Try, untilItCounts } from "./run-tries.ts";
@@ -50,13 +50,12 @@ export class LiveSource {
   #known: KnownSource;
   #isStored: boolean;
 
-  /** `provenance`: absent while a source is being deployed and the store does not know it yet. */
-  constructor(ports: RunPorts, source: DeployedComponent, provenance?: Provenance) {
+  constructor(ports: RunPorts, stored: StoredSource | Draft) {
     this.#ports = ports;
-    this.#known = new KnownSource(source, provenance);
-    this.highestVersion = source.highestVersion ?? source.version;
-    this.#isStored = provenance !== undefined;
-    this.isShown = provenance !== undefined;
+    this.#known = new KnownSource(stored);
+    this.highestVersion = stored.outline.highestVersion;
+    this.#isStored = stored.provenance !== undefined;
+    this.isShown = this.#isStored;
   }
 
   /** What runs it. */
@@ -92,6 +91,10 @@ export class LiveSource {
   /** The code that new calls run on. */
   async readComponent(): Promise<SavedComponent> {
     return (await this.#current()).component;
+  }
+
+  get outline(): SourceOutline {
+    return this.#known.outline;
   }
 
   get source(): DeployedComponent {
@@ -181,7 +184,7 @@ export class LiveSource {
   /** New calls go to this version from now on. Returns what undoes it. */
   switchTo(source: DeployedComponent, component: SavedComponent, unit: Unit | undefined): { undo(): void; retireOld(): void } {
     const before = { known: this.#known, version: this.#version };
-    this.#known = new KnownSource(source, provenanceOf(component));
+    this.#known = new KnownSource({ outline: outlineOf(source), source, provenance: provenanceOf(component) });
     this.highestVersion = Math.max(this.highestVersion, source.version);
     this.#version = { component, unit: unit ?? before.version?.unit, starting: undefined };
     const isSameUnit = unit === undefined || unit === before.version?.unit;

@@ -13,18 +13,19 @@ export class HostedSources {
   /** Slugs that a deploy or an update is about to take. */
   readonly #claimed = new Set<string>();
   #newestFirst: readonly LiveSource[] | undefined;
+  #ids: readonly DeployedId[] | undefined;
   readonly #turns = new KeyedTurns<DeployedId>();
 
   add(live: LiveSource): void {
-    this.#byId.set(live.source.id, live);
-    this.#byEndpoint.set(live.source.endpointKey, live);
-    this.#newestFirst = undefined;
+    this.#byId.set(live.outline.id, live);
+    this.#byEndpoint.set(live.outline.endpointKey, live);
+    this.#changed();
   }
 
   remove(live: LiveSource): void {
-    this.#byId.delete(live.source.id);
-    this.#byEndpoint.delete(live.source.endpointKey);
-    this.#newestFirst = undefined;
+    this.#byId.delete(live.outline.id);
+    this.#byEndpoint.delete(live.outline.endpointKey);
+    this.#changed();
     live.isGone = true;
   }
 
@@ -32,12 +33,18 @@ export class HostedSources {
     return this.#byId.values();
   }
 
+  #changed(): void {
+    this.#newestFirst = undefined;
+    this.#ids = undefined;
+  }
+
   get ids(): readonly DeployedId[] {
-    return [...this.#byId.values()].map(({ source }) => source.id);
+    this.#ids ??= Array.from(this.#byId.values(), ({ outline }) => outline.id);
+    return this.#ids;
   }
 
   newestFirst(): readonly LiveSource[] {
-    this.#newestFirst ??= [...this.#byId.values()].toSorted((a, b) => newestFirst(a.source, b.source));
+    this.#newestFirst ??= [...this.#byId.values()].toSorted((a, b) => newestFirst(a.outline, b.outline));
     return this.#newestFirst;
   }
 
@@ -50,7 +57,7 @@ export class HostedSources {
   }
 
   bySlug(slug: string): LiveSource | undefined {
-    return [...this.#byId.values()].find(({ source }) => source.slug === slug);
+    return [...this.#byId.values()].find(({ outline }) => outline.slug === slug);
   }
 
   byIdOrSlug(word: string): LiveSource | undefined {
@@ -86,16 +93,16 @@ export class HostedSources {
 
   /** Sources that people know of: triggers of workflows belong to those. */
   named(): readonly (Named & { readonly live: LiveSource })[] {
-    const known = [...this.#byId.values()].filter(({ source, isShown }) => isShown && source.workflowId === undefined);
-    return known.map((live) => ({ id: live.source.id, slug: live.source.slug, name: live.source.name, live }));
+    const known = [...this.#byId.values()].filter(({ outline, isShown }) => isShown && outline.workflowId === undefined);
+    return known.map((live) => ({ id: live.outline.id, slug: live.outline.slug, name: live.source.name, live }));
   }
 
   /** Changes of one source happen one after the other. */
   inTurn<Value>(live: LiveSource, change: () => Promise<Value>): Promise<Value> {
-    return this.#turns.take(live.source.id, async (hasWaited) => {
+    return this.#turns.take(live.outline.id, async (hasWaited) => {
       // One that waited behind a delete finds nothing to change any more.
-      const isGone = hasWaited && !this.#byId.has(live.source.id);
-      if (isGone) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot change ${live.source.slug}: it was deleted`);
+      const isGone = hasWaited && !this.#byId.has(live.outline.id);
+      if (isGone) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot change ${live.outline.slug}: it was deleted`);
       return change();
     });
   }

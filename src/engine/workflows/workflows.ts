@@ -91,7 +91,7 @@ export class Workflows {
 
   /** Endpoints and schedules of a workflow. */
   triggersOf({ id }: LiveWorkflow): readonly LiveSource[] {
-    return [...this.#hosting.sources.all()].filter(({ source }) => source.workflowId === id);
+    return [...this.#hosting.sources.all()].filter(({ outline }) => outline.workflowId === id);
   }
 
   async deploy(request: WorkflowRequest): Promise<LiveWorkflow> {
@@ -291,7 +291,7 @@ export class Workflows {
       hosting: this.#hosting,
       add: (live: LiveWorkflow) => this.#add(live),
       remove: (live: LiveWorkflow) => void this.#byId.delete(live.id),
-      isKnown: (id: string) => this.#byId.has(id) || [...this.#hosting.sources.all()].some(({ source }) => source.id === id),
+      isKnown: (id: string) => this.#byId.has(id) || [...this.#hosting.sources.all()].some(({ outline }) => outline.id === id),
       emitter: (idOrSlug: string) => this.#emitter(idOrSlug),
       make: (source: DeployedComponent) => new LiveWorkflow(this.#ports, { source, isShown: false }),
       forget: (trigger: LiveSource) => this.#forget(trigger),
@@ -304,7 +304,9 @@ export class Workflows {
   }
 
   #emitter(idOrSlug: string): DeployedId | undefined {
-    return this.bySlug(idOrSlug)?.id ?? [...this.#hosting.sources.all()].find(({ source }) => source.id === idOrSlug || source.slug === idOrSlug)?.source.id;
+    return (
+      this.bySlug(idOrSlug)?.id ?? [...this.#hosting.sources.all()].find(({ outline }) => outline.id === idOrSlug || outline.slug === idOrSlug)?.outline.id
+    );
   }
 
   /** It is gone from the store. */

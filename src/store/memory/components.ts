@@ -1,4 +1,4 @@
-import { type DeployedComponent, type StoredSource, newestFirst, provenanceOf } from "../../domain/deployed-component.ts";
+import { type DeployedComponent, type StoredSource, newestFirst, outlineOf, provenanceOf } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { NEWEST_VERSIONS, type SourceVersion } from "../../domain/source-version.ts";
@@ -149,7 +149,7 @@ function memorySources(
   const stored = ({ source }: KeptSource): StoredSource => {
     const component = components.get(source.componentId);
     if (component === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot read ${source.slug}: its code ${source.componentId} is gone`);
-    return { source, provenance: provenanceOf(component) };
+    return { outline: outlineOf(source), source, provenance: provenanceOf(component) };
   };
   return {
     async getSource(idOrSlug) {

@@ -1,16 +1,17 @@
-import { type DeployedComponent, newestFirst } from "../../domain/deployed-component.ts";
+import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { DeployedId, SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import type { CarriedState, ComponentStore, DeployRest, StoredBaggage, SwapRest } from "../../ports/component-store.ts";
 import type { Timer } from "../../ports/timer-store.ts";
 import type { StepComponent } from "../../ports/workflow-store.ts";
-import type { Database, ListStatement } from "../../database/driver.ts";
+import type { Database } from "../../database/driver.ts";
 import { INSERT_EVENT } from "./event-writer.ts";
 import { formerDropper, idsOf, unusedDropper, versionNoter } from "./kept-code.ts";
 import { type Row, componentIdOf, row, rows, savedComponentOf, sourceIdOf, sourceVersionOf } from "./rows.ts";
 import { ListedCodes } from "./listed-codes.ts";
-import { deployedComponentOf, storedSourceOf } from "./source-rows.ts";
+import { listedSources } from "./listed-sources.ts";
+import { LISTED_SOURCES, SOURCES, deployedComponentOf, storedSourceOf } from "./source-rows.ts";
 import { listenerRemover } from "./subscriptions.ts";
 import { timerReplacer } from "./timers.ts";
 
@@ -228,10 +229,6 @@ interface SourceLeave {
   readonly keepCodeOf: (id: DeployedId) => void;
 }
 
-/** A server that was killed in the middle of an update may have left calls of a version that it never had. */
-const SEEN_VERSION = `(select max(version) from (select version from invocations i where i.source_id = d.id order by seq desc limit 20))`;
-/** Without the code itself, which may be long. */
-export const SOURCES = `select d.*, d.rowid as row, ${SEEN_VERSION} as seen_version, c.definition, c.origin, c.imports from deployed_components d join saved_components c on c.id = d.component_id`;
 const ACTIVATE_DUE = "select id from deployed_components where activate_due = 1 and is_ready = 1";
 
 const VERSIONS = `select v.number, v.component_id, v.at, c.hash, c.definition ->> 'version' as declared_version, c.origin
@@ -240,54 +237,14 @@ const VERSIONS = `select v.number, v.component_id, v.at, c.hash, c.definition ->
 const LISTED_COMPONENTS = `select * from saved_components
   where is_transient = 0 or id in (select component_id from deployed_components where workflow_id is null and substr(id, 1, 2) <> 'p_') order by created_at desc, id`;
 
-const SOURCES_AT_ONCE = 200;
 const PROVENANCE = "select definition, origin, imports from saved_components where id = ?";
-
-/** Its columns are those of `listedRow`. */
-const SOURCES_FROM = `select d.rowid as row, d.id, d.component_id, d.version, d.highest_version, ${SEEN_VERSION} as seen_version, d.name, d.slug, d.endpoint_key,
-  d.configured, d.set_aside, d.dynamic_props, d.env, d.max_concurrency, d.allows_programs, d.workflow_id, d.active, d.created_at, d.updated_at
-  from deployed_components d where d.is_ready = 1 and substr(d.id, 1, 2) <> 'p_' and d.rowid > ? order by d.rowid limit ${SOURCES_AT_ONCE}`;
-
-/** By number: of ten thousand rows most come before V8 has optimised this, and taking lists apart by destructuring cost 150 ms of CPU then. */
-function listedRow(values: readonly unknown[]): Row {
-  return {
-    row: values[0],
-    id: values[1],
-    component_id: values[2],
-    version: values[3],
-    highest_version: values[4],
-    seen_version: values[5],
-    name: values[6],
-    slug: values[7],
-    endpoint_key: values[8],
-    configured: values[9],
-    set_aside: values[10],
-    dynamic_props: values[11],
-    env: values[12],
-    max_concurrency: values[13],
-    allows_programs: values[14],
-    workflow_id: values[15],
-    active: values[16],
-    created_at: values[17],
-    updated_at: values[18],
-  };
-}
-
-/** A few hundred at a time: of thousands at once, each row would outlive two collections of what is new. */
-function* allRows(sources: ListStatement): Generator<Row> {
-  for (let last: unknown = 0; last !== undefined;) {
-    const found = sources.all(Number(last)).map(listedRow);
-    yield* found;
-    last = found.length < SOURCES_AT_ONCE ? undefined : found.at(-1)?.["row"];
-  }
-}
 
 export function componentReads(db: Database): ComponentReads & SourceLeave {
   const byId = db.prepare("select * from saved_components where id = ?");
   const byKey = db.prepare("select * from saved_components where key = ? and is_transient = 0 order by created_at desc, rowid desc limit 1");
   const kept = db.prepare(LISTED_COMPONENTS);
   const source = db.prepare(`${SOURCES} where (d.id = ? or d.slug = ?) and d.is_ready = 1`);
-  const sources = db.prepareLists(SOURCES_FROM);
+  const sources = db.prepareLists(LISTED_SOURCES);
   const provenance = db.prepare(PROVENANCE);
   const codes = new ListedCodes((id) => row(provenance.get(id)));
   const sourceRow = (idOrSlug: unknown): Row | undefined => row(source.get(String(idOrSlug), String(idOrSlug)));
@@ -308,7 +265,7 @@ export function componentReads(db: Database): ComponentReads & SourceLeave {
       const found = sourceRow(idOrSlug);
       return found === undefined ? undefined : storedSourceOf(found);
     },
-    listSources: async () => codes.of(Array.from(allRows(sources), deployedComponentOf).toSorted(newestFirst)),
+    listSources: async () => codes.list((codeOf) => listedSources(sources, codeOf)),
     listUnfinished: async () => rows(unfinished.all()).map((found) => deployedComponentOf(found).id),
     listActivateDue: async (of) =>
       rows(activateDue.all())

@@ -1,4 +1,4 @@
-import type { DeployedComponent, Provenance, StoredSource } from "../../domain/deployed-component.ts";
+import type { Provenance } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { SavedId } from "../../domain/ids.ts";
 import { type Row, json } from "./rows.ts";
@@ -19,18 +19,17 @@ export class ListedCodes {
     this.#read = read;
   }
 
-  /** A list of these. */
-  of(sources: readonly DeployedComponent[]): StoredSource[] {
+  /** A list that `make` makes; it is told what is known of each code. */
+  list<List>(make: (codeOf: (id: SavedId) => Provenance) => List): List {
     const declarations: Declarations = new Map();
     const codes = new Map<SavedId, ListedCode>();
-    const codeOf = (id: SavedId): ListedCode => {
+    const list = make((id) => {
       const code = codes.get(id) ?? this.#codes.get(id) ?? new ListedCode(id, this.#read, declarations);
       codes.set(id, code);
       return code;
-    };
-    const listed = sources.map((source) => ({ source, provenance: codeOf(source.componentId) }));
+    });
     this.#codes = codes;
-    return listed;
+    return list;
   }
 
   /** Of one that is about to go: whoever has it from a list may ask afterwards. */

@@ -5,10 +5,9 @@ import type { JsonObject } from "../../domain/json.ts";
 import { type RunState, type StepRecord, type WorkflowRun, afterWait } from "../../domain/workflow/run.ts";
 import type { Retention } from "../../ports/store.ts";
 import type { StepCommit, StepComponent, WaitingStep, WorkflowStore } from "../../ports/workflow-store.ts";
-import { SOURCES } from "./components.ts";
 import { RECEIVE } from "./deliveries.ts";
 import { row, rows, runStateCount, savedComponentOf, stepRecordOf, waitingStepOf, workflowRunOf } from "./rows.ts";
-import { storedSourceOf } from "./source-rows.ts";
+import { SOURCES, storedSourceOf } from "./source-rows.ts";
 
 export interface WorkflowWrites {
   beginRun(run: WorkflowRun, records: readonly StepRecord[]): WorkflowRun;

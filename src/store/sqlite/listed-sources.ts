@@ -1,0 +1,41 @@
+import { type DeployedComponent, type Provenance, type SourceOutline, type StoredSource, newestFirst } from "../../domain/deployed-component.ts";
+import type { SavedId } from "../../domain/ids.ts";
+import type { ListStatement } from "../../database/driver.ts";
+import { LISTED_AT_ONCE, type ListedRow, listedRecordOf, listedRowOf } from "./source-rows.ts";
+
+/** All sources, the newest first. `codeOf`: what is known of a code. */
+export function listedSources(statement: ListStatement, codeOf: (id: SavedId) => Provenance): StoredSource[] {
+  const listed = Array.from(allRows(statement), (values) => new ListedSource(listedRowOf(values), codeOf));
+  return listed.toSorted((a, b) => newestFirst(a.outline, b.outline));
+}
+
+/** A few hundred at a time: of thousands at once, each row would outlive two collections of what is new. */
+function* allRows(statement: ListStatement): Generator<readonly unknown[]> {
+  for (let last: unknown = 0; last !== undefined;) {
+    const found = statement.all(Number(last));
+    yield* found;
+    last = found.length < LISTED_AT_ONCE ? undefined : found.at(-1)?.[0];
+  }
+}
+
+/** Its record is made when somebody looks at it, of what was read with its outline: no change since then is in it. */
+class ListedSource implements StoredSource {
+  readonly provenance: Provenance;
+  #known: ListedRow | { readonly outline: SourceOutline; readonly source: DeployedComponent };
+
+  constructor(row: ListedRow, codeOf: (id: SavedId) => Provenance) {
+    this.#known = row;
+    this.provenance = codeOf(row.componentId);
+  }
+
+  get outline(): SourceOutline {
+    return this.#known.outline;
+  }
+
+  get source(): DeployedComponent {
+    if ("source" in this.#known) return this.#known.source;
+    const source = listedRecordOf(this.#known);
+    this.#known = { outline: this.#known.outline, source };
+    return source;
+  }
+}
