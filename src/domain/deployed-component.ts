@@ -47,14 +47,14 @@ export function provenanceOf({ definition, origin, code }: Pick<SavedComponent, 
 }
 
 /** What a host looks at of each of its sources, also of those that nobody calls. */
-export interface SourceOutline extends Pick<DeployedComponent, "id" | "slug" | "endpointKey" | "version" | "createdAt"> {
+export interface SourceOutline extends Pick<DeployedComponent, "id" | "name" | "slug" | "endpointKey" | "version" | "createdAt"> {
   /** At least the version. */
   readonly highestVersion: number;
   readonly workflowId: WorkflowId | undefined;
 }
 
-export function outlineOf({ id, slug, endpointKey, version, highestVersion = version, workflowId, createdAt }: DeployedComponent): SourceOutline {
-  return { id, slug, endpointKey, version, highestVersion, workflowId, createdAt };
+export function outlineOf({ id, name, slug, endpointKey, version, highestVersion = 0, workflowId, createdAt }: DeployedComponent): SourceOutline {
+  return { id, name, slug, endpointKey, version, highestVersion: Math.max(version, highestVersion), workflowId, createdAt };
 }
 
 /** A source as it is stored, with what its code declares. */

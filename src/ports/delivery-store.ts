@@ -10,7 +10,8 @@ export interface DeliveryPage {
 
 /** An attempt, and all that it changes. */
 export interface AttemptRecord {
-  readonly delivery: Pick<Delivery, "id" | "listenerId" | "attemptCount">;
+  /** As it was taken. */
+  readonly delivery: Pick<Delivery, "id" | "listenerId" | "attemptCount" | "nextAt">;
   readonly attempt: Attempt;
   readonly verdict: Verdict;
 }
@@ -25,7 +26,8 @@ export interface DeliveryStore {
   nextDueAt(listenerId: ListenerId, now: number): Promise<number | undefined>;
   /**
    * Attempt, delivery and the webhook's health, as it is by then, in one transaction. A webhook that is deactivated
-   * by it has what is still pending marked as missed. False, with nothing written: an attempt after the same ones before
+   * by it has what is still pending marked as missed. One that somebody has made due since it was taken stays due, unless it is
+   * delivered by now. False, with nothing written: an attempt after the same ones before
    * it was recorded already, here or by another host.
    */
   recordAttempt(record: AttemptRecord): Promise<boolean>;

@@ -187,25 +187,26 @@ class OpenedSecrets {
 /** One of many: its record is made when somebody looks at it. */
 class OpenedSource implements StoredSource {
   readonly #seals: Seals;
-  readonly #sealed: StoredSource;
-  #source: DeployedComponent | undefined;
+  #stored: StoredSource;
+  #isOpened = false;
 
   constructor(seals: Seals, sealed: StoredSource) {
     this.#seals = seals;
-    this.#sealed = sealed;
+    this.#stored = sealed;
   }
 
   get outline(): StoredSource["outline"] {
-    return this.#sealed.outline;
+    return this.#stored.outline;
   }
 
   get source(): DeployedComponent {
-    this.#source ??= this.#seals.openSource(this.#sealed.source);
-    return this.#source;
+    if (!this.#isOpened) this.#stored = this.#seals.openStored(this.#stored);
+    this.#isOpened = true;
+    return this.#stored.source;
   }
 
   get provenance(): StoredSource["provenance"] {
-    return this.#sealed.provenance;
+    return this.#stored.provenance;
   }
 }
 

@@ -160,7 +160,7 @@ export function deliveryContract(open: () => Promise<Store>): void {
       expect(await store.getDelivery(delivery.id)).toMatchObject({ state: "pending", attemptCount: 1, nextAt: now + 5000 });
       expect(await store.getWebhook("wh_1")).toMatchObject({ failingSince: now });
       expect(await store.nextDueAt("wh_1", now)).toBe(now + 5000);
-      await store.recordAttempt({ delivery: { ...delivery, attemptCount: 1 }, attempt: failed, verdict: { kind: "exhausted" } });
+      await store.recordAttempt({ delivery: { ...delivery, attemptCount: 1, nextAt: now + 5000 }, attempt: failed, verdict: { kind: "exhausted" } });
       expect(await store.getDelivery(delivery.id)).toMatchObject({ state: "failed", attemptCount: 2 });
       expect(await store.retryDelivery(delivery.id, now)).toBe(true);
       await store.recordAttempt({ delivery: { ...delivery, attemptCount: 2 }, attempt: failed, verdict: { kind: "delivered" } });
@@ -168,6 +168,19 @@ export function deliveryContract(open: () => Promise<Store>): void {
       expect(await store.getWebhook("wh_1")).not.toHaveProperty("failingSince");
       expect(await store.listAttempts(delivery.id)).toEqual([failed, failed, failed]);
       expect(await store.retryDelivery("dlv_999", now)).toBe(false);
+    });
+
+    it("stay due when somebody asks for another attempt while one is on its way, until they are delivered", async () => {
+      const { store, emit } = await withWebhook();
+      for (const verdict of [{ kind: "retry", at: now + 5000 }, { kind: "exhausted" }, { kind: "delivered" }] as const) {
+        await emit(`inv_${verdict.kind}`, verdict.kind);
+        const delivery = (await store.listDue("wh_1", now + 10, 9)).at(-1);
+        if (delivery === undefined) throw new Error("nothing is due");
+        expect(await store.retryDelivery(delivery.id, now + 9000)).toBe(true);
+        await store.recordAttempt({ delivery, attempt: failed, verdict });
+        const { state, nextAt, attemptCount } = (await store.getDelivery(delivery.id)) ?? {};
+        expect([state, nextAt, attemptCount]).toEqual(verdict.kind === "delivered" ? ["delivered", undefined, 1] : ["pending", now + 9000, 1]);
+      }
     });
 
     it("are missed when their listener is found to be inactive", async () => {

@@ -114,7 +114,7 @@ export function raceContract(open: () => Promise<{ store: Store; reopen: () => P
       const record: AttemptRecord = { delivery, attempt: failed, verdict: { kind: "retry", at: now + 5000 } };
       expect((await Promise.all([one.recordAttempt(record), other.recordAttempt(record)])).toSorted()).toEqual([false, true]);
       expect([(await one.listAttempts(delivery.id)).length, (await one.getDelivery(delivery.id))?.attemptCount]).toEqual([1, 1]);
-      const second: AttemptRecord = { ...record, delivery: { ...delivery, attemptCount: 1 }, verdict: { kind: "exhausted" } };
+      const second: AttemptRecord = { ...record, delivery: { ...delivery, attemptCount: 1, nextAt: now + 5000 }, verdict: { kind: "exhausted" } };
       expect([await other.recordAttempt(second), (await one.getDelivery(delivery.id))?.state]).toEqual([true, "failed"]);
       await one.retryDeliveries("wh_1", { states: ["failed"], since: 0, now });
       expect([await one.recordAttempt({ ...second, verdict: { kind: "delivered" } }), (await one.getDelivery(delivery.id))?.state]).toEqual([

@@ -182,7 +182,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
 
     it("are listed as they were then, also for whoever looks at one after it was changed or deleted", async () => {
       const { store } = await open();
-      const names = ['"quoted", \\ and more', "two\nlines\u0000\u001f", "Ünï 🦊", "[1,2]", "null"];
+      const names = ['"quoted", \\ and more', "two\nlines\u0001\u001f", "Ünï 🦊", "[1,2]", "null"];
       for (const [n, name] of names.entries()) {
         const configured = { text: name };
         await store.beginDeploy({ ...source(`dc_${n}`, `sc_${n}`), name, configured, env: { NAME: name } }, component(`sc_${n}`));

@@ -105,6 +105,21 @@ describe("the SQLite store", () => {
     expect(db.pragma("journal_mode = delete")).toBe("delete");
   });
 
+  it("lists a source whose row cannot be read among the others, and names it to whoever looks at it", async () => {
+    const path = join(await temporaryFolder(), "test.db");
+    const store = await openAt(path);
+    for (const letter of ["a", "b"] as const) {
+      await store.beginDeploy(source(`dc_${letter}`, "sc_a"), component("sc_a"));
+      await store.finishDeploy(`dc_${letter}`, []);
+    }
+    const db = openDatabase(path, { timeoutMs: 1000 });
+    db.exec("update deployed_components set env = '{' where id = 'dc_a'");
+    db.close();
+    const [broken, other] = await store.listSources();
+    expect([broken?.outline.id, other?.source]).toEqual(["dc_a", (await store.getSource("dc_b"))?.source]);
+    expect(() => broken?.source).toThrow(expect.objectContaining({ code: "PD_DATABASE_DAMAGED", message: expect.stringContaining("(dc_a)") }));
+  });
+
   it("refuses a damaged database", async () => {
     const path = join(await temporaryFolder(), "test.db");
     const store = await openAt(path);

@@ -163,6 +163,10 @@ export class Deliverer {
 type Recorded = "settled" | "again" | "held";
 type Recording = () => Promise<Recorded>;
 
+function isSame(read: Delivery, taken: Delivery): boolean {
+  return read.attemptCount === taken.attemptCount && read.nextAt === taken.nextAt;
+}
+
 interface LaneWork {
   attempt(delivery: Delivery): Promise<Recording>;
   concurrency(): number;
@@ -269,17 +273,19 @@ class Lane {
     const due = await store.listDue(this.#listenerId, this.#readAt, limit);
     if (this.#isStopping) return;
     if (due.length === limit) this.isWanted = true;
-    this.#next = due.filter((delivery) => this.#isFree(delivery, before.get(delivery.id)));
-    for (const delivery of this.#next) this.#taken.set(delivery.id, delivery);
+    for (const delivery of due) {
+      const taken = before.get(delivery.id);
+      // It is on its way, or was recorded while this read it.
+      if (taken !== undefined && isSame(delivery, taken)) continue;
+      // Somebody has retried it meanwhile.
+      if (this.#taken.has(delivery.id)) this.#dueAnew.add(delivery.id);
+      else this.#take(delivery);
+    }
   }
 
-  /** One that is being recorded may have been retried by somebody already, in the same commit. */
-  #isFree(read: Delivery, taken: Delivery | undefined): boolean {
-    if (taken === undefined) return true;
-    if (read.attemptCount === taken.attemptCount && read.nextAt === taken.nextAt) return false;
-    if (!this.#taken.has(read.id)) return true;
-    this.#dueAnew.add(read.id);
-    return false;
+  #take(delivery: Delivery): void {
+    this.#taken.set(delivery.id, delivery);
+    this.#next.push(delivery);
   }
 
   #begin(delivery: Delivery | undefined): void {

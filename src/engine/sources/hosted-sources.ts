@@ -94,7 +94,7 @@ export class HostedSources {
   /** Sources that people know of: triggers of workflows belong to those. */
   named(): readonly (Named & { readonly live: LiveSource })[] {
     const known = [...this.#byId.values()].filter(({ outline, isShown }) => isShown && outline.workflowId === undefined);
-    return known.map((live) => ({ id: live.outline.id, slug: live.outline.slug, name: live.source.name, live }));
+    return known.map((live) => ({ id: live.outline.id, slug: live.outline.slug, name: live.outline.name, live }));
   }
 
   /** Changes of one source happen one after the other. */

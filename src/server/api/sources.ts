@@ -25,7 +25,7 @@ const MOST_AT_ONCE = 200;
 /** /sources (platform.md §1.4). */
 export function sourceRoutes(engine: Engine): readonly Route[] {
   const list = (params: z.output<typeof pageParams>) =>
-    pageOf(engine.newestSources(), params, { idOf: ({ source }) => source.id, records: (shown) => liveRecords(engine, shown) });
+    pageOf(engine.newestSources(), params, { idOf: ({ outline }) => outline.id, records: (shown) => liveRecords(engine, shown) });
   return [
     route(sources.list, ({ params }) => list(params)),
     route(sources.listOfOrg, ({ params }) => list(params)),

@@ -45,12 +45,14 @@ function settle(kept: KeptDelivery, state: DeliveryState): void {
   kept.delivery = { ...delivery, state };
 }
 
-function recordAttempt(shelves: Shelves, { delivery: { id, attemptCount, listenerId }, attempt, verdict }: AttemptRecord): boolean {
+function recordAttempt(shelves: Shelves, { delivery: { id, attemptCount, nextAt, listenerId }, attempt, verdict }: AttemptRecord): boolean {
   const kept = shelves.deliveries.find(({ delivery }) => delivery.id === id);
   if (kept === undefined || kept.delivery.attemptCount > attemptCount) return false;
+  const isRetried = kept.delivery.state === "pending" && nextAt !== undefined && kept.delivery.nextAt !== nextAt;
   kept.delivery = { ...kept.delivery, attemptCount: kept.delivery.attemptCount + 1 };
-  if (verdict.kind !== "retry") settle(kept, verdict.kind === "delivered" ? "delivered" : "failed");
-  else if (kept.delivery.state === "pending") kept.delivery = { ...kept.delivery, nextAt: verdict.at };
+  if (verdict.kind === "delivered") settle(kept, "delivered");
+  else if (!isRetried && verdict.kind !== "retry") settle(kept, "failed");
+  else if (!isRetried && verdict.kind === "retry" && kept.delivery.state === "pending") kept.delivery = { ...kept.delivery, nextAt: verdict.at };
   kept.attempts.push(attempt);
   const webhook = isWebhookId(listenerId) ? shelves.webhooks.get(listenerId) : undefined;
   const health = webhook === undefined ? undefined : healthAfter(webhook, { verdict, attempt });

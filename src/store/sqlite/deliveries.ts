@@ -24,8 +24,13 @@ const LISTENERS = `select s.emitter_id, s.listener_id, s.channel, coalesce(w.act
 const INSERT_DELIVERY = `insert into deliveries (listener_id, message_id, emitter_id, channel, payload, state, next_at, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
 /** One that was made due again from the beginning has fewer attempts than who took it before. */
-const SETTLE = "update deliveries set attempts = attempts + 1, state = ?, next_at = null where seq = ? and attempts <= ?";
-const PUT_OFF = "update deliveries set attempts = attempts + 1, next_at = iif(state = 'pending', ?, next_at) where seq = ? and attempts <= ?";
+const IS_COUNTED = "seq = @seq and attempts <= @attemptCount";
+/** Somebody has asked for another attempt while this one was on its way. */
+const IS_RETRIED = "state = 'pending' and coalesce(next_at <> @takenAt, false)";
+const DELIVERED = `update deliveries set attempts = attempts + 1, state = 'delivered', next_at = null where ${IS_COUNTED}`;
+/** `@at`: when it is tried next; null: never. */
+const NOT_DELIVERED = `update deliveries set attempts = attempts + 1, state = iif(@at is null and not (${IS_RETRIED}), 'failed', state),
+  next_at = iif(state = 'pending' and not (${IS_RETRIED}), @at, next_at) where ${IS_COUNTED}`;
 /** The run that a message has begun is its delivery. */
 export const RECEIVE = "update deliveries set state = 'delivered', next_at = null where listener_id = ? and message_id = ?";
 /** What was pending when a webhook became inactive. */
@@ -100,8 +105,8 @@ export class Publisher {
 
 /** `publisher` forgets who listens when an attempt has changed that. */
 export function attemptWrites(db: Database, publisher: Pick<Publisher, "forget">): AttemptWrites {
-  const settle = db.prepare(SETTLE);
-  const putOff = db.prepare(PUT_OFF);
+  const delivered = db.prepare(DELIVERED);
+  const notDelivered = db.prepare(NOT_DELIVERED);
   const insertAttempt = db.prepare("insert into attempts (delivery, at, duration_ms, result) values (?, ?, ?, ?)");
   const failingSince = db.prepare("select failing_since from webhooks where id = ?");
   const setFailing = db.prepare("update webhooks set failing_since = ? where id = ?");
@@ -117,13 +122,14 @@ export function attemptWrites(db: Database, publisher: Pick<Publisher, "forget">
     miss.run(listenerId);
     publisher.forget();
   };
+  const write = (taken: Pick<TravellingAttempt, "seq" | "attemptCount" | "takenAt">, verdict: Verdict): number => {
+    const { seq, attemptCount } = taken;
+    if (verdict.kind === "delivered") return delivered.run({ seq, attemptCount }).changes;
+    return notDelivered.run({ ...taken, at: verdict.kind === "retry" ? verdict.at : null }).changes;
+  };
   return {
-    recordAttempt({ seq, attemptCount, listenerId, attempt, verdict }) {
-      const isCounted =
-        verdict.kind === "retry"
-          ? putOff.run(verdict.at, seq, attemptCount).changes > 0
-          : settle.run(verdict.kind === "delivered" ? "delivered" : "failed", seq, attemptCount).changes > 0;
-      if (!isCounted) return false;
+    recordAttempt({ seq, attemptCount, takenAt, listenerId, attempt, verdict }) {
+      if (write({ seq, attemptCount, takenAt }, verdict) === 0) return false;
       insertAttempt.run(seq, attempt.at, attempt.durationMs, JSON.stringify(attempt.result));
       noteHealth(listenerId, { verdict, attempt });
       return true;

@@ -1,4 +1,5 @@
 import { type DeployedComponent, type Provenance, type SourceOutline, type StoredSource, newestFirst } from "../../domain/deployed-component.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
 import type { SavedId } from "../../domain/ids.ts";
 import type { ListStatement } from "../../database/driver.ts";
 import { LISTED_AT_ONCE, type ListedRow, listedRecordOf, listedRowOf } from "./source-rows.ts";
@@ -18,6 +19,16 @@ function* allRows(statement: ListStatement): Generator<readonly unknown[]> {
   }
 }
 
+/** Throws PD_DATABASE_DAMAGED for a row that this program did not write so. */
+function recordOf(row: ListedRow): DeployedComponent {
+  try {
+    return listedRecordOf(row);
+  } catch (error) {
+    const { name, id } = row.outline;
+    throw new PdError("PD_DATABASE_DAMAGED", `Cannot read the source ${JSON.stringify(name)} (${id}): ${messageOf(error)}`, { cause: error });
+  }
+}
+
 /** Its record is made when somebody looks at it, of what was read with its outline: no change since then is in it. */
 class ListedSource implements StoredSource {
   readonly provenance: Provenance;
@@ -34,7 +45,7 @@ class ListedSource implements StoredSource {
 
   get source(): DeployedComponent {
     if ("source" in this.#known) return this.#known.source;
-    const source = listedRecordOf(this.#known);
+    const source = recordOf(this.#known);
     this.#known = { outline: this.#known.outline, source };
     return source;
   }

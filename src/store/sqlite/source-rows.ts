@@ -47,9 +47,9 @@ function provenanceOfRow(row: Row): Provenance {
 /** Rows that one listing reads at once. */
 export const LISTED_AT_ONCE = 200;
 /** What the outline of a source needs, and the rest as one text: a value for each column of ten thousand rows cost 40 ms of CPU more. */
-export const LISTED_SOURCES = `select d.rowid, d.id, d.component_id, d.slug, d.endpoint_key, d.version, max(d.version, d.highest_version, coalesce(${SEEN_VERSION}, 0)),
+export const LISTED_SOURCES = `select d.rowid, d.id, d.component_id, d.name, d.slug, d.endpoint_key, d.version, max(d.version, d.highest_version, coalesce(${SEEN_VERSION}, 0)),
   d.workflow_id, d.created_at,
-  json_array(d.name, d.active, d.max_concurrency, d.allows_programs, d.updated_at, d.configured, d.set_aside, d.dynamic_props, d.env)
+  json_array(d.active, d.max_concurrency, d.allows_programs, d.updated_at, d.configured, d.set_aside, d.dynamic_props, d.env)
   from deployed_components d where d.is_ready = 1 and substr(d.id, 1, 2) <> 'p_' and d.rowid > ? order by d.rowid limit ${LISTED_AT_ONCE}`;
 
 export interface ListedRow {
@@ -63,37 +63,32 @@ export interface ListedRow {
 export function listedRowOf(values: readonly unknown[]): ListedRow {
   const outline: SourceOutline = {
     id: values[1] as DeployedId,
-    slug: String(values[3]),
-    endpointKey: String(values[4]),
-    version: Number(values[5]),
-    highestVersion: Number(values[6]),
-    workflowId: (values[7] as WorkflowId | null) ?? undefined,
-    createdAt: Number(values[8]),
+    name: String(values[3]),
+    slug: String(values[4]),
+    endpointKey: String(values[5]),
+    version: Number(values[6]),
+    highestVersion: Number(values[7]),
+    workflowId: (values[8] as WorkflowId | null) ?? undefined,
+    createdAt: Number(values[9]),
   };
-  return { outline, componentId: values[2] as SavedId, rest: String(values[9]) };
+  return { outline, componentId: values[2] as SavedId, rest: String(values[10]) };
 }
 
 /** The whole record of a listed source. */
 export function listedRecordOf({ outline, componentId, rest }: ListedRow): DeployedComponent {
-  const { id, slug, endpointKey, version, highestVersion, workflowId, createdAt } = outline;
-  const [name, active, maxConcurrency, allowsPrograms, updatedAt, configured, setAside, dynamicProps, env] = json<unknown[]>(rest);
-  return deployedComponentOf({
-    id,
-    component_id: componentId,
-    version,
-    highest_version: highestVersion,
-    name,
-    slug,
-    endpoint_key: endpointKey,
-    configured,
-    set_aside: setAside,
-    dynamic_props: dynamicProps,
-    env,
-    max_concurrency: maxConcurrency,
-    allows_programs: allowsPrograms,
-    workflow_id: workflowId,
-    active,
-    created_at: createdAt,
-    updated_at: updatedAt,
+  const { version, highestVersion } = outline;
+  const [active, maxConcurrency, allowsPrograms, updatedAt, configured, setAside, dynamicProps, env] = json<unknown[]>(rest);
+  return present<DeployedComponent>({
+    ...outline,
+    componentId,
+    highestVersion: highestVersion > version ? highestVersion : undefined,
+    configured: json(configured),
+    setAside: json(setAside),
+    dynamicProps: json(dynamicProps),
+    env: json(env),
+    maxConcurrency: maxConcurrency as number | null,
+    allowsPrograms: allowsPrograms === 1 ? true : null,
+    active: active === 1,
+    updatedAt: Number(updatedAt),
   });
 }

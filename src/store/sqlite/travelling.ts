@@ -58,6 +58,8 @@ export interface TravellingAttempt {
   /** Of its delivery. */
   readonly seq: number;
   readonly attemptCount: number;
+  /** When it was due, as it was taken. */
+  readonly takenAt: number | null;
   readonly listenerId: ListenerId;
   readonly attempt: Attempt;
   readonly verdict: Verdict;
@@ -130,8 +132,8 @@ export function travellingAddendum(addendum: Addendum): TravellingAddendum {
   };
 }
 
-export function travellingAttempt({ delivery: { id, listenerId, attemptCount }, attempt, verdict }: AttemptRecord): TravellingAttempt {
-  return { seq: numberOfDelivery(id) ?? -1, attemptCount, listenerId, attempt, verdict };
+export function travellingAttempt({ delivery: { id, listenerId, attemptCount, nextAt }, attempt, verdict }: AttemptRecord): TravellingAttempt {
+  return { seq: numberOfDelivery(id) ?? -1, attemptCount, takenAt: nextAt ?? null, listenerId, attempt, verdict };
 }
 
 /** About as many as are written. */
