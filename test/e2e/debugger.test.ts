@@ -93,6 +93,8 @@ describe("pd dev --inspect", () => {
     await writeFile(session.path, source("was"));
     await client.next("Runtime.executionContextsCleared");
     const next = await scriptOf(client);
+    // A call before that may still run on the code before, which nobody debugs any more.
+    await eventually(async () => session.shown().includes("now runs version"));
     const second = answer(`${session.endpoint}?amount=4`);
     const again = await client.next("Debugger.paused");
     expect(placeOf(next, again)).toBe(`${file}:${SHOUT_LINE}`);
@@ -118,6 +120,7 @@ describe("pd dev --inspect", () => {
     // The bundle's lines become others, those of the file do not.
     await writeFile(session.path, source("later", 12).replace("this.$emit", "debugger; this.$emit"));
     const script = await scriptOf(client);
+    await eventually(async () => session.shown().includes("now runs version"));
     const answered = answer(session.endpoint);
     const inLib = await client.next("Debugger.paused");
     expect(placeOf(script, inLib)).toBe(`${lib}:2`);
