@@ -37,7 +37,7 @@ export const deliveries = {
   ofWebhook: call(CALLS.deliveries.ofWebhook, { tag, summary: "Lists deliveries to a webhook, the newest first", params: listParams, answer: many(delivery) }),
   retryWebhook: call(CALLS.deliveries.retryWebhook, {
     tag,
-    summary: "Delivers again all that was made since a time in epoch ms, or from the first, and has failed or waits for another attempt",
+    summary: "Delivers again all that was made since a time in epoch ms, or from the first, and has failed or is pending, also while an attempt hangs",
     params: z.object({ since_ms }),
     answer: retried,
   }),

@@ -150,7 +150,7 @@ export class Engine {
     this.history = new History(ports);
     this.replays = new Replays({ ...ports, history: this.history, find: (id) => this.find(id) });
     this.events = new KeptEvents(ports);
-    this.deliveries = new Deliveries(ports);
+    this.deliveries = new Deliveries({ ...ports, onRetried: (id) => this.#deliverer.retried(id) });
     this.sharedStores = new SharedStores(ports, this.#sources);
     this.apiKeys = new ApiKeys(ports);
     this.versions = new Versions(ports);

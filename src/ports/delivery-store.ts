@@ -44,6 +44,6 @@ export interface DeliveryStore {
   listAttempts(id: DeliveryId): Promise<readonly Attempt[]>;
   /** Makes one pending again, due now, with all its attempts before it. Resolves to false when it is not there. */
   retryDelivery(id: DeliveryId, now: number): Promise<boolean>;
-  /** Makes all in one of these states due now, with all attempts before them, that were made since then and are not due already. Resolves to their number. */
+  /** Makes all in one of these states due now, with all attempts before them, that were made since then; one whose attempt is on its way, too. Resolves to their number. */
   retryDeliveries(listenerId: ListenerId, which: { states: readonly DeliveryState[]; since: number; now: number }): Promise<number>;
 }

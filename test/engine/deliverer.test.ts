@@ -118,6 +118,27 @@ describe("a delivery that is retried before its lane knows that its attempt is r
   });
 });
 
+describe("deliveries that are made due again", () => {
+  it("are sent once more when their attempt hung and failed, and those that waited behind it once", async () => {
+    const store = await withSix();
+    let fail = (): void => {};
+    const failed = new Promise<500>((resolve) => (fail = () => resolve(500)));
+    const sent: string[] = [];
+    const onSend: Send = async ({ payload }) => {
+      if (sent.push(payload) === 1) return failed;
+      if (payload === "2") return 500;
+    };
+    const deliverer = delivererOf(store, onSend, 1);
+    await deliverer.start();
+    await eventually(async () => sent.length === 1);
+    await store.retryDeliveries("wh_1", { states: ["pending"], since: 0, now: now + 1 });
+    deliverer.retried("wh_1");
+    fail();
+    await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 5);
+    expect(sent).toEqual(["1", "2", "3", "4", "5", "6", "1"]);
+  });
+});
+
 describe("deliveries to what is deployed here", () => {
   /** Three that are due to a workflow, which may be inactive. */
   async function toWorkflow(onReceive: () => void = () => {}) {

@@ -57,5 +57,5 @@ export async function retry(cli: CliContext, target: string, { since }: { since?
   const client = await connect(cli);
   if (target.startsWith("dlv_")) return printRecord(cli, await client.deliveries.retry(target), () => printLine(cli, `${target} is delivered again`));
   const done = await client.deliveries.retryWebhook(target, { since_ms: sinceMs });
-  return printRecord(cli, done, () => printLine(cli, `${done.retried === 1 ? "1 delivery is" : `${done.retried} deliveries are`} delivered again`));
+  return printRecord(cli, done, () => printLine(cli, `${done.retried === 1 ? "1 delivery is" : `${done.retried} deliveries are`} due now`));
 }

@@ -70,6 +70,12 @@ export class Deliverer {
     }
   }
 
+  /** Some of this listener's deliveries were made due again. */
+  retried(id: ListenerId): void {
+    this.#lanes.get(id)?.putBack();
+    this.wake([id]);
+  }
+
   /** It was changed or deleted: the next attempt goes by what it is now. */
   webhookChanged(id: WebhookId): void {
     this.#webhooks.forget(id);
@@ -209,6 +215,11 @@ class Lane {
     this.#readAgain();
   }
 
+  /** What has not begun is read again, as it is by then. */
+  putBack(): void {
+    for (const { id } of this.#next.splice(0)) this.#taken.delete(id);
+  }
+
   #readAgain(): void {
     this.isWanted = true;
     this.#changed();
@@ -327,7 +338,7 @@ class Lane {
   /** Until it is woken, unless it was since that was found out. */
   #hold(wakings: number): void {
     this.#isHeld = wakings === this.#wakings;
-    for (const { id } of this.#next.splice(0)) this.#taken.delete(id);
+    this.putBack();
     this.#readAgain();
   }
 

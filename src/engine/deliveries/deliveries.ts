@@ -11,8 +11,8 @@ import type { SubscriptionStore } from "../../ports/subscription-store.ts";
 interface DeliveryPorts {
   readonly store: DeliveryStore & Pick<SubscriptionStore, "getWebhook"> & Pick<ComponentStore, "getSource">;
   readonly clock: Clock;
-  /** Told who got a delivery that is due. */
-  readonly onDeliveries: (listeners: readonly ListenerId[]) => void;
+  /** Told whose deliveries were made due again. */
+  readonly onRetried: (listener: ListenerId) => void;
 }
 
 /** A page of the deliveries to one listener; `before`: the id of one of them. */
@@ -59,12 +59,12 @@ export class Deliveries {
 
   /** It is due again. Throws PD_DELIVERY_NOT_FOUND, and PD_CONFLICT while its listener is inactive. */
   async retry(id: string): Promise<Delivery> {
-    const { clock, store, onDeliveries } = this.#ports;
+    const { clock, store, onRetried } = this.#ports;
     const delivery = await this.find(id);
     await this.#requireActive(delivery.listenerId);
     const isRetried = await store.retryDelivery(delivery.id, clock.now());
     if (!isRetried) throw new PdError("PD_DELIVERY_NOT_FOUND", `Cannot deliver "${id}" again: it was deleted`);
-    onDeliveries([delivery.listenerId]);
+    onRetried(delivery.listenerId);
     return this.find(id);
   }
 
@@ -74,19 +74,18 @@ export class Deliveries {
   }
 
   /**
-   * Due now are all that were made since then and have failed or wait for another attempt: their receiver may be back long
-   * before it is time. Resolves to their number. Throws PD_CONFLICT while the listener is inactive.
+   * Due now are all that were made since then and have failed or are pending: their receiver may be back long before it is
+   * time, also while an attempt hangs. Resolves to their number. Throws PD_CONFLICT while the listener is inactive.
    */
   retryFailed(id: ListenerId, since: number): Promise<number> {
     return this.#retryAll(id, { states: ["failed", "pending"], since });
   }
 
   async #retryAll(id: ListenerId, which: { states: readonly ("failed" | "missed" | "pending")[]; since: number }): Promise<number> {
-    const { clock, store, onDeliveries } = this.#ports;
+    const { clock, store, onRetried } = this.#ports;
     await this.#requireActive(id);
     const count = await store.retryDeliveries(id, { ...which, now: clock.now() });
-    // Those that are due already are not counted, and may be what is waited for.
-    onDeliveries([id]);
+    onRetried(id);
     return count;
   }
 

@@ -119,9 +119,8 @@ export function memoryDeliveries(shelves: Shelves): DeliveryStore {
       return true;
     },
     async retryDeliveries(listenerId, { states, since, now }) {
-      const isDue = ({ state, nextAt }: Delivery): boolean => state === "pending" && nextAt !== undefined && nextAt <= now;
       const wanted = shelves.deliveries.filter(
-        ({ delivery }) => delivery.listenerId === listenerId && states.includes(delivery.state) && delivery.createdAt >= since && !isDue(delivery),
+        ({ delivery }) => delivery.listenerId === listenerId && states.includes(delivery.state) && delivery.createdAt >= since,
       );
       for (const kept of wanted) kept.delivery = { ...kept.delivery, state: "pending", nextAt: now, attemptCount: 0 };
       return wanted.length;
