@@ -37,9 +37,9 @@ export async function settleRunningInstants({ store, clock }: EnginePorts, of: r
 }
 
 /** A version that was cut off before it was stored is known by its calls alone: its number is theirs also when they are many runs ago. */
-export async function keepSeenVersions(ports: EnginePorts, sources: readonly StoredSource[]): Promise<void> {
+export async function keepSeenVersions(ports: Pick<EnginePorts, "store" | "log">, sources: readonly Pick<StoredSource, "outline">[]): Promise<void> {
   const seen = sources.filter(({ outline: { version, highestVersion } }) => highestVersion > version);
-  await Promise.all(seen.map(({ source, outline }) => giveUpVersion(ports, source, outline.highestVersion)));
+  await Promise.all(seen.map(({ outline }) => giveUpVersion(ports, outline, outline.highestVersion)));
 }
 
 /** Sources whose change was cut off after `deactivate` had run. Their hooks may call their own endpoints. */

@@ -22,7 +22,7 @@ async function withSix() {
   return store;
 }
 
-type Send = (message: { readonly url: string; readonly payload: string }) => void | 500 | Promise<void>;
+type Send = (message: { readonly url: string; readonly payload: string }) => void | 500 | Promise<void | 500>;
 
 /** Delivers what is due there, so many at a time; each answers 200 after `onSend`, or what that says. */
 function delivererOf(store: DelivererPorts["store"], onSend: Send, concurrency = 4, receive: DeployedListener["receive"] = async () => undefined): Deliverer {

@@ -2,6 +2,8 @@ import { STORE_DEFAULTS } from "../support/store.ts";
 import { readFile, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { keepSeenVersions } from "../../src/engine/recover.ts";
+import { silentLog } from "../../src/system/log.ts";
 import { holdLock } from "../../src/system/file-lock.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { openDatabase } from "../../src/database/database.ts";
@@ -118,6 +120,10 @@ describe("the SQLite store", () => {
     const [broken, other] = await store.listSources();
     expect([broken?.outline.id, other?.source]).toEqual(["dc_a", (await store.getSource("dc_b"))?.source]);
     expect(() => broken?.source).toThrow(expect.objectContaining({ code: "PD_DATABASE_DAMAGED", message: expect.stringContaining("(dc_a)") }));
+    // What a start does for a version that was cut off.
+    const seen = (await store.listSources()).map(({ outline }) => ({ outline: { ...outline, highestVersion: 5 } }));
+    await keepSeenVersions({ store, log: silentLog }, seen);
+    expect((await store.listSources()).map(({ outline }) => outline.highestVersion)).toEqual([5, 5]);
   });
 
   it("refuses a damaged database", async () => {
