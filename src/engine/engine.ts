@@ -151,7 +151,7 @@ export class Engine {
     this.replays = new Replays({ ...ports, history: this.history, find: (id) => this.find(id) });
     this.events = new KeptEvents(ports);
     this.deliveries = new Deliveries({ ...ports, onRetried: (id) => this.#deliverer.retried(id) });
-    this.sharedStores = new SharedStores(ports, this.#sources);
+    this.sharedStores = new SharedStores({ ...ports, workflowsWith: (name) => this.workflows.withDataStore(name) }, this.#sources);
     this.apiKeys = new ApiKeys(ports);
     this.versions = new Versions(ports);
     this.accounts = new Accounts({ ...ports, workflowsWith: (id) => this.workflows.withAccount(id) });

@@ -108,7 +108,7 @@ describe("a backup", () => {
     await server.stop();
     expect((await pd.pd("restore", target)).stderr).toContain("--yes");
     const restored = await pd.pd("restore", target, "--yes");
-    expect([restored.code, restored.stdout]).toEqual([0, "Restored 1 sources and 1 events\n"]);
+    expect([restored.code, restored.stdout]).toEqual([0, "Restored 1 source and 1 event\n"]);
     const again = await TestServer.start({ home: server.home });
     expect(await again.api.get(source.path)).toMatchObject({ data: { id: source.id, configurable_props: expect.anything() } });
     const endpoint = `${again.endpointUrl}${new URL(source.endpoint).pathname}`;
@@ -132,7 +132,7 @@ describe("a backup", () => {
     await rm(path);
     await writeFile(`${path}-wal`, "of somebody");
     const restored = await pd.pd("restore", aside, "--yes");
-    expect([restored.code, restored.stdout]).toEqual([0, "Restored 1 sources and 1 events\n"]);
+    expect([restored.code, restored.stdout]).toEqual([0, "Restored 1 source and 1 event\n"]);
     const again = await TestServer.start({ home: server.home });
     expect(await again.api.get(`${source.path}/state`)).toMatchObject({ data: { n: 5 } });
     const left = (await readdir(server.home)).find((name) => /\.before-.*-wal$/.test(name)) ?? "";

@@ -167,6 +167,23 @@ describe("a run", () => {
 });
 
 describe("a run that is run again", () => {
+  it("asks again where nobody has agreed, and waits again where the time has not come", async () => {
+    const server = await TestServer.inMemory();
+    for (const wait of ["$.flow.suspend()", "$.flow.delay(3_600_000)"]) {
+      const workflow = await deployWorkflow(server, workflowOf({ before: codeStep("return 1;"), ask: codeStep(`${wait};`), pay: codeStep("return 'paid';") }));
+      const waiting = await workflow.run();
+      await server.api.post(`/v1/runs/${String(waiting["id"])}/cancel`);
+      const again = await workflow.rest(dataOf(await server.api.post(`/v1/runs/${String(waiting["id"])}/rerun`)));
+      expect(again).toMatchObject({
+        state: "waiting",
+        steps: [
+          { namespace: "before", state: "done" },
+          { namespace: "ask", state: "waiting" },
+        ],
+      });
+    }
+  });
+
   it("is not run beside itself, and not twice by two commands", async () => {
     const server = await TestServer.inMemory();
     const workflow = await deployWorkflow(
@@ -384,6 +401,10 @@ describe("a schedule", () => {
     await workflow.update({ active: true });
     const told = await eventually(async () => receiver.received.length >= 2 && receiver.received.slice(0, 2));
     expect(told.map(({ body }) => body)).toEqual(['{"count":1}', '{"count":2}']);
+    await expect(server.api.delete("/v1/data_stores/counts")).rejects.toMatchObject({
+      code: "PD_CONFLICT",
+      message: expect.stringMatching(/": \S+ would lose it/),
+    });
   });
 });
 

@@ -84,7 +84,14 @@ export async function restore(cli: CliContext, path: string, { yes }: { yes?: bo
   const mayReplace = yes === true || isAsked;
   const restored = await withSpinner(cli, `Putting ${path} in place`, restoreHome(resolve(path), { home, mayReplace }));
   if (cli.isJson) printJson(cli, { ...restored });
-  else printLine(cli, `Restored ${restored.sources} sources and ${restored.events} events`);
+  else printLine(cli, `Restored ${told(restored)}`);
   if (restored.before !== undefined) printNote(cli, `What was there lies in ${restored.before}`);
   return 0;
+}
+
+/** Workflows are told where there are any. */
+function told({ sources, workflows, events }: { sources: number; workflows: number; events: number }): string {
+  const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+  const ofWorkflows = workflows === 0 ? [] : [counted(workflows, "workflow")];
+  return `${[counted(sources, "source"), ...ofWorkflows].join(", ")} and ${counted(events, "event")}`;
 }

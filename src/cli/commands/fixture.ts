@@ -13,7 +13,7 @@ import { settingsOf } from "../settings-of.ts";
 import { Attachments } from "../dev/attachments.ts";
 import { differenceOf } from "../fixture/compare-events.ts";
 import { headersLeftOut, inputOf } from "../fixture/recorded-run.ts";
-import { standInFor, takeSecretsOut } from "../fixture/stand-ins.ts";
+import { standInFor, standInsFor, takeSecretsOut } from "../fixture/stand-ins.ts";
 import { testText } from "../fixture/test-text.ts";
 import { findProfile } from "../profiles.ts";
 import { printJson, printLine, printNote } from "../reporter.ts";
@@ -122,7 +122,9 @@ function namesFor(path: string, id: string): Files {
 /** Values that a test can give: for a secret something stands in. */
 function propsOf({ configured_props: values, configurable_props: declared }: SourceRecord): JsonObject {
   const plain = declared.filter(({ type, name }) => type !== "app" && !/^\$\.(interface|service)\./.test(type) && values[name] !== undefined);
-  return Object.fromEntries(plain.map(({ name, secret }) => [name, secret === true ? standInFor(name) : (values[name] ?? null)]));
+  return Object.fromEntries(
+    plain.map(({ name, type, secret }) => [name, secret === true ? standInsFor(name, type.endsWith("[]") ? [null] : null) : (values[name] ?? null)]),
+  );
 }
 
 interface Recording {
@@ -140,9 +142,12 @@ async function recordOnce(cli: CliContext, client: Client, { path, given, source
   const secrets: JsonObject = {};
   for (const { name, type, secret } of source.configurable_props) {
     const value = source.configured_props[name];
-    if (secret === true && values[name] !== undefined) {
-      secrets[name] = values[name];
-      standIns.set(String(values[name]), standInFor(name));
+    const held = secret === true ? values[name] : undefined;
+    if (held !== undefined) {
+      secrets[name] = held;
+      given.props[name] = standInsFor(name, held);
+      const [open, standing] = [textsOf(held), textsOf(given.props[name])];
+      for (const [place, text] of open.entries()) standIns.set(text, standing[place] ?? standInFor(name));
     }
     if (type !== "app" || !isJsonObject(value) || typeof value["authProvisionId"] !== "string") continue;
     const { credentials = {} } = await client.accounts.get(value["authProvisionId"], { include_credentials: true });
@@ -163,6 +168,11 @@ async function recordOnce(cli: CliContext, client: Client, { path, given, source
     Object.fromEntries(Object.keys(fields).map((field) => [field, standInFor(name, field)])),
   ]);
   given.accounts = Object.fromEntries(standing);
+}
+
+/** Of a value, or of each of a list. */
+function textsOf(value: JsonValue | undefined): readonly string[] {
+  return (Array.isArray(value) ? value : [value]).map(String);
 }
 
 /** What the run does in a test. */
@@ -252,8 +262,8 @@ interface Told {
 }
 
 /** Texts that a test has in the place of secrets. */
-function standInsOf({ configurable_props: declared }: SourceRecord, { accounts = {} }: Given): readonly string[] {
-  const ofProps = declared.filter(({ secret }) => secret === true).map(({ name }) => standInFor(name));
+function standInsOf({ configurable_props: declared }: SourceRecord, { props, accounts = {} }: Given): readonly string[] {
+  const ofProps = declared.filter(({ secret }) => secret === true).flatMap(({ name }) => textsOf(props[name]));
   return [...ofProps, ...Object.values(accounts).flatMap((fields) => Object.values(fields))];
 }
 

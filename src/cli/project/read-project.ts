@@ -172,8 +172,9 @@ export function holdsReference(value: JsonValue | undefined): boolean {
   return JSON.stringify(value ?? null).includes("${env:");
 }
 
-/** Whether a value is written as a reference, so that the file does not hold it. */
+/** Whether a value is written as a reference, so that the file does not hold it; of a list, each. */
 export function isReference(value: JsonValue | undefined): boolean {
+  if (Array.isArray(value)) return value.every((item) => isReference(item));
   return typeof value === "string" && (/(^|[^$])\$\{env:/.test(value) || value.startsWith("account:"));
 }
 

@@ -13,11 +13,12 @@ interface Place {
 /**
  * What a run that repeats another takes over of it, for the file as it is now: what had ended before `from`, and what
  * does not depend on it; without `from` all that had ended. Steps are known by their namespaces, wherever they stand.
+ * A step whose wait was cut off has not ended: nobody has agreed to what comes after it, and its time has not come.
  */
 export function carriedOver(steps: readonly Step[], records: readonly StepRecord[], { from, of }: { from: string | undefined; of: RunId }): StepRecord[] {
   const places = placesOf(steps);
   const again = from === undefined ? new Set<string>() : stepsFrom(steps, from);
-  const ended = records.filter(({ namespace, state, pause }) => !again.has(namespace) && places.has(namespace) && hasLeft(state, pause?.kind));
+  const ended = records.filter(({ namespace, state }) => !again.has(namespace) && places.has(namespace) && state === "done");
   const known = new Set(ended.map(({ namespace }) => namespace));
   return ended.flatMap((record): StepRecord[] => {
     const place = places.get(record.namespace);
@@ -26,10 +27,6 @@ export function carriedOver(steps: readonly Step[], records: readonly StepRecord
     const { pause: _over, ...rest } = record;
     return [{ ...rest, path, state: "done", copiedFrom: record.copiedFrom ?? of }];
   });
-}
-
-function hasLeft(state: StepRecord["state"], pause: string | undefined): boolean {
-  return state === "done" || (state === "waiting" && (pause === "delay" || pause === "suspend"));
 }
 
 function placesOf(steps: readonly Step[]): ReadonlyMap<string, Place> {

@@ -10,6 +10,8 @@ import type { HostedSources } from "./hosted-sources.ts";
 interface SharedStorePorts {
   readonly store: DataStoreStore;
   readonly clock: Clock;
+  /** Slugs of the workflows whose steps are given the data store of this name. */
+  workflowsWith(name: string): Promise<readonly string[]>;
 }
 
 /** Key-value stores that components share, as people look after them (platform.md §4.7). */
@@ -43,11 +45,11 @@ export class SharedStores {
     return this.find(name);
   }
 
-  /** With all its values. Throws PD_NOT_FOUND, and PD_CONFLICT when sources were given it, unless it is forced. */
+  /** With all its values. Throws PD_NOT_FOUND, and PD_CONFLICT when sources or workflows were given it, unless it is forced. */
   async delete(name: string, isForced: boolean): Promise<void> {
     await this.find(name);
-    const users = this.#usersOf(name);
-    if (users.length > 0 && !isForced)
+    const users = isForced ? [] : [...this.#sourcesWith(name), ...(await this.#ports.workflowsWith(name))];
+    if (users.length > 0)
       throw new PdError("PD_CONFLICT", `Cannot delete data store "${name}": ${users.join(", ")} would lose it`, {
         fix: "Delete those first, or give --force",
       });
@@ -68,7 +70,7 @@ export class SharedStores {
   }
 
   /** Slugs of the sources that were given it. */
-  #usersOf(name: string): readonly string[] {
+  #sourcesWith(name: string): readonly string[] {
     const uses = ({ definition, source }: LiveSource): boolean => dataStoresOf(definition.props, source.configured).includes(name);
     return [...this.#sources.all()].filter(uses).map(({ source }) => source.slug);
   }

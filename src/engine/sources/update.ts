@@ -120,7 +120,11 @@ async function nextValues(
 }
 
 /** Calls may have run on it. A server that ends before this is stored finds it in their records. */
-export async function giveUpVersion({ store, log }: Pick<ChangePorts, "store" | "log">, { id, slug }: Pick<DeployedComponent, "id" | "slug">, number: number): Promise<void> {
+export async function giveUpVersion(
+  { store, log }: Pick<ChangePorts, "store" | "log">,
+  { id, slug }: Pick<DeployedComponent, "id" | "slug">,
+  number: number,
+): Promise<void> {
   try {
     await store.giveUpVersion(id, number);
   } catch (error) {

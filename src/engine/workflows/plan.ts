@@ -1,7 +1,8 @@
 import { PdError } from "../../domain/errors.ts";
 import type { SavedId } from "../../domain/ids.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
-import type { Workflow } from "../../domain/workflow/workflow.ts";
+import { dataStoresOf } from "../../domain/props/declared-props.ts";
+import { type Workflow, everyStep } from "../../domain/workflow/workflow.ts";
 import type { ComponentStore } from "../../ports/component-store.ts";
 import type { WorkflowStore } from "../../ports/workflow-store.ts";
 
@@ -24,4 +25,11 @@ export async function readPlan(store: PlanStore, id: SavedId): Promise<WorkflowP
   if (code === undefined || read?.kind !== "valid") throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot run a workflow: its code ${id} is gone`);
   const steps = await store.stepComponents(id);
   return { code, workflow: read.workflow, steps: new Map(steps.map(({ namespace, component }) => [namespace, component])) };
+}
+
+/** Names of the data stores that a file gives to its steps; what an expression comes to is known when the step runs. */
+export function dataStoresIn({ workflow, steps }: WorkflowPlan): readonly string[] {
+  return [...everyStep(workflow.steps)].flatMap((step) =>
+    step.kind === "code" ? dataStoresOf(steps.get(step.namespace)?.definition.props ?? [], step.props) : [],
+  );
 }

@@ -20,7 +20,7 @@ import { type ChangeRequest, type WorkflowRequest, changeWorkflow, deployWorkflo
 import { alreadyDebugged } from "../sources/debug.ts";
 import { settle } from "./listening.ts";
 import { LiveWorkflow, type WorkflowPorts } from "./live-workflow.ts";
-import type { WorkflowPlan } from "./plan.ts";
+import { type WorkflowPlan, dataStoresIn } from "./plan.ts";
 import type { RehearsalPorts } from "./rehearse-run.ts";
 import { Repeats } from "./repeats.ts";
 import { plainEvent } from "./trigger-unit.ts";
@@ -172,6 +172,12 @@ export class Workflows {
   /** Slugs of those that use an account. */
   async withAccount(id: string): Promise<readonly string[]> {
     const users = await Promise.all([...this.#byId.values()].map(async (live) => ((await live.accounts()).includes(id) ? [live.source.slug] : [])));
+    return users.flat();
+  }
+
+  /** Slugs of those with a step that is given this data store by its name. */
+  async withDataStore(name: string): Promise<readonly string[]> {
+    const users = await Promise.all([...this.#byId.values()].map(async (live) => (dataStoresIn(await live.plan()).includes(name) ? [live.source.slug] : [])));
     return users.flat();
   }
 

@@ -11,6 +11,7 @@ const EVENTS = "events e where seq <= (select last_seq from source_progress p wh
 
 export interface Restored {
   readonly sources: number;
+  readonly workflows: number;
   readonly events: number;
   /** Where the database lies that was there before; absent: there was none. */
   readonly before?: string;
@@ -24,7 +25,7 @@ export async function restoreDatabase(backup: string, path: string, now: number)
   // A pipe would be waited for.
   if ((await stat(backup).catch(() => undefined))?.isFile() === false)
     throw new PdError("PD_BAD_INPUT", `Cannot restore ${backup}: it is no file`, { details: {} });
-  const { sources, events, commits } = judge(backup);
+  const { commits, ...counts } = judge(backup);
   const draft = `${path}.restoring`;
   await copyDatabase(backup, draft);
   const before = `${path}.before-${new Date(now).toISOString().replaceAll(/[:.]/g, "-")}`;
@@ -36,7 +37,7 @@ export async function restoreDatabase(backup: string, path: string, now: number)
   const witness = new Witness(witnessPath(path));
   witness.note(commits);
   witness.close();
-  return { sources, events, ...(hadOne ? { before } : {}) };
+  return { ...counts, ...(hadOne ? { before } : {}) };
 }
 
 /** Of a database whose last commits still lie in its log, as after a kill, with these. */
@@ -63,7 +64,7 @@ async function moveAside(path: string, to: string): Promise<boolean> {
   }
 }
 
-function judge(backup: string): { sources: number; events: number; commits: number } {
+function judge(backup: string): Pick<Restored, "sources" | "workflows" | "events"> & { readonly commits: number } {
   let db: Database;
   try {
     db = openDatabase(backup, { isReadOnly: true, timeoutMs: 5000 });
@@ -75,7 +76,8 @@ function judge(backup: string): { sources: number; events: number; commits: numb
     if (damage !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot restore ${backup}: it is damaged: ${damage}`, { details: {} });
     const count = (what: string): number => Number(row(db.prepare(`select count(*) as count from ${what}`).get())?.["count"]);
     const commits = Number(row(db.prepare("select count from commits").get())?.["count"]);
-    return { sources: count("deployed_components"), events: count(EVENTS), commits };
+    const deployed = (prefix: string): number => count(`deployed_components where id like '${prefix}%'`);
+    return { sources: deployed("dc"), workflows: deployed("p"), events: count(EVENTS), commits };
   } catch (error) {
     if (error instanceof PdError) throw error;
     throw new PdError("PD_BAD_INPUT", `Cannot restore ${backup}: it is no backup of this program: ${messageOf(error)}`, { cause: error, details: {} });
