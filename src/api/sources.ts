@@ -143,6 +143,7 @@ export const sources = {
     params: sourceParams.extend({
       if_version: whole(1, MOST_VERSIONS).optional().describe("only while this version runs, else PD_CONFLICT"),
       keep_slug: flag.optional().describe("although the name becomes another"),
+      force: flag.optional().describe("although the deactivate hook of the running version throws"),
     }),
     answer: one(source),
   }),

@@ -150,7 +150,12 @@ export class Connection {
   async #perform(request: Request): Promise<JsonValue | undefined> {
     const answer = await this.#send(request, this.#options.ask);
     if (!answer.ok) throw await refusalOf(answer, `${request.method} ${request.path}`);
-    return parseJson(await textOf(answer, MOST_BYTES).catch((error: unknown) => Promise.reject(this.#unreachable(error))));
+    const text = await textOf(answer, MOST_BYTES).catch((error: unknown) => Promise.reject(this.#unreachable(error)));
+    const told = parseJson(text);
+    if (told !== undefined || text === "") return told;
+    throw new PdError("PD_SERVER_UNREACHABLE", `Cannot call ${request.method} ${request.path}: what answers at ${this.baseUrl} is no server of this kind`, {
+      fix: "Check the address: --base-url, PD_BASE_URL or the profile",
+    });
   }
 
   /** A call that no one has taken is sent once more to where the server is by now. */

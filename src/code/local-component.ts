@@ -86,7 +86,7 @@ export class LocalComponent {
       if (!("metafile" in compiled)) return compiled;
       const { inputs } = compiled.metafile;
       const folder = dirname(this.#place);
-      this.#files = Object.keys(inputs).map((path) => resolve(folder, path));
+      this.#files = [...new Set(Object.keys(inputs).map((name) => resolve(folder, name.replace(ATTRIBUTES, ""))))];
       const packages = packagesOf(compiled.metafile);
       const code = await readCode({ entry: this.#place, root: this.#root }, this.#files, packages).catch((error: unknown) => messageOf(error));
       // A file was replaced between being compiled and being read.
@@ -163,6 +163,8 @@ function contextOf(entry: string): Promise<LocalContext> {
   });
 }
 
+/** The compiler names a file once more for each way in which it is imported: `data.json with { type: 'json' }`. */
+const ATTRIBUTES = / with \{[^{}]*\}$/;
 const CODE = /\.[cm]?[jt]sx?$/;
 
 /** What such an import means is known when it is run: a folder of this disk that is large would keep the compiler for long. */

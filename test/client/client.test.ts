@@ -84,6 +84,15 @@ describe("a client", () => {
     await expect(connect().request({ method: "GET", path: "/broken" })).rejects.toMatchObject({ code: "PD_SERVER_UNREACHABLE" });
   });
 
+  it("is told when what answers is something else", async () => {
+    const url = await startHttpServer((_request, response) => response.end("<h1>hello</h1>"));
+    const connection = new Connection({ baseUrl: url, key: "" });
+    await expect(connection.request({ method: "GET", path: "/v1/sources" })).rejects.toMatchObject({
+      code: "PD_SERVER_UNREACHABLE",
+      message: expect.stringContaining(`what answers at ${url} is no server of this kind`),
+    });
+  });
+
   it("is told that a server ended in the middle of a download", async () => {
     const url = await startHttpServer((_request, response) => {
       response.writeHead(200, { "content-length": "100" }).write("half", () => response.destroy());

@@ -190,6 +190,17 @@ describe("an action", () => {
     expect(all.map(({ ret }) => ret)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
+  it("is told that a file which it may not read is not there, where Node throws no error for one", async () => {
+    const server = await TestServer.start();
+    const asked = `fs.existsSync("/etc/hostname"), fs.existsSync("/tmp"), fs.statSync("/etc/hostname", { throwIfNoEntry: false }), fs.lstatSync("/etc/hostname", { throwIfNoEntry: false })`;
+    const done = await run(
+      server,
+      `let code; try { fs.statSync("/etc/hostname") } catch (error) { code = error.code }
+       writeFileSync("/tmp/own.txt", "1"); return [${asked}, fs.existsSync("/tmp/own.txt"), fs.statSync("/tmp/own.txt").size, code].map(String);`,
+    );
+    expect(done).toMatchObject({ ret: ["false", "true", "undefined", "undefined", "true", "1", "ERR_ACCESS_DENIED"] });
+  });
+
   it("has a /tmp of its own, also for links and promises, and $.files; the machine's stays out of reach", async () => {
     const server = await TestServer.start();
     const done = await run(

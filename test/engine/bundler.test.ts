@@ -153,6 +153,26 @@ describe("a component on the disk whose imports are links", () => {
   });
 });
 
+describe("a file that is imported with and without what kind it is", () => {
+  it("is read once, and is there in both places", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "d.json"), '{"n":1}');
+    const path = join(folder, "a.mjs");
+    await writeFile(
+      path,
+      'import one from "./d.json"; import two from "./d.json" with { type: "json" }; export default { name: "a", version: "1", run: () => [one.n, two.n] };',
+    );
+    const component = await LocalComponent.open(path);
+    const read = await component.read();
+    await component.dispose();
+    if (read.kind !== "read") throw new Error(read.problems[0]?.text);
+    expect(read.code.files).toEqual({ "d.json": '{"n":1}' });
+    const server = await TestServer.start();
+    const source = await server.deploy(read.code.text, { path: read.code.path, files: read.code.files });
+    expect(await source.run()).toMatchObject({ returned: [1, 1] });
+  });
+});
+
 describe("a component on the disk whose own name is a link", () => {
   it("is read from where it leads, with what lies beside that, also when it leads elsewhere", async () => {
     const folder = await temporaryFolder();

@@ -274,3 +274,29 @@ describe("an update", () => {
     await expect.poll(() => readdir(`${server.home}/run`).then(({ length }) => length)).toBeLessThanOrEqual(2);
   });
 });
+
+describe("an update of a source whose deactivate throws", () => {
+  const broken = version(1, 'hooks: { deactivate() { throw new Error("gone upstream"); } },');
+
+  it("is refused and names the way out, which goes on with the new code", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(broken);
+    for (const change of [{ component_code: version(2) }, { active: false }])
+      await expect(source.update(change)).rejects.toMatchObject({ code: "PD_HOOK_FAILED", fix: expect.stringMatching(/pd update \S+ --force/) });
+    expect(await answer(source.endpoint)).toBe("v1");
+    await source.update({ component_code: version(2), force: true });
+    expect(await answer(source.endpoint)).toBe("v2");
+    await source.update({ active: false });
+  });
+
+  it("goes back to the version before when the new one cannot be activated, forced or not", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(broken);
+    const next = version(2, 'hooks: { activate() { throw new Error("refused"); } },');
+    await expect(source.update({ component_code: next, force: true })).rejects.toMatchObject({
+      code: "PD_HOOK_FAILED",
+      message: expect.stringContaining("its hook activate failed"),
+    });
+    expect(await answer(source.endpoint)).toBe("v1");
+  });
+});

@@ -16,6 +16,7 @@ export interface UpdateFlags extends DeployFlags {
   readonly yes?: boolean | undefined;
   readonly activate?: boolean | undefined;
   readonly deactivate?: boolean | undefined;
+  readonly force?: boolean | undefined;
 }
 
 /** `pd update <source>`: code, name, values, active or not. */
@@ -33,7 +34,7 @@ export async function update(cli: CliContext, source: string, flags: UpdateFlags
   const before = await client.sources.get(source);
   const latest = flags.latest === true ? await latestCode(cli, client, { source: before, flags }) : {};
   if (latest === undefined) return 0;
-  const change = { ...given, ...latest };
+  const change = { ...given, ...latest, ...(flags.force === true ? { force: true } : {}) };
   const updated = await askingForProps(cli, flags, {
     props,
     send: (configured) => client.sources.update(before.id, { ...change, configured_props: configured }),

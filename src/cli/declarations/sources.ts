@@ -38,6 +38,7 @@ export function deployCommands(program: Command, run: Run): void {
     .option("--max-concurrency <n>", "Runs of it at the same time; 1: one after the other; none: as many as the server allows")
     .option("--activate", "Run again when triggered")
     .option("--deactivate", "Run no more")
+    .option("--force", "Although the deactivate hook of the running version throws")
     .action((source, flags, command) => run(command, async (cli) => (await import("../commands/update.ts")).update(cli, source, flags)));
   program
     .command("versions <source> [version] [other]")

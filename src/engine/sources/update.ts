@@ -33,6 +33,8 @@ export interface UpdateRequest extends Tracked {
   readonly props?: JsonObject;
   readonly env?: Readonly<Record<string, string>>;
   readonly active?: boolean;
+  /** Also when the old version's `deactivate` throws. */
+  readonly isForced?: boolean;
   /** `null`: as many as the server allows. */
   readonly maxConcurrency?: number | null | undefined;
   readonly allowsPrograms?: boolean | undefined;
@@ -157,13 +159,24 @@ async function nextCode(
   });
 }
 
-async function deactivated({ log }: Pick<ChangePorts, "log">, live: LiveSource, attempt: HookAttempt): Promise<void> {
+/** `isForced`: it is changed though the hook throws. What the hook would have given up at third parties stays there. */
+async function deactivated({ log }: Pick<ChangePorts, "log">, live: LiveSource, { isForced, ...attempt }: HookAttempt & { isForced: boolean }): Promise<void> {
   try {
     await callHook(live, "deactivate", attempt);
   } catch (error) {
-    if (!lacksAccount(error)) throw error;
+    if (!isForced && !lacksAccount(error)) throw withWayOut(error, live);
     log.warn("a source could not be deactivated, and is changed all the same", { source: live.source.slug, reason: messageOf(error) });
   }
+}
+
+/** The code that would mend the hook is not the code whose hook it is. */
+function withWayOut(error: unknown, { source: { slug } }: LiveSource): unknown {
+  if (!(error instanceof PdError) || error.code !== "PD_HOOK_FAILED") return error;
+  return new PdError(error.code, error.message, {
+    cause: error,
+    ...(error.details === undefined ? {} : { details: error.details }),
+    fix: `Mend what the hook calls and try again; pd update ${slug} --force, with the change, changes it although this hook of the running version throws`,
+  });
 }
 
 /** What is loaded before the component stays, unless it is said anew. */
@@ -177,7 +190,7 @@ function keepingImports(code: DeployRequest["code"], { code: { imports } }: Save
 async function replace(
   ports: ChangePorts,
   state: Hosting,
-  { live, next, request: { carried, progress }, held }: { live: LiveSource; next: NextVersion; request: UpdateRequest; held: HeldCalls },
+  { live, next, request: { carried, progress, isForced = false }, held }: { live: LiveSource; next: NextVersion; request: UpdateRequest; held: HeldCalls },
 ): Promise<void> {
   const { store } = ports;
   const { source, component, unit } = next;
@@ -189,7 +202,7 @@ async function replace(
   if (hasDeactivate) await store.beginChange(source.id);
   let swap: ReturnType<LiveSource["switchTo"]> | undefined;
   try {
-    if (wasActive) await deactivated(ports, live, attempt);
+    if (wasActive) await deactivated(ports, live, { ...attempt, isForced });
     swap = live.switchTo(source, component, unit);
     await makeDataStores(ports, live);
     if (carried !== undefined) await live.state.carry(carried);

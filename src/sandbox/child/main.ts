@@ -21,6 +21,7 @@ import { refuseLocalSockets } from "./local-sockets.ts";
 import { leadThroughDoor } from "./network-door.ts";
 import { leadPlatformCallsTo } from "./platform-api.ts";
 import { shutDoors } from "./shut-doors.ts";
+import { answerForMissingFiles } from "./missing-files.ts";
 import { redirectTmp } from "./tmp-folder.ts";
 import { writeThrough } from "./write-through.ts";
 
@@ -88,6 +89,7 @@ class ComponentProcess {
     collectWhenQuiet();
     refuseLocalSockets();
     redirectTmp();
+    answerForMissingFiles();
     captureOutput(
       (level, text, rawFrom) => host.log(level, text, rawFrom),
       () => true,

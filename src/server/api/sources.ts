@@ -59,6 +59,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
         ...(active === undefined ? {} : { active }),
         ...(params.if_version === undefined ? {} : { ifVersion: params.if_version }),
         keepsSlug: params.keep_slug === true,
+        isForced: params.force === true,
         isForeign: isForeign(caller()),
       };
       const live = engine.find(part("id"), "update source");

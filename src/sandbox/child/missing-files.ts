@@ -1,0 +1,35 @@
+/**
+ * Asking whether a file is there throws for one that the permission model keeps away, though Node says that these
+ * functions never do, and packages rely on that: what a component may not read is not there for it.
+ */
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { codeOf } from "../../domain/errors.ts";
+
+/** `existsSync` answers false, and `statSync` and `lstatSync` nothing where the caller wants no error. */
+export function answerForMissingFiles(): void {
+  const { existsSync } = fs;
+  fs.existsSync = (path) => unlessDenied(() => existsSync(path)) ?? false;
+  for (const name of ["statSync", "lstatSync"] as const) {
+    const original = fs[name];
+    const asked = (path: unknown, options?: unknown): unknown => {
+      const ask = (): unknown => Reflect.apply(original, fs, [path, options]);
+      return wantsNoError(options) ? unlessDenied(ask) : ask();
+    };
+    Object.assign(fs, { [name]: asked });
+  }
+  syncBuiltinESMExports();
+}
+
+function wantsNoError(options: unknown): boolean {
+  return typeof options === "object" && options !== null && "throwIfNoEntry" in options && options.throwIfNoEntry === false;
+}
+
+function unlessDenied<Value>(ask: () => Value): Value | undefined {
+  try {
+    return ask();
+  } catch (error) {
+    if (codeOf(error) === "ERR_ACCESS_DENIED") return undefined;
+    throw error;
+  }
+}
