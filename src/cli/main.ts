@@ -68,7 +68,12 @@ async function perform(argv: readonly string[], streams: CliPlace): Promise<numb
 
 /** As every error is told to a script. */
 function wrongUsage({ message }: CommanderError): object {
-  return { code: "PD_BAD_INPUT", message: message.replace(/^error: /, ""), fix: "pd help shows what there is" };
+  const isWordMissing = message === "(outputHelp)";
+  return {
+    code: "PD_BAD_INPUT",
+    message: isWordMissing ? "which of its commands is meant is not said" : message.replace(/^error: /, ""),
+    fix: "pd help shows what there is",
+  };
 }
 
 /** Commands take over what holds for the program only when they are made. */

@@ -3,7 +3,7 @@ import { PdError } from "../domain/errors.ts";
 import type { HttpResponse } from "../domain/invocation.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { AppProbe } from "../domain/known-app.ts";
-import { isWorkflowId } from "../domain/ids.ts";
+import { isWorkflowId, isDeployedId } from "../domain/ids.ts";
 import { theNamed } from "../domain/named.ts";
 import type { HttpTrigger } from "../domain/trigger.ts";
 import type { DebugLink } from "../ports/debugger.ts";
@@ -233,6 +233,11 @@ export class Engine {
   /** A source or a workflow, by id, slug or name: both emit and are listened to. Throws PD_SOURCE_NOT_FOUND and PD_AMBIGUOUS. */
   findDeployed(word: string, attempted: string, isExact = false): DeployedComponent {
     return (this.#sources.byIdOrSlug(word) ?? theNamed([...this.workflows.named(), ...this.#sources.named()], word, { attempted, isExact }).live).source;
+  }
+
+  /** Whether a source, a trigger or a workflow has this id. */
+  isDeployed(id: string): boolean {
+    return (isDeployedId(id) && this.#sources.byId(id) !== undefined) || this.workflows.concurrencyOf(id) !== undefined;
   }
 
   /** Timers of these sources. */

@@ -98,7 +98,7 @@ export class ProcessRunner implements Runner {
       const mayGoOn = tries < (isKilled ? MOST_STARTS : 2) && (isKilled || endedBy !== null || "error" in loaded);
       if (mayGoOn && !this.#stop.signal.aborted) continue;
       if (isKilled) throw new PdError("PD_INTERRUPTED", `Cannot load the component: its process was killed, ${tries} times`);
-      if ("outcome" in loaded) throw loadFailed(loaded.outcome);
+      if ("outcome" in loaded) throw loadFailed(loaded.outcome, this.#settings.allowAddons === true);
       const reason = messageOf(loaded.error);
       throw new PdError(isDiskProblem(loaded.error) ? "PD_NOT_STORED" : "PD_FAILED", `Cannot start a process for the component: ${reason}`, {
         cause: loaded.error,
@@ -256,17 +256,20 @@ function signalOf(failed: FailedLoad | { readonly error: unknown }): string | nu
   return failed.error instanceof EndedAtStart && failed.error.exit.misuse === undefined ? failed.error.exit.signal : null;
 }
 
-function loadFailed(outcome: Outcome): PdError {
+function loadFailed(outcome: Outcome, allowsAddons: boolean): PdError {
   const reason = describeOutcome(outcome);
-  const fix = fixOfLoad(outcome, reason);
+  const fix = fixOfLoad(outcome, { reason, allowsAddons });
   return new PdError("PD_LOAD_FAILED", `Cannot load the component: ${reason}`, { details: outcomeDetails(outcome), ...(fix === undefined ? {} : { fix }) });
 }
 
+/** Node's own words, and those of the loaders that packages use (napi-rs, node-gyp-build), which take each refusal for a file that is missing. */
+const NATIVE_CODE = /loading addons is disabled|Cannot find native binding|No native build was found|Failed to load native binding/;
+
 /** `undefined`: as of any other code that throws. */
-function fixOfLoad(outcome: Outcome, reason: string): string | undefined {
+function fixOfLoad(outcome: Outcome, { reason, allowsAddons }: { reason: string; allowsAddons: boolean }): string | undefined {
   if (outcome.kind === "timed-out") return "Move what takes long, or waits, out of the module's own lines into run or a hook";
-  return /loading addons is disabled/.test(reason)
-    ? "Start the server with --allow-addons true, if you trust its packages with this machine's files"
+  return !allowsAddons && NATIVE_CODE.test(reason)
+    ? "It is native code. Start the server with --allow-addons true, if you trust its packages with this machine's files"
     : undefined;
 }
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { eventually } from "../support/eventually.ts";
 import { PdHome } from "../support/pd.ts";
 
 const poller = (word: string, props = ""): string => `export default {
@@ -73,6 +74,35 @@ describe("pd apply", () => {
     expect(await home.json("describe", "cities")).toMatchObject({ active: true, configured_props: { city: "Berlin" } });
     expect(await home.json("subscriptions", "list")).toHaveLength(2);
     expect((await home.pd("apply", folder, "--yes")).stdout).toContain("7 as it is, 1 not in pd.yaml\n");
+  });
+
+  it("has a workflow listen to what was deleted and deployed again, and tells meanwhile that it hears nothing", async () => {
+    const home = await PdHome.inProcess();
+    const entries = "sources:\n  cities: { component: ./emits.mjs }\nworkflows:\n  greet: { folder: ./greet }\n";
+    const emits = 'export default { name: "Emits", version: "0.0.1", run() { this.$emit({ n: 1 }); } };\n';
+    const listens = WORKFLOW["greet/workflow.yaml"].replace("steps:", "triggers: [{ source: cities }]\nsteps:");
+    const folder = await folderWith(home, entries, { "emits.mjs": emits, ...WORKFLOW, "greet/workflow.yaml": listens });
+    expect((await home.pd("apply", folder, "--yes")).code).toBe(0);
+    await home.pd("run", "cities");
+    await eventually(async () => Object.values(await home.json("runs", "greet")).length === 1);
+    expect(await home.json("describe", "greet")).toMatchObject({ warnings: [] });
+    await home.pd("delete", "cities", "--yes");
+    expect(await home.json("describe", "greet")).toMatchObject({ warnings: [expect.stringContaining("cities, whose events begin its runs, was deleted")] });
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("~ workflow greet\n    ~ trigger cities: nothing emits it\n");
+    await home.pd("run", "cities");
+    await eventually(async () => Object.values(await home.json("runs", "greet")).length === 2);
+    expect(await home.json("describe", "greet")).toMatchObject({ warnings: [] });
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("2 as it is\n");
+  });
+
+  it("takes a secret list whose members are variables", async () => {
+    const home = await PdHome.inProcess({ ONE: "very-secret-1" });
+    const code =
+      'export default { name: "L", version: "1", props: { tokens: { type: "string[]", secret: true } }, run() { this.$emit(this.tokens.length); } };\n';
+    const folder = await folderWith(home, 'sources:\n  l: { component: ./l.mjs, props: { tokens: ["${env:ONE}", "${env:ONE}"] } }\n', { "l.mjs": code });
+    expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining("+ source l") });
+    await folderWith(home, 'sources:\n  l: { component: ./l.mjs, props: { tokens: ["${env:ONE}", "open"] } }\n');
+    expect(await home.pd("apply", folder, "--yes")).toMatchObject({ code: 1, stderr: expect.stringContaining("holds the secret tokens itself") });
   });
 
   it("takes a source over that was made by hand, and takes values away that the file does not have", async () => {

@@ -216,6 +216,12 @@ describe("what is printed", () => {
     ]);
   });
 
+  it("is a promise as it is, without what the process keeps in it", async () => {
+    const server = await TestServer.start();
+    const code = `export default { name: "t", version: "1", async run() { const all = { one: Promise.resolve([1]) }; console.log(all, new Promise(() => {})); await all.one; } };`;
+    expect((await (await server.deploy(code)).run())["logs"]).toMatchObject([{ msg: "{ one: Promise { [ 1 ] } } Promise { <pending> }" }]);
+  });
+
   it("belongs to the run that printed it, also when runs overlap", async () => {
     const server = await TestServer.inMemory();
     const source = await server.deploy(

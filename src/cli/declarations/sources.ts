@@ -29,17 +29,7 @@ export function deployCommands(program: Command, run: Run): void {
     .option("--allow-run <true|false>", "It may start programs of this machine, inside the wall")
     .option("--max-concurrency <n>", "Runs of it at the same time; 1: one after the other")
     .action((component, flags, command) => run(command, async (cli) => (await import("../commands/deploy.ts")).deploy(cli, component, flags)));
-  standFlags(propFlags(program.command("update <source>").description("Change the code, the name, the props or the state of a source or workflow")))
-    .option("--code <component>", "New code: a file, a URL of raw code, a key, or the folder of a workflow")
-    .option("--latest", "The newest code of the registry or address that it came from; shows what changes first")
-    .option("--yes", "Do not ask whether to go on")
-    .option("--name <name>", "New name")
-    .option("--allow-run <true|false>", "It may start programs of this machine, inside the wall")
-    .option("--max-concurrency <n>", "Runs of it at the same time; 1: one after the other; none: as many as the server allows")
-    .option("--activate", "Run again when triggered")
-    .option("--deactivate", "Run no more")
-    .option("--force", "Although the deactivate hook of the running version throws")
-    .action((source, flags, command) => run(command, async (cli) => (await import("../commands/update.ts")).update(cli, source, flags)));
+  updateCommand(program, run);
   program
     .command("versions <source> [version] [other]")
     .description("List the codes that a source or workflow ran on; with one of them, how it differs from today's or from another")
@@ -76,6 +66,20 @@ export function deployCommands(program: Command, run: Run): void {
     .command("test [paths...]")
     .description("Run the tests of components: files named *.test.ts, .mts, .mjs or .js, here or in these folders")
     .action((paths, _flags, command) => run(command, async (cli) => (await import("../commands/test.ts")).test(cli, paths)));
+}
+
+function updateCommand(program: Command, run: Run): void {
+  standFlags(propFlags(program.command("update <source>").description("Change the code, the name, the props or the state of a source or workflow")))
+    .option("--code <component>", "New code: a file, a URL of raw code, a key, or the folder of a workflow")
+    .option("--latest", "The newest code of the registry or address that it came from; shows what changes first")
+    .option("--yes", "Do not ask whether to go on")
+    .option("--name <name>", "New name")
+    .option("--allow-run <true|false>", "It may start programs of this machine, inside the wall")
+    .option("--max-concurrency <n>", "Runs of it at the same time; 1: one after the other; none: as many as the server allows")
+    .option("--activate", "Run again when triggered")
+    .option("--deactivate", "Run no more")
+    .option("--force", "Although the deactivate hook of the running version throws")
+    .action((source, flags, command) => run(command, async (cli) => (await import("../commands/update.ts")).update(cli, source, flags)));
 }
 
 export function readCommands(program: Command, run: Run): void {

@@ -64,6 +64,8 @@ function restChanges(before: WorkflowRecord, known: Known, { name, active, accou
   return [
     ...(before.name === name ? [] : [`~ name: ${JSON.stringify(before.name)} → ${JSON.stringify(name)}`]),
     ...(before.active === active ? [] : [`~ active: ${before.active} → ${active}`]),
+    // What it named was not there, or is there no more; it may be by the time that this is performed.
+    ...before.triggers.flatMap(({ kind, id, emitter }) => (kind === "events" && id === undefined ? [`~ trigger ${emitter ?? ""}: nothing emits it`] : [])),
     ...stands("account", known.accounts ?? {}, accounts),
     ...stands("source", known.sources ?? {}, sources),
     ...stands("schedule", known.schedules ?? {}, schedules),

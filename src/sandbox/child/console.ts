@@ -1,4 +1,4 @@
-import { format } from "node:util";
+import { type InspectOptions, format, inspect } from "node:util";
 import type { LogLevel } from "../../domain/invocation.ts";
 
 /** Called for each line; `rawFrom` is the stack line of the console call. */
@@ -42,8 +42,24 @@ export function captureOutput(sink: LineSink, isCaptured: () => boolean = () => 
     if (!isCaptured()) return own.groupEnd();
     indent = indent.slice(2);
   };
+  hideCallsInPromises();
   captureStream("stdout", sink, isCaptured);
   captureStream("stderr", sink, isCaptured);
+}
+
+/** Where a promise comes from, and which call it belongs to, Node (before 24) keeps in the promise itself, for everybody who prints one to see. */
+const OF_NODE = new Set(["kResourceStore", "async_id_symbol", "trigger_async_id_symbol"]);
+
+function hideCallsInPromises(): void {
+  Reflect.defineProperty(Promise.prototype, inspect.custom, {
+    configurable: true,
+    writable: true,
+    value(this: Promise<unknown>, _depth: number, options: InspectOptions): string {
+      for (const kept of Object.getOwnPropertySymbols(this)) if (OF_NODE.has(kept.description ?? "")) Reflect.defineProperty(this, kept, { enumerable: false });
+      // It would come here again.
+      return inspect(this, { ...options, customInspect: false });
+    },
+  });
 }
 
 /** The frame that called console.x: two above this function. */

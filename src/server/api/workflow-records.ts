@@ -51,11 +51,28 @@ export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promis
       ...(throttle === undefined ? {} : { throttle: { ...throttle } }),
     },
     accounts: { ...bindingOf(source.configured).accounts },
-    warnings: [...plan.code.definition.warnings, ...bindingOf(source.configured).warnings, ...(await overSchedules(engine, live))],
+    warnings: [
+      ...plan.code.definition.warnings,
+      ...bindingOf(source.configured).warnings,
+      ...deletedEmitters(engine, live, plan),
+      ...(await overSchedules(engine, live)),
+    ],
     runs: { ...(await engine.workflows.counts(live)) },
     triggers: await triggerRecords(engine, live, plan),
     steps: plan.workflow.steps.map((step) => stepShape(step, plan.steps)),
   };
+}
+
+/** What it listened to, and is there no more. */
+function deletedEmitters(engine: Engine, live: LiveWorkflow, { workflow }: WorkflowPlan): readonly string[] {
+  const { triggers: ids } = bindingOf(live.source.configured);
+  return workflow.triggers.flatMap((trigger, index) => {
+    const id = ids[index];
+    if (trigger.kind !== "events" || id === undefined || engine.isDeployed(id)) return [];
+    return [
+      `${trigger.emitter}, whose events begin its runs, was deleted (${id}): deploy another one, then the workflow once more, or say which one is meant with --source`,
+    ];
+  });
 }
 
 /** Those of an active one that fire no more. */
@@ -70,7 +87,7 @@ async function triggerRecords(engine: Engine, live: LiveWorkflow, { workflow }: 
   const own = engine.workflows.triggersOf(live);
   const timers = await engine.timersOf(own);
   return workflow.triggers.map((trigger, index) => {
-    const id = ids[index];
+    const id = ids[index] !== undefined && engine.isDeployed(ids[index]) ? ids[index] : undefined;
     const found = own.find(({ source }) => source.id === id);
     const next = timers.find(({ sourceId }) => sourceId === id)?.nextAt;
     return {
