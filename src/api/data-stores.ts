@@ -24,7 +24,7 @@ export const dataStores = {
   }),
   delete: call(CALLS.dataStores.delete, {
     tag,
-    summary: "Deletes a data store with its values; with force also one that a source uses",
+    summary: "Deletes a data store with its values; with force also one that a source or workflow uses",
     params: z.object({ force: flag.default(false) }),
     answer: one(deleted),
   }),

@@ -185,7 +185,10 @@ export const sources = {
   rollback: call(CALLS.sources.rollback, {
     tag,
     summary: "Goes back to an earlier code, or to the one before today's; values and state stay, and it becomes a version of its own",
-    params: z.object({ version: whole(1, MOST_VERSIONS).optional() }),
+    params: z.object({
+      version: whole(1, MOST_VERSIONS).optional(),
+      force: flag.optional().describe("although the deactivate hook of the running version throws"),
+    }),
     answer: one(source),
   }),
   export: call(CALLS.sources.export, {

@@ -62,3 +62,8 @@ function ofBothKinds(word: string, both: readonly Named[]): PdError {
     `A source and a workflow have the name ${JSON.stringify(word)}: ${both.map(({ id, name_slug: slug }) => `${slug} (${id})`).join(", ")}`,
   );
 }
+
+/** What to say of `--force` for a workflow. */
+export function noHooks(name: string): PdError {
+  return new PdError("PD_BAD_INPUT", `Cannot force ${name}: it is a workflow, and has no deactivate hook that could throw`, { fix: "Leave --force out" });
+}

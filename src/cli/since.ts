@@ -8,9 +8,16 @@ const DATE = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\
 /** `2h`, or a date. Throws PD_BAD_INPUT. */
 export function sinceOf(given: string): number {
   const span = /^(\d+)([smhd])$/.exec(given);
-  const at = span === null ? (DATE.test(given) ? Date.parse(given) : Number.NaN) : Date.now() - Number(span[1]) * (UNITS[span[2] ?? ""] ?? 0);
+  const at = span === null ? (isDate(given) ? Date.parse(given) : Number.NaN) : Date.now() - Number(span[1]) * (UNITS[span[2] ?? ""] ?? 0);
   if (!Number.isNaN(at)) return at;
   throw new PdError("PD_BAD_INPUT", `Cannot use --since ${JSON.stringify(given)}: it wants a time such as 2h, 3d or 2026-01-31T12:00:00Z`, {
     fix: "--since 2h",
   });
+}
+
+/** `Date.parse` takes 30 February for the second of March. */
+function isDate(given: string): boolean {
+  const day = DATE.test(given) ? given.slice(0, 10) : "";
+  const at = Date.parse(day);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }

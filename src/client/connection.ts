@@ -32,6 +32,7 @@ export interface ConnectionOptions {
   readonly ask?: (url: string, sending: Sending) => Promise<Answer>;
 }
 
+const CHECK_ADDRESS = "Check the address, which may be that of another server: --base-url, PD_BASE_URL or the profile";
 const ALIVE_TIMEOUT_MS = 3000;
 /** Longer answers are not those of a server of this kind. */
 const MOST_BYTES = 256_000_000;
@@ -66,7 +67,7 @@ export class Connection {
   async listens(): Promise<"answers" | "silent" | "nobody"> {
     try {
       const answer = await this.#sendOnce({ method: "GET", path: "/v1/status" }, { timeoutMs: ALIVE_TIMEOUT_MS });
-      return (await textOf(answer, MOST_BYTES)) !== "" && answer.ok ? "answers" : "nobody";
+      return parseJson(await textOf(answer, MOST_BYTES)) !== undefined && answer.ok ? "answers" : "nobody";
     } catch (error) {
       return codeOf(error) === "ETIMEDOUT" ? "silent" : "nobody";
     }
@@ -154,7 +155,7 @@ export class Connection {
     const told = parseJson(text);
     if (told !== undefined || text === "") return told;
     throw new PdError("PD_SERVER_UNREACHABLE", `Cannot call ${request.method} ${request.path}: what answers at ${this.baseUrl} is no server of this kind`, {
-      fix: "Check the address: --base-url, PD_BASE_URL or the profile",
+      fix: CHECK_ADDRESS,
     });
   }
 
@@ -213,6 +214,8 @@ export async function refusalOf(answer: Answer, call: string): Promise<PdError> 
   const told = isRecord(value) ? value : {};
   const { fix: advice, ...details } = isRecord(told["details"]) ? told["details"] : {};
   const message = typeof told["error"] === "string" ? told["error"] : `${call} was answered with status ${answer.status}`;
-  const fix = typeof advice === "string" ? { fix: advice } : {};
+  // A refusal of a server of this kind says more than its status.
+  const isForeign = typeof told["error"] !== "string" && answer.status < 500;
+  const fix = typeof advice === "string" ? { fix: advice } : isForeign ? { fix: CHECK_ADDRESS } : {};
   return new PdError(isErrorCode(told["code"]) ? told["code"] : "PD_FAILED", message, { details, ...fix });
 }

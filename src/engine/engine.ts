@@ -270,7 +270,7 @@ export class Engine {
   }
 
   /** Back to an earlier code; without a number to the one before today's. It becomes a version of its own. Throws PD_NOT_FOUND. */
-  async rollback(live: LiveSource, number: number | undefined, by: Pick<UpdateRequest, "isForeign"> = {}): Promise<LiveSource> {
+  async rollback(live: LiveSource, number: number | undefined, by: Pick<UpdateRequest, "isForeign" | "isForced"> = {}): Promise<LiveSource> {
     const { component } = await this.versions.target(live, number);
     return this.update(live, { ...by, version: component });
   }

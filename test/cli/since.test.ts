@@ -11,7 +11,7 @@ describe("--since", () => {
 
   it("takes a span before now", () => expect(Math.abs(Date.now() - 7_200_000 - sinceOf("2h"))).toBeLessThan(60_000));
 
-  it.each(["5", "12", "90", "last 3", "2w", "2.5h", "", "2026", "2026-13-01", "yesterday 1"])(
+  it.each(["5", "12", "90", "last 3", "2w", "2.5h", "", "2026", "2026-13-01", "2026-02-30", "yesterday 1"])(
     "refuses %j, which would mean another time than was meant",
     (given) => expect(() => sinceOf(given)).toThrow(PdError),
   );

@@ -94,14 +94,15 @@ describe("pd fixture", () => {
     const upstream = await startHttpServer((request, response) => {
       const password = decodeURIComponent(String(request.headers["x-p"]));
       const numbered = JSON.stringify(password).replaceAll(/[^ -~]/g, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`);
-      response.end(`{"as":${JSON.stringify(String(request.headers["x-t"]).split("|"))},"p":"${password}","n":${numbered}}`);
+      response.setHeader("location", `/next?token=${password === "" ? "" : String(request.headers["x-t"]).slice(7, 13)}`);
+      response.end(`{"as":${JSON.stringify(String(request.headers["x-t"]).split("|")).replaceAll("/", "\\/")},"p":"${password}","n":${numbered}}`);
     });
     const file = await home.file(
       "src/lists.mjs",
       `export default { name: "Lists", version: "0.0.1", props: { tokens: { type: "string[]", secret: true }, pw: { type: "string", secret: true } },
         async run() { const a = await fetch("${upstream}/" + this.tokens[1], { headers: { "x-t": this.tokens.join("|"), "x-p": encodeURIComponent(this.pw) } }); this.$emit(await a.json()); } };\n`,
     );
-    await home.pd("deploy", file, "--prop", 'tokens=["hush-1","hush-2"]', "--prop", "pw=Hüsh-heim", "--name", "lists");
+    await home.pd("deploy", file, "--prop", 'tokens=["hush/1","hush-2","hush-2"]', "--prop", "pw=Hüsh-heim", "--name", "lists");
     const { id: run } = await home.json("run", "lists");
     expect(await home.pd("fixture", String(run), "--file", file, "--record")).toMatchObject({ code: 0 });
     const texts = await textsIn(dirname(file));
@@ -110,7 +111,7 @@ describe("pd fixture", () => {
     const [{ answer, url } = {}] = JSON.parse(await readFile(`${dirname(file)}/${recording}`, "utf8"));
     expect([url, JSON.parse(Buffer.from(String(answer), "base64").toString())]).toEqual([
       `${upstream}/tokens-value-2-of-the-test`,
-      { as: ["tokens-value-of-the-test", "tokens-value-2-of-the-test"], p: "pw-value-of-the-test", n: "pw-value-of-the-test" },
+      { as: ["tokens-value-of-the-test", "tokens-value-2-of-the-test", "tokens-value-2-of-the-test"], p: "pw-value-of-the-test", n: "pw-value-of-the-test" },
     ]);
     expect(await home.pd("test", dirname(file))).toMatchObject({ code: 0 });
   });

@@ -88,7 +88,7 @@ describe("pd apply", () => {
     expect(await home.json("describe", "greet")).toMatchObject({ warnings: [] });
     await home.pd("delete", "cities", "--yes");
     expect(await home.json("describe", "greet")).toMatchObject({ warnings: [expect.stringContaining("cities, whose events begin its runs, was deleted")] });
-    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("~ workflow greet\n    ~ trigger cities: nothing emits it\n");
+    expect((await home.pd("apply", folder, "--yes")).stdout).toContain("~ workflow greet\n    ~ trigger cities: it hears nothing of it\n");
     await home.pd("run", "cities");
     await eventually(async () => Object.values(await home.json("runs", "greet")).length === 2);
     expect(await home.json("describe", "greet")).toMatchObject({ warnings: [] });

@@ -218,8 +218,11 @@ describe("what is printed", () => {
 
   it("is a promise as it is, without what the process keeps in it", async () => {
     const server = await TestServer.start();
-    const code = `export default { name: "t", version: "1", async run() { const all = { one: Promise.resolve([1]) }; console.log(all, new Promise(() => {})); await all.one; } };`;
-    expect((await (await server.deploy(code)).run())["logs"]).toMatchObject([{ msg: "{ one: Promise { [ 1 ] } } Promise { <pending> }" }]);
+    const code = `export default { name: "t", version: "1", async run() {
+      const all = Promise.resolve([Promise.reject(Buffer.from("a"))]); console.log(all, { one: new Promise(() => {}) }); all.then(([one]) => one).catch(() => {}); } };`;
+    expect((await (await server.deploy(code)).run())["logs"]).toMatchObject([
+      { msg: "Promise { [ Promise { <rejected> <Buffer 61> } ] } { one: Promise { <pending> } }" },
+    ]);
   });
 
   it("belongs to the run that printed it, also when runs overlap", async () => {

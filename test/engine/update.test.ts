@@ -289,14 +289,25 @@ describe("an update of a source whose deactivate throws", () => {
     await source.update({ active: false });
   });
 
-  it("goes back to the version before when the new one cannot be activated, forced or not", async () => {
+  it("goes back to the version before when the new one cannot be activated, and activates it no second time", async () => {
     const server = await TestServer.inMemory();
-    const source = await server.deploy(broken);
+    const counts = 'activate() { this.db.set("activated", (this.db.get("activated") ?? 0) + 1); }';
+    const source = await server.deploy(version(1, `hooks: { ${counts}, deactivate() { throw new Error("gone upstream"); } },`));
     const next = version(2, 'hooks: { activate() { throw new Error("refused"); } },');
     await expect(source.update({ component_code: next, force: true })).rejects.toMatchObject({
       code: "PD_HOOK_FAILED",
       message: expect.stringContaining("its hook activate failed"),
     });
+    expect(await answer(source.endpoint)).toBe("v1");
+    expect(await server.api.get(`/v1/sources/${source.id}/state/activated`)).toMatchObject({ data: { value: 1 } });
+  });
+
+  it("goes back to an earlier code by force", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(version(1));
+    await source.update({ component_code: version(2, 'hooks: { deactivate() { throw new Error("gone upstream"); } },') });
+    await expect(server.api.post(`/v1/sources/${source.id}/rollback`)).rejects.toMatchObject({ code: "PD_HOOK_FAILED" });
+    await server.api.post(`/v1/sources/${source.id}/rollback`, { force: true });
     expect(await answer(source.endpoint)).toBe("v1");
   });
 });

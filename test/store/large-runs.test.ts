@@ -104,6 +104,8 @@ describe("while a large run is being written", () => {
     expect(writer.perform([{ id: 8, verb: "commit", values: [other] }])).toMatchObject([{ id: 8, value: { firstSeq: 2 } }]);
     await expectWhole(store, 1);
     expect(await dueOf(store)).toEqual([...BEFORE, "dc_b 1"]);
+    expect(await store.retryDeliveries("wh_1", { states: ["failed", "pending"], since: 0, now: 1e14 })).toBe(3);
+    expect(await dueOf(store)).toEqual([...BEFORE, "dc_b 1"]);
     expect(
       [await store.listDeliveries("wh_1", { limit: 9 }), await store.listDeliveries("wh_1", { limit: 9, state: "pending" })].map(({ length }) => length),
     ).toEqual([3, 3]);

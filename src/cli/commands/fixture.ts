@@ -6,6 +6,7 @@ import type { SourceRecord } from "../../api/sources.ts";
 import type { Client } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isSameJson } from "../../domain/json.ts";
+import { textsAndNumbersIn } from "../../domain/secrets.ts";
 import { RunFailed, type RunInput, closeAll, load, recording } from "../../testing/index.ts";
 import { makeFolder } from "../../system/make-folder.ts";
 import { type CliContext, connect } from "../context.ts";
@@ -13,7 +14,7 @@ import { settingsOf } from "../settings-of.ts";
 import { Attachments } from "../dev/attachments.ts";
 import { differenceOf } from "../fixture/compare-events.ts";
 import { headersLeftOut, inputOf } from "../fixture/recorded-run.ts";
-import { standInFor, standInsFor, takeSecretsOut } from "../fixture/stand-ins.ts";
+import { standInFor, standingFor, takeSecretsOut } from "../fixture/stand-ins.ts";
 import { testText } from "../fixture/test-text.ts";
 import { findProfile } from "../profiles.ts";
 import { printJson, printLine, printNote } from "../reporter.ts";
@@ -123,7 +124,7 @@ function namesFor(path: string, id: string): Files {
 function propsOf({ configured_props: values, configurable_props: declared }: SourceRecord): JsonObject {
   const plain = declared.filter(({ type, name }) => type !== "app" && !/^\$\.(interface|service)\./.test(type) && values[name] !== undefined);
   return Object.fromEntries(
-    plain.map(({ name, type, secret }) => [name, secret === true ? standInsFor(name, type.endsWith("[]") ? [null] : null) : (values[name] ?? null)]),
+    plain.map(({ name, type, secret }) => [name, secret === true ? (type.endsWith("[]") ? [standInFor(name)] : standInFor(name)) : (values[name] ?? null)]),
   );
 }
 
@@ -145,15 +146,13 @@ async function recordOnce(cli: CliContext, client: Client, { path, given, source
     const held = secret === true ? values[name] : undefined;
     if (held !== undefined) {
       secrets[name] = held;
-      given.props[name] = standInsFor(name, held);
-      const [open, standing] = [textsOf(held), textsOf(given.props[name])];
-      for (const [place, text] of open.entries()) standIns.set(text, standing[place] ?? standInFor(name));
+      given.props[name] = standingFor(name, held, standIns);
     }
     if (type !== "app" || !isJsonObject(value) || typeof value["authProvisionId"] !== "string") continue;
     const { credentials = {} } = await client.accounts.get(value["authProvisionId"], { include_credentials: true });
     const fields = Object.entries(credentials).map(([field, text]): [string, string] => [field, String(text)]);
     accounts[name] = Object.fromEntries(fields);
-    for (const [field, text] of fields) standIns.set(text, standInFor(name, field));
+    for (const [field, text] of fields) standIns.set(text, standIns.get(text) ?? standInFor(name, field));
   }
   await rm(recordingFile, { force: true });
   const run = await load(path, { ...given, props: { ...given.props, ...secrets }, accounts, http: recording(recordingFile), place: "sandbox" });
@@ -165,14 +164,9 @@ async function recordOnce(cli: CliContext, client: Client, { path, given, source
   if (existsSync(recordingFile)) await takeSecretsOut(recordingFile, standIns);
   const standing = Object.entries(accounts).map(([name, fields]) => [
     name,
-    Object.fromEntries(Object.keys(fields).map((field) => [field, standInFor(name, field)])),
+    Object.fromEntries(Object.entries(fields).map(([field, text]) => [field, standIns.get(text) ?? standInFor(name, field)])),
   ]);
   given.accounts = Object.fromEntries(standing);
-}
-
-/** Of a value, or of each of a list. */
-function textsOf(value: JsonValue | undefined): readonly string[] {
-  return (Array.isArray(value) ? value : [value]).map(String);
 }
 
 /** What the run does in a test. */
@@ -263,7 +257,7 @@ interface Told {
 
 /** Texts that a test has in the place of secrets. */
 function standInsOf({ configurable_props: declared }: SourceRecord, { props, accounts = {} }: Given): readonly string[] {
-  const ofProps = declared.filter(({ secret }) => secret === true).flatMap(({ name }) => textsOf(props[name]));
+  const ofProps = declared.filter(({ secret }) => secret === true).flatMap(({ name }) => textsAndNumbersIn(props[name]));
   return [...ofProps, ...Object.values(accounts).flatMap((fields) => Object.values(fields))];
 }
 

@@ -2,7 +2,7 @@ import type { WorkflowRecord } from "../../api/workflows.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type CodeFlags, givenEnv } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
-import { findDeployed } from "../deployed.ts";
+import { findDeployed, noHooks } from "../deployed.ts";
 import { printLine, printNote, printRecord } from "../reporter.ts";
 import { type StandFlags, standOf } from "../workflows/deploy-workflow.ts";
 import { readWorkflowFolder, workflowFolderOf } from "../workflows/folder.ts";
@@ -12,6 +12,7 @@ interface WorkflowUpdateFlags extends CodeFlags, StandFlags {
   readonly name?: string | undefined;
   readonly activate?: boolean | undefined;
   readonly deactivate?: boolean | undefined;
+  readonly force?: boolean | undefined;
 }
 
 /** The workflow that has this name; `undefined`: a source is meant. */
@@ -25,6 +26,7 @@ export async function workflowNamed(cli: CliContext, name: string): Promise<Work
 export async function updateWorkflow(cli: CliContext, before: WorkflowRecord, flags: WorkflowUpdateFlags): Promise<number> {
   if (flags.activate === true && flags.deactivate === true)
     throw new PdError("PD_BAD_INPUT", "Cannot both activate and deactivate", { fix: "Give one of --activate and --deactivate" });
+  if (flags.force === true) throw noHooks(before.name_slug);
   const files = flags.code === undefined ? undefined : await filesOf(flags.code);
   const env = await givenEnv(flags);
   const active = flags.activate === true ? true : flags.deactivate === true ? false : undefined;

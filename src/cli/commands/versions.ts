@@ -2,7 +2,7 @@ import { fileLines } from "../transfer/transfer-plan.ts";
 import type { Client } from "../../client/client.ts";
 import { differenceOf } from "../../domain/text-difference.ts";
 import { type CliContext, connect } from "../context.ts";
-import { findDeployed } from "../deployed.ts";
+import { findDeployed, noHooks } from "../deployed.ts";
 import { localTime, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 
 /** `pd versions <source> [version] [other]`: lists the codes that it ran on; with one, how it differs from what runs now, or from another. */
@@ -34,11 +34,16 @@ export async function versions(cli: CliContext, source: string, [number, other]:
 }
 
 /** `pd rollback <source> [version]`: the code before today's, or the one that is named; values and state stay. */
-export async function rollback(cli: CliContext, source: string, version: string | undefined): Promise<number> {
+export async function rollback(
+  cli: CliContext,
+  [source, version]: readonly [string, string | undefined],
+  { force = false }: { force?: boolean | undefined },
+): Promise<number> {
   const client = await connect(cli);
   const { kind, record: before } = await findDeployed(client, source);
+  if (kind === "workflow" && force) throw noHooks(source);
   const calls = kind === "source" ? client.sources : client.workflows;
-  const after = await calls.rollback(before.id, version === undefined ? {} : { version });
+  const after = await calls.rollback(before.id, { ...(version === undefined ? {} : { version }), ...(force ? { force } : {}) });
   const kept = await calls.versions(after.id);
   const sameAs = kept.find(({ current }) => current)?.same_as;
   return printRecord(cli, after, () =>

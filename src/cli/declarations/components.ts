@@ -63,7 +63,7 @@ function storeCommands(stores: Command, run: Run): void {
   stores
     .command("delete <name>")
     .description("Delete a data store with its values")
-    .option("--force", "Although a source uses it")
+    .option("--force", "Although a source or workflow uses it")
     .option("--yes", "Do not ask")
     .action((name, flags, command) => run(command, async (cli) => (await import("../commands/stores.ts")).remove(cli, name, flags)));
   stores

@@ -39,7 +39,10 @@ export function deployCommands(program: Command, run: Run): void {
   program
     .command("rollback <source> [version]")
     .description("Go back to the code before today's, or to the version that is named; values and state stay")
-    .action((source, version, _flags, command) => run(command, async (cli) => (await import("../commands/versions.ts")).rollback(cli, source, version)));
+    .option("--force", "Although the deactivate hook of the running version throws")
+    .action((source, version, flags, command) =>
+      run(command, async (cli) => (await import("../commands/versions.ts")).rollback(cli, [source, version], flags)),
+    );
   program
     .command("delete <source>")
     .description("Delete a source or workflow with its events and runs")

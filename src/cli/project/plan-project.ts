@@ -12,7 +12,8 @@ export async function planProject(client: Client, { folder, project, written }: 
   for (const [name, entry] of Object.entries(project.webhooks ?? {})) steps.push(planWebhook(around, name, entry));
   for (const [slug, entry] of Object.entries(project.sources ?? {}))
     steps.push(await planSource(around, { slug, entry, written: written.sources?.[slug] ?? entry }));
-  for (const [slug, entry] of Object.entries(project.workflows ?? {})) steps.push(await planWorkflow(around, slug, entry));
+  const created = Object.keys(project.sources ?? {});
+  for (const [slug, entry] of Object.entries(project.workflows ?? {})) steps.push(await planWorkflow({ ...around, created }, slug, entry));
   steps.push(...(await planDeliveries(around, project)));
   return [...steps, ...planExtra(around, { project, prunes })];
 }

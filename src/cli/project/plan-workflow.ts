@@ -7,8 +7,13 @@ import { readWorkflowFolder } from "../workflows/folder.ts";
 import type { WorkflowEntry } from "./project-schema.ts";
 import { type Around, NOTHING, type Step, accountNamed } from "./step.ts";
 
+interface WorkflowAround extends Around {
+  /** Slugs of the sources that are there by then. */
+  readonly created: readonly string[];
+}
+
 /** What has to happen so that the workflow is as its entry and its folder say. */
-export async function planWorkflow(around: Around, slug: string, entry: WorkflowEntry): Promise<Step> {
+export async function planWorkflow(around: WorkflowAround, slug: string, entry: WorkflowEntry): Promise<Step> {
   const { client, folder } = around;
   const { files } = await readWorkflowFolder(join(folder, entry.folder));
   // Which one it is on another server is none of this one's.
@@ -31,10 +36,22 @@ export async function planWorkflow(around: Around, slug: string, entry: Workflow
     return { kind: "workflow", name: slug, action: "create", changes: [`  ${entry.folder}`], perform: () => client.workflows.deploy({ ...request, slug }) };
   const known = await client.workflows.files(before.id, { secrets: true });
   const { ".workflow.state": _theirs, ...there } = known.files;
-  const changes = [...fileLines(differenceOf(there, own)), ...restChanges(before, known, request)];
+  const changes = [...fileLines(differenceOf(there, own)), ...restChanges(before, known, request), ...unheard(around, before, entry.sources)];
   if (changes.length === 0) return { kind: "workflow", name: slug, action: "unchanged", changes, perform: NOTHING };
   const perform = (): Promise<unknown> => client.workflows.update(before.id, { ...request, if_version: before.version, keep_slug: true });
   return { kind: "workflow", name: slug, action: "update", changes, perform };
+}
+
+/** What was not there when the workflow was deployed, or is there no more, and is there by now, or will be. */
+function unheard(
+  { sources, workflows, created }: WorkflowAround,
+  { triggers }: WorkflowRecord,
+  meant: Readonly<Record<string, string>> = {},
+): readonly string[] {
+  const names = new Set([...created, ...[...sources, ...workflows].flatMap(({ id, name, name_slug: slug }) => [id, name, slug])]);
+  return triggers.flatMap(({ kind, id, emitter = "" }) =>
+    kind === "events" && id === undefined && names.has(meant[emitter] ?? emitter) ? [`~ trigger ${emitter}: it hears nothing of it`] : [],
+  );
 }
 
 /** By ids, as the server keeps them; what is not there yet is named as it is. */
@@ -64,8 +81,6 @@ function restChanges(before: WorkflowRecord, known: Known, { name, active, accou
   return [
     ...(before.name === name ? [] : [`~ name: ${JSON.stringify(before.name)} → ${JSON.stringify(name)}`]),
     ...(before.active === active ? [] : [`~ active: ${before.active} → ${active}`]),
-    // What it named was not there, or is there no more; it may be by the time that this is performed.
-    ...before.triggers.flatMap(({ kind, id, emitter }) => (kind === "events" && id === undefined ? [`~ trigger ${emitter ?? ""}: nothing emits it`] : [])),
     ...stands("account", known.accounts ?? {}, accounts),
     ...stands("source", known.sources ?? {}, sources),
     ...stands("schedule", known.schedules ?? {}, schedules),

@@ -159,13 +159,22 @@ async function nextCode(
   });
 }
 
-/** `isForced`: it is changed though the hook throws. What the hook would have given up at third parties stays there. */
-async function deactivated({ log }: Pick<ChangePorts, "log">, live: LiveSource, { isForced, ...attempt }: HookAttempt & { isForced: boolean }): Promise<void> {
+/**
+ * False: the hook threw, so what it would have given up at third parties is still there, and the source is changed all the
+ * same: for want of an account, or because somebody insists.
+ */
+async function deactivated(
+  { log }: Pick<ChangePorts, "log">,
+  live: LiveSource,
+  { isForced, ...attempt }: HookAttempt & { isForced: boolean },
+): Promise<boolean> {
   try {
     await callHook(live, "deactivate", attempt);
+    return true;
   } catch (error) {
     if (!isForced && !lacksAccount(error)) throw withWayOut(error, live);
     log.warn("a source could not be deactivated, and is changed all the same", { source: live.source.slug, reason: messageOf(error) });
+    return !hasHookThrown(error);
   }
 }
 
@@ -175,7 +184,7 @@ function withWayOut(error: unknown, { source: { slug } }: LiveSource): unknown {
   return new PdError(error.code, error.message, {
     cause: error,
     ...(error.details === undefined ? {} : { details: error.details }),
-    fix: `Mend what the hook calls and try again; pd update ${slug} --force, with the change, changes it although this hook of the running version throws`,
+    fix: `Mend what the hook calls and try again; pd update ${slug} --force, with the change, or pd rollback ${slug} --force goes on although this hook of the running version throws`,
   });
 }
 
@@ -201,8 +210,11 @@ async function replace(
   if (hasDeactivate || (source.active && component.definition.hooks.includes("activate"))) await held.letGo();
   if (hasDeactivate) await store.beginChange(source.id);
   let swap: ReturnType<LiveSource["switchTo"]> | undefined;
+  let hasGivenUp = true;
   try {
-    if (wasActive) await deactivated(ports, live, { ...attempt, isForced });
+    if (wasActive) hasGivenUp = await deactivated(ports, live, { ...attempt, isForced });
+    // Nobody is to activate the old version once more, nor whoever starts after a death.
+    if (hasDeactivate && !hasGivenUp) await store.endChange(source.id);
     swap = live.switchTo(source, component, unit);
     await makeDataStores(ports, live);
     if (carried !== undefined) await live.state.carry(carried);
@@ -222,7 +234,7 @@ async function replace(
     if (carried !== undefined) live.state.disown("an update was undone");
     if (swap !== undefined && source.version > live.source.version) await giveUpVersion(ports, live.source, source.version);
     // When `deactivate` itself threw, nothing was given up that `activate` would have to take up again.
-    const gaveUpNothing = swap === undefined && hasHookThrown(error);
+    const gaveUpNothing = !hasGivenUp || (swap === undefined && hasHookThrown(error));
     if (hasDeactivate) await (gaveUpNothing ? store.endChange(source.id) : reactivate(ports, live));
     throw error;
   }

@@ -46,7 +46,8 @@ export function bindTriggers(triggers: readonly WorkflowTrigger[], around: Surro
       return undefined;
     }
     const wanted = around.binding.sources[trigger.emitter] ?? trigger.emitter;
-    const id = around.emitter(wanted);
+    // What was meant once may be gone, and another one have its name.
+    const id = around.emitter(wanted) ?? around.emitter(trigger.emitter);
     if (id === undefined)
       warnings.push(
         `${WORKFLOW_FILE}: no source or workflow here is ${wanted}, so its events begin nothing: deploy it, or say which one is meant with --source`,

@@ -177,7 +177,13 @@ export class Workflows {
 
   /** Slugs of those with a step that is given this data store by its name. */
   async withDataStore(name: string): Promise<readonly string[]> {
-    const users = await Promise.all([...this.#byId.values()].map(async (live) => (dataStoresIn(await live.plan()).includes(name) ? [live.source.slug] : [])));
+    // Of one whose files cannot be read nobody knows.
+    const mayUse = async (live: LiveWorkflow): Promise<boolean> =>
+      live.plan().then(
+        (plan) => dataStoresIn(plan).includes(name),
+        () => true,
+      );
+    const users = await Promise.all([...this.#byId.values()].map(async (live) => ((await mayUse(live)) ? [live.source.slug] : [])));
     return users.flat();
   }
 

@@ -42,7 +42,6 @@ export function captureOutput(sink: LineSink, isCaptured: () => boolean = () => 
     if (!isCaptured()) return own.groupEnd();
     indent = indent.slice(2);
   };
-  hideCallsInPromises();
   captureStream("stdout", sink, isCaptured);
   captureStream("stderr", sink, isCaptured);
 }
@@ -50,14 +49,20 @@ export function captureOutput(sink: LineSink, isCaptured: () => boolean = () => 
 /** Where a promise comes from, and which call it belongs to, Node (before 24) keeps in the promise itself, for everybody who prints one to see. */
 const OF_NODE = new Set(["kResourceStore", "async_id_symbol", "trigger_async_id_symbol"]);
 
-function hideCallsInPromises(): void {
+/** For a process that runs nothing else: it changes what all promises have. */
+export function hideCallsInPromises(): void {
   Reflect.defineProperty(Promise.prototype, inspect.custom, {
     configurable: true,
     writable: true,
-    value(this: Promise<unknown>, _depth: number, options: InspectOptions): string {
+    value(this: Promise<unknown>, depth: number, options: InspectOptions): string {
       for (const kept of Object.getOwnPropertySymbols(this)) if (OF_NODE.has(kept.description ?? "")) Reflect.defineProperty(this, kept, { enumerable: false });
-      // It would come here again.
-      return inspect(this, { ...options, customInspect: false });
+      // It would come here again, for ever.
+      const isShadowed = Reflect.defineProperty(this, inspect.custom, { value: undefined, configurable: true });
+      try {
+        return inspect(this, { ...options, depth, ...(isShadowed ? {} : { customInspect: false }) });
+      } finally {
+        if (isShadowed) Reflect.deleteProperty(this, inspect.custom);
+      }
     },
   });
 }

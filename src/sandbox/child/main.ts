@@ -16,7 +16,7 @@ import { INSPECTOR_FD, INSPECTOR_WORD } from "../inspector-channel.ts";
 import { MessagePipe } from "../message-pipe.ts";
 import { PROTOCOL, WARM_UP_FILE, type ToChild, type ToHost } from "../protocol.ts";
 import { ComponentHost } from "./component-host.ts";
-import { captureOutput } from "./console.ts";
+import { captureOutput, hideCallsInPromises } from "./console.ts";
 import { refuseLocalSockets } from "./local-sockets.ts";
 import { leadThroughDoor } from "./network-door.ts";
 import { leadPlatformCallsTo } from "./platform-api.ts";
@@ -90,6 +90,7 @@ class ComponentProcess {
     refuseLocalSockets();
     redirectTmp();
     answerForMissingFiles();
+    hideCallsInPromises();
     captureOutput(
       (level, text, rawFrom) => host.log(level, text, rawFrom),
       () => true,

@@ -2,21 +2,22 @@
  * Asking whether a file is there throws for one that the permission model keeps away, though Node says that these
  * functions never do, and packages rely on that: what a component may not read is not there for it.
  */
-import fs from "node:fs";
+import fs, { type PathLike } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { codeOf } from "../../domain/errors.ts";
 
 /** `existsSync` answers false, and `statSync` and `lstatSync` nothing where the caller wants no error. */
 export function answerForMissingFiles(): void {
   const { existsSync } = fs;
-  fs.existsSync = (path) => unlessDenied(() => existsSync(path)) ?? false;
+  const exists = (path: PathLike): boolean => unlessDenied(() => existsSync(path)) ?? false;
+  fs.existsSync = Object.defineProperties(exists, Object.getOwnPropertyDescriptors(existsSync));
   for (const name of ["statSync", "lstatSync"] as const) {
     const original = fs[name];
     const asked = (path: unknown, options?: unknown): unknown => {
       const ask = (): unknown => Reflect.apply(original, fs, [path, options]);
       return wantsNoError(options) ? unlessDenied(ask) : ask();
     };
-    Object.assign(fs, { [name]: asked });
+    Object.assign(fs, { [name]: Object.defineProperties(asked, Object.getOwnPropertyDescriptors(original)) });
   }
   syncBuiltinESMExports();
 }

@@ -37,9 +37,9 @@ export function versionRoutes(engine: Engine): readonly Route[] {
         },
       };
     }),
-    route(sources.rollback, async ({ params: { version }, part, caller }) => {
+    route(sources.rollback, async ({ params: { version, force: isForced = false }, part, caller }) => {
       const live = engine.find(part("id"), "roll back");
-      return { data: await liveRecord(engine, await engine.rollback(live, version, { isForeign: isForeign(caller()) })) };
+      return { data: await liveRecord(engine, await engine.rollback(live, version, { isForeign: isForeign(caller()), isForced })) };
     }),
   ];
 }

@@ -37,7 +37,7 @@ export const RECEIVE = "update deliveries set state = 'delivered', next_at = nul
 export const MISS = "update deliveries set state = 'missed', next_at = null where listener_id = ? and state = 'pending'";
 const RETRY_ONE = "update deliveries set state = 'pending', next_at = ?, attempts = min(attempts, ?) where seq = ?";
 const RETRY_MANY = `update deliveries set state = 'pending', next_at = @now, attempts = 0
-  where listener_id = @listenerId and created_at >= @since and state in (select value from json_each(@states))`;
+  where listener_id = @listenerId and created_at >= @since and state in (select value from json_each(@states)) and ${DELIVERY_COUNTS}`;
 
 interface Listener {
   readonly emitterId: string;
