@@ -43,6 +43,8 @@ export class ProcessRunner implements Runner {
   readonly #settings: RunnerSettings;
   readonly #stop = new AbortController();
   readonly #children = new Set<ChildProcess>();
+  /** Those of which it is not known yet whether there is a process. */
+  readonly #starting = new Set<Promise<ChildProcess>>();
   readonly #prepared = new Map<string, Prepared>();
   readonly #loads = new Set<Promise<unknown>>();
   #spare: Promise<ChildProcess> | undefined;
@@ -124,9 +126,10 @@ export class ProcessRunner implements Runner {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     for (const key of this.#prepared.keys()) this.#dropPrepared(key);
-    const children = [...this.#children];
-    for (const child of children) child.kill();
-    await Promise.all([this.whenQuick, ...children.map((child) => child.exited)]);
+    for (const child of this.#children) child.kill();
+    await this.whenQuick;
+    await Promise.allSettled(this.#starting);
+    await Promise.all([...this.#children].map((child) => child.exited));
   }
 
   async #load(
@@ -232,6 +235,14 @@ export class ProcessRunner implements Runner {
   }
 
   async #startChild(rights: ChildRights): Promise<ChildProcess> {
+    // Whoever stops this waits for those that are being started, and for none after them.
+    if (this.#stop.signal.aborted) throw new Error("the server is being stopped");
+    const start = this.#startAndKeep(rights);
+    this.#starting.add(start);
+    return start.finally(() => this.#starting.delete(start));
+  }
+
+  async #startAndKeep(rights: ChildRights): Promise<ChildProcess> {
     const child = await ChildProcess.start(this.#settings, { name: this.#settings.clock.randomText(10), rights });
     this.#children.add(child);
     void child.exited.then(() => this.#children.delete(child));

@@ -54,6 +54,30 @@ describe("a process that is killed while it loads", () => {
   });
 });
 
+describe("a server that stops while a process is being started", () => {
+  it("waits for the end of that process as well, and leaves nothing of it", async () => {
+    const runFolder = join(await temporaryFolder(), "run");
+    const enclosure = belt("it is not looked at here");
+    let left: Promise<string[]> | undefined;
+    const leftAfterwards = (): Promise<string[]> => runner[Symbol.asyncDispose]().then(() => readdir(runFolder));
+    const runner: ProcessRunner = await ProcessRunner.start({
+      entry: programFile("child.cjs"),
+      runFolder,
+      packagesFolder: join(runFolder, "..", "packages"),
+      memoryMb: 256,
+      enclosure: { ...enclosure, enclose: (start) => ((left ??= leftAfterwards()), enclosure.enclose(start)) },
+      apiUrl: () => "http://127.0.0.1:1",
+      clock: systemClock,
+      log: silentLog,
+    });
+    await eventually(async () => left !== undefined);
+    expect(await left).toEqual([]);
+    const late = runner.start({ bundle: bundleOf(EMPTY), env: {}, state: {} }, { late: () => {}, ended: () => {} });
+    await expect(late).rejects.toThrow("the server is being stopped");
+    expect(await readdir(runFolder)).toEqual([]);
+  });
+});
+
 describe("a process that is killed before it is ready", () => {
   it.each([
     [4, "starts all the same"],
