@@ -8,11 +8,11 @@ import { component, run as commitOf, source } from "./store.ts";
 const now = Date.parse("2026-01-01T00:00:00Z");
 const KEPT = { maxEvents: 10, maxInvocations: 10, maxAgeMs: 1_000_000 };
 
-function workflowRun(id: RunId, parts: Partial<WorkflowRun> = {}): WorkflowRun {
+export function workflowRun(id: RunId, parts: Partial<WorkflowRun> = {}): WorkflowRun {
   return { id, workflowId: "p_a", version: 1, trigger: { kind: "manual", event: { a: 1 } }, state: "running", startedAt: now, wakes: 0, ...parts };
 }
 
-function record(path: string, parts: Partial<StepRecord> = {}): StepRecord {
+export function record(path: string, parts: Partial<StepRecord> = {}): StepRecord {
   const rest = { attempt: 1, runs: 1, exports: { $return_value: path }, outcome: { kind: "returned" }, startedAt: now, durationMs: 1 } as const;
   return { path, namespace: `step_${path}`, state: "done", ...rest, ...parts };
 }

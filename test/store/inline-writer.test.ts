@@ -2,14 +2,16 @@ import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/database/database.ts";
-import type { InvocationId } from "../../src/domain/ids.ts";
+import type { InvocationId, RunId } from "../../src/domain/ids.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { DisownedFences } from "../../src/store/sqlite/disowned-fences.ts";
 import { InlineWriter } from "../../src/store/sqlite/inline-writer.ts";
 import { travellingRun } from "../../src/store/sqlite/travelling.ts";
+import { travellingBegin, travellingRecord } from "../../src/store/sqlite/travelling-steps.ts";
 import type { WriteRequest } from "../../src/store/sqlite/write-request.ts";
 import { WriterClient } from "../../src/store/sqlite/writer-client.ts";
 import { component, run, source } from "../contract/store.ts";
+import { record, workflowRun } from "../contract/workflows.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { openStoreAt } from "../support/store.ts";
 
@@ -60,6 +62,32 @@ describe("what writes on the server's own thread", () => {
     expect(inline.perform([...commits("9"), swap], NOBODY)).toBeUndefined();
     expect(inline.perform([...commits("7"), { id: 2, verb: "deleteKey", values: ["key"] }], NOBODY)).toBeUndefined();
     expect(await store.countEvents("dc_a")).toBe(0);
+  });
+
+  it("writes a run of a workflow that begins, and its small steps; what is large of them, the thread does", async () => {
+    const { store, inline } = await place();
+    await store.beginDeploy(source("p_a", "sc_w"), component("sc_w"));
+    const { fence } = await store.open("p_a");
+    const trigger = (event: string) => ({ kind: "http", event, messageId: "msg_1" }) as const;
+    const begins = (id: RunId, event: string) => [
+      { id: 1, verb: "beginRun" as const, values: [travellingBegin(workflowRun(id, { trigger: trigger(event) }), [])] },
+    ];
+    const noted = [{ id: 2, verb: "noteBegun" as const, values: ["run_1", travellingRecord(record("0", { state: "begun" }))] }];
+    const ends = (id: InvocationId, exports: string) => {
+      const step = { run: workflowRun("run_1", { state: "succeeded", endedAt: 7 }), record: record("0", { exports: { exports } }) };
+      return [{ id: 3, verb: "commit" as const, values: [travellingRun(run(fence, "p_a", id, { events: [], step }))] }];
+    };
+    expect(inline.perform(begins("run_9", "x".repeat(200_000)), NOBODY)).toBeUndefined();
+    expect(inline.perform(begins("run_1", "x"), NOBODY)).toEqual([undefined]);
+    expect(inline.perform(begins("run_2", "x"), NOBODY)).toMatchObject([{ id: "run_1" }]);
+    expect(inline.perform(noted, NOBODY)).toEqual([undefined]);
+    expect(await store.stepRecords("run_1")).toMatchObject([{ path: "0", state: "begun" }]);
+    expect(inline.perform(ends("inv_1", "x".repeat(200_000)), NOBODY)).toBeUndefined();
+    expect(inline.perform(ends("inv_2", "x"), NOBODY)).toHaveLength(1);
+    expect([await store.getRun("run_1"), await store.stepRecords("run_1")]).toMatchObject([
+      { state: "succeeded", endedAt: 7 },
+      [{ exports: { exports: "x" } }],
+    ]);
   });
 
   it("writes nothing of a batch in which one cannot be written", async () => {

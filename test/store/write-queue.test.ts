@@ -109,7 +109,7 @@ describe("writes that come while a large run is being written", () => {
 
   it("wait with their workflow when it is the one that emits so much", () => {
     const [step, note] = [commit("p_1"), ask("noteBegun", "run_1")];
-    const told = { ...(step.values[0] as object), step: { run: { id: "run_1" } } };
+    const told = { ...(step.values[0] as object), step: { runId: "run_1" } };
     const queue = new WriteQueue();
     queue.add([commit("p_1", 3000)]);
     queue.next();

@@ -1,18 +1,17 @@
 import type { Database } from "../../database/driver.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { PendingRequest } from "../../ports/run-store.ts";
 import { type AttemptWrites, attemptWrites } from "./deliveries.ts";
 import type { DisownedFences } from "./disowned-fences.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { openBeside } from "./open.ts";
 import { type PendingWrites, pendingWrites } from "./pending.ts";
 import { type RunWrites, runWrites } from "./runs.ts";
-import { charactersOf, isTravelling } from "./travelling.ts";
+import { type RunBeginnings, runBeginnings } from "./step-writer.ts";
 import { LEAVE_MEMORY, type WriteRequest } from "./write-request.ts";
 import { Witness, witnessPath } from "./witness.ts";
 
-/** What is written with every request and delivery. */
-type InlineWrites = Pick<RunWrites & PendingWrites & AttemptWrites, "commit" | "append" | "storePending" | "recordAttempt">;
+/** What is written with every request and delivery, and with every step of a workflow. */
+type InlineWrites = Pick<RunWrites & PendingWrites & AttemptWrites, "commit" | "append" | "storePending" | "recordAttempt"> & RunBeginnings;
 
 /** More than this is written beside the server: while many wait, it reads and answers others meanwhile, and more share an fsync. */
 const MOST_REQUESTS = 4;
@@ -57,6 +56,7 @@ export class InlineWriter {
       append: (addendum) => runs.append(addendum),
       storePending: (request) => pending.storePending(request),
       recordAttempt: (attempt) => attempts.recordAttempt(attempt),
+      ...runBeginnings(db),
     };
   }
 
@@ -91,23 +91,18 @@ export class InlineWriter {
 }
 
 function isSmall(batch: readonly WriteRequest[]): boolean {
-  if (batch.length > MOST_REQUESTS) return false;
-  let characters = 0;
-  for (const request of batch) {
-    characters += charactersToWrite(request);
-    if (characters > MOST_CHARACTERS) return false;
+  if (batch.length > MOST_REQUESTS || batch.some(({ verb }) => !LEAVE_MEMORY.has(verb))) return false;
+  return charactersIn(batch.map(({ values }) => values)) <= MOST_CHARACTERS;
+}
+
+/** About as many as are written. Of what is large, only so much is counted that it is known. */
+function charactersIn(write: unknown): number {
+  if (typeof write === "string" || write instanceof Uint8Array) return write.length;
+  if (typeof write !== "object" || write === null) return 0;
+  let count = 0;
+  for (const part of Object.values(write)) {
+    count += charactersIn(part);
+    if (count > MOST_CHARACTERS) break;
   }
-  return true;
-}
-
-/** About as many as are written; no end: it may be much, and is not written inline. */
-function charactersToWrite({ verb, values: [write] }: WriteRequest): number {
-  if (!LEAVE_MEMORY.has(verb)) return Number.POSITIVE_INFINITY;
-  if (verb === "storePending") return isPending(write) && write.trigger.kind === "http" ? write.trigger.body.length : Number.POSITIVE_INFINITY;
-  if (!isTravelling(write)) return 0;
-  return "step" in write && write.step !== undefined ? Number.POSITIVE_INFINITY : charactersOf(write);
-}
-
-function isPending(write: unknown): write is PendingRequest {
-  return typeof write === "object" && write !== null && "trigger" in write;
+  return count;
 }

@@ -8,7 +8,7 @@ import { endedCallOf, eventOfRow, invocationOf, json, listenerOf, logLinesOf, ro
 import { type RunMemory, type Staged, runEvents } from "./run-events.ts";
 import { OF_SOURCE, stagedEvents } from "./staged-events.ts";
 import { type TravellingAddendum, type TravellingAnswer, type TravellingRun, eventCountOf } from "./travelling.ts";
-import { stepWriter } from "./workflows.ts";
+import { stepWriter } from "./step-writer.ts";
 
 export interface RunWrites {
   commit(run: TravellingRun, staged?: Staged): TravellingAnswer;
@@ -55,7 +55,7 @@ export function runWrites(db: Database, memory: RunMemory): RunWrites {
   const writeLogs = logWriter(db);
   return {
     commit(run, staged) {
-      const { sourceId, id, instant, messageId, failed, step } = run;
+      const { sourceId, id, instant, messageId, failed, failedRun, step } = run;
       const written = events.write(run, staged);
       insertInvocation.run(...run.invocation);
       if (run.stateChanges !== undefined) writeState(sourceId, run.stateChanges);
@@ -64,7 +64,7 @@ export function runWrites(db: Database, memory: RunMemory): RunWrites {
       if (instant !== undefined) fireInstant.run(sourceId, instant.prop, instant.plannedAt, id);
       if (messageId !== undefined) receive.run(sourceId, messageId);
       if (step !== undefined) writeStep(step);
-      return events.publish(run, written, { logChunk, invocation: failed, run: step?.run });
+      return events.publish(run, written, { logChunk, invocation: failed, run: failedRun });
     },
     append(addendum, staged) {
       const { sourceId, id, dropped, outcome } = addendum;

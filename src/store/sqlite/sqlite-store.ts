@@ -22,9 +22,10 @@ import { secretReads } from "./secrets.ts";
 import { subscriptionReads } from "./subscriptions.ts";
 import { timerReads } from "./timers.ts";
 import { StoredCommit, travellingAddendum, travellingAttempt, travellingRun } from "./travelling.ts";
+import { travellingBegin, travellingRecord } from "./travelling-steps.ts";
 import { backlogReads } from "./usage.ts";
 import { watchDamage } from "./watch-damage.ts";
-import { workflowReads } from "./workflows.ts";
+import { workflowReads } from "./workflow-reads.ts";
 import { WriterClient, type WriterSettings } from "./writer-client.ts";
 
 /** Opens a Store on one SQLite file: reads and small writes on this thread, all other writes on a thread of their own. */
@@ -186,8 +187,8 @@ function listenerVerbs(writer: WriterClient) {
 /** What is written of runs of workflows, beside their steps. */
 function workflowVerbs(writer: WriterClient) {
   return {
-    beginRun: (run, records) => writer.write("beginRun", run, records),
-    noteBegun: (runId, record) => writer.write("noteBegun", runId, record),
+    beginRun: async (run, records) => (await writer.write("beginRun", travellingBegin(run, records))) ?? run,
+    noteBegun: (runId, record) => writer.write("noteBegun", runId, travellingRecord(record)),
     endWait: (step, request) => writer.write("endWait", step, request),
     noteRun: (run) => writer.write("noteRun", run),
     cancelRun: (id, at, reason) => writer.write("cancelRun", id, at, reason),

@@ -9,10 +9,11 @@ import type { Attempt, Verdict } from "../../domain/delivery.ts";
 import { type DeployedId, type InvocationId, type ListenerId, eventId, numberOfDelivery } from "../../domain/ids.ts";
 import { type Invocation, type Outcome, type StateChanges, isFailed } from "../../domain/invocation.ts";
 import type { Addendum, Committed, RunCommit } from "../../ports/run-store.ts";
+import type { WorkflowRun } from "../../domain/workflow/run.ts";
 import type { AttemptRecord } from "../../ports/delivery-store.ts";
-import type { StepCommit } from "../../ports/workflow-store.ts";
 import type { Bound } from "../../database/driver.ts";
 import { newEventOf } from "./rows.ts";
+import { type TravellingStep, travellingStep } from "./travelling-steps.ts";
 
 /** What a run and an addendum have in common. */
 export interface Travelling {
@@ -40,7 +41,9 @@ export interface TravellingRun extends Travelling {
   readonly messageId: string | undefined;
   /** It has failed: listeners may want to hear of it. */
   readonly failed: Invocation | undefined;
-  readonly step: StepCommit | undefined;
+  /** The run of a workflow whose step has failed. */
+  readonly failedRun: WorkflowRun | undefined;
+  readonly step: TravellingStep | undefined;
 }
 
 export interface TravellingAddendum extends Travelling {
@@ -109,7 +112,8 @@ export function travellingRun({ fence, invocation, triggerText, events, postpone
     instant: trigger.kind === "timer" ? { prop: trigger.prop, plannedAt: trigger.plannedAt } : undefined,
     messageId: trigger.kind === "event" ? trigger.messageId : undefined,
     failed: isFailed(outcome) ? invocation : undefined,
-    step,
+    failedRun: isFailed(outcome) ? step?.run : undefined,
+    step: step === undefined ? undefined : travellingStep(step),
   };
 }
 
@@ -134,17 +138,6 @@ export function travellingAddendum(addendum: Addendum): TravellingAddendum {
 
 export function travellingAttempt({ delivery: { id, listenerId, attemptCount, nextAt }, attempt, verdict }: AttemptRecord): TravellingAttempt {
   return { seq: numberOfDelivery(id) ?? -1, attemptCount, takenAt: nextAt ?? null, listenerId, attempt, verdict };
-}
-
-/** About as many as are written. */
-export function charactersOf(write: TravellingRun | TravellingAddendum): number {
-  let count = write.logs?.length ?? 0;
-  for (const text of write.events) if (typeof text === "string") count += text.length;
-  for (const part of write.eventParts ?? []) count += part.bytes.length;
-  if ("invocation" in write) for (const text of write.invocation) if (typeof text === "string") count += text.length;
-  for (const { payload } of write.postponed ?? []) count += payload.length;
-  for (const text of Object.values(write.stateChanges ?? {})) count += text?.length ?? 0;
-  return count;
 }
 
 function unlessEmpty<Item>(items: readonly Item[] | undefined): readonly Item[] | undefined {

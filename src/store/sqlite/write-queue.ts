@@ -92,7 +92,7 @@ function concernsOf({ verb, values: [write] }: WriteRequest): readonly string[] 
       return [];
     case "commit":
     case "append":
-      return isTravelling(write) ? [write.sourceId, ...("step" in write && write.step !== undefined ? [write.step.run.id] : [])] : undefined;
+      return isTravelling(write) ? [write.sourceId, ...("step" in write && write.step !== undefined ? [write.step.runId] : [])] : undefined;
     case "open":
     case "writeState":
     case "prune":

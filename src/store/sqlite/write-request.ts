@@ -13,7 +13,7 @@ import type { SecretWrites } from "./secrets.ts";
 import type { RunWrites, StateWrites } from "./runs.ts";
 import type { SubscriptionWrites } from "./subscriptions.ts";
 import type { TimerWrites } from "./timers.ts";
-import type { WorkflowWrites } from "./workflows.ts";
+import type { WorkflowWrites } from "./workflow-writes.ts";
 import type { Revision } from "./open.ts";
 
 /** Everything that writes, by name. */
@@ -60,4 +60,11 @@ export interface WriteReply {
 }
 
 /** They change neither who listens nor what changes with every run, or say so to Publisher and SourceProgress themselves. */
-export const LEAVE_MEMORY: ReadonlySet<WriteRequest["verb"]> = new Set<keyof Writes>(["commit", "append", "storePending", "recordAttempt"]);
+export const LEAVE_MEMORY: ReadonlySet<WriteRequest["verb"]> = new Set<keyof Writes>([
+  "commit",
+  "append",
+  "storePending",
+  "recordAttempt",
+  "beginRun",
+  "noteBegun",
+]);

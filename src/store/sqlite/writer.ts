@@ -21,7 +21,7 @@ import { runWrites, stateWrites } from "./runs.ts";
 import { stagedEvents } from "./staged-events.ts";
 import { subscriptionWrites } from "./subscriptions.ts";
 import { timerWrites } from "./timers.ts";
-import { workflowWrites } from "./workflows.ts";
+import { workflowWrites } from "./workflow-writes.ts";
 import { LEAVE_MEMORY, type WriteError, type WriteReply, type WriteRequest, type Writes } from "./write-request.ts";
 
 /** Checkpoints wait for this much quiet, and the log grows no longer than 8 MB: more at once would hold up commits for longer. */
