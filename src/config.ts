@@ -188,34 +188,31 @@ export interface SettingSources {
   readonly file?: Readonly<Record<string, unknown>>;
 }
 
-/** Reads every setting, from where there are any. Throws PD_BAD_INPUT, naming the flag and its value. */
+/** A setting as it was given. */
+interface Given {
+  readonly name: SettingName;
+  readonly text: string;
+  /** Where, as whoever gave it knows it. */
+  readonly place: string;
+}
+
+/** Reads every setting, from where there are any. Throws PD_BAD_INPUT, naming where it was given and its value. */
 export function readSettings({ flags = {}, environment = {}, file = {} }: SettingSources): Settings {
-  const text = (name: SettingName): string => {
+  const given = (name: SettingName): Given => {
     const row = SETTINGS[name];
-    const fromFile = file[row.flag.replaceAll("-", "_")];
-    return flags[name] ?? environment[row.variable] ?? (fromFile === undefined ? row.default : String(fromFile));
+    const [flag, variable, key] = [flags[name], environment[row.variable], row.flag.replaceAll("-", "_")];
+    if (flag !== undefined) return { name, text: flag, place: `--${row.flag}` };
+    if (variable !== undefined) return { name, text: variable, place: row.variable };
+    return { name, text: file[key] === undefined ? row.default : String(file[key]), place: `${key} of the config file:` };
   };
-  const number = (name: SettingName, unit: number, lowest: number): number => {
-    const value = Number(text(name));
-    if (text(name).trim() === "" || !Number.isFinite(value) || value < lowest) throw badSetting(name, text(name), `a number of at least ${lowest}`);
-    return value * unit;
-  };
-  const yes = (name: SettingName): boolean => {
-    const value = text(name);
-    if (!["true", "false", "1", "0"].includes(value)) throw badSetting(name, value, "true or false");
-    return value === "true" || value === "1";
-  };
-  const port = (name: SettingName): number => {
-    const value = number(name, 1, 0);
-    if (!Number.isInteger(value) || value > 65_535) throw badSetting(name, text(name), "a port from 0 to 65535");
-    return value;
-  };
+  const number = (name: SettingName, unit: number, lowest: number): number => numberOf(given(name), lowest) * unit;
+  const yes = (name: SettingName): boolean => ["true", "1"].includes(choiceOf(given(name), ["true", "false", "1", "0"]));
   return {
-    home: homeFolder(text("home"), environment),
-    host: text("host"),
-    port: port("port"),
-    endpointPort: port("endpointPort"),
-    publicUrl: publicUrl(text("publicUrl")),
+    home: homeFolder(given("home").text, environment),
+    host: given("host").text,
+    port: portOf(given("port")),
+    endpointPort: portOf(given("endpointPort")),
+    publicUrl: publicUrl(given("publicUrl")),
     timeoutMs: number("timeoutMs", SECOND, 0.01),
     responseMs: number("responseMs", SECOND, 0.01),
     memoryMb: number("memoryMb", 1, 32),
@@ -224,7 +221,7 @@ export function readSettings({ flags = {}, environment = {}, file = {} }: Settin
     waiting: number("waiting", 1, 0),
     processes: number("processes", 1, 1),
     bodyLimitBytes: number("bodyLimitBytes", 1024, 1),
-    catchUp: catchUp(text("catchUp")),
+    catchUp: choiceOf(given("catchUp"), ["latest", "skip", "all"]),
     keepEvents: number("keepEvents", 1, 1),
     keepInvocations: number("keepInvocations", 1, 1),
     keepMs: number("keepMs", DAY, 0.001),
@@ -233,9 +230,9 @@ export function readSettings({ flags = {}, environment = {}, file = {} }: Settin
     allowImports: yes("allowImports"),
     deliveryConcurrency: number("deliveryConcurrency", 1, 1),
     allowPrivateWebhooks: yes("allowPrivateWebhooks"),
-    sandboxUse: sandboxUse(text("sandboxUse")),
-    componentNetwork: componentNetwork(text("componentNetwork")),
-    keyringUse: keyringUse(text("keyringUse")),
+    sandboxUse: choiceOf(given("sandboxUse"), ["auto", "wall", "belt"]),
+    componentNetwork: choiceOf(given("componentNetwork"), ["open", "public"]),
+    keyringUse: choiceOf(given("keyringUse"), ["auto", "always", "never"]),
   };
 }
 
@@ -244,34 +241,32 @@ function homeFolder(given: string, environment: Readonly<Record<string, string |
   return join(environment["XDG_DATA_HOME"] ?? join(homedir(), ".local", "share"), "headwater");
 }
 
-function publicUrl(given: string): string {
-  if (given === "") return "";
-  if (!/^https?:\/\//.test(given) || !URL.canParse(given)) throw badSetting("publicUrl", given, "an http or https address");
-  return given.replace(/\/+$/, "");
+function publicUrl(given: Given): string {
+  const { text } = given;
+  if (text !== "" && (!/^https?:\/\//.test(text) || !URL.canParse(text))) throw badSetting(given, "an http or https address");
+  return text.replace(/\/+$/, "");
 }
 
-function catchUp(given: string): CatchUp {
-  if (given === "latest" || given === "skip" || given === "all") return given;
-  throw badSetting("catchUp", given, "latest, skip or all");
+function numberOf(given: Given, lowest: number): number {
+  const value = Number(given.text);
+  if (given.text.trim() === "" || !Number.isFinite(value) || value < lowest) throw badSetting(given, `a number of at least ${lowest}`);
+  return value;
 }
 
-function sandboxUse(given: string): SandboxUse {
-  if (given === "auto" || given === "wall" || given === "belt") return given;
-  throw badSetting("sandboxUse", given, "auto, wall or belt");
+function portOf(given: Given): number {
+  const value = numberOf(given, 0);
+  if (!Number.isInteger(value) || value > 65_535) throw badSetting(given, "a port from 0 to 65535");
+  return value;
 }
 
-function componentNetwork(given: string): ComponentNetwork {
-  if (given === "open" || given === "public") return given;
-  throw badSetting("componentNetwork", given, "open or public");
+function choiceOf<Choice extends string>(given: Given, choices: readonly Choice[]): Choice {
+  const chosen = choices.find((choice) => choice === given.text);
+  if (chosen === undefined) throw badSetting(given, `one of ${choices.join(", ")}`);
+  return chosen;
 }
 
-function keyringUse(given: string): KeyringUse {
-  if (given === "auto" || given === "always" || given === "never") return given;
-  throw badSetting("keyringUse", given, "auto, always or never");
-}
-
-function badSetting(name: SettingName, value: string, wanted: string): PdError {
-  return new PdError("PD_BAD_INPUT", `Cannot use --${SETTINGS[name].flag} ${JSON.stringify(value)}: it wants ${wanted}`, {
+function badSetting({ name, text, place }: Given, wanted: string): PdError {
+  return new PdError("PD_BAD_INPUT", `Cannot use ${place} ${JSON.stringify(text)}: it wants ${wanted}`, {
     fix: `Give --${SETTINGS[name].flag} or ${SETTINGS[name].variable} ${wanted}`,
   });
 }

@@ -57,6 +57,14 @@ export async function findServer(settings: Pick<Settings, "home">, cli?: CliCont
   return createClient(new Connection(address, { locate, ...watch }));
 }
 
+/** A server runs already: flags for the one that would have been started change nothing about it. */
+export function tellUnusedSettings({ flags, stderr }: CliContext): void {
+  const names = Object.entries(SETTINGS).flatMap(([name, { flag }]) => (name !== "home" && name in flags ? [`--${flag}`] : []));
+  if (names.length === 0) return;
+  const [verb, them] = names.length === 1 ? ["changes", "it"] : ["change", "them"];
+  stderr.write(`The server runs with the settings that it was started with: ${names.join(", ")} ${verb} nothing. To use ${them}, stop it first: pd down\n`);
+}
+
 /** A server that is at work answers late: as long as it has the home, it is asked again. */
 async function answers(address: ServerAddress, home: string, busyMs: number): Promise<boolean> {
   for (const started = Date.now(); ;) {
@@ -115,6 +123,7 @@ async function reachServer(cli: CliContext, settings: Settings): Promise<Client>
   if (running !== undefined) return running;
   const returned = await untilReturned(cli, settings);
   if (returned !== undefined) return returned;
+  await makeHome(settings.home);
   cli.stderr.write("No server is running: starting one in the background (pd down stops it)\n");
   return withSteps(cli, { label: "Starting", askStep: startSteps(settings) }, startInBackground(cli, settings));
 }

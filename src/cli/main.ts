@@ -51,6 +51,8 @@ async function perform(argv: readonly string[], streams: CliPlace): Promise<numb
     writeOut: (text) => streams.stdout.write(text),
     writeErr: (text) => void (isJson || streams.stderr.write(text)),
   });
+  const help = helpFor(program, argv);
+  program.showHelpAfterError(`(${help})`);
   inherit(program);
   const [first, topic] = argv;
   const isUnknownTopic = first === "help" && topic !== undefined && !program.commands.some((command) => command.name() === topic);
@@ -60,20 +62,24 @@ async function perform(argv: readonly string[], streams: CliPlace): Promise<numb
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
-    if (isJson) streams.stdout.write(`${JSON.stringify({ error: wrongUsage(error) })}\n`);
+    if (isJson) streams.stdout.write(`${JSON.stringify({ error: wrongUsage(error, help) })}\n`);
     return WRONG_USAGE;
   }
   return exitCode;
 }
 
 /** As every error is told to a script. */
-function wrongUsage({ message }: CommanderError): object {
+function wrongUsage({ message }: CommanderError, fix: string): object {
   const isWordMissing = message === "(outputHelp)";
   return {
     code: "PD_BAD_INPUT",
     message: isWordMissing ? "which of its commands is meant is not said" : message.replace(/^error: /, ""),
-    fix: "pd help shows what there is",
+    fix,
   };
+}
+
+function helpFor({ commands }: CommandUnknownOpts, [first]: readonly string[]): string {
+  return commands.some((command) => command.name() === first) ? `pd help ${first} shows what it takes` : "pd help shows what there is";
 }
 
 /** Commands take over what holds for the program only when they are made. */

@@ -46,7 +46,6 @@ export function buildProgram(run: Run, words: readonly string[] = []): Command {
     .version(manifest.version, "--version", "Show the version")
     .helpOption("-h, --help", "Show help")
     .helpCommand("help [command]", "Show help for a command")
-    .showHelpAfterError("(pd help shows what there is)")
     .configureHelp({ showGlobalOptions: true });
   for (const [declare] of neededFor(words)) declare(program, run);
   arrangeHelp(program);

@@ -8,7 +8,7 @@ import type { DebugNewsRecord } from "../api/sources.ts";
 import type { BadProps } from "../api/props.ts";
 import { PdError } from "../domain/errors.ts";
 import { type JsonObject, type JsonValue, isJsonObject, isJsonValue } from "../domain/json.ts";
-import { Connection, type Request, type ServerAddress } from "./connection.ts";
+import { CHECK_ADDRESS, Connection, type Request, type ServerAddress } from "./connection.ts";
 import { type FollowSettings, Following } from "./following.ts";
 
 type AnyCall = Call<CallAddress, z.ZodObject, z.ZodType | undefined>;
@@ -79,7 +79,8 @@ async function fromTheFirst<Item>(list: ListPage<Item>, mayFail: boolean): Promi
     if (seen.has(after)) throw new PdError("PD_FAILED", "Cannot list all records: the server's pages do not end");
     seen.add(after);
     try {
-      const { data, page_info: info } = await list({ limit: PAGE, ...(after === undefined ? {} : { after }) });
+      const page = await list({ limit: PAGE, ...(after === undefined ? {} : { after }) });
+      const { data, page_info: info } = isPage(page) ? page : noList();
       // Some servers know no pages, and answer with the same again.
       if (after !== undefined && info.end_cursor === after && records.length >= info.total_count) return records;
       records.push(...data);
@@ -92,6 +93,15 @@ async function fromTheFirst<Item>(list: ListPage<Item>, mayFail: boolean): Promi
       throw error;
     }
   }
+}
+
+/** What else answers in JSON under the address of a server may say anything. */
+function isPage(page: unknown): boolean {
+  return isJsonObject(page) && Array.isArray(page["data"]) && isJsonObject(page["page_info"]);
+}
+
+function noList(): never {
+  throw new PdError("PD_SERVER_UNREACHABLE", "Cannot list all records: what answers is no list, and so no server of this kind", { fix: CHECK_ADDRESS });
 }
 
 /** Lists are read so often while somebody deletes what they are paged by. */

@@ -32,7 +32,7 @@ export interface ConnectionOptions {
   readonly ask?: (url: string, sending: Sending) => Promise<Answer>;
 }
 
-const CHECK_ADDRESS = "Check the address, which may be that of another server: --base-url, PD_BASE_URL or the profile";
+export const CHECK_ADDRESS = "Check the address, which may be that of another server: --base-url, PD_BASE_URL or the profile";
 const ALIVE_TIMEOUT_MS = 3000;
 /** Longer answers are not those of a server of this kind. */
 const MOST_BYTES = 256_000_000;

@@ -1,4 +1,4 @@
-import type { RunStepRecord } from "../api/workflows.ts";
+import type { RunRecord, RunStepRecord } from "../api/workflows.ts";
 import { isSameJson } from "../domain/json.ts";
 
 /** How a step of a run that was repeated came out, beside how it did before. */
@@ -59,4 +59,11 @@ export function differenceLines({ namespace, kind, before, after }: StepDifferen
 function cameOut(step: RunStepRecord | undefined): string {
   if (step === undefined) return "";
   return step.outcome === "returned" ? JSON.stringify(step.exports) : step.message;
+}
+
+/** What rehearsals of runs have come to. One that comes to a wait is not known to succeed: what follows was not run. */
+export function sumOfRehearsed(rehearsed: readonly { readonly after: Pick<RunRecord, "state"> }[]): string {
+  const count = (wanted: RunRecord["state"]): number => rehearsed.filter(({ after: { state } }) => state === wanted).length;
+  const waiting = count("waiting");
+  return `${count("succeeded")} of ${rehearsed.length} would succeed${waiting === 0 ? "" : `, and ${waiting} would come to a wait`}`;
 }

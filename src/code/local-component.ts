@@ -45,7 +45,7 @@ export class LocalComponent {
         found === undefined
           ? ["there is no such file", "Check the path; a source that is deployed is named by its slug or dc_ id"]
           : ["it is no file", "Name the file in it that exports the component"];
-      throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path}: ${problem}`, { fix });
+      throw new PdError("PD_FILE_NOT_FOUND", `Cannot read ${path === "" ? '""' : path}: ${problem}`, { fix });
     }
     const place = await realpath(entry);
     return new LocalComponent({ entry, place, root: await realpath(root) }, await onService(() => contextOf(place)));

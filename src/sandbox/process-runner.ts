@@ -127,8 +127,7 @@ export class ProcessRunner implements Runner {
     this.#stop.abort();
     for (const key of this.#prepared.keys()) this.#dropPrepared(key);
     for (const child of this.#children) child.kill();
-    await this.whenQuick;
-    await Promise.allSettled(this.#starting);
+    await Promise.allSettled([this.whenQuick, ...this.#starting]);
     await Promise.all([...this.#children].map((child) => child.exited));
   }
 
@@ -236,7 +235,7 @@ export class ProcessRunner implements Runner {
 
   async #startChild(rights: ChildRights): Promise<ChildProcess> {
     // Whoever stops this waits for those that are being started, and for none after them.
-    if (this.#stop.signal.aborted) throw new Error("the server is being stopped");
+    if (this.#stop.signal.aborted) throw new Error("the server stops");
     const start = this.#startAndKeep(rights);
     this.#starting.add(start);
     return start.finally(() => this.#starting.delete(start));

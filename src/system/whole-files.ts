@@ -58,7 +58,7 @@ export function readNowIfThere(path: string): string | undefined {
   try {
     return readNow(path);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }
@@ -67,9 +67,14 @@ async function unlessMissing(reading: Promise<string>): Promise<string | undefin
   try {
     return await reading;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
+}
+
+/** There is no such file, or no such folder: a file has its place. */
+function isMissing(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
 }
 
 /** Another one after each save, also within one tick of the disk's clock when the length is another. */

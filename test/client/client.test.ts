@@ -93,6 +93,15 @@ describe("a client", () => {
     });
   });
 
+  it.each(["[1]", '{"data":{}}', '{"page_info":{}}', "null"])("is told when what answers to a list is none: %s", async (text) => {
+    const url = await startHttpServer((_request, response) => response.end(text));
+    const client = createClient({ baseUrl: url, key: "" });
+    await expect(everyPage(client.sources.list)).rejects.toMatchObject({
+      code: "PD_SERVER_UNREACHABLE",
+      message: expect.stringContaining("no server of this kind"),
+    });
+  });
+
   it("is told that a server ended in the middle of a download", async () => {
     const url = await startHttpServer((_request, response) => {
       response.writeHead(200, { "content-length": "100" }).write("half", () => response.destroy());

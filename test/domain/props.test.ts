@@ -91,6 +91,12 @@ describe("problems", () => {
     ["a value for what takes none", { http: "$.interface.http" }, { http: "x" }, 'http takes no value, not "x"'],
     ["an unknown prop", { apple: "string" }, { apple: "1", appl: "2" }, "appl is no prop of the component (did you mean apple?)"],
     ["a wrong schedule", { t: "$.interface.timer" }, { t: { cron: "nope" } }, 't cron "nope"'],
+    [
+      "two schedules",
+      { t: "$.interface.timer" },
+      { t: { cron: "0 9 * * *", intervalSeconds: 5 } },
+      't wants intervalSeconds or cron, and not both: {"cron":"0 9 * * *","intervalSeconds":5}',
+    ],
     ["a misspelt schedule", { t: "$.interface.timer" }, { t: { crom: "0 9 * * *" } }, 't has no member "crom" (did you mean cron?)'],
     [
       "a misspelt member of a schedule",

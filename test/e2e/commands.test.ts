@@ -523,6 +523,8 @@ describe("pd", () => {
     ["a folder in place of a file", ["deploy", "."], "Error: Cannot read .: it is no file"],
     ["a folder in place of props", ["deploy", "x.mjs", "--props", "."], "Error: Cannot read .: it is a folder"],
     ["a variable that can be none", ["deploy", "x.mjs", "--env", "BAD NAME=1"], 'Error: Cannot use --env "BAD NAME=1": "BAD NAME" can name no variable'],
+    ["a file without a name", ["deploy", ""], 'Error: Cannot read "": it is no file'],
+    ["a part of a source in what is none", ["init", "action", "x", "--http"], 'Error: Cannot use --http: only a source has one, and "x" is to be an action'],
     ["a file that is not there", ["deploy", "nowhere.mjs"], "Error: Cannot read nowhere.mjs: there is no such file"],
     ["a pair that is none", ["deploy", "x.mjs", "--prop", "name"], 'Error: Cannot use --prop "name": it wants name=value'],
     ["a value's file that is not there", ["deploy", "x.mjs", "--prop", "a=@nowhere"], "Error: Cannot read the value of a"],
@@ -543,6 +545,25 @@ describe("pd", () => {
       expect.stringContaining(message),
       expect.stringMatching(/./),
     ]);
+  });
+
+  it("tells of a home that is a file, and of one in a file", async () => {
+    const home = await PdHome.inProcess();
+    const file = await home.file("file", "");
+    for (const [path, words] of [
+      [file, ["list"]],
+      [join(file, "x"), ["up", "--detach"]],
+    ] as const) {
+      const { code, stderr } = await home.pd(...words, "--home", path);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^Error: Cannot keep anything in .*\nTry: .*\n\[PD_HOME_UNUSABLE\]\n$/)]);
+    }
+  });
+
+  it("names the command whose help tells what it takes", async () => {
+    const home = await PdHome.inProcess();
+    expect((await home.pd("webhooks", "add", "--x")).stderr).toBe("error: unknown option '--x'\n(pd help webhooks shows what it takes)\n");
+    expect(JSON.parse((await home.pd("events", "--json")).stdout)).toMatchObject({ error: { fix: "pd help events shows what it takes" } });
+    expect((await home.pd("foo")).stderr).toContain("(pd help shows what there is)");
   });
 
   it("tells who gives JSON where a file of it is wanted to write it into one", async () => {
@@ -617,7 +638,9 @@ describe("the server", () => {
   it("detaches, and tells when it already runs", async () => {
     const home = await PdHome.make();
     expect(await home.pd("up", "--detach")).toMatchObject({ code: 0, stderr: expect.stringContaining("Started at http://127.0.0.1:") });
-    expect(await home.pd("up", "--detach")).toMatchObject({ code: 0, stderr: expect.stringContaining("Already running at") });
+    expect(await home.pd("up", "--detach")).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Already running at .*\n$/) });
+    const others = "The server runs with the settings that it was started with: --memory, --keep-events change nothing. To use them, stop it first: pd down\n";
+    expect((await home.pd("up", "--detach", "--keep-events", "5", "--memory", "300")).stderr).toMatch(new RegExp(`\n${others}$`));
     expect(await home.json("status")).toMatchObject({ running: true, sources: 0 });
   });
 

@@ -152,6 +152,13 @@ describe("a response", () => {
     }
   });
 
+  it.each(['"text"', "5"])("tells its author that it was none: %s", async (response) => {
+    const source = await deployed(custom(`this.http.respond(${response});`));
+    expect(await (await fetch(source.endpoint)).text()).toBe("");
+    const [invocation] = await source.invocations();
+    expect(await source.logs(invocation ?? {})).toEqual([`respond sent an empty answer: it wants { status, headers, body }, not ${response}`]);
+  });
+
   it("tells its author which headers are not sent", async () => {
     const headers = '{ "x y": 1, "x-line": "a\\nb", "x-far": ["a", "\u20ac"], trailer: "X", "content-length": 1, "x-n": "5" }';
     const source = await deployed(custom(`this.http.respond({ headers: ${headers}, body: "whole" });`));

@@ -43,7 +43,7 @@ describe("a workflow on the page", () => {
     await page.getByRole("heading", { name: "succeeded" }).waitFor();
     await page.getByText('+ second {"$return_value":21}').waitFor();
     await page.getByRole("button", { name: "Retry failed runs…" }).click();
-    await page.getByText("1 of 1 would not fail any more.").waitFor();
+    await page.getByText("1 of 1 would succeed.").waitFor();
     await page.getByRole("button", { name: "Let them go" }).click();
     expect(await workflow.runsOnce(2)).toHaveLength(2);
   });

@@ -73,7 +73,7 @@ describe("a server that stops while a process is being started", () => {
     await eventually(async () => left !== undefined);
     expect(await left).toEqual([]);
     const late = runner.start({ bundle: bundleOf(EMPTY), env: {}, state: {} }, { late: () => {}, ended: () => {} });
-    await expect(late).rejects.toThrow("the server is being stopped");
+    await expect(late).rejects.toThrow("the server stops");
     expect(await readdir(runFolder)).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import { type Client, createClient } from "../../client/client.ts";
 import { Connection } from "../../client/connection.ts";
 import { PdError } from "../../domain/errors.ts";
 import { fileOf } from "../code/component-target.ts";
-import { type CliContext, connect, findServer } from "../context.ts";
+import { type CliContext, connect, findServer, tellUnusedSettings } from "../context.ts";
 import { settingsOf } from "../settings-of.ts";
 import { findProfile } from "../profiles.ts";
 import { givenEnv, givenProps } from "../code/prop-flags.ts";
@@ -29,6 +29,7 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags & Sta
   if (profile !== undefined && isInspected)
     throw new PdError("PD_NOT_OWNER", `Cannot debug on ${profile.baseUrl}: only a server of this machine and user takes a debugger`);
   const running = isElsewhere ? await connect(cli) : await findServer(settings);
+  if (running !== undefined) tellUnusedSettings(cli);
   const hosted = running === undefined ? await startRuntime(settings, streamLog(cli.stderr)) : undefined;
   if (hosted !== undefined) printNote(cli, `Server ${hosted.apiUrl}, ends with this session (pd up keeps one running)`);
   const client = running ?? (hosted === undefined ? await connect(cli) : clientOf(hosted));

@@ -22,6 +22,15 @@ export async function init(cli: CliContext, { kind, name }: { kind: string; name
     throw new PdError("PD_BAD_INPUT", `Cannot make a ${JSON.stringify(kind)}: there are source, action, app and workflow`, {
       fix: "pd init source my-source --timer",
     });
+  const parts = Object.entries({ db: flags.db, http: flags.http, timer: flags.timer }).flatMap(([part, isChosen]) => (isChosen === true ? [`--${part}`] : []));
+  if (kind !== "source" && parts.length > 0)
+    throw new PdError(
+      "PD_BAD_INPUT",
+      `Cannot use ${parts.join(" and ")}: only a source has one, and ${JSON.stringify(name)} is to be ${kind === "workflow" ? "a" : "an"} ${kind}`,
+      {
+        fix: `Leave it out, or pd init source ${name} ${parts.join(" ")}`,
+      },
+    );
   const slug = slugify(name);
   if (kind === "workflow") return initWorkflow(cli, { name, slug });
   if (flags.ts === true) return initTyped(cli, { kind, name, slug }, flags);

@@ -1,4 +1,5 @@
 import { type CliContext, findServer } from "../context.ts";
+import { packageVersion } from "../../system/program-files.ts";
 import { settingsOf } from "../settings-of.ts";
 import { fields, printJson, printLine } from "../reporter.ts";
 
@@ -11,13 +12,14 @@ export async function status(cli: CliContext): Promise<number> {
     else printLine(cli, `Not running (home ${settings.home})`);
     return 1;
   }
-  const found = await client.server.status();
+  const [found, version] = await Promise.all([client.server.status(), packageVersion()]);
   if (cli.isJson) printJson(cli, { running: true, ...found });
   else
     printLine(
       cli,
       fields([
         ["Running", `process ${found.pid}, version ${found.version}`],
+        ["This command", found.version === version ? undefined : `version ${version}: the server is of another one until it starts again (pd down)`],
         ["API", found.api_url],
         ["Endpoints", found.endpoint_url],
         ["Sources", found.sources],

@@ -20,11 +20,12 @@ import { abortOnStop } from "../stop-signals.ts";
 export async function up(cli: CliContext, { detach }: { detach?: boolean | undefined }): Promise<number> {
   const settings = await settingsOf(cli);
   if (detach === true) {
-    const { findServer, startInBackground } = await import("../context.ts");
+    const { findServer, startInBackground, tellUnusedSettings } = await import("../context.ts");
     const running = await findServer(settings);
     const client = running ?? (await startInBackground(cli, settings));
     if (cli.isJson) printJson(cli, { api_url: client.connection.baseUrl, home: settings.home, already_running: running !== undefined });
     else printNote(cli, `${running === undefined ? "Started" : "Already running"} at ${client.connection.baseUrl}; pd down stops it`);
+    if (running !== undefined) tellUnusedSettings(cli);
     return 0;
   }
   return runServer(cli, settings, { isShared: false });

@@ -1,5 +1,5 @@
 import type { RehearsedRunRecord, RunRecord } from "../../api/workflows.ts";
-import { differenceLines, differencesOf } from "../../client/run-difference.ts";
+import { differenceLines, differencesOf, sumOfRehearsed } from "../../client/run-difference.ts";
 import { type Client, everyPage } from "../../client/client.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, isJsonObject } from "../../domain/json.ts";
@@ -106,12 +106,7 @@ export async function retry(cli: CliContext, target: string, flags: RetryFlags):
   const found = await client.workflows.rehearse(target, { states: statesOf(flags) ?? "failed", from: flags.from, ...sinceParam(flags.since) });
   if (cli.isJson) printJson(cli, found);
   else for (const one of found) for (const line of rehearsedLines(one)) printLine(cli, line);
-  const mended = found.filter(({ after }) => after.state !== "failed").length;
-  if (!cli.isJson)
-    printNote(
-      cli,
-      found.length === 0 ? "No runs have failed" : `${mended} of ${found.length} would not fail any more. Nothing of this was kept; --go lets them go`,
-    );
+  if (!cli.isJson) printNote(cli, found.length === 0 ? "No runs have failed" : `${sumOfRehearsed(found)}. Nothing of this was kept; --go lets them go`);
   return 0;
 }
 

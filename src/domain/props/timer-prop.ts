@@ -44,6 +44,7 @@ function check(prop: TimerProp, given: JsonValue | undefined): CheckedProp {
   const parsed = parseTimer(readable);
   if (typeof parsed === "string") return { problem: parsed };
   const unknown = unknownMember(readable);
+  if (isTwofold(readable)) return { problem: `wants intervalSeconds or cron, and not both: ${JSON.stringify(given)}` };
   if (unknown !== undefined) return { problem: `${unknown}; it takes intervalSeconds, or cron with timezone, and catchUp, not ${JSON.stringify(given)}` };
   if (prop.isStatic && !isSameJson(scheduleInput(parsed.schedule), scheduleInput(prop.default)))
     return { problem: `is fixed by the component at ${JSON.stringify(settingsValue(own))}: leave it out, not ${JSON.stringify(given)}` };
@@ -56,6 +57,11 @@ const MEMBERS = ["intervalSeconds", "interval_seconds", "cron", "timezone", "cat
 function unknownMember(given: JsonValue): string | undefined {
   const name = isJsonObject(given) ? Object.keys(given).find((key) => !MEMBERS.includes(key)) : undefined;
   return name === undefined ? undefined : `has no member ${JSON.stringify(name)}${didYouMean(name, MEMBERS)}`;
+}
+
+/** Else one of them would be left out without a word. What is shown has both, and one of them is `null`. */
+function isTwofold(given: JsonValue): boolean {
+  return isJsonObject(given) && (given["cron"] ?? "") !== "" && (given["intervalSeconds"] ?? given["interval_seconds"] ?? "") !== "";
 }
 
 function ownSettings({ default: schedule, catchUp }: TimerProp): TimerSettings {

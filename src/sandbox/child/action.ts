@@ -5,7 +5,7 @@ import { LONGEST_WAIT_MS } from "../../domain/workflow/run.ts";
 import type { Call } from "./call.ts";
 import { FileStore } from "./file-store.ts";
 import { methodOf } from "./instance.ts";
-import { responseOf, streamIn, unsentHeadersOf, wholeResponse } from "./response.ts";
+import { responseOf, streamIn, unsentOf, wholeResponse } from "./response.ts";
 import { jsonText } from "./state.ts";
 
 /** What the user of an action is told when something wants a workflow around it. */
@@ -80,7 +80,7 @@ function toolsFor(
       const isAtOnce = isRecord(response) && response["immediate"] === true;
       // The first one counts, also while its body is read.
       if (!isAtOnce && (report.response !== undefined || reading.size > 0)) return;
-      for (const line of unsentHeadersOf(response)) call.note(line);
+      for (const line of unsentOf(response)) call.note(line);
       const take = (made: HttpResponse): void => {
         report.response = made;
         // Whoever asked gets it now; the others when the run has ended (workflows.md §2).

@@ -5,7 +5,7 @@ import type { Call } from "./call.ts";
 import { dataStore } from "./data-store.ts";
 import { resolveDefinition } from "./describe.ts";
 import { httpRequest } from "./http-request.ts";
-import { responseOf, streamIn, unsentHeadersOf, wholeResponse } from "./response.ts";
+import { responseOf, streamIn, unsentOf, wholeResponse } from "./response.ts";
 
 type Callable = (...values: unknown[]) => unknown;
 
@@ -52,7 +52,7 @@ export function addProps(instance: Record<string, unknown>, props: Record<string
 
 /** Whoever answers with a stream has to wait until it is read. */
 function respond(call: Call, response: unknown, isWanted: boolean): Promise<void> | undefined {
-  for (const line of unsentHeadersOf(response)) call.note(line);
+  for (const line of unsentOf(response)) call.note(line);
   if (streamIn(response) !== undefined) return call.respondLater(wholeResponse(response), isWanted);
   call.respond(responseOf(response), isWanted);
   return undefined;

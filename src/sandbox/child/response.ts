@@ -43,14 +43,20 @@ export function responseOf(given: unknown): HttpResponse {
   return { status: statusOf(response["status"]), headers, body: body.text, encoding: body.encoding };
 }
 
+function briefly(value: unknown): string {
+  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
+  return text.length > 100 ? `${text.slice(0, 99)}…` : text;
+}
+
 function headersIn(response: Record<string, unknown>): [name: string, value: string | readonly string[]][] {
   const given = Object.entries(isRecord(response["headers"]) ? response["headers"] : {}).filter(([, value]) => value !== undefined && value !== null);
   return given.map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : String(value)]);
 }
 
-/** For its author: which headers of a response are not sent, and why. A length is: its own. */
-export function unsentHeadersOf(response: unknown): readonly string[] {
-  if (!isRecord(response)) return [];
+/** For its author: what of a response is not sent, and why. A length is: its own. */
+export function unsentOf(response: unknown): readonly string[] {
+  if (response === undefined || response === null) return [];
+  if (!isRecord(response)) return [`respond sent an empty answer: it wants { status, headers, body }, not ${briefly(response)}`];
   return headersIn(response).flatMap(([name, value]) => {
     const reason = name.toLowerCase() === "content-length" ? undefined : whyNotSent(name, value);
     return reason === undefined ? [] : [`respond did not send the header ${JSON.stringify(name)}: ${reason}`];

@@ -1,4 +1,4 @@
-import { differencesOf } from "../../client/run-difference.ts";
+import { differencesOf, sumOfRehearsed } from "../../client/run-difference.ts";
 import { useClient } from "../app-context.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -15,7 +15,6 @@ import { RUN_TONES } from "./step-texts.ts";
 export function RetryDialog({ workflow, onClose }: { workflow: Workflow; onClose: () => void }) {
   const client = useClient();
   const { value: rehearsed, error } = useLoaded(`retry ${workflow.id} ${workflow.version}`, () => client.workflows.rehearse(workflow.id, { states: "failed" }));
-  const mended = rehearsed?.filter(({ after }) => after.state !== "failed").length ?? 0;
   const go = (): Promise<void> =>
     telling(async () => {
       const begun = await client.workflows.rerunAll(workflow.id, { states: "failed" });
@@ -30,9 +29,7 @@ export function RetryDialog({ workflow, onClose }: { workflow: Workflow; onClose
       </p>
       {error !== undefined && <Problem error={error} />}
       {rehearsed === undefined && error === undefined && <Waiting />}
-      {rehearsed !== undefined && (
-        <p role="status">{rehearsed.length === 0 ? "All that failed was run again already." : `${mended} of ${rehearsed.length} would not fail any more.`}</p>
-      )}
+      {rehearsed !== undefined && <p role="status">{rehearsed.length === 0 ? "All that failed was run again already." : `${sumOfRehearsed(rehearsed)}.`}</p>}
       {rehearsed?.map((one) => (
         <Tried key={one.run.id} tried={one} />
       ))}
