@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../src/domain/json.ts";
 import type { TestServer } from "../test/support/runtime.ts";
 import { codeStep, deployWorkflow, exportsOf, workflowOf } from "../test/support/workflows.ts";
+import { eventually } from "../test/support/eventually.ts";
 import { startAttacked } from "./attacked-server.ts";
 
 async function works(server: TestServer): Promise<void> {
@@ -54,6 +55,35 @@ describe("a step", () => {
 });
 
 describe("a stranger", () => {
+  /** JSON of this depth, to an address, so often at once. */
+  const send = (url: string, depth: number, count: number): Promise<number[]> => {
+    const request = { method: "POST", headers: { "content-type": "application/json" }, body: `${"[".repeat(depth)}${"]".repeat(depth)}` };
+    return Promise.all(Array.from({ length: count }, async () => (await fetch(url, request)).status));
+  };
+
+  it.each([1900, 3400, 3800, 100_000])(
+    "ends no server by a request that is nested %d deep, to a workflow that fails and to a source that does",
+    async (depth) => {
+      const { server } = await startAttacked({});
+      const steps = { first: codeStep("return steps.trigger.event.body;"), last: codeStep('throw new Error("no");') };
+      const workflow = await deployWorkflow(server, workflowOf(steps, { head: "settings: { retries: 0, concurrency: 20 }\ntriggers:\n- http: {}\n" }));
+      const source = await server.deploy(
+        'export default { name: "t", version: "1", props: { http: "$.interface.http" }, run(event) { this.$emit(typeof event.body); this.$emit(event.body); throw new Error("no"); } };',
+      );
+      for (const url of [workflow.endpoint, source.endpoint]) expect(new Set(await send(url, depth, 20))).toEqual(new Set([200]));
+      await eventually(async () => (await server.client.workflows.get(workflow.id)).runs.failed === 20);
+      await works(server);
+    },
+  );
+
+  it("ends no server by an answer to a run that is nested deep", async () => {
+    const { server } = await startAttacked({});
+    const workflow = await deployWorkflow(server, workflowOf({ ask: codeStep("return $.flow.suspend().resume_url;"), last: codeStep("return steps.ask;") }));
+    const run = await workflow.run();
+    expect(await send(String((exportsOf(run, "ask") as JsonObject)["$return_value"]), 3800, 1)).toEqual([200]);
+    expect((await workflow.rest(run))["state"]).toBe("succeeded");
+  });
+
   it("finds no run by its address, and whoever only looks at one does not act", async () => {
     const { server } = await startAttacked({});
     const workflow = await deployWorkflow(server, workflowOf({ ask: codeStep("return $.flow.suspend().resume_url;") }));

@@ -1,5 +1,6 @@
 import { appHookPayload } from "./app-hook.ts";
 import { isRecord } from "./json.ts";
+import { isTooComplex } from "./limits.ts";
 import { type HttpTrigger, type Trigger, timerEvent } from "./trigger.ts";
 
 /** What `run(event)` is called with. */
@@ -64,7 +65,7 @@ function grouped<Value>(entries: Iterable<[string, Value]>): Record<string, Valu
   return result;
 }
 
-/** Parsed by its real content type alone; what does not parse stays text. */
+/** Parsed by its real content type alone; what does not parse, or is nested deeper than LIMITS.depth, stays text. */
 async function parseBody(trigger: HttpTrigger, bytes: Buffer | undefined): Promise<unknown> {
   const contentType = trigger.headers["content-type"] ?? "";
   const type = (contentType.split(";")[0] ?? "").trim().toLowerCase();
@@ -76,6 +77,7 @@ async function parseBody(trigger: HttpTrigger, bytes: Buffer | undefined): Promi
 }
 
 function parseJsonText(text: string): unknown {
+  if (isTooComplex(text)) return text;
   try {
     return JSON.parse(text);
   } catch {

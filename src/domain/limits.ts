@@ -29,16 +29,14 @@ export const LIMITS = {
   depth: 2000,
 } as const;
 
-/** Texts that are shorter cannot hold more than anyone can take. */
-const SMALL = 100_000;
 const [QUOTE, BACKSLASH, COMMA, COLON, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = [34, 92, 44, 58, 91, 93, 123, 125];
 
 /**
- * Whether parsing a JSON text would take more time and memory than it is worth: looked at before it is parsed. `small`: a
- * text of fewer characters is not looked at; whether one that is nested deep can be walked through depends on the stack.
+ * Whether parsing a JSON text would take more time and memory than it is worth: looked at before it is parsed. A few
+ * thousand characters can be nested so deep that nothing walks through them, and no thread can be told of them.
  */
-export function isTooComplex(text: string, small: number = SMALL): boolean {
-  if (text.length < small) return false;
+export function isTooComplex(text: string): boolean {
+  if (text.length < LIMITS.depth) return false;
   let [members, depth] = [0, 0];
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);

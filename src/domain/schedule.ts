@@ -35,6 +35,21 @@ export function parseTimer(value: unknown): TimerSettings | string {
   return catchUp === undefined ? { schedule } : { schedule, catchUp };
 }
 
+/** As `parseTimer`, and strict with what somebody gives: what is misspelt, or given twice, would be left out without a word. What components declare is taken as it is. */
+export function parseGivenTimer(value: unknown): TimerSettings | string {
+  const parsed = parseTimer(value);
+  if (typeof parsed === "string" || !isRecord(value)) return parsed;
+  // What is shown has both, and one of them is `null`.
+  const [cron, seconds] = [value["cron"] ?? "", value["intervalSeconds"] ?? value["interval_seconds"] ?? ""];
+  if (cron !== "" && seconds !== "") return `wants intervalSeconds or cron, and not both: ${JSON.stringify(value)}`;
+  const unknown = Object.keys(value).find((key) => !MEMBERS.includes(key));
+  if (unknown === undefined) return parsed;
+  const problem = `has no member ${JSON.stringify(unknown)}${didYouMean(unknown, MEMBERS)}`;
+  return `${problem}; it takes intervalSeconds, or cron with timezone, and catchUp, not ${JSON.stringify(value)}`;
+}
+
+const MEMBERS = ["intervalSeconds", "interval_seconds", "cron", "timezone", "catchUp", "catch_up"];
+
 function parseSchedule(value: Record<string, unknown>): Schedule | string {
   const cron = value["cron"];
   if (cron !== undefined && cron !== null && cron !== "") {

@@ -189,6 +189,7 @@ export class ChildProcess {
       await writeFile(join(folder, "pid"), String(child.#node.pid ?? ""));
     } catch (error) {
       child.kill();
+      await child.exited;
       throw error;
     }
     return child;

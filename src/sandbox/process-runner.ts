@@ -101,6 +101,7 @@ export class ProcessRunner implements Runner {
       if (mayGoOn && !this.#stop.signal.aborted) continue;
       if (isKilled) throw new PdError("PD_INTERRUPTED", `Cannot load the component: its process was killed, ${tries} times`);
       if ("outcome" in loaded) throw loadFailed(loaded.outcome, this.#settings.allowAddons === true);
+      if (loaded.error instanceof PdError && loaded.error.code === "PD_STOPPING") throw loaded.error;
       const reason = messageOf(loaded.error);
       throw new PdError(isDiskProblem(loaded.error) ? "PD_NOT_STORED" : "PD_FAILED", `Cannot start a process for the component: ${reason}`, {
         cause: loaded.error,
@@ -235,7 +236,7 @@ export class ProcessRunner implements Runner {
 
   async #startChild(rights: ChildRights): Promise<ChildProcess> {
     // Whoever stops this waits for those that are being started, and for none after them.
-    if (this.#stop.signal.aborted) throw new Error("the server stops");
+    if (this.#stop.signal.aborted) throw new PdError("PD_STOPPING", "Cannot start a process for a component: the server is stopping");
     const start = this.#startAndKeep(rights);
     this.#starting.add(start);
     return start.finally(() => this.#starting.delete(start));

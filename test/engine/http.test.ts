@@ -17,6 +17,8 @@ async function deployed(code: string): Promise<DeployedSource> {
   return server.deploy(code);
 }
 
+const NESTED = `${"[".repeat(2001)}${"]".repeat(2001)}`;
+
 /** What run was called with for a request. */
 async function eventOf(request: RequestInit, path = ""): Promise<Record<string, unknown>> {
   const source = await deployed(
@@ -60,6 +62,7 @@ describe("a request", () => {
     ["form fields", "application/x-www-form-urlencoded", "a=1&b=x+y&b=z", { a: "1", b: ["x y", "z"] }],
     ["vendor JSON", "application/vnd.api+json; charset=utf-8", '{"a":1}', { a: 1 }],
     ["JSON that is none, as text", "application/json", "{a", "{a"],
+    ["JSON that is nested deeper than anybody walks, as text", "application/json", NESTED, NESTED],
     ["text", "text/plain", "hello", "hello"],
     ["text that looks like JSON, as text", "text/plain", '{"a":1}', '{"a":1}'],
   ])("has %s parsed by its real type", async (_title, type, body, wanted) => {
@@ -152,11 +155,17 @@ describe("a response", () => {
     }
   });
 
-  it.each(['"text"', "5"])("tells its author that it was none: %s", async (response) => {
+  it.each([
+    ['"text"', "'text'"],
+    ["5", "5"],
+    ["Buffer.from([1])", "Buffer(1) [Uint8Array] [ 1 ]"],
+    ['{ text: "x" }', "{ text: 'x' }"],
+    ["[Object.create(null)]", "[ [Object: null prototype] {} ]"],
+  ])("tells its author that it was none: %s", async (response, shown) => {
     const source = await deployed(custom(`this.http.respond(${response});`));
     expect(await (await fetch(source.endpoint)).text()).toBe("");
     const [invocation] = await source.invocations();
-    expect(await source.logs(invocation ?? {})).toEqual([`respond sent an empty answer: it wants { status, headers, body }, not ${response}`]);
+    expect(await source.logs(invocation ?? {})).toEqual([`respond sent an empty answer: it wants { status, headers, body }, not ${shown}`]);
   });
 
   it("tells its author which headers are not sent", async () => {

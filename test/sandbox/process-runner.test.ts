@@ -73,7 +73,7 @@ describe("a server that stops while a process is being started", () => {
     await eventually(async () => left !== undefined);
     expect(await left).toEqual([]);
     const late = runner.start({ bundle: bundleOf(EMPTY), env: {}, state: {} }, { late: () => {}, ended: () => {} });
-    await expect(late).rejects.toThrow("the server stops");
+    await expect(late).rejects.toMatchObject({ code: "PD_STOPPING" });
     expect(await readdir(runFolder)).toEqual([]);
   });
 });

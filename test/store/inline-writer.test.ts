@@ -2,7 +2,8 @@ import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/database/database.ts";
-import type { InvocationId, RunId } from "../../src/domain/ids.ts";
+import type { DeployedId, InvocationId, RunId } from "../../src/domain/ids.ts";
+import type { JsonValue } from "../../src/domain/json.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { DisownedFences } from "../../src/store/sqlite/disowned-fences.ts";
 import { InlineWriter } from "../../src/store/sqlite/inline-writer.ts";
@@ -88,6 +89,26 @@ describe("what writes on the server's own thread", () => {
       { state: "succeeded", endedAt: 7 },
       [{ exports: { exports: "x" } }],
     ]);
+  });
+
+  it("tells listeners in which run a step has failed, and takes the delivery that a run came as for received", async () => {
+    const { store, inline, fence: own } = await place();
+    await store.beginDeploy(source("p_a", "sc_w"), component("sc_w"));
+    const { fence } = await store.open("p_a");
+    await store.saveSubscription({ id: "sub_1", emitterId: "p_a", listenerId: "dc_a", channel: "$errors", createdAt: 1 });
+    await store.saveSubscription({ id: "sub_2", emitterId: "dc_a", listenerId: "p_a", channel: "", createdAt: 1 });
+    await store.commit(run(own, "dc_a", "inv_1", { events: [{ payload: "{}", channel: "" }] }));
+    const due = (id: DeployedId) => store.listDue(id, 9e15, 10);
+    const trigger = { kind: "event", event: { a: 1 }, messageId: String((await due("p_a"))[0]?.messageId) } as const;
+    expect(inline.perform([{ id: 1, verb: "beginRun", values: [travellingBegin(workflowRun("run_1", { trigger }), [])] }], NOBODY)).toEqual([undefined]);
+    expect(await due("p_a")).toEqual([]);
+    const outcome = { kind: "threw", error: { name: "Error", message: "no", stack: "" } } as const;
+    const step = { run: workflowRun("run_1", { trigger, state: "failed" }), record: record("0", { state: "failed", outcome }) };
+    const { invocation, ...rest } = run(fence, "p_a", "inv_2", { events: [], step });
+    const failed = travellingRun({ ...rest, invocation: { ...invocation, outcome } });
+    expect(inline.perform([{ id: 2, verb: "commit", values: [failed] }], NOBODY)).toMatchObject([{ listeners: ["dc_a"] }]);
+    const [told] = await due("dc_a");
+    expect(JSON.parse(told?.payload ?? "{}")).toMatchObject({ error: { msg: "no" }, original_event: { a: 1 }, original_context: { run_id: "run_1" } });
   });
 
   it("writes nothing of a batch in which one cannot be written", async () => {
@@ -187,6 +208,18 @@ describe("a client of both", () => {
     const client = await WriterClient.start({ entry, path: "", migrations: "", onRevision: () => {}, openInline });
     return { client, asked, mayWrite };
   }
+
+  it("refuses what cannot be handed to the thread, and that alone", async () => {
+    const { client, mayWrite } = await both(2);
+    mayWrite.inline = false;
+    let nested: JsonValue = [];
+    for (let depth = 0; depth < 20_000; depth++) nested = [nested];
+    const refused = client.write("noteRun", { id: "run_1", workflowId: "p_a", run: [], ...{ nested } });
+    const others = [client.write("deleteKey", "one"), client.write("deleteKey", "two")];
+    await expect(refused).rejects.toMatchObject({ code: "PD_NOT_STORED", message: expect.stringContaining("cannot be handed over") });
+    await expect(others[0]).rejects.toMatchObject({ message: "no" });
+    expect(await others[1]).toBe("thread");
+  });
 
   it("asks nothing inline while the thread has something to write: that comes first", async () => {
     const { client, asked, mayWrite } = await both(2);

@@ -29,7 +29,7 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags & Sta
   if (profile !== undefined && isInspected)
     throw new PdError("PD_NOT_OWNER", `Cannot debug on ${profile.baseUrl}: only a server of this machine and user takes a debugger`);
   const running = isElsewhere ? await connect(cli) : await findServer(settings);
-  if (running !== undefined) tellUnusedSettings(cli);
+  if (running !== undefined && !isElsewhere) tellUnusedSettings(cli);
   const hosted = running === undefined ? await startRuntime(settings, streamLog(cli.stderr)) : undefined;
   if (hosted !== undefined) printNote(cli, `Server ${hosted.apiUrl}, ends with this session (pd up keeps one running)`);
   const client = running ?? (hosted === undefined ? await connect(cli) : clientOf(hosted));

@@ -28,10 +28,14 @@ export async function init(cli: CliContext, { kind, name }: { kind: string; name
       "PD_BAD_INPUT",
       `Cannot use ${parts.join(" and ")}: only a source has one, and ${JSON.stringify(name)} is to be ${kind === "workflow" ? "a" : "an"} ${kind}`,
       {
-        fix: `Leave it out, or pd init source ${name} ${parts.join(" ")}`,
+        fix: `Leave it out, or make it a source: pd init source ${slugify(name)} ${parts.join(" ")}`,
       },
     );
   const slug = slugify(name);
+  if (kind === "workflow" && flags.ts === true)
+    throw new PdError("PD_BAD_INPUT", "Cannot use --ts for a workflow: it is a file in YAML", {
+      fix: `Leave it out; steps may be in TypeScript, as ./${slug}/entry.ts`,
+    });
   if (kind === "workflow") return initWorkflow(cli, { name, slug });
   if (flags.ts === true) return initTyped(cli, { kind, name, slug }, flags);
   const path = join(slug, kind === "app" ? `${slug}.app.mjs` : `${slug}.mjs`);

@@ -1,6 +1,5 @@
 import { type JsonObject, type JsonValue, isJsonObject, isSameJson, parseJson, textAsJson } from "../json.ts";
-import { didYouMean } from "../did-you-mean.ts";
-import { type CatchUp, HOURLY, type Schedule, type TimerSettings, parseTimer, scheduleInput } from "../schedule.ts";
+import { type CatchUp, HOURLY, type Schedule, type TimerSettings, parseGivenTimer, parseTimer, scheduleInput } from "../schedule.ts";
 import { type CheckedProp, type PropFacts, type PropKind, type Reading } from "./prop-kind.ts";
 
 export interface TimerProp {
@@ -41,27 +40,11 @@ function check(prop: TimerProp, given: JsonValue | undefined): CheckedProp {
   const own = ownSettings(prop);
   if (given === undefined || given === null) return { value: settingsValue(own) };
   const readable = typeof given === "string" ? textAsJson(given) : given;
-  const parsed = parseTimer(readable);
+  const parsed = parseGivenTimer(readable);
   if (typeof parsed === "string") return { problem: parsed };
-  const unknown = unknownMember(readable);
-  if (isTwofold(readable)) return { problem: `wants intervalSeconds or cron, and not both: ${JSON.stringify(given)}` };
-  if (unknown !== undefined) return { problem: `${unknown}; it takes intervalSeconds, or cron with timezone, and catchUp, not ${JSON.stringify(given)}` };
   if (prop.isStatic && !isSameJson(scheduleInput(parsed.schedule), scheduleInput(prop.default)))
     return { problem: `is fixed by the component at ${JSON.stringify(settingsValue(own))}: leave it out, not ${JSON.stringify(given)}` };
   return { value: settingsValue({ ...own, ...parsed }) };
-}
-
-const MEMBERS = ["intervalSeconds", "interval_seconds", "cron", "timezone", "catchUp", "catch_up"];
-
-/** Else a schedule that is misspelt would be that of every hour. What components declare is taken as it is. */
-function unknownMember(given: JsonValue): string | undefined {
-  const name = isJsonObject(given) ? Object.keys(given).find((key) => !MEMBERS.includes(key)) : undefined;
-  return name === undefined ? undefined : `has no member ${JSON.stringify(name)}${didYouMean(name, MEMBERS)}`;
-}
-
-/** Else one of them would be left out without a word. What is shown has both, and one of them is `null`. */
-function isTwofold(given: JsonValue): boolean {
-  return isJsonObject(given) && (given["cron"] ?? "") !== "" && (given["intervalSeconds"] ?? given["interval_seconds"] ?? "") !== "";
 }
 
 function ownSettings({ default: schedule, catchUp }: TimerProp): TimerSettings {

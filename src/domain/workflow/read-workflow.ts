@@ -1,5 +1,5 @@
 import { type JsonValue, isJsonObject } from "../json.ts";
-import { parseTimer } from "../schedule.ts";
+import { parseGivenTimer } from "../schedule.ts";
 import type { CodeStep, Step, StepCode, Workflow, WorkflowSettings, WorkflowTrigger } from "./workflow.ts";
 import { everyStep } from "./workflow.ts";
 import { type FileProblem, type Value, YamlReader } from "./yaml-reader.ts";
@@ -115,7 +115,7 @@ class WorkflowReader {
   #scheduleTrigger(id: string | undefined, value: Value | undefined): WorkflowTrigger | undefined {
     const own = id === undefined ? {} : { id };
     if (value === undefined) return { kind: "schedule", ...own };
-    const parsed = parseTimer(this.#reader.json(value, "schedule"));
+    const parsed = parseGivenTimer(this.#reader.json(value, "schedule"));
     if (typeof parsed === "string") return this.#reader.wrong(value.line, `schedule ${parsed}`);
     return { kind: "schedule", ...own, schedule: parsed.schedule };
   }

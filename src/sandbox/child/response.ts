@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import type { HttpResponse } from "../../domain/invocation.ts";
 import { isRecord } from "../../domain/json.ts";
 import { LIMITS } from "../../domain/limits.ts";
@@ -43,10 +44,7 @@ export function responseOf(given: unknown): HttpResponse {
   return { status: statusOf(response["status"]), headers, body: body.text, encoding: body.encoding };
 }
 
-function briefly(value: unknown): string {
-  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
-  return text.length > 100 ? `${text.slice(0, 99)}…` : text;
-}
+const MEMBERS = ["status", "statusCode", "headers", "body", "immediate"];
 
 function headersIn(response: Record<string, unknown>): [name: string, value: string | readonly string[]][] {
   const given = Object.entries(isRecord(response["headers"]) ? response["headers"] : {}).filter(([, value]) => value !== undefined && value !== null);
@@ -56,7 +54,10 @@ function headersIn(response: Record<string, unknown>): [name: string, value: str
 /** For its author: what of a response is not sent, and why. A length is: its own. */
 export function unsentOf(response: unknown): readonly string[] {
   if (response === undefined || response === null) return [];
-  if (!isRecord(response)) return [`respond sent an empty answer: it wants { status, headers, body }, not ${briefly(response)}`];
+  if (!isRecord(response) || (Object.keys(response).length > 0 && !MEMBERS.some((name) => name in response)))
+    return [
+      `respond sent an empty answer: it wants { status, headers, body }, not ${inspect(response, { depth: 0, maxStringLength: 100, customInspect: false })}`,
+    ];
   return headersIn(response).flatMap(([name, value]) => {
     const reason = name.toLowerCase() === "content-length" ? undefined : whyNotSent(name, value);
     return reason === undefined ? [] : [`respond did not send the header ${JSON.stringify(name)}: ${reason}`];

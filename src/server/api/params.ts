@@ -32,7 +32,7 @@ async function readBody(context: Context): Promise<JsonObject> {
     });
   const body = await readText(context);
   if (body.trim() === "") return {};
-  if (isTooComplex(body, LIMITS.depth)) throw tooComplex();
+  if (isTooComplex(body)) throw tooComplex();
   const type = context.req.header("content-type") ?? "application/json";
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(type);
   if (isForm && body.split("&", MOST_FORM_MEMBERS + 1).length > MOST_FORM_MEMBERS)

@@ -3,7 +3,7 @@ import type * as z from "zod";
 import { api } from "../../api/api.ts";
 import type { KeyRecord } from "../../api/server.ts";
 import { PdError } from "../../domain/errors.ts";
-import { nextInstant, parseTimer } from "../../domain/schedule.ts";
+import { nextInstant, parseGivenTimer } from "../../domain/schedule.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ApiKey } from "../../ports/key-store.ts";
@@ -58,7 +58,7 @@ export function serverRoutes(engine: Engine, { facts, board, rotateSecrets, cloc
 
 /** Throws PD_BAD_INPUT for what is no schedule. */
 function nextInstants(given: z.output<typeof server.schedule.params>, now: number): number[] {
-  const parsed = parseTimer(given);
+  const parsed = parseGivenTimer(given);
   if (typeof parsed === "string") throw new PdError("PD_BAD_INPUT", `Cannot tell when it would run: ${parsed}`);
   const found: number[] = [];
   for (let at = nextInstant(parsed.schedule, now, now); at !== undefined && found.length < SHOWN_INSTANTS; at = nextInstant(parsed.schedule, now, at))

@@ -95,13 +95,16 @@ function isSmall(batch: readonly WriteRequest[]): boolean {
   return charactersIn(batch.map(({ values }) => values)) <= MOST_CHARACTERS;
 }
 
+/** What else has no length, and the name of a member. */
+const CHARACTERS_OF_OTHERS = 8;
+
 /** About as many as are written. Of what is large, only so much is counted that it is known. */
 function charactersIn(write: unknown): number {
   if (typeof write === "string" || write instanceof Uint8Array) return write.length;
-  if (typeof write !== "object" || write === null) return 0;
+  if (typeof write !== "object" || write === null) return CHARACTERS_OF_OTHERS;
   let count = 0;
   for (const part of Object.values(write)) {
-    count += charactersIn(part);
+    count += CHARACTERS_OF_OTHERS + charactersIn(part);
     if (count > MOST_CHARACTERS) break;
   }
   return count;

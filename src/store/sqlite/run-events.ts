@@ -1,12 +1,11 @@
 import type { Database } from "../../database/driver.ts";
 import type { ListenerId } from "../../domain/ids.ts";
-import type { Published } from "../../domain/message.ts";
 import type { Publisher } from "./deliveries.ts";
 import { runEventWriter } from "./event-writer.ts";
 import { postponer } from "./postponed.ts";
 import { json } from "./rows.ts";
 import type { SourceProgress } from "./source-progress.ts";
-import { type TravellingAddendum, type TravellingAnswer, type TravellingRun, columnsFrom, eventCountOf, eventsIn } from "./travelling.ts";
+import { type Failure, type TravellingAddendum, type TravellingAnswer, type TravellingRun, columnsFrom, eventCountOf, eventsIn } from "./travelling.ts";
 
 /** What is written already of a large run, beside its commit. */
 export interface Staged {
@@ -31,7 +30,7 @@ export interface RunEvents {
   /** Writes what is not staged of its events, which get their numbers. Throws PD_NOT_STORED when the fence is stale. */
   write(told: TravellingRun | TravellingAddendum, staged: Staged | undefined): Written;
   /** Writes a delivery for each listener that its messages reach. */
-  publish(told: TravellingRun | TravellingAddendum, written: Written, rest: Pick<Published, "logChunk" | "invocation" | "run">): TravellingAnswer;
+  publish(told: TravellingRun | TravellingAddendum, written: Written, rest: { readonly logChunk: number; readonly failure: () => Failure }): TravellingAnswer;
 }
 
 /** What a run, or what came after its end, has emitted. */
@@ -46,11 +45,11 @@ export function runEvents(db: Database, { progress, publisher }: RunMemory): Run
       if (postponed !== undefined) postpone(sourceId, postponed, { invocationId: id, at });
       return { firstSeq, staged };
     },
-    publish(told, { firstSeq, staged }, rest) {
+    publish(told, { firstSeq, staged }, { logChunk, failure }) {
       const listeners = publisher.publishTo(told.sourceId, () => {
         const { sourceId, id: invocationId, at, logs = "[]" } = told;
         const events = [...columnsFrom(told, staged?.parts ?? 0)].flatMap(({ columns, before }) => eventsIn(told, columns, firstSeq + before));
-        return { sourceId, invocationId, at, events, logs: json(logs), ...rest };
+        return { sourceId, invocationId, at, events, logs: json(logs), logChunk, ...failure() };
       });
       return { firstSeq, listeners: staged === undefined ? listeners : [...new Set([...staged.listeners, ...listeners])] };
     },

@@ -1,13 +1,13 @@
 import { PdError } from "../../domain/errors.ts";
 import type { DeployedId, InvocationId } from "../../domain/ids.ts";
-import type { Invocation, StateChanges } from "../../domain/invocation.ts";
+import type { StateChanges } from "../../domain/invocation.ts";
 import type { Addendum, OpenedSource, RunStore } from "../../ports/run-store.ts";
 import { RECEIVE } from "./deliveries.ts";
 import type { Database } from "../../database/driver.ts";
 import { endedCallOf, eventOfRow, invocationOf, json, listenerOf, logLinesOf, row, rows } from "./rows.ts";
 import { type RunMemory, type Staged, runEvents } from "./run-events.ts";
 import { OF_SOURCE, stagedEvents } from "./staged-events.ts";
-import { type TravellingAddendum, type TravellingAnswer, type TravellingRun, eventCountOf } from "./travelling.ts";
+import { type Failure, type TravellingAddendum, type TravellingAnswer, type TravellingRun, eventCountOf } from "./travelling.ts";
 import { stepWriter } from "./step-writer.ts";
 
 export interface RunWrites {
@@ -47,7 +47,7 @@ export function runWrites(db: Database, memory: RunMemory): RunWrites {
   const writeStep = stepWriter(db);
   const readInvocation = db.prepare("select * from invocations where id = ?");
   /** A call that has failed after all. */
-  const amended = (id: InvocationId, outcome: Addendum["outcome"]): { invocation?: Invocation } => {
+  const amended = (id: InvocationId, outcome: Addendum["outcome"]): Failure => {
     const found = outcome === undefined ? undefined : row(readInvocation.get(id));
     return found === undefined ? {} : { invocation: invocationOf(found) };
   };
@@ -55,7 +55,7 @@ export function runWrites(db: Database, memory: RunMemory): RunWrites {
   const writeLogs = logWriter(db);
   return {
     commit(run, staged) {
-      const { sourceId, id, instant, messageId, failed, failedRun, step } = run;
+      const { sourceId, id, instant, messageId, failed, step } = run;
       const written = events.write(run, staged);
       insertInvocation.run(...run.invocation);
       if (run.stateChanges !== undefined) writeState(sourceId, run.stateChanges);
@@ -64,7 +64,7 @@ export function runWrites(db: Database, memory: RunMemory): RunWrites {
       if (instant !== undefined) fireInstant.run(sourceId, instant.prop, instant.plannedAt, id);
       if (messageId !== undefined) receive.run(sourceId, messageId);
       if (step !== undefined) writeStep(step);
-      return events.publish(run, written, { logChunk, invocation: failed, run: failedRun });
+      return events.publish(run, written, { logChunk, failure: () => (failed === undefined ? {} : json<Failure>(failed)) });
     },
     append(addendum, staged) {
       const { sourceId, id, dropped, outcome } = addendum;
@@ -74,7 +74,7 @@ export function runWrites(db: Database, memory: RunMemory): RunWrites {
       amendInvocation.run(eventCountOf(addendum), JSON.stringify(before), outcome === undefined ? null : JSON.stringify(outcome), id, sourceId);
       if (addendum.stateChanges !== undefined) writeState(sourceId, addendum.stateChanges);
       const logChunk = writeLogs(addendum);
-      return events.publish(addendum, written, { logChunk, ...amended(id, outcome) });
+      return events.publish(addendum, written, { logChunk, failure: () => amended(id, outcome) });
     },
   };
 }

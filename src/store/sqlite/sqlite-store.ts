@@ -22,7 +22,8 @@ import { secretReads } from "./secrets.ts";
 import { subscriptionReads } from "./subscriptions.ts";
 import { timerReads } from "./timers.ts";
 import { StoredCommit, travellingAddendum, travellingAttempt, travellingRun } from "./travelling.ts";
-import { travellingBegin, travellingRecord } from "./travelling-steps.ts";
+import { stepRecordOf, workflowRunOf } from "./rows.ts";
+import { travellingBegin, travellingChange, travellingRecord } from "./travelling-steps.ts";
 import { backlogReads } from "./usage.ts";
 import { watchDamage } from "./watch-damage.ts";
 import { workflowReads } from "./workflow-reads.ts";
@@ -187,10 +188,16 @@ function listenerVerbs(writer: WriterClient) {
 /** What is written of runs of workflows, beside their steps. */
 function workflowVerbs(writer: WriterClient) {
   return {
-    beginRun: async (run, records) => (await writer.write("beginRun", travellingBegin(run, records))) ?? run,
+    async beginRun(run, records) {
+      const before = await writer.write("beginRun", travellingBegin(run, records));
+      return before === undefined ? run : workflowRunOf(before);
+    },
     noteBegun: (runId, record) => writer.write("noteBegun", runId, travellingRecord(record)),
-    endWait: (step, request) => writer.write("endWait", step, request),
-    noteRun: (run) => writer.write("noteRun", run),
+    async endWait(step, request) {
+      const after = await writer.write("endWait", step, request);
+      return after === undefined ? undefined : stepRecordOf({ record: after.record });
+    },
+    noteRun: (run) => writer.write("noteRun", travellingChange(run)),
     cancelRun: (id, at, reason) => writer.write("cancelRun", id, at, reason),
     dropRecordings: () => writer.write("dropRecordings"),
     pruneRuns: (workflowId, retention, now) => writer.write("pruneRuns", workflowId, retention, now),

@@ -1,14 +1,13 @@
 import type { Database } from "../../database/driver.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { RunId } from "../../domain/ids.ts";
-import type { WorkflowRun } from "../../domain/workflow/run.ts";
 import { RECEIVE } from "./deliveries.ts";
-import { row, workflowRunOf } from "./rows.ts";
+import { type Row, row } from "./rows.ts";
 import type { TravellingBegin, TravellingRecord, TravellingStep } from "./travelling-steps.ts";
 
 export interface RunBeginnings {
-  /** The run that the message has begun before; `undefined`: this one is written. */
-  beginRun(begin: TravellingBegin): WorkflowRun | undefined;
+  /** The row of the run that the message has begun before; `undefined`: this one is written. */
+  beginRun(begin: TravellingBegin): Row | undefined;
   noteBegun(runId: RunId, record: TravellingRecord): void;
 }
 
@@ -55,7 +54,7 @@ export function runBeginnings(db: Database): RunBeginnings {
       const isNew = insertRun.run(...run).changes > 0;
       if (isNew) for (const record of records) writeRecord(id, record);
       if (messageId !== null) receive.run(workflowId, messageId);
-      return isNew ? undefined : workflowRunOf(row(findRun.get(id, workflowId, messageId)) ?? {});
+      return isNew ? undefined : row(findRun.get(id, workflowId, messageId));
     },
     noteBegun: (runId, record) => void writeRecord(runId, record),
   };

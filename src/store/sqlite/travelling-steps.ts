@@ -57,7 +57,14 @@ export function travellingBegin(run: WorkflowRun, records: readonly StepRecord[]
   };
 }
 
+/** What a run has come to without a step. */
+export type TravellingChange = Pick<TravellingBegin, "id" | "workflowId" | "run">;
+
+export function travellingChange(run: WorkflowRun): TravellingChange {
+  return { id: run.id, workflowId: run.workflowId, run: changeOf(run) };
+}
+
 /** What a run has become, as UPDATE_RUN wants it. */
-export function changeOf({ state, endedAt, failure, reason, id, wakes }: WorkflowRun): readonly Bound[] {
+function changeOf({ state, endedAt, failure, reason, id, wakes }: WorkflowRun): readonly Bound[] {
   return [state, wakes, state, endedAt ?? null, failure === undefined ? null : JSON.stringify(failure), reason ?? null, id];
 }

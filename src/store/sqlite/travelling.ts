@@ -7,9 +7,9 @@ import type { DedupeChange } from "../../domain/dedupe.ts";
 import type { Event, NewEvent, NewEvents, NewPostponedEvent } from "../../domain/event.ts";
 import type { Attempt, Verdict } from "../../domain/delivery.ts";
 import { type DeployedId, type InvocationId, type ListenerId, eventId, numberOfDelivery } from "../../domain/ids.ts";
-import { type Invocation, type Outcome, type StateChanges, isFailed } from "../../domain/invocation.ts";
+import { type Outcome, type StateChanges, isFailed } from "../../domain/invocation.ts";
 import type { Addendum, Committed, RunCommit } from "../../ports/run-store.ts";
-import type { WorkflowRun } from "../../domain/workflow/run.ts";
+import type { Published } from "../../domain/message.ts";
 import type { AttemptRecord } from "../../ports/delivery-store.ts";
 import type { Bound } from "../../database/driver.ts";
 import { newEventOf } from "./rows.ts";
@@ -39,12 +39,13 @@ export interface TravellingRun extends Travelling {
   readonly instant: { readonly prop: string; readonly plannedAt: number } | undefined;
   /** It began with this message. */
   readonly messageId: string | undefined;
-  /** It has failed: listeners may want to hear of it. */
-  readonly failed: Invocation | undefined;
-  /** The run of a workflow whose step has failed. */
-  readonly failedRun: WorkflowRun | undefined;
+  /** It has failed, and listeners may want to hear of it: a Failure as JSON text. */
+  readonly failed: string | undefined;
   readonly step: TravellingStep | undefined;
 }
+
+/** What listeners hear of a call that has failed. */
+export type Failure = Pick<Published, "invocation" | "run">;
 
 export interface TravellingAddendum extends Travelling {
   readonly dropped: Readonly<Record<string, number>>;
@@ -111,8 +112,7 @@ export function travellingRun({ fence, invocation, triggerText, events, postpone
     invocation: [id, sourceId, text, startedAt, durationMs, told, eventCount, why, responseStatus, replayOf, returned, version],
     instant: trigger.kind === "timer" ? { prop: trigger.prop, plannedAt: trigger.plannedAt } : undefined,
     messageId: trigger.kind === "event" ? trigger.messageId : undefined,
-    failed: isFailed(outcome) ? invocation : undefined,
-    failedRun: isFailed(outcome) ? step?.run : undefined,
+    failed: isFailed(outcome) ? JSON.stringify({ invocation, run: step?.run } satisfies Failure) : undefined,
     step: step === undefined ? undefined : travellingStep(step),
   };
 }

@@ -1,16 +1,16 @@
 import type { Database } from "../../database/driver.ts";
 import type { RunId, WorkflowId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { type StepRecord, type WorkflowRun, afterWait } from "../../domain/workflow/run.ts";
+import { afterWait } from "../../domain/workflow/run.ts";
 import type { Retention } from "../../ports/store.ts";
 import type { WaitingStep } from "../../ports/workflow-store.ts";
 import { row, stepRecordOf } from "./rows.ts";
 import { type RunBeginnings, UPDATE_RUN, recordWriter, runBeginnings } from "./step-writer.ts";
-import { changeOf, travellingRecord } from "./travelling-steps.ts";
+import { type TravellingChange, type TravellingRecord, travellingRecord } from "./travelling-steps.ts";
 
 export interface WorkflowWrites extends RunBeginnings {
-  endWait(step: Pick<WaitingStep, "runId" | "path">, request?: JsonObject): StepRecord | undefined;
-  noteRun(run: WorkflowRun): void;
+  endWait(step: Pick<WaitingStep, "runId" | "path">, request?: JsonObject): TravellingRecord | undefined;
+  noteRun(run: TravellingChange): void;
   cancelRun(id: RunId, at: number, reason: string): boolean;
   pruneRuns(workflowId: WorkflowId, retention: Retention, now: number): number;
   dropRecordings(): void;
@@ -38,12 +38,12 @@ export function workflowWrites(db: Database): WorkflowWrites {
     endWait({ runId, path }, request) {
       const found = row(waiting.get(runId, path));
       if (found === undefined) return undefined;
-      const after = afterWait(stepRecordOf(found), request);
-      writeRecord(runId, travellingRecord(after));
+      const after = travellingRecord(afterWait(stepRecordOf(found), request));
+      writeRecord(runId, after);
       setRunning.run(runId);
       return after;
     },
-    noteRun: (run) => void updateRun.run(...changeOf(run)),
+    noteRun: ({ run }) => void updateRun.run(...run),
     cancelRun: (id, at, reason) => cancel.run(at, reason, id).changes > 0,
     dropRecordings: () => void dropRecordings.run(),
     pruneRuns: (id, { maxInvocations, maxAgeMs }, now) => prune.run(id, now - maxAgeMs, id, maxInvocations).changes,

@@ -185,7 +185,21 @@ export class WriterClient {
       if (isTravelling(write)) for (const { bytes } of write.eventParts ?? []) moved.push(bytes.buffer);
     }
     this.#sentCount += batch.length;
-    this.#worker.postMessage(batch, moved);
+    try {
+      this.#worker.postMessage(batch, moved);
+    } catch (error) {
+      this.#sentCount -= batch.length;
+      this.#notPosted(batch, error);
+    }
+  }
+
+  /** What is nested very deep cannot travel: it is refused, and all others are not. */
+  #notPosted(batch: readonly WriteRequest[], error: unknown): void {
+    if (batch.length > 1) return batch.forEach((request) => this.#post([request]));
+    for (const { id, values } of batch) {
+      this.#disowned.add(values[0]);
+      this.#take(id)?.reject(new PdError("PD_NOT_STORED", `Cannot write to the database: what is to be written cannot be handed over: ${messageOf(error)}`));
+    }
   }
 
   #settle({ id, value, error, isLogLong }: WriteReply): void {
