@@ -75,8 +75,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "one event in forty reaches no listener",
     file: "src/store/sqlite/run-events.ts",
-    find: "return { sourceId, invocationId, at, events, logs: json(logs), ...rest };",
-    put: "return { sourceId, invocationId, at, events: events.filter(({ seq }) => seq % 40 !== 0), logs: json(logs), ...rest };",
+    find: "return { sourceId, invocationId, at, events, logs: json(logs), logChunk, ...failure() };",
+    put: "return { sourceId, invocationId, at, events: events.filter(({ seq }) => seq % 40 !== 0), logs: json(logs), logChunk, ...failure() };",
     breaks: /delivered to each webhook|hears each event/,
   },
   {

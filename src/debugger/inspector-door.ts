@@ -40,7 +40,8 @@ export class InspectorDoor {
   static open(session: DebugSession, settings: DoorSettings): Promise<InspectorDoor> {
     const server = createServer();
     return new Promise((resolve, reject) => {
-      server.once("error", (error) => reject(listenError(error, settings.port)));
+      // Later ones are of connections that were not taken, as without file descriptors: the server goes on.
+      server.on("error", (error) => reject(listenError(error, settings.port)));
       server.listen(settings.port, HOST, () => resolve(new InspectorDoor(server, session, settings)));
     });
   }

@@ -3,12 +3,14 @@
  * holds one webhook for its own app; here the user's own app posts to the source's endpoint.
  */
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "./json.ts";
+import { isTooComplex } from "./limits.ts";
 import type { HttpTrigger } from "./trigger.ts";
 
 /** The body as JSON; also one that travels in the form field `payload`, as Slack sends interactions. */
 export function appHookBody({ body, headers }: Pick<HttpTrigger, "body" | "headers">): JsonValue | undefined {
   const isForm = (headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded");
-  return parseJson(isForm ? (new URLSearchParams(body).get("payload") ?? "") : body);
+  const text = isForm ? (new URLSearchParams(body).get("payload") ?? "") : body;
+  return isTooComplex(text) ? undefined : parseJson(text);
 }
 
 /** The text that proves to an app that the endpoint is the user's; `undefined` for any other request. */
@@ -19,40 +21,57 @@ export function challengeOf(trigger: HttpTrigger): string | undefined {
 
 /** What `run` is called with: the event inside its envelope, where there is one. */
 export function appHookPayload(trigger: Pick<HttpTrigger, "body" | "headers">): JsonValue | undefined {
-  const body = appHookBody(trigger);
+  return eventIn(appHookBody(trigger));
+}
+
+function eventIn(body: JsonValue | undefined): JsonValue | undefined {
   return isJsonObject(body) && isJsonObject(body["event"]) ? body["event"] : body;
 }
 
+/** What the names of an event are made of. */
+interface NameParts {
+  readonly topics: ReadonlySet<string>;
+  readonly types: ReadonlySet<string>;
+  readonly channels: ReadonlySet<string>;
+  readonly kinds: ReadonlySet<string>;
+  readonly actions: ReadonlySet<string>;
+}
+
+function namePartsOf(trigger: HttpTrigger): NameParts {
+  const told = appHookBody(trigger);
+  const [body, event] = [objectOf(told), objectOf(eventIn(told))];
+  const { actions } = body;
+  const isInteraction = Array.isArray(actions);
+  return {
+    topics: new Set(Object.entries(trigger.headers).flatMap(([name, value]) => (/^x-[\w-]*(topic|event)$/.test(name) ? [value] : []))),
+    types: new Set([...(isInteraction ? ["interaction_events"] : []), ...textsOf(event["type"], body["event"], body["event_type"])]),
+    channels: new Set(textsOf(event["channel"], objectOf(event["channel"])["id"], objectOf(event["item"])["channel"])),
+    kinds: new Set(textsOf(event["channel_type"])),
+    actions: new Set(isInteraction ? actions.flatMap((action) => textsOf(objectOf(action)["action_id"])) : []),
+  };
+}
+
 /**
- * Every name that `eventNames` may know the event by: its type, its channel, both, the type with the kind of channel
- * (`message.im`), a topic header, and for interactions the ids of its actions.
+ * Whether an event may be known by a name: its type, its channel, both (`type:channel`), the type with the kind of channel
+ * (`message.im`), a topic header, and for interactions the ids of its actions, behind type or type and channel. Only what
+ * is asked for is looked at: a request may name thousands of each.
  */
-export function appHookNames(trigger: HttpTrigger): ReadonlySet<string> {
-  const body = objectOf(appHookBody(trigger));
-  const event = objectOf(appHookPayload(trigger));
-  const topics = Object.entries(trigger.headers).flatMap(([name, value]) => (/^x-[\w-]*(topic|event)$/.test(name) ? [value] : []));
-  const isInteraction = Array.isArray(body["actions"]);
-  const types = [...(isInteraction ? ["interaction_events"] : []), ...textsOf(event["type"], body["event"], body["event_type"])];
-  const channels = textsOf(event["channel"], objectOf(event["channel"])["id"], objectOf(event["item"])["channel"]);
-  const kinds = textsOf(event["channel_type"]);
-  const actions = isInteraction && Array.isArray(body["actions"]) ? body["actions"].flatMap((action) => textsOf(objectOf(action)["action_id"])) : [];
-  return new Set([
-    ...topics,
-    ...types,
-    ...channels,
-    ...types.flatMap((type) => [
-      ...kinds.map((kind) => `${type}.${kind}`),
-      ...[...channels, ...actions].map((part) => `${type}:${part}`),
-      ...channels.flatMap((channel) => actions.map((action) => `${type}:${channel}:${action}`)),
-    ]),
-  ]);
+function isNamed({ topics, types, channels, kinds, actions }: NameParts, name: string): boolean {
+  if (topics.has(name) || types.has(name) || channels.has(name)) return true;
+  return [...types].some((type) => {
+    if (name.startsWith(`${type}.`)) return kinds.has(name.slice(type.length + 1));
+    if (!name.startsWith(`${type}:`)) return false;
+    const rest = name.slice(type.length + 1);
+    const behind = (channel: string): boolean => rest.startsWith(`${channel}:`) && actions.has(rest.slice(channel.length + 1));
+    return channels.has(rest) || actions.has(rest) || [...channels].some(behind);
+  });
 }
 
 /** Nothing named wants everything. */
 export function isWanted(trigger: HttpTrigger, eventNames: readonly string[] | undefined): boolean {
   if (eventNames === undefined || eventNames.length === 0) return true;
-  const names = appHookNames(trigger);
-  return eventNames.some((name) => names.has(name));
+  const parts = namePartsOf(trigger);
+  return eventNames.some((name) => isNamed(parts, name));
 }
 
 function objectOf(value: JsonValue | undefined): JsonObject {

@@ -59,10 +59,14 @@ const MOST_CHANNELS = 100;
 export function dedupe(strategy: DedupeStrategy | undefined, cache: DedupeCache, emits: readonly Emit[]): DedupeResult {
   if (strategy === undefined || emits.length === 0) return { kept: emits, dropped: [], warnings: [] };
   if (emits.every(({ name = "" }) => name === "")) return dedupeChannel(strategy, cache, emits);
-  const names = new Set(emits.map(({ name = "" }) => name));
-  const results = [...names].map((channel) => {
+  const byChannel = new Map<string, Emit[]>();
+  for (const emit of emits) {
+    const own = byChannel.get(emit.name ?? "");
+    if (own === undefined) byChannel.set(emit.name ?? "", [emit]);
+    else own.push(emit);
+  }
+  const results = [...byChannel].map(([channel, own]) => {
     const before = channel === "" ? cache : (cache.channels?.[channel] ?? {});
-    const own = emits.filter(({ name = "" }) => name === channel);
     return { channel, ...dedupeChannel(strategy, before, own) };
   });
   const kept = new Set(results.flatMap((result) => result.kept));

@@ -72,8 +72,15 @@ async function parseBody(trigger: HttpTrigger, bytes: Buffer | undefined): Promi
   if (type === "multipart/form-data") return parseMultipart(contentType, bytes ?? Buffer.from(trigger.body));
   if (bytes !== undefined) return bytes;
   if (type === "application/json" || type === "text/json" || type.endsWith("+json")) return parseJsonText(trigger.body);
-  if (type === "application/x-www-form-urlencoded") return grouped(new URLSearchParams(trigger.body));
+  if (type === "application/x-www-form-urlencoded" && !hasMore(trigger.body, "&", MOST_FIELDS)) return grouped(new URLSearchParams(trigger.body));
   return trigger.body;
+}
+
+/** A form has hundreds; each costs a hundred times its length. One with more stays text. */
+const MOST_FIELDS = 10_000;
+
+function hasMore(text: string, separator: string, most: number): boolean {
+  return text.split(separator, most + 1).length > most;
 }
 
 function parseJsonText(text: string): unknown {
@@ -87,6 +94,7 @@ function parseJsonText(text: string): unknown {
 
 /** Fields become texts, a file `{ filename, mimetype, url }` with its bytes in a data URL. */
 async function parseMultipart(contentType: string, bytes: Buffer): Promise<unknown> {
+  if (hasMore(bytes.toString("latin1"), "\n--", MOST_FIELDS)) return bytes.toString("utf8");
   try {
     const form = await new Response(new Uint8Array(bytes), { headers: { "content-type": contentType } }).formData();
     const fields: [string, unknown][] = [];

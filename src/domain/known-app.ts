@@ -94,10 +94,17 @@ export function fillTemplate(template: string, fields: JsonObject, encode: (text
   return { text, missing };
 }
 
+/** An expression would look at each slash of many again and again. */
+function withoutSlashes(address: string): string {
+  let end = address.length;
+  while (address[end - 1] === "/") end--;
+  return address.slice(0, end);
+}
+
 /** An address whose fields are filled in; one that it begins with is an address itself, perhaps without a scheme. */
 export function fillAddress(template: string, fields: JsonObject): Filled {
   const encode = (text: string): string => encodeURIComponent(text).replaceAll("%2F", "/").replaceAll("%3A", ":");
-  const { text, missing } = fillTemplate(template, fields, (value, at) => (at === 0 ? value.replace(/\/+$/, "") : encode(value)));
+  const { text, missing } = fillTemplate(template, fields, (value, at) => (at === 0 ? withoutSlashes(value) : encode(value)));
   return { text: /^[a-z]+:\/\//i.test(text) ? text : `https://${text}`, missing };
 }
 

@@ -44,7 +44,11 @@ export async function keepSeenVersions(ports: Pick<EnginePorts, "store" | "log">
 
 /** Sources whose change was cut off after `deactivate` had run. Their hooks may call their own endpoints. */
 export async function activateCutOff(ports: EnginePorts, sources: HostedSources): Promise<void> {
-  const cutOff = (await ports.store.listActivateDue(sources.ids)).flatMap((id) => sources.byId(id) ?? []);
+  const due = await ports.store.listActivateDue(sources.ids).catch((error: unknown) => {
+    ports.log.error("it cannot be read which changes of sources were cut off", { reason: messageOf(error) });
+    return [];
+  });
+  const cutOff = due.flatMap((id) => sources.byId(id) ?? []);
   const reactivateIfDue = async (live: LiveSource): Promise<void> => {
     // Somebody may have changed it meanwhile, and have brought its hooks to an end.
     const isDue = (await ports.store.listActivateDue([live.source.id])).length > 0;

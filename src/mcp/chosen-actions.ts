@@ -1,6 +1,7 @@
 import type { DescribedRecord } from "../api/components.ts";
 import { type Client, everyPage } from "../client/client.ts";
 import { PdError, messageOf } from "../domain/errors.ts";
+import { fitsPattern } from "../domain/star-pattern.ts";
 
 /** Each is loaded to read what it declares. */
 const MOST_ACTIONS = 100;
@@ -58,16 +59,10 @@ export function toolNames(keys: readonly string[]): readonly string[] {
 
 async function keysOf(client: Client, pattern: string): Promise<readonly string[]> {
   if (!pattern.includes("*")) return [pattern];
-  const fits = new RegExp(
-    `^${pattern
-      .split("*")
-      .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"))
-      .join(".*")}$`,
-  );
   const query = pattern.replaceAll(/[*-]+/g, " ").trim();
   const found = (await everyPage((page) => client.registries.search({ ...page, query, component_type: "action" })))
     .map(({ key }) => key)
-    .filter((key) => fits.test(key));
+    .filter((key) => fitsPattern(key, pattern));
   if (found.length > 0) return found;
   throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot offer ${JSON.stringify(pattern)}: no action of the registries is called so`, {
     fix: "pd registry search <words>",

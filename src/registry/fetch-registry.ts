@@ -113,15 +113,17 @@ export async function commitOf(folder: string, signal: AbortSignal): Promise<str
 
 async function unpack(archive: string, folder: string): Promise<void> {
   let [bytes, files] = [0, 0];
+  let problem: string | undefined;
+  // It is asked where nobody would catch what it throws.
   const filter = (path: string, entry: { size?: number }): boolean => {
     bytes += entry.size ?? 0;
     files += 1;
-    if (bytes > MOST_BYTES || files > MOST_FILES)
-      throw new RangeError(`it holds more than ${MOST_BYTES / 1024 / 1024} MB or ${MOST_FILES} files, up to ${path}`);
-    return true;
+    if (bytes > MOST_BYTES || files > MOST_FILES) problem ??= `it holds more than ${MOST_BYTES / 1024 / 1024} MB or ${MOST_FILES} files, up to ${path}`;
+    return problem === undefined;
   };
   const { extract } = await import("./tar.ts");
-  await extract({ file: archive, cwd: folder, strip: 1, filter });
+  await extract({ file: archive, cwd: folder, strip: 1, filter }).catch((error: unknown) => (problem ??= messageOf(error)));
+  if (problem !== undefined) throw new RangeError(problem);
   await rm(archive, { force: true });
 }
 

@@ -2,12 +2,12 @@ import { type ChildProcess as NodeChild, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Duplex } from "node:stream";
+import { Duplex, type Readable, type Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { codeOf, messageOf } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import type { Enclosure, ProcessEnd } from "./enclosure.ts";
+import type { EnclosedStart, Enclosure, ProcessEnd } from "./enclosure.ts";
 import { DOOR_FILE, DOOR_WORD } from "./door-protocol.ts";
 import { FlowLimit } from "./flow-limit.ts";
 import { MessagePipe } from "./message-pipe.ts";
@@ -122,14 +122,33 @@ function behindTheChannel(files: readonly number[], isInspected: boolean): (numb
   return isInspected ? [...files, ...gap, "pipe"] : [...files];
 }
 
+/** In a group of its own: whoever signals its group means the process alone. */
+function spawnEnclosed(start: EnclosedStart, isInspected: boolean): NodeChild {
+  const { command, words, cwd, env, files } = start;
+  try {
+    const node = spawn(command, words, { cwd, env, stdio: ["ignore", "pipe", "pipe", "pipe", ...behindTheChannel(files, isInspected)], detached: true });
+    // It is told a turn later, also of a process that there is none of.
+    node.on("error", () => {});
+    return node;
+  } finally {
+    start.release();
+  }
+}
+
+/** Without file descriptors for its streams there are none, whatever Node's types say. */
+function streamsOf(node: NodeChild): readonly (Readable | Writable | null | undefined)[] {
+  const streams: NodeChild["stdio"] | undefined = node.stdio;
+  return streams === undefined ? [] : [...streams];
+}
+
 /** As long as it was not waited for, its number is no other's. */
 function killGroup(node: NodeChild): void {
   if (node.pid === undefined || node.exitCode !== null || node.signalCode !== null) return;
   try {
     process.kill(-node.pid, "SIGKILL");
   } catch (error) {
-    // It has not made its group yet, or has ended in this moment.
-    if (codeOf(error) === "ESRCH") node.kill("SIGKILL");
+    // It has not made its group yet, or has ended in this moment: some systems then say that nobody may.
+    if (codeOf(error) === "ESRCH" || codeOf(error) === "EPERM") node.kill("SIGKILL");
     else throw error;
   }
 }
@@ -149,6 +168,13 @@ export class EndedAtStart extends Error {
     const { code, signal } = this.exit;
     return code !== null || (signal !== null && signal !== "SIGKILL");
   }
+}
+
+/** What a process is started in. */
+interface Around {
+  readonly folder: string;
+  readonly rights: ChildRights;
+  readonly door: NetworkDoor | undefined;
 }
 
 /** One child process in a folder of its own, before and after it knows what it runs. */
@@ -183,7 +209,7 @@ export class ChildProcess {
       throw error;
     }
     const door = settings.enclosure.network === "public" ? await openDoor(settings, folder) : undefined;
-    const child = new ChildProcess(settings, { folder, rights, door });
+    const child = await ChildProcess.#spawned(settings, { folder, rights, door });
     try {
       // A server that was killed leaves children that cannot notice it: the next one finds them by this file.
       await writeFile(join(folder, "pid"), String(child.#node.pid ?? ""));
@@ -195,7 +221,18 @@ export class ChildProcess {
     return child;
   }
 
-  private constructor(settings: ChildSettings, { folder, rights, door }: { folder: string; rights: ChildRights; door: NetworkDoor | undefined }) {
+  /** Where nothing can be started, as without memory, nothing is left. */
+  static async #spawned(settings: ChildSettings, around: Around): Promise<ChildProcess> {
+    try {
+      return new ChildProcess(settings, around);
+    } catch (error) {
+      await around.door?.close();
+      await removeFolder(around.folder, settings.log);
+      throw error;
+    }
+  }
+
+  private constructor(settings: ChildSettings, { folder, rights, door }: Around) {
     this.folder = folder;
     this.#door = door;
     const [allowsPrograms, isInspected] = [rights.allowsPrograms === true, rights.isInspected === true];
@@ -220,16 +257,10 @@ export class ChildProcess {
     this.#enclosure = settings.enclosure;
     this.#log = settings.log;
     this.#clock = settings.clock;
-    this.#node = spawn(start.command, start.words, {
-      cwd: start.cwd,
-      env: start.env,
-      stdio: ["ignore", "pipe", "pipe", "pipe", ...behindTheChannel(start.files, isInspected)],
-      // A group of its own: whoever signals its group means the process alone.
-      detached: true,
-    });
-    start.release();
-    const stream = this.#node.stdio[3];
-    const [inspector] = [...this.#node.stdio].slice(INSPECTOR_FD);
+    this.#node = spawnEnclosed(start, isInspected);
+    const streams = streamsOf(this.#node);
+    const stream = streams[3];
+    const [inspector] = streams.slice(INSPECTOR_FD);
     this.inspector = inspector instanceof Duplex ? new InspectorChannel(inspector) : undefined;
     const events = {
       read: readToHost,
@@ -310,7 +341,7 @@ export class ChildProcess {
   }
 
   #closeStreams(): void {
-    for (const stream of this.#node.stdio) stream?.destroy();
+    for (const stream of streamsOf(this.#node)) stream?.destroy();
   }
 
   #untilReady(): Promise<void> {

@@ -18,6 +18,8 @@ export interface PipeSettings {
 
 /** Longer than all that one call may emit and set. */
 const MOST_CHARACTERS = 2 ** 26;
+/** Of a message that has not come as a whole. */
+const MOST_PARTS = 1000;
 
 /** Characters that wait to be read by the other side: all of a source's state, and as much again. */
 const MOST_WAITING = 2 ** 27;
@@ -130,6 +132,8 @@ export class MessagePipe<Incoming, Outgoing> {
     }
     this.#hold(chunk.length, lines.length);
     if (rest === "" || this.#isBroken) return;
+    // A process may send a few bytes at a time.
+    if (this.#partial.length >= MOST_PARTS) this.#partial = [this.#partial.join("")];
     this.#partial.push(rest);
     this.#partialSize += rest.length;
     if (this.#partialSize <= MOST_CHARACTERS) return;

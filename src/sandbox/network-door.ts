@@ -83,7 +83,8 @@ export class NetworkDoor {
     this.#asking?.destroy();
     for (const connection of this.#connections.values()) this.#end(connection);
     if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
-    await rm(this.#settings.path, { force: true });
+    // What cannot be removed goes with its folder.
+    await rm(this.#settings.path, { force: true }).catch(() => {});
   }
 
   /** Whoever comes first asks; nobody else is let in. */
@@ -241,7 +242,8 @@ export class NetworkDoor {
 
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", reject);
+    // Later ones are of connections that were not taken, as without file descriptors: the server goes on.
+    server.on("error", reject);
     server.listen(path, resolve);
   });
 }

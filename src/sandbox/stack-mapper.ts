@@ -50,10 +50,20 @@ export class StackMapper {
     const [line1, column] = [Number(match[1]), match[2] === undefined ? 0 : Number(match[2]) - 1];
     // What is printed may look like a position and be none.
     if (line1 < 1 || column < 0) return undefined;
-    this.#map ??= new TraceMap(this.#mapText);
-    const original = originalPositionFor(this.#map, { line: line1, column });
+    const original = originalPositionFor((this.#map ??= mapOf(this.#mapText)), { line: line1, column });
     if (original.source === null) return undefined;
     const position = `${original.source}:${original.line}${match[2] === undefined ? "" : `:${original.column + 1}`}`;
     return { raw: this.#url + match[0], position };
+  }
+}
+
+const EMPTY = '{"version":3,"sources":[],"mappings":""}';
+
+/** What is built in has no map. What a component prints is mapped where nobody catches. */
+function mapOf(text: string): TraceMap {
+  try {
+    return new TraceMap(text);
+  } catch {
+    return new TraceMap(EMPTY);
   }
 }

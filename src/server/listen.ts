@@ -37,7 +37,8 @@ export class Listener {
     });
     Object.assign(server, { httpAllowHalfOpen: allowsHalfOpen });
     return new Promise((resolve, reject) => {
-      server.once("error", (error) => reject(listenError(error, { host, port, purpose })));
+      // Later ones are of connections that were not taken, as without file descriptors: the server goes on.
+      server.on("error", (error) => reject(listenError(error, { host, port, purpose })));
       server.listen(port, host, () => {
         const address = server.address();
         resolve(new Listener(server, host, isAddressInfo(address) ? address.port : port));

@@ -29,7 +29,8 @@ export const systemClock: Clock = {
     const end = performance.now() + (at - Date.now());
     while (!signal.aborted) {
       const left = Math.min(at - Date.now(), end - performance.now());
-      if (left <= 0) return;
+      // No number is no time to wait for.
+      if (!(left > 0)) return;
       await sleep(Math.min(left, LONGEST_TIMER_MS), signal);
     }
   },

@@ -134,6 +134,9 @@ async function answered(request: () => Promise<Response>): Promise<TokenAnswer> 
   }
 }
 
+/** Ten years, in seconds: what is said to last longer is not told as a date that there is none of. */
+const LONGEST_LIFE = 3650 * 86_400;
+
 function tokensOf(said: JsonObject, accessToken: string): GrantedTokens {
   const { access_token: _token, refresh_token: refreshToken, expires_in: expiresIn, ...rest } = said;
   const seconds = Number(expiresIn);
@@ -141,7 +144,9 @@ function tokensOf(said: JsonObject, accessToken: string): GrantedTokens {
     accessToken,
     rest,
     ...(typeof refreshToken === "string" && refreshToken !== "" ? { refreshToken } : {}),
-    ...(expiresIn !== undefined && expiresIn !== null && Number.isFinite(seconds) && seconds > 0 ? { expiresInMs: seconds * 1000 } : {}),
+    ...(expiresIn !== undefined && expiresIn !== null && Number.isFinite(seconds) && seconds > 0
+      ? { expiresInMs: Math.min(seconds, LONGEST_LIFE) * 1000 }
+      : {}),
   };
 }
 

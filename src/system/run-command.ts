@@ -71,8 +71,8 @@ function killGroup(pid: number, isWindows: boolean): void {
   try {
     process.kill(isWindows ? pid : -pid, "SIGKILL");
   } catch (error) {
-    // It has ended by itself meanwhile.
-    if (codeOf(error) !== "ESRCH") throw error;
+    // It has ended by itself meanwhile: some systems then say that nobody may.
+    if (codeOf(error) !== "ESRCH" && codeOf(error) !== "EPERM") throw error;
   }
 }
 

@@ -78,6 +78,7 @@ describe("an action", () => {
     const server = await TestServer.inMemory();
     const done = await run(server, "if ($.context.run.runs < 3) return $.flow.rerun(5, { seen: $.context.run.runs }, 5); return $.context.run;");
     expect(done).toMatchObject({ ret: { runs: 3, context: { seen: 2 } }, runs: 3 });
+    expect(await run(server, "return $.flow.rerun(0, null, 1e9);")).toMatchObject({ runs: 101 });
     const endless = await run(server, "return $.flow.rerun(1, null, 2);");
     expect(endless).toMatchObject({ flow: { kind: "rerun", maxRetries: 2 }, runs: 3 });
     expect(endless["ret"]).toBeUndefined();

@@ -25,7 +25,15 @@ async function withSix() {
 type Send = (message: { readonly url: string; readonly payload: string }) => void | 500 | Promise<void | 500>;
 
 /** Delivers what is due there, so many at a time; each answers 200 after `onSend`, or what that says. */
-function delivererOf(store: DelivererPorts["store"], onSend: Send, concurrency = 4, receive: DeployedListener["receive"] = async () => undefined): Deliverer {
+function delivererOf(
+  store: DelivererPorts["store"],
+  onSend: Send,
+  {
+    concurrency = 4,
+    receive = async () => undefined,
+    clock = systemClock,
+  }: Partial<Pick<DeployedListener, "receive"> & Pick<DelivererPorts, "clock"> & { readonly concurrency: number }> = {},
+): Deliverer {
   const sender: DelivererPorts["sender"] = {
     async send(message) {
       const status = await onSend(message);
@@ -34,7 +42,7 @@ function delivererOf(store: DelivererPorts["store"], onSend: Send, concurrency =
   };
   const meter = { ran: () => {}, attempted: () => {} };
   const deliverer = new Deliverer(
-    { clock: systemClock, log: silentLog, meter, signal: new AbortController().signal, store, sender },
+    { clock, log: silentLog, meter, signal: new AbortController().signal, store, sender },
     { receive, concurrencyOf: () => concurrency },
   );
   onTestFinished(() => deliverer.stop(1000));
@@ -59,6 +67,22 @@ describe("deliveries to a webhook", () => {
     expect(delivered.toSorted()).toEqual(["1", "2", "3", "4", "5", "6"]);
   });
 
+  it("go on when what is due could not be read for a while, as from a damaged page, and end nobody", async () => {
+    const store = await withSix();
+    let failures = 2;
+    const broken = {
+      ...store,
+      listDue: async (...which: Parameters<typeof store.listDue>) => {
+        if (failures-- > 0) throw new Error("database disk image is malformed");
+        return store.listDue(...which);
+      },
+    };
+    const soon: typeof systemClock = { ...systemClock, sleepUntil: (at, signal) => systemClock.sleepUntil(Math.min(at, Date.now() + 5), signal) };
+    await delivererOf(broken, () => {}, { clock: soon }).start();
+    await eventually(async () => (await store.countDeliveries("wh_1")).delivered === 6);
+    expect(failures).toBeLessThan(0);
+  });
+
   it("read it once for many, and go by each change of it from the next attempt on", async () => {
     const store = await withSix();
     let reads = 0;
@@ -70,7 +94,7 @@ describe("deliveries to a webhook", () => {
       if (payload === "5") await store.deleteWebhook("wh_1");
       if (payload === "3" || payload === "5") deliverer.webhookChanged("wh_1");
     };
-    const deliverer = delivererOf(counted, onSend, 1);
+    const deliverer = delivererOf(counted, onSend, { concurrency: 1 });
     await deliverer.start();
     await eventually(async () => reads === 3);
     expect(delivered).toEqual(["127.0.0.1 1", "127.0.0.1 2", "127.0.0.1 3", "changed 4", "changed 5"]);
@@ -128,7 +152,7 @@ describe("deliveries that are made due again", () => {
       if (sent.push(payload) === 1) return failed;
       if (payload === "2") return 500;
     };
-    const deliverer = delivererOf(store, onSend, 1);
+    const deliverer = delivererOf(store, onSend, { concurrency: 1 });
     await deliverer.start();
     await eventually(async () => sent.length === 1);
     await store.retryDeliveries("wh_1", { states: ["pending"], since: 0, now: now + 1 });
@@ -148,18 +172,16 @@ describe("deliveries to what is deployed here", () => {
     const { fence } = await store.open("dc_a");
     await store.commit(run(fence, "dc_a", "inv_1", { events: [1, 2, 3].map((n) => ({ payload: String(n), channel: "" })) }));
     const workflow = { isActive: false, received: [] as unknown[], asked: 0 };
-    const deliverer = delivererOf(
-      store,
-      () => {},
-      1,
-      async (_id, { event }) => {
+    const deliverer = delivererOf(store, () => {}, {
+      concurrency: 1,
+      receive: async (_id, { event }) => {
         workflow.asked++;
         const { isActive } = workflow;
         onReceive();
         if (!isActive) throw new PdError("PD_SOURCE_INACTIVE", "it is not active");
         workflow.received.push(event);
       },
-    );
+    });
     return { store, workflow, deliverer };
   }
 

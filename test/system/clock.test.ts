@@ -2,6 +2,11 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/system/clock.ts";
 
 describe("the clock", () => {
+  it("sleeps until no time that is none", async () => {
+    await systemClock.sleepUntil(Number.NaN, new AbortController().signal);
+    expect(systemClock.now()).toBeGreaterThan(0);
+  });
+
   it("lets many sleep until the same signal, without a warning", async () => {
     const warnings: Error[] = [];
     const take = (warning: Error): void => void warnings.push(warning);

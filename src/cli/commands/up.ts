@@ -1,5 +1,6 @@
 import { coloursFor } from "../colours.ts";
 import { once } from "node:events";
+import { inspect } from "node:util";
 import type { Settings } from "../../config.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { DeployedId } from "../../domain/ids.ts";
@@ -41,7 +42,10 @@ async function runServer(cli: CliContext, settings: Settings, { isShared }: { is
   boundHeap();
   const stop = abortOnStop();
   const [out, err] = [outputOf(cli.stdout), outputOf(cli.stderr)];
-  const runtime = await startRuntime(settings, streamLog(err), { isShared });
+  const log = streamLog(err);
+  // A last net: whoever is served goes on.
+  process.on("unhandledRejection", (reason) => log.error("something failed that nobody waited for", { reason: inspect(reason) }));
+  const runtime = await startRuntime(settings, log, { isShared });
   collectWhenQuiet({ firstLookMs: AFTER_START_MS });
   const shown = { api_url: runtime.apiUrl, endpoint_url: runtime.endpointUrl, home: settings.home };
   if (cli.isJson) printJson(cli, shown);

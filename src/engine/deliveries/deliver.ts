@@ -36,6 +36,8 @@ const BATCH = 200;
 /** What could not be settled, as on a full disk, is tried again after pauses that grow. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
+/** Until what is due is read again, when it could not be. */
+const READ_AGAIN_MS = 10_000;
 
 /**
  * Delivers what commits have written for listeners. Each listener has a lane of its own, so that a slow or dead one
@@ -95,12 +97,21 @@ export class Deliverer {
   #open(id: ListenerId): void {
     const lane = new Lane(this.#ports, id, { attempt: (delivery) => this.#attempt(delivery), concurrency: () => this.#deployed.concurrencyOf(id) });
     this.#lanes.set(id, lane);
-    void lane.run().finally(() => {
+    const run = lane.run().catch((error: unknown) => this.#pause(lane, { id, error }));
+    void run.finally(() => {
       if (this.#lanes.get(id) === lane) this.#lanes.delete(id);
       if (isWebhookId(id)) this.#webhooks.forget(id);
       // What came while the lane was closing.
       if (lane.isWanted) this.wake([id]);
     });
+  }
+
+  /** What is due cannot be read, as of a damaged database: it is tried again. */
+  async #pause(lane: Lane, { id, error }: { id: ListenerId; error: unknown }): Promise<void> {
+    const { clock, log, signal } = this.#ports;
+    log.error("deliveries cannot be read, and stay due", { listener: id, reason: messageOf(error) });
+    await clock.sleepUntil(clock.now() + READ_AGAIN_MS, signal);
+    lane.isWanted = !this.#isStopping;
   }
 
   /** Makes one attempt. Resolves when the listener has answered, to what records it. */

@@ -48,28 +48,26 @@ export class PostponedEmitter {
   }
 
   async #run(): Promise<void> {
-    const { clock, signal, store } = this.#ports;
+    const { clock, log, signal, store } = this.#ports;
     signal.addEventListener("abort", () => this.wake(), { once: true });
     while (!signal.aborted) {
       this.#nudge = new AbortController();
-      const [now, at] = [clock.now(), await store.nextPostponedAt()];
-      const isReleased = at !== undefined && at <= now && (await this.#release(now));
-      const wakeAt = at === undefined || at > now ? Math.min(at ?? Number.POSITIVE_INFINITY, now + LONGEST_SLEEP_MS) : now + RETRY_MS;
-      if (!isReleased) await clock.sleepUntil(wakeAt, this.#nudge.signal);
+      try {
+        const [now, at] = [clock.now(), await store.nextPostponedAt()];
+        if (at !== undefined && at <= now) await this.#release(now);
+        else await clock.sleepUntil(Math.min(at ?? Number.POSITIVE_INFINITY, now + LONGEST_SLEEP_MS), this.#nudge.signal);
+      } catch (error) {
+        log.error("postponed events could not be emitted, and stay due", { reason: messageOf(error) });
+        await clock.sleepUntil(clock.now() + RETRY_MS, this.#nudge.signal);
+      }
     }
   }
 
-  async #release(now: number): Promise<boolean> {
-    const { feed, log, onDeliveries, store } = this.#ports;
-    try {
-      for (const { sourceId, events, listeners } of await store.releasePostponed(now)) {
-        feed.announce(sourceId, { events });
-        onDeliveries(listeners);
-      }
-      return true;
-    } catch (error) {
-      log.error("postponed events could not be emitted, and stay due", { reason: messageOf(error) });
-      return false;
+  async #release(now: number): Promise<void> {
+    const { feed, onDeliveries, store } = this.#ports;
+    for (const { sourceId, events, listeners } of await store.releasePostponed(now)) {
+      feed.announce(sourceId, { events });
+      onDeliveries(listeners);
     }
   }
 }

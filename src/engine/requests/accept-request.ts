@@ -14,6 +14,9 @@ import type { LiveSource } from "../runs/live-source.ts";
 import { type PendingPorts, runUntilStored } from "./pending.ts";
 import { untilKnown } from "../runs/in-doubt.ts";
 
+/** Characters of all requests whose runs have not ended: each is kept until then. A dozen of the largest, or ten thousand of 13 kB. */
+const MOST_HELD = 2 ** 27;
+
 /** An event that the app hook does not want. */
 const IGNORED: HttpResponse = { status: 200, headers: { "content-type": "application/json; charset=utf-8" }, body: '{"status":"ignored"}', encoding: "utf8" };
 
@@ -38,6 +41,7 @@ export class RequestAcceptor {
   readonly #unanswered: DeadlineQueue;
   readonly #held: DeadlineQueue;
   readonly #unsettled: DeadlineQueue;
+  #heldCharacters = 0;
 
   /** `over` aborts when the last request has been answered, or given up. */
   constructor(ports: RequestPorts, over: AbortSignal) {
@@ -83,7 +87,12 @@ export class RequestAcceptor {
 
   #requestOf(live: LiveSource, trigger: HttpTrigger): StoredRequest {
     const { clock } = this.#ports;
-    return new StoredRequest(this.#ports, live, { trigger, id: invocationId(clock.now(), clock.randomText(8)) });
+    const { length } = trigger.body;
+    if (this.#heldCharacters > 0 && this.#heldCharacters + length > MOST_HELD)
+      throw new PdError("PD_TOO_BUSY", `Cannot take a request to ${live.source.slug}: those that wait hold ${this.#heldCharacters} characters already`);
+    this.#heldCharacters += length;
+    const onOver = (): void => void (this.#heldCharacters -= length);
+    return new StoredRequest(this.#ports, live, { trigger, id: invocationId(clock.now(), clock.randomText(8)), onOver });
   }
 
   /** 200 as soon as the run or its request is stored. */
@@ -136,9 +145,11 @@ class StoredRequest {
   readonly #ports: RequestPorts;
   readonly #live: LiveSource;
   readonly #trigger: HttpTrigger;
+  readonly #onOver: () => void;
   #storing: Promise<void> | undefined;
 
-  constructor(ports: RequestPorts, live: LiveSource, { trigger, id }: { trigger: HttpTrigger; id: InvocationId }) {
+  constructor(ports: RequestPorts, live: LiveSource, { trigger, id, onOver }: { trigger: HttpTrigger; id: InvocationId; onOver: () => void }) {
+    this.#onOver = onOver;
     this.id = id;
     this.#ports = ports;
     this.#live = live;
@@ -158,7 +169,8 @@ class StoredRequest {
     const { onResponse, onVoid, responseStatus } = options;
     return this.#live
       .invoke(this.#trigger, { id: this.id, onEnded, onResponse, onVoid, responseStatus })
-      .catch((error: unknown) => this.#runAfterAll(error, options));
+      .catch((error: unknown) => this.#runAfterAll(error, options))
+      .finally(this.#onOver);
   }
 
   #cancelAll(): void {

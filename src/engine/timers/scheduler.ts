@@ -142,11 +142,15 @@ export class Scheduler implements TimerPlan {
     if (this.#running.has(keyOf(timer)) || timer.nextAt === undefined) return;
     const { clock, store, log } = this.#ports;
     const id = invocationId(now, clock.randomText(8));
-    const { instants, fires, handledUntil } = settle(timer, now, id);
-    const nextAt = nextInstant(timer.schedule, timer.anchorAt, handledUntil);
-    const { nextAt: _before, ...rest } = timer;
-    const moved: Timer = nextAt === undefined ? rest : { ...rest, nextAt };
+    let moved: Timer;
+    let fires: TimerInstant | undefined;
     try {
+      const settled = settle(timer, now, id);
+      const { instants } = settled;
+      const nextAt = nextInstant(timer.schedule, timer.anchorAt, settled.handledUntil);
+      const { nextAt: _before, ...rest } = timer;
+      moved = nextAt === undefined ? rest : { ...rest, nextAt };
+      fires = settled.fires;
       const isOurs = await untilKnown(this.#ports, () => store.advance(timer, moved, instants));
       if (!isOurs) return await this.#follow(timer);
     } catch (error) {

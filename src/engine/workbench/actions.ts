@@ -48,6 +48,9 @@ export interface LoadedAction {
 
 type Wishes = Configuration & ActionContext;
 
+/** What it has printed each time is kept until its end. */
+const MOST_RERUNS = 100;
+
 /**
  * Runs an action once, and again as often as it asks for with `$.flow.rerun`. What else a workflow would do, such as
  * going on later, is told in `flow` and left.
@@ -65,7 +68,7 @@ export async function runAction(ports: ActionPorts, action: LoadedAction, wishes
     logs.push(...result.logs);
     const report = reportOf(result);
     const rerun = isJsonObject(report["flow"]) && report["flow"]["kind"] === "rerun" ? report["flow"] : undefined;
-    if (rerun === undefined || runs > Number(rerun["maxRetries"]) || signal.aborted) {
+    if (rerun === undefined || !(runs <= Math.min(Number(rerun["maxRetries"]), MOST_RERUNS)) || signal.aborted) {
       return { ...actionRun(result, report), logs, secrets: result.secrets, durationMs: clock.now() - startedAt, runs };
     }
     context = rerun["context"];

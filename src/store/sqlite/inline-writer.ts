@@ -63,8 +63,9 @@ export class InlineWriter {
   /** What each of them returns, all being on disk. `undefined`: nothing is written. */
   perform(batch: readonly WriteRequest[], disowned: DisownedFences): readonly unknown[] | undefined {
     const startedAt = this.#clock.now();
-    if (this.#isResting(startedAt) || !isSmall(batch) || batch.some(({ values }) => disowned.refuses(values[0]) !== undefined)) return undefined;
+    if (this.#isResting(startedAt)) return undefined;
     try {
+      if (!isSmall(batch) || batch.some(({ values }) => disowned.refuses(values[0]) !== undefined)) return undefined;
       return this.#group.perform(() => batch.map(({ verb, values }) => Reflect.apply(Reflect.get(this.#verbs, verb), this.#verbs, values)));
     } catch {
       // Somebody else is writing, the disk is full, a fence is stale: the thread will find the same, and tell.

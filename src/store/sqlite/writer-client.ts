@@ -198,7 +198,7 @@ export class WriterClient {
     if (batch.length > 1) return batch.forEach((request) => this.#post([request]));
     for (const { id, values } of batch) {
       this.#disowned.add(values[0]);
-      this.#take(id)?.reject(new PdError("PD_NOT_STORED", `Cannot write to the database: what is to be written cannot be handed over: ${messageOf(error)}`));
+      this.#take(id)?.reject(new PdError("PD_FAILED", `Cannot write to the database: what is to be written cannot be handed over: ${messageOf(error)}`));
     }
   }
 
