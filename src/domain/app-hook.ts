@@ -3,12 +3,13 @@
  * holds one webhook for its own app; here the user's own app posts to the source's endpoint.
  */
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "./json.ts";
-import { isTooComplex } from "./limits.ts";
+import { hasTooManyFields, isTooComplex } from "./limits.ts";
 import type { HttpTrigger } from "./trigger.ts";
 
 /** The body as JSON; also one that travels in the form field `payload`, as Slack sends interactions. */
 export function appHookBody({ body, headers }: Pick<HttpTrigger, "body" | "headers">): JsonValue | undefined {
   const isForm = (headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded");
+  if (isForm && hasTooManyFields(body)) return undefined;
   const text = isForm ? (new URLSearchParams(body).get("payload") ?? "") : body;
   return isTooComplex(text) ? undefined : parseJson(text);
 }
@@ -69,7 +70,8 @@ function isNamed({ topics, types, channels, kinds, actions }: NameParts, name: s
 
 /** Nothing named wants everything. */
 export function isWanted(trigger: HttpTrigger, eventNames: readonly string[] | undefined): boolean {
-  if (eventNames === undefined || eventNames.length === 0) return true;
+  // What is not looked into is not left out, either.
+  if (eventNames === undefined || eventNames.length === 0 || isTooComplex(trigger.body)) return true;
   const parts = namePartsOf(trigger);
   return eventNames.some((name) => isNamed(parts, name));
 }

@@ -1,6 +1,6 @@
 import { appHookPayload } from "./app-hook.ts";
 import { isRecord } from "./json.ts";
-import { isTooComplex } from "./limits.ts";
+import { LIMITS, hasTooManyFields, isTooComplex } from "./limits.ts";
 import { type HttpTrigger, type Trigger, timerEvent } from "./trigger.ts";
 
 /** What `run(event)` is called with. */
@@ -72,15 +72,8 @@ async function parseBody(trigger: HttpTrigger, bytes: Buffer | undefined): Promi
   if (type === "multipart/form-data") return parseMultipart(contentType, bytes ?? Buffer.from(trigger.body));
   if (bytes !== undefined) return bytes;
   if (type === "application/json" || type === "text/json" || type.endsWith("+json")) return parseJsonText(trigger.body);
-  if (type === "application/x-www-form-urlencoded" && !hasMore(trigger.body, "&", MOST_FIELDS)) return grouped(new URLSearchParams(trigger.body));
+  if (type === "application/x-www-form-urlencoded" && !hasTooManyFields(trigger.body)) return grouped(new URLSearchParams(trigger.body));
   return trigger.body;
-}
-
-/** A form has hundreds; each costs a hundred times its length. One with more stays text. */
-const MOST_FIELDS = 10_000;
-
-function hasMore(text: string, separator: string, most: number): boolean {
-  return text.split(separator, most + 1).length > most;
 }
 
 function parseJsonText(text: string): unknown {
@@ -94,7 +87,7 @@ function parseJsonText(text: string): unknown {
 
 /** Fields become texts, a file `{ filename, mimetype, url }` with its bytes in a data URL. */
 async function parseMultipart(contentType: string, bytes: Buffer): Promise<unknown> {
-  if (hasMore(bytes.toString("latin1"), "\n--", MOST_FIELDS)) return bytes.toString("utf8");
+  if (hasTooManyParts(contentType, bytes)) return bytes.toString("utf8");
   try {
     const form = await new Response(new Uint8Array(bytes), { headers: { "content-type": contentType } }).formData();
     const fields: [string, unknown][] = [];
@@ -103,6 +96,14 @@ async function parseMultipart(contentType: string, bytes: Buffer): Promise<unkno
   } catch {
     return bytes.toString("utf8");
   }
+}
+
+function hasTooManyParts(contentType: string, bytes: Buffer): boolean {
+  const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
+  const mark = `--${quoted ?? plain ?? ""}`;
+  let count = 0;
+  for (let at = bytes.indexOf(mark); at >= 0 && count <= LIMITS.fields; at = bytes.indexOf(mark, at + mark.length)) count++;
+  return count > LIMITS.fields;
 }
 
 async function fileField(file: File): Promise<unknown> {

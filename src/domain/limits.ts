@@ -27,6 +27,8 @@ export const LIMITS = {
   members: 500_000,
   /** Objects and lists inside each other. */
   depth: 2000,
+  /** Fields of a form: each costs a hundred times its length. */
+  fields: 10_000,
 } as const;
 
 const [QUOTE, BACKSLASH, COMMA, COLON, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = [34, 92, 44, 58, 91, 93, 123, 125];
@@ -62,6 +64,11 @@ function endOfString(text: string, from: number): number {
     if ((end - before) % 2 === 1) return end;
   }
   return -1;
+}
+
+/** Whether a form's text has more fields than LIMITS.fields. */
+export function hasTooManyFields(form: string): boolean {
+  return form.split("&", LIMITS.fields + 1).length > LIMITS.fields;
 }
 
 /** JSON text that is worth being parsed. */

@@ -14,6 +14,8 @@ const TIMEOUT_MS = 120_000;
 /** Of an archive that is downloaded, and of what it holds; the whole public registry has less. */
 const MOST_BYTES = 500 * 1024 * 1024;
 const MOST_FILES = 200_000;
+/** What is read at a time is inflated at once, to a thousand times as much. */
+const READ_BYTES = 65_536;
 
 /**
  * Fetches the newest version of an npm package into an empty folder; its scripts are not run. Resolves to where it is,
@@ -122,7 +124,9 @@ async function unpack(archive: string, folder: string): Promise<void> {
     return problem === undefined;
   };
   const { extract } = await import("./tar.ts");
-  await extract({ file: archive, cwd: folder, strip: 1, filter }).catch((error: unknown) => (problem ??= messageOf(error)));
+  await extract({ file: archive, cwd: folder, strip: 1, filter, maxReadSize: READ_BYTES }).catch((error: unknown) => {
+    if (problem === undefined) throw error;
+  });
   if (problem !== undefined) throw new RangeError(problem);
   await rm(archive, { force: true });
 }

@@ -332,7 +332,8 @@ export class ChildProcess {
       // What holds its streams open beyond its end is not waited for.
       this.#node.once("exit", () => void this.#clock.sleepUntil(this.#clock.now() + LAST_WORDS_MS, this.#closed.signal).then(() => this.#closeStreams()));
       this.#node.once("close", (code, signal) => resolve(this.#enclosure.endOf({ code, signal })));
-      this.#node.once("error", () => resolve({ code: null, signal: null }));
+      // One that was never there does not end.
+      this.#node.once("error", () => this.#node.pid === undefined && resolve({ code: null, signal: null }));
     });
     await this.#door?.close();
     await removeFolder(this.folder, this.#log);

@@ -18,7 +18,7 @@ export interface PipeSettings {
 
 /** Longer than all that one call may emit and set. */
 const MOST_CHARACTERS = 2 ** 26;
-/** Of a message that has not come as a whole. */
+/** So many parts of a message that has not come as a whole are joined to one. */
 const MOST_PARTS = 1000;
 
 /** Characters that wait to be read by the other side: all of a source's state, and as much again. */
@@ -39,6 +39,8 @@ export class MessagePipe<Incoming, Outgoing> {
   #unsentSize = 0;
   #partial: string[] = [];
   #partialSize = 0;
+  /** Of those, the first so many are joined ones. */
+  #joined = 0;
   #isBroken = false;
   readonly #limit: FlowLimit | undefined;
   /** When more is read, epoch ms; absent: now. */
@@ -124,6 +126,7 @@ export class MessagePipe<Incoming, Outgoing> {
       for (const line of lines) {
         const text = this.#partial.length === 0 ? line : [...this.#partial, line].join("");
         this.#partial = [];
+        this.#joined = 0;
         this.#partialSize = 0;
         this.#events.message(this.#events.read(text));
       }
@@ -133,7 +136,7 @@ export class MessagePipe<Incoming, Outgoing> {
     this.#hold(chunk.length, lines.length);
     if (rest === "" || this.#isBroken) return;
     // A process may send a few bytes at a time.
-    if (this.#partial.length >= MOST_PARTS) this.#partial = [this.#partial.join("")];
+    if (this.#partial.length - this.#joined >= MOST_PARTS) this.#partial.push(this.#partial.splice(this.#joined++).join(""));
     this.#partial.push(rest);
     this.#partialSize += rest.length;
     if (this.#partialSize <= MOST_CHARACTERS) return;

@@ -12,6 +12,8 @@ it.each([
   ["slack-send-message", "*-send", false],
   ["slack-send-message", "slack*message*message", false],
   ["aXbX", "a*X", true],
+  ["abc", "a", false],
+  ["abc", "abc", true],
   ["a.b", "a*", true],
   ["axb", "a.*", false],
   [`slack${"-a".repeat(1000)}b`, `slack${"*".repeat(60)}-`, false],

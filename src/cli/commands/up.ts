@@ -1,8 +1,7 @@
 import { coloursFor } from "../colours.ts";
 import { once } from "node:events";
-import { inspect } from "node:util";
 import type { Settings } from "../../config.ts";
-import { PdError } from "../../domain/errors.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
 import type { DeployedId } from "../../domain/ids.ts";
 import { type Runtime, startRuntime } from "../../runtime.ts";
 import { closeInheritedFiles } from "../../system/inherited-files.ts";
@@ -44,7 +43,12 @@ async function runServer(cli: CliContext, settings: Settings, { isShared }: { is
   const [out, err] = [outputOf(cli.stdout), outputOf(cli.stderr)];
   const log = streamLog(err);
   // A last net: whoever is served goes on.
-  process.on("unhandledRejection", (reason) => log.error("something failed that nobody waited for", { reason: inspect(reason) }));
+  process.on("unhandledRejection", (reason) =>
+    log.error("something failed that nobody waited for", {
+      reason: messageOf(reason),
+      at: reason instanceof Error ? reason.stack?.split("\n")[1]?.trim() : undefined,
+    }),
+  );
   const runtime = await startRuntime(settings, log, { isShared });
   collectWhenQuiet({ firstLookMs: AFTER_START_MS });
   const shown = { api_url: runtime.apiUrl, endpoint_url: runtime.endpointUrl, home: settings.home };

@@ -97,21 +97,12 @@ export class Deliverer {
   #open(id: ListenerId): void {
     const lane = new Lane(this.#ports, id, { attempt: (delivery) => this.#attempt(delivery), concurrency: () => this.#deployed.concurrencyOf(id) });
     this.#lanes.set(id, lane);
-    const run = lane.run().catch((error: unknown) => this.#pause(lane, { id, error }));
-    void run.finally(() => {
+    void lane.run().finally(() => {
       if (this.#lanes.get(id) === lane) this.#lanes.delete(id);
       if (isWebhookId(id)) this.#webhooks.forget(id);
       // What came while the lane was closing.
       if (lane.isWanted) this.wake([id]);
     });
-  }
-
-  /** What is due cannot be read, as of a damaged database: it is tried again. */
-  async #pause(lane: Lane, { id, error }: { id: ListenerId; error: unknown }): Promise<void> {
-    const { clock, log, signal } = this.#ports;
-    log.error("deliveries cannot be read, and stay due", { listener: id, reason: messageOf(error) });
-    await clock.sleepUntil(clock.now() + READ_AGAIN_MS, signal);
-    lane.isWanted = !this.#isStopping;
   }
 
   /** Makes one attempt. Resolves when the listener has answered, to what records it. */
@@ -258,10 +249,23 @@ class Lane {
         continue;
       }
       this.#resumeAt = 0;
-      if (this.#next.length === 0 && this.isWanted) await this.#readDue();
+      if (this.#next.length === 0 && this.isWanted) await this.#readOrLater(() => this.#readDue());
       while (this.#onTheirWay.size < concurrency && this.#next.length > 0) this.#begin(this.#next.shift());
       if (this.#onTheirWay.size >= concurrency) await this.#untilChangedOr(undefined);
-      else if (!this.isWanted && !(await this.#untilDue())) return;
+      else if (!this.isWanted && !(await this.#readOrLater(() => this.#untilDue()))) return;
+    }
+  }
+
+  /** What cannot be read, as from a damaged database, is read again after a while, by the lane that knows what is on its way. */
+  async #readOrLater(read: () => Promise<boolean>): Promise<boolean> {
+    const { clock, log } = this.#ports;
+    try {
+      return await read();
+    } catch (error) {
+      log.error("deliveries cannot be read, and stay due", { listener: this.#listenerId, reason: messageOf(error) });
+      this.isWanted = true;
+      this.#resumeAt = clock.now() + READ_AGAIN_MS;
+      return true;
     }
   }
 
@@ -285,7 +289,8 @@ class Lane {
     sleep.abort();
   }
 
-  async #readDue(): Promise<void> {
+  /** True: it was looked. */
+  async #readDue(): Promise<boolean> {
     const { clock, store } = this.#ports;
     this.#readAt = clock.now();
     const limit = BATCH + this.#taken.size;
@@ -293,7 +298,7 @@ class Lane {
     const before = new Map(this.#taken);
     this.isWanted = false;
     const due = await store.listDue(this.#listenerId, this.#readAt, limit);
-    if (this.#isStopping) return;
+    if (this.#isStopping) return true;
     if (due.length === limit) this.isWanted = true;
     for (const delivery of due) {
       const taken = before.get(delivery.id);
@@ -303,6 +308,7 @@ class Lane {
       if (this.#taken.has(delivery.id)) this.#dueAnew.add(delivery.id);
       else this.#take(delivery);
     }
+    return true;
   }
 
   #take(delivery: Delivery): void {

@@ -14,8 +14,13 @@ import type { LiveSource } from "../runs/live-source.ts";
 import { type PendingPorts, runUntilStored } from "./pending.ts";
 import { untilKnown } from "../runs/in-doubt.ts";
 
-/** Characters of all requests whose runs have not ended: each is kept until then. A dozen of the largest, or ten thousand of 13 kB. */
+/**
+ * Characters of requests whose runs have not ended: each is kept until then. One source holds a quarter of that, so that it
+ * delays no other; one that holds nothing may have a request of any size, and small ones are counted by the queue alone.
+ */
 const MOST_HELD = 2 ** 27;
+const MOST_HELD_OF_ONE = MOST_HELD / 4;
+const SMALL = 65_536;
 
 /** An event that the app hook does not want. */
 const IGNORED: HttpResponse = { status: 200, headers: { "content-type": "application/json; charset=utf-8" }, body: '{"status":"ignored"}', encoding: "utf8" };
@@ -41,7 +46,7 @@ export class RequestAcceptor {
   readonly #unanswered: DeadlineQueue;
   readonly #held: DeadlineQueue;
   readonly #unsettled: DeadlineQueue;
-  #heldCharacters = 0;
+  readonly #kept = new HeldCharacters();
 
   /** `over` aborts when the last request has been answered, or given up. */
   constructor(ports: RequestPorts, over: AbortSignal) {
@@ -87,11 +92,7 @@ export class RequestAcceptor {
 
   #requestOf(live: LiveSource, trigger: HttpTrigger): StoredRequest {
     const { clock } = this.#ports;
-    const { length } = trigger.body;
-    if (this.#heldCharacters > 0 && this.#heldCharacters + length > MOST_HELD)
-      throw new PdError("PD_TOO_BUSY", `Cannot take a request to ${live.source.slug}: those that wait hold ${this.#heldCharacters} characters already`);
-    this.#heldCharacters += length;
-    const onOver = (): void => void (this.#heldCharacters -= length);
+    const onOver = this.#kept.add(live.source, trigger.body.length);
     return new StoredRequest(this.#ports, live, { trigger, id: invocationId(clock.now(), clock.randomText(8)), onOver });
   }
 
@@ -134,6 +135,31 @@ export class RequestAcceptor {
       .run({ onResponse: (...given) => onResponse(...given), onVoid, responseStatus: () => answer?.status })
       .then((run) => answer ?? answerWithoutRespond(run));
     return Promise.race([stored, finished]);
+  }
+}
+
+/** What is kept of requests that wait or run. */
+class HeldCharacters {
+  readonly #bySource = new Map<string, number>();
+  #sum = 0;
+
+  /** To be called when it is kept no longer. Throws PD_TOO_BUSY. */
+  add({ id, slug }: LiveSource["source"], length: number): () => void {
+    const own = this.#bySource.get(id) ?? 0;
+    if (length > SMALL && own > 0 && (own + length > MOST_HELD_OF_ONE || this.#sum + length > MOST_HELD))
+      throw new PdError(
+        "PD_TOO_BUSY",
+        `Cannot take a request to ${slug}: those that wait hold ${own} characters already, and ${this.#sum} with those of others`,
+      );
+    this.#change(id, length);
+    return () => this.#change(id, -length);
+  }
+
+  #change(id: string, by: number): void {
+    this.#sum += by;
+    const own = (this.#bySource.get(id) ?? 0) + by;
+    if (own === 0) this.#bySource.delete(id);
+    else this.#bySource.set(id, own);
   }
 }
 

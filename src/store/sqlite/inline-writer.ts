@@ -63,9 +63,8 @@ export class InlineWriter {
   /** What each of them returns, all being on disk. `undefined`: nothing is written. */
   perform(batch: readonly WriteRequest[], disowned: DisownedFences): readonly unknown[] | undefined {
     const startedAt = this.#clock.now();
-    if (this.#isResting(startedAt)) return undefined;
+    if (this.#isResting(startedAt) || !isSmall(batch) || batch.some(({ values }) => disowned.refuses(values[0]) !== undefined)) return undefined;
     try {
-      if (!isSmall(batch) || batch.some(({ values }) => disowned.refuses(values[0]) !== undefined)) return undefined;
       return this.#group.perform(() => batch.map(({ verb, values }) => Reflect.apply(Reflect.get(this.#verbs, verb), this.#verbs, values)));
     } catch {
       // Somebody else is writing, the disk is full, a fence is stale: the thread will find the same, and tell.
@@ -93,7 +92,12 @@ export class InlineWriter {
 
 function isSmall(batch: readonly WriteRequest[]): boolean {
   if (batch.length > MOST_REQUESTS || batch.some(({ verb }) => !LEAVE_MEMORY.has(verb))) return false;
-  return charactersIn(batch.map(({ values }) => values)) <= MOST_CHARACTERS;
+  try {
+    return charactersIn(batch.map(({ values }) => values)) <= MOST_CHARACTERS;
+  } catch {
+    // Nobody walks through what is nested so deep.
+    return false;
+  }
 }
 
 /** What else has no length, and the name of a member. */
