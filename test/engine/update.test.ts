@@ -215,6 +215,31 @@ describe("an update", () => {
     expect(record["configured_props"]).toEqual({ a: "1", c: 3 });
   });
 
+  it("follows the defaults of the new code where nobody filled a value in", async () => {
+    const server = await TestServer.inMemory();
+    const code = (props: string): string => `export default { name: "t", version: "1", props: { ${props} }, run() {} };`;
+    const [given, schedule] = [{ b: 5 }, '{ type: "$.interface.timer", default: { intervalSeconds: 900 } }'];
+    const limits = (usual: number): string => ["a", "b"].map((name) => `${name}: { type: "integer", default: ${usual} }`).join(", ");
+    const source = await server.deploy(code(`${limits(10)}, mode: { type: "string", options: ["x", "y"], default: "x" }, timer: ${schedule}`), {
+      props: given,
+    });
+    const other = code(`${limits(20)}, mode: { type: "string", options: ["p", "q"], default: "q" }, timer: ${schedule.replace("900", "60")}`);
+    expect((await source.update({ component_code: other }))["configured_props"]).toMatchObject({ a: 20, b: 5, mode: "q", timer: { interval_seconds: 900 } });
+    // Where there is no default any more, what the source ran with stays.
+    const without = code('a: "integer", b: "integer"');
+    expect((await source.update({ component_code: without }))["configured_props"]).toEqual({ a: 20, b: 5 });
+  });
+
+  it("follows the defaults of props that the component declares by itself", async () => {
+    const server = await TestServer.inMemory();
+    const code = (usual: number): string =>
+      `export default { name: "t", version: "1", props: { a: { type: "string", reloadProps: true } }, additionalProps() { return { size: { type: "integer", default: ${usual} } }; }, run() {} };`;
+    const source = await server.deploy(code(1), { props: { a: "1" } });
+    expect((await source.update({ component_code: code(2) }))["configured_props"]).toEqual({ a: "1", size: 2 });
+    await source.update({ configured_props: { size: 7 } });
+    expect((await source.update({ component_code: code(3) }))["configured_props"]).toEqual({ a: "1", size: 7 });
+  });
+
   it("is not held up by a value whose prop takes none any more", async () => {
     const server = await TestServer.inMemory();
     const code = (type: string): string => `export default { name: "t", version: "1", props: { a: "${type}" }, run() {} };`;

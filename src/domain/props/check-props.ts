@@ -1,5 +1,5 @@
 import { nearestTo } from "../did-you-mean.ts";
-import { type JsonObject, type JsonValue, textAsJson } from "../json.ts";
+import { type JsonObject, type JsonValue, isSameJson, textAsJson } from "../json.ts";
 import type { ConfiguredProps } from "./declared-props.ts";
 import { type PropDeclaration, kindOf } from "./kinds.ts";
 import { type CheckedProp, isNothing } from "./prop-kind.ts";
@@ -46,6 +46,18 @@ function withoutValue(problem: string): string {
 /** Given values in their declared types, as far as they fit; what is not declared stays as it is. */
 export function readableProps(declared: readonly PropDeclaration[], given: JsonObject): JsonObject {
   return { ...given, ...checkProps(declared, given).values };
+}
+
+/**
+ * Those values that are what their declarations say where nobody fills them in. Schedules are none: a default that its
+ * author changes leaves a schedule as it is (platform.md §3.3).
+ */
+export function defaultsAmong(declared: readonly PropDeclaration[], values: JsonObject): JsonObject {
+  const { values: usual } = checkProps(
+    declared.filter(({ kind }) => kind !== "timer"),
+    {},
+  );
+  return Object.fromEntries(Object.entries(values).filter(([name, value]) => Object.hasOwn(usual, name) && isSameJson(usual[name], value)));
 }
 
 function checkProp(prop: PropDeclaration, given: JsonValue | undefined): CheckedProp {

@@ -25,6 +25,8 @@ export interface Configuring {
   readonly given: JsonObject;
   /** What it was configured with before; what is declared no more of it is left out. */
   readonly kept?: JsonObject;
+  /** What of it was the default then: where there is a default now, this one counts (components.md, User input prop properties). */
+  readonly keptDefaults?: JsonObject;
   /** Values of props that were not declared lately: what fits what is declared now comes back. */
   readonly setAside?: JsonObject;
   /** Values may be missing: what is declared for the others is wanted. */
@@ -73,14 +75,15 @@ export async function dynamicPropsFor(configuring: Configuring): Promise<readonl
 }
 
 /** What was configured before. One that was set aside may have been of another type. */
-function valuesBefore({ kept = {}, setAside = {} }: Configuring, declared: readonly PropDeclaration[]): JsonObject {
+function valuesBefore({ kept = {}, keptDefaults = {}, setAside = {} }: Configuring, declared: readonly PropDeclaration[]): JsonObject {
   const given = open(declared);
+  const filledIn = given.filter((prop) => !Object.hasOwn(keptDefaults, prop.name) || propFacts(prop).default === undefined);
   const back = pick(setAside, given);
   const fitting = checkProps(
     given.filter(({ name }) => Object.hasOwn(back, name)),
     back,
   ).values;
-  return { ...fitting, ...pick(kept, given) };
+  return { ...fitting, ...pick(kept, filledIn) };
 }
 
 function readAnswer(name: string, { outcome, returned }: RunResult): readonly PropDeclaration[] {

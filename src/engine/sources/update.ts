@@ -4,6 +4,8 @@ import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { isSameJson, type JsonObject } from "../../domain/json.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
+import { defaultsAmong } from "../../domain/props/check-props.ts";
+import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import { isOtherVersion } from "../../domain/source-version.ts";
 import type { Tracked } from "../../ports/progress.ts";
 import type { CarriedState } from "../../ports/component-store.ts";
@@ -108,17 +110,21 @@ async function prepare(ports: ChangePorts, state: Hosting, { live, request }: { 
   }
 }
 
-/** Values that are declared no more are set aside: a prop that comes back, as with a rollback, finds its own. */
+/**
+ * What nobody filled in follows the new code's defaults. Values that are declared no more are set aside: a prop that comes
+ * back, as with a rollback, finds its own.
+ */
 async function nextValues(
-  { source, questions }: LiveSource,
+  { source, definition: current, questions }: LiveSource,
   unit: Unit | undefined,
   { definition, props }: { definition: ComponentDefinition; props: JsonObject },
 ): Promise<Pick<DeployedComponent, "configured" | "dynamicProps" | "setAside">> {
   const names = Object.keys(props);
   const before = { kept: withoutNames(source.configured, names), setAside: withoutNames(source.setAside, names) };
-  const configuration = await questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), ...before });
+  const keptDefaults = defaultsAmong(withDynamicProps(current.props, source.dynamicProps), before.kept);
+  const configuration = await questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), keptDefaults, ...before });
   const declared = [...definition.props, ...configuration.dynamicProps].map((prop) => prop.name);
-  return { ...configuration, setAside: withoutNames({ ...before.setAside, ...before.kept }, declared) };
+  return { ...configuration, setAside: withoutNames({ ...before.setAside, ...withoutNames(before.kept, Object.keys(keptDefaults)) }, declared) };
 }
 
 /** Calls may have run on it. A server that ends before this is stored finds it in their records. */
