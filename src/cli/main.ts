@@ -2,6 +2,7 @@ import { CommanderError, type CommandUnknownOpts } from "@commander-js/extra-typ
 import { type GivenSettings, SETTINGS } from "../config.ts";
 import type { CliContext } from "./context.ts";
 import { messageOf } from "../domain/errors.ts";
+import { commandFirst } from "./global-flags.ts";
 import { watchOutput } from "./own-output.ts";
 import { buildProgram } from "./program.ts";
 
@@ -23,11 +24,12 @@ const OWN_PLACE: CliPlace = {
 
 /** Runs one command. What it does is loaded only then: every start of `pd` reads this file, and little else. */
 export async function main(argv: readonly string[], place?: CliPlace): Promise<number> {
+  const words = commandFirst(argv);
   const streams = place ?? OWN_PLACE;
   const outputFailure = watchOutput(streams.stdout);
   // Nobody could be told of it.
   streams.stderr.on("error", () => {});
-  const exitCode = await perform(argv, streams);
+  const exitCode = await perform(words, streams);
   // What has failed is told a turn later.
   await new Promise((resolve) => setImmediate(resolve));
   const failure = outputFailure();

@@ -41,6 +41,8 @@ describe("whoever presses Tab", () => {
     expect(values(await offered("list", ""))).toEqual(["sources", "workflows", "components", "streams"]);
     expect(values(await offered("completion", "z"))).toEqual(["zsh"]);
     expect(values(await offered("deploy", "--ho"))).toEqual(["--home"]);
+    expect(values(await offered("--pro"))).toEqual(["--profile"]);
+    expect(values(await offered("-p", "local", "--home", "/a", "deplo"))).toEqual(["deploy"]);
     expect(await offered("backup", "")).toEqual([":files"]);
     expect(await offered("deploy", "--props", "")).toEqual([":files"]);
     expect(await offered("complet")).toEqual([expect.stringMatching(/^completion\t/)]);

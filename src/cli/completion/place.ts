@@ -38,9 +38,17 @@ export function placeIn(program: CommandUnknownOpts, words: readonly string[]): 
   return { command, path: path.join(" "), given, flag, values, current };
 }
 
-/** Flags of a command, and of what it belongs to. */
+/** Flags of a command, and of what it belongs to; before a command is named, also what every one takes. */
 export function flagsOf(command: CommandUnknownOpts): readonly Option[] {
-  return [...command.options, ...(command.parent === null ? [] : flagsOf(command.parent))].filter(({ hidden }) => !hidden);
+  return [...flagsUpFrom(command), ...(command.parent === null ? commonFlags(command.commands) : [])].filter(({ hidden }) => !hidden);
+}
+
+function flagsUpFrom({ options, parent }: CommandUnknownOpts): readonly Option[] {
+  return [...options, ...(parent === null ? [] : flagsUpFrom(parent))];
+}
+
+function commonFlags([first, ...others]: readonly CommandUnknownOpts[]): readonly Option[] {
+  return (first?.options ?? []).filter(({ long }) => others.every(({ options }) => options.some((option) => option.long === long)));
 }
 
 /** The flag that is named, when its value comes next; one that brings its own is noted. */
