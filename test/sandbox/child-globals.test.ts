@@ -29,3 +29,12 @@ describe("globals of CommonJS in a component's process", () => {
     expect(await valueOf(inherits)).toEqual([5, true, "function"]);
   });
 });
+
+describe("what a component's process tells of itself", () => {
+  it("is asked for the C library as packages ask, and is written nowhere", async () => {
+    const asks = `(() => { const { report } = process; const before = report.excludeNetwork; report.excludeNetwork = true; const told = report.getReport(); report.excludeNetwork = before; return [typeof told.header.osRelease, Array.isArray(told.sharedObjects), report.excludeNetwork === before]; })()`;
+    expect(await valueOf(asks)).toEqual(["string", true, true]);
+    const changes = `["directory", "filename", "reportOnFatalError", "writeReport"].map((name) => { try { if (name === "writeReport") process.report.writeReport(); else process.report[name] = "x"; return "done"; } catch (error) { return error.code; } })`;
+    expect(await valueOf(changes)).toEqual(["ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED", "ERR_ACCESS_DENIED"]);
+  });
+});

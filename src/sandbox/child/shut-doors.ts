@@ -9,7 +9,7 @@ import os from "node:os";
 import v8 from "node:v8";
 import { PROGRAMS_WORD } from "../protocol.ts";
 
-const { apply, get, getPrototypeOf, construct } = Reflect;
+const { apply, get, set, getPrototypeOf, construct } = Reflect;
 const define = Object.defineProperty;
 
 /**
@@ -68,11 +68,29 @@ function prototypeOf(value: unknown): object | null {
   return typeof value === "object" && value !== null ? getPrototypeOf(value) : null;
 }
 
-/** Packages ask a report for the C library that they run on; to write one is to write a file anywhere. */
+/**
+ * Packages ask a report for the C library that they run on, and first that it leaves out the network, which takes long;
+ * to write one, or to say when and where Node shall, is to write a file anywhere.
+ */
 function keepReportsInMemory(): void {
   const { report } = process;
-  const getReport = report?.getReport.bind(report);
-  define(process, "report", { value: Object.freeze({ getReport: (error?: Error) => getReport?.(error) }), writable: false, configurable: false });
+  if (report === undefined) return;
+  const getReport = report.getReport.bind(report);
+  const inMemory = { getReport: (error?: Error) => getReport(error) };
+  define(inMemory, "excludeNetwork", {
+    get: () => get(report, "excludeNetwork") ?? false,
+    set: (value: unknown) => set(report, "excludeNetwork", value === true),
+    enumerable: true,
+  });
+  for (const name of Object.keys(report)) {
+    if (name in inMemory) continue;
+    const value: unknown = get(report, name);
+    const refuse = (): never => {
+      throw Object.assign(new Error(`process.report.${name} is not available to components`), { code: "ERR_ACCESS_DENIED" });
+    };
+    define(inMemory, name, typeof value === "function" ? { value: refuse, enumerable: true } : { get: () => value, set: refuse, enumerable: true });
+  }
+  define(process, "report", { value: Object.freeze(inMemory), writable: false, configurable: false, enumerable: true });
 }
 
 /** Node's own database opens files without asking the permission model; where no flag takes it away, its classes go. */
