@@ -5,8 +5,14 @@ import { ProcessUnit } from "./process-unit.ts";
 
 const DEADLINE_MS = 30_000;
 
+/** Errors of Node have codes that are texts: where they are something else, a component would get hold of Node's insides. */
+const TRIAL = `export default { name: "trial", version: "1", run() {
+  try { Buffer.from(5); } catch ({ code }) { if (code === "ERR_INVALID_ARG_TYPE") return; }
+  throw new Error("errors of Node have no codes");
+} };`;
+
 const CODE: UnitCode = {
-  bundle: { code: 'export default { name: "trial", version: "1", run() {} };', map: '{"version":3,"sources":[],"mappings":""}', packages: [], imports: [] },
+  bundle: { code: TRIAL, map: '{"version":3,"sources":[],"mappings":""}', packages: [], imports: [] },
   env: {},
   state: {},
 };

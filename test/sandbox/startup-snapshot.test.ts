@@ -89,8 +89,31 @@ describe("a process that starts from a snapshot", () => {
       expect.toSatisfy((length: number) => length > 5000),
     );
     expect(await quick.valueOf(REACHED)).toEqual(reached);
-    const facts = `[require.main?.filename?.split("/").at(-1), process.argv.length, process.argv[1].split("/").at(-1), new console.Console(process.stdout) instanceof console.Console, typeof console.createTask, await import("node:os").then(({ EOL }) => EOL), new SharedArrayBuffer(2).byteLength, typeof WebAssembly.compile, [3, 1].toSorted()]`;
+    const facts = `[require.main?.filename?.split("/").at(-1), require.main.paths.at(-1), Object.keys(require.cache).length, process.argv.length, process.argv[1].split("/").at(-1), new console.Console(process.stdout) instanceof console.Console, typeof console.createTask, await import("node:os").then(({ EOL }) => EOL), new SharedArrayBuffer(2).byteLength, typeof WebAssembly.compile, [3, 1].toSorted()]`;
     expect(await quick.valueOf(facts)).toEqual(await plain.valueOf(facts));
+  });
+
+  it("has errors of Node whose codes are texts, and no way into Node's insides", async () => {
+    const { runner, valueOf } = await setUp({ snapshotAfterMs: 0 });
+    await runner.whenQuick;
+    const causes = [
+      "Buffer.from(5)",
+      'import("nothing-that-is-there")',
+      'require("node:stream").Readable.from(5)',
+      "process.chdir(5)",
+      'new URL("x:y:z", 5)',
+      'require("node:net").connect(1e9)',
+      'require("node:fs").readFileSync("/etc/hostname")',
+      "process.emitWarning(5)",
+      "new AbortController().signal.throwIfAborted.call(5)",
+      'process.binding("fs")',
+      'require("node:zlib").gzipSync(5)',
+      'crypto.createHash("sha1").update(5)',
+    ];
+    const codes = await valueOf(
+      `(async () => { const codes = []; for (const cause of ${JSON.stringify(causes)}) { try { await new Function("require", "return " + cause)(require); codes.push("none"); } catch ({ code }) { codes.push(typeof code); } } return codes; })()`,
+    );
+    expect([await valueOf(IS_QUICK), codes]).toEqual([true, causes.map(() => "string")]);
   });
 
   it("has its own time, randomness and folder", async () => {

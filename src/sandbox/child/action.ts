@@ -59,6 +59,10 @@ export async function callAction(
     await Promise.allSettled(reading);
     await Promise.all(report.sends.map(deliver));
     return isRecord(returned) && HANDED_BACK.has(returned) ? undefined : returned;
+  } catch (error) {
+    // It is made again, or its author is to know what has left.
+    for (const send of report.sends) if (send.status === undefined && send.problem === undefined) send.problem = "not sent: what sends it has failed";
+    throw error;
   } finally {
     await watched?.settled();
     if (watched?.isAnswered === false) report.exchanges = watched.exchanges;

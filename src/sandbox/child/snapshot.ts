@@ -3,6 +3,7 @@
  * time that a start takes. Node leaves a few things out of it, and those are put back.
  */
 import { Module } from "node:module";
+import { dirname } from "node:path";
 import { startupSnapshot } from "node:v8";
 import { begin } from "./main.ts";
 
@@ -20,9 +21,11 @@ function putBackConsole(): void {
   Reflect.deleteProperty(console, "createTask");
 }
 
-/** What `require.main` is: packages look for the folder of the program. */
+/** What `require.main` is: packages look for the folder of the program, and for where it finds its packages. */
 function putBackMainModule(): void {
   const [, path = ""] = process.argv;
-  const main = Object.assign(new Module(path), { id: ".", filename: path, loaded: true });
+  const paths: unknown = Reflect.get(Module, "_nodeModulePaths")(dirname(path));
+  const main = Object.assign(new Module(path), { id: ".", filename: path, loaded: true, paths });
+  Reflect.get(Module, "_cache")[path] = main;
   Object.defineProperty(process, "mainModule", { value: main, writable: true, enumerable: true, configurable: true });
 }
