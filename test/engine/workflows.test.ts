@@ -259,7 +259,23 @@ describe("a trigger", () => {
     const workflow = await deployWorkflow(server, files);
     const answer = await fetch(workflow.endpoint);
     expect([answer.status, answer.headers.get("x-own"), await answer.json()]).toEqual([201, "yes", { n: 1 }]);
-    expect([(await fetch(`${workflow.endpoint}?now=1`)).status, (await fetch(`${workflow.endpoint}?none=1`)).status]).toEqual([202, 400]);
+    expect((await fetch(`${workflow.endpoint}?now=1`)).status).toBe(202);
+    const none = await fetch(`${workflow.endpoint}?none=1`);
+    expect([none.status, await none.json()]).toMatchObject([400, { error: "No $.respond called in workflow" }]);
+  });
+
+  it.each([0, 8])("by HTTP is answered by a step that fails afterwards, with %s retries", async (retries) => {
+    const server = await TestServer.inMemory();
+    const files = workflowOf(
+      { only: codeStep("await $.respond({ status: 422, body: 'not so' }); $.send.http({ url: 'http://127.0.0.1:1' }); throw new Error('not so');") },
+      { head: `settings:\n  retries: ${retries}\ntriggers:\n- id: hi_abc1234\n` },
+    );
+    const workflow = await deployWorkflow(server, files);
+    const answer = await fetch(workflow.endpoint);
+    expect([answer.status, await answer.text()]).toEqual([422, "not so"]);
+    const [run] = await workflow.runsOnce(1, retries === 0 ? "failed" : "waiting");
+    const [step] = (await workflow.rest(run ?? {})).steps;
+    expect(step?.["sends"]).toMatchObject([{ to: "http", problem: "not sent: what sends it has failed" }]);
   });
 
   it("by a source, and by another workflow, begins a run for each event", async () => {

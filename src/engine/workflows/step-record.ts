@@ -40,9 +40,10 @@ export function judgeStep({ result, inputs, isHopeless }: StepCalled, attempted:
   const rest = { ...attempted.record, outcome, durationMs: attempted.now - attempted.record.startedAt, inputs };
   const given = { ...(isJsonObject(exports) ? exports : {}), ...(returned === undefined ? {} : { $return_value: returned }) };
   const sent = Array.isArray(sends) && sends.length > 0 ? { sends } : {};
-  if (outcome.kind !== "returned") return { ...recorded, record: { ...rest, ...sent, ...failed(outcome, given, { ...attempted, isHopeless }) } };
-  const wish = isJsonObject(flow) ? flow : {};
+  // Whoever waits for an answer gets the one that was given, whatever the step came to afterwards.
   const answer = isJsonObject(response) ? { response } : {};
+  if (outcome.kind !== "returned") return { ...recorded, record: { ...rest, ...sent, ...failed(outcome, given, { ...attempted, isHopeless }) }, ...answer };
+  const wish = isJsonObject(flow) ? flow : {};
   if (wish["kind"] === "exit") {
     const reason = typeof wish["reason"] === "string" ? { reason: wish["reason"] } : {};
     return { ...recorded, record: { ...rest, ...sent, state: "done", exports: given, isExit: true }, ...answer, ...reason };

@@ -213,7 +213,7 @@ export class Workflows {
     const answer = isGone ? "gone" : event === undefined ? undefined : await answers.of(messageIdOf(trigger.source.id, event), waiting);
     if (answer === "gone") return plainAnswer(410, { error: "The workflow was deleted before it answered", invocation_id: invocation.id });
     if (answer === "late") return plainAnswer(504, { error: "The workflow did not answer in time; it goes on", invocation_id: invocation.id });
-    return answer ?? plainAnswer(400, { error: "No $respond called in workflow", invocation_id: invocation.id });
+    return answer ?? plainAnswer(400, { error: "No $.respond called in workflow", invocation_id: invocation.id });
   }
 
   /** Runs now; without an event as its schedule would, or as an empty request to its endpoint would. */
