@@ -1,6 +1,6 @@
 /** What a component may try against the machine and the server: each attempt tells what it has got, or nothing. */
 import { spawn } from "node:child_process";
-import { readFile, readdir, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -98,6 +98,10 @@ describe.each(PLACES)("a component in the $sandbox, in a process that starts $fr
       const { ChildProcess, spawnSync, fork } = require("node:child_process");
       await attempt("kill", () => process.kill(pid, 9));
       await attempt("own kill", () => Reflect.getPrototypeOf(process).kill?.(pid, 9));
+      await attempt("kill uncovered", () => { delete process.kill; delete process._kill; return (process.kill ?? process._kill)?.(pid, 9); });
+      await attempt("flags uncovered", () => { delete v8.setFlagsFromString; v8.setFlagsFromString?.("--expose-gc"); return v8.setFlagsFromString && "set"; });
+      for (const broken of [() => Buffer.from(5), () => import(["nothing", "there"].join("-")), () => net.connect(1e9), () => process.chdir(5), () => fs.readFileSync("/etc/hostname")])
+        await attempt("insides by an error", async () => { try { await broken(); } catch ({ code }) { return typeof code === "function" ? code("process_methods") : undefined; } });
       for (let n = 0; n < 300; n++) await attempt("handle", () => { new ArrayBuffer(300); return new ChildProcess()._handle.kill(9); });
       await attempt("handle spawn", () => new ChildProcess()._handle.spawn({ file: "/bin/sh", args: ["sh", "-c", "true"] }));
       await attempt("spawn", () => spawnSync("true").status ?? undefined);
@@ -157,6 +161,18 @@ describe("a component that may start programs", () => {
     expect(JSON.stringify(returned)).not.toContain("headwater.db");
     await source.update({ allow_run: false });
     expect(JSON.stringify(await source.run())).toContain("components may not start programs");
+  });
+
+  it.each(["/tmp", "/var/tmp"])("shares its temporary files with them, and with nobody else, with a home in %s", async (place) => {
+    const home = await mkdtemp(join(place, "headwater-test-"));
+    onTestFinished(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
+    const { server } = await startAttacked({ sandboxUse: "wall", home });
+    const shares = `import { execFileSync } from "node:child_process"; import fs from "node:fs"; import os from "node:os";
+      export default { name: "p", version: "1", run() { fs.writeFileSync("/tmp/in", "x"); return execFileSync("sh", ["-c", "cat $TMPDIR/in; echo y > $TMPDIR/out"], { encoding: "utf8" }) + fs.readFileSync("/tmp/out", "utf8") + fs.readdirSync(os.tmpdir()); } };`;
+    const source = await server.deploy(shares);
+    await source.update({ allow_run: true });
+    expect((await source.run())["returned"]).toBe("xy\nin,out");
+    await expect(stat("/tmp/out")).rejects.toMatchObject({ code: "ENOENT" });
   });
 
   it("is refused where there is only the belt", async () => {

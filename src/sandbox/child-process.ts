@@ -9,6 +9,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { EnclosedStart, Enclosure, ProcessEnd } from "./enclosure.ts";
 import { DOOR_FILE, DOOR_WORD } from "./door-protocol.ts";
+import { temporaryFolderOf, temporaryNameOf } from "./temporary-folder.ts";
 import { FlowLimit } from "./flow-limit.ts";
 import { MessagePipe } from "./message-pipe.ts";
 import { NetworkDoor } from "./network-door.ts";
@@ -66,6 +67,8 @@ const WARM_UP_COMPONENT = `export default {
 
 /** What is inherited: nothing that could hold a secret, nothing that slows the start (spec performance.md §0.1). */
 const INHERITED = ["TZ", "LANG", "LC_ALL"];
+/** Where packages look for programs, also those that find none. */
+const PATH = "/usr/bin:/bin";
 
 /** Where the component may write. Its code and the link to its packages lie beside it: what may write there could write to the packages of all. */
 function ownFolder(folder: string): string {
@@ -201,7 +204,7 @@ export class ChildProcess {
   static async start(settings: ChildSettings, { name, rights = {} }: { name: string; rights?: ChildRights }): Promise<ChildProcess> {
     const folder = join(settings.runFolder, name);
     try {
-      await mkdir(ownFolder(folder), { recursive: true, mode: 0o700 });
+      await mkdir(temporaryFolderOf(ownFolder(folder)), { recursive: true, mode: 0o700 });
       await writeFile(join(folder, WARM_UP_FILE), WARM_UP_COMPONENT);
     } catch (error) {
       // As on a full disk, time and again.
@@ -248,7 +251,7 @@ export class ChildProcess {
     const own = ownFolder(folder);
     const start = settings.enclosure.enclose({
       words,
-      env: { ...inheritedEnv(), HOME: own, TMPDIR: own },
+      env: { ...inheritedEnv(), PATH, HOME: own, TMPDIR: temporaryNameOf(own) },
       folder,
       ownFolder: own,
       allowsPrograms,

@@ -30,7 +30,11 @@ export function words(text: string): string[] {
 }
 
 export function readable(path: string): string[] {
-  return ["--ro-bind", path, path];
+  return readableAt(path, path);
+}
+
+export function readableAt(path: string, place: string): string[] {
+  return ["--ro-bind", path, place];
 }
 
 export function readableIfThere(path: string): string[] {

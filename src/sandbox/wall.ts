@@ -10,7 +10,8 @@ import { PdError } from "../domain/errors.ts";
 import type { ComponentNetwork, SandboxUse } from "../ports/runner.ts";
 import { type EnclosedStart, type Enclosure, type NodeStart, type ProcessEnd, type ToolStart, belt } from "./enclosure.ts";
 import { programBytes, seccompProgram } from "./seccomp-filter.ts";
-import { LOOKUPS, buildTools, emptied, inMemory, libraries, proc, programs, readable, readableIfThere, words, writable } from "./wall-mounts.ts";
+import { temporaryFolderOf } from "./temporary-folder.ts";
+import { LOOKUPS, buildTools, emptied, inMemory, libraries, proc, programs, readable, readableAt, readableIfThere, words, writable } from "./wall-mounts.ts";
 
 export interface WallSettings {
   /** The built entry of the component's process. */
@@ -134,6 +135,8 @@ class Wall implements Enclosure {
   readonly #home: string;
   /** Files that hold the filters, by their names. */
   readonly #filters: ReadonlyMap<string, string>;
+  /** Path of the list of users that components see. */
+  readonly #users: string;
 
   constructor(bubblewrap: string, settings: WallSettings) {
     this.#bubblewrap = bubblewrap;
@@ -148,7 +151,10 @@ class Wall implements Enclosure {
     ]);
     this.#libraries = libraries();
     this.#home = dirname(settings.runFolder);
-    this.#filters = writeFilters(join(dirname(settings.runFolder), "filters"));
+    const folder = join(this.#home, "filters");
+    this.#filters = writeFilters(folder);
+    this.#users = join(folder, "passwd");
+    writeFileSync(this.#users, USERS, { mode: 0o600 });
   }
 
   enclose({ words: nodeWords, env, folder, ownFolder, snapshot, allowsPrograms }: WalledStart): EnclosedStart {
@@ -163,7 +169,8 @@ class Wall implements Enclosure {
       ...(snapshot === undefined ? [] : readable(snapshot)),
       ...readable(packagesFolder),
       ...readable(folder),
-      ...(ownFolder === undefined ? [] : [...inMemory(ownFolder, OWN_FOLDER_BYTES), "--chdir", ownFolder]),
+      ...readableAt(this.#users, "/etc/passwd"),
+      ...(ownFolder === undefined ? [] : [...inMemory(ownFolder, OWN_FOLDER_BYTES), ...this.#temporary(ownFolder), "--chdir", ownFolder]),
     ];
     const start = {
       words: nodeWords,
@@ -174,6 +181,14 @@ class Wall implements Enclosure {
       network: this.network,
     };
     return { ...this.#start(start), cwd: "/", env: {} };
+  }
+
+  /** `/tmp` of programs and native code is what `fs` leads to. Where this server lies under it, it is a folder with just that. */
+  #temporary(ownFolder: string): string[] {
+    const { entry, packagesFolder } = this.#settings;
+    const isTaken = [process.execPath, entry, packagesFolder, ownFolder].some((path) => path.startsWith("/tmp/"));
+    const folder = temporaryFolderOf(ownFolder);
+    return ["--dir", folder, ...(isTaken ? [] : ["--symlink", folder, "/tmp"])];
   }
 
   encloseTool({ words: nodeWords, env, folder, readable: toRead, writable: toWrite, allowsPrograms }: ToolStart): EnclosedStart {
@@ -235,6 +250,9 @@ interface WallStart extends WallKind {
 function filterName({ allowsPrograms, network }: WallKind): string {
   return `${allowsPrograms ? "programs" : "component"}-${network}.bpf`;
 }
+
+/** Packages ask for the name of the user that they run as. */
+const USERS = "component:x:65534:65534:component:/tmp:/usr/sbin/nologin\n";
 
 /** Of stdin, stdout and stderr there are three, and a component has a channel. */
 const AFTER_OUTPUT = 3;

@@ -23,7 +23,8 @@ export function captureOutput(sink: LineSink, isCaptured: () => boolean = () => 
   for (const level of LEVELS) console[level] = (...values: unknown[]) => (isCaptured() ? print(level, values) : own[level](...values));
   console.trace = (...values: unknown[]) => {
     if (!isCaptured()) return own.trace(...values);
-    const stack = new Error(format(...values)).stack ?? "";
+    const text = format(...values);
+    const stack = textOf(new Error(text).stack) || `Trace: ${text}`;
     print("trace", [
       stack
         .replace(/^Error/, "Trace")
@@ -71,9 +72,14 @@ export function hideCallsInPromises(): void {
 function callerLine(): string | undefined {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 4;
-  const lines = (new Error("position").stack ?? "").split("\n");
+  const lines = textOf(new Error("position").stack).split("\n");
   Error.stackTraceLimit = limit;
   return lines[4]?.trim();
+}
+
+/** Components may have stacks made of anything (`Error.prepareStackTrace`). */
+function textOf(stack: unknown): string {
+  return typeof stack === "string" ? stack : "";
 }
 
 /** Patched when it is first asked for: opening the stream costs time that most components never need. */

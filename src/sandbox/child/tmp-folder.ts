@@ -5,10 +5,11 @@
 import fs, { mkdirSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { dirname, join, normalize } from "node:path";
-import { fileURLToPath } from "node:url";
 import { isRecord } from "../../domain/json.ts";
+import { type Callable, textOf, wrap } from "./file-functions.ts";
 
-type Callable = (...values: unknown[]) => unknown;
+/** Where a path leads. */
+type Led = (path: unknown) => unknown;
 
 /** Functions whose second value is a path as well. */
 const TWO_PATHS = new Set(["rename", "copyFile", "link", "symlink", "cp"]);
@@ -30,29 +31,25 @@ export function redirectTmp(): void {
     return target + plain.slice("/tmp".length);
   };
   for (const module of [fs, fs.promises]) if (isRecord(module)) wrapAll(module, led);
+  for (const owner of [fs.realpath, fs.realpathSync]) Object.assign(owner, { native: wrap(owner.native, (values) => firstLed(values, led)) });
+  process.chdir = wrap(process.chdir, (values) => firstLed(values, led));
   syncBuiltinESMExports();
 }
 
-function textOf(path: unknown): string | undefined {
-  if (typeof path === "string") return path;
-  if (path instanceof URL && path.protocol === "file:") return fileURLToPath(path);
-  return path instanceof Uint8Array ? Buffer.from(path).toString() : undefined;
-}
-
-function wrapAll(owner: Record<string, unknown>, led: (path: unknown) => unknown): void {
+function wrapAll(owner: Record<string, unknown>, led: Led): void {
   for (const [name, original] of Object.entries(owner)) {
     if (!isCallable(original) || !/^[a-z]/.test(name)) continue;
     const hasTwo = TWO_PATHS.has(name.replace(/Sync$/, ""));
-    const wrapped = function (this: unknown, ...values: unknown[]): unknown {
-      const [first, second, ...rest] = values;
-      if (values.length === 0) return Reflect.apply(original, this, values);
-      const changed = values.length === 1 ? [led(first)] : [led(first), hasTwo ? led(second) : second, ...rest];
-      return Reflect.apply(original, this, changed);
-    };
-    // Such as `realpath.native`, and what promisify looks for.
-    Object.defineProperties(wrapped, Object.getOwnPropertyDescriptors(original));
-    owner[name] = wrapped;
+    owner[name] = wrap(original, (values) => (hasTwo && values.length > 1 ? bothLed(values, led) : firstLed(values, led)));
   }
+}
+
+function firstLed([first, ...rest]: readonly unknown[], led: Led): unknown[] {
+  return [led(first), ...rest];
+}
+
+function bothLed([first, second, ...rest]: readonly unknown[], led: Led): unknown[] {
+  return [led(first), led(second), ...rest];
 }
 
 function isCallable(value: unknown): value is Callable {

@@ -1,0 +1,44 @@
+/**
+ * `process.binding` is refused to components, since it leads into Node's insides. Packages of some years ago take two things
+ * of it while they are loaded: several buffers written at once (fs-minipass 1, which tar 4 stands on), and names of errors
+ * (execa). These they get, made of what everybody has.
+ */
+import fs from "node:fs";
+import nodeModule, { syncBuiltinESMExports } from "node:module";
+import { getSystemErrorName } from "node:util";
+import { codeOf } from "../../domain/errors.ts";
+
+export function offerOldBinding(): void {
+  const offered = new Map<unknown, () => object>([
+    ["fs", () => ({ writeBuffers, FSReqCallback: Request })],
+    ["uv", () => ({ errname: getSystemErrorName })],
+  ]);
+  const original: unknown = Reflect.get(process, "binding");
+  if (typeof original !== "function") return;
+  const binding = (name: unknown): unknown => offered.get(name)?.() ?? Reflect.apply(original, process, [name]);
+  Object.defineProperty(process, "binding", { value: binding, writable: true, enumerable: true, configurable: true });
+}
+
+/** Hooks of `import` run in a thread, which components may not start: what wants them goes on without, and the log says so. */
+export function goOnWithoutHooks(): void {
+  const { register } = nodeModule;
+  const tried = (...given: Parameters<typeof register>): void => {
+    try {
+      register(...given);
+    } catch (error) {
+      if (codeOf(error) !== "ERR_ACCESS_DENIED") throw error;
+      console.warn(`module.register(${JSON.stringify(String(given[0]))}) has no effect: components may not start worker threads`);
+    }
+  };
+  Object.assign(nodeModule, { register: Object.defineProperties(tried, Object.getOwnPropertyDescriptors(register)) });
+  syncBuiltinESMExports();
+}
+
+/** Who is told when it is done: `oncomplete(error, bytesWritten)`. */
+class Request {
+  oncomplete: ((error: Error | null, written: number) => void) | undefined;
+}
+
+function writeBuffers(fd: number, buffers: readonly Uint8Array[], position: number | null, request: Request): void {
+  fs.writev(fd, buffers, position, (error, written) => request.oncomplete?.(error, written));
+}
