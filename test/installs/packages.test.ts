@@ -55,7 +55,8 @@ describe("packages", () => {
     await registry.publish("headwater-moving", "1.0.0");
     useRegistry(registry.url);
     const server = await TestServer.start();
-    const code = (spec: string): string => `import v from "${spec}"; export default { name: "t", version: "1", run() { return v; } };`;
+    const code = (spec: string): string =>
+      `import v from "${spec}"; export default { name: "t", version: "1", props: { a: { type: "string", optional: true } }, run() { return v; } };`;
     const latest = await server.deploy(code("headwater-moving@latest"));
     const plain = await server.deploy(code("headwater-moving"));
     await registry.publish("headwater-moving", "1.1.0");
@@ -64,6 +65,9 @@ describe("packages", () => {
     await plain.update({ component_code: `${code("headwater-moving")} // saved again` });
     expect((await latest.run())["returned"]).toBe("1.1.0");
     expect((await plain.run())["returned"]).toBe("1.0.0");
+    await registry.publish("headwater-moving", "1.2.0");
+    for (const source of [latest, plain]) await source.update({ configured_props: { a: "other" } });
+    expect([(await latest.run())["returned"], (await plain.run())["returned"]]).toEqual(["1.2.0", "1.0.0"]);
   });
 
   it("are the newest that this Node can run, where the import says nothing; before their first release what there is", async () => {

@@ -10,7 +10,7 @@ import { isOtherVersion } from "../../domain/source-version.ts";
 import type { Tracked } from "../../ports/progress.ts";
 import type { CarriedState } from "../../ports/component-store.ts";
 import type { Unit } from "../../ports/runner.ts";
-import { loadComponent, requireSource, resolveCode } from "../code/build-component.ts";
+import { type GivenComponent, loadComponent, requireSource, resolveCode } from "../code/build-component.ts";
 import { type DeployRequest, makeDataStores } from "./deploy.ts";
 import { type HookAttempt, callHook, hasHookThrown, lacksAccount, reactivate } from "./hooks.ts";
 import type { LiveSource } from "../runs/live-source.ts";
@@ -155,14 +155,24 @@ async function nextCode(
   const rights = programsOf(live, request);
   const isSame = code.kind === "saved" && code.component.id === current.id;
   const isSameProcess = isSame && isSameJson({ ...env }, { ...live.source.env }) && rights.allowsPrograms === live.source.allowsPrograms;
-  if (isSameProcess) return { component: current, unit: undefined };
-  return loadComponent(ports, code.kind === "saved" ? code : await resolveCode(ports, code, request.progress), {
+  const isAskedAgain = isSame && (request.props ?? request.env) !== undefined && followsNewest(current);
+  if (isSameProcess && !isAskedAgain) return { component: current, unit: undefined };
+  return loadComponent(ports, isAskedAgain ? codeOf(current) : code.kind === "saved" ? code : await resolveCode(ports, code, request.progress), {
     lock: current.lock,
     before: current.bundle.packages,
     accepts: requireSource,
     progress: request.progress,
     start: (loadable) => live.startUnit({ ...loadable, env, ...rights }, ports.signal),
   });
+}
+
+/** `@latest` is what is newest at every update, of values as well (components.md, Versioning 4). */
+function followsNewest({ bundle }: SavedComponent): boolean {
+  return bundle.packages.some(({ range }) => range === "latest");
+}
+
+function codeOf({ code, origin, lock }: SavedComponent): GivenComponent {
+  return { kind: "resolved", code, origin, lock };
 }
 
 /**
