@@ -55,6 +55,11 @@ export function looksLikeKey(text: string): boolean {
   return /^[a-z0-9_]+(-[a-z0-9_]+)+$/.test(text);
 }
 
+/** A text that a key of one's own can be: only registries ask for an app and a hyphen (components.md, `key`). */
+export function mayBeKey(text: string): boolean {
+  return /^\w+(-\w+)*$/.test(text);
+}
+
 /** A search, best first: each word has to be found; the name counts more than the key, the key more than the description. */
 export function searchIndex(index: readonly IndexedComponent[], query: string): readonly IndexedComponent[] {
   const words = query

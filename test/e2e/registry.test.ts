@@ -162,6 +162,23 @@ describe("components by key", () => {
     expect((await home.pd("deploy", "mine-one")).stderr).toContain("[PD_COMPONENT_NOT_FOUND]");
     expect((await home.pd("run", "one")).code).toBe(0);
   });
+
+  it("has a key of any words, by which actions run, alone and as steps of workflows", async () => {
+    const home = await PdHome.inProcess();
+    const file = (version: string) =>
+      home.file("mine.mjs", `export default { key: "action_demo", name: "Demo", version: "${version}", type: "action", run() { return "${version}"; } };`);
+    for (const version of ["0.0.1", "0.0.2"]) await home.pd("publish", await file(version));
+    expect(await home.json("run-action", "action_demo")).toMatchObject({ ret: "0.0.2" });
+    const steps = ["action_demo", "action_demo@0.0.1", "action_demo@0.0.9"].map((uses, index) => `- namespace: s${index}\n  uses: ${uses}\n`);
+    await home.file("flow/workflow.yaml", `schema: workflow/2022.04\nname: Flow\nsteps:\n${steps.join("")}`);
+    const deployed = await home.pd("deploy", join(home.folder, "flow"));
+    expect(deployed.stderr).toContain("step s2 asks for action_demo@0.0.9, which is neither published here nor the newest of a registry: 0.0.2 is taken");
+    expect((await home.pd("unpublish", "component", "action_demo")).code).toBe(0);
+    const { id } = await home.json("run", "flow");
+    const exported = (await home.json("describe", String(id))) as { steps?: readonly { exports?: unknown }[] };
+    expect(exported.steps?.map((step) => step.exports)).toEqual(["0.0.2", "0.0.1", "0.0.2"].map((version) => ({ $return_value: version })));
+    expect((await home.pd("run-action", "action_demo")).stderr).toContain("[PD_COMPONENT_NOT_FOUND]");
+  });
 });
 
 describe("pd dev", () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { search } from "@inquirer/prompts";
 import { PdError } from "../../domain/errors.ts";
-import { looksLikeKey } from "../../domain/registry.ts";
+import { looksLikeKey, mayBeKey } from "../../domain/registry.ts";
 import type { CodeParams } from "../../api/components.ts";
 import type { IndexedRecord } from "../../api/registries.ts";
 import type { Client } from "../../client/client.ts";
@@ -21,6 +21,7 @@ export async function codeOf(target: string): Promise<CodeParams> {
   if (/^https?:\/\//.test(target)) return { component_url: target };
   if (/^sc_[0-9A-Za-z]+$/.test(target)) return { component_id: target };
   if (looksLikeKey(target) && !(await isFile(target))) return { key: target };
+  if (mayBeKey(target) && !(await isThere(target))) return { key: target };
   return codeParamsOf(target);
 }
 
@@ -76,6 +77,13 @@ export async function fileOf(client: Client, target: string, { home, isElsewhere
   const folder = found.kind === "folder" ? found.location : join(home, "registries", found.name);
   const { data } = await client.registries.search({ limit: 1000, query: target });
   return join(folder, data.find(({ key }) => key === target)?.path ?? "");
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function isFile(path: string): Promise<boolean> {

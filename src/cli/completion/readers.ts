@@ -1,6 +1,6 @@
 import type { PropRecord } from "../../api/props.ts";
 import { type Client, everyPage } from "../../client/client.ts";
-import { looksLikeKey } from "../../domain/registry.ts";
+import { mayBeKey } from "../../domain/registry.ts";
 import type { Place } from "./place.ts";
 
 /** What may stand at the cursor, and what it is. */
@@ -58,7 +58,7 @@ async function propsOf({ client, place: { given, values }, sourceOfFile }: Surro
   const sources = await everyPage(client.sources.list);
   const found = sources.find(({ id, name_slug: slug, name }) => id === ofFile || named === id || named === slug || named === name);
   if (found !== undefined) return found.configurable_props;
-  const saved = looksLikeKey(named) ? await everyPage(client.components.list) : [];
+  const saved = mayBeKey(named) ? await everyPage(client.components.list) : [];
   return saved.find(({ key }) => key === named)?.configurable_props ?? [];
 }
 

@@ -21,7 +21,7 @@ const DAY_SECONDS = 86_400;
 /** Names that `steps` has for other things. */
 const RESERVED = new Set(["trigger", "__proto__", "constructor", "prototype"]);
 const IDENTIFIER = /^[A-Za-z_$][\w$]{0,99}$/;
-const REGISTRY_CODE = /^([a-z0-9_]+(?:-[a-z0-9_]+)+)(?:@(\d+\.\d+\.\d+[\w.+-]*))?$/;
+const REGISTRY_CODE = /^(\w+(?:-\w+)*)(?:@(\d+\.\d+\.\d+[\w.+-]*))?$/;
 
 /** Reads `workflow.yaml`. What is wrong is told with its line, all of it at once. */
 export function readWorkflow(text: string): WorkflowRead {
@@ -173,7 +173,7 @@ class WorkflowReader {
     if (found === null)
       return this.#reader.wrong(
         value.line,
-        `uses of ${namespace} is ${JSON.stringify(uses)}; it wants a key as app-name, with @version or without, or a file as ./step/entry.mjs`,
+        `uses of ${namespace} is ${JSON.stringify(uses)}; it wants a key such as app-name, with @version or without, or a file as ./step/entry.mjs`,
       );
     const [, key = "", version] = found;
     return { kind: "registry", key, ...(version === undefined ? {} : { version }) };

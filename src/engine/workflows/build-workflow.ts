@@ -5,6 +5,7 @@ import type { ComponentCode, SavedComponent } from "../../domain/saved-component
 import { type CodeStep, type Workflow, everyStep } from "../../domain/workflow/workflow.ts";
 import type { Bundler } from "../../ports/bundler.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { ComponentStore } from "../../ports/component-store.ts";
 import type { Tracked } from "../../ports/progress.ts";
 import type { StepComponent } from "../../ports/workflow-store.ts";
 import { requireAction } from "../code/build-component.ts";
@@ -18,6 +19,7 @@ export const STATE_FILE = ".workflow.state";
 
 export interface WorkflowBuildPorts {
   readonly bundler: Bundler;
+  readonly store: Pick<ComponentStore, "getComponentByKey" | "listComponents">;
   readonly workbench: Workbench;
   readonly clock: Clock;
 }
@@ -83,20 +85,29 @@ async function stepComponent(ports: WorkflowBuildPorts, build: StepBuild): Promi
 }
 
 async function registryStep(
-  { workbench }: WorkflowBuildPorts,
-  { step, env, progress }: StepBuild,
+  ports: WorkflowBuildPorts,
+  build: StepBuild,
   { key, version }: { readonly key: string; readonly version?: string },
 ): Promise<{ component: SavedComponent; note?: string }> {
+  const { step, env, progress } = build;
   try {
-    const component = await workbench.describe({ code: { kind: "key", key }, env, progress });
+    const component = (await publishedHere(ports, key, version)) ?? (await ports.workbench.describe({ code: { kind: "key", key }, env, progress }));
     requireAction(component.definition);
     const found = component.definition.version;
     if (version === undefined || version === found) return { component };
-    const note = `${WORKFLOW_FILE}:${step.line}: step ${step.namespace} asks for ${key}@${version}, which no registry has any more: ${found} is taken, and stays`;
+    const note = `${WORKFLOW_FILE}:${step.line}: step ${step.namespace} asks for ${key}@${version}, which is neither published here nor the newest of a registry: ${found} is taken, and stays`;
     return { component, note };
   } catch (error) {
     throw atStep(error, step);
   }
+}
+
+/** What is published here comes before what registries hold: the version that is asked for, or else the newest. */
+async function publishedHere({ store }: WorkflowBuildPorts, key: string, version: string | undefined): Promise<SavedComponent | undefined> {
+  const newest = await store.getComponentByKey(key);
+  if (newest === undefined || version === undefined || newest.definition.version === version) return newest;
+  const all = await store.listComponents();
+  return all.find(({ definition, isTransient }) => !isTransient && definition.key === key && definition.version === version) ?? newest;
 }
 
 /** Says which step it is about. */
