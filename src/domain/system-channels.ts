@@ -1,6 +1,6 @@
 import { type Invocation, type LogLine, describeOutcome, isFailed } from "./invocation.ts";
 import { type JsonObject, type JsonValue, parseJson } from "./json.ts";
-import type { WorkflowRun } from "./workflow/run.ts";
+import { type WorkflowRun, originOf } from "./workflow/run.ts";
 import { type Trigger, timerEvent } from "./trigger.ts";
 
 /** What failed for good. */
@@ -13,12 +13,13 @@ export function errorMessage({ id, sourceId, trigger, startedAt, outcome }: Invo
   if (!isFailure({ trigger, outcome })) return undefined;
   const thrown = outcome.kind === "threw" ? { code: outcome.error.name, msg: outcome.error.message, stack: outcome.error.stack } : { code: outcome.kind };
   const ts = new Date(startedAt).toISOString();
-  const origin = run === undefined ? { source_id: sourceId, source_type: "source" } : { workflow_id: sourceId, run_id: run.id };
+  const origin = run === undefined ? { source_id: sourceId, source_type: "source" } : { workflow_id: sourceId, run_id: run.id, ...originOf(run) };
   const step = trigger.kind === "step" ? { cellId: trigger.namespace, namespace: trigger.namespace } : {};
+  const cell = trigger.kind === "step" ? { cellId: trigger.namespace } : {};
   return {
     original_event: run === undefined ? originalEvent(trigger) : run.trigger.event,
     original_context: { id, ts, ...origin, ...step },
-    error: { msg: describeOutcome(outcome), ...thrown, ts: new Date(startedAt).toISOString() },
+    error: { msg: describeOutcome(outcome), ...thrown, ...cell, ts },
   };
 }
 

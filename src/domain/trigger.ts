@@ -1,6 +1,7 @@
 import type { HookName } from "./component.ts";
 import type { RunId } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
+import { isoInZone } from "./local-time.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** An HTTP request to the component's endpoint; the body stays as it came until the component's process parses it. */
@@ -75,6 +76,15 @@ export function timerEvent({ plannedAt, schedule }: Pick<TimerTrigger, "plannedA
   return schedule.kind === "interval"
     ? { timestamp, interval_seconds: schedule.seconds }
     : { timestamp, cron: schedule.expression, timezone: schedule.timezone };
+}
+
+/** The same as workflows get it (platform.md §4.6): with the instant as it is written where the schedule belongs, and in UTC. */
+export function withTimezones(event: JsonObject): JsonObject {
+  const { timestamp, timezone = "UTC" } = event;
+  const isOfSchedule = event["cron"] !== undefined || event["interval_seconds"] !== undefined;
+  if (!isOfSchedule || typeof timestamp !== "number" || typeof timezone !== "string") return event;
+  const [configured, utc] = [timezone, "UTC"].map((zone) => ({ iso8601: isoInZone(timestamp * 1000, zone), timezone: zone }));
+  return { ...event, timezone_configured: configured ?? {}, timezone_utc: utc ?? {} };
 }
 
 /** Name of the trigger in lists: `POST /orders`, `timer`, `hook deploy`. */

@@ -69,7 +69,7 @@ describe("a workflow's file", () => {
   it("is read as the hosted platform exports it", () => {
     expect(readWorkflow(EXPORTED)).toEqual({
       kind: "valid",
-      warnings: [],
+      warnings: [{ line: 4, problem: expect.stringContaining("settings.error_notification tells nobody of errors here") }],
       workflow: {
         name: "Top tracks, daily",
         settings: { concurrency: 10, retries: 8, timeout: 300, records: false },

@@ -63,7 +63,17 @@ describe("a run", () => {
     expect([failed["state"], failed["failure"]]).toMatchObject(["failed", { namespace: "second", message: expect.stringContaining("Error: not today") }]);
     const [error] = listOf(await server.api.get(`${workflow.path}/$errors/event_summaries`));
     expect(error).toMatchObject({
-      event: { error: { msg: "not today" }, original_event: { n: 1 }, original_context: { workflow_id: workflow.id, namespace: "second" } },
+      event: {
+        error: { msg: "not today", cellId: "second" },
+        original_event: { n: 1 },
+        original_context: {
+          workflow_id: workflow.id,
+          namespace: "second",
+          source_type: "SDK",
+          verified: false,
+          deployment_id: expect.stringMatching(/^d_\w+1$/),
+        },
+      },
     });
     await workflow.update({ files: workflowOf({ ...good, second: codeStep("return 2;"), third: codeStep("return steps.first.$return_value;") }, { head }) });
     const again = await workflow.rest(dataOf(await server.api.post(`/v1/runs/${String(failed["id"])}/rerun`)));
@@ -309,6 +319,20 @@ describe("a trigger", () => {
     const [run] = await workflow.runsOnce(1);
     expect(exportsOf(await workflow.rest(run ?? {}), "only")).toEqual({ $return_value: 1 });
     expect(workflow.record["triggers"]).toMatchObject([{ kind: "schedule", configured_props: { timer: { intervalSeconds: 1 } } }]);
+  });
+
+  it("by a schedule tells when that is where the schedule belongs, also by hand, and a step may ask for its workflow", async () => {
+    const server = await TestServer.inMemory();
+    const code = codeStep(
+      "const { timezone_configured: there, timezone_utc: utc } = steps.trigger.event; return [there, utc, process.env.PIPEDREAM_WORKFLOW_ID];",
+    );
+    const workflow = await deployWorkflow(server, workflowOf({ only: code }, { head: 'triggers:\n- schedule: { cron: "0 9 * * *", timezone: Asia/Tokyo }\n' }));
+    const { steps } = await workflow.run();
+    const written = (zone: string, offset: RegExp) => ({
+      timezone: zone,
+      iso8601: { date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), time: expect.stringMatching(offset), timestamp: expect.stringMatching(offset) },
+    });
+    expect(steps[0]?.["exports"]).toEqual({ $return_value: [written("Asia/Tokyo", /\d\+09:00$/), written("UTC", /\dZ$/), workflow.id] });
   });
 
   it("of a workflow is no source of its own: it is in no list and cannot be changed", async () => {

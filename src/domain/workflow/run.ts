@@ -138,3 +138,14 @@ export const LONGEST_WAIT_MS = 366 * 24 * HOUR;
 export const DEFAULT_SUSPEND_MS = 24 * HOUR;
 /** Items of one `for_each`. */
 export const MOST_ITEMS = 10_000;
+
+/** The version that a run runs on, as the hosted platform names it. */
+export function deploymentIdOf({ workflowId, version }: WorkflowRun): string {
+  return `d_${workflowId.slice(2)}${version}`;
+}
+
+/** What tells where a run comes from, in `steps.trigger.context` and in `$errors` alike (workflows.md §2, platform.md §5). */
+export function originOf(run: WorkflowRun): { deployment_id: string; source_type: string; verified: boolean; platform_version: string } {
+  const type = { http: "HTTP", schedule: "TIMER", event: "COMPONENT", manual: "SDK" }[run.trigger.kind];
+  return { deployment_id: deploymentIdOf(run), source_type: type, verified: false, platform_version: "3.0.0" };
+}

@@ -82,6 +82,10 @@ export class YamlReader {
   }
 
   /** Members that nobody has asked for do nothing, and that is said. */
+  warn(line: number, problem: string): void {
+    this.warnings.push({ line, problem });
+  }
+
   warnOfOthers(members: ReadonlyMap<string, Value>, known: readonly string[], what: string): void {
     for (const [name, { line }] of members) if (!known.includes(name)) this.warnings.push({ line, problem: `${what} has no ${name}: it does nothing` });
   }

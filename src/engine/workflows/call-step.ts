@@ -1,4 +1,5 @@
 import { PdError } from "../../domain/errors.ts";
+import type { WorkflowId } from "../../domain/ids.ts";
 import type { ActionContext, Method, RunResult } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "../../domain/json.ts";
 import { dataStoresOf, withDynamicProps } from "../../domain/props/declared-props.ts";
@@ -23,6 +24,7 @@ export interface StepPorts extends ActionPorts {
 
 /** What the steps of a workflow run with. */
 export interface StepSurroundings {
+  readonly workflowId: WorkflowId;
   readonly env: Readonly<Record<string, string>>;
   /** Id in the file → account of this server. */
   readonly accounts: Readonly<Record<string, string>>;
@@ -40,6 +42,9 @@ export interface StepCalled {
   readonly isHopeless?: true;
 }
 
+/** The variable that tells a step its workflow (platform.md §4.4). Those that do not ask for it share a process with other workflows. */
+const WORKFLOW_ID = "PIPEDREAM_WORKFLOW_ID";
+
 /** What is no fault of the step: it is not over. */
 const PASSING: ReadonlySet<string> = new Set(["PD_STOPPING", "PD_INTERRUPTED", "PD_NOT_STORED", "PD_IN_DOUBT", "PD_TOO_BUSY", "PD_DATABASE_DAMAGED"]);
 
@@ -50,10 +55,15 @@ interface StepCalling extends ActionContext {
 }
 
 /** Runs a step's code once. What keeps it from being run is its failure; what is no fault of its is thrown. */
-export async function callStep(ports: StepPorts, { env, accounts, deadlineMs, debug }: StepSurroundings, calling: StepCalling): Promise<StepCalled> {
+export async function callStep(
+  ports: StepPorts,
+  { workflowId, env, accounts, deadlineMs, debug }: StepSurroundings,
+  calling: StepCalling,
+): Promise<StepCalled> {
   const { step, component, terms, steps, context, thirdParties } = calling;
   try {
-    return await ports.bench.use({ code: { kind: "saved", component }, env, debug }, async (loaded) => {
+    const surrounded = component.bundle.code.includes(WORKFLOW_ID) ? { ...env, [WORKFLOW_ID]: workflowId } : env;
+    return await ports.bench.use({ code: { kind: "saved", component }, env: surrounded, debug }, async (loaded) => {
       const ask = askOf(ports, loaded, deadlineMs);
       const given = withOwnAccounts((await evaluated(step.props, { steps, context }, async () => ask)) ?? {}, accounts);
       const { configured, dynamicProps, notes } = await stepValues({ store: ports.store, loaded, ask }, given);

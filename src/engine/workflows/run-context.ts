@@ -1,7 +1,7 @@
 import { isoTime } from "../../domain/event.ts";
 import type { WorkflowId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { WorkflowRun } from "../../domain/workflow/run.ts";
+import { type WorkflowRun, deploymentIdOf, originOf } from "../../domain/workflow/run.ts";
 
 /** Whose run it is. */
 interface RunOwner {
@@ -18,7 +18,7 @@ export function runContext({ id, name, ownerId }: RunOwner, run: WorkflowRun): J
     owner_id: ownerId,
     workflow_id: id,
     workflow_name: name,
-    deployment_id: `d_${id.slice(2)}${run.version}`,
+    deployment_id: deploymentIdOf(run),
     trace_id: run.id,
     test: false,
     replay: run.rerunOf !== undefined,
@@ -27,13 +27,10 @@ export function runContext({ id, name, ownerId }: RunOwner, run: WorkflowRun): J
 
 /** `steps.trigger.context` (workflows.md §2). */
 export function triggerContext(owner: RunOwner, run: WorkflowRun): JsonObject {
-  const { kind, emitterId, channel } = run.trigger;
-  const source = { http: "HTTP", schedule: "TIMER", event: "COMPONENT", manual: "SDK" }[kind];
+  const { emitterId, channel } = run.trigger;
   return {
     ...runContext(owner, run),
-    source_type: source,
-    verified: false,
-    platform_version: "3.0.0",
+    ...originOf(run),
     ...(emitterId === undefined ? {} : { emitter_id: emitterId }),
     ...(channel === undefined || channel === "" ? {} : { event_name: channel }),
   };

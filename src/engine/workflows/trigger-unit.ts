@@ -4,7 +4,7 @@ import type { RunResult } from "../../domain/invocation.ts";
 import { type JsonValue, isJsonValue } from "../../domain/json.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
 import { HOURLY } from "../../domain/schedule.ts";
-import { describeTrigger } from "../../domain/trigger.ts";
+import { describeTrigger, timerEvent, withTimezones } from "../../domain/trigger.ts";
 import type { CallRequest, Runner, Unit, UnitEvents } from "../../ports/runner.ts";
 
 /** What a workflow's endpoint and schedule run on: they emit what triggers them, as a source without `run` does (registry.md §1). */
@@ -81,6 +81,7 @@ class TriggerUnit implements Unit {
 
 /** The event of a trigger as JSON: bytes that are no text travel in base64. */
 export async function plainEvent(trigger: Parameters<typeof eventFor>[0]): Promise<JsonValue> {
+  if (trigger.kind === "timer") return withTimezones(timerEvent(trigger));
   const event = await eventFor(trigger);
   const carried = trigger.kind === "http" && trigger.encoding === "base64" ? withTextBody(event, trigger.body) : event;
   return isJsonValue(carried) ? carried : {};

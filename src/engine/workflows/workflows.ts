@@ -6,7 +6,7 @@ import { type JsonObject, type JsonValue, isJsonObject } from "../../domain/json
 import { messageIdOf } from "../../domain/message.ts";
 import { type Named, theNamed } from "../../domain/named.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
-import type { EventTrigger, HttpTrigger } from "../../domain/trigger.ts";
+import { type EventTrigger, type HttpTrigger, withTimezones } from "../../domain/trigger.ts";
 import { KeyedTurns } from "../../domain/turns.ts";
 import { type RunState, type StepRecord, type WorkflowRun } from "../../domain/workflow/run.ts";
 import { bindingOf } from "../../domain/workflow/binding.ts";
@@ -219,7 +219,7 @@ export class Workflows {
   /** Runs now; without an event as its schedule would, or as an empty request to its endpoint would. */
   async run(live: LiveWorkflow, event: JsonValue | undefined): Promise<WorkflowRun> {
     const [trigger] = this.triggersOf(live);
-    const usual = trigger === undefined ? {} : await manualEvent(this.#ports, trigger);
+    const usual = trigger === undefined ? {} : withTimezones(await manualEvent(this.#ports, trigger));
     return live.start({ kind: "manual", event: event ?? usual });
   }
 

@@ -145,7 +145,8 @@ function flowTools(call: Call, report: ActionReport, addresses: JsonObject): obj
     trigger: () => {
       throw new Error(`$.flow.trigger starts another workflow: ${NO_WORKFLOW}`);
     },
-    refreshTimeout: () => {},
+    refreshTimeout: () =>
+      call.note("$.flow.refreshTimeout extends nothing here: settings.timeout of a workflow, or --timeout of the server, is how long it may take"),
   };
 }
 

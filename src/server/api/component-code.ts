@@ -15,8 +15,9 @@ export async function givenCode(engine: Engine, params: CodeParams): Promise<Giv
   const imports = importsOf(engine, params);
   const named = params.component_id ?? params.id ?? params.key;
   if (params.component_code !== undefined) {
-    const { component_code, component_path = "component.js", component_files = {} } = params;
-    return { kind: "code", code: { ...checkCode({ path: component_path, text: component_code, files: component_files }), ...imports } };
+    const { component_code, component_path = "component.js", component_files = {}, component_url } = params;
+    const url = component_url === undefined ? {} : { url: checkedUrl(component_url) };
+    return { kind: "code", ...url, code: { ...checkCode({ path: component_path, text: component_code, files: component_files }), ...imports } };
   }
   if (named !== undefined) return namedCode(engine, named, { ...(params.registry === undefined ? {} : { registry: params.registry }), ...imports });
   return params.component_url === undefined ? undefined : { kind: "url", url: checkedUrl(params.component_url), ...imports };
