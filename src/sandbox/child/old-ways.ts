@@ -39,6 +39,6 @@ class Request {
   oncomplete: ((error: Error | null, written: number) => void) | undefined;
 }
 
-function writeBuffers(fd: number, buffers: readonly Uint8Array[], position: number | null, request: Request): void {
+function writeBuffers(...[fd, buffers, position, request]: [fd: number, buffers: readonly Uint8Array[], position: number | null, request: Request]): void {
   fs.writev(fd, buffers, position, (error, written) => request.oncomplete?.(error, written));
 }

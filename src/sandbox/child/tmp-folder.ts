@@ -32,7 +32,8 @@ export function redirectTmp(): void {
   };
   for (const module of [fs, fs.promises]) if (isRecord(module)) wrapAll(module, led);
   for (const owner of [fs.realpath, fs.realpathSync]) Object.assign(owner, { native: wrap(owner.native, (values) => firstLed(values, led)) });
-  process.chdir = wrap(process.chdir, (values) => firstLed(values, led));
+  const chdir: unknown = Reflect.get(process, "chdir");
+  if (isCallable(chdir)) Object.assign(process, { chdir: wrap(chdir, (values) => firstLed(values, led)) });
   syncBuiltinESMExports();
 }
 
