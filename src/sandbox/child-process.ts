@@ -9,7 +9,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { EnclosedStart, Enclosure, ProcessEnd } from "./enclosure.ts";
 import { DOOR_FILE, DOOR_WORD } from "./door-protocol.ts";
-import { temporaryFolderOf, temporaryNameOf } from "./temporary-folder.ts";
+import { temporaryFolderOf } from "./temporary-folder.ts";
 import { FlowLimit } from "./flow-limit.ts";
 import { MessagePipe } from "./message-pipe.ts";
 import { NetworkDoor } from "./network-door.ts";
@@ -251,7 +251,7 @@ export class ChildProcess {
     const own = ownFolder(folder);
     const start = settings.enclosure.enclose({
       words,
-      env: { ...inheritedEnv(), PATH, HOME: own, TMPDIR: temporaryNameOf(own) },
+      env: { ...inheritedEnv(), PATH, HOME: own },
       folder,
       ownFolder: own,
       allowsPrograms,

@@ -1,4 +1,5 @@
 import type { ComponentNetwork } from "../ports/runner.ts";
+import { temporaryFolderOf } from "./temporary-folder.ts";
 
 /** A process of Node as it would be started without anything around it. */
 export interface NodeStart {
@@ -69,7 +70,8 @@ export function belt(reason: string, guard: readonly string[] = []): Enclosure {
     network: "open",
     enclose({ words, env, ownFolder }) {
       const [command = process.execPath, ...rest] = [...guard, process.execPath, ...words];
-      return { command, words: rest, cwd: ownFolder, env, files: [], release() {} };
+      // Nothing but `fs` is led from `/tmp` to it here.
+      return { command, words: rest, cwd: ownFolder, env: { ...env, TMPDIR: temporaryFolderOf(ownFolder) }, files: [], release() {} };
     },
     endOf: (end) => end,
   };

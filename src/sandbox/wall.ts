@@ -188,7 +188,8 @@ class Wall implements Enclosure {
     const { entry, packagesFolder } = this.#settings;
     const isTaken = [process.execPath, entry, packagesFolder, ownFolder].some((path) => path.startsWith("/tmp/"));
     const folder = temporaryFolderOf(ownFolder);
-    return ["--dir", folder, ...(isTaken ? [] : ["--symlink", folder, "/tmp"])];
+    const link = isTaken ? [] : ["--symlink", folder, "/tmp"];
+    return ["--dir", folder, ...link, "--setenv", "TMPDIR", isTaken ? folder : "/tmp"];
   }
 
   encloseTool({ words: nodeWords, env, folder, readable: toRead, writable: toWrite, allowsPrograms }: ToolStart): EnclosedStart {

@@ -66,6 +66,11 @@ function problemsOf(text: string): string[] {
 const withSteps = (steps: string): string => `name: w\nsteps:\n${steps}`;
 
 describe("a workflow's file", () => {
+  it.each(["yes", '"true"', "", "{ a: 1 }", "1"])("is not refused for an error_notification of %s, which tells nobody either", (given) => {
+    const read = readWorkflow(EXPORTED.replace("error_notification: true", `error_notification: ${given}`));
+    expect(read).toMatchObject({ kind: "valid", warnings: [{ line: 4 }] });
+  });
+
   it("is read as the hosted platform exports it", () => {
     expect(readWorkflow(EXPORTED)).toEqual({
       kind: "valid",

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { dataOf } from "../support/api.ts";
 import { componentParams, componentPath, deployFile } from "../support/components.ts";
-import { DeployedSource, TestServer } from "../support/runtime.ts";
+import { TestServer } from "../support/runtime.ts";
 
 describe("a deploy", () => {
   it("runs deploy, then activate; an update deactivate and activate; the id stays", async () => {
@@ -23,13 +22,6 @@ describe("a deploy", () => {
     const source = await deployFile(server, "hooks-order.mjs");
     expect((await source.state())["endpoint"]).toBe(source.endpoint);
     expect(source.endpoint).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[a-z0-9]{20}$/);
-  });
-
-  it("knows where code came from that it was given with its address", async () => {
-    const server = await TestServer.inMemory();
-    const code = 'export default { name: "t", version: "1", run() { return "given"; } };';
-    const record = dataOf(await server.api.post("/v1/sources", { component_code: code, component_url: "http://127.0.0.1:1/t.mjs" }));
-    expect([record["component_url"], (await new DeployedSource(server, record).run())["returned"]]).toEqual(["http://127.0.0.1:1/t.mjs", "given"]);
   });
 
   it.each(["esm.mjs", "commonjs.js", "typescript.ts", "define-component.mjs", "define-source.ts"])("takes the form of %s", async (form) => {

@@ -326,8 +326,12 @@ describe("a trigger", () => {
     const code = codeStep(
       "const { timezone_configured: there, timezone_utc: utc } = steps.trigger.event; return [there, utc, process.env.PIPEDREAM_WORKFLOW_ID];",
     );
-    const workflow = await deployWorkflow(server, workflowOf({ only: code }, { head: 'triggers:\n- schedule: { cron: "0 9 * * *", timezone: Asia/Tokyo }\n' }));
+    const asked = codeStep("return this.id;", 'id: { type: "string" }');
+    const files = workflowOf({ only: code, asked }, { head: 'triggers:\n- schedule: { cron: "0 9 * * *", timezone: Asia/Tokyo }\n' });
+    const yaml = `${files["workflow.yaml"] ?? ""}  props: { id: "{{process.env.PIPEDREAM_WORKFLOW_ID}}" }\n`;
+    const workflow = await deployWorkflow(server, { ...files, "workflow.yaml": yaml });
     const { steps } = await workflow.run();
+    expect(steps[1]?.["exports"]).toEqual({ $return_value: workflow.id });
     const written = (zone: string, offset: RegExp) => ({
       timezone: zone,
       iso8601: { date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), time: expect.stringMatching(offset), timestamp: expect.stringMatching(offset) },

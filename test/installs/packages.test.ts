@@ -68,6 +68,10 @@ describe("packages", () => {
     await registry.publish("headwater-moving", "1.2.0");
     for (const source of [latest, plain]) await source.update({ configured_props: { a: "other" } });
     expect([(await latest.run())["returned"], (await plain.run())["returned"]]).toEqual(["1.2.0", "1.0.0"]);
+    // Who changes neither code nor values gets no other code.
+    await registry.publish("headwater-moving", "1.3.0");
+    await latest.update({ configured_props: {}, name: "renamed" });
+    expect((await latest.run())["returned"]).toBe("1.2.0");
   });
 
   it("are the newest that this Node can run, where the import says nothing; before their first release what there is", async () => {

@@ -27,6 +27,7 @@ async function valuesOf(place: string, expressions: Readonly<Record<string, stri
 describe.each([["where this server lies in /tmp", "/tmp"] as const, ["where it lies elsewhere", "/var/tmp"] as const])("a component %s", (_where, place) => {
   it("works with temporary files by whichever name, and finds what lies above them", async () => {
     const told = await valuesOf(place, {
+      "code beside them": '(fs.writeFileSync(os.tmpdir() + "/code.mjs", "export default 5"), (await import(os.tmpdir() + "/code.mjs")).default)',
       "two names of one file": '(fs.writeFileSync(os.tmpdir() + "/a", "x"), fs.readFileSync("/tmp/a", "utf8"))',
       "realpath with a callback": "path.basename(await promisify(fs.realpath)(os.tmpdir()))",
       "realpath of the system": 'path.basename(await promisify(fs.realpath.native)("/tmp"))',
@@ -43,6 +44,7 @@ describe.each([["where this server lies in /tmp", "/tmp"] as const, ["where it l
       "where programs are": "process.env.PATH",
     });
     expect(told).toEqual({
+      "code beside them": 5,
       "two names of one file": "x",
       "realpath with a callback": "tmp",
       "realpath of the system": "tmp",

@@ -65,7 +65,7 @@ class WorkflowReader {
     const members = reader.members(value, "settings") ?? new Map<string, Value>();
     reader.warnOfOthers(members, ["error_notification", "concurrency", "queue", "throttle", "retries", "timeout", "record"], "settings");
     const notification = members.get("error_notification");
-    if (notification !== undefined && reader.truth(notification, "settings.error_notification") === true)
+    if (notification !== undefined && !reader.isFalse(notification))
       reader.warn(notification.line, "settings.error_notification tells nobody of errors here: pd subscribe <workflow> <url> --channel '$errors' does");
     const whole = (name: string, least: number, most: number): number | undefined =>
       this.#optional(members.get(name), (given) => reader.whole(given, `settings.${name}`, { least, most }));

@@ -69,6 +69,10 @@ export class YamlReader {
     return typeof found === "boolean" ? found : this.wrong(value.line, `${what} wants true or false`);
   }
 
+  isFalse({ node }: Value): boolean {
+    return isScalar(node) && node.value === false;
+  }
+
   whole(value: Value, what: string, { least, most }: { least: number; most: number }): number | undefined {
     const found = isScalar(value.node) ? value.node.value : undefined;
     const isFine = typeof found === "number" && Number.isInteger(found) && found >= least && found <= most;
@@ -81,11 +85,11 @@ export class YamlReader {
     return isJsonValue(found) ? found : this.wrong(line, `${what} wants a value that JSON can say`);
   }
 
-  /** Members that nobody has asked for do nothing, and that is said. */
   warn(line: number, problem: string): void {
     this.warnings.push({ line, problem });
   }
 
+  /** Members that nobody has asked for do nothing, and that is said. */
   warnOfOthers(members: ReadonlyMap<string, Value>, known: readonly string[], what: string): void {
     for (const [name, { line }] of members) if (!known.includes(name)) this.warnings.push({ line, problem: `${what} has no ${name}: it does nothing` });
   }

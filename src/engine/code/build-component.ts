@@ -27,8 +27,7 @@ export interface CodePorts extends BuildPorts, RegistryPorts {
 
 /** Code as a caller gives it. */
 export type CodeInput =
-  /** `url`: where it came from, as its caller says. */
-  | { readonly kind: "code"; readonly code: ComponentCode; readonly lock?: PackageLock; readonly url?: string }
+  | { readonly kind: "code"; readonly code: ComponentCode; readonly lock?: PackageLock }
   | { readonly kind: "url"; readonly url: string; readonly imports?: readonly ComponentCode[] }
   /** Of the first registry that has the key, or of the one that is named. */
   | { readonly kind: "key"; readonly key: string; readonly registry?: string; readonly imports?: readonly ComponentCode[] };
@@ -61,7 +60,7 @@ export async function resolveCode(ports: CodePorts, input: CodeInput, progress?:
       return {
         kind: "resolved",
         code: withImports(input.code, input.code.imports),
-        origin: input.url === undefined ? { kind: "inline" } : { kind: "url", url: input.url },
+        origin: { kind: "inline" },
         ...(input.lock === undefined ? {} : { lock: input.lock }),
       };
     case "url":

@@ -124,7 +124,7 @@ async function nextValues(
   const keptDefaults = defaultsAmong(withDynamicProps(current.props, source.dynamicProps), before.kept);
   const configuration = await questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), keptDefaults, ...before });
   const declared = [...definition.props, ...configuration.dynamicProps].map((prop) => prop.name);
-  return { ...configuration, setAside: withoutNames({ ...before.setAside, ...withoutNames(before.kept, Object.keys(keptDefaults)) }, declared) };
+  return { ...configuration, setAside: withoutNames({ ...before.setAside, ...before.kept }, declared) };
 }
 
 /** Calls may have run on it. A server that ends before this is stored finds it in their records. */
@@ -155,15 +155,22 @@ async function nextCode(
   const rights = programsOf(live, request);
   const isSame = code.kind === "saved" && code.component.id === current.id;
   const isSameProcess = isSame && isSameJson({ ...env }, { ...live.source.env }) && rights.allowsPrograms === live.source.allowsPrograms;
-  const isAskedAgain = isSame && (request.props ?? request.env) !== undefined && followsNewest(current);
+  const isAskedAgain = isSame && hasMembers(request.props, request.env) && followsNewest(current);
   if (isSameProcess && !isAskedAgain) return { component: current, unit: undefined };
-  return loadComponent(ports, isAskedAgain ? codeOf(current) : code.kind === "saved" ? code : await resolveCode(ports, code, request.progress), {
+  const loaded = await loadComponent(ports, isAskedAgain ? codeOf(current) : code.kind === "saved" ? code : await resolveCode(ports, code, request.progress), {
     lock: current.lock,
     before: current.bundle.packages,
     accepts: requireSource,
     progress: request.progress,
     start: (loadable) => live.startUnit({ ...loadable, env, ...rights }, ports.signal),
   });
+  if (!isAskedAgain || isOtherVersion(current, loaded.component)) return loaded;
+  if (isSameProcess) loaded.unit.kill("there is nothing newer");
+  return { component: current, unit: isSameProcess ? undefined : loaded.unit };
+}
+
+function hasMembers(...given: readonly (object | undefined)[]): boolean {
+  return given.some((members = {}) => Object.keys(members).length > 0);
 }
 
 /** `@latest` is what is newest at every update, of values as well (components.md, Versioning 4). */

@@ -19,7 +19,7 @@ export const STATE_FILE = ".workflow.state";
 
 export interface WorkflowBuildPorts {
   readonly bundler: Bundler;
-  readonly store: Pick<ComponentStore, "getComponentByKey" | "listComponents">;
+  readonly store: Pick<ComponentStore, "listComponents">;
   readonly workbench: Workbench;
   readonly clock: Clock;
 }
@@ -89,9 +89,10 @@ async function registryStep(
   build: StepBuild,
   { key, version }: { readonly key: string; readonly version?: string },
 ): Promise<{ component: SavedComponent; note?: string }> {
-  const { step, env, progress } = build;
+  const { step } = build;
   try {
-    const component = (await publishedHere(ports, key, version)) ?? (await ports.workbench.describe({ code: { kind: "key", key }, env, progress }));
+    // It may be unpublished before the workflow is stored, and must not be published by that.
+    const component = { ...(await ofKey(ports, build, { key, ...(version === undefined ? {} : { version }) })), isTransient: true };
     requireAction(component.definition);
     const found = component.definition.version;
     if (version === undefined || version === found) return { component };
@@ -102,12 +103,22 @@ async function registryStep(
   }
 }
 
-/** What is published here comes before what registries hold: the version that is asked for, or else the newest. */
-async function publishedHere({ store }: WorkflowBuildPorts, key: string, version: string | undefined): Promise<SavedComponent | undefined> {
-  const newest = await store.getComponentByKey(key);
-  if (newest === undefined || version === undefined || newest.definition.version === version) return newest;
-  const all = await store.listComponents();
-  return all.find(({ definition, isTransient }) => !isTransient && definition.key === key && definition.version === version) ?? newest;
+/**
+ * What is published here comes before what registries hold, unless these have the version that is asked for and here it is not.
+ * Throws PD_COMPONENT_NOT_FOUND.
+ */
+async function ofKey(ports: WorkflowBuildPorts, { env, progress }: StepBuild, { key, version }: { key: string; version?: string }): Promise<SavedComponent> {
+  const published = (await ports.store.listComponents()).filter(({ definition, isTransient }) => !isTransient && definition.key === key);
+  const [newest] = published;
+  const own = version === undefined ? newest : published.find(({ definition }) => definition.version === version);
+  if (own !== undefined) return own;
+  const elsewhere = ports.workbench.describe({ code: { kind: "key", key }, env, progress });
+  if (newest === undefined) return elsewhere;
+  const found = await elsewhere.catch((error: unknown) => {
+    if (error instanceof PdError && error.code === "PD_COMPONENT_NOT_FOUND") return newest;
+    throw error;
+  });
+  return found.definition.version === version ? found : newest;
 }
 
 /** Says which step it is about. */

@@ -55,15 +55,12 @@ interface StepCalling extends ActionContext {
 }
 
 /** Runs a step's code once. What keeps it from being run is its failure; what is no fault of its is thrown. */
-export async function callStep(
-  ports: StepPorts,
-  { workflowId, env, accounts, deadlineMs, debug }: StepSurroundings,
-  calling: StepCalling,
-): Promise<StepCalled> {
+export async function callStep(ports: StepPorts, surroundings: StepSurroundings, calling: StepCalling): Promise<StepCalled> {
+  const { accounts, deadlineMs, debug } = surroundings;
   const { step, component, terms, steps, context, thirdParties } = calling;
   try {
-    const surrounded = component.bundle.code.includes(WORKFLOW_ID) ? { ...env, [WORKFLOW_ID]: workflowId } : env;
-    return await ports.bench.use({ code: { kind: "saved", component }, env: surrounded, debug }, async (loaded) => {
+    const env = variablesFor([component.bundle.code, step.props], surroundings);
+    return await ports.bench.use({ code: { kind: "saved", component }, env, debug }, async (loaded) => {
       const ask = askOf(ports, loaded, deadlineMs);
       const given = withOwnAccounts((await evaluated(step.props, { steps, context }, async () => ask)) ?? {}, accounts);
       const { configured, dynamicProps, notes } = await stepValues({ store: ports.store, loaded, ask }, given);
@@ -81,8 +78,15 @@ export async function callStep(
 
 /** What a branch or a loop depends on. Throws PD_BAD_PROPS. */
 export async function decide(ports: StepPorts, surroundings: StepSurroundings, { value, ...context }: ExpressionContext & { readonly value: JsonValue }) {
-  const inProcess = (): Promise<Ask> => Promise.resolve((method, values) => askBlank(ports, surroundings, { method, values }));
+  const env = variablesFor([value], surroundings);
+  const inProcess = (): Promise<Ask> => Promise.resolve((method, values) => askBlank(ports, { ...surroundings, env }, { method, values }));
   return evaluated(value, context, inProcess);
+}
+
+/** The workflow's own, and its id for whoever names the variable. `texts`: what may do so. */
+function variablesFor(texts: readonly JsonValue[], { env, workflowId }: StepSurroundings): StepSurroundings["env"] {
+  const isNamed = texts.some((text) => (typeof text === "string" ? text : JSON.stringify(text)).includes(WORKFLOW_ID));
+  return isNamed ? { [WORKFLOW_ID]: workflowId, ...env } : env;
 }
 
 function askBlank(ports: StepPorts, { env, deadlineMs }: StepSurroundings, { method, values }: { method: Method; values: Configuration }): Promise<RunResult> {

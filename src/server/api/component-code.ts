@@ -10,14 +10,13 @@ import type { Engine } from "../../engine/engine.ts";
 type CodeParams = z.output<typeof codeParams>;
 type GivenCode = DeployRequest["code"];
 
-/** Code wins over a URL, which then only tells where it came from (platform.md §1.3). `undefined`: nothing is named. */
+/** Code wins over a URL (platform.md §1.3), which is not kept then: what is kept as an address holds the code. `undefined`: nothing is named. */
 export async function givenCode(engine: Engine, params: CodeParams): Promise<GivenCode | undefined> {
   const imports = importsOf(engine, params);
   const named = params.component_id ?? params.id ?? params.key;
   if (params.component_code !== undefined) {
-    const { component_code, component_path = "component.js", component_files = {}, component_url } = params;
-    const url = component_url === undefined ? {} : { url: checkedUrl(component_url) };
-    return { kind: "code", ...url, code: { ...checkCode({ path: component_path, text: component_code, files: component_files }), ...imports } };
+    const { component_code, component_path = "component.js", component_files = {} } = params;
+    return { kind: "code", code: { ...checkCode({ path: component_path, text: component_code, files: component_files }), ...imports } };
   }
   if (named !== undefined) return namedCode(engine, named, { ...(params.registry === undefined ? {} : { registry: params.registry }), ...imports });
   return params.component_url === undefined ? undefined : { kind: "url", url: checkedUrl(params.component_url), ...imports };
