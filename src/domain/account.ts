@@ -41,6 +41,35 @@ export function withAccounts(props: readonly PropDeclaration[], given: JsonObjec
   return { ...given, ...Object.fromEntries(named) };
 }
 
+/** Props of a component, for those who give values to them. */
+export interface DeclaredProps {
+  /** What its code declares. */
+  readonly own: readonly PropDeclaration[];
+  /** What its `additionalProps` has declared for the values that it was asked with. */
+  readonly dynamic: readonly PropDeclaration[];
+}
+
+/**
+ * The same where some props are dynamic. Those take an account by its id alone: a component that sees a text could declare
+ * that prop as an app afterwards, and be given the account of that name.
+ */
+export function withNamedAccounts({ own, dynamic }: DeclaredProps, given: JsonObject, find: FindAccount): JsonObject {
+  const byId: FindAccount = (app, id) => {
+    const account = find(app, id);
+    return account?.id === id ? account : undefined;
+  };
+  const names = new Set(dynamic.map(({ name }) => name));
+  return withAccounts(
+    dynamic,
+    withAccounts(
+      own.filter(({ name }) => !names.has(name)),
+      given,
+      find,
+    ),
+    byId,
+  );
+}
+
 /** Fields that a component reads of an app's account: in the files that declare the app, or in all when nothing is read there. */
 export function fieldsReadOf(app: string, texts: readonly string[]): readonly string[] {
   const declares = new RegExp(`\\bapp\\s*:\\s*["'\`]${app}["'\`]`);

@@ -164,11 +164,14 @@ function isLevel(value: unknown): value is LogLevel {
   return typeof value === "string" && Object.hasOwn(LEVELS, value);
 }
 
+/** The last that JavaScript has a date for: whoever shows a line would fail with a later one. */
+const LAST_INSTANT_MS = 8.64e15;
+
 function lineOf(value: unknown): RawLogLine {
   const { at, level, text: given, rawFrom } = record(value, "line");
   if (!isLevel(level)) return bad("level");
   return {
-    at: number(at, "time of a line"),
+    at: Math.min(Math.max(number(at, "time of a line"), 0), LAST_INSTANT_MS),
     level,
     text: text(given, "text of a line", 2 * LIMITS.line),
     ...(rawFrom === undefined ? {} : { rawFrom: text(rawFrom, "place of a line", LIMITS.name) }),

@@ -107,6 +107,39 @@ describe("dynamic props", () => {
   });
 });
 
+describe("values that were given as something else", () => {
+  const code = (
+    later: string,
+    props = 'service: { type: "string", reloadProps: true }',
+  ): string => `export default { name: "d", version: "1", props: { ${props} },
+    async additionalProps() { globalThis.seen = [...(globalThis.seen ?? []), typeof this.service]; return typeof this.service === "string" ? { ${later} } : {}; }, run() { return globalThis.seen; } };`;
+
+  it.each(['service: { type: "app", app: "github" }', 'service: { type: "data_store" }'])("become no account and no data store: %s", async (later) => {
+    const server = await TestServer.inMemory();
+    await server.api.post("/v1/accounts", { app: "github", credentials: { token: "secret" } });
+    await expect(server.deploy(code(later), { props: { service: "github" } })).rejects.toMatchObject({
+      code: "PD_ADDITIONAL_PROPS_FAILED",
+      message: expect.stringMatching(/declared "service" as (app|data_store), which was string/),
+    });
+  });
+
+  it("name an account by its id alone where the component asks for it by itself", async () => {
+    const server = await TestServer.inMemory();
+    const id = String(dataOf(await server.api.post("/v1/accounts", { app: "github", credentials: { token: "secret" } }))["id"]);
+    const late = code('late: { type: "app", app: "github" }');
+    await expect(server.deploy(late, { props: { service: "a", late: "github" } })).rejects.toMatchObject({ code: "PD_BAD_PROPS" });
+    const source = await server.deploy(late, { props: { service: "a", late: id } });
+    expect(source.record["configured_props"]).toMatchObject({ late: { authProvisionId: id } });
+  });
+
+  it("are asked for again when new code takes them for a data store", async () => {
+    const server = await TestServer.inMemory();
+    const source = await server.deploy(code("", 'note: "string"'), { props: { note: "contacts" } });
+    await expect(source.update({ component_code: code("", 'note: "data_store"') })).rejects.toMatchObject({ code: "PD_BAD_PROPS" });
+    await source.update({ component_code: code("", 'note: "data_store"'), configured_props: { note: "contacts" } });
+  });
+});
+
 describe("values on the command line", () => {
   it("are members, whatever they are called", async () => {
     const values = await givenProps({ prop: ["__proto__=1", "constructor=2"] });

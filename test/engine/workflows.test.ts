@@ -244,6 +244,21 @@ describe("branches at the same time", () => {
   });
 });
 
+describe("two workflows", () => {
+  it("share no process: what an expression of one has left there, the other does not find", async () => {
+    const server = await TestServer.start();
+    const asked = "{{(globalThis.who ??= steps.trigger.event.me) === steps.trigger.event.me}}";
+    const files = (name: string) => ({
+      "workflow.yaml": `schema: workflow/2022.04\nname: ${name}\nsteps:\n- namespace: check\n  if: "${asked}"\n  then:\n  - namespace: same\n    uses: ./same/entry.js\n`,
+      "same/entry.js": codeStep("return 1;"),
+    });
+    for (const name of ["a", "b"]) {
+      const { steps } = await (await deployWorkflow(server, files(name))).run({ me: name });
+      expect(steps.map(({ namespace }) => namespace)).toEqual(["check", "same"]);
+    }
+  });
+});
+
 describe("a trigger", () => {
   it("by HTTP begins a run with the request as its event, and answers at once", async () => {
     const server = await TestServer.inMemory();

@@ -1,6 +1,6 @@
-import { type FindAccount, withAccounts } from "../../domain/account.ts";
+import { type FindAccount, withNamedAccounts } from "../../domain/account.ts";
 import type { ComponentDefinition } from "../../domain/component.ts";
-import { type PropProblem, checkProps } from "../../domain/props/check-props.ts";
+import { type PropProblem, checkProps, defaultsAmong } from "../../domain/props/check-props.ts";
 import { type ConfiguredProps, isFixed, propFacts, withDynamicProps } from "../../domain/props/declared-props.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type RunResult, outcomeDetails, reasonOf } from "../../domain/invocation.ts";
@@ -25,8 +25,8 @@ export interface Configuring {
   readonly given: JsonObject;
   /** What it was configured with before; what is declared no more of it is left out. */
   readonly kept?: JsonObject;
-  /** What of it was the default then: where there is a default now, this one counts (components.md, User input prop properties). */
-  readonly keptDefaults?: JsonObject;
+  /** What was declared then. */
+  readonly keptFor?: readonly PropDeclaration[];
   /** Values of props that were not declared lately: what fits what is declared now comes back. */
   readonly setAside?: JsonObject;
   /** Values may be missing: what is declared for the others is wanted. */
@@ -46,7 +46,8 @@ export async function configure(configuring: Configuring): Promise<Configuration
   const { name, definition, given, findAccount } = configuring;
   const dynamicProps = await dynamicPropsFor(configuring);
   const declared = withDynamicProps(definition.props, dynamicProps);
-  const { values, problems } = checkProps(declared, { ...valuesBefore(configuring, declared), ...withAccounts(declared, given, findAccount) });
+  const named = withNamedAccounts({ own: definition.props, dynamic: dynamicProps }, given, findAccount);
+  const { values, problems } = checkProps(declared, { ...valuesBefore(configuring, declared), ...named });
   if (problems.length > 0) throw badProps(name, declared, problems);
   return { configured: values, dynamicProps };
 }
@@ -63,27 +64,52 @@ export async function dynamicPropsFor(configuring: Configuring): Promise<readonl
     const declared = withDynamicProps(definition.props, dynamicProps);
     const { values, problems } = checkProps(declared, {
       ...valuesBefore(configuring, declared),
-      ...pick(withAccounts(declared, given, findAccount), declared),
+      ...pick(withNamedAccounts({ own: definition.props, dynamic: dynamicProps }, given, findAccount), declared),
     });
     const ownProblems = problems.filter(({ prop }) => definition.props.some((own) => own.name === prop) && !dynamicProps.some((other) => other.name === prop));
     if (ownProblems.length > 0 && isPartial !== true) throw badProps(name, definition.props, ownProblems);
     const next = readAnswer(name, await ask({ configured: values, dynamicProps }));
+    requireSameReferences(name, declared, next);
     if (isSameDeclarations(next, dynamicProps)) return next;
     dynamicProps = next;
   }
   return dynamicProps;
 }
 
-/** What was configured before. One that was set aside may have been of another type. */
-function valuesBefore({ kept = {}, keptDefaults = {}, setAside = {} }: Configuring, declared: readonly PropDeclaration[]): JsonObject {
+/**
+ * What was configured before. One that was set aside may have been of another type. What was the default counts no more where
+ * there is a default now (components.md, User input prop properties).
+ */
+function valuesBefore({ kept = {}, keptFor = [], setAside = {} }: Configuring, declared: readonly PropDeclaration[]): JsonObject {
   const given = open(declared);
-  const filledIn = given.filter((prop) => !Object.hasOwn(keptDefaults, prop.name) || propFacts(prop).default === undefined);
   const back = pick(setAside, given);
   const fitting = checkProps(
     given.filter(({ name }) => Object.hasOwn(back, name)),
     back,
   ).values;
+  const defaults = defaultsAmong(keptFor, kept);
+  const isFilledIn = (prop: PropDeclaration): boolean => !Object.hasOwn(defaults, prop.name) || propFacts(prop).default === undefined;
+  const isSameKind = (prop: PropDeclaration): boolean => !isReference(prop) || keptFor.every(({ name, kind }) => name !== prop.name || kind === prop.kind);
+  const filledIn = given.filter((prop) => isFilledIn(prop) && isSameKind(prop));
   return { ...fitting, ...pick(kept, filledIn) };
+}
+
+/** Throws where a value that was given as something else would become an account or a data store, or the other way round. */
+function requireSameReferences(name: string, before: readonly PropDeclaration[], next: readonly PropDeclaration[]): void {
+  for (const prop of next) {
+    const known = before.find((other) => other.name === prop.name);
+    if (known === undefined || known.kind === prop.kind || !(isReference(known) || isReference(prop))) continue;
+    throw new PdError(
+      "PD_ADDITIONAL_PROPS_FAILED",
+      `Cannot configure ${name}: its additionalProps declared "${prop.name}" as ${propFacts(prop).type}, which was ${propFacts(known).type}`,
+      { fix: "Give it another name: a value is never read as an account or a data store that it was not given for" },
+    );
+  }
+}
+
+/** Its value stands for something that others have as well. */
+function isReference({ kind }: PropDeclaration): boolean {
+  return kind === "app" || kind === "data-store";
 }
 
 function readAnswer(name: string, { outcome, returned }: RunResult): readonly PropDeclaration[] {

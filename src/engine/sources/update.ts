@@ -4,7 +4,6 @@ import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { isSameJson, type JsonObject } from "../../domain/json.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
-import { defaultsAmong } from "../../domain/props/check-props.ts";
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import { isOtherVersion } from "../../domain/source-version.ts";
 import type { Tracked } from "../../ports/progress.ts";
@@ -121,8 +120,8 @@ async function nextValues(
 ): Promise<Pick<DeployedComponent, "configured" | "dynamicProps" | "setAside">> {
   const names = Object.keys(props);
   const before = { kept: withoutNames(source.configured, names), setAside: withoutNames(source.setAside, names) };
-  const keptDefaults = defaultsAmong(withDynamicProps(current.props, source.dynamicProps), before.kept);
-  const configuration = await questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), keptDefaults, ...before });
+  const keptFor = withDynamicProps(current.props, source.dynamicProps);
+  const configuration = await questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), keptFor, ...before });
   const declared = [...definition.props, ...configuration.dynamicProps].map((prop) => prop.name);
   return { ...configuration, setAside: withoutNames({ ...before.setAside, ...before.kept }, declared) };
 }

@@ -1,4 +1,4 @@
-import { withAccounts } from "../../domain/account.ts";
+import { withNamedAccounts } from "../../domain/account.ts";
 import { readableProps } from "../../domain/props/check-props.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { ActionContext, Method, OptionsRequest, RunResult } from "../../domain/invocation.ts";
@@ -105,7 +105,10 @@ export class Workbench {
       const isDynamic = !definition.props.some(({ name }) => name === request.prop);
       const dynamicProps = isDynamic ? await this.#dynamicProps(loaded, { given, isPartial: true }) : [];
       const declared = withDynamicProps(definition.props, dynamicProps);
-      const configured = readableProps(declared, withAccounts(declared, given, await accountFinder(this.#ports.store)));
+      const configured = readableProps(
+        declared,
+        withNamedAccounts({ own: definition.props, dynamic: dynamicProps }, given, await accountFinder(this.#ports.store)),
+      );
       const { secrets, ...result } = await this.#ask(loaded, { kind: "options", ...request }, { configured, dynamicProps });
       return { ...optionsOf({ prop: request.prop, declared, configured }, result), secrets };
     });

@@ -42,7 +42,7 @@ export interface StepCalled {
   readonly isHopeless?: true;
 }
 
-/** The variable that tells a step its workflow (platform.md §4.4). Those that do not ask for it share a process with other workflows. */
+/** The variable that tells a step its workflow (platform.md §4.4). */
 const WORKFLOW_ID = "PIPEDREAM_WORKFLOW_ID";
 
 /** What is no fault of the step: it is not over. */
@@ -59,7 +59,7 @@ export async function callStep(ports: StepPorts, surroundings: StepSurroundings,
   const { accounts, deadlineMs, debug } = surroundings;
   const { step, component, terms, steps, context, thirdParties } = calling;
   try {
-    const env = variablesFor([component.bundle.code, step.props], surroundings);
+    const env = variablesOf(surroundings);
     return await ports.bench.use({ code: { kind: "saved", component }, env, debug }, async (loaded) => {
       const ask = askOf(ports, loaded, deadlineMs);
       const given = withOwnAccounts((await evaluated(step.props, { steps, context }, async () => ask)) ?? {}, accounts);
@@ -78,19 +78,19 @@ export async function callStep(ports: StepPorts, surroundings: StepSurroundings,
 
 /** What a branch or a loop depends on. Throws PD_BAD_PROPS. */
 export async function decide(ports: StepPorts, surroundings: StepSurroundings, { value, ...context }: ExpressionContext & { readonly value: JsonValue }) {
-  const env = variablesFor([value], surroundings);
-  const inProcess = (): Promise<Ask> => Promise.resolve((method, values) => askBlank(ports, { ...surroundings, env }, { method, values }));
+  const inProcess = (): Promise<Ask> => Promise.resolve((method, values) => askBlank(ports, surroundings, { method, values }));
   return evaluated(value, context, inProcess);
 }
 
-/** The workflow's own, and its id for whoever names the variable. `texts`: what may do so. */
-function variablesFor(texts: readonly JsonValue[], { env, workflowId }: StepSurroundings): StepSurroundings["env"] {
-  const isNamed = texts.some((text) => (typeof text === "string" ? text : JSON.stringify(text)).includes(WORKFLOW_ID));
-  return isNamed ? { [WORKFLOW_ID]: workflowId, ...env } : env;
+/** The workflow's own variables, and its id: so it shares a process with no other workflow, which could read what is in it. */
+function variablesOf({ env, workflowId }: StepSurroundings): StepSurroundings["env"] {
+  return { ...env, [WORKFLOW_ID]: workflowId };
 }
 
-function askBlank(ports: StepPorts, { env, deadlineMs }: StepSurroundings, { method, values }: { method: Method; values: Configuration }): Promise<RunResult> {
-  return ports.bench.use({ code: { kind: "saved", component: EXPRESSIONS_COMPONENT }, env }, (loaded) => askOf(ports, loaded, deadlineMs)(method, values));
+function askBlank(ports: StepPorts, surroundings: StepSurroundings, { method, values }: { method: Method; values: Configuration }): Promise<RunResult> {
+  return ports.bench.use({ code: { kind: "saved", component: EXPRESSIONS_COMPONENT }, env: variablesOf(surroundings) }, (loaded) =>
+    askOf(ports, loaded, surroundings.deadlineMs)(method, values),
+  );
 }
 
 function askOf(ports: StepPorts, { unit, component }: LoadedAction, deadlineMs: number): Ask {

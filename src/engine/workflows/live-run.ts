@@ -339,11 +339,12 @@ function runContext(runs: number, before: StepRecord | undefined): JsonObject {
   return { runs, ...(context === undefined ? {} : { context }), ...(request === undefined ? {} : { callback_request: request }) };
 }
 
-/** As the step's process has made it. */
+/** As the step's process has made it, which may say anything. */
 function httpResponse({ status, headers, body, encoding }: JsonObject): HttpResponse {
   const given = typeof headers === "object" && headers !== null && !Array.isArray(headers) ? headers : {};
   const lines = Object.entries(given).flatMap(([name, value]): [string, string | readonly string[]][] =>
-    typeof value === "string" ? [[name, value]] : Array.isArray(value) ? [[name, value.map(String)]] : [],
+    typeof value === "string" ? [[name, value]] : Array.isArray(value) ? [[name, value.filter((entry) => typeof entry === "string")]] : [],
   );
-  return { status: Number(status), headers: Object.fromEntries(lines), body: String(body ?? ""), encoding: encoding === "base64" ? "base64" : "utf8" };
+  const code = typeof status === "number" ? status : 200;
+  return { status: code, headers: Object.fromEntries(lines), body: typeof body === "string" ? body : "", encoding: encoding === "base64" ? "base64" : "utf8" };
 }

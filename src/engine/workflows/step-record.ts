@@ -70,7 +70,7 @@ function pauseOf(flow: JsonObject, { now, token, record: { runs } }: StepTry): P
   const { kind, ms, context, maxRetries } = flow;
   const until = now + waitOf(ms);
   if (kind === "delay" || kind === "suspend") return { kind, until, token };
-  if (kind !== "rerun" || runs > Number(maxRetries ?? 0)) return undefined;
+  if (kind !== "rerun" || runs > (typeof maxRetries === "number" ? maxRetries : 0)) return undefined;
   return { kind, until, token, ...(context === undefined ? {} : { context }) };
 }
 

@@ -1,4 +1,4 @@
-import { withAccounts } from "../../domain/account.ts";
+import { withNamedAccounts } from "../../domain/account.ts";
 import { PdError } from "../../domain/errors.ts";
 import { describeOutcome, type LogLine, type Method, type RunResult } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
@@ -44,7 +44,8 @@ async function run(expressions: readonly string[], context: ExpressionContext, a
   return expressions.map((expression, index): [string, ExpressionValue] => {
     const answer = Array.isArray(answers) ? answers[index] : undefined;
     const { problem, value } = isJsonObject(answer) ? answer : {};
-    if (problem !== undefined) throw new PdError("PD_BAD_PROPS", `Cannot evaluate ${quoted(expression)}: ${String(problem)}`);
+    if (problem !== undefined)
+      throw new PdError("PD_BAD_PROPS", `Cannot evaluate ${quoted(expression)}: ${typeof problem === "string" ? problem : JSON.stringify(problem)}`);
     return [expression, value === undefined ? {} : { value }];
   });
 }
@@ -75,7 +76,7 @@ export async function stepValues({ store, loaded, ask }: Given, given: JsonObjec
   const askAdditional = (values: Configuration): Promise<RunResult> => ask({ kind: "additional-props" }, values);
   const dynamicProps = await dynamicPropsFor({ name, definition, given, isPartial: true, ask: askAdditional, findAccount });
   const declared = withDynamicProps(definition.props, dynamicProps);
-  const named = withAccounts(declared, given, findAccount);
+  const named = withNamedAccounts({ own: definition.props, dynamic: dynamicProps }, given, findAccount);
   const { values, problems } = checkProps(declared, named);
   const fatal = problems.filter(({ prop, isMissing }) => isMissing || isReference(declared, prop));
   if (fatal.length > 0) throw new PdError("PD_BAD_PROPS", `Cannot run ${name}: ${fatal.map(({ prop, problem }) => `${prop} ${problem}`).join("; ")}`);
