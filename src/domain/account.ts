@@ -58,16 +58,8 @@ export function withNamedAccounts({ own, dynamic }: DeclaredProps, given: JsonOb
     const account = find(app, id);
     return account?.id === id ? account : undefined;
   };
-  const names = new Set(dynamic.map(({ name }) => name));
-  return withAccounts(
-    dynamic,
-    withAccounts(
-      own.filter(({ name }) => !names.has(name)),
-      given,
-      find,
-    ),
-    byId,
-  );
+  // One of its own that comes back unchanged was found by its name before.
+  return withAccounts(dynamic, withAccounts(own, given, find), byId);
 }
 
 /** Fields that a component reads of an app's account: in the files that declare the app, or in all when nothing is read there. */

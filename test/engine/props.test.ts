@@ -132,6 +132,29 @@ describe("values that were given as something else", () => {
     expect(source.record["configured_props"]).toMatchObject({ late: { authProvisionId: id } });
   });
 
+  it("name an account of the code's own prop, also where additionalProps gives back what there was", async () => {
+    const server = await TestServer.inMemory();
+    const id = String(dataOf(await server.api.post("/v1/accounts", { app: "github", credentials: { token: "secret" } }))["id"]);
+    const app = `export default { name: "d", version: "1", props: { github: { type: "app", app: "github", reloadProps: true } },
+      additionalProps(existing) { existing.github.label = "Who"; return { ...existing, more: { type: "string", default: "x" } }; }, run() { return this.github.$auth.token; } };`;
+    const source = await server.deploy(app, { props: { github: "github" } });
+    expect([source.record["configured_props"], (await source.run())["returned"]]).toMatchObject([{ github: { authProvisionId: id } }, "secret"]);
+  });
+
+  it("become none in a later round either, and none for other code that is asked with a source's values", async () => {
+    const server = await TestServer.inMemory();
+    await server.api.post("/v1/accounts", { app: "github", credentials: { token: "secret" } });
+    const rounds = `export default { name: "d", version: "1", props: { a: { type: "string", reloadProps: true } },
+      additionalProps() { globalThis.round = (globalThis.round ?? 0) + 1; return [{ note: "string" }, {}, { note: { type: "data_store" } }][globalThis.round - 1] ?? { note: { type: "data_store" } }; }, run() {} };`;
+    await expect(server.deploy(rounds, { props: { a: "1", note: "contacts" } })).rejects.toMatchObject({ code: "PD_ADDITIONAL_PROPS_FAILED" });
+    const source = await server.deploy(code("", 'note: "string"'), { props: { note: "github" } });
+    const asks = `export default { name: "d", version: "1", props: { note: { type: "app", app: "github" }, pick: { type: "string", async options() { return [String(this.note?.$auth?.token)]; } } }, run() {} };`;
+    const answer = await server.api.post("/v1/components/configure", { component_code: asks, source_id: source.id, prop_name: "pick", configured_props: {} });
+    expect(JSON.stringify(answer)).not.toContain("secret");
+    const given = await server.api.post("/v1/components/configure", { component_code: asks, prop_name: "pick", configured_props: { note: "github" } });
+    expect(JSON.stringify(given)).toContain("secret");
+  });
+
   it("are asked for again when new code takes them for a data store", async () => {
     const server = await TestServer.inMemory();
     const source = await server.deploy(code("", 'note: "string"'), { props: { note: "contacts" } });

@@ -35,6 +35,9 @@ export interface Configuring {
   readonly findAccount: FindAccount;
 }
 
+/** Values that are given, beside those that a source has. */
+export type GivenValues = Pick<Configuring, "given" | "kept" | "keptFor">;
+
 /** Each round may make another prop reload; a component that never settles is cut off. */
 const MOST_ROUNDS = 10;
 
@@ -60,6 +63,7 @@ export async function dynamicPropsFor(configuring: Configuring): Promise<readonl
   const { name, definition, given, isPartial, ask, findAccount } = configuring;
   if (definition.hasAdditionalProps !== true) return [];
   let dynamicProps: readonly PropDeclaration[] = [];
+  const seen = new Map(definition.props.map((prop) => [prop.name, prop]));
   for (let round = 1; round <= MOST_ROUNDS; round++) {
     const declared = withDynamicProps(definition.props, dynamicProps);
     const { values, problems } = checkProps(declared, {
@@ -69,7 +73,7 @@ export async function dynamicPropsFor(configuring: Configuring): Promise<readonl
     const ownProblems = problems.filter(({ prop }) => definition.props.some((own) => own.name === prop) && !dynamicProps.some((other) => other.name === prop));
     if (ownProblems.length > 0 && isPartial !== true) throw badProps(name, definition.props, ownProblems);
     const next = readAnswer(name, await ask({ configured: values, dynamicProps }));
-    requireSameReferences(name, declared, next);
+    requireSameReferences(name, seen, next);
     if (isSameDeclarations(next, dynamicProps)) return next;
     dynamicProps = next;
   }
@@ -80,7 +84,10 @@ export async function dynamicPropsFor(configuring: Configuring): Promise<readonl
  * What was configured before. One that was set aside may have been of another type. What was the default counts no more where
  * there is a default now (components.md, User input prop properties).
  */
-function valuesBefore({ kept = {}, keptFor = [], setAside = {} }: Configuring, declared: readonly PropDeclaration[]): JsonObject {
+export function valuesBefore(
+  { kept = {}, keptFor = [], setAside = {} }: Pick<Configuring, "kept" | "keptFor" | "setAside">,
+  declared: readonly PropDeclaration[],
+): JsonObject {
   const given = open(declared);
   const back = pick(setAside, given);
   const fitting = checkProps(
@@ -94,11 +101,12 @@ function valuesBefore({ kept = {}, keptFor = [], setAside = {} }: Configuring, d
   return { ...fitting, ...pick(kept, filledIn) };
 }
 
-/** Throws where a value that was given as something else would become an account or a data store, or the other way round. */
-function requireSameReferences(name: string, before: readonly PropDeclaration[], next: readonly PropDeclaration[]): void {
+/** Throws, whichever round it was, where a value that was given as something else would become an account or a data store, or the other way round. */
+function requireSameReferences(name: string, seen: Map<string, PropDeclaration>, next: readonly PropDeclaration[]): void {
   for (const prop of next) {
-    const known = before.find((other) => other.name === prop.name);
-    if (known === undefined || known.kind === prop.kind || !(isReference(known) || isReference(prop))) continue;
+    const known = seen.get(prop.name) ?? prop;
+    seen.set(prop.name, prop);
+    if (known.kind === prop.kind || !(isReference(known) || isReference(prop))) continue;
     throw new PdError(
       "PD_ADDITIONAL_PROPS_FAILED",
       `Cannot configure ${name}: its additionalProps declared "${prop.name}" as ${propFacts(prop).type}, which was ${propFacts(known).type}`,

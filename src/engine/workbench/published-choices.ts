@@ -30,7 +30,7 @@ export async function askPublished({ workbench, registries }: Published, { app, 
       const { options } = await workbench.listOptions(
         piece,
         { prop: question.prop, page: 0, prevContext: {} },
-        { [question.account]: { authProvisionId: id } },
+        { given: { [question.account]: { authProvisionId: id } } },
       );
       return { verdict: "accepted", reason: `${key} has listed ${options.length} choices of ${question.prop}` };
     } catch (error) {

@@ -10,7 +10,7 @@ import { accountFinder } from "../accounts/accounts.ts";
 import { type ActionPorts, type LoadedAction, runAction } from "./actions.ts";
 import { askUnit } from "../runs/ask-unit.ts";
 import { type CodeInput, type CodePorts, type GivenComponent, loadComponent, requireAction, resolveCode } from "../code/build-component.ts";
-import { type Configuration, type Configuring, configure, dynamicPropsFor } from "../runs/configure.ts";
+import { type Configuration, type Configuring, type GivenValues, configure, dynamicPropsFor, valuesBefore } from "../runs/configure.ts";
 import { answerDataStore } from "../runs/data-stores.ts";
 import { type OptionsPage, optionsOf } from "../runs/options-page.ts";
 import type { AccountStore } from "../../ports/account-store.ts";
@@ -99,24 +99,22 @@ export class Workbench {
   }
 
   /** One page of a prop's choices, and texts that others must not see in it. Throws PD_OPTIONS_FAILED. */
-  listOptions(piece: WorkPiece, request: OptionsRequest, given: JsonObject): Promise<OptionsPage & { readonly secrets: readonly string[] }> {
+  listOptions(piece: WorkPiece, request: OptionsRequest, values: GivenValues): Promise<OptionsPage & { readonly secrets: readonly string[] }> {
     return this.use(piece, async (loaded) => {
       const { definition } = loaded.component;
       const isDynamic = !definition.props.some(({ name }) => name === request.prop);
-      const dynamicProps = isDynamic ? await this.#dynamicProps(loaded, { given, isPartial: true }) : [];
+      const dynamicProps = isDynamic ? await this.#dynamicProps(loaded, { ...values, isPartial: true }) : [];
       const declared = withDynamicProps(definition.props, dynamicProps);
-      const configured = readableProps(
-        declared,
-        withNamedAccounts({ own: definition.props, dynamic: dynamicProps }, given, await accountFinder(this.#ports.store)),
-      );
+      const named = withNamedAccounts({ own: definition.props, dynamic: dynamicProps }, values.given, await accountFinder(this.#ports.store));
+      const configured = readableProps(declared, { ...valuesBefore(values, declared), ...named });
       const { secrets, ...result } = await this.#ask(loaded, { kind: "options", ...request }, { configured, dynamicProps });
       return { ...optionsOf({ prop: request.prop, declared, configured }, result), secrets };
     });
   }
 
   /** What `additionalProps` declares for these values. Throws PD_BAD_PROPS, PD_ADDITIONAL_PROPS_FAILED. */
-  additionalProps(piece: WorkPiece, given: JsonObject, { isPartial = false }: { isPartial?: boolean } = {}): Promise<readonly PropDeclaration[]> {
-    return this.use(piece, (loaded) => this.#dynamicProps(loaded, { given, ...(isPartial ? { isPartial } : {}) }));
+  additionalProps(piece: WorkPiece, values: GivenValues, { isPartial = false }: { isPartial?: boolean } = {}): Promise<readonly PropDeclaration[]> {
+    return this.use(piece, (loaded) => this.#dynamicProps(loaded, { ...values, ...(isPartial ? { isPartial } : {}) }));
   }
 
   /** Throws PD_NOT_A_COMPONENT, PD_BAD_PROPS and its like; an action that fails is a result. */
@@ -283,7 +281,7 @@ export class Workbench {
     if (this.#benches.get(key) === bench) this.#benches.delete(key);
   }
 
-  async #dynamicProps(loaded: LoadedAction, values: Pick<Configuring, "given" | "isPartial">): Promise<readonly PropDeclaration[]> {
+  async #dynamicProps(loaded: LoadedAction, values: GivenValues & Pick<Configuring, "isPartial">): Promise<readonly PropDeclaration[]> {
     const { definition } = loaded.component;
     return dynamicPropsFor({
       name: definition.name,

@@ -8,6 +8,7 @@ import type { ActionRun } from "../../engine/workbench/actions.ts";
 import { propFacts, withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { Tracked } from "../../ports/progress.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { GivenValues } from "../../engine/runs/configure.ts";
 import type { OptionsPage } from "../../engine/runs/options-page.ts";
 import type { WorkPiece } from "../../engine/workbench/workbench.ts";
 import type { ActionDebuggers } from "./debug-targets.ts";
@@ -52,11 +53,14 @@ async function pieceOf(engine: Engine, { params, progress }: Asked): Promise<Wor
   return { code: await requiredCode(engine, params, "use a component"), env: params.env, progress };
 }
 
+/** What a source has was given for what its code declares, and not for whatever other code does. */
 function valuesOf(
   engine: Engine,
   { configured_props: given, source_id: id }: Pick<z.output<typeof components.props.params>, "configured_props" | "source_id">,
-): JsonObject {
-  return id === undefined ? given : { ...engine.find(id, "configure source").source.configured, ...given };
+): GivenValues {
+  if (id === undefined) return { given };
+  const { source, definition } = engine.find(id, "configure source");
+  return { given, kept: source.configured, keptFor: withDynamicProps(definition.props, source.dynamicProps) };
 }
 
 async function describedRecord(engine: Engine, piece: WorkPiece): Promise<DescribedRecord> {
