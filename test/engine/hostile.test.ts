@@ -94,7 +94,7 @@ describe("a component cannot harm the server", () => {
   });
 
   it("by printing for ever after its run", async () => {
-    const server = await TestServer.start({ idleMs: "1" });
+    const server = await TestServer.start();
     const source = await server.deploy(
       component(
         'let left = 100; const timer = setInterval(() => { for (let i = 0; i < 500; i++) console.log("x".repeat(50)); if (--left === 0) clearInterval(timer); }, 1);',
