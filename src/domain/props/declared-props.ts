@@ -33,6 +33,11 @@ export function isFixed(prop: PropDeclaration): boolean {
   return kindOf(prop).check === undefined || (prop.kind === "timer" && prop.isStatic);
 }
 
+/** Its value stands for something that has to be there, and that others have as well. */
+export function isReference({ kind }: PropDeclaration): boolean {
+  return kind === "app" || kind === "data-store";
+}
+
 /** Names of the data stores that these values give to a component: it reaches no others. */
 export function dataStoresOf(props: readonly PropDeclaration[], configured: ConfiguredProps): readonly string[] {
   return props.flatMap(({ kind, name }) => {

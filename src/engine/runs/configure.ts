@@ -1,7 +1,7 @@
 import { type FindAccount, withNamedAccounts } from "../../domain/account.ts";
 import type { ComponentDefinition } from "../../domain/component.ts";
 import { type PropProblem, checkProps, defaultsAmong } from "../../domain/props/check-props.ts";
-import { type ConfiguredProps, isFixed, propFacts, withDynamicProps } from "../../domain/props/declared-props.ts";
+import { type ConfiguredProps, isFixed, isReference, propFacts, withDynamicProps } from "../../domain/props/declared-props.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type RunResult, outcomeDetails, reasonOf } from "../../domain/invocation.ts";
 import { type JsonObject, isSameJson, parseJson } from "../../domain/json.ts";
@@ -113,11 +113,6 @@ function requireSameReferences(name: string, seen: Map<string, PropDeclaration>,
       { fix: "Give it another name: a value is never read as an account or a data store that it was not given for" },
     );
   }
-}
-
-/** Its value stands for something that others have as well. */
-function isReference({ kind }: PropDeclaration): boolean {
-  return kind === "app" || kind === "data-store";
 }
 
 function readAnswer(name: string, { outcome, returned }: RunResult): readonly PropDeclaration[] {

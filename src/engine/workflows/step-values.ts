@@ -3,7 +3,7 @@ import { PdError } from "../../domain/errors.ts";
 import { describeOutcome, type LogLine, type Method, type RunResult } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isJsonObject, parseJson } from "../../domain/json.ts";
 import { checkProps } from "../../domain/props/check-props.ts";
-import { withDynamicProps } from "../../domain/props/declared-props.ts";
+import { isReference, withDynamicProps } from "../../domain/props/declared-props.ts";
 import type { PropDeclaration } from "../../domain/props/kinds.ts";
 import { type ExpressionValue, expressionsIn, valueOfPath, withExpressions } from "../../domain/workflow/expressions.ts";
 import type { AccountStore } from "../../ports/account-store.ts";
@@ -78,16 +78,10 @@ export async function stepValues({ store, loaded, ask }: Given, given: JsonObjec
   const declared = withDynamicProps(definition.props, dynamicProps);
   const named = withNamedAccounts({ own: definition.props, dynamic: dynamicProps }, given, findAccount);
   const { values, problems } = checkProps(declared, named);
-  const fatal = problems.filter(({ prop, isMissing }) => isMissing || isReference(declared, prop));
+  const fatal = problems.filter(({ prop, isMissing }) => isMissing || declared.some((one) => one.name === prop && isReference(one)));
   if (fatal.length > 0) throw new PdError("PD_BAD_PROPS", `Cannot run ${name}: ${fatal.map(({ prop, problem }) => `${prop} ${problem}`).join("; ")}`);
   const unfit = problems.flatMap(({ prop }): [string, JsonValue][] => (named[prop] === undefined ? [] : [[prop, named[prop]]]));
   return { configured: { ...values, ...Object.fromEntries(unfit) }, dynamicProps, notes: problems.map(({ prop, problem }) => `${prop} ${problem}`) };
-}
-
-/** It stands for something that has to be there. */
-function isReference(declared: readonly PropDeclaration[], prop: string): boolean {
-  const kind = declared.find(({ name }) => name === prop)?.kind;
-  return kind === "app" || kind === "data-store";
 }
 
 /** What was handed to a step, for those who look at it: no secrets, and accounts by their ids. */
