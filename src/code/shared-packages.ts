@@ -1,16 +1,18 @@
 import { createHash } from "node:crypto";
-import { link, lstat, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import type { Dirent } from "node:fs";
+import { link, lstat, mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf, messageOf } from "../domain/errors.ts";
 import { isRecord } from "../domain/json.ts";
+import { holdsCompiler, isForEditors } from "../domain/package-files.ts";
 import type { Log } from "../ports/log.ts";
 import { readInstalledList } from "./installed-tree.ts";
 import { partialName, removeLeft } from "./partial-folders.ts";
 
 /** Beside the sets. */
 const SHARED = ".shared";
-/** In a set whose files are shared. */
-const MARK = ".shared";
+/** In a set whose files are shared, and that holds none for editors. */
+const MARK = ".lean";
 /** Linking that does not work on this disk, for any file. */
 const NOT_HERE = new Set(["EPERM", "EXDEV", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EROFS", "ENOSPC"]);
 
@@ -25,9 +27,10 @@ interface Settings {
 }
 
 /**
- * One copy on the disk of what several sets of packages have in common, by hard links. Packages are known by npm's
- * checksum of them, and no script has touched them. It works behind the back of whoever uses a set: a file gives way to
- * one of the same content in one step. Several processes may do so at once, and each may end at any line.
+ * One copy on the disk of what several sets of packages have in common, by hard links, and none of what serves editors
+ * alone: of googleapis that is two thirds. Packages are known by npm's checksum of them, and no script has touched
+ * them. It works behind the back of whoever uses a set: a file gives way to one of the same content in one step.
+ * Several processes may do so at once, and each may end at any line.
  */
 export class SharedPackages {
   readonly #settings: Settings;
@@ -66,10 +69,11 @@ export class SharedPackages {
     if (!this.#canGoOn() || (await this.has(set))) return;
     try {
       const list = (await readInstalledList(set)) ?? {};
+      const isLean = !holdsCompiler(Object.keys(list));
       for (const [path, entry] of Object.entries(list)) {
         if (/(^|\/)\.\.(\/|$)/.test(path)) continue;
         const checksum = isRecord(entry) && entry["link"] !== true && entry["inBundle"] !== true ? entry["integrity"] : undefined;
-        if (typeof checksum === "string" && checksum.startsWith("sha512-")) await this.#sharePackage(join(set, path), checksum);
+        if (typeof checksum === "string" && checksum.startsWith("sha512-")) await this.#sharePackage(join(set, path), { checksum, isLean });
         if (!this.#canGoOn()) return;
       }
       await writeFile(join(set, MARK), "");
@@ -83,8 +87,9 @@ export class SharedPackages {
     return this.#isPossible && !this.#settings.signal.aborted;
   }
 
-  async #sharePackage(own: string, checksum: string): Promise<void> {
+  async #sharePackage(own: string, { checksum, isLean }: { checksum: string; isLean: boolean }): Promise<void> {
     const shared = join(this.#settings.folder, SHARED, createHash("sha256").update(checksum).digest("hex").slice(0, 32));
+    if (isLean) await removeForEditors([own, shared]);
     const partial = join(this.#settings.folder, SHARED, partialName(this.#settings.randomText()));
     await mkdir(partial, { recursive: true, mode: 0o700 });
     try {
@@ -108,6 +113,26 @@ export class SharedPackages {
   }
 }
 
+/** Removes what serves editors alone, and folders that held nothing else; an earlier version has shared it as well. Tells whether nothing is left. */
+async function removeForEditors(places: readonly string[], inside = ""): Promise<boolean> {
+  const [own = ""] = places;
+  let left = 0;
+  for (const entry of await entriesOf(join(own, inside))) {
+    const name = join(inside, entry.name);
+    const isUnused = entry.isFile() && isForEditors(entry.name);
+    const isEmpty = entry.isDirectory() && entry.name !== "node_modules" && (await removeForEditors(places, name));
+    if (isUnused) for (const place of places) await rm(join(place, name), { force: true });
+    if (isEmpty) for (const place of places) await rmdir(join(place, name)).catch(unlessLeft);
+    if (!isUnused && !isEmpty) left++;
+  }
+  return left === 0;
+}
+
+/** Another process was quicker, or has put something there. */
+function unlessLeft(error: unknown): void {
+  if (!["ENOENT", "ENOTEMPTY", "EEXIST"].includes(codeOf(error) ?? "")) throw error;
+}
+
 /** Files of a package give way to those of the same name, size and rights that are shared. */
 async function replaceAll(own: string, { shared, draft }: { shared: string; draft: string }): Promise<void> {
   for await (const { name, isFolder } of treeOf(own)) {
@@ -127,18 +152,21 @@ function unlessFull(error: unknown): false {
 
 /** Folders and plain files of one package, a folder before what lies in it; packages inside of it are told for themselves. */
 async function* treeOf(root: string, inside = ""): AsyncGenerator<{ readonly name: string; readonly isFolder: boolean }> {
-  const entries = await readdir(join(root, inside), { withFileTypes: true }).catch((error: unknown) => {
-    // An optional package for other machines is listed, and not there.
-    if (codeOf(error) === "ENOENT" && inside === "") return [];
-    throw error;
-  });
-  for (const entry of entries) {
+  for (const entry of await entriesOf(join(root, inside))) {
     const name = join(inside, entry.name);
     if (entry.isFile()) yield { name, isFolder: false };
     if (!entry.isDirectory() || entry.name === "node_modules") continue;
     yield { name, isFolder: true };
     yield* treeOf(root, name);
   }
+}
+
+/** An optional package for other machines is listed, and not there; an empty folder another process may have removed. */
+function entriesOf(folder: string): Promise<Dirent[]> {
+  return readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  });
 }
 
 function isThere(path: string): Promise<boolean> {

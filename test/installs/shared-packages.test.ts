@@ -37,6 +37,11 @@ async function install({ resolver, shared }: Opened, versions: Readonly<Record<s
 const file = (set: string, name: string): string => join(set, "node_modules", name);
 const inode = async (set: string, name: string): Promise<number> => (await stat(file(set, name))).ino;
 
+/** Paths in a set that a pattern fits. */
+async function filesOf(set: string, pattern: RegExp, within = "node_modules"): Promise<string[]> {
+  return (await readdir(join(set, within), { recursive: true })).filter((path) => pattern.test(path));
+}
+
 describe("packages that several sets have in common", () => {
   it("lie on the disk once, and stay whole in each", async () => {
     const folder = await temporaryFolder();
@@ -66,6 +71,34 @@ describe("packages that several sets have in common", () => {
     await opened.resolver.shareInstalled();
     expect(await inode(second, "ms/index.js")).toBe(await inode(first, "ms/index.js"));
     expect((await readdir(join(folder, ".shared"))).filter((name) => name.startsWith("."))).toEqual([]);
+  });
+
+  it("hold none of what serves editors alone, and keep it where a compiler reads it", async () => {
+    const folder = await temporaryFolder();
+    const opened = await open(folder);
+    const lean = await install(opened, { axios: "1.7.2", "is-what": "5.5.0" });
+    expect(await filesOf(lean, /\.d\.[cm]?ts$|\.map$/)).toEqual([]);
+    expect(await filesOf(lean, /^axios\/(index\.js|package\.json|README\.md)$/)).toHaveLength(3);
+    expect((await filesOf(join(folder, ".shared"), /\.d\.[cm]?ts$/, ".")).length).toBe(0);
+    const compiling = await install(opened, { axios: "1.7.2", typescript: "5.9.3" });
+    expect(await filesOf(compiling, /^axios\/index\.d\.ts$|^typescript\/lib\/lib\.es5\.d\.ts$/)).toHaveLength(2);
+    expect(await filesOf(lean, /\.d\.[cm]?ts$/)).toEqual([]);
+  });
+
+  it("lose what serves editors later as well, where an earlier version has shared it", async () => {
+    const folder = await temporaryFolder();
+    const earlier = await open(folder);
+    const set = await install(earlier, { ms: "2.1.3" });
+    const [key = ""] = await readdir(join(folder, ".shared"));
+    await rm(join(set, ".lean"));
+    for (const place of [file(set, "ms"), join(folder, ".shared", key)]) {
+      await mkdir(join(place, "types"), { recursive: true });
+      await writeFile(join(place, "types", "left.d.ts"), "export {};");
+    }
+    await (await open(folder)).resolver.shareInstalled();
+    await expect(stat(join(file(set, "ms"), "types"))).rejects.toThrow("ENOENT");
+    await expect(stat(join(folder, ".shared", key, "types"))).rejects.toThrow("ENOENT");
+    expect(await readFile(file(set, "ms/index.js"), "utf8")).not.toBe("");
   });
 
   it("keep apart what somebody has changed in one of them", async () => {
