@@ -18,6 +18,15 @@ interface CheckedSource {
   readonly failed: readonly boolean[];
 }
 
+interface CheckedWorkflow {
+  readonly slug: string;
+  readonly active: boolean;
+  /** What of its files does not work here, as it is told of it elsewhere. */
+  readonly warnings: readonly string[];
+  /** Whether each of its newest runs that have ended failed, the newest first. */
+  readonly failed: readonly boolean[];
+}
+
 interface CheckedWebhook {
   readonly id: string;
   readonly name: string;
@@ -37,6 +46,7 @@ export interface CheckedFacts {
   /** Sources that wait for a process. */
   readonly waiting: number;
   readonly sources: readonly CheckedSource[];
+  readonly workflows: readonly CheckedWorkflow[];
   readonly accounts: readonly { readonly name: string; readonly problem: string | undefined }[];
   /** `problem`: why nothing of it can be read. */
   readonly registries: readonly { readonly name: string; readonly problem: string | undefined }[];
@@ -60,6 +70,7 @@ export function findingsOf(facts: CheckedFacts): readonly Finding[] {
     wall(facts),
     load(facts),
     ...inPart("sources", facts.sources.flatMap(sourceFindings), `${facts.sources.length} looked at`),
+    ...(facts.workflows.length === 0 ? [] : inPart("workflows", facts.workflows.flatMap(workflowFindings), `${facts.workflows.length} looked at`)),
     ...inPart("accounts", facts.accounts.flatMap(accountFindings), `${facts.accounts.length} looked at`),
     ...inPart(
       "webhooks",
@@ -129,9 +140,20 @@ function load({ processes: { count, most }, waiting }: CheckedFacts): Finding {
 function sourceFindings({ slug, active, problems, failed }: CheckedSource): readonly Finding[] {
   const about = `source ${slug}`;
   if (problems.length > 0) return problems.map((text) => ({ level: "bad", about, text, fix: `pd describe ${slug}` }));
-  const isFailing = active && failed.length >= FAILURES && failed.slice(0, FAILURES).every(Boolean);
-  if (!isFailing) return [];
+  if (!active || !areAllFailed(failed)) return [];
   return [{ level: "attention", about, text: `its last ${FAILURES} calls failed, or more`, fix: `pd logs ${slug} tells why` }];
+}
+
+function workflowFindings({ slug, active, warnings, failed }: CheckedWorkflow): readonly Finding[] {
+  const about = `workflow ${slug}`;
+  const fix = `pd describe ${slug}`;
+  if (active && areAllFailed(failed))
+    return [{ level: "attention", about, text: `its last ${FAILURES} runs failed, or more`, fix: `pd runs ${slug} tells why` }];
+  return warnings.map((text) => ({ level: "attention", about, text, fix }));
+}
+
+function areAllFailed(failed: readonly boolean[]): boolean {
+  return failed.length >= FAILURES && failed.slice(0, FAILURES).every(Boolean);
 }
 
 function accountFindings({ name, problem }: CheckedFacts["accounts"][number]): readonly Finding[] {

@@ -29,7 +29,7 @@ export const HOURLY: Schedule = { kind: "interval", seconds: 3600 };
 export function parseTimer(value: unknown): TimerSettings | string {
   if (!isRecord(value)) return `wants { intervalSeconds } or { cron, timezone? }, not ${JSON.stringify(value)}`;
   const catchUp = parseCatchUp(value["catchUp"] ?? value["catch_up"]);
-  if (catchUp === false) return `catchUp wants "latest", "skip" or "all", not ${JSON.stringify(value["catchUp"])}`;
+  if (catchUp === false) return `catchUp wants "latest", "skip" or "all", not ${JSON.stringify(value["catchUp"] ?? value["catch_up"])}`;
   const schedule = parseSchedule(value);
   if (typeof schedule === "string") return schedule;
   return catchUp === undefined ? { schedule } : { schedule, catchUp };

@@ -10,6 +10,7 @@ const FINE: CheckedFacts = {
   processes: { count: 3, most: 32 },
   waiting: 0,
   sources: [],
+  workflows: [],
   accounts: [],
   webhooks: [],
   circle: [],
@@ -51,6 +52,14 @@ describe("a check of the server", () => {
     [0.4e9, ["bad disk: 0.4 of 100.0 GB are free"]],
   ])("warns of a disk with %d free bytes: %j", (freeBytes, expected) => {
     expect(said({ disk: { freeBytes, totalBytes: 100e9 } })).toEqual(expected);
+  });
+
+  it("calls a workflow failing as it does a source, and tells what of its files does not work here", () => {
+    const failed = [true, true, true, true, true];
+    const workflow = { slug: "w", active: true, warnings: ["nothing emits this"], failed };
+    expect(said({ workflows: [workflow] })).toEqual(["attention workflow w: its last 5 runs failed, or more"]);
+    expect(said({ workflows: [{ ...workflow, failed: failed.slice(1) }] })).toEqual(["attention workflow w: nothing emits this"]);
+    expect(said({ workflows: [{ ...workflow, active: false, warnings: [] }] })).toEqual([]);
   });
 
   it("calls a source failing when its newest five calls failed, unless it is inactive or lacks something worse", () => {

@@ -384,6 +384,21 @@ describe("pd export", () => {
     expect((await other.pd("apply", out)).stdout).toContain("8 as it is\n");
     expect(await other.json("describe", "cities")).toMatchObject({ configured_props: { city: "Berlin" } });
 
+    // What stands for ids of a workflow's file goes along; what cannot be said in the file is told.
+    const elsewhere = "triggers:\n- id: ti_elsewhere\n- id: dc_elsewhere\n";
+    for (const name of ["workflow.yaml", "say/entry.mjs"]) {
+      const text = WORKFLOW[`greet/${name}` as keyof typeof WORKFLOW].replace("name: greet\n", `name: bound\n${elsewhere}`);
+      await home.file(`bound/${name}`, text);
+    }
+    const stand = ["--schedule", "ti_elsewhere=0 9 * * *", "--source", "dc_elsewhere=cities"];
+    expect(await home.pd("deploy", join(home.folder, "bound"), ...stand)).toMatchObject({ code: 0 });
+    await home.pd("subscribe", "dc_*", "https://all.example.com/hook");
+    const told = await home.pd("export", "--into", "bound-out");
+    expect(told.stderr).toMatch(/Warning: .* listens to dc_\*, which pd.yaml cannot say/);
+    const { workflows } = parse(await readFile(join(home.folder, "bound-out", "pd.yaml"), "utf8"));
+    expect(workflows.bound).toMatchObject({ sources: { dc_elsewhere: "cities" }, schedules: { ti_elsewhere: { cron: "0 9 * * *" } } });
+    expect((await home.pd("apply", join(home.folder, "bound-out"))).stdout).toContain("= workflow bound (nothing changes)\n");
+
     expect(await home.pd("export", "--into", "/proc/nowhere/below")).toMatchObject({ code: 1, stderr: expect.stringContaining("/proc/nowhere") });
     await writeFile(join(out, "pd.yaml"), "# mine\n");
     expect(await home.pd("export", "--into", "out")).toMatchObject({ code: 2, stderr: expect.stringContaining("holds something else") });

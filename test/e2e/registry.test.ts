@@ -95,6 +95,16 @@ describe("components by key", () => {
     await home.pd("registry", "add", folder);
     await home.json("deploy", "shop-new-order", "--prop", "size=s", "--import", await home.file("early.mjs", "globalThis.early = 1;"));
     expect((await home.pd("update", "new-order", "--latest")).stderr).toContain("new-order runs the newest code already (version 0.0.1)");
+    // What else is asked for is done all the same.
+    const renamed = await home.json("update", "new-order", "--latest", "--prop", "size=l", "--yes");
+    expect(renamed).toMatchObject({ component_version: "0.0.1", configured_props: { size: "l" } });
+    expect(
+      await home.json("update", "new-order", "--latest", "--prop", "size=s", "--import", await home.file("early.mjs", "globalThis.early = 2;")),
+    ).toMatchObject({
+      configured_props: { size: "s" },
+      imports: ["early.mjs"],
+    });
+    expect(await home.json("update", "new-order", "--latest")).toMatchObject({ component_version: "0.0.1" });
     await checkout(home, "checkout", "0.0.2");
     const refused = await home.pd("update", "new-order", "--latest");
     expect(refused.stdout).toMatch(/^new-order: version 0\.0\.1 → 0\.0\.2\n[^]* {4}-  version: "0\.0\.1",\n {4}\+ {2}version: "0\.0\.2",\n/);

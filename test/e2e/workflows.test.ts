@@ -70,7 +70,10 @@ describe("pd with a workflow's folder", () => {
       0,
       expect.stringMatching(/again after run_\w+[\s\S]*✔ first .* as in run_\w+[\s\S]*✔ second[\s\S]*\$return_value: 21/),
     ]);
-    expect((await home.pd("rerun", "test-flow", "--failed", "--since", "1h")).stdout).toMatch(/^1 run begins again/);
+    expect((await home.pd("retry", "test-flow", "--state", "failed", "--dry")).stderr).toContain("1 would succeed");
+    expect((await home.pd("retry", "test-flow", "--state", "cancelled", "--dry")).stderr).toContain("No runs are cancelled");
+    expect((await home.pd("retry", "test-flow", "--state", "cancelled", "--go")).stdout).toMatch(/^0 runs begin again/);
+    expect((await home.pd("retry", "test-flow", "--state", "failed", "--failed", "--since", "1h", "--go")).stdout).toMatch(/^1 run begins again/);
     expect((await home.pd("versions", "test-flow", "1")).stdout).toContain("-export default");
     expect((await home.pd("rollback", "test-flow")).stdout).toContain("from version 2: it runs version 3, which is 1 again");
   });
@@ -93,7 +96,69 @@ describe("pd with a workflow's folder", () => {
   });
 });
 
+describe("a flag that says nothing of what it is given for", () => {
+  it("is refused, and nothing is deployed or changed", async () => {
+    const home = await PdHome.inProcess();
+    const component = await home.file(
+      "ticks.mjs",
+      'export default { name: "Ticks", version: "1", props: { timer: { type: "$.interface.timer" } }, run() {} };',
+    );
+    const flow = await folderOf(home, workflowOf({ only: codeStep("return 1;") }));
+    const refuses = async (flag: string, ...words: string[]): Promise<void> =>
+      expect(await home.pd(...words)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(`Cannot use ${flag}: `) });
+    await refuses("--schedule", "deploy", component, "--schedule", "timer=0 9 * * *");
+    await refuses("--account", "dev", component, "--account", "a=b");
+    await refuses("--prop", "deploy", flow, "--prop", "city=Rome");
+    await refuses("--max-concurrency", "deploy", flow, "--max-concurrency", "1");
+    await refuses("--dc", "dev", flow, "--dc", "ticks");
+    expect(await home.json("list")).toEqual([]);
+    expect(await home.json("list", "workflows")).toEqual([]);
+    await home.pd("deploy", component);
+    await home.pd("deploy", flow);
+    await refuses("--source", "update", "ticks", "--source", "a=b", "--name", "Other");
+    await refuses("--latest", "update", "test-flow", "--latest", "--name", "Other");
+    await refuses("--env", "options", "ticks", "timer", "--env", "A=b");
+    expect(await home.json("list")).toMatchObject([{ name: "Ticks" }]);
+    const both = await home.pd("run", "ticks", "--sample", "--event", await home.file("event.json", "{}"));
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("Cannot use --event with --sample") });
+  });
+});
+
+describe("a workflow with a step that cannot work", () => {
+  it("is told so by pd describe and pd doctor", async () => {
+    const home = await PdHome.inProcess();
+    await home.pd("deploy", await folderOf(home, workflowOf({ only: codeStep("return 1;") }, { head: "triggers:\n- id: dc_elsewhere\n" })));
+    expect((await home.pd("describe", "test-flow")).stdout).toMatch(/problem: +.*dc_elsewhere/);
+    expect((await home.pd("doctor")).stdout).toMatch(/workflow test-flow: .*dc_elsewhere/);
+  });
+});
+
 describe("pd dev with a workflow's folder", () => {
+  it("deploys another one with --new, and leaves the one that the folder notes as it was", async () => {
+    const home = await PdHome.make();
+    const folder = await folderOf(home, workflowOf({ only: codeStep("return 1;") }));
+    const server = home.spawn(["dev", folder]);
+    const told = collect(server, "stdout");
+    await eventually(async () => told().includes("Ready for updates!"));
+    const [first] = JSON.parse((await home.pd("list", "workflows", "--json")).stdout);
+    await home.file("flow/only/entry.js", codeStep("return 2;"));
+    await eventually(async () => JSON.parse((await home.pd("list", "workflows", "--json")).stdout)[0].version === 2);
+    const closed = once(server, "close");
+    server.kill("SIGINT");
+    await closed;
+    const another = home.spawn(["dev", folder, "--new"]);
+    const shown = collect(another, "stdout");
+    await eventually(async () => shown().includes("Ready for updates!"));
+    const listed = JSON.parse((await home.pd("list", "workflows", "--json")).stdout);
+    expect(listed.map(({ id, version }: { id: string; version: number }) => [id === first.id, version]).toSorted()).toEqual([
+      [false, 1],
+      [true, 2],
+    ]);
+    const ended = once(another, "close");
+    another.kill("SIGINT");
+    await ended;
+  });
+
   it("runs the last run again from the step that was saved, and shows what became different", async () => {
     const home = await PdHome.make();
     const steps = { first: codeStep("return Math.random();"), second: codeStep("return 'old';"), third: codeStep("return steps.second.$return_value + '!';") };

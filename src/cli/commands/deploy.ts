@@ -6,6 +6,7 @@ import { codeOf, importParams, pickComponent } from "../code/component-target.ts
 import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { printLine, printNote, printRecord } from "../reporter.ts";
+import { refuseForComponent, refuseForWorkflow } from "../refuse-flags.ts";
 import { type StandFlags, printSent, sendWorkflow } from "../workflows/deploy-workflow.ts";
 import { readWorkflowFolder, workflowFolderOf } from "../workflows/folder.ts";
 
@@ -23,6 +24,7 @@ export interface DeployFlags extends CodeFlags, LimitFlags, StandFlags {
 export async function deploy(cli: CliContext, target: string | undefined, flags: DeployFlags): Promise<number> {
   const workflow = target === undefined ? undefined : await workflowFolderOf(target);
   if (workflow !== undefined) return deployFolder(cli, workflow, flags);
+  refuseForComponent(flags, target ?? "what is picked");
   const [props, env, imports] = [await givenProps(flags), await givenEnv(flags), await importParams(flags.import)];
   const given = target === undefined ? undefined : await codeOf(target);
   const client = await connect(cli);
@@ -38,6 +40,7 @@ export async function deploy(cli: CliContext, target: string | undefined, flags:
 }
 
 async function deployFolder(cli: CliContext, path: string, flags: DeployFlags): Promise<number> {
+  refuseForWorkflow(flags, path);
   const [folder, env] = [await readWorkflowFolder(path), await givenEnv(flags)];
   const client = await connect(cli);
   const sent = await sendWorkflow(cli, client, { folder, flags, env, name: flags.name, isNew: flags.new });

@@ -14,7 +14,7 @@ export async function describe(cli: CliContext, source: string): Promise<number>
 }
 
 function describedSource(record: SourceRecord): string {
-  const { registry, timers = [], configured_props: values } = record;
+  const { registry, timers = [], configured_props: values, problems = [], warnings = [] } = record;
   return fields([
     ["id", record.id],
     ["name", record.name],
@@ -29,6 +29,7 @@ function describedSource(record: SourceRecord): string {
     ["loaded before it", record.imports?.join(", ")],
     ["registry", registry === undefined ? undefined : `${registry.name} ${registry.package ?? registry.commit ?? ""}`.trim()],
     ...timers.map((timer): [string, string] => ["next run", nextRun(timer)]),
+    ...[...problems, ...warnings].map((text): [string, string] => ["problem", text]),
     ...Object.entries(values).map(([name, value]): [string, string] => [`prop ${name}`, valueText(record, { name, value: value ?? null })]),
   ]);
 }

@@ -14,6 +14,7 @@ import { settingsOf } from "../settings-of.ts";
 import { findProfile } from "../profiles.ts";
 import { givenEnv, givenProps } from "../code/prop-flags.ts";
 import { printNote } from "../reporter.ts";
+import { refuseForComponent, refuseForWorkflow } from "../refuse-flags.ts";
 import { abortOnStop } from "../stop-signals.ts";
 import type { StandFlags } from "../workflows/deploy-workflow.ts";
 import { openWorkflowSession } from "../workflows/dev-session.ts";
@@ -38,11 +39,13 @@ export async function dev(cli: CliContext, target: string, flags: DevFlags & Sta
     const elsewhere = isElsewhere ? client.connection.baseUrl : "";
     const workflow = await workflowFolderOf(target);
     if (workflow !== undefined) {
+      refuseForWorkflow(flags, workflow);
       await openWorkflowSession(cli, { client, path: workflow, flags, env, home: settings.home, elsewhere, stop });
       return 0;
     }
     if (flags.dc !== undefined && flags.new === true)
       throw new PdError("PD_BAD_INPUT", "Cannot both attach to a source and deploy another one", { fix: "Leave out --dc or --new" });
+    refuseForComponent(flags, target);
     const known = await attachedFile(client, target, new Attachments(settings.home, elsewhere));
     const path = known?.path ?? (await fileOf(client, target, { home: settings.home, isElsewhere }));
     await openSession(cli, {

@@ -31,7 +31,8 @@ export async function events(cli: CliContext, source: string, { n, channel, foll
   const { id } = (await findDeployed(client, source)).record;
   const page = limit === 0 ? [] : (await client.events.list(id, { expand: "event", limit, event_name: channel })).data.toReversed();
   if (cli.isJson && follow !== true) printJson(cli, page);
-  else if (page.length === 0 && follow !== true && isForPeople) printNote(cli, `No events yet: pd run ${source}`);
+  else if (page.length === 0 && follow !== true && isForPeople)
+    printNote(cli, channel === undefined ? `No events yet: pd run ${source}` : `No events on ${channel}`);
   else page.forEach(print);
   if (follow !== true) return 0;
   const stop = abortOnStop(cli.stdout);

@@ -5,6 +5,7 @@ import { isJsonObject, parseJson } from "../../domain/json.ts";
 import { codeOf, importParams } from "../code/component-target.ts";
 import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
+import { refuseGiven } from "../refuse-flags.ts";
 import { countOf, printJson, printNote, printRecords } from "../reporter.ts";
 
 export interface OptionsFlags extends CodeFlags {
@@ -23,6 +24,8 @@ export async function options(cli: CliContext, { target, prop }: { target: strin
   const request = { prop_name: prop, configured_props: props, page, prev_context: context, query: flags.query };
   const client = await connect(cli);
   const source = await sourceNamed(client, target);
+  const { env: variables, envFile, import: imports } = flags;
+  if (source !== undefined) refuseGiven({ env: variables, "env-file": envFile, import: imports }, `the source ${source.name_slug} has its own`);
   const found =
     source === undefined
       ? await client.components.configure({ ...(await codeOf(target)), ...(await importParams(flags.import)), env, ...request })

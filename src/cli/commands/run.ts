@@ -22,6 +22,10 @@ export async function run(cli: CliContext, source: string, { event: path, sample
   if (kind === "workflow" && sample !== undefined)
     throw new PdError("PD_BAD_INPUT", `Cannot use --sample with the workflow ${record.name_slug}: it is for sources`, { fix: "Give it an event with --event" });
   if (kind === "workflow") return runWorkflow(cli, client, { id, event: await eventObject(path) });
+  if (path !== undefined && sample !== undefined)
+    throw new PdError("PD_BAD_INPUT", "Cannot use --event with --sample: the example of the component is emitted, and nothing runs", {
+      fix: "Leave one of them out",
+    });
   const event = path === undefined ? undefined : await readEvent(path);
   return printInvocation(cli, await client.sources.run(id, { event, sample }));
 }

@@ -12,6 +12,7 @@ import { type CliContext, connectTo } from "../context.ts";
 import { exportHosted } from "../transfer/hosted-source.ts";
 import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
 import { type Profile, findProfile, isHostedProfile } from "../profiles.ts";
+import { refuseGiven } from "../refuse-flags.ts";
 import { countOf, printError, printJson, printLine, printNote } from "../reporter.ts";
 import { type Bar, withBar } from "../spinner.ts";
 import type { StandFlags } from "../workflows/deploy-workflow.ts";
@@ -89,17 +90,12 @@ async function transfer(cli: CliContext, names: readonly string[], { flags, from
 function checkTaken(flags: TransferFlags, takers: { readonly sources: boolean; readonly workflows: boolean }): void {
   const { account, source, schedule, prop, props, withState, withSecrets, env, envFile } = flags;
   const ofSources = { prop, props, "with-state": withState, "with-secrets": withSecrets, events: countOf(flags.events, "--events") || undefined };
-  refuseGiven({
+  const refused = {
     ...(takers.workflows ? {} : { account, source, schedule }),
     ...(takers.sources ? {} : ofSources),
     ...(takers.sources || takers.workflows ? {} : { env, "env-file": envFile }),
-  });
-}
-
-function refuseGiven(flags: Readonly<Record<string, unknown>>): void {
-  const given = Object.keys(flags).find((name) => flags[name] !== undefined);
-  if (given === undefined) return;
-  throw new PdError("PD_BAD_INPUT", `Cannot use --${given}: nothing that is transferred takes it`, { fix: "Leave it out" });
+  };
+  refuseGiven(refused, "nothing that is transferred takes it");
 }
 
 /** What becomes of each source; what cannot be read is a failure. */

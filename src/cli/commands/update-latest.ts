@@ -13,11 +13,12 @@ import { fileLines } from "../transfer/transfer-plan.ts";
 interface LatestFlags {
   readonly prompt?: boolean | undefined;
   readonly yes?: boolean | undefined;
+  readonly import?: readonly string[] | undefined;
 }
 
 /**
  * Parameters of the API for the newest code of where a source came from, once whoever asked has seen what changes and
- * wants it. `undefined`: there is nothing newer, or it is not wanted.
+ * wants it: none where there is nothing newer. `undefined`: it is not wanted.
  */
 export async function latestCode(
   cli: CliContext,
@@ -29,7 +30,8 @@ export async function latestCode(
   const changes = fileLines(differenceOf(filesOf(before), filesOf(after)));
   if (changes.length === 0) {
     printNote(cli, `${source.name_slug} runs the newest code already (version ${before.version})`);
-    return undefined;
+    // What is loaded before it goes with its code.
+    return flags.import === undefined ? {} : code;
   }
   printLine(cli, `${source.name_slug}: version ${before.version} → ${after.version}`);
   for (const line of propChanges(before, after)) printLine(cli, line);

@@ -1,13 +1,16 @@
 import type { WorkflowRecord } from "../../api/workflows.ts";
 import { PdError } from "../../domain/errors.ts";
+import type { LimitFlags } from "./deploy.ts";
 import { type CodeFlags, givenEnv } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed, noHooks } from "../deployed.ts";
+import { refuseForWorkflow } from "../refuse-flags.ts";
 import { printLine, printNote, printRecord } from "../reporter.ts";
 import { type StandFlags, standOf } from "../workflows/deploy-workflow.ts";
 import { readWorkflowFolder, workflowFolderOf } from "../workflows/folder.ts";
 
-interface WorkflowUpdateFlags extends CodeFlags, StandFlags {
+interface WorkflowUpdateFlags extends CodeFlags, LimitFlags, StandFlags {
+  readonly latest?: boolean | undefined;
   readonly code?: string | undefined;
   readonly name?: string | undefined;
   readonly activate?: boolean | undefined;
@@ -27,6 +30,7 @@ export async function updateWorkflow(cli: CliContext, before: WorkflowRecord, fl
   if (flags.activate === true && flags.deactivate === true)
     throw new PdError("PD_BAD_INPUT", "Cannot both activate and deactivate", { fix: "Give one of --activate and --deactivate" });
   if (flags.force === true) throw noHooks(before.name_slug);
+  refuseForWorkflow(flags, before.name_slug);
   const files = flags.code === undefined ? undefined : await filesOf(flags.code);
   const env = await givenEnv(flags);
   const active = flags.activate === true ? true : flags.deactivate === true ? false : undefined;

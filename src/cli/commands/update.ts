@@ -6,6 +6,7 @@ import { givenEnv, givenProps } from "../code/prop-flags.ts";
 import { printLine, printRecord } from "../reporter.ts";
 import { codeOf, importParams } from "../code/component-target.ts";
 import { askedSource } from "../props/asked-component.ts";
+import { refuseForComponent } from "../refuse-flags.ts";
 import { type DeployFlags, limitsOf, printWarnings } from "./deploy.ts";
 import { latestCode } from "./update-latest.ts";
 import { updateWorkflow, workflowNamed } from "./update-workflow.ts";
@@ -23,6 +24,7 @@ export interface UpdateFlags extends DeployFlags {
 export async function update(cli: CliContext, source: string, flags: UpdateFlags): Promise<number> {
   const found = await workflowNamed(cli, source);
   if (found !== undefined) return updateWorkflow(cli, found, flags);
+  refuseForComponent(flags, source);
   const [props, env] = [await givenProps(flags), await givenEnv(flags)];
   const given = await changeOf(flags, env);
   if (Object.keys(given).length === 0 && Object.keys(props).length === 0 && flags.latest !== true) {
@@ -33,7 +35,8 @@ export async function update(cli: CliContext, source: string, flags: UpdateFlags
   const client = await connect(cli);
   const before = await client.sources.get(source);
   const latest = flags.latest === true ? await latestCode(cli, client, { source: before, flags }) : {};
-  if (latest === undefined) return 0;
+  const changesNothing = latest !== undefined && [given, props, latest].every((part) => Object.keys(part).length === 0);
+  if (latest === undefined || changesNothing) return cli.isJson ? printRecord(cli, before, () => {}) : 0;
   const change = { ...given, ...latest, ...(flags.force === true ? { force: true } : {}) };
   const updated = await askingForProps(cli, flags, {
     props,

@@ -46,7 +46,8 @@ export async function runs(cli: CliContext, target: string, flags: RunsFlags): P
   const states = statesOf(flags);
   const found = await client.workflows.runs(target, { limit: countOf(flags.n), ...(states && { states }), ...sinceParam(flags.since) });
   if (cli.isJson) printJson(cli, found);
-  else if (found.length === 0) printNote(cli, `No runs${states === undefined ? ` yet: pd run ${target}` : ` are ${states}`}`);
+  else if (found.length === 0)
+    printNote(cli, states === undefined && flags.since === undefined ? `No runs yet: pd run ${target}` : noneOf(states, flags.since));
   else for (const run of found) printLine(cli, runLine(run));
   return 0;
 }
@@ -101,13 +102,18 @@ export async function retry(cli: CliContext, target: string, flags: RetryFlags):
     throw new PdError("PD_BAD_INPUT", `Cannot retry ${target}: it is not said how`, {
       fix: `pd retry ${target} --failed --dry shows what would happen, --go lets it happen`,
     });
-  if (flags.go === true) return rerun(cli, target, { ...flags, failed: true });
+  if (flags.go === true) return rerun(cli, target, { ...flags, failed: flags.failed === true || flags.state === undefined });
   const client = await connect(cli);
-  const found = await client.workflows.rehearse(target, { states: statesOf(flags) ?? "failed", from: flags.from, ...sinceParam(flags.since) });
+  const states = statesOf(flags) ?? "failed";
+  const found = await client.workflows.rehearse(target, { states, from: flags.from, ...sinceParam(flags.since) });
   if (cli.isJson) printJson(cli, found);
   else for (const one of found) for (const line of rehearsedLines(one)) printLine(cli, line);
-  if (!cli.isJson) printNote(cli, found.length === 0 ? "No runs have failed" : `${sumOfRehearsed(found)}. Nothing of this was kept; --go lets them go`);
+  if (!cli.isJson) printNote(cli, found.length === 0 ? noneOf(states, flags.since) : `${sumOfRehearsed(found)}. Nothing of this was kept; --go lets them go`);
   return 0;
+}
+
+function noneOf(states: string | undefined, since: string | undefined): string {
+  return `No runs${states === undefined ? "" : ` are ${states}`}${since === undefined ? "" : ` since ${since}`}`;
 }
 
 function rehearsedLines({ run, before, after }: RehearsedRunRecord): string[] {

@@ -48,12 +48,14 @@ export async function exportProject(around: Around, isWanted: (record: SourceRec
   const { client } = around;
   const into: Collected = { files: {}, variables: new Set(), warnings: [] };
   const stores = await client.dataStores.list();
-  const delivered = await deliveriesOf(around);
+  const delivered = await deliveriesOf(around, into);
   const sources: JsonObject = {};
   const workflows: JsonObject = {};
   for (const record of around.sources.filter(isWanted)) sources[record.name_slug] = { ...(await sourceEntry(around, record, into)), ...delivered(record.id) };
   for (const record of around.workflows.filter(isWanted))
     workflows[record.name_slug] = { ...(await workflowEntry(around, record, into)), ...delivered(record.id) };
+  for (const name of doubled(around.webhooks.map(({ id, name }) => name ?? id)))
+    into.warnings.push(`several webhooks have the name ${name}: pd.yaml holds one of them (pd webhooks update <id> --name gives another name)`);
   const webhooks = Object.fromEntries(
     around.webhooks.map(({ id, name, url, description, active }) => [name ?? id, withoutEmpty({ url, description, active: active ? undefined : false })]),
   );
@@ -61,10 +63,17 @@ export async function exportProject(around: Around, isWanted: (record: SourceRec
   return { project, files: into.files, variables: [...into.variables], warnings: into.warnings };
 }
 
-async function deliveriesOf({ client, sources, workflows, webhooks }: Around): Promise<(emitter: string) => JsonObject> {
+function doubled(names: readonly string[]): ReadonlySet<string> {
+  return new Set(names.filter((name, index) => names.indexOf(name) !== index));
+}
+
+async function deliveriesOf({ client, sources, workflows, webhooks }: Around, into: Collected): Promise<(emitter: string) => JsonObject> {
   const names = new Map([...sources, ...workflows].map(({ id, name_slug: slug }) => [id, slug]));
   for (const { id, name } of webhooks) names.set(id, name ?? id);
   const all = await client.subscriptions.list();
+  for (const { emitter_id: from, listener_id: listener } of all)
+    if (!names.has(from))
+      into.warnings.push(`${names.get(listener) ?? listener} listens to ${from}, which pd.yaml cannot say: subscribe it where it is applied`);
   return (emitter) => {
     const to = all
       .filter(({ emitter_id: from, listener_id: listener }) => from === emitter && names.has(listener))
@@ -116,13 +125,18 @@ function componentOf(
   return `./${slug}/${path}`;
 }
 
-async function workflowEntry({ client, accounts }: Around, record: WorkflowRecord, into: Collected): Promise<JsonObject> {
+async function workflowEntry(around: Around, record: WorkflowRecord, into: Collected): Promise<JsonObject> {
+  const { client, accounts } = around;
   const { name_slug: slug } = record;
-  const { ".workflow.state": _own, ...files } = (await client.workflows.files(record.id)).files;
+  const { files: all, sources, schedules } = await client.workflows.files(record.id);
+  const { ".workflow.state": _own, ...files } = all;
   for (const [file, text] of Object.entries(files)) addFile(into, slug, [file, text]);
   const env = record.env.map((name) => [name, variableFor(into, slug, name)]);
   const named = Object.entries(record.accounts).map(([id, account]) => [id, `account:${accounts.find((one) => one.id === account)?.name ?? account}`]);
-  return withoutEmpty({ ...restOf(record), folder: `./${slug}`, env: Object.fromEntries(env), accounts: Object.fromEntries(named) });
+  const slugs = new Map([...around.sources, ...around.workflows].map((one) => [one.id, one.name_slug]));
+  const heard = Object.entries(sources).map(([id, word]): [string, string] => [id, slugs.get(word) ?? word]);
+  const stand = { accounts: Object.fromEntries(named), sources: Object.fromEntries(heard), schedules };
+  return withoutEmpty({ ...restOf(record), folder: `./${slug}`, env: Object.fromEntries(env), ...stand });
 }
 
 function restOf({ name, name_slug: slug, active }: SourceRecord | WorkflowRecord): JsonObject {

@@ -24,7 +24,7 @@ import { runLine } from "./workflow-text.ts";
 interface DevSettings {
   readonly client: Client;
   readonly path: string;
-  readonly flags: StandFlags & Pick<DevFlags, "name" | "inspect">;
+  readonly flags: StandFlags & Pick<DevFlags, "name" | "inspect" | "new">;
   readonly env: Record<string, string>;
   /** PD_HOME of this machine: there is told which session saves what. */
   readonly home: string;
@@ -123,9 +123,10 @@ class WorkflowSession {
   /** A folder that another session saves is watched only. */
   async #attach(folder: WorkflowFolder): Promise<void> {
     const { id } = folder;
-    const before = id === undefined ? undefined : await knownWorkflow(this.#settings.client, id);
+    const { client, flags } = this.#settings;
+    const before = id === undefined || flags.new === true ? undefined : await knownWorkflow(client, id);
     if (before !== undefined && !this.#lock.hold(before.id)) return this.#watchOnly(before);
-    await this.#send(folder);
+    await this.#send(folder, flags.new);
     if (this.#workflow !== undefined) this.#lock.hold(this.#workflow.id);
   }
 
@@ -159,9 +160,9 @@ class WorkflowSession {
     );
   }
 
-  async #send(folder: WorkflowFolder): Promise<void> {
+  async #send(folder: WorkflowFolder, isNew = false): Promise<void> {
     const { client, flags, env } = this.#settings;
-    const sent = await sendWorkflow(this.#cli, client, { folder, flags, env, name: flags.name });
+    const sent = await sendWorkflow(this.#cli, client, { folder, flags, env, name: flags.name, isNew });
     const isFirst = this.#workflow === undefined;
     this.#workflow = sent.workflow;
     this.#isLost = false;

@@ -19,6 +19,7 @@ export function describedWorkflow(record: WorkflowRecord): string {
     ["records calls", records === true ? "yes" : undefined],
     ...Object.entries(record.accounts).map(([id, own]): [string, string] => [`account ${id}`, own]),
     ["runs", runCounts(record)],
+    ...record.warnings.map((text): [string, string] => ["problem", text]),
   ]);
   return `${facts}\n\n${graphOf(record).join("\n")}`;
 }

@@ -131,7 +131,17 @@ export class Deliverer {
     const { listenerId } = record.delivery;
     await this.#ports.store.recordAttempt(record);
     // It may have been deactivated by that.
-    if (record.verdict.kind !== "delivered" && isWebhookId(listenerId)) this.#webhooks.forget(listenerId);
+    if (record.verdict.kind === "delivered" || !isWebhookId(listenerId)) return;
+    this.#webhooks.forget(listenerId);
+    await this.#tellDeactivated(listenerId, record.attempt.at);
+  }
+
+  /** Nobody looks at it while it works: its owner finds it in the server's log, or is told by whoever watches that. */
+  async #tellDeactivated(id: WebhookId, at: number): Promise<void> {
+    const webhook = await this.#webhooks.get(id);
+    // Those that were on their way find it so, and have not made it so.
+    if (webhook?.active === false && webhook.inactiveReason !== undefined && webhook.updatedAt === at)
+      this.#ports.log.error("a webhook was deactivated: what it misses is kept, and can be delivered later", { webhook: id, reason: webhook.inactiveReason });
   }
 
   /** An attempt that could not be stored is made again. */

@@ -1,8 +1,10 @@
 import { type CheckedFacts, FAILURES, type Finding, findingsOf } from "../../domain/checkup.ts";
 import { inCircles } from "../../domain/circles.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { LiveWorkflow } from "../../engine/workflows/live-workflow.ts";
 import type { ServerFacts } from "./facts.ts";
 import { problemsOf } from "./sources.ts";
+import { workflowRecord } from "./workflow-records.ts";
 
 /** What is right and wrong with this server and all that is deployed on it. */
 export async function checkup(engine: Engine, facts: Pick<ServerFacts, "status" | "disk">, now: number): Promise<readonly Finding[]> {
@@ -12,15 +14,16 @@ export async function checkup(engine: Engine, facts: Pick<ServerFacts, "status" 
   // What a damaged database says of the rest is not worth asking, and may be no answer at all.
   return findingsOf({
     ...server,
-    ...(damage === undefined ? await deployed(engine) : { sources: [], accounts: [], webhooks: [], circle: [], registries: [] }),
+    ...(damage === undefined ? await deployed(engine) : { sources: [], workflows: [], accounts: [], webhooks: [], circle: [], registries: [] }),
   });
 }
 
-async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | "accounts" | "webhooks" | "circle" | "registries">> {
+async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | "workflows" | "accounts" | "webhooks" | "circle" | "registries">> {
   const sources = engine.newestSources();
-  const [problems, outcomes, accounts, webhooks, subscriptions, registries] = await Promise.all([
+  const [problems, outcomes, workflows, accounts, webhooks, subscriptions, registries] = await Promise.all([
     problemsOf(engine, sources),
     Promise.all(sources.map(({ source }) => engine.history.outcomes(source.id, FAILURES))),
+    Promise.all(engine.workflows.list().map((live) => checkedWorkflow(engine, live))),
     engine.accounts.list(undefined),
     engine.webhooks.list(),
     engine.webhooks.subscriptions(),
@@ -34,9 +37,16 @@ async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | 
       problems: problems[index] ?? [],
       failed: (outcomes[index] ?? []).map(({ outcome }) => outcome.kind !== "returned"),
     })),
+    workflows,
     registries: registries.map(({ registry: { name }, problem }) => ({ name, problem })),
     accounts: accounts.map(({ name, problem }) => ({ name, problem })),
     circle: inCircles(subscriptions).map((id) => slugs.get(id) ?? id),
     webhooks: webhooks.map(({ id, name, url, ...rest }) => ({ id, name: name ?? url, ...rest })),
   };
+}
+
+async function checkedWorkflow(engine: Engine, live: LiveWorkflow): Promise<CheckedFacts["workflows"][number]> {
+  const { active, name_slug: slug, warnings } = await workflowRecord(engine, live);
+  const ended = await engine.workflows.runs(live, { limit: FAILURES, states: ["succeeded", "failed", "cancelled"] });
+  return { slug, active, warnings, failed: ended.map(({ state }) => state === "failed") };
 }

@@ -1,0 +1,30 @@
+import { PdError } from "../domain/errors.ts";
+import type { CodeFlags } from "./code/prop-flags.ts";
+import type { StandFlags } from "./workflows/deploy-workflow.ts";
+
+/** Flags as a user writes them, without the dashes → what was given; `undefined`: it was not. Throws PD_BAD_INPUT for the first that was. */
+export function refuseGiven(flags: Readonly<Record<string, unknown>>, reason: string, fix = "Leave it out"): void {
+  const given = Object.keys(flags).find((name) => flags[name] !== undefined);
+  if (given !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use --${given}: ${reason}`, { fix });
+}
+
+/** Flags of a workflow given for a component, which would take no notice of them. */
+export function refuseForComponent({ account, source, schedule }: StandFlags, name: string): void {
+  const fix = "A component has props for this: --prop <name=value>";
+  refuseGiven({ account, source, schedule }, `it stands for an id in a workflow's file, and ${name} is a component`, fix);
+}
+
+interface ComponentFlags extends CodeFlags {
+  readonly maxConcurrency?: string | undefined;
+  readonly allowRun?: string | undefined;
+  readonly latest?: boolean | undefined;
+  readonly dc?: string | undefined;
+  readonly promptAll?: boolean | undefined;
+}
+
+/** Flags of a component given for a workflow, which would take no notice of them. */
+export function refuseForWorkflow(flags: ComponentFlags, name: string): void {
+  const { prop, props, import: imports, maxConcurrency, allowRun, latest, dc, promptAll } = flags;
+  const given = { prop, props, import: imports, "max-concurrency": maxConcurrency, "allow-run": allowRun, latest, dc, "prompt-all": promptAll };
+  refuseGiven(given, `it is for components, and ${name} is a workflow, whose file says it`);
+}
