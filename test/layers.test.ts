@@ -68,7 +68,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ui: ["domain", "api", "client"],
   cli: ["domain", "api", "client", "system", "cli/declarations", "config.ts"],
   "cli/declarations": ["cli", "cli/commands", "config.ts"],
-  "cli/code": ["domain", "api", "client", "code", "cli", "cli/ask"],
+  "cli/code": ["domain", "api", "client", "code", "system", "cli", "cli/ask"],
   "cli/ask": ["domain", "api", "cli"],
   "cli/accounts": ["domain", "api", "client", "cli", "cli/ask", "cli/code"],
   "cli/props": ["domain", "api", "client", "cli", "cli/ask", "cli/accounts"],
@@ -76,7 +76,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "cli/workflows": ["domain", "api", "client", "system", "cli", "cli/ask", "cli/code", "cli/dev", "cli/transfer"],
   "cli/fixture": ["domain", "api"],
   "cli/completion": ["domain", "api", "client"],
-  "cli/project": ["domain", "api", "client", "cli", "cli/code", "cli/transfer", "cli/workflows"],
+  "cli/project": ["domain", "api", "client", "system", "cli", "cli/code", "cli/transfer", "cli/workflows"],
   "cli/dev": ["domain", "api", "client", "code", "system", "cli", "cli/ask", "cli/code", "cli/props"],
   "cli/commands": [
     "domain",

@@ -13,6 +13,7 @@ import { ComponentFolder, type FoundComponent } from "./component-folder.ts";
 import { cloneRepository, commitOf, fetchPackage, fetchTarball } from "./fetch-registry.ts";
 import { FetchedFolders } from "./fetched-folders.ts";
 import { readIfThere } from "../system/whole-files.ts";
+import { isThere } from "../system/is-there.ts";
 
 export interface FileRegistrySettings {
   /** Where fetched registries are kept. */
@@ -219,13 +220,6 @@ function isCheckout({ kind }: Registry): boolean {
 async function packageOf({ kind }: Registry, folder: string): Promise<string | undefined> {
   const manifest = kind === "npm" ? parseJson((await readIfThere(join(folder, "package.json"))) ?? "") : undefined;
   return isJsonObject(manifest) ? `${String(manifest["name"])}@${String(manifest["version"])}` : undefined;
-}
-
-function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** An address that is none is not quoted: what it was meant to hide may stand anywhere in it. */

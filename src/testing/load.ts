@@ -171,7 +171,8 @@ function objectOf(values: Readonly<Record<string, unknown>>): JsonObject {
 }
 
 function accountNamed(app: string, name: string): Account {
-  return { id: `apn_${name}`, name, app, credentials: {}, createdAt: 0, updatedAt: 0, revision: 1 };
+  // By its id as well, as dynamic props want it.
+  return { id: `apn_${name.replace(/^apn_/, "")}`, name, app, credentials: {}, createdAt: 0, updatedAt: 0, revision: 1 };
 }
 
 /** What a call gets in place of the account. */

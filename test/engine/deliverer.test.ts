@@ -22,7 +22,7 @@ async function withSix() {
   return store;
 }
 
-type Send = (message: { readonly url: string; readonly payload: string }) => void | 500 | Promise<void | 500>;
+type Send = (message: { readonly url: string; readonly payload: string }) => void | 410 | 500 | Promise<void | 410 | 500>;
 
 /** Delivers what is due there, so many at a time; each answers 200 after `onSend`, or what that says. */
 function delivererOf(
@@ -32,7 +32,8 @@ function delivererOf(
     concurrency = 4,
     receive = async () => undefined,
     clock = systemClock,
-  }: Partial<Pick<DeployedListener, "receive"> & Pick<DelivererPorts, "clock"> & { readonly concurrency: number }> = {},
+    log = silentLog,
+  }: Partial<Pick<DeployedListener, "receive"> & Pick<DelivererPorts, "clock" | "log"> & { readonly concurrency: number }> = {},
 ): Deliverer {
   const sender: DelivererPorts["sender"] = {
     async send(message) {
@@ -41,15 +42,22 @@ function delivererOf(
     },
   };
   const meter = { ran: () => {}, attempted: () => {} };
-  const deliverer = new Deliverer(
-    { clock, log: silentLog, meter, signal: new AbortController().signal, store, sender },
-    { receive, concurrencyOf: () => concurrency },
-  );
+  const deliverer = new Deliverer({ clock, log, meter, signal: new AbortController().signal, store, sender }, { receive, concurrencyOf: () => concurrency });
   onTestFinished(() => deliverer.stop(1000));
   return deliverer;
 }
 
 describe("deliveries to a webhook", () => {
+  it("that deactivate it are told in the log, once", async () => {
+    const store = await withSix();
+    const told: unknown[] = [];
+    const log = { ...silentLog, error: (text: string, facts?: object) => void told.push([text, facts]) };
+    await delivererOf(store, () => 410, { log }).start();
+    const reason = "its receiver answered 410 Gone";
+    await eventually(async () => told.length > 0 && (await store.listDeliveries("wh_1", { limit: 10 })).every(({ state }) => state !== "pending"));
+    expect(told).toEqual([["a webhook was deactivated: what it misses is kept, and can be delivered later", { webhook: "wh_1", reason }]]);
+  });
+
   it("go on when it could not be read for a while, and end nobody", async () => {
     const store = await withSix();
     let failures = 4;

@@ -123,6 +123,24 @@ describe("values that were given as something else", () => {
     });
   });
 
+  it("become no data store on the way over what was set aside, whatever the component declares next", async () => {
+    const server = await TestServer.inMemory();
+    const code = `export default { name: "d", version: "1", props: { step: "integer" },
+      additionalProps() { return this.step === 1 ? { note: "string" } : this.step === 2 ? {} : { note: { type: "data_store", optional: true } }; }, run() {} };`;
+    const source = await server.deploy(code, { props: { step: 1, note: "contacts" } });
+    await source.update({ configured_props: { step: 2 } });
+    expect((await source.update({ configured_props: { step: 3 } }))["configured_props"]).toEqual({ step: 3 });
+    expect(listOf(await server.api.get("/v1/data_stores"))).toEqual([]);
+  });
+
+  it("lock nobody out of a source whose component declares its own prop anew", async () => {
+    const server = await TestServer.inMemory();
+    const code = `export default { name: "d", version: "1", props: { target: { type: "string", optional: true } }, additionalProps() { return { target: { type: "data_store", optional: true } }; }, run() {} };`;
+    const source = await server.deploy(code);
+    expect(await source.update({ name: "Other" })).toMatchObject({ name: "Other" });
+    await expect(source.update({ configured_props: { target: "contacts" } })).rejects.toMatchObject({ code: "PD_ADDITIONAL_PROPS_FAILED" });
+  });
+
   it("name an account by its id alone where the component asks for it by itself", async () => {
     const server = await TestServer.inMemory();
     const id = String(dataOf(await server.api.post("/v1/accounts", { app: "github", credentials: { token: "secret" } }))["id"]);

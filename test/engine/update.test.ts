@@ -240,6 +240,15 @@ describe("an update", () => {
     expect((await source.update({ component_code: code(3) }))["configured_props"]).toEqual({ a: "1", size: 7 });
   });
 
+  it("keeps what it runs with where its code stays, though the component would offer another default by now", async () => {
+    const server = await TestServer.start();
+    const code = `export default { name: "t", version: "1", props: {}, additionalProps() { return { list: { type: "string", default: process.env.FIRST ?? "a" } }; }, run() {} };`;
+    const source = await server.deploy(code);
+    expect(source.record["configured_props"]).toEqual({ list: "a" });
+    expect((await source.update({ env: { FIRST: "b" } }))["configured_props"]).toEqual({ list: "a" });
+    expect((await source.update({ name: "Renamed", active: false }))["configured_props"]).toEqual({ list: "a" });
+  });
+
   it("is not held up by a value whose prop takes none any more", async () => {
     const server = await TestServer.inMemory();
     const code = (type: string): string => `export default { name: "t", version: "1", props: { a: "${type}" }, run() {} };`;

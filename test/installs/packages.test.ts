@@ -74,6 +74,21 @@ describe("packages", () => {
     expect((await latest.run())["returned"]).toBe("1.2.0");
   });
 
+  it("at @latest hold up no change of values while what is newest does not load", async () => {
+    const registry = await FakeRegistry.start();
+    await registry.publish("headwater-broken", "1.0.0");
+    useRegistry(registry.url);
+    const server = await TestServer.start();
+    const source = await server.deploy(
+      'import v from "headwater-broken@latest"; export default { name: "t", version: "1", props: { a: { type: "string", optional: true } }, run() { return [v, this.a, process.env.B]; } };',
+    );
+    await registry.publish("headwater-broken", "2.0.0", { "index.js": 'throw new Error("no");' });
+    await source.update({ configured_props: { a: "new" } });
+    expect((await source.run())["returned"]).toEqual(["1.0.0", "new", null]);
+    await source.update({ env: { B: "set" } });
+    expect((await source.run())["returned"]).toEqual(["1.0.0", "new", "set"]);
+  });
+
   it("are the newest that this Node can run, where the import says nothing; before their first release what there is", async () => {
     const registry = await FakeRegistry.start();
     await registry.publish("headwater-newer", "1.0.0");

@@ -124,6 +124,19 @@ describe("load", () => {
     await expect(load("../components/http-plain.mjs")).resolves.toBeDefined();
   });
 
+  it("gives an account to a component that declares more beside what it has", async () => {
+    const folder = await temporaryFolder();
+    const file = join(folder, "more.mjs");
+    await writeFile(
+      file,
+      `export default { name: "m", version: "1", props: { shop: { type: "app", app: "shop", reloadProps: true } },
+        additionalProps(existing) { existing.shop.label = "Which"; return { ...existing, more: { type: "string", default: "x" } }; }, run() { return [this.shop.$auth.api_key, this.more]; } };`,
+    );
+    const source = await load(file, { accounts: { shop: { api_key: "k" } } });
+    expect((await source.run({ event: {} })).returned).toEqual(["k", "x"]);
+    await source.close();
+  });
+
   it("keeps what a test has set in its db", async () => {
     const source = await orders({ db: { runs: 1 } });
     await source.run({ event: {} });

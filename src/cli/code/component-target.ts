@@ -11,6 +11,7 @@ import { canAsk } from "../ask/can-ask.ts";
 import type { CliContext } from "../context.ts";
 import { codeParamsOf } from "./local-code.ts";
 import { holdingTerminal } from "../spinner.ts";
+import { isThere } from "../../system/is-there.ts";
 
 const MOST_SHOWN = 50;
 /** Typing has paused for so long before anything is asked because of it. */
@@ -77,13 +78,6 @@ export async function fileOf(client: Client, target: string, { home, isElsewhere
   const folder = found.kind === "folder" ? found.location : join(home, "registries", found.name);
   const { data } = await client.registries.search({ limit: 1000, query: target });
   return join(folder, data.find(({ key }) => key === target)?.path ?? "");
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function isFile(path: string): Promise<boolean> {

@@ -6,7 +6,7 @@ import { codeOf, importParams, pickComponent } from "../code/component-target.ts
 import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { printLine, printNote, printRecord } from "../reporter.ts";
-import { refuseForComponent, refuseForWorkflow } from "../refuse-flags.ts";
+import { refuseForComponent, refuseForWorkflow } from "./refuse-flags.ts";
 import { type StandFlags, printSent, sendWorkflow } from "../workflows/deploy-workflow.ts";
 import { readWorkflowFolder, workflowFolderOf } from "../workflows/folder.ts";
 

@@ -14,7 +14,7 @@ import { settingsOf } from "../settings-of.ts";
 import { findProfile } from "../profiles.ts";
 import { givenEnv, givenProps } from "../code/prop-flags.ts";
 import { printNote } from "../reporter.ts";
-import { refuseForComponent, refuseForWorkflow } from "../refuse-flags.ts";
+import { refuseForComponent, refuseForWorkflow } from "./refuse-flags.ts";
 import { abortOnStop } from "../stop-signals.ts";
 import type { StandFlags } from "../workflows/deploy-workflow.ts";
 import { openWorkflowSession } from "../workflows/dev-session.ts";

@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { stringify } from "yaml";
 import { PdError } from "../../domain/errors.ts";
@@ -9,6 +9,7 @@ import { exportProject } from "../project/export-project.ts";
 import { PROJECT_FILE } from "../project/read-project.ts";
 import { lookAround } from "../project/step.ts";
 import { printJson, printLine, printNote } from "../reporter.ts";
+import { isThere } from "../../system/is-there.ts";
 
 export interface ExportFlags {
   readonly into: string;
@@ -50,13 +51,6 @@ function inside(folder: string, path: string): string {
   const full = resolve(folder, path);
   if (full.startsWith(`${folder}${sep}`)) return full;
   throw new PdError("PD_BAD_INPUT", `Cannot write ${JSON.stringify(path)}: it lies outside of ${folder}`);
-}
-
-function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function differing(paths: readonly (readonly [string, string])[]): Promise<readonly string[]> {

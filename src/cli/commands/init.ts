@@ -1,4 +1,4 @@
-import { copyFile, readFile, stat, writeFile } from "node:fs/promises";
+import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { slugify } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
@@ -6,6 +6,7 @@ import { packageFile, packageVersion } from "../../system/program-files.ts";
 import { makeFolder } from "../../system/make-folder.ts";
 import type { CliContext } from "../context.ts";
 import { printJson, printLine } from "../reporter.ts";
+import { isThere } from "../../system/is-there.ts";
 
 export interface InitFlags {
   readonly db?: boolean | undefined;
@@ -108,13 +109,6 @@ async function initWorkflow(cli: CliContext, { name, slug }: { name: string; slu
   if (cli.isJson) printJson(cli, { path });
   else printLine(cli, `Wrote ${path}; run it with: pd dev ${slug}`);
   return 0;
-}
-
-function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** A source without a choice gets a timer, so that it does something. */

@@ -5,7 +5,7 @@ import { isJsonObject, parseJson } from "../../domain/json.ts";
 import { codeOf, importParams } from "../code/component-target.ts";
 import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
-import { refuseGiven } from "../refuse-flags.ts";
+import { refuseGiven } from "./refuse-flags.ts";
 import { countOf, printJson, printNote, printRecords } from "../reporter.ts";
 
 export interface OptionsFlags extends CodeFlags {

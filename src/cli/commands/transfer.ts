@@ -12,7 +12,7 @@ import { type CliContext, connectTo } from "../context.ts";
 import { exportHosted } from "../transfer/hosted-source.ts";
 import { type CodeFlags, givenEnv, givenProps } from "../code/prop-flags.ts";
 import { type Profile, findProfile, isHostedProfile } from "../profiles.ts";
-import { refuseGiven } from "../refuse-flags.ts";
+import { refuseGiven } from "./refuse-flags.ts";
 import { countOf, printError, printJson, printLine, printNote } from "../reporter.ts";
 import { type Bar, withBar } from "../spinner.ts";
 import type { StandFlags } from "../workflows/deploy-workflow.ts";

@@ -4,7 +4,7 @@ import type { LimitFlags } from "./deploy.ts";
 import { type CodeFlags, givenEnv } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed, noHooks } from "../deployed.ts";
-import { refuseForWorkflow } from "../refuse-flags.ts";
+import { refuseForWorkflow } from "./refuse-flags.ts";
 import { printLine, printNote, printRecord } from "../reporter.ts";
 import { type StandFlags, standOf } from "../workflows/deploy-workflow.ts";
 import { readWorkflowFolder, workflowFolderOf } from "../workflows/folder.ts";

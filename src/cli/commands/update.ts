@@ -6,7 +6,7 @@ import { givenEnv, givenProps } from "../code/prop-flags.ts";
 import { printLine, printRecord } from "../reporter.ts";
 import { codeOf, importParams } from "../code/component-target.ts";
 import { askedSource } from "../props/asked-component.ts";
-import { refuseForComponent } from "../refuse-flags.ts";
+import { refuseForComponent } from "./refuse-flags.ts";
 import { type DeployFlags, limitsOf, printWarnings } from "./deploy.ts";
 import { latestCode } from "./update-latest.ts";
 import { updateWorkflow, workflowNamed } from "./update-workflow.ts";

@@ -4,9 +4,10 @@ import type { PropRecord } from "../../api/props.ts";
 import type { SourceParams, SourceRecord } from "../../api/sources.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, type JsonValue, isSameJson, ownMember } from "../../domain/json.ts";
-import { looksLikeKey } from "../../domain/registry.ts";
+import { looksLikeKey, mayBeKey } from "../../domain/registry.ts";
 import { type ComponentCode, filesOfCode } from "../../domain/saved-component.ts";
 import { differenceOf } from "../../domain/text-difference.ts";
+import { isThere } from "../../system/is-there.ts";
 import { type LocalCode, codeParamsOf } from "../code/local-code.ts";
 import { fileLines } from "../transfer/transfer-plan.ts";
 import { KeptValues } from "./kept-values.ts";
@@ -107,7 +108,7 @@ type Code =
 async function codeOf(folder: string, component: string): Promise<Code> {
   if (/^https?:\/\//.test(component)) return { kind: "url", url: component, params: { component_url: component } };
   const [key = "", version] = component.split("@");
-  if (looksLikeKey(key)) return { kind: "key", key, version, params: { key } };
+  if (looksLikeKey(key) || (mayBeKey(key) && !(await isThere(join(folder, component))))) return { kind: "key", key, version, params: { key } };
   return { kind: "file", params: await codeParamsOf(join(folder, component)) };
 }
 

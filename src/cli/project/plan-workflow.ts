@@ -36,7 +36,11 @@ export async function planWorkflow(around: WorkflowAround, slug: string, entry: 
     return { kind: "workflow", name: slug, action: "create", changes: [`  ${entry.folder}`], perform: () => client.workflows.deploy({ ...request, slug }) };
   const known = await client.workflows.files(before.id, { secrets: true });
   const { ".workflow.state": _theirs, ...there } = known.files;
-  const changes = [...fileLines(differenceOf(there, own)), ...restChanges(before, { ...known, sources: sourcesOf(around, known.sources) }, request), ...unheard(around, before, entry.sources)];
+  const changes = [
+    ...fileLines(differenceOf(there, own)),
+    ...restChanges(before, { ...known, sources: sourcesOf(around, known.sources) }, request),
+    ...unheard(around, before, entry.sources),
+  ];
   if (changes.length === 0) return { kind: "workflow", name: slug, action: "unchanged", changes, perform: NOTHING };
   const perform = (): Promise<unknown> => client.workflows.update(before.id, { ...request, if_version: before.version, keep_slug: true });
   return { kind: "workflow", name: slug, action: "update", changes, perform };

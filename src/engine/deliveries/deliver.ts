@@ -47,6 +47,8 @@ export class Deliverer {
   readonly #ports: DelivererPorts;
   readonly #deployed: DeployedListener;
   readonly #lanes = new Map<ListenerId, Lane>();
+  /** Of each that was deactivated, when: others that were on their way to it find the same. */
+  readonly #toldInactive = new Map<WebhookId, number>();
   readonly #webhooks: KnownWebhooks;
   readonly #over = new AbortController();
   #isStopping = false;
@@ -133,15 +135,16 @@ export class Deliverer {
     // It may have been deactivated by that.
     if (record.verdict.kind === "delivered" || !isWebhookId(listenerId)) return;
     this.#webhooks.forget(listenerId);
-    await this.#tellDeactivated(listenerId, record.attempt.at);
+    void this.#tellDeactivated(listenerId);
   }
 
   /** Nobody looks at it while it works: its owner finds it in the server's log, or is told by whoever watches that. */
-  async #tellDeactivated(id: WebhookId, at: number): Promise<void> {
-    const webhook = await this.#webhooks.get(id);
-    // Those that were on their way find it so, and have not made it so.
-    if (webhook?.active === false && webhook.inactiveReason !== undefined && webhook.updatedAt === at)
-      this.#ports.log.error("a webhook was deactivated: what it misses is kept, and can be delivered later", { webhook: id, reason: webhook.inactiveReason });
+  async #tellDeactivated(id: WebhookId): Promise<void> {
+    // One that cannot be read is told of by the next delivery to it.
+    const webhook = await this.#webhooks.get(id).catch(() => undefined);
+    if (webhook?.active !== false || webhook.inactiveReason === undefined || this.#toldInactive.get(id) === webhook.updatedAt) return;
+    this.#toldInactive.set(id, webhook.updatedAt);
+    this.#ports.log.error("a webhook was deactivated: what it misses is kept, and can be delivered later", { webhook: id, reason: webhook.inactiveReason });
   }
 
   /** An attempt that could not be stored is made again. */

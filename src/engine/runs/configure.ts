@@ -27,6 +27,8 @@ export interface Configuring {
   readonly kept?: JsonObject;
   /** What was declared then. */
   readonly keptFor?: readonly PropDeclaration[];
+  /** By other code: what was a default of it counts no more where there is one now (components.md, User input prop properties). */
+  readonly isOtherCode?: boolean;
   /** Values of props that were not declared lately: what fits what is declared now comes back. */
   readonly setAside?: JsonObject;
   /** Values may be missing: what is declared for the others is wanted. */
@@ -36,7 +38,7 @@ export interface Configuring {
 }
 
 /** Values that are given, beside those that a source has. */
-export type GivenValues = Pick<Configuring, "given" | "kept" | "keptFor">;
+export type GivenValues = Pick<Configuring, "given" | "kept" | "keptFor" | "isOtherCode">;
 
 /** Each round may make another prop reload; a component that never settles is cut off. */
 const MOST_ROUNDS = 10;
@@ -73,40 +75,38 @@ export async function dynamicPropsFor(configuring: Configuring): Promise<readonl
     const ownProblems = problems.filter(({ prop }) => definition.props.some((own) => own.name === prop) && !dynamicProps.some((other) => other.name === prop));
     if (ownProblems.length > 0 && isPartial !== true) throw badProps(name, definition.props, ownProblems);
     const next = readAnswer(name, await ask({ configured: values, dynamicProps }));
-    requireSameReferences(name, seen, next);
+    requireSameReferences(configuring, seen, next);
     if (isSameDeclarations(next, dynamicProps)) return next;
     dynamicProps = next;
   }
   return dynamicProps;
 }
 
-/**
- * What was configured before. One that was set aside may have been of another type. What was the default counts no more where
- * there is a default now (components.md, User input prop properties).
- */
+type Before = Pick<Configuring, "kept" | "keptFor" | "isOtherCode" | "setAside"> & Partial<Pick<Configuring, "definition">>;
+
+/** What was configured before. One that was set aside may have been of another type. */
 export function valuesBefore(
-  { kept = {}, keptFor = [], setAside = {} }: Pick<Configuring, "kept" | "keptFor" | "setAside">,
+  { kept = {}, keptFor = [], isOtherCode = false, setAside = {}, definition }: Before,
   declared: readonly PropDeclaration[],
 ): JsonObject {
   const given = open(declared);
-  const back = pick(setAside, given);
-  const fitting = checkProps(
-    given.filter(({ name }) => Object.hasOwn(back, name)),
-    back,
-  ).values;
-  const defaults = defaultsAmong(keptFor, kept);
+  // A text that was set aside is the name of no data store because a component says so.
+  const isOwn = (prop: PropDeclaration): boolean => definition?.props.some(({ name, kind }) => name === prop.name && kind === prop.kind) === true;
+  const returning = given.filter((prop) => Object.hasOwn(setAside, prop.name) && (prop.kind !== "data-store" || isOwn(prop)));
+  const defaults = isOtherCode ? defaultsAmong(keptFor, kept) : {};
   const isFilledIn = (prop: PropDeclaration): boolean => !Object.hasOwn(defaults, prop.name) || propFacts(prop).default === undefined;
-  const isSameKind = (prop: PropDeclaration): boolean => !isReference(prop) || keptFor.every(({ name, kind }) => name !== prop.name || kind === prop.kind);
+  const isSameKind = (prop: PropDeclaration): boolean =>
+    keptFor.every((known) => known.name !== prop.name || known.kind === prop.kind || !(isReference(prop) || isReference(known)));
   const filledIn = given.filter((prop) => isFilledIn(prop) && isSameKind(prop));
-  return { ...fitting, ...pick(kept, filledIn) };
+  return { ...checkProps(returning, pick(setAside, returning)).values, ...pick(kept, filledIn) };
 }
 
-/** Throws, whichever round it was, where a value that was given as something else would become an account or a data store, or the other way round. */
-function requireSameReferences(name: string, seen: Map<string, PropDeclaration>, next: readonly PropDeclaration[]): void {
+/** Throws, whichever round it was, where a value that is given as something else would become an account or a data store, or the other way round. */
+function requireSameReferences({ name, given }: Configuring, seen: Map<string, PropDeclaration>, next: readonly PropDeclaration[]): void {
   for (const prop of next) {
     const known = seen.get(prop.name) ?? prop;
     seen.set(prop.name, prop);
-    if (known.kind === prop.kind || !(isReference(known) || isReference(prop))) continue;
+    if (known.kind === prop.kind || !(isReference(known) || isReference(prop)) || !Object.hasOwn(given, prop.name)) continue;
     throw new PdError(
       "PD_ADDITIONAL_PROPS_FAILED",
       `Cannot configure ${name}: its additionalProps declared "${prop.name}" as ${propFacts(prop).type}, which was ${propFacts(known).type}`,

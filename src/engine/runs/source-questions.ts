@@ -3,7 +3,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { EngineSettings } from "../../ports/engine-settings.ts";
 import type { Credentials } from "../accounts/credentials.ts";
 import { readableProps } from "../../domain/props/check-props.ts";
-import { withAccounts } from "../../domain/account.ts";
+import { withNamedAccounts } from "../../domain/account.ts";
 import type { ComponentDefinition } from "../../domain/component.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
@@ -48,7 +48,8 @@ export class SourceQuestions {
   async ask(method: Method, given: JsonObject = {}): Promise<RunResult> {
     const { source, definition } = this.#asked;
     const { configured, dynamicProps } = source;
-    const named = withAccounts(definition.props, given, await accountFinder(this.#ports.store));
+    const own = definition.props.filter(({ name }) => dynamicProps.every((dynamic) => dynamic.name !== name));
+    const named = withNamedAccounts({ own, dynamic: dynamicProps }, given, await accountFinder(this.#ports.store));
     const values = { configured: readableProps(definition.props, { ...configured, ...named }), dynamicProps };
     return this.#ask({ unit: undefined, definition }, method, values);
   }

@@ -1,5 +1,4 @@
 import type { ChangePorts } from "./change-ports.ts";
-import type { ComponentDefinition } from "../../domain/component.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { isSameJson, type JsonObject } from "../../domain/json.ts";
@@ -9,7 +8,7 @@ import { isOtherVersion } from "../../domain/source-version.ts";
 import type { Tracked } from "../../ports/progress.ts";
 import type { CarriedState } from "../../ports/component-store.ts";
 import type { Unit } from "../../ports/runner.ts";
-import { type GivenComponent, loadComponent, requireSource, resolveCode } from "../code/build-component.ts";
+import { type GivenComponent, type LoadedComponent, loadComponent, requireSource, resolveCode } from "../code/build-component.ts";
 import { type DeployRequest, makeDataStores } from "./deploy.ts";
 import { type HookAttempt, callHook, hasHookThrown, lacksAccount, reactivate } from "./hooks.ts";
 import type { LiveSource } from "../runs/live-source.ts";
@@ -90,7 +89,7 @@ async function prepare(ports: ChangePorts, state: Hosting, { live, request }: { 
   const env = request.env === undefined ? source.env : { ...source.env, ...request.env };
   const { component, unit } = await nextCode(ports, live, { request, env });
   try {
-    const values = await nextValues(live, unit, { definition: component.definition, props: request.props ?? {} });
+    const values = await nextValues(live, unit, { component, props: request.props ?? {} });
     const name = request.name ?? source.name;
     const slug = name === source.name || request.keepsSlug === true ? source.slug : await claimSlug(state.sources, ports.store, { name, own: source.slug });
     const active = request.active ?? source.active;
@@ -110,18 +109,18 @@ async function prepare(ports: ChangePorts, state: Hosting, { live, request }: { 
 }
 
 /**
- * What nobody filled in follows the new code's defaults. Values that are declared no more are set aside: a prop that comes
+ * What nobody filled in follows the defaults of new code, and stays where the code does. Values that are declared no more are set aside: a prop that comes
  * back, as with a rollback, finds its own.
  */
 async function nextValues(
   { source, definition: current, questions }: LiveSource,
   unit: Unit | undefined,
-  { definition, props }: { definition: ComponentDefinition; props: JsonObject },
+  { component: { id, definition }, props }: { component: SavedComponent; props: JsonObject },
 ): Promise<Pick<DeployedComponent, "configured" | "dynamicProps" | "setAside">> {
   const names = Object.keys(props);
   const before = { kept: withoutNames(source.configured, names), setAside: withoutNames(source.setAside, names) };
-  const keptFor = withDynamicProps(current.props, source.dynamicProps);
-  const configuration = await questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), keptFor, ...before });
+  const known = { keptFor: withDynamicProps(current.props, source.dynamicProps), isOtherCode: id !== source.componentId };
+  const configuration = await questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), ...known, ...before });
   const declared = [...definition.props, ...configuration.dynamicProps].map((prop) => prop.name);
   return { ...configuration, setAside: withoutNames({ ...before.setAside, ...before.kept }, declared) };
 }
@@ -156,16 +155,24 @@ async function nextCode(
   const isSameProcess = isSame && isSameJson({ ...env }, { ...live.source.env }) && rights.allowsPrograms === live.source.allowsPrograms;
   const isAskedAgain = isSame && hasMembers(request.props, request.env) && followsNewest(current);
   if (isSameProcess && !isAskedAgain) return { component: current, unit: undefined };
-  const loaded = await loadComponent(ports, isAskedAgain ? codeOf(current) : code.kind === "saved" ? code : await resolveCode(ports, code, request.progress), {
-    lock: current.lock,
-    before: current.bundle.packages,
-    accepts: requireSource,
-    progress: request.progress,
-    start: (loadable) => live.startUnit({ ...loadable, env, ...rights }, ports.signal),
-  });
-  if (!isAskedAgain || isOtherVersion(current, loaded.component)) return loaded;
-  if (isSameProcess) loaded.unit.kill("there is nothing newer");
-  return { component: current, unit: isSameProcess ? undefined : loaded.unit };
+  const load = (given: GivenComponent): Promise<LoadedComponent> =>
+    loadComponent(ports, given, {
+      lock: current.lock,
+      before: current.bundle.packages,
+      accepts: requireSource,
+      progress: request.progress,
+      start: (loadable) => live.startUnit({ ...loadable, env, ...rights }, ports.signal),
+    });
+  if (!isAskedAgain) return load(code.kind === "saved" ? code : await resolveCode(ports, code, request.progress));
+  const newest = await load(codeOf(current)).catch((error: unknown) => noNewest(ports, live, error));
+  if (newest !== undefined && isOtherVersion(current, newest.component)) return newest;
+  if (isSameProcess) newest?.unit.kill("there is nothing newer");
+  return isSameProcess ? { component: current, unit: undefined } : { component: current, unit: (newest ?? (await load(saved))).unit };
+}
+
+/** Whoever changes values does not wait for somebody to mend what is newest. */
+function noNewest({ log }: Pick<ChangePorts, "log">, { source: { slug } }: LiveSource, error: unknown): undefined {
+  log.warn("a source stays with the packages that it has: the newest ones could not be taken", { source: slug, reason: messageOf(error) });
 }
 
 function hasMembers(...given: readonly (object | undefined)[]): boolean {

@@ -1,6 +1,6 @@
-import { PdError } from "../domain/errors.ts";
-import type { CodeFlags } from "./code/prop-flags.ts";
-import type { StandFlags } from "./workflows/deploy-workflow.ts";
+import { PdError } from "../../domain/errors.ts";
+import type { CodeFlags } from "../code/prop-flags.ts";
+import type { StandFlags } from "../workflows/deploy-workflow.ts";
 
 /** Flags as a user writes them, without the dashes → what was given; `undefined`: it was not. Throws PD_BAD_INPUT for the first that was. */
 export function refuseGiven(flags: Readonly<Record<string, unknown>>, reason: string, fix = "Leave it out"): void {
