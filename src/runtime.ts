@@ -232,7 +232,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   const npm = npmWithin(enclosure, join(home, "npm-cache"));
   const shared = await SharedPackages.open({ folder: packagesFolder, log, signal: stop.signal, randomText: () => systemClock.randomText(12) });
   undo.push(() => shared.finished());
-  const packages = await NpmResolver.open({ folder: packagesFolder, npm, allowScripts, shared, clock: systemClock, signal: stop.signal });
+  const packages = await NpmResolver.open({ folder: packagesFolder, npm, allowScripts, shared, clock: systemClock, log, signal: stop.signal });
   const startRunner = async (): Promise<Runner> => {
     const runner = await ProcessRunner.start({ ...places, enclosure, memoryMb, allowAddons, apiUrl, clock: systemClock, log });
     undo.push(() => runner[Symbol.asyncDispose]());
@@ -243,7 +243,7 @@ async function startPlugs(settings: Settings, { home, log, stop, undo, version, 
   const allowsPrivate = settings.allowPrivateWebhooks || isLoopback(settings.host);
   const userAgent = `headwater/${version}`;
   const sender = lateSender({ clock: systemClock, allowsPrivate, userAgent });
-  const registry = await FileRegistry.open({ folder: join(home, "registries"), npm, clock: systemClock, signal: stop.signal });
+  const registry = await FileRegistry.open({ folder: join(home, "registries"), npm, clock: systemClock, log, signal: stop.signal });
   const feed = new EventFeed(store);
   const { keyPlace } = vault;
   return {

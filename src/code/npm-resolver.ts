@@ -6,6 +6,7 @@ import { PdError } from "../domain/errors.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import type { PackageLock, PackageSpec } from "../domain/package-spec.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
 import type { PackageResolver, ResolvedPackages } from "../ports/package-resolver.ts";
 import type { Progress } from "../ports/progress.ts";
 import { partialName, removeLeft } from "./partial-folders.ts";
@@ -23,6 +24,7 @@ export interface NpmResolverSettings {
   /** What sets have in common is shared; absent: each has its own. */
   readonly shared?: SharedPackages | undefined;
   readonly clock: Clock;
+  readonly log: Log;
   readonly signal: AbortSignal;
   /** What is installed and satisfies a range other than `latest` is taken, without asking whether there is newer. */
   readonly prefersInstalled?: boolean;
@@ -54,7 +56,7 @@ export class NpmResolver implements PackageResolver {
   static async open(settings: NpmResolverSettings): Promise<NpmResolver> {
     await mkdir(settings.folder, { recursive: true, mode: 0o700 });
     await chmod(settings.folder, 0o700);
-    await removeLeft(settings.folder);
+    await removeLeft(settings.folder, settings.log);
     return new NpmResolver(settings);
   }
 

@@ -1,6 +1,8 @@
-import { readdir, rm, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { Log } from "../ports/log.ts";
 import { isAlive } from "../system/processes.ts";
+import { removeFolder } from "../system/remove-folder.ts";
 
 const PARTIAL = ".partial-";
 
@@ -9,11 +11,11 @@ export function partialName(random: string): string {
   return `${PARTIAL}${process.pid}-${random}`;
 }
 
-/** Removes what those have left that were killed while they made it. */
-export async function removeLeft(folder: string): Promise<void> {
+/** Removes what those have left that were killed while they made it. What cannot be removed is told, and is in nobody's way. */
+export async function removeLeft(folder: string, log: Log): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
-    if (name.startsWith(PARTIAL) && (await isLeft(path, name))) await rm(path, { recursive: true, force: true });
+    if (name.startsWith(PARTIAL) && (await isLeft(path, name))) await removeFolder(path, log);
   }
 }
 

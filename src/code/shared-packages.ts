@@ -41,7 +41,7 @@ export class SharedPackages {
   /** Removes what killed servers left. */
   static async open(settings: Settings): Promise<SharedPackages> {
     const folder = join(settings.folder, SHARED);
-    if (await isThere(folder)) await removeLeft(folder);
+    if (await isThere(folder)) await removeLeft(folder, settings.log);
     return new SharedPackages(settings);
   }
 

@@ -23,7 +23,7 @@ export async function openPorts(settings: Settings, log: Log, signal: AbortSigna
   const { memoryMb, allowAddons, allowScripts } = settings;
   const sandbox = await openSandbox(home, join(home, "packages"), settings);
   const npm = npmWithin(sandbox.enclosure, join(home, "npm-cache"));
-  const packages = await NpmResolver.open({ folder: sandbox.packagesFolder, npm, allowScripts, clock: systemClock, signal, prefersInstalled: true });
+  const packages = await NpmResolver.open({ folder: sandbox.packagesFolder, npm, allowScripts, clock: systemClock, log, signal, prefersInstalled: true });
   const runner = await ProcessRunner.start({
     ...sandbox,
     memoryMb,

@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { PdError } from "../domain/errors.ts";
+import type { Log } from "../ports/log.ts";
+import { removeFolder } from "../system/remove-folder.ts";
 
 const PARTIAL = ".partial-";
 const OLD = ".old-";
@@ -21,9 +23,9 @@ export class FetchedFolders {
   readonly #branches = new Map<string, Branch>();
 
   /** Removes what killed fetches left below `root`, and puts back what they had moved away. */
-  static async open(root: string): Promise<FetchedFolders> {
+  static async open(root: string, log: Log): Promise<FetchedFolders> {
     const folders = new FetchedFolders(root);
-    await folders.#sweep(root);
+    await folders.#sweep(root, log);
     return folders;
   }
 
@@ -94,14 +96,14 @@ export class FetchedFolders {
     return known;
   }
 
-  async #sweep(folder: string): Promise<void> {
+  async #sweep(folder: string, log: Log): Promise<void> {
     for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
       const path = join(folder, entry.name);
       // It was moved away, and nothing came in its place.
       const place = entry.name.startsWith(OLD) ? join(folder, entry.name.slice(OLD.length)) : undefined;
       if (place !== undefined && !existsSync(place)) await rename(path, place);
-      else if (entry.name.startsWith(PARTIAL) || place !== undefined) await rm(path, { recursive: true, force: true });
-      else if (entry.isDirectory() && folder === this.#root) await this.#sweep(path);
+      else if (entry.name.startsWith(PARTIAL) || place !== undefined) await removeFolder(path, log);
+      else if (entry.isDirectory() && folder === this.#root) await this.#sweep(path, log);
     }
   }
 }

@@ -8,6 +8,7 @@ import { PdError, codeOf, messageOf } from "../domain/errors.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey, isAppSlug } from "../domain/registry.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
 import type { ComponentRegistry } from "../ports/component-registry.ts";
 import { ComponentFolder, type FoundComponent } from "./component-folder.ts";
 import { cloneRepository, commitOf, fetchPackage, fetchTarball } from "./fetch-registry.ts";
@@ -20,6 +21,7 @@ export interface FileRegistrySettings {
   readonly folder: string;
   readonly npm: Npm;
   readonly clock: Clock;
+  readonly log: Log;
   readonly signal: AbortSignal;
 }
 
@@ -51,7 +53,7 @@ export class FileRegistry implements ComponentRegistry {
 
   static async open(settings: FileRegistrySettings): Promise<FileRegistry> {
     await mkdir(settings.folder, { recursive: true });
-    return new FileRegistry(settings, await FetchedFolders.open(settings.folder));
+    return new FileRegistry(settings, await FetchedFolders.open(settings.folder, settings.log));
   }
 
   private constructor(settings: FileRegistrySettings, fetched: FetchedFolders) {

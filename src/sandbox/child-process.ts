@@ -14,7 +14,7 @@ import { FlowLimit } from "./flow-limit.ts";
 import { MessagePipe } from "./message-pipe.ts";
 import { NetworkDoor } from "./network-door.ts";
 import { INSPECTOR_FD, INSPECTOR_WORD, InspectorChannel } from "./inspector-channel.ts";
-import { removeFolder } from "./remove-folder.ts";
+import { removeFolder } from "../system/remove-folder.ts";
 import { readToHost } from "./read-message.ts";
 import { PROGRAMS_WORD, PROTOCOL, WARM_UP_FILE, type ToChild, type ToHost } from "./protocol.ts";
 

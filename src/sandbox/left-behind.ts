@@ -2,7 +2,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../domain/errors.ts";
 import type { ChildSettings } from "./child-process.ts";
-import { removeFolder } from "./remove-folder.ts";
+import { removeFolder } from "../system/remove-folder.ts";
 
 /** Ends processes whose server was killed, also those that were still being enclosed, and removes their folders. */
 export async function sweep(settings: ChildSettings): Promise<void> {
@@ -12,7 +12,9 @@ export async function sweep(settings: ChildSettings): Promise<void> {
     try {
       process.kill(pid, "SIGKILL");
     } catch (error) {
-      if (codeOf(error) !== "ESRCH") throw error;
+      // One of another user may only look like ours, or was started by sudo: it is not this server's to end.
+      if (codeOf(error) === "EPERM") log.error("a process that an earlier server left behind belongs to another user, and goes on", { pid });
+      else if (codeOf(error) !== "ESRCH") throw error;
     }
   }
   for (const name of await readdir(runFolder)) await removeFolder(join(runFolder, name), log);

@@ -12,5 +12,5 @@ export function draftPath(folder: string, name: string): string {
 /** Those of a server that was killed meanwhile: each is as large as the database. */
 export function dropDrafts(folder: string): void {
   if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder)) if (name.startsWith(DRAFT)) rmSync(join(folder, name), { force: true });
+  for (const name of readdirSync(folder)) if (name.startsWith(DRAFT)) rmSync(join(folder, name), { force: true, recursive: true });
 }

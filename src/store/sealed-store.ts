@@ -9,9 +9,7 @@ import type { SourceSecrets } from "../ports/secret-store.ts";
 import type { StepCommit } from "../ports/workflow-store.ts";
 import type { Store } from "../ports/store.ts";
 import { type Vault, sealedWith } from "../ports/vault.ts";
-
-/** The member that stands for all that is sealed of an object. */
-const SEALED = "$sealed";
+import { SEALED, isEmpty, sealedPartsOf, secretsOf, textOf } from "./sealed-parts.ts";
 
 /**
  * A store whose secrets lie sealed: values and variables of sources, signing keys of webhooks, addresses of registries.
@@ -46,7 +44,7 @@ export async function openSealedStore(store: Store, vault: Vault, sealedTexts?: 
     rotateSecrets() {
       const rotate = async (): Promise<void> => {
         await vault.rotate();
-        await reseal(store, { vault, seals });
+        await (await import("./reseal.ts")).reseal(store, { vault, seals });
         // They are many and of use for a while: none is kept under a key that has gone.
         await store.dropRecordings();
       };
@@ -57,7 +55,7 @@ export async function openSealedStore(store: Store, vault: Vault, sealedTexts?: 
   };
   const isAllCurrent = sealedTexts !== undefined && [...sealedTexts.values()].every((text) => vault.isCurrent(text));
   if (isAllCurrent) await vault.forgetOldKeys();
-  else await reseal(store, { vault, seals });
+  else await (await import("./reseal.ts")).reseal(store, { vault, seals });
   return sealed;
 }
 
@@ -79,48 +77,10 @@ export function keysOf(texts: SealedTexts): ReadonlySet<string> {
   return new Set([...texts.keys()].filter((id) => id !== undefined));
 }
 
-function secretsOf({ secret, oldSecrets }: Webhook): readonly string[] {
-  return [secret, ...oldSecrets.map((old) => old.secret)];
-}
-
 /** What a sealed store can do besides. */
 export interface Resealing {
   /** Makes a new key and seals everything with it; a stop in between is made up for at the next start. */
   rotateSecrets(): Promise<void>;
-}
-
-/** Everything that is not sealed with the newest key. Earlier keys are given up once nothing needs them. */
-async function reseal(store: Store, { vault, seals }: { vault: Vault; seals: Seals }): Promise<void> {
-  let wasClear = false;
-  // What somebody has changed meanwhile is left for the next pass; a pass that finds nothing old is the last.
-  for (;;) {
-    // Writes come one after the other: what was sealed with an earlier key and is on its way has arrived by then.
-    await store.shrink();
-    const pass = await resealOnce(store, { vault, seals });
-    wasClear ||= pass.wasClear;
-    if (pass.count === 0) break;
-  }
-  if (wasClear) await store.scrub();
-  await vault.forgetOldKeys();
-}
-
-async function resealOnce(store: Store, { vault, seals }: { vault: Vault; seals: Seals }): Promise<{ count: number; wasClear: boolean }> {
-  let wasClear = false;
-  const isOld = (text: string): boolean => {
-    wasClear ||= !text.startsWith("sealed:");
-    return !vault.isCurrent(text);
-  };
-  const writes: Promise<void>[] = [];
-  for (const before of await store.listSourceSecrets())
-    if (sealedPartsOf(before).map(textOf).some(isOld)) writes.push(store.replaceSourceSecrets(before, seals.sealSource(seals.openSecrets(before))));
-  for (const before of await store.listWebhooks())
-    if (secretsOf(before).some(isOld)) writes.push(store.replaceWebhookSecrets(before, seals.sealWebhook(seals.openWebhook(before))));
-  for (const before of await store.listAccounts())
-    if (isOld(textOf(before.credentials))) writes.push(store.replaceAccountCredentials(before, seals.sealAccount(seals.openAccount(before))));
-  for (const before of await store.listRegistries())
-    if (isOld(before.location)) writes.push(store.replaceRegistryLocation(before, seals.sealRegistry(seals.openRegistry(before))));
-  await Promise.all(writes);
-  return { count: writes.length, wasClear };
 }
 
 function opened<Value>(found: Value | undefined, open: (found: Value) => Value): Value | undefined {
@@ -130,20 +90,6 @@ function opened<Value>(found: Value | undefined, open: (found: Value) => Value):
 /** Of what third parties answered a step. */
 function placeOf(run: RunId, path: string): string {
   return `recording ${run} ${path}`;
-}
-
-/** Where nothing was set aside there is nothing to seal. */
-function sealedPartsOf({ configured, env, setAside }: SourceSecrets): readonly Readonly<Record<string, unknown>>[] {
-  return [configured, env, ...(isEmpty(setAside) ? [] : [setAside])];
-}
-
-function isEmpty(values: Readonly<Record<string, unknown>>): boolean {
-  return Object.keys(values).length === 0;
-}
-
-function textOf(part: Readonly<Record<string, unknown>>): string {
-  const text = part[SEALED];
-  return typeof text === "string" ? text : "";
 }
 
 function textsOf(members: Readonly<Record<string, unknown>>): Record<string, string> {
@@ -232,7 +178,7 @@ function giveSecrets<Source extends object>(source: Source, secrets: OpenedSecre
 }
 
 /** Each secret is sealed for the place that it lies in, so that none can stand in for another. */
-class Seals {
+export class Seals {
   readonly #vault: Vault;
 
   constructor(vault: Vault) {
@@ -291,10 +237,20 @@ class Seals {
     return change.secret === undefined ? change : { ...change, secret: this.#vault.seal(change.secret, `webhook ${id}`) };
   }
 
+  /** Opened when they are looked at, once: one that cannot be opened is in nobody else's way. */
   openWebhook(webhook: Webhook): Webhook {
     const place = `webhook ${webhook.id}`;
-    const oldSecrets = webhook.oldSecrets.map((old) => ({ ...old, secret: this.#vault.open(old.secret, place) }));
-    return { ...webhook, secret: this.#vault.open(webhook.secret, place), oldSecrets };
+    const secret = once(() => this.#vault.open(webhook.secret, place));
+    const oldSecrets = once(() => webhook.oldSecrets.map((old) => ({ ...old, secret: this.#vault.open(old.secret, place) })));
+    return {
+      ...webhook,
+      get secret() {
+        return secret();
+      },
+      get oldSecrets() {
+        return oldSecrets();
+      },
+    };
   }
 
   sealAccount(account: AccountContent): AccountContent {

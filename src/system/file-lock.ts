@@ -1,4 +1,5 @@
 import { openDatabase } from "../database/database.ts";
+import type { Database } from "../database/driver.ts";
 import { PdError, codeOf, isDiskProblem, messageOf } from "../domain/errors.ts";
 
 /**
@@ -6,14 +7,18 @@ import { PdError, codeOf, isDiskProblem, messageOf } from "../domain/errors.ts";
  * `undefined` when another process holds it.
  */
 export function holdLock(path: string): { release(): void } | undefined {
-  const db = openDatabase(path, { timeoutMs: 0 });
+  let db: Database | undefined;
   try {
+    const opened = openDatabase(path, { timeoutMs: 0 });
+    db = opened;
     db.pragma("locking_mode = exclusive");
     db.exec("begin exclusive");
-    return { release: () => db.close() };
+    return { release: () => opened.close() };
   } catch (error) {
-    db.close();
+    db?.close();
     if (codeOf(error)?.startsWith("SQLITE_BUSY") === true) return undefined;
+    if (codeOf(error) === "SQLITE_NOTADB")
+      throw new PdError("PD_HOME_UNUSABLE", `Cannot lock ${path}: it is no lock of this program`, { fix: `Remove it: rm ${path}`, cause: error });
     throw new PdError(isDiskProblem(error) ? "PD_NOT_STORED" : "PD_FAILED", `Cannot lock ${path}: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -33,7 +33,7 @@ async function openResolver(): Promise<NpmResolver> {
   const root = await makeHome(join(home, "testing"));
   const { packagesFolder, enclosure } = await openSandbox(root, join(root, "packages"), given);
   const npm = npmWithin(enclosure, join(root, "npm-cache"));
-  return NpmResolver.open({ folder: packagesFolder, npm, allowScripts, clock: systemClock, signal: over.signal, prefersInstalled: true });
+  return NpmResolver.open({ folder: packagesFolder, npm, allowScripts, clock: systemClock, log: silentLog, signal: over.signal, prefersInstalled: true });
 }
 
 export const packages: PackageResolver = {

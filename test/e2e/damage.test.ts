@@ -165,6 +165,15 @@ describe("a backup", () => {
     expect((await pd.pd("restore", join(folder, "none"), "--yes")).stderr).toContain("PD_FILE_NOT_FOUND");
     execFileSync("mkfifo", [join(folder, "pipe")]);
     expect((await pd.pd("restore", join(folder, "pipe"), "--yes")).stderr).toContain("it is no file");
+    await copyFile(join(server.home, "headwater.db"), join(folder, "newer.db"));
+    const newer = openDatabase(join(folder, "newer.db"), { timeoutMs: 5000 });
+    newer.pragma("user_version = 9999");
+    newer.close();
+    expect((await pd.pd("restore", join(folder, "newer.db"), "--yes")).stderr).toContain("PD_DATABASE_NEWER");
+    const lock = join(server.home, "server.lock");
+    await writeFile(lock, "somebody's notes, longer than a hundred bytes, so that it cannot be taken for a database that is being made: ".repeat(3));
+    expect((await pd.pd("restore", join(folder, "newer.db"), "--yes")).stderr).toMatch(/server\.lock: it is no lock of this program\nTry: Remove it: rm /);
+    await rm(lock);
     const again = await TestServer.start({ home: server.home });
     expect(await again.api.get("/v1/users/me/sources")).toMatchObject({ data: [{ name_slug: "t" }] });
   });

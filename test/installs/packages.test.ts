@@ -11,12 +11,13 @@ import { temporaryFolder } from "../support/home.ts";
 import { useRegistry } from "../support/npm-registry.ts";
 import { FakeRegistry } from "../support/registry.ts";
 import { TestServer } from "../support/runtime.ts";
+import { silentLog } from "../../src/system/log.ts";
 
 const using = (name: string, rest = ""): string =>
   `import m from "${name}/package.json" with { type: "json" }; export default { name: "t", version: "1", run() { return m.version; }, ${rest} };`;
 
 async function resolver(folder: string): Promise<NpmResolver> {
-  return NpmResolver.open({ folder, npm: bareNpm, allowScripts: false, clock: systemClock, signal: new AbortController().signal });
+  return NpmResolver.open({ folder, npm: bareNpm, allowScripts: false, clock: systemClock, log: silentLog, signal: new AbortController().signal });
 }
 
 /** Puts an `npm` first on the PATH that stands for one without a network. */

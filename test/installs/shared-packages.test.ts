@@ -23,7 +23,7 @@ async function open(folder: string, { allowScripts = false, log = silentLog }: {
     over.abort();
     await shared.finished();
   });
-  return { resolver: await NpmResolver.open({ folder, npm: bareNpm, allowScripts, shared, clock: systemClock, signal: over.signal }), shared };
+  return { resolver: await NpmResolver.open({ folder, npm: bareNpm, allowScripts, shared, clock: systemClock, log: silentLog, signal: over.signal }), shared };
 }
 
 /** Installs packages of exact versions, has them shared, and tells where they lie. */
@@ -59,7 +59,14 @@ describe("packages that several sets have in common", () => {
 
   it("are shared later as well, where a server was killed before it came so far", async () => {
     const folder = await temporaryFolder();
-    const killed = await NpmResolver.open({ folder, npm: bareNpm, allowScripts: false, clock: systemClock, signal: new AbortController().signal });
+    const killed = await NpmResolver.open({
+      folder,
+      npm: bareNpm,
+      allowScripts: false,
+      clock: systemClock,
+      log: silentLog,
+      signal: new AbortController().signal,
+    });
     const places = [];
     for (const versions of [{ ms: "2.1.3" }, { ms: "2.1.3", has: "1.0.4" }]) {
       const specs = Object.entries(versions).map(([name, range]): PackageSpec => ({ name, range, importedAt: "t.mjs:1" }));

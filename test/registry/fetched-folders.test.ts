@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FetchedFolders } from "../../src/registry/fetched-folders.ts";
 import { temporaryFolder } from "../support/home.ts";
+import { silentLog } from "../../src/system/log.ts";
 
 const write = (text: string) => async (partial: string) => {
   await writeFile(join(partial, "text"), text);
@@ -13,7 +14,7 @@ describe("a fetched folder", () => {
   it("is exchanged as a whole; a fetch that fails or finds nothing leaves the old content and no rest", async () => {
     // It is made when something is fetched.
     const root = join(await temporaryFolder(), "registries");
-    const folders = await FetchedFolders.open(root);
+    const folders = await FetchedFolders.open(root, silentLog);
     const folder = join(root, "npm", "app");
     expect(await folders.replace(folder, write("one"))).toBe(true);
     const failing = folders.replace(folder, async (partial) => {
@@ -31,7 +32,7 @@ describe("a fetched folder", () => {
 
   it("is fetched once for all who want it at the same time", async () => {
     const root = await temporaryFolder();
-    const folders = await FetchedFolders.open(root);
+    const folders = await FetchedFolders.open(root, silentLog);
     let count = 0;
     const fill = async (partial: string) => write(String(++count))(partial);
     expect(await Promise.all([1, 2, 3, 4].map(() => folders.replace(join(root, "a"), fill)))).toEqual([true, true, true, true]);
@@ -40,7 +41,7 @@ describe("a fetched folder", () => {
 
   it("stays what it is while somebody reads it, and whoever reads later finds the new one", async () => {
     const root = await temporaryFolder();
-    const folders = await FetchedFolders.open(root);
+    const folders = await FetchedFolders.open(root, silentLog);
     const folder = join(root, "a");
     await folders.replace(folder, write("one"));
     let finish = (): void => {};
@@ -68,7 +69,7 @@ describe("a fetched folder", () => {
 
   it("that was removed while it was fetched stays away, and what another has fetched under its name stays", async () => {
     const root = await temporaryFolder();
-    const folders = await FetchedFolders.open(root);
+    const folders = await FetchedFolders.open(root, silentLog);
     const folder = join(root, "npm", "app");
     for (const removed of [folder, join(root, "npm")]) {
       let finish: (() => void) | undefined;
@@ -91,14 +92,14 @@ describe("a fetched folder", () => {
     const root = await temporaryFolder();
     await mkdir(join(root, ".old-g"));
     await write("kept")(join(root, ".old-g"));
-    await FetchedFolders.open(root);
+    await FetchedFolders.open(root, silentLog);
     expect([await readdir(root), await readFile(join(root, "g", "text"), "utf8")]).toEqual([["g"], "kept"]);
   });
 
   it("never lies outside; what killed fetches left is swept away", async () => {
     const root = await temporaryFolder();
     for (const name of [".partial-x", "npm/.partial-y", "npm/.old-app", "npm/app"]) await mkdir(join(root, name), { recursive: true });
-    const folders = await FetchedFolders.open(root);
+    const folders = await FetchedFolders.open(root, silentLog);
     expect([await readdir(root), await readdir(join(root, "npm"))]).toEqual([["npm"], ["app"]]);
     expect(() => folders.replace(join(root, "..", "other"), write("x"))).toThrow(RangeError);
   });

@@ -7,6 +7,7 @@ import type { DeployedId, InvocationId } from "../../src/domain/ids.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { type LargeWrite, largeWriteOf } from "../../src/store/sqlite/event-stage.ts";
 import { openForWriting } from "../../src/store/sqlite/open.ts";
+import { newestRevision } from "../../src/store/sqlite/open.ts";
 import { restoreDatabase } from "../../src/store/sqlite/restore.ts";
 import { travellingAddendum, travellingAttempt, travellingRun } from "../../src/store/sqlite/travelling.ts";
 import { Witness, witnessPath } from "../../src/store/sqlite/witness.ts";
@@ -139,7 +140,7 @@ describe("while a large run is being written", () => {
     const [copy, restored] = [`${path}.copy`, join(await temporaryFolder(), "test.db")];
     await store.copyTo(copy);
     expect(rowsOf(copy)).toBe(1001);
-    expect(await restoreDatabase(copy, restored, 0)).toMatchObject({ sources: 3, events: 3 });
+    expect(await restoreDatabase(copy, restored, { now: 0, newest: newestRevision(programFile("migrations")) })).toMatchObject({ sources: 3, events: 3 });
     await expectWhole(await openStoreAt(restored), 1);
     expect(rowsOf(restored)).toBe(1);
   });

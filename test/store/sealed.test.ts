@@ -10,6 +10,7 @@ import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { PdError } from "../../src/domain/errors.ts";
 import type { KeyringUse } from "../../src/ports/vault.ts";
 import type { Keyring } from "../../src/system/os-keyring.ts";
+import { openDatabase } from "../../src/database/database.ts";
 import { silentLog } from "../../src/system/log.ts";
 import { programFile } from "../../src/system/program-files.ts";
 import { openVault } from "../../src/system/secret-key.ts";
@@ -322,6 +323,55 @@ describe("the sealed store", () => {
     expect(await readdir(folder)).not.toContain("secret-key");
     await writeFile(join(folder, "secret-key"), "{}");
     await expect(openSealed(folder)).rejects.toMatchObject({ code: "PD_SECRET_KEY_WRONG" });
+  });
+
+  it("is sealed with a new key though one secret cannot be opened: that one stays as it is, and starts go on", async () => {
+    const folder = await temporaryFolder();
+    const store = await openSealed(folder);
+    await plant(store);
+    await store.saveWebhook({ ...webhook, id: "wh_2", url: "http://127.0.0.1/2" });
+    const clear = await openClear(folder);
+    const [one] = await clear.listSources();
+    const { configured = {}, setAside = {}, env = {} } = one?.source ?? {};
+    await clear.beginDeploy({ ...source("dc_b", "sc_a"), configured, setAside, env }, component("sc_a"));
+    await clear.finishDeploy("dc_b", []);
+    const [first, second] = await clear.listWebhooks();
+    if (first === undefined || second === undefined) throw new Error("there are two");
+    await clear.replaceWebhookSecrets(second, { ...second, secret: first.secret });
+    await store.rotateSecrets();
+    await Promise.all([store.close(), clear.close()]);
+    const again = await openSealed(folder);
+    expect(await readBack(again)).toMatchObject([planted, planted, {}, registry]);
+    const [moved] = (await again.listWebhooks()).filter(({ id }) => id === second.id);
+    expect(() => moved?.secret).toThrow(`webhook ${second.id}: it was changed, or moved here`);
+    expect(await again.getWebhook(first.id)).toMatchObject({ secret: webhook.secret });
+    await expect(again.listSources().then((all) => all.map(({ source: each }) => each.configured))).rejects.toThrow("values of dc_b");
+  });
+
+  it("does not try for ever what another hand has written in another way", async () => {
+    const folder = await temporaryFolder();
+    const store = await openSealed(folder);
+    await plant(store);
+    await store.close();
+    const db = openDatabase(join(folder, "test.db"), { timeoutMs: 5000 });
+    db.exec(`update deployed_components set configured = '{ "token":  "by hand" }'`);
+    db.close();
+    const again = await openSealed(folder);
+    expect((await again.getSource("dc_a"))?.source.configured).toEqual({ token: "by hand" });
+    expect(await again.getWebhook("wh_1")).toEqual(webhook);
+  });
+
+  it("starts beside a source whose values are no JSON, which then tells", async () => {
+    const folder = await temporaryFolder();
+    const store = await openSealed(folder);
+    await plant(store);
+    await store.close();
+    const db = openDatabase(join(folder, "test.db"), { timeoutMs: 5000 });
+    db.exec("update deployed_components set env = '{'");
+    db.close();
+    const again = await openSealed(folder);
+    expect(await again.getWebhook("wh_1")).toEqual(webhook);
+    await expect(again.getSource("dc_a").then((found) => found?.source.env)).rejects.toThrow();
   });
 
   it("takes its key from PD_SECRET_KEY, and the one before from PD_SECRET_KEY_OLD", async () => {

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fetchPackage } from "../../src/registry/fetch-registry.ts";
 import { FetchedFolders } from "../../src/registry/fetched-folders.ts";
+import { silentLog } from "../../src/system/log.ts";
 
 /** Components that nobody here wrote, by the versions of their packages; fetched once, without what they depend on. */
 const PACKAGES: Readonly<Record<string, string>> = {
@@ -35,7 +36,7 @@ export function published(path: string): string {
 
 /** Fetches what is not here yet. */
 export async function fetchPublished(): Promise<void> {
-  const folders = await FetchedFolders.open(PUBLISHED);
+  const folders = await FetchedFolders.open(PUBLISHED, silentLog);
   const { signal } = new AbortController();
   for (const [app, version] of Object.entries(PACKAGES)) {
     if (existsSync(published(app))) continue;

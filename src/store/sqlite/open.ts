@@ -131,15 +131,29 @@ export function damageOf(db: Database): string | undefined {
   return verdict === "ok" ? undefined : verdict;
 }
 
-/** Numbered files of SQL, each applied once, in one transaction. */
-function migrate(db: Database, folder: string, onRevision: Opening["onRevision"]): void {
-  const files = readdirSync(folder)
+/** Numbered files of SQL, in their order. */
+function migrationsIn(folder: string): readonly string[] {
+  return readdirSync(folder)
     .filter((name) => name.endsWith(".sql"))
     .toSorted();
+}
+
+/** The newest revision of the schema that this version knows. */
+export function newestRevision(migrationsFolder: string): number {
+  return migrationsIn(migrationsFolder).length;
+}
+
+/** The revision of a database. Throws PD_DATABASE_NEWER. */
+export function requireKnownRevision(db: Database, newest: number): number {
   const applied = Number(db.pragma("user_version"));
-  if (applied > files.length) {
-    throw new PdError("PD_DATABASE_NEWER", `Cannot open the database ${db.path}: its schema has revision ${applied}, this version knows ${files.length}`);
-  }
+  if (applied <= newest) return applied;
+  throw new PdError("PD_DATABASE_NEWER", `Cannot open the database ${db.path}: its schema has revision ${applied}, this version knows ${newest}`);
+}
+
+/** Each applied once, in one transaction. */
+function migrate(db: Database, folder: string, onRevision: Opening["onRevision"]): void {
+  const files = migrationsIn(folder);
+  const applied = requireKnownRevision(db, files.length);
   files.slice(applied).forEach((name, index) => {
     onRevision({ next: applied + index + 1, newest: files.length });
     db.transaction(() => {

@@ -2,7 +2,7 @@ import { copyFile, rename, rm, stat } from "node:fs/promises";
 import { openDatabase } from "../../database/database.ts";
 import type { Database } from "../../database/driver.ts";
 import { PdError, codeOf, messageOf } from "../../domain/errors.ts";
-import { damageOf } from "./open.ts";
+import { damageOf, requireKnownRevision } from "./open.ts";
 import { row } from "./rows.ts";
 import { Witness, witnessPath } from "./witness.ts";
 
@@ -18,14 +18,15 @@ export interface Restored {
 }
 
 /**
- * Puts a backup in the place of the database, which must not be in use. What was there is moved aside, not removed. Throws
- * PD_BAD_INPUT for a file that is no backup, or a damaged one.
+ * Puts a backup in the place of the database, which must not be in use. What was there is moved aside, not removed.
+ * `newest`: the revision of a schema that this version knows. Throws PD_BAD_INPUT for a file that is no backup, or a
+ * damaged one, and PD_DATABASE_NEWER.
  */
-export async function restoreDatabase(backup: string, path: string, now: number): Promise<Restored> {
+export async function restoreDatabase(backup: string, path: string, { now, newest }: { now: number; newest: number }): Promise<Restored> {
   // A pipe would be waited for.
   if ((await stat(backup).catch(() => undefined))?.isFile() === false)
     throw new PdError("PD_BAD_INPUT", `Cannot restore ${backup}: it is no file`, { details: {} });
-  const { commits, ...counts } = judge(backup);
+  const { commits, ...counts } = judge(backup, newest);
   const draft = `${path}.restoring`;
   await copyDatabase(backup, draft);
   const before = `${path}.before-${new Date(now).toISOString().replaceAll(/[:.]/g, "-")}`;
@@ -33,10 +34,11 @@ export async function restoreDatabase(backup: string, path: string, now: number)
   // A log without its database is what a restore has left that ended in the middle of this: somebody's all the same.
   for (const part of ["-wal", "-shm"]) await moveAside(path + part, before + part);
   // From here on a stop leaves a home whose database is missing, and the copy beside it: the same command goes on.
-  await rename(draft, path);
   const witness = new Witness(witnessPath(path));
+  // An older copy is meant: noted afterwards, a stop in between would leave it looking like one that has lost its end.
   witness.note(commits);
   witness.close();
+  await rename(draft, path);
   return { ...counts, ...(hadOne ? { before } : {}) };
 }
 
@@ -64,7 +66,7 @@ async function moveAside(path: string, to: string): Promise<boolean> {
   }
 }
 
-function judge(backup: string): Pick<Restored, "sources" | "workflows" | "events"> & { readonly commits: number } {
+function judge(backup: string, newest: number): Pick<Restored, "sources" | "workflows" | "events"> & { readonly commits: number } {
   let db: Database;
   try {
     db = openDatabase(backup, { isReadOnly: true, timeoutMs: 5000 });
@@ -74,6 +76,7 @@ function judge(backup: string): Pick<Restored, "sources" | "workflows" | "events
   try {
     const damage = damageOf(db);
     if (damage !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot restore ${backup}: it is damaged: ${damage}`, { details: {} });
+    requireKnownRevision(db, newest);
     const count = (what: string): number => Number(row(db.prepare(`select count(*) as count from ${what}`).get())?.["count"]);
     const commits = Number(row(db.prepare("select count from commits").get())?.["count"]);
     const deployed = (prefix: string): number => count(`deployed_components where id like '${prefix}%'`);

@@ -3,7 +3,7 @@ import type { Registry } from "../../domain/registry.ts";
 import type { Webhook } from "../../domain/webhook.ts";
 import type { SecretStore, SourceSecrets } from "../../ports/secret-store.ts";
 import type { Database } from "../../database/driver.ts";
-import { rows, sourceSecretsOf } from "./rows.ts";
+import { type Row, rows, sourceSecretsOf } from "./rows.ts";
 
 type AccountSecrets = Pick<Account, "id" | "credentials">;
 type WebhookSecrets = Pick<Webhook, "id" | "secret" | "oldSecrets">;
@@ -46,6 +46,15 @@ function webhookTexts({ secret, oldSecrets }: WebhookSecrets): string[] {
   return [secret, JSON.stringify(oldSecrets)];
 }
 
+function readableSecrets(found: Row): readonly SourceSecrets[] {
+  try {
+    return [sourceSecretsOf(found)];
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
 /** Characters with which what is sealed with a key begins: `{"$sealed":"sealed:1:` and the key's id, which has 8. More would do, and find more. */
 const BEGINNING = 29;
 
@@ -56,7 +65,8 @@ export function secretReads(db: Database): Pick<SecretStore, "listSourceSecrets"
   const sources = db.prepare("select id, configured, set_aside, env from deployed_components");
   const sample = db.prepare(SAMPLE);
   return {
-    listSourceSecrets: async () => rows(sources.all()).map(sourceSecretsOf),
-    sampleSourceSecrets: async () => rows(sample.all()).map(sourceSecretsOf),
+    listSourceSecrets: async () => rows(sources.all()).flatMap(readableSecrets),
+    // One that cannot be read tells so when it is used; it is in no other's way.
+    sampleSourceSecrets: async () => rows(sample.all()).flatMap(readableSecrets),
   };
 }
