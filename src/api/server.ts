@@ -94,7 +94,9 @@ export const server = {
   rotateSecrets: call(CALLS.server.rotateSecrets, {
     tag: "Secrets",
     summary: "Makes a new key and seals every secret with it",
-    answer: one(z.object({ rotated: z.literal(true) })),
+    answer: one(
+      z.object({ rotated: z.literal(true), left: z.int().describe("how many could not be opened: they stay as they are, and earlier keys are kept") }),
+    ),
   }),
   owner: call(CALLS.server.owner, {
     tag: "Account",

@@ -69,7 +69,8 @@ export class SharedPackages {
     if (!this.#canGoOn() || (await this.has(set))) return;
     try {
       const list = (await readInstalledList(set)) ?? {};
-      const isLean = !holdsCompiler(Object.keys(list));
+      const names = Object.values(list).flatMap((entry) => (isRecord(entry) && typeof entry["name"] === "string" ? [entry["name"]] : []));
+      const isLean = !holdsCompiler([...Object.keys(list), ...names]);
       for (const [path, entry] of Object.entries(list)) {
         if (/(^|\/)\.\.(\/|$)/.test(path)) continue;
         const checksum = isRecord(entry) && entry["link"] !== true && entry["inBundle"] !== true ? entry["integrity"] : undefined;

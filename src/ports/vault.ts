@@ -21,3 +21,6 @@ export interface Vault {
   /** Nothing that lies anywhere is sealed with earlier keys any more; this vault itself opens what was read before. */
   forgetOldKeys(): Promise<void>;
 }
+
+/** The member that stands for all that is sealed of an object. */
+export const SEALED = "$sealed";

@@ -6,9 +6,9 @@ import type { Seals } from "./sealed-store.ts";
 
 /**
  * Everything that is not sealed with the newest key. Earlier keys are given up once nothing needs them: what cannot be
- * opened stays as it is, tells so when it is used, and may still be put back where it was.
+ * opened stays as it is, tells so when it is used, and may still be put back where it was. Tells of how many that is so.
  */
-export async function reseal(store: Store, { vault, seals }: { vault: Vault; seals: Seals }): Promise<void> {
+export async function reseal(store: Store, { vault, seals }: { vault: Vault; seals: Seals }): Promise<number> {
   let wasClear = false;
   let before = "";
   // What somebody has changed meanwhile is left for the next pass; a pass that finds nothing old is the last.
@@ -20,9 +20,10 @@ export async function reseal(store: Store, { vault, seals }: { vault: Vault; sea
     // What was written by another hand may not be found under the text that stands for it: it is not tried for ever.
     const isStuck = pass.found.length > 0 && pass.found.join() === before;
     if (pass.found.length === 0 || isStuck) {
-      if (wasClear) await store.scrub();
-      if (!isStuck && !pass.hasSkipped) await vault.forgetOldKeys();
-      return;
+      if (wasClear && !isStuck) await store.scrub();
+      const left = pass.skipped + (isStuck ? pass.count : 0);
+      if (left === 0) await vault.forgetOldKeys();
+      return left;
     }
     before = pass.found.join();
   }
@@ -32,27 +33,25 @@ interface Pass {
   /** What was old: each by its id, and what lies there. */
   readonly found: readonly string[];
   readonly wasClear: boolean;
-  /** Something could not be opened. */
-  readonly hasSkipped: boolean;
+  readonly count: number;
+  /** So many could not be opened. */
+  readonly skipped: number;
 }
 
 async function resealOnce(store: Store, { vault, seals }: { vault: Vault; seals: Seals }): Promise<Pass> {
   let wasClear = false;
-  let hasSkipped = false;
-  const isOld = (text: string): boolean => {
-    wasClear ||= !text.startsWith("sealed:");
-    return !vault.isCurrent(text);
-  };
+  let skipped = 0;
   const found: string[] = [];
   const writes: Promise<void>[] = [];
   const replace = (id: string, texts: readonly string[], write: () => Promise<void>): void => {
-    if (!texts.some(isOld)) return;
+    if (texts.every((text) => vault.isCurrent(text))) return;
     try {
       writes.push(write());
       found.push(id, ...texts);
+      wasClear ||= texts.some((text) => !text.startsWith("sealed:"));
     } catch (error) {
       if (!(error instanceof PdError) || error.code !== "PD_SECRET_KEY_WRONG") throw error;
-      hasSkipped = true;
+      skipped++;
     }
   };
   for (const before of await store.listSourceSecrets())
@@ -64,5 +63,5 @@ async function resealOnce(store: Store, { vault, seals }: { vault: Vault; seals:
   for (const before of await store.listRegistries())
     replace(before.name, [before.location], () => store.replaceRegistryLocation(before, seals.sealRegistry(seals.openRegistry(before))));
   await Promise.all(writes);
-  return { found, wasClear, hasSkipped };
+  return { found, count: writes.length, wasClear, skipped };
 }

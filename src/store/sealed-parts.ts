@@ -1,8 +1,6 @@
+import { SEALED } from "../ports/vault.ts";
 import type { Webhook } from "../domain/webhook.ts";
 import type { SourceSecrets } from "../ports/secret-store.ts";
-
-/** The member that stands for all that is sealed of an object. */
-export const SEALED = "$sealed";
 
 /** Sealed texts of one webhook. */
 export function secretsOf({ secret, oldSecrets }: Webhook): readonly string[] {

@@ -8,8 +8,8 @@ import type { Webhook, WebhookChange } from "../domain/webhook.ts";
 import type { SourceSecrets } from "../ports/secret-store.ts";
 import type { StepCommit } from "../ports/workflow-store.ts";
 import type { Store } from "../ports/store.ts";
-import { type Vault, sealedWith } from "../ports/vault.ts";
-import { SEALED, isEmpty, sealedPartsOf, secretsOf, textOf } from "./sealed-parts.ts";
+import { SEALED, type Vault, sealedWith } from "../ports/vault.ts";
+import { isEmpty, sealedPartsOf, secretsOf, textOf } from "./sealed-parts.ts";
 
 /**
  * A store whose secrets lie sealed: values and variables of sources, signing keys of webhooks, addresses of registries.
@@ -20,7 +20,7 @@ import { SEALED, isEmpty, sealedPartsOf, secretsOf, textOf } from "./sealed-part
  */
 export async function openSealedStore(store: Store, vault: Vault, sealedTexts?: SealedTexts): Promise<Store & Resealing> {
   const seals = new Seals(vault);
-  let rotating: Promise<void> = Promise.resolve();
+  let rotating: Promise<unknown> = Promise.resolve();
   const sealed: Store & Resealing = {
     ...store,
     beginDeploy: (source, component, rest) => store.beginDeploy(seals.sealSource(source), component, rest),
@@ -42,15 +42,17 @@ export async function openSealedStore(store: Store, vault: Vault, sealedTexts?: 
     saveRegistry: (registry) => store.saveRegistry(seals.sealRegistry(registry)),
     listRegistries: async () => (await store.listRegistries()).map((registry) => seals.openRegistry(registry)),
     rotateSecrets() {
-      const rotate = async (): Promise<void> => {
+      const rotate = async (): Promise<number> => {
         await vault.rotate();
-        await (await import("./reseal.ts")).reseal(store, { vault, seals });
+        const left = await (await import("./reseal.ts")).reseal(store, { vault, seals });
         // They are many and of use for a while: none is kept under a key that has gone.
         await store.dropRecordings();
+        return left;
       };
       // One after the other: an earlier key is given up only when nothing needs it.
-      rotating = rotating.then(rotate, rotate);
-      return rotating;
+      const rotated = rotating.then(rotate, rotate);
+      rotating = rotated;
+      return rotated;
     },
   };
   const isAllCurrent = sealedTexts !== undefined && [...sealedTexts.values()].every((text) => vault.isCurrent(text));
@@ -79,8 +81,8 @@ export function keysOf(texts: SealedTexts): ReadonlySet<string> {
 
 /** What a sealed store can do besides. */
 export interface Resealing {
-  /** Makes a new key and seals everything with it; a stop in between is made up for at the next start. */
-  rotateSecrets(): Promise<void>;
+  /** Makes a new key and seals everything with it; a stop in between is made up for at the next start. Tells how many could not be opened: they stay, and so do their keys. */
+  rotateSecrets(): Promise<number>;
 }
 
 function opened<Value>(found: Value | undefined, open: (found: Value) => Value): Value | undefined {

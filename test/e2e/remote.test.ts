@@ -405,6 +405,12 @@ describe("webhooks on the command line", () => {
     expect((await home.pd("deliveries", "retry", String(delivery?.["id"]))).code).toBe(0);
     await eventually(async () => receiver.received.length === 3);
     expect((await home.pd("deliveries", id, "--failed")).stderr).toBe("No such deliveries\n");
+    for (const words of [
+      [String(delivery?.["id"]), "--failed"],
+      ["retry", String(delivery?.["id"]), "--since", "1h"],
+      [id, "--failed", "--state", "missed"],
+    ])
+      expect((await home.pd("deliveries", ...words)).code).toBe(2);
     expect((await home.pd("subscriptions", "delete", "counter", id)).stdout).toBe("Ended the subscription\n");
     expect((await home.pd("webhooks", "delete", id, "--yes")).stdout).toBe(`Deleted ${id}\n`);
     expect(await home.json("webhooks", "list")).toEqual([]);

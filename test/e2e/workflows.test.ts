@@ -124,6 +124,26 @@ describe("a flag that says nothing of what it is given for", () => {
   });
 });
 
+describe("pd runs of a source", () => {
+  it("lists its calls, those that failed, and shows one; deliveries to it are listed and made again", async () => {
+    const home = await PdHome.inProcess();
+    const code = (name: string, run: string): string => `export default { name: "${name}", version: "1", run(event) { ${run} } };`;
+    await home.pd("deploy", await home.file("emits.mjs", code("Emits", "this.$emit(1); this.$emit(2);")));
+    await home.pd("deploy", await home.file("hears.mjs", code("Hears", 'if (event === 2) throw new Error("not two"); console.log("one");')));
+    expect((await home.pd("runs", "hears")).stderr).toBe("No runs yet: pd run hears\n");
+    await home.pd("subscriptions", "create", "emits", "hears");
+    await home.pd("run", "emits");
+    await eventually(async () => (await home.pd("runs", "hears", "--failed")).stdout.includes("not two"));
+    expect((await home.pd("runs", "emits")).stdout).toMatch(/^✔ returned .* inv_\w+ .* 2 events\n$/);
+    const [failed] = JSON.parse((await home.pd("runs", "hears", "--failed", "-n", "1", "--json")).stdout);
+    expect((await home.pd("runs", failed.id)).code).toBe(1);
+    expect((await home.pd("runs", "hears", "--failed", "--since", "2000-01-01")).stdout).toContain("✖ threw");
+    expect(await home.pd("runs", "hears", "--state", "failed")).toMatchObject({ code: 2, stderr: expect.stringContaining("Cannot use --state") });
+    expect((await home.pd("deliveries", "hears")).stdout).toMatch(/dlv_\d+ +delivered +1 /);
+    expect((await home.pd("deliveries", "retry", "hears")).stdout).toBe("0 deliveries are due now\n");
+  });
+});
+
 describe("a workflow with a step that cannot work", () => {
   it("is told so by pd describe and pd doctor", async () => {
     const home = await PdHome.inProcess();
@@ -154,6 +174,12 @@ describe("pd dev with a workflow's folder", () => {
       [false, 1],
       [true, 2],
     ]);
+    // It saves its own one, whichever the folder notes by now.
+    const mine = listed.find(({ id }: { id: string }) => id !== first.id);
+    await home.file("flow/.workflow.state", `---\nschema: workflow.state/2022.04\nid: ${first.id}\n`);
+    await home.file("flow/only/entry.js", codeStep("return 3;"));
+    await eventually(async () => JSON.parse((await home.pd("describe", mine.id, "--json")).stdout).version === 2);
+    expect(JSON.parse((await home.pd("describe", first.id, "--json")).stdout).version).toBe(2);
     const ended = once(another, "close");
     another.kill("SIGINT");
     await ended;

@@ -249,6 +249,23 @@ describe("an update", () => {
     expect((await source.update({ name: "Renamed", active: false }))["configured_props"]).toEqual({ list: "a" });
   });
 
+  it("follows the default that the component offers beside other values", async () => {
+    const server = await TestServer.inMemory();
+    const code = `export default { name: "t", version: "1", props: { kind: "string" },
+      additionalProps() { const units = this.kind === "a" ? ["m", "ft"] : ["kg", "lb"]; return { unit: { type: "string", options: units, default: units[0] } }; }, run() {} };`;
+    const source = await server.deploy(code, { props: { kind: "a" } });
+    expect((await source.update({ configured_props: { kind: "b" } }))["configured_props"]).toEqual({ kind: "b", unit: "kg" });
+    await source.update({ configured_props: { unit: "lb" } });
+    expect((await source.update({ name: "Other" }))["configured_props"]).toEqual({ kind: "b", unit: "lb" });
+  });
+
+  it("takes the default that is offered now where the one before is no choice any more", async () => {
+    const server = await TestServer.start();
+    const code = `export default { name: "t", version: "1", props: {}, additionalProps() { const list = [process.env.FIRST ?? "a"]; return { list: { type: "string", options: list, default: list[0] } }; }, run() {} };`;
+    const source = await server.deploy(code);
+    expect((await source.update({ env: { FIRST: "b" } }))["configured_props"]).toEqual({ list: "b" });
+  });
+
   it("is not held up by a value whose prop takes none any more", async () => {
     const server = await TestServer.inMemory();
     const code = (type: string): string => `export default { name: "t", version: "1", props: { a: "${type}" }, run() {} };`;

@@ -338,7 +338,7 @@ describe("the sealed store", () => {
     const [first, second] = await clear.listWebhooks();
     if (first === undefined || second === undefined) throw new Error("there are two");
     await clear.replaceWebhookSecrets(second, { ...second, secret: first.secret });
-    await store.rotateSecrets();
+    expect(await store.rotateSecrets()).toBe(2);
     await Promise.all([store.close(), clear.close()]);
     const again = await openSealed(folder);
     expect(await readBack(again)).toMatchObject([planted, planted, {}, registry]);
@@ -372,6 +372,13 @@ describe("the sealed store", () => {
     const again = await openSealed(folder);
     expect(await again.getWebhook("wh_1")).toEqual(webhook);
     await expect(again.getSource("dc_a").then((found) => found?.source.env)).rejects.toThrow();
+    // Its key is not given up: mended, it is whole.
+    expect(await again.rotateSecrets()).toBe(1);
+    await again.close();
+    const mended = openDatabase(join(folder, "test.db"), { timeoutMs: 5000 });
+    mended.exec("update deployed_components set env = '{}'");
+    mended.close();
+    expect((await (await openSealed(folder)).getSource("dc_a"))?.source.configured).toEqual(planted.configured);
   });
 
   it("takes its key from PD_SECRET_KEY, and the one before from PD_SECRET_KEY_OLD", async () => {

@@ -80,7 +80,7 @@ export async function fileOf(client: Client, target: string, { home, isElsewhere
   return join(folder, data.find(({ key }) => key === target)?.path ?? "");
 }
 
-async function isFile(path: string): Promise<boolean> {
+export async function isFile(path: string): Promise<boolean> {
   return stat(path).then(
     (found) => found.isFile(),
     () => false,

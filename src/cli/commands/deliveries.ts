@@ -1,6 +1,9 @@
 import type { AttemptAnswer, DeliveryRecord } from "../../api/deliveries.ts";
 import { PdError } from "../../domain/errors.ts";
+import type { Client } from "../../client/client.ts";
+import { findDeployed } from "../deployed.ts";
 import { sinceOf } from "../since.ts";
+import { refuseGiven } from "./refuse-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { clockTime, countOf, printLine, printRecord, printRecords, localTime } from "../reporter.ts";
 
@@ -12,18 +15,29 @@ interface DeliveryFlags {
 
 const STATES: readonly DeliveryRecord["state"][] = ["pending", "delivered", "failed", "missed"];
 
-/** `pd deliveries <webhook>` lists, `pd deliveries <delivery>` shows attempts. */
-export function deliveries(cli: CliContext, what: string, flags: DeliveryFlags): Promise<number> {
-  return what.startsWith("dlv_") ? showOne(cli, what) : list(cli, what, flags);
+/** `pd deliveries <webhook, or source or workflow that listens>` lists, `pd deliveries <delivery>` shows attempts. */
+export async function deliveries(cli: CliContext, what: string, flags: DeliveryFlags): Promise<number> {
+  if (!what.startsWith("dlv_")) return list(cli, what, flags);
+  refuseGiven({ failed: flags.failed, state: flags.state }, `it chooses among several deliveries, and ${what} is one`);
+  return showOne(cli, what);
 }
 
-async function list(cli: CliContext, webhook: string, { failed, state: given, n }: DeliveryFlags): Promise<number> {
+/** Id of a source or workflow; `undefined`: a webhook is meant. */
+async function listenerOf(client: Client, what: string): Promise<string | undefined> {
+  return what.startsWith("wh_") ? undefined : (await findDeployed(client, what)).record.id;
+}
+
+async function list(cli: CliContext, what: string, { failed, state: given, n }: DeliveryFlags): Promise<number> {
   const limit = Math.max(1, countOf(n));
+  if (failed === true && given !== undefined && given !== "failed")
+    throw new PdError("PD_BAD_INPUT", `Cannot use --failed with --state ${given}: each says which deliveries are meant`, { fix: "Give one of them" });
   const state = failed === true ? "failed" : STATES.find((known) => known === given);
   if (given !== undefined && state === undefined)
     throw new PdError("PD_BAD_INPUT", `Cannot use --state ${JSON.stringify(given)}: there are ${STATES.join(", ")}`, { fix: "--state failed" });
   const client = await connect(cli);
-  return printRecords(cli, await client.deliveries.ofWebhook(webhook, { limit, state }), {
+  const listener = await listenerOf(client, what);
+  const found = await (listener === undefined ? client.deliveries.ofWebhook(what, { limit, state }) : client.deliveries.ofSource(listener, { limit, state }));
+  return printRecords(cli, found, {
     columns: ["id", "state", "attempts", "next", "emitter", "channel", "event"],
     cells: (delivery) => [
       delivery.id,
@@ -51,11 +65,14 @@ function attemptLine({ at_ms: at, duration_ms: ms, status, answer = "", error = 
   return `${clockTime(at)}  ${ms} ms  ${status === undefined ? error : `status ${status} ${answer.slice(0, 200)}`}`;
 }
 
-/** `pd deliveries retry <delivery-or-webhook>`: delivers again. */
+/** `pd deliveries retry <delivery, webhook or listener>`: delivers again. */
 export async function retry(cli: CliContext, target: string, { since }: { since?: string | undefined }): Promise<number> {
   const sinceMs = since === undefined ? 0 : sinceOf(since);
   const client = await connect(cli);
+  if (target.startsWith("dlv_")) refuseGiven({ since }, `it chooses among several deliveries, and ${target} is one`);
   if (target.startsWith("dlv_")) return printRecord(cli, await client.deliveries.retry(target), () => printLine(cli, `${target} is delivered again`));
-  const done = await client.deliveries.retryWebhook(target, { since_ms: sinceMs });
+  const listener = await listenerOf(client, target);
+  const which = { since_ms: sinceMs };
+  const done = await (listener === undefined ? client.deliveries.retryWebhook(target, which) : client.deliveries.retrySource(listener, which));
   return printRecord(cli, done, () => printLine(cli, `${done.retried === 1 ? "1 delivery is" : `${done.retried} deliveries are`} due now`));
 }

@@ -1,5 +1,5 @@
 import { coloursFor } from "../colours.ts";
-import type { InvocationRecord, RehearsalRecord } from "../../api/invocations.ts";
+import type { RehearsalRecord } from "../../api/invocations.ts";
 import { sentenceOf } from "../../client/rehearsal-text.ts";
 import { PdError } from "../../domain/errors.ts";
 import { type JsonValue, isSameJson, parseJson } from "../../domain/json.ts";
@@ -7,6 +7,7 @@ import { readText } from "../code/prop-flags.ts";
 import { type CliContext, connect } from "../context.ts";
 import { findDeployed } from "../deployed.ts";
 import { printJson, printLine, printNote, timelineLine } from "../reporter.ts";
+import { printInvocation } from "./invocation-lines.ts";
 import { eventObject, runWorkflow } from "./workflows.ts";
 
 interface RunFlags {
@@ -69,30 +70,4 @@ async function readEvent(path: string): Promise<JsonValue> {
   if (value === undefined)
     throw new PdError("PD_BAD_INPUT", `Cannot use ${path} as the event: it is not JSON`, { fix: "Give a file that holds one JSON value" });
   return value;
-}
-
-function printInvocation(cli: CliContext, invocation: InvocationRecord): number {
-  const isOk = invocation.outcome === "returned";
-  if (cli.isJson) printJson(cli, invocation);
-  else for (const line of linesOf(cli, invocation)) printLine(cli, line);
-  return isOk ? 0 : 1;
-}
-
-function linesOf(
-  cli: CliContext,
-  { id, outcome, message, started_at_ms: startedAt, duration_ms: ms, error, logs = [], ...counts }: InvocationRecord,
-): string[] {
-  const colours = coloursFor(cli.stdout, cli);
-  const ended = {
-    k: outcome === "returned" ? "run.end" : "error",
-    ts: startedAt + ms,
-    msg: message,
-    invocation_id: id,
-    outcome,
-    duration_ms: ms,
-    event_count: counts.event_count,
-    dropped: counts.dropped,
-    err: error,
-  };
-  return [...logs, ended].map((line) => timelineLine(line, colours) ?? "");
 }

@@ -5,6 +5,9 @@ import { PdError } from "../../domain/errors.ts";
 import { type JsonObject, isJsonObject } from "../../domain/json.ts";
 import { type CliContext, connect } from "../context.ts";
 import { readJsonFile } from "../code/prop-flags.ts";
+import { findDeployed } from "../deployed.ts";
+import { printInvocation } from "./invocation-lines.ts";
+import { sourceRuns } from "./source-runs.ts";
 import { countOf, printJson, printLine, printNote, printRecord, printRecords } from "../reporter.ts";
 import { sinceOf } from "../since.ts";
 import { runLine, stepLines } from "../workflows/workflow-text.ts";
@@ -36,13 +39,19 @@ export interface RunsFlags {
   readonly since?: string | undefined;
 }
 
-/** `pd runs <workflow>`: its runs, the newest first; `pd runs <run>`: the steps of one. */
+/** `pd runs <workflow or source>`: its runs, the newest first; `pd runs <run>`: the steps of one, or what a source's has logged. */
 export async function runs(cli: CliContext, target: string, flags: RunsFlags): Promise<number> {
   const client = await connect(cli);
   if (target.startsWith("run_")) {
     checkAlone(target, flags);
     return showRun(cli, client, await client.workflows.run(target));
   }
+  if (target.startsWith("inv_")) {
+    checkAlone(target, flags);
+    return printInvocation(cli, await client.invocations.get(target));
+  }
+  const { kind, record } = await findDeployed(client, target);
+  if (kind === "source") return sourceRuns(cli, client, { source: record, flags });
   const states = statesOf(flags);
   const found = await client.workflows.runs(target, { limit: countOf(flags.n), ...(states && { states }), ...sinceParam(flags.since) });
   if (cli.isJson) printJson(cli, found);
@@ -143,7 +152,7 @@ export async function resume(cli: CliContext, run: string, { event: path }: { ev
 /** Throws PD_BAD_INPUT for flags that choose among the runs of a workflow. */
 function checkAlone(run: string, { failed, state, since }: Omit<RunsFlags, "n">): void {
   const flag = failed === true ? "--failed" : state !== undefined ? "--state" : since === undefined ? undefined : "--since";
-  if (flag !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} with ${run}: it chooses among the runs of a workflow, and this is one run`);
+  if (flag !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot use ${flag} with ${run}: it chooses among several runs, and this is one`);
 }
 
 /** Throws PD_BAD_INPUT for two that say different things. */

@@ -88,15 +88,15 @@ function subscriptionCommands(subscriptions: Command, run: Run): void {
 function deliveryCommands(program: Command, run: Run): void {
   const deliveries = program
     .command("deliveries")
-    .argument("<webhook-or-delivery>")
-    .description("Deliveries to a webhook, or the attempts of one delivery")
+    .argument("<webhook-listener-or-delivery>")
+    .description("Deliveries to a webhook, or to a source or workflow that listens; or the attempts of one delivery")
     .option("--failed", "Only those that have failed")
     .option("--state <state>", "Only those that are pending, delivered, failed or missed")
     .option("-n <count>", "How many", "20");
   deliveries.action((what, flags, command) => run(command, async (cli) => (await import("../commands/deliveries.ts")).deliveries(cli, what, flags)));
   deliveries
-    .command("retry <delivery-or-webhook>")
-    .description("Deliver again: one delivery, or all to a webhook that have failed or wait for another attempt")
+    .command("retry <delivery-webhook-or-listener>")
+    .description("Deliver again: one delivery, or all to a webhook or listener that have failed or wait for another attempt")
     .option("--since <time>", "Those since 2h, 3d, or a date")
     .action((target, flags, command) => run(command, async (cli) => (await import("../commands/deliveries.ts")).retry(cli, target, flags)));
 }

@@ -3,11 +3,11 @@ import type { Run } from "./run.ts";
 
 export function workflowCommands(program: Command, run: Run): void {
   program
-    .command("runs <workflow-or-run>")
-    .description("List runs of a workflow, or show the steps of one")
+    .command("runs <source-workflow-or-run>")
+    .description("List runs of a source or workflow, or show what one did")
     .option("-n <count>", "How many", "20")
     .option("--failed", "Only those that have failed")
-    .option("--state <states>", "Only those that are running, waiting, succeeded, failed or cancelled; with commas between them")
+    .option("--state <states>", "Of a workflow: those that are running, waiting, succeeded, failed or cancelled; with commas between them")
     .option("--since <time>", "Those since 2h, 3d, or a date")
     .action((target, flags, command) => run(command, async (cli) => (await import("../commands/workflows.ts")).runs(cli, target, flags)));
   program

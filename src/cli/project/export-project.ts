@@ -2,6 +2,7 @@ import type { SourceRecord } from "../../api/sources.ts";
 import type { WorkflowRecord } from "../../api/workflows.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import { isJsonObject } from "../../domain/json.ts";
+import { isTriggerId } from "../../domain/ids.ts";
 import { slug as slugSchema } from "../../api/declare.ts";
 import { PdError } from "../../domain/errors.ts";
 import { KeptValues } from "./kept-values.ts";
@@ -48,7 +49,7 @@ export async function exportProject(around: Around, isWanted: (record: SourceRec
   const { client } = around;
   const into: Collected = { files: {}, variables: new Set(), warnings: [] };
   const stores = await client.dataStores.list();
-  const delivered = await deliveriesOf(around, into);
+  const delivered = await deliveriesOf(around, { into, isWanted });
   const sources: JsonObject = {};
   const workflows: JsonObject = {};
   for (const record of around.sources.filter(isWanted)) sources[record.name_slug] = { ...(await sourceEntry(around, record, into)), ...delivered(record.id) };
@@ -67,12 +68,18 @@ function doubled(names: readonly string[]): ReadonlySet<string> {
   return new Set(names.filter((name, index) => names.indexOf(name) !== index));
 }
 
-async function deliveriesOf({ client, sources, workflows, webhooks }: Around, into: Collected): Promise<(emitter: string) => JsonObject> {
+async function deliveriesOf(
+  { client, sources, workflows, webhooks }: Around,
+  { into, isWanted }: { into: Collected; isWanted: (record: SourceRecord | WorkflowRecord) => boolean },
+): Promise<(emitter: string) => JsonObject> {
   const names = new Map([...sources, ...workflows].map(({ id, name_slug: slug }) => [id, slug]));
   for (const { id, name } of webhooks) names.set(id, name ?? id);
   const all = await client.subscriptions.list();
+  const told = new Set([...sources, ...workflows].filter(isWanted).map(({ id }) => id));
+  for (const { id } of webhooks) told.add(id);
   for (const { emitter_id: from, listener_id: listener } of all)
-    if (!names.has(from))
+    // Endpoints and schedules are made with their workflow.
+    if (!names.has(from) && !isTriggerId(from) && told.has(listener))
       into.warnings.push(`${names.get(listener) ?? listener} listens to ${from}, which pd.yaml cannot say: subscribe it where it is applied`);
   return (emitter) => {
     const to = all

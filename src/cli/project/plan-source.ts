@@ -7,7 +7,7 @@ import { type JsonObject, type JsonValue, isSameJson, ownMember } from "../../do
 import { looksLikeKey, mayBeKey } from "../../domain/registry.ts";
 import { type ComponentCode, filesOfCode } from "../../domain/saved-component.ts";
 import { differenceOf } from "../../domain/text-difference.ts";
-import { isThere } from "../../system/is-there.ts";
+import { isFile } from "../code/component-target.ts";
 import { type LocalCode, codeParamsOf } from "../code/local-code.ts";
 import { fileLines } from "../transfer/transfer-plan.ts";
 import { KeptValues } from "./kept-values.ts";
@@ -108,7 +108,7 @@ type Code =
 async function codeOf(folder: string, component: string): Promise<Code> {
   if (/^https?:\/\//.test(component)) return { kind: "url", url: component, params: { component_url: component } };
   const [key = "", version] = component.split("@");
-  if (looksLikeKey(key) || (mayBeKey(key) && !(await isThere(join(folder, component))))) return { kind: "key", key, version, params: { key } };
+  if (looksLikeKey(key) || (mayBeKey(key) && !(await isFile(join(folder, component))))) return { kind: "key", key, version, params: { key } };
   return { kind: "file", params: await codeParamsOf(join(folder, component)) };
 }
 
@@ -147,8 +147,9 @@ interface ExportedCode {
 async function codeChanges({ client }: Around, { before, code, exported, where }: CodeComparison): Promise<readonly string[]> {
   if (code.kind === "url") return before.component_url === code.url ? [] : [`~ code: ${code.url}`];
   if (code.kind === "key") {
-    const isSame = before.component_key === code.key && before.registry !== undefined;
-    const { version } = await client.components.describe({ key: code.key });
+    const { version, registry } = await client.components.describe({ key: code.key });
+    // What is published here comes from no registry.
+    const isSame = before.component_key === code.key && (before.registry === undefined) === (registry === undefined);
     requireVersion(where, code, version);
     if (isSame && before.component_version === version) return [];
     return [`~ code: ${isSame ? `${code.key} ${before.component_version} → ${version}` : `${code.key} ${version}`}`];

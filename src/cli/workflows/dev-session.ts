@@ -162,7 +162,9 @@ class WorkflowSession {
 
   async #send(folder: WorkflowFolder, isNew = false): Promise<void> {
     const { client, flags, env } = this.#settings;
-    const sent = await sendWorkflow(this.#cli, client, { folder, flags, env, name: flags.name, isNew });
+    // Another session may have noted another one in the folder.
+    const own = { ...folder, id: this.#workflow?.id ?? folder.id };
+    const sent = await sendWorkflow(this.#cli, client, { folder: own, flags, env, name: flags.name, isNew });
     const isFirst = this.#workflow === undefined;
     this.#workflow = sent.workflow;
     this.#isLost = false;

@@ -27,8 +27,8 @@ export interface Configuring {
   readonly kept?: JsonObject;
   /** What was declared then. */
   readonly keptFor?: readonly PropDeclaration[];
-  /** By other code: what was a default of it counts no more where there is one now (components.md, User input prop properties). */
-  readonly isOtherCode?: boolean;
+  /** By other code, or beside other values: what was a default counts no more where there is one now (components.md, User input prop properties). */
+  readonly followsDefaults?: boolean;
   /** Values of props that were not declared lately: what fits what is declared now comes back. */
   readonly setAside?: JsonObject;
   /** Values may be missing: what is declared for the others is wanted. */
@@ -38,7 +38,7 @@ export interface Configuring {
 }
 
 /** Values that are given, beside those that a source has. */
-export type GivenValues = Pick<Configuring, "given" | "kept" | "keptFor" | "isOtherCode">;
+export type GivenValues = Pick<Configuring, "given" | "kept" | "keptFor" | "followsDefaults">;
 
 /** Each round may make another prop reload; a component that never settles is cut off. */
 const MOST_ROUNDS = 10;
@@ -82,19 +82,21 @@ export async function dynamicPropsFor(configuring: Configuring): Promise<readonl
   return dynamicProps;
 }
 
-type Before = Pick<Configuring, "kept" | "keptFor" | "isOtherCode" | "setAside"> & Partial<Pick<Configuring, "definition">>;
+type Before = Pick<Configuring, "kept" | "keptFor" | "followsDefaults" | "setAside"> & Partial<Pick<Configuring, "definition">>;
 
 /** What was configured before. One that was set aside may have been of another type. */
 export function valuesBefore(
-  { kept = {}, keptFor = [], isOtherCode = false, setAside = {}, definition }: Before,
+  { kept = {}, keptFor = [], followsDefaults = false, setAside = {}, definition }: Before,
   declared: readonly PropDeclaration[],
 ): JsonObject {
   const given = open(declared);
   // A text that was set aside is the name of no data store because a component says so.
   const isOwn = (prop: PropDeclaration): boolean => definition?.props.some(({ name, kind }) => name === prop.name && kind === prop.kind) === true;
   const returning = given.filter((prop) => Object.hasOwn(setAside, prop.name) && (prop.kind !== "data-store" || isOwn(prop)));
-  const defaults = isOtherCode ? defaultsAmong(keptFor, kept) : {};
-  const isFilledIn = (prop: PropDeclaration): boolean => !Object.hasOwn(defaults, prop.name) || propFacts(prop).default === undefined;
+  const defaults = defaultsAmong(keptFor, kept);
+  // One that fits no more, as with other choices of a third party, stands in nobody's way.
+  const isStaying = (prop: PropDeclaration): boolean => !followsDefaults && checkProps([prop], pick(kept, [prop])).problems.length === 0;
+  const isFilledIn = (prop: PropDeclaration): boolean => !Object.hasOwn(defaults, prop.name) || propFacts(prop).default === undefined || isStaying(prop);
   const isSameKind = (prop: PropDeclaration): boolean =>
     keptFor.every((known) => known.name !== prop.name || known.kind === prop.kind || !(isReference(prop) || isReference(known)));
   const filledIn = given.filter((prop) => isFilledIn(prop) && isSameKind(prop));

@@ -21,6 +21,8 @@ export interface AskedSource {
   readonly source: DeployedComponent;
   /** With the props that its values have added. */
   readonly definition: ComponentDefinition;
+  /** `declared`: without those. */
+  readonly provenance: { readonly declared: Pick<ComponentDefinition, "props"> };
   readonly endpoint: string;
   /** Calls back with a unit of the current version, which stays until that has ended. */
   withUnit<Value>(work: (unit: Unit) => Promise<Value>): Promise<Value>;
@@ -48,7 +50,7 @@ export class SourceQuestions {
   async ask(method: Method, given: JsonObject = {}): Promise<RunResult> {
     const { source, definition } = this.#asked;
     const { configured, dynamicProps } = source;
-    const own = definition.props.filter(({ name }) => dynamicProps.every((dynamic) => dynamic.name !== name));
+    const own = this.#asked.provenance.declared.props;
     const named = withNamedAccounts({ own, dynamic: dynamicProps }, given, await accountFinder(this.#ports.store));
     const values = { configured: readableProps(definition.props, { ...configured, ...named }), dynamicProps };
     return this.#ask({ unit: undefined, definition }, method, values);

@@ -109,7 +109,7 @@ async function prepare(ports: ChangePorts, state: Hosting, { live, request }: { 
 }
 
 /**
- * What nobody filled in follows the defaults of new code, and stays where the code does. Values that are declared no more are set aside: a prop that comes
+ * What nobody filled in follows the defaults of new code, or those beside other values, and stays where both do. Values that are declared no more are set aside: a prop that comes
  * back, as with a rollback, finds its own.
  */
 async function nextValues(
@@ -119,7 +119,7 @@ async function nextValues(
 ): Promise<Pick<DeployedComponent, "configured" | "dynamicProps" | "setAside">> {
   const names = Object.keys(props);
   const before = { kept: withoutNames(source.configured, names), setAside: withoutNames(source.setAside, names) };
-  const known = { keptFor: withDynamicProps(current.props, source.dynamicProps), isOtherCode: id !== source.componentId };
+  const known = { keptFor: withDynamicProps(current.props, source.dynamicProps), followsDefaults: id !== source.componentId || names.length > 0 };
   const configuration = await questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), ...known, ...before });
   const declared = [...definition.props, ...configuration.dynamicProps].map((prop) => prop.name);
   return { ...configuration, setAside: withoutNames({ ...before.setAside, ...before.kept }, declared) };

@@ -115,7 +115,7 @@ async function ofKey(ports: WorkflowBuildPorts, { env, progress }: StepBuild, { 
   const elsewhere = ports.workbench.describe({ code: { kind: "key", key }, env, progress });
   if (newest === undefined) return elsewhere;
   const found = await elsewhere.catch((error: unknown) => {
-    if (error instanceof PdError && ["PD_COMPONENT_NOT_FOUND", "PD_REGISTRY_UNREACHABLE"].includes(error.code)) return newest;
+    if (error instanceof PdError && error.code === "PD_COMPONENT_NOT_FOUND") return newest;
     throw error;
   });
   return found.definition.version === version ? found : newest;

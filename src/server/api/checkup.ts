@@ -1,4 +1,5 @@
 import { type CheckedFacts, FAILURES, type Finding, findingsOf } from "../../domain/checkup.ts";
+import { messageOf } from "../../domain/errors.ts";
 import { inCircles } from "../../domain/circles.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LiveWorkflow } from "../../engine/workflows/live-workflow.ts";
@@ -41,12 +42,23 @@ async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | 
     registries: registries.map(({ registry: { name }, problem }) => ({ name, problem })),
     accounts: accounts.map(({ name, problem }) => ({ name, problem })),
     circle: inCircles(subscriptions).map((id) => slugs.get(id) ?? id),
-    webhooks: webhooks.map(({ id, name, url, ...rest }) => ({ id, name: name ?? url, ...rest })),
+    webhooks: webhooks.map(({ id, name, url, active, inactiveReason, failingSince }) => ({
+      id,
+      name: name ?? url,
+      active,
+      ...(inactiveReason === undefined ? {} : { inactiveReason }),
+      ...(failingSince === undefined ? {} : { failingSince }),
+    })),
   };
 }
 
 async function checkedWorkflow(engine: Engine, live: LiveWorkflow): Promise<CheckedFacts["workflows"][number]> {
-  const { active, name_slug: slug, warnings } = await workflowRecord(engine, live);
+  const { slug, active } = live.source;
+  // One that cannot be read is a finding of its own, and hides no other.
+  const warnings = await workflowRecord(engine, live).then(
+    (record) => record.warnings,
+    (error: unknown) => [messageOf(error)],
+  );
   const ended = await engine.workflows.runs(live, { limit: FAILURES, states: ["succeeded", "failed", "cancelled"] });
   return { slug, active, warnings, failed: ended.map(({ state }) => state === "failed") };
 }

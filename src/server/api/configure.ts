@@ -60,7 +60,7 @@ function valuesOf(
 ): GivenValues {
   if (id === undefined) return { given };
   const { source, definition } = engine.find(id, "configure source");
-  return { given, kept: source.configured, keptFor: withDynamicProps(definition.props, source.dynamicProps), isOtherCode: true };
+  return { given, kept: source.configured, keptFor: withDynamicProps(definition.props, source.dynamicProps), followsDefaults: true };
 }
 
 async function describedRecord(engine: Engine, piece: WorkPiece): Promise<DescribedRecord> {

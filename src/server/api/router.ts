@@ -57,7 +57,7 @@ export interface ApiSettings {
   readonly pageFolder: string;
   readonly backup: BackupSettings;
   /** Seals every secret with a new key. */
-  readonly rotateSecrets: () => Promise<void>;
+  readonly rotateSecrets: () => Promise<number>;
 }
 
 /** Pauses that a client who was refused for being one too many is asked for, s. */

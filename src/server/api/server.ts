@@ -27,7 +27,7 @@ interface ServerRouteSettings {
   readonly facts: ServerFacts;
   readonly board: ProgressBoard;
   /** Seals every secret with a new key. */
-  readonly rotateSecrets: () => Promise<void>;
+  readonly rotateSecrets: () => Promise<number>;
 }
 
 /** The server itself: its state, its secrets, and who may call it. */
@@ -41,8 +41,7 @@ export function serverRoutes(engine: Engine, { facts, board, rotateSecrets, cloc
     route(server.checkup, async () => ({ data: [...(await checkup(engine, facts, clock.now()))] })),
     route(server.schedule, ({ params }) => ({ data: { next_ms: nextInstants(params, clock.now()) } })),
     route(server.rotateSecrets, async () => {
-      await rotateSecrets();
-      return { data: { rotated: true as const } };
+      return { data: { rotated: true as const, left: await rotateSecrets() } };
     }),
     route(keys.list, async () => ({ data: (await apiKeys.list()).map(keyRecord) })),
     route(keys.create, async ({ params }) => {

@@ -76,9 +76,9 @@ function judge(backup: string, newest: number): Pick<Restored, "sources" | "work
   try {
     const damage = damageOf(db);
     if (damage !== undefined) throw new PdError("PD_BAD_INPUT", `Cannot restore ${backup}: it is damaged: ${damage}`, { details: {} });
-    requireKnownRevision(db, newest);
     const count = (what: string): number => Number(row(db.prepare(`select count(*) as count from ${what}`).get())?.["count"]);
     const commits = Number(row(db.prepare("select count from commits").get())?.["count"]);
+    requireKnownRevision(db, newest);
     const deployed = (prefix: string): number => count(`deployed_components where id like '${prefix}%'`);
     return { sources: deployed("dc"), workflows: deployed("p"), events: count(EVENTS), commits };
   } catch (error) {

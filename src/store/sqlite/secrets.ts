@@ -3,6 +3,8 @@ import type { Registry } from "../../domain/registry.ts";
 import type { Webhook } from "../../domain/webhook.ts";
 import type { SecretStore, SourceSecrets } from "../../ports/secret-store.ts";
 import type { Database } from "../../database/driver.ts";
+import { parseJson } from "../../domain/json.ts";
+import { SEALED } from "../../ports/vault.ts";
 import { type Row, rows, sourceSecretsOf } from "./rows.ts";
 
 type AccountSecrets = Pick<Account, "id" | "credentials">;
@@ -46,13 +48,12 @@ function webhookTexts({ secret, oldSecrets }: WebhookSecrets): string[] {
   return [secret, JSON.stringify(oldSecrets)];
 }
 
-function readableSecrets(found: Row): readonly SourceSecrets[] {
-  try {
-    return [sourceSecretsOf(found)];
-  } catch (error) {
-    if (error instanceof SyntaxError) return [];
-    throw error;
-  }
+const NOT_READABLE = JSON.stringify({ [SEALED]: "sealed:not readable" });
+
+/** What is no JSON any more stands there as what nobody can open: it is in no other's way, and whoever looks finds that it is not done with. */
+function readableSecrets(found: Row): SourceSecrets {
+  const parts = ["configured", "set_aside", "env"].map((name) => [name, parseJson(String(found[name])) === undefined ? NOT_READABLE : found[name]]);
+  return sourceSecretsOf({ id: found["id"], ...Object.fromEntries(parts) });
 }
 
 /** Characters with which what is sealed with a key begins: `{"$sealed":"sealed:1:` and the key's id, which has 8. More would do, and find more. */
@@ -65,8 +66,7 @@ export function secretReads(db: Database): Pick<SecretStore, "listSourceSecrets"
   const sources = db.prepare("select id, configured, set_aside, env from deployed_components");
   const sample = db.prepare(SAMPLE);
   return {
-    listSourceSecrets: async () => rows(sources.all()).flatMap(readableSecrets),
-    // One that cannot be read tells so when it is used; it is in no other's way.
-    sampleSourceSecrets: async () => rows(sample.all()).flatMap(readableSecrets),
+    listSourceSecrets: async () => rows(sources.all()).map(readableSecrets),
+    sampleSourceSecrets: async () => rows(sample.all()).map(readableSecrets),
   };
 }
