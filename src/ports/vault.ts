@@ -23,4 +23,4 @@ export interface Vault {
 }
 
 /** The member that stands for all that is sealed of an object. */
-export const SEALED = "$sealed";
+export const SEALED_MEMBER = "$sealed";

@@ -1,4 +1,4 @@
-import { SEALED } from "../ports/vault.ts";
+import { SEALED_MEMBER } from "../ports/vault.ts";
 import type { Webhook } from "../domain/webhook.ts";
 import type { SourceSecrets } from "../ports/secret-store.ts";
 
@@ -18,6 +18,6 @@ export function isEmpty(values: Readonly<Record<string, unknown>>): boolean {
 
 /** What lies there sealed; empty: it lies there in clear. */
 export function textOf(part: Readonly<Record<string, unknown>>): string {
-  const text = part[SEALED];
+  const text = part[SEALED_MEMBER];
   return typeof text === "string" ? text : "";
 }

@@ -8,7 +8,7 @@ import type { Webhook, WebhookChange } from "../domain/webhook.ts";
 import type { SourceSecrets } from "../ports/secret-store.ts";
 import type { StepCommit } from "../ports/workflow-store.ts";
 import type { Store } from "../ports/store.ts";
-import { SEALED, type Vault, sealedWith } from "../ports/vault.ts";
+import { SEALED_MEMBER, type Vault, sealedWith } from "../ports/vault.ts";
 import { isEmpty, sealedPartsOf, secretsOf, textOf } from "./sealed-parts.ts";
 
 /**
@@ -286,7 +286,7 @@ export class Seals {
   }
 
   #sealAll(members: Readonly<Record<string, unknown>>, place: string): Record<string, string> {
-    return { [SEALED]: this.#vault.seal(JSON.stringify(members), place) };
+    return { [SEALED_MEMBER]: this.#vault.seal(JSON.stringify(members), place) };
   }
 
   #openAll<Members extends object>(members: Members & Readonly<Record<string, unknown>>, place: string) {

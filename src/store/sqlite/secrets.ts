@@ -4,7 +4,7 @@ import type { Webhook } from "../../domain/webhook.ts";
 import type { SecretStore, SourceSecrets } from "../../ports/secret-store.ts";
 import type { Database } from "../../database/driver.ts";
 import { parseJson } from "../../domain/json.ts";
-import { SEALED } from "../../ports/vault.ts";
+import { SEALED_MEMBER } from "../../ports/vault.ts";
 import { type Row, rows, sourceSecretsOf } from "./rows.ts";
 
 type AccountSecrets = Pick<Account, "id" | "credentials">;
@@ -48,9 +48,9 @@ function webhookTexts({ secret, oldSecrets }: WebhookSecrets): string[] {
   return [secret, JSON.stringify(oldSecrets)];
 }
 
-const NOT_READABLE = JSON.stringify({ [SEALED]: "sealed:not readable" });
+const NOT_READABLE = JSON.stringify({ [SEALED_MEMBER]: "sealed:not readable" });
 
-/** What is no JSON any more stands there as what nobody can open: it is in no other's way, and whoever looks finds that it is not done with. */
+/** What is no JSON any more stands there as a text that is sealed with no key of now: it is in no other's way, and no earlier key is given up while it lies there. */
 function readableSecrets(found: Row): SourceSecrets {
   const parts = ["configured", "set_aside", "env"].map((name) => [name, parseJson(String(found[name])) === undefined ? NOT_READABLE : found[name]]);
   return sourceSecretsOf({ id: found["id"], ...Object.fromEntries(parts) });
