@@ -33,6 +33,8 @@ interface CheckedWebhook {
   readonly active: boolean;
   readonly inactiveReason?: string;
   readonly failingSince?: number;
+  /** Why nothing can be delivered to it. */
+  readonly problem?: string;
 }
 
 /** What a check looks at. */
@@ -167,8 +169,9 @@ function registryFindings({ name, problem }: CheckedFacts["registries"][number])
   return [{ level: "attention", about: `registry ${name}`, text: `its components are not found: ${problem}`, fix }];
 }
 
-function webhookFindings({ id, name, active, inactiveReason, failingSince }: CheckedWebhook, now: number): readonly Finding[] {
+function webhookFindings({ id, name, active, inactiveReason, failingSince, problem }: CheckedWebhook, now: number): readonly Finding[] {
   const about = `webhook ${name}`;
+  if (problem !== undefined) return [{ level: "bad", about, text: problem, fix: `pd webhooks delete ${id}, and make another one` }];
   if (!active && inactiveReason !== undefined)
     return [{ level: "bad", about, text: `the server has deactivated it: ${inactiveReason}`, fix: `pd webhooks update ${id} --activate --replay-missed` }];
   // One that its owner has deactivated is not tried, whatever came of it before.

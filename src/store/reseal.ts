@@ -10,7 +10,7 @@ import type { Seals } from "./sealed-store.ts";
  */
 export async function reseal(store: Store, { vault, seals }: { vault: Vault; seals: Seals }): Promise<number> {
   let wasClear = false;
-  let before = "";
+  let [first, before]: (string | undefined)[] = [];
   // What somebody has changed meanwhile is left for the next pass; a pass that finds nothing old is the last.
   for (;;) {
     // Writes come one after the other: what was sealed with an earlier key and is on its way has arrived by then.
@@ -20,12 +20,17 @@ export async function reseal(store: Store, { vault, seals }: { vault: Vault; sea
     // What was written by another hand may not be found under the text that stands for it: it is not tried for ever.
     const isStuck = pass.found.length > 0 && pass.found.join() === before;
     if (pass.found.length === 0 || isStuck) {
-      if (wasClear && !isStuck) await store.scrub();
+      // Not at each start for what is stuck alone.
+      if (wasClear && (!isStuck || first !== before)) await store.scrub();
       const left = pass.skipped + (isStuck ? pass.count : 0);
-      if (left === 0) await vault.forgetOldKeys();
-      return left;
+      if (left > 0) return left;
+      // They are many and of use for a while: none is kept under a key that has gone.
+      await store.dropRecordings();
+      await vault.forgetOldKeys();
+      return 0;
     }
     before = pass.found.join();
+    first ??= before;
   }
 }
 

@@ -44,10 +44,7 @@ export async function openSealedStore(store: Store, vault: Vault, sealedTexts?: 
     rotateSecrets() {
       const rotate = async (): Promise<number> => {
         await vault.rotate();
-        const left = await (await import("./reseal.ts")).reseal(store, { vault, seals });
-        // They are many and of use for a while: none is kept under a key that has gone.
-        await store.dropRecordings();
-        return left;
+        return (await import("./reseal.ts")).reseal(store, { vault, seals });
       };
       // One after the other: an earlier key is given up only when nothing needs it.
       const rotated = rotating.then(rotate, rotate);
@@ -282,7 +279,13 @@ export class Seals {
   }
 
   openRegistry(registry: Registry): Registry {
-    return { ...registry, location: this.#vault.open(registry.location, `registry ${registry.name}`) };
+    const location = once(() => this.#vault.open(registry.location, `registry ${registry.name}`));
+    return {
+      ...registry,
+      get location() {
+        return location();
+      },
+    };
   }
 
   #sealAll(members: Readonly<Record<string, unknown>>, place: string): Record<string, string> {

@@ -62,6 +62,10 @@ describe("a check of the server", () => {
     expect(said({ workflows: [{ ...workflow, active: false, warnings: [] }] })).toEqual([]);
   });
 
+  it("tells of a webhook whose secret cannot be opened", () => {
+    expect(said({ webhooks: [{ id: "wh_1", name: "w", active: true, problem: "it was changed" }] })).toEqual(["bad webhook w: it was changed"]);
+  });
+
   it("calls a source failing when its newest five calls failed, unless it is inactive or lacks something worse", () => {
     const failed = [true, true, true, true, true];
     expect(said({ sources: [{ ...good, failed }] })).toEqual(["attention source s: its last 5 calls failed, or more"]);

@@ -52,6 +52,7 @@ describe("whoever presses Tab", () => {
     const { offered, run } = await filled();
     expect(await offered("events", "or")).toEqual(["orders\tOrders"]);
     expect(await offered("dev", "--dc", "")).toEqual(["orders\tOrders"]);
+    for (const words of [["runs"], ["deliveries"], ["deliveries", "retry"]]) expect(values(await offered(...words, "or"))).toEqual(["orders"]);
     expect(values(await offered("deploy", "or"))).toEqual(["orders", ":files"]);
     expect(await offered("emit", "orders", "")).toEqual([expect.stringMatching(/^\d+-\d+\tFirst order$/)]);
     expect(values(await offered("replay", "orders", ""))).toContain(String(run["id"]));

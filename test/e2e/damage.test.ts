@@ -51,6 +51,24 @@ describe("a database", () => {
     expect(await again.api.get(`/v1/sources/${second.id}`)).toMatchObject({ data: { problems } });
   });
 
+  it("in which what was sealed for others is moved, or is no JSON any more, starts all the same, and the checkup names each", async () => {
+    const server = await TestServer.start();
+    const [first, second] = [await server.deploy(code, { props: { token: "a-token-1" } }), await server.deploy(code, { props: { token: "a-token-2" } })];
+    for (const name of ["one", "two"]) await server.api.post("/v1/webhooks", { url: `https://${name}.example.com/`, name });
+    await server.api.post("/v1/registries", { name: "r", kind: "folder", location: await temporaryFolder() });
+    await server.stop();
+    const database = openDatabase(join(server.home, "headwater.db"), { timeoutMs: 0 });
+    database.prepare("update deployed_components set env = '{' where id = ?").run(second.id);
+    database.exec("update webhooks set secret = (select secret from webhooks where name = 'one') where name = 'two'");
+    database.exec("update registries set location = (select secret from webhooks where name = 'one') where name = 'r'");
+    database.close();
+    const again = await TestServer.start({ home: server.home });
+    const found = (await again.client.server.checkup()).filter(({ level }) => level !== "good").map(({ about }) => about);
+    expect(found).toEqual(expect.arrayContaining([`source ${String(second.record["name_slug"])}`, "webhook two", "registry r"]));
+    expect(await again.client.server.rotateSecrets()).toMatchObject({ left: 3 });
+    expect(await again.api.get(`/v1/sources/${first.id}`)).toMatchObject({ data: { configured_props: { token: "********" } } });
+  });
+
   it("whose write-ahead log was cut is not taken for whole", async () => {
     const server = await TestServer.start();
     const source = await server.deploy(code, { props: { token: "x" } });

@@ -256,6 +256,14 @@ describe("pd apply", () => {
     const folder = await folderWith(home, "sources:\n  tick: { component: Tick }\n");
     expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 to create");
     expect((await home.pd("apply", folder, "--yes")).stdout).toContain("1 as it is");
+    // Other code under the same key and version.
+    await home.pd(
+      "update",
+      "tick",
+      "--code",
+      await home.file("tick.mjs", 'export default { name: "Tick", key: "Tick", version: "0.0.1", type: "source", run() { return 2; } };'),
+    );
+    expect((await home.pd("apply", folder)).stdout).toContain("return 2");
   });
 
   it("publishes a schema that its own files fit, and wrong ones do not", async () => {

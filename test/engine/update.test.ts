@@ -246,7 +246,9 @@ describe("an update", () => {
     const source = await server.deploy(code);
     expect(source.record["configured_props"]).toEqual({ list: "a" });
     expect((await source.update({ env: { FIRST: "b" } }))["configured_props"]).toEqual({ list: "a" });
-    expect((await source.update({ name: "Renamed", active: false }))["configured_props"]).toEqual({ list: "a" });
+    expect((await source.update({ name: "Renamed", active: false, configured_props: {} }))["configured_props"]).toEqual({ list: "a" });
+    // It is still what nobody filled in: other code's default takes its place.
+    expect((await source.update({ component_code: code.replace('?? "a"', '?? "c"'), env: { FIRST: "d" } }))["configured_props"]).toEqual({ list: "d" });
   });
 
   it("follows the default that the component offers beside other values", async () => {

@@ -24,7 +24,13 @@ export async function deliveries(cli: CliContext, what: string, flags: DeliveryF
 
 /** Id of a source or workflow; `undefined`: a webhook is meant. */
 async function listenerOf(client: Client, what: string): Promise<string | undefined> {
-  return what.startsWith("wh_") ? undefined : (await findDeployed(client, what)).record.id;
+  if (what.startsWith("wh_")) return undefined;
+  const found = await findDeployed(client, what).catch((error: unknown) => {
+    if (!(error instanceof PdError) || error.code !== "PD_SOURCE_NOT_FOUND") throw error;
+    const message = `${error.message}, and it is no webhook's id`;
+    throw new PdError(error.code, message, { fix: "pd webhooks list shows the ids of webhooks, pd list the sources", cause: error });
+  });
+  return found.record.id;
 }
 
 async function list(cli: CliContext, what: string, { failed, state: given, n }: DeliveryFlags): Promise<number> {

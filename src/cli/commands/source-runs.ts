@@ -37,10 +37,11 @@ async function newestOf(
   let before: string | undefined;
   while (found.length < limit) {
     const page = await client.invocations.list(id, { limit: PAGE, before });
-    const recent = page.filter(({ started_at_ms: at }) => at >= from);
-    found.push(...recent.filter(isWanted));
-    before = page.at(-1)?.id;
-    if (page.length < PAGE || recent.length < page.length) break;
+    found.push(...page.filter((call) => call.started_at_ms >= from && isWanted(call)));
+    const last = page.at(-1);
+    before = last?.id;
+    // They come in the order of their ends: one that began long ago says nothing of those before it.
+    if (last === undefined || page.length < PAGE || last.started_at_ms + last.duration_ms < from) break;
   }
   return found.slice(0, limit);
 }

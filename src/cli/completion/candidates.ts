@@ -9,7 +9,7 @@ const OF_ARGUMENTS: Readonly<Record<string, readonly Kind[]>> = {
   account: ["accounts"],
   app: ["apps"],
   component: ["files", "sources", "components"],
-  "delivery-or-webhook": ["webhooks"],
+  "delivery-webhook-or-listener": ["webhooks", "sources", "workflows"],
   emitter: ["sources", "workflows"],
   event: ["events"],
   file: ["files"],
@@ -28,6 +28,7 @@ const OF_ARGUMENTS: Readonly<Record<string, readonly Kind[]>> = {
   "registry update name": ["registries"],
   "run-or-workflow": ["workflows"],
   source: ["sources", "workflows"],
+  "source-workflow-or-run": ["sources", "workflows"],
   "stores delete name": ["stores"],
   "stores get key": ["storeKeys"],
   "stores get name": ["stores"],
@@ -36,14 +37,13 @@ const OF_ARGUMENTS: Readonly<Record<string, readonly Kind[]>> = {
   "stores show name": ["stores"],
   "stores unset key": ["storeKeys"],
   "stores unset name": ["stores"],
-  "webhook-or-delivery": ["webhooks"],
+  "webhook-listener-or-delivery": ["webhooks", "sources", "workflows"],
   "webhooks delete id": ["webhooks"],
   "webhooks rotate id": ["webhooks"],
   "webhooks show id": ["webhooks"],
   "webhooks test id": ["webhooks"],
   "webhooks update id": ["webhooks"],
   workflow: ["workflows"],
-  "workflow-or-run": ["workflows"],
 };
 
 /** By the long name of the flag. */

@@ -75,11 +75,15 @@ async function deliveriesOf(
   const names = new Map([...sources, ...workflows].map(({ id, name_slug: slug }) => [id, slug]));
   for (const { id, name } of webhooks) names.set(id, name ?? id);
   const all = await client.subscriptions.list();
-  const told = new Set([...sources, ...workflows].filter(isWanted).map(({ id }) => id));
-  for (const { id } of webhooks) told.add(id);
+  const wanted = new Set<string>([...sources, ...workflows].filter(isWanted).map(({ id }) => id));
+  const cannotSay = (from: string, listener: string): boolean => {
+    if (wanted.has(from)) return false;
+    if (listener.startsWith("wh_")) return !names.has(from);
+    // What begins runs of a workflow stands in its own file.
+    return wanted.has(listener) && !(listener.startsWith("p_") && (isTriggerId(from) || names.has(from)));
+  };
   for (const { emitter_id: from, listener_id: listener } of all)
-    // Endpoints and schedules are made with their workflow.
-    if (!names.has(from) && !isTriggerId(from) && told.has(listener))
+    if (cannotSay(from, listener))
       into.warnings.push(`${names.get(listener) ?? listener} listens to ${from}, which pd.yaml cannot say: subscribe it where it is applied`);
   return (emitter) => {
     const to = all

@@ -147,15 +147,27 @@ interface ExportedCode {
 async function codeChanges({ client }: Around, { before, code, exported, where }: CodeComparison): Promise<readonly string[]> {
   if (code.kind === "url") return before.component_url === code.url ? [] : [`~ code: ${code.url}`];
   if (code.kind === "key") {
-    const { version, registry } = await client.components.describe({ key: code.key });
-    // What is published here comes from no registry.
-    const isSame = before.component_key === code.key && (before.registry === undefined) === (registry === undefined);
+    const published = await client.components.describe({ key: code.key });
+    const { version } = published;
     requireVersion(where, code, version);
+    // What is published here comes from no registry, and neither does code that was given: its text tells.
+    if (published.registry === undefined)
+      return before.registry === undefined
+        ? textChanges(codeIn(exported), { path: published.component_path, text: published.code, files: published.component_files ?? {} })
+        : [`~ code: ${code.key} ${version}`];
+    const isSame = before.component_key === code.key && before.registry !== undefined;
     if (isSame && before.component_version === version) return [];
     return [`~ code: ${isSame ? `${code.key} ${before.component_version} → ${version}` : `${code.key} ${version}`}`];
   }
   const after: ComponentCode = { path: code.params.component_path, text: code.params.component_code, files: code.params.component_files ?? {} };
-  const then: ComponentCode = { path: exported.path ?? "component.js", text: exported.code, files: exported.files ?? {} };
+  return textChanges(codeIn(exported), after);
+}
+
+function codeIn({ path = "component.js", code, files = {} }: ExportedCode): ComponentCode {
+  return { path, text: code, files };
+}
+
+function textChanges(then: ComponentCode, after: ComponentCode): readonly string[] {
   const lines = fileLines(differenceOf(filesOfCode(then), filesOfCode(after)));
   const more = lines.length - MOST_CODE_LINES;
   return more <= 0 ? lines : [...lines.slice(0, MOST_CODE_LINES), `    … ${more} lines more`];

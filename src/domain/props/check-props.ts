@@ -60,6 +60,14 @@ export function defaultsAmong(declared: readonly PropDeclaration[], values: Json
   return Object.fromEntries(Object.entries(values).filter(([name, value]) => Object.hasOwn(usual, name) && isSameJson(usual[name], value)));
 }
 
+/** Declarations whose defaults are these. */
+export function withDefaults(declared: readonly PropDeclaration[], defaults: JsonObject): readonly PropDeclaration[] {
+  return declared.map((prop) => {
+    if (prop.kind !== "user" || prop.default === undefined || !Object.hasOwn(defaults, prop.name)) return prop;
+    return { ...prop, default: defaults[prop.name] ?? null };
+  });
+}
+
 function checkProp(prop: PropDeclaration, given: JsonValue | undefined): CheckedProp {
   const { disabled, hidden } = "optional" in prop ? prop : {};
   if (disabled === true) return {};

@@ -2,7 +2,7 @@ import type { ComponentRegistry } from "../../ports/component-registry.ts";
 import type { Log } from "../../ports/log.ts";
 import type { RegistryStore } from "../../ports/registry-store.ts";
 import { didYouMean } from "../../domain/did-you-mean.ts";
-import { PdError } from "../../domain/errors.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
 import { type IndexedComponent, type Registry, type RegistryComponent, appOfKey, isAppSlug, isKey, searchIndex } from "../../domain/registry.ts";
 import { Turns } from "../../domain/turns.ts";
 
@@ -35,7 +35,12 @@ export class Registries {
 
   /** All of them, and of those of which nothing can be read why. */
   async looked(): Promise<readonly LookedRegistry[]> {
-    return Promise.all((await this.list()).map(async (registry) => ({ registry, problem: await this.#ports.registry.problem(registry) })));
+    return Promise.all((await this.list()).map(async (registry) => ({ registry, problem: await this.#problemOf(registry) })));
+  }
+
+  /** One whose address cannot be opened says so. */
+  async #problemOf(registry: Registry): Promise<string | undefined> {
+    return this.#ports.registry.problem(registry).catch((error: unknown) => messageOf(error));
   }
 
   /** How many components are there by now. Throws PD_CONFLICT, PD_BAD_INPUT, PD_FILE_NOT_FOUND, PD_REGISTRY_UNREACHABLE; then it is not added. */

@@ -1,8 +1,9 @@
 import type { ChangePorts } from "./change-ports.ts";
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
-import { isSameJson, type JsonObject } from "../../domain/json.ts";
+import { isSameJson, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import type { SavedComponent } from "../../domain/saved-component.ts";
+import { defaultsAmong, withDefaults } from "../../domain/props/check-props.ts";
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import { isOtherVersion } from "../../domain/source-version.ts";
 import type { Tracked } from "../../ports/progress.ts";
@@ -119,8 +120,12 @@ async function nextValues(
 ): Promise<Pick<DeployedComponent, "configured" | "dynamicProps" | "setAside">> {
   const names = Object.keys(props);
   const before = { kept: withoutNames(source.configured, names), setAside: withoutNames(source.setAside, names) };
-  const known = { keptFor: withDynamicProps(current.props, source.dynamicProps), followsDefaults: id !== source.componentId || names.length > 0 };
-  const configuration = await questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), ...known, ...before });
+  const isOther = ([name, value]: [string, JsonValue | undefined]): boolean => !isSameJson(value ?? undefined, source.configured[name]);
+  const followsDefaults = id !== source.componentId || Object.entries(props).some(isOther);
+  const known = { keptFor: withDynamicProps(current.props, source.dynamicProps), followsDefaults };
+  const found = await questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), ...known, ...before });
+  // A value that has stayed is still what nobody filled in.
+  const configuration = followsDefaults ? found : { ...found, dynamicProps: withDefaults(found.dynamicProps, defaultsAmong(known.keptFor, before.kept)) };
   const declared = [...definition.props, ...configuration.dynamicProps].map((prop) => prop.name);
   return { ...configuration, setAside: withoutNames({ ...before.setAside, ...before.kept }, declared) };
 }

@@ -2,6 +2,8 @@ import { type CheckedFacts, FAILURES, type Finding, findingsOf } from "../../dom
 import { messageOf } from "../../domain/errors.ts";
 import { inCircles } from "../../domain/circles.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { Webhook } from "../../domain/webhook.ts";
+import type { LiveSource } from "../../engine/runs/live-source.ts";
 import type { LiveWorkflow } from "../../engine/workflows/live-workflow.ts";
 import type { ServerFacts } from "./facts.ts";
 import { problemsOf } from "./sources.ts";
@@ -20,7 +22,9 @@ export async function checkup(engine: Engine, facts: Pick<ServerFacts, "status" 
 }
 
 async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | "workflows" | "accounts" | "webhooks" | "circle" | "registries">> {
-  const sources = engine.newestSources();
+  const all = engine.newestSources();
+  const broken = all.flatMap((live) => brokenSource(live));
+  const sources = all.filter((live) => brokenSource(live).length === 0);
   const [problems, outcomes, workflows, accounts, webhooks, subscriptions, registries] = await Promise.all([
     problemsOf(engine, sources),
     Promise.all(sources.map(({ source }) => engine.history.outcomes(source.id, FAILURES))),
@@ -30,26 +34,50 @@ async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | 
     engine.webhooks.subscriptions(),
     engine.registries.looked(),
   ]);
-  const slugs = new Map([...sources, ...engine.workflows.list()].map(({ source }) => [source.id, source.slug]));
+  const slugs = new Map([...all.map(({ outline }) => outline), ...engine.workflows.list().map(({ source }) => source)].map(({ id, slug }) => [id, slug]));
+  const checked = sources.map(({ source: { slug, active } }, index) => ({
+    slug,
+    active,
+    problems: problems[index] ?? [],
+    failed: (outcomes[index] ?? []).map(({ outcome }) => outcome.kind !== "returned"),
+  }));
   return {
-    sources: sources.map(({ source: { slug, active } }, index) => ({
-      slug,
-      active,
-      problems: problems[index] ?? [],
-      failed: (outcomes[index] ?? []).map(({ outcome }) => outcome.kind !== "returned"),
-    })),
+    sources: [...broken, ...checked],
     workflows,
     registries: registries.map(({ registry: { name }, problem }) => ({ name, problem })),
-    accounts: accounts.map(({ name, problem }) => ({ name, problem })),
+    accounts: accounts.map((account) => ({ name: account.name, problem: account.problem ?? problemWith(() => account.credentials) })),
     circle: inCircles(subscriptions).map((id) => slugs.get(id) ?? id),
-    webhooks: webhooks.map(({ id, name, url, active, inactiveReason, failingSince }) => ({
-      id,
-      name: name ?? url,
-      active,
-      ...(inactiveReason === undefined ? {} : { inactiveReason }),
-      ...(failingSince === undefined ? {} : { failingSince }),
-    })),
+    webhooks: webhooks.map(checkedWebhook),
   };
+}
+
+/** A source whose row nobody can read. */
+function brokenSource(live: LiveSource): CheckedFacts["sources"] {
+  const problem = problemWith(() => live.source.slug);
+  return problem === undefined ? [] : [{ slug: live.outline.slug, active: true, problems: [problem], failed: [] }];
+}
+
+function checkedWebhook(webhook: Webhook): CheckedFacts["webhooks"][number] {
+  const { id, name, url, active, inactiveReason, failingSince } = webhook;
+  const problem = problemWith(() => webhook.secret);
+  return {
+    id,
+    name: name ?? url,
+    active,
+    ...(inactiveReason === undefined ? {} : { inactiveReason }),
+    ...(failingSince === undefined ? {} : { failingSince }),
+    ...(problem === undefined ? {} : { problem }),
+  };
+}
+
+/** What is wrong with something that is opened when it is looked at. */
+function problemWith(look: () => unknown): string | undefined {
+  try {
+    look();
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 async function checkedWorkflow(engine: Engine, live: LiveWorkflow): Promise<CheckedFacts["workflows"][number]> {
