@@ -136,8 +136,9 @@ export class FileRegistry implements ComponentRegistry {
     this.#folders.clear();
   }
 
-  #folderOf({ kind, name, location }: Registry): string {
-    return kind === "folder" ? location : join(this.#settings.folder, name);
+  #folderOf(registry: Registry): string {
+    // An address that cannot be opened is no address to look for here.
+    return registry.kind === "folder" ? registry.location : join(this.#settings.folder, registry.name);
   }
 
   /** Everything of the registry that is here. */

@@ -1,5 +1,6 @@
 import type { Account, AccountContent } from "../domain/account.ts";
 import type { DeployedComponent, StoredSource } from "../domain/deployed-component.ts";
+import { PdError } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
 import { isJsonObject, parseJson } from "../domain/json.ts";
 import { isOAuthGrant } from "../domain/oauth.ts";
@@ -38,7 +39,7 @@ export async function openSealedStore(store: Store, vault: Vault, sealedTexts?: 
     getAccount: async (id) => opened(await store.getAccount(id), (account) => seals.openAccount(account)),
     listAccounts: async () => (await store.listAccounts()).map((account) => seals.openAccount(account)),
     commit: (commit) => store.commit(commit.step?.recording === undefined ? commit : { ...commit, step: seals.sealStep(commit.step) }),
-    recordings: async (id) => new Map([...(await store.recordings(id))].map(([path, text]) => [path, vault.open(text, placeOf(id, path))])),
+    recordings: async (id) => new Map([...(await store.recordings(id))].flatMap(([path, text]) => seals.openRecording(text, { id, path }))),
     saveRegistry: (registry) => store.saveRegistry(seals.sealRegistry(registry)),
     listRegistries: async () => (await store.listRegistries()).map((registry) => seals.openRegistry(registry)),
     rotateSecrets() {
@@ -230,6 +231,16 @@ export class Seals {
   sealStep(step: StepCommit): StepCommit {
     const { recording, run, record } = step;
     return recording === undefined ? step : { ...step, recording: this.#vault.seal(recording, placeOf(run.id, record.path)) };
+  }
+
+  /** One whose key has gone counts as dropped. */
+  openRecording(text: string, { id, path }: { readonly id: RunId; readonly path: string }): readonly (readonly [string, string])[] {
+    try {
+      return [[path, this.#vault.open(text, placeOf(id, path))]];
+    } catch (error) {
+      if (error instanceof PdError && error.code === "PD_SECRET_KEY_WRONG") return [];
+      throw error;
+    }
   }
 
   sealChange(id: Webhook["id"], change: WebhookChange): WebhookChange {

@@ -60,12 +60,14 @@ describe("a database", () => {
     const database = openDatabase(join(server.home, "headwater.db"), { timeoutMs: 0 });
     database.prepare("update deployed_components set env = '{' where id = ?").run(second.id);
     database.exec("update webhooks set secret = (select secret from webhooks where name = 'one') where name = 'two'");
-    database.exec("update registries set location = (select secret from webhooks where name = 'one') where name = 'r'");
+    database.exec("update registries set location = (select secret from webhooks where name = 'one'), kind = 'git' where name = 'r'");
     database.close();
     const again = await TestServer.start({ home: server.home });
     const found = (await again.client.server.checkup()).filter(({ level }) => level !== "good").map(({ about }) => about);
     expect(found).toEqual(expect.arrayContaining([`source ${String(second.record["name_slug"])}`, "webhook two", "registry r"]));
     expect(await again.client.server.rotateSecrets()).toMatchObject({ left: 3 });
+    expect(await again.api.get("/v1/registries")).toMatchObject({ data: expect.arrayContaining([expect.objectContaining({ name: "r", location: "" })]) });
+    expect(await again.api.delete("/v1/registries/r")).toMatchObject({ data: { deleted: true } });
     expect(await again.api.get(`/v1/sources/${first.id}`)).toMatchObject({ data: { configured_props: { token: "********" } } });
   });
 

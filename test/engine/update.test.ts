@@ -266,6 +266,17 @@ describe("an update", () => {
     const code = `export default { name: "t", version: "1", props: {}, additionalProps() { const list = [process.env.FIRST ?? "a"]; return { list: { type: "string", options: list, default: list[0] } }; }, run() {} };`;
     const source = await server.deploy(code);
     expect((await source.update({ env: { FIRST: "b" } }))["configured_props"]).toEqual({ list: "b" });
+    // It is nobody's wish either.
+    expect((await source.update({ env: { FIRST: "c" } }))["configured_props"]).toEqual({ list: "c" });
+  });
+
+  it("hands a default over as it was, whatever else is changed", async () => {
+    const server = await TestServer.inMemory();
+    const code = `export default { name: "t", version: "1", props: { mode: { type: "string", withLabel: true, options: [{ label: "A", value: "a" }], default: "a" }, list: { type: "string[]", default: "a,b" } }, run() { return [this.mode, this.list]; } };`;
+    const source = await server.deploy(code);
+    const before = (await source.run())["returned"];
+    await source.update({ name: "Other" });
+    expect((await source.run())["returned"]).toEqual(before);
   });
 
   it("is not held up by a value whose prop takes none any more", async () => {

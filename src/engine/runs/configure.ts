@@ -94,8 +94,9 @@ export function valuesBefore(
   const isOwn = (prop: PropDeclaration): boolean => definition?.props.some(({ name, kind }) => name === prop.name && kind === prop.kind) === true;
   const returning = given.filter((prop) => Object.hasOwn(setAside, prop.name) && (prop.kind !== "data-store" || isOwn(prop)));
   const defaults = defaultsAmong(keptFor, kept);
-  // One that fits no more, as with other choices of a third party, stands in nobody's way.
-  const isStaying = (prop: PropDeclaration): boolean => !followsDefaults && checkProps([prop], pick(kept, [prop])).problems.length === 0;
+  // One that fits no more, as with other choices of a third party, stands in nobody's way; nor is one read as if it were given.
+  const isStaying = (prop: PropDeclaration): boolean =>
+    !followsDefaults && isSameJson(checkProps([prop], pick(kept, [prop])).values[prop.name], kept[prop.name]);
   const isFilledIn = (prop: PropDeclaration): boolean => !Object.hasOwn(defaults, prop.name) || propFacts(prop).default === undefined || isStaying(prop);
   const isSameKind = (prop: PropDeclaration): boolean =>
     keptFor.every((known) => known.name !== prop.name || known.kind === prop.kind || !(isReference(prop) || isReference(known)));

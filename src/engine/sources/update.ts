@@ -124,8 +124,10 @@ async function nextValues(
   const followsDefaults = id !== source.componentId || Object.entries(props).some(isOther);
   const known = { keptFor: withDynamicProps(current.props, source.dynamicProps), followsDefaults };
   const found = await questions.configure(unit, { name: source.name, definition, given: withoutNulls(props), ...known, ...before });
-  // A value that has stayed is still what nobody filled in.
-  const configuration = followsDefaults ? found : { ...found, dynamicProps: withDefaults(found.dynamicProps, defaultsAmong(known.keptFor, before.kept)) };
+  // A default that has stayed is still what nobody filled in.
+  const configuration = followsDefaults
+    ? found
+    : { ...found, dynamicProps: withDefaults(found.dynamicProps, defaultsAmong(known.keptFor, withoutNames(found.configured, names))) };
   const declared = [...definition.props, ...configuration.dynamicProps].map((prop) => prop.name);
   return { ...configuration, setAside: withoutNames({ ...before.setAside, ...before.kept }, declared) };
 }

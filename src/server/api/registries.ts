@@ -1,3 +1,4 @@
+import { PdError } from "../../domain/errors.ts";
 import { api } from "../../api/api.ts";
 import type { IndexedRecord, RegistryRecord } from "../../api/registries.ts";
 import { type IndexedComponent, type Registry, publicLocation } from "../../domain/registry.ts";
@@ -27,8 +28,19 @@ export function registryRoutes({ registries }: Engine): readonly Route[] {
   ];
 }
 
-function registryRecord({ name, kind, location }: Registry): RegistryRecord {
-  return { name, kind, location: publicLocation(location) };
+function registryRecord(registry: Registry): RegistryRecord {
+  const { name, kind } = registry;
+  return { name, kind, location: shownLocation(registry) };
+}
+
+/** Empty where it cannot be opened, which is told as its problem. */
+function shownLocation(registry: Registry): string {
+  try {
+    return publicLocation(registry.location);
+  } catch (error) {
+    if (error instanceof PdError && error.code === "PD_SECRET_KEY_WRONG") return "";
+    throw error;
+  }
 }
 
 function indexedRecord({ key, name, description, version, type, registry, path }: IndexedComponent): IndexedRecord {
