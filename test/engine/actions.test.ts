@@ -169,8 +169,7 @@ describe("an action", () => {
     const server = await TestServer.start();
     await server.api.post("/v1/data_stores", { name: "private" });
     const code = `const props = { st: "data_store", s: { type: "string", default: "private", hidden: true } };
-      export default { name: "a", version: "1", type: "action", props, async run() { return this.s.get("key"); } };
-      setTimeout(() => { props.s.type = "data_store"; });`;
+      export default { name: "a", version: "1", type: "action", props, additionalProps() { props.s.type = "data_store"; return {}; }, async run() { return this.s.get("key"); } };`;
     const done = await server.api.post("/v1/actions/run", { component_code: code, configured_props: { st: "mine" } });
     expect(done).toMatchObject({ outcome: "threw", message: expect.stringContaining('was not given the data store "private"') });
   });
