@@ -20,7 +20,7 @@ function everywhere(flags: string, about: string): Option {
 /** What declares commands, and their names, in the order in which help shows their groups. */
 export const DECLARATIONS: readonly (readonly [declare: (program: Command, run: Run) => void, names: readonly string[]])[] = [
   [deployCommands, ["dev", "deploy", "update", "versions", "rollback", "delete", "init", "fixture", "test"]],
-  [readCommands, ["open", "list", "describe", "events", "logs"]],
+  [readCommands, ["open", "list", "describe", "timers", "events", "logs"]],
   [runCommands, ["run", "replay", "emit", "db"]],
   [workflowCommands, ["runs", "rerun", "retry", "resume", "cancel"]],
   [webhookCommands, ["webhooks", "subscribe", "subscriptions", "deliveries", "listen"]],

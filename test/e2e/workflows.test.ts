@@ -144,6 +144,30 @@ describe("pd runs of a source", () => {
   });
 });
 
+describe("pd timers", () => {
+  it("lists timers by when they fire next, and what became of the planned times of one", async () => {
+    const home = await PdHome.inProcess();
+    expect((await home.pd("timers")).stderr).toContain("No timers\n");
+    const timed = (seconds: number): string =>
+      `export default { name: "Every ${seconds}", version: "1", props: { timer: { type: "$.interface.timer", default: { intervalSeconds: ${seconds} } } }, run() {} };`;
+    await home.pd("deploy", await home.file("hourly.mjs", timed(3600)));
+    await home.pd("deploy", await home.file("quick.mjs", timed(1)));
+    await home.pd(
+      "deploy",
+      await folderOf(home, workflowOf({ only: codeStep("return 1;") }, { head: 'triggers:\n- schedule: { cron: "0 9 * * *", timezone: Asia/Tokyo }\n' })),
+    );
+    expect((await home.pd("timers")).stdout).toMatch(/^NAME +PROP +NEXT +SCHEDULE\nevery-1 +timer +\S.*\n(?:every-3600|test-flow) /);
+    await eventually(async () => (await home.pd("timers", "every-1")).stdout.includes("✔ fired"));
+    expect((await home.pd("timers", "every-1", "-n", "1")).stdout).toMatch(/\n✔ fired .*  timer  inv_\w+\n$/);
+    expect(await home.json("timers", "test-flow")).toMatchObject({
+      timers: [{ name: "test-flow", prop: "schedule", next_at_ms: expect.any(Number) }],
+      instants: [],
+    });
+    expect((await home.pd("timers", "hourly")).code).toBe(1);
+    expect((await home.pd("timers", "every-3600")).stderr).toBe("Nothing has been planned yet\n");
+  });
+});
+
 describe("a workflow with a step that cannot work", () => {
   it("is told so by pd describe and pd doctor", async () => {
     const home = await PdHome.inProcess();

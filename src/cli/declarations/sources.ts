@@ -99,6 +99,11 @@ export function readCommands(program: Command, run: Run): void {
     .description("Show a source, or a workflow with its steps")
     .action((source, _flags, command) => run(command, async (cli) => (await import("../commands/describe.ts")).describe(cli, source)));
   program
+    .command("timers [source]")
+    .description("When timers fire next; of one source or workflow also what became of its planned times")
+    .option("-n <count>", "How many planned times", "20")
+    .action((source, flags, command) => run(command, async (cli) => (await import("../commands/timers.ts")).timers(cli, source, flags)));
+  program
     .command("events <source>")
     .description("Show the newest events of a source or workflow")
     .option("-n <count>", "How many", "10")
