@@ -109,6 +109,13 @@ async function plant(store: Store): Promise<void> {
   await store.saveRegistry(registry);
 }
 
+/** As somebody else would, in a store that is closed. */
+function changeByHand(folder: string, assignment: string): void {
+  const db = openDatabase(join(folder, "test.db"), { timeoutMs: 5000 });
+  db.exec(`update deployed_components set ${assignment}`);
+  db.close();
+}
+
 async function readBack(store: Store): Promise<unknown[]> {
   return [
     (await store.getSource("dc_a"))?.source,
@@ -353,9 +360,7 @@ describe("the sealed store", () => {
     const store = await openSealed(folder);
     await plant(store);
     await store.close();
-    const db = openDatabase(join(folder, "test.db"), { timeoutMs: 5000 });
-    db.exec(`update deployed_components set configured = '{ "token":  "by hand" }'`);
-    db.close();
+    changeByHand(folder, `configured = '{ "token":  "by hand" }'`);
     const again = await openSealed(folder);
     expect((await again.getSource("dc_a"))?.source.configured).toEqual({ token: "by hand" });
     expect(await again.getWebhook("wh_1")).toEqual(webhook);
@@ -366,18 +371,14 @@ describe("the sealed store", () => {
     const store = await openSealed(folder);
     await plant(store);
     await store.close();
-    const db = openDatabase(join(folder, "test.db"), { timeoutMs: 5000 });
-    db.exec("update deployed_components set env = '{'");
-    db.close();
+    changeByHand(folder, "env = '{'");
     const again = await openSealed(folder);
     expect(await again.getWebhook("wh_1")).toEqual(webhook);
     await expect(again.getSource("dc_a").then((found) => found?.source.env)).rejects.toThrow();
     // Its key is not given up: mended, it is whole.
     expect(await again.rotateSecrets()).toBe(1);
     await again.close();
-    const mended = openDatabase(join(folder, "test.db"), { timeoutMs: 5000 });
-    mended.exec("update deployed_components set env = '{}'");
-    mended.close();
+    changeByHand(folder, "env = '{}'");
     expect((await (await openSealed(folder)).getSource("dc_a"))?.source.configured).toEqual(planted.configured);
   });
 

@@ -177,8 +177,9 @@ async function nextCode(
   return isSameProcess ? { component: current, unit: undefined } : { component: current, unit: (newest ?? (await load(saved))).unit };
 }
 
-/** Whoever changes values does not wait for somebody to mend what is newest. */
-function noNewest({ log }: Pick<ChangePorts, "log">, { source: { slug } }: LiveSource, error: unknown): undefined {
+/** Whoever changes values does not wait for somebody to mend what is newest. A server that stops gives the change up. */
+function noNewest({ log, signal }: Pick<ChangePorts, "log" | "signal">, { source: { slug } }: LiveSource, error: unknown): undefined {
+  if (signal.aborted) throw error;
   log.warn("a source stays with the packages that it has: the newest ones could not be taken", { source: slug, reason: messageOf(error) });
 }
 

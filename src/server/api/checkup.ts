@@ -23,8 +23,8 @@ export async function checkup(engine: Engine, facts: Pick<ServerFacts, "status" 
 
 async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | "workflows" | "accounts" | "webhooks" | "circle" | "registries">> {
   const all = engine.newestSources();
-  const broken = all.flatMap((live) => brokenSource(live));
-  const sources = all.filter((live) => brokenSource(live).length === 0);
+  const broken = new Map(all.flatMap((live) => brokenSource(live).map((found) => [live, found] as const)));
+  const sources = all.filter((live) => !broken.has(live));
   const [problems, outcomes, workflows, accounts, webhooks, subscriptions, registries] = await Promise.all([
     problemsOf(engine, sources),
     Promise.all(sources.map(({ source }) => engine.history.outcomes(source.id, FAILURES))),
@@ -42,7 +42,7 @@ async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | 
     failed: (outcomes[index] ?? []).map(({ outcome }) => outcome.kind !== "returned"),
   }));
   return {
-    sources: [...broken, ...checked],
+    sources: [...broken.values(), ...checked],
     workflows,
     registries: registries.map(({ registry: { name }, problem }) => ({ name, problem })),
     accounts: accounts.map((account) => ({ name: account.name, problem: account.problem ?? problemWith(() => account.credentials) })),
