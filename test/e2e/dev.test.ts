@@ -82,7 +82,8 @@ describe("pd dev", () => {
     await eventually(async () => session.shown().includes("◆ event an event of two"));
     // The next request may begin before the end of the run that has answered the last one is told.
     expect(session.shown()).toMatch(/▶ run {3}GET \/\n[^]*?│ log {3}running one {2}dev\.ts:7\n[^]*?✔ done {2}\d+ ms, 1 event {2}inv_\w+\n/);
-    expect(session.shown()).toContain("↻ new   now runs version 0.0.1");
+    // It is told once it is stored, and calls that waited for it come first.
+    await eventually(async () => session.shown().includes("↻ new   now runs version 0.0.1"));
     await stop(session);
   });
 
