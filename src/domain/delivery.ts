@@ -73,13 +73,13 @@ export interface HealthChange {
 /** A webhook that was gone, or has failed for five days on end, is deactivated. */
 export function healthAfter(
   { failingSince }: Pick<Webhook, "failingSince">,
-  { verdict, attempt }: { verdict: Verdict; attempt: Attempt },
+  { verdict, at, result }: { verdict: Verdict["kind"] } & Pick<Attempt, "at" | "result">,
 ): HealthChange | undefined {
-  if (verdict.kind === "delivered") return failingSince === undefined ? undefined : { failingSince: null };
-  const since = failingSince ?? attempt.at;
-  if (verdict.kind === "gone") return { failingSince: since, inactiveReason: "its receiver answered 410 Gone" };
-  if (attempt.at - since >= FAILING_FOR)
-    return { failingSince: since, inactiveReason: `every attempt has failed since ${new Date(since).toISOString()}: ${describeResult(attempt.result)}` };
+  if (verdict === "delivered") return failingSince === undefined ? undefined : { failingSince: null };
+  const since = failingSince ?? at;
+  if (verdict === "gone") return { failingSince: since, inactiveReason: "its receiver answered 410 Gone" };
+  if (at - since >= FAILING_FOR)
+    return { failingSince: since, inactiveReason: `every attempt has failed since ${new Date(since).toISOString()}: ${describeResult(result)}` };
   return failingSince === undefined ? { failingSince: since } : undefined;
 }
 

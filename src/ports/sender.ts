@@ -9,7 +9,10 @@ export interface OutgoingMessage {
   readonly payload: string;
   /** Each signs it, the first one first. */
   readonly secrets: readonly string[];
-  readonly headers: Readonly<Record<string, string>>;
+  /** The source or workflow that has emitted it; empty for a test. */
+  readonly emitterId: string;
+  /** The name that it was emitted under; empty for the default channel. */
+  readonly eventName: string;
 }
 
 /** Sends messages to receivers. */

@@ -1,6 +1,7 @@
-import { createHmac } from "node:crypto";
+import { type KeyObject, createHmac, createSecretKey } from "node:crypto";
 import { isIP } from "node:net";
 import { Agent, type Dispatcher } from "undici";
+import type { SendResult } from "../domain/delivery.ts";
 import { codeOf, messageOf } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { OutgoingMessage, Sender } from "../ports/sender.ts";
@@ -9,7 +10,9 @@ import { guardedLookup, isPrivateAddress } from "./private-address.ts";
 const ANSWER_WITHIN_MS = 15_000;
 /** As much of an answer is kept. */
 const KEPT_ANSWER_BYTES = 2048;
-const STOPPED = "the server stops";
+/** So many receivers and keys are remembered; then all are made anew. */
+const MOST_REMEMBERED = 1000;
+const NOTHING = Buffer.alloc(0);
 
 export interface WebhookSenderSettings {
   readonly clock: Clock;
@@ -29,83 +32,167 @@ export function webhookSender({ clock, allowsPrivate, userAgent, answerWithinMs 
     bodyTimeout: 0,
     connect: { timeout: answerWithinMs, ...(allowsPrivate ? {} : { lookup: guardedLookup(refusal) }) },
   });
-  const answers = new AnswersUnderWay();
+  const targetOf = remembering((url) => readTarget(url, { allowsPrivate }));
+  const keyOf = remembering(readKey);
+  const underWayUntil = answersUnderWay(answerWithinMs);
   return {
-    async send({ url, id, payload, secrets, headers }, signal) {
-      const target = new URL(url);
-      const refused = allowsPrivate ? undefined : literalProblem(target);
-      if (refused !== undefined) return { kind: "unreachable", reason: refused };
-      const timestamp = Math.floor(clock.now() / 1000);
-      const answer = new Answer();
-      const timer = setTimeout(() => answer.giveUp(`no answer within ${answerWithinMs / 1000} s`), answerWithinMs);
-      const underWay = answers.under(signal);
-      underWay.add(answer);
-      if (signal.aborted) answer.giveUp(STOPPED);
+    send(message, signal) {
+      const target = targetOf(message.url);
+      if (target.problem !== undefined) return Promise.resolve({ kind: "unreachable", reason: target.problem });
+      const answer = new Answer(clock, underWayUntil(signal));
       try {
-        agent.dispatch(
-          {
-            origin: target.origin,
-            path: `${target.pathname}${target.search}`,
-            method: "POST",
-            headers: {
-              ...headers,
-              "content-type": "application/json",
-              "user-agent": userAgent,
-              "webhook-id": id,
-              "webhook-timestamp": String(timestamp),
-              "webhook-signature": secrets.map((secret) => sign(secret, { id, timestamp, payload })).join(" "),
-            },
-            body: payload,
-          },
-          answer,
-        );
-        const { head, failure, text } = await answer.ended;
-        if (head === undefined) return { kind: "unreachable", reason: failure ?? "no answer" };
-        const retryAfterMs = retryAfter(head.retryAfter, clock.now());
-        return { kind: "answered", status: head.status, answer: text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+        const headers = headersOf(message, { keyOf, userAgent, timestamp: Math.floor(clock.now() / 1000) });
+        agent.dispatch({ origin: target.origin, path: target.path, method: "POST", headers, body: message.payload }, answer);
       } catch (error) {
-        return { kind: "unreachable", reason: reasonOf(error) };
-      } finally {
-        clearTimeout(timer);
-        underWay.delete(answer);
+        answer.giveUp(reasonOf(error));
       }
+      return answer.ended;
     },
   };
 }
 
-/** Answers that are waited for, by the signal that ends them: it has one listener for all. */
-class AnswersUnderWay {
-  readonly #bySignal = new WeakMap<AbortSignal, Set<Answer>>();
+interface Target {
+  readonly origin: string;
+  readonly path: string;
+  /** Why nothing is sent there. */
+  readonly problem: string | undefined;
+}
 
-  under(signal: AbortSignal): Set<Answer> {
-    const known = this.#bySignal.get(signal);
-    if (known !== undefined) return known;
-    const answers = new Set<Answer>();
-    this.#bySignal.set(signal, answers);
-    signal.addEventListener("abort", () => answers.forEach((answer) => answer.giveUp(STOPPED)), { once: true });
-    return answers;
+function readTarget(url: string, { allowsPrivate }: { allowsPrivate: boolean }): Target {
+  try {
+    const target = new URL(url);
+    return { origin: target.origin, path: `${target.pathname}${target.search}`, problem: allowsPrivate ? undefined : literalProblem(target) };
+  } catch (error) {
+    return { origin: "", path: "", problem: reasonOf(error) };
   }
 }
 
-interface Heard {
-  /** Once the status has come it decides, however the body ends. */
-  readonly head: { readonly status: number; readonly retryAfter: string | string[] | undefined } | undefined;
-  readonly failure: string | undefined;
-  /** The first bytes of the body. */
-  readonly text: string;
+function readKey(secret: string): KeyObject {
+  return createSecretKey(Buffer.from(secret.replace(/^whsec_/, ""), "base64"));
+}
+
+/** What was made of a text is there for the next message: receivers are few, messages many. */
+function remembering<Value>(make: (text: string) => Value): (text: string) => Value {
+  const known = new Map<string, Value>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    const made = make(text);
+    if (known.size >= MOST_REMEMBERED) known.clear();
+    known.set(text, made);
+    return made;
+  };
+}
+
+interface Signing {
+  readonly keyOf: (secret: string) => KeyObject;
+  readonly userAgent: string;
+  /** Seconds. */
+  readonly timestamp: number;
+}
+
+/** Names and values in turn, which costs a message less than an object of them. */
+function headersOf({ id, payload, secrets, emitterId, eventName }: OutgoingMessage, { keyOf, userAgent, timestamp }: Signing): string[] {
+  const text = `${id}.${timestamp}.${payload}`;
+  return [
+    "content-type",
+    "application/json",
+    "user-agent",
+    userAgent,
+    "x-pd-emitter-id",
+    emitterId,
+    "x-pd-event-name",
+    // A header takes letters, digits and signs of ASCII alone.
+    encodeURI(eventName),
+    "webhook-id",
+    id,
+    "webhook-timestamp",
+    String(timestamp),
+    "webhook-signature",
+    secrets.map((secret) => `v1,${createHmac("sha256", keyOf(secret)).update(text).digest("base64")}`).join(" "),
+  ];
+}
+
+/** Answers that are waited for, by the signal that ends them. */
+function answersUnderWay(withinMs: number): (signal: AbortSignal) => AnswersUnderWay {
+  const bySignal = new WeakMap<AbortSignal, AnswersUnderWay>();
+  return (signal) => {
+    const known = bySignal.get(signal);
+    if (known !== undefined) return known;
+    const made = new AnswersUnderWay(signal, withinMs);
+    bySignal.set(signal, made);
+    return made;
+  };
+}
+
+/** Each has the same time, so the first that began is the first to be given up: one timer and one listener do for all. */
+class AnswersUnderWay {
+  readonly #signal: AbortSignal;
+  readonly #withinMs: number;
+  /** In the order in which they began. */
+  readonly #answers = new Set<Answer>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(signal: AbortSignal, withinMs: number) {
+    this.#signal = signal;
+    this.#withinMs = withinMs;
+    signal.addEventListener("abort", () => this.#answers.forEach((answer) => this.#stop(answer)), { once: true });
+  }
+
+  add(answer: Answer): void {
+    this.#answers.add(answer);
+    if (this.#signal.aborted) this.#stop(answer);
+    else this.#timer ??= this.#lookIn(this.#withinMs);
+  }
+
+  delete(answer: Answer): void {
+    this.#answers.delete(answer);
+  }
+
+  #stop(answer: Answer): void {
+    answer.giveUp("the server stops");
+  }
+
+  /** What is under way holds the process; what would be given up does not. */
+  #lookIn(ms: number): NodeJS.Timeout {
+    return setTimeout(() => this.#look(), ms).unref();
+  }
+
+  #look(): void {
+    this.#timer = undefined;
+    const now = performance.now();
+    for (const answer of this.#answers) {
+      const leftMs = answer.beganAt + this.#withinMs - now;
+      if (leftMs > 0) return void (this.#timer = this.#lookIn(Math.ceil(leftMs)));
+      answer.giveUp(`no answer within ${this.#withinMs / 1000} s`);
+    }
+  }
+}
+
+interface Head {
+  readonly status: number;
+  readonly retryAfter: string | string[] | undefined;
 }
 
 /** Hears an answer as it arrives: its status, and the first bytes of its body; what follows is not waited for. */
 class Answer implements Dispatcher.DispatchHandler {
-  readonly ended: Promise<Heard>;
+  /** By a clock that nobody sets, ms. */
+  readonly beganAt = performance.now();
+  readonly ended: Promise<SendResult>;
+  readonly #clock: Clock;
+  readonly #underWay: AnswersUnderWay;
   /** `undefined` once it has ended. */
-  #end: ((heard: Heard) => void) | undefined;
-  #head: Heard["head"];
+  #end: ((result: SendResult) => void) | undefined;
+  /** Once the status has come it decides, however the body ends. */
+  #head: Head | undefined;
   #controller: Dispatcher.DispatchController | undefined;
-  #text = Buffer.alloc(0);
+  #text: Buffer = NOTHING;
 
-  constructor() {
+  constructor(clock: Clock, underWay: AnswersUnderWay) {
+    this.#clock = clock;
+    this.#underWay = underWay;
     this.ended = new Promise((resolve) => (this.#end = resolve));
+    underWay.add(this);
   }
 
   giveUp(reason: string): void {
@@ -138,8 +225,19 @@ class Answer implements Dispatcher.DispatchHandler {
   }
 
   #finish(failure: string | undefined): void {
-    this.#end?.({ head: this.#head, failure, text: this.#text.toString("utf8") });
+    const end = this.#end;
+    if (end === undefined) return;
     this.#end = undefined;
+    this.#underWay.delete(this);
+    end(this.#result(failure));
+  }
+
+  #result(failure: string | undefined): SendResult {
+    if (this.#head === undefined) return { kind: "unreachable", reason: failure ?? "no answer" };
+    const { status, retryAfter } = this.#head;
+    const answer = this.#text === NOTHING ? "" : this.#text.toString("utf8");
+    const retryAfterMs = retryAfter === undefined ? undefined : readRetryAfter(retryAfter, this.#clock.now());
+    return retryAfterMs === undefined ? { kind: "answered", status, answer } : { kind: "answered", status, answer, retryAfterMs };
   }
 
   /** The connection is of no more use: the rest of an answer may never come. */
@@ -148,13 +246,8 @@ class Answer implements Dispatcher.DispatchHandler {
   }
 }
 
-function sign(secret: string, { id, timestamp, payload }: { id: string; timestamp: number; payload: string } & Partial<OutgoingMessage>): string {
-  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-  return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${payload}`).digest("base64")}`;
-}
-
 /** Seconds, or a date. */
-function retryAfter(header: string | string[] | undefined, now: number): number | undefined {
+function readRetryAfter(header: string | string[], now: number): number | undefined {
   const text = Array.isArray(header) ? header[0] : header;
   if (text === undefined) return undefined;
   const ms = /^\d+$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - now;

@@ -52,19 +52,19 @@ describe("an attempt to deliver", () => {
 });
 
 describe("a webhook's health", () => {
-  const attempt = { at: 6 * DAY, durationMs: 1, result: unreachable };
-  const retry = { kind: "retry", at: 0 } as const;
+  const failed = { verdict: "retry", at: 6 * DAY, result: unreachable } as const;
+  const delivered = { ...failed, verdict: "delivered" } as const;
 
   it("begins to fail with the first failure, and is well after the first delivery", () => {
-    expect(healthAfter({}, { verdict: retry, attempt })).toEqual({ failingSince: 6 * DAY });
-    expect(healthAfter({ failingSince: 5 * DAY }, { verdict: retry, attempt })).toBeUndefined();
-    expect(healthAfter({ failingSince: 5 * DAY }, { verdict: { kind: "delivered" }, attempt })).toEqual({ failingSince: null });
-    expect(healthAfter({}, { verdict: { kind: "delivered" }, attempt })).toBeUndefined();
+    expect(healthAfter({}, failed)).toEqual({ failingSince: 6 * DAY });
+    expect(healthAfter({ failingSince: 5 * DAY }, failed)).toBeUndefined();
+    expect(healthAfter({ failingSince: 5 * DAY }, delivered)).toEqual({ failingSince: null });
+    expect(healthAfter({}, delivered)).toBeUndefined();
   });
 
   it("ends it after five days of failures, saying why", () => {
-    expect(healthAfter({ failingSince: DAY + 1 }, { verdict: retry, attempt })).toBeUndefined();
-    expect(healthAfter({ failingSince: DAY }, { verdict: retry, attempt })).toEqual({
+    expect(healthAfter({ failingSince: DAY + 1 }, failed)).toBeUndefined();
+    expect(healthAfter({ failingSince: DAY }, failed)).toEqual({
       failingSince: DAY,
       inactiveReason: "every attempt has failed since 1970-01-02T00:00:00.000Z: ECONNREFUSED",
     });

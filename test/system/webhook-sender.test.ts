@@ -8,7 +8,7 @@ const sender = webhookSender({ clock: systemClock, allowsPrivate: true, userAgen
 
 async function sendTo(answer: Parameters<typeof Receiver.start>[0]) {
   const { url } = await Receiver.start(answer);
-  return sender.send({ url, id: "m", payload: "1", secrets: ["whsec_eA=="], headers: {} }, new AbortController().signal);
+  return sender.send({ url, id: "m", payload: "1", secrets: ["whsec_eA=="], emitterId: "", eventName: "" }, new AbortController().signal);
 }
 
 describe("a message to a receiver", () => {
@@ -31,7 +31,7 @@ describe("a message to a receiver", () => {
     const note = (warning: Error): void => void warnings.push(warning.name);
     process.on("warning", note);
     onTestFinished(() => void process.off("warning", note));
-    const send = () => patient.send({ url, id: "m", payload: "1", secrets: ["whsec_eA=="], headers: {} }, over.signal);
+    const send = () => patient.send({ url, id: "m", payload: "1", secrets: ["whsec_eA=="], emitterId: "", eventName: "" }, over.signal);
     const sent = Array.from({ length: 20 }, send);
     over.abort();
     const results = await Promise.all([...sent, send()]);

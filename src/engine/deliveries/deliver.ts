@@ -126,16 +126,18 @@ export class Deliverer {
     const attempt: Attempt = { at, durationMs: clock.now() - at, result };
     const verdict = judge(result, { attempt: delivery.attemptCount + 1, now: clock.now(), random: clock.random() });
     meter.attempted({ verdict: verdict.kind, durationMs: attempt.durationMs });
-    return () => this.#settled(untilKnown(this.#ports, () => this.#recordAttempt({ delivery, attempt, verdict })));
+    return () => this.#recordAttempt({ delivery, attempt, verdict });
   }
 
-  async #recordAttempt(record: AttemptRecord): Promise<void> {
+  async #recordAttempt(record: AttemptRecord): Promise<Recorded> {
     const { listenerId } = record.delivery;
-    await this.#ports.store.recordAttempt(record);
+    const recorded = await this.#settled(untilKnown(this.#ports, () => this.#ports.store.recordAttempt(record)));
     // It may have been deactivated by that.
-    if (record.verdict.kind === "delivered" || !isWebhookId(listenerId)) return;
-    this.#webhooks.forget(listenerId);
-    void this.#tellDeactivated(listenerId);
+    if (record.verdict.kind !== "delivered" && recorded === "settled" && isWebhookId(listenerId)) {
+      this.#webhooks.forget(listenerId);
+      void this.#tellDeactivated(listenerId);
+    }
+    return recorded;
   }
 
   /** Nobody looks at it while it works: its owner finds it in the server's log, or is told by whoever watches that. */
@@ -160,9 +162,8 @@ export class Deliverer {
 
   #sendTo(webhook: Webhook, { messageId, payload, emitterId, channel }: Delivery): Promise<SendResult> {
     const { clock, sender } = this.#ports;
-    // A header takes letters, digits and signs of ASCII alone.
-    const headers = { "x-pd-emitter-id": emitterId, "x-pd-event-name": encodeURI(channel) };
-    return sender.send({ url: webhook.url, id: messageId, payload, secrets: signingSecrets(webhook, clock.now()), headers }, this.#over.signal);
+    const secrets = signingSecrets(webhook, clock.now());
+    return sender.send({ url: webhook.url, id: messageId, payload, secrets, emitterId, eventName: channel }, this.#over.signal);
   }
 
   async #giveToDeployed({ listenerId, messageId, payload, emitterId, channel }: Delivery): Promise<SendResult | "gone" | "inactive" | "busy"> {

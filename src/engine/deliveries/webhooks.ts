@@ -93,8 +93,8 @@ export class Webhooks {
     const { clock, sender, signal } = this.#ports;
     const webhook = await this.find(id);
     const payload = JSON.stringify(event ?? { test: true, sent_by: "headwater", webhook_id: webhook.id });
-    const headers = { "x-pd-emitter-id": "", "x-pd-event-name": "" };
-    return sender.send({ url: webhook.url, id: `test-${clock.randomText(16)}`, payload, secrets: signingSecrets(webhook, clock.now()), headers }, signal);
+    const secrets = signingSecrets(webhook, clock.now());
+    return sender.send({ url: webhook.url, id: `test-${clock.randomText(16)}`, payload, secrets, emitterId: "", eventName: "" }, signal);
   }
 
   /** Throws PD_BAD_INPUT for an emitter that can be none, PD_NOT_FOUND for one or a listener that is not there. */

@@ -55,7 +55,7 @@ function recordAttempt(shelves: Shelves, { delivery: { id, attemptCount, nextAt,
   else if (!isRetried && verdict.kind === "retry" && kept.delivery.state === "pending") kept.delivery = { ...kept.delivery, nextAt: verdict.at };
   kept.attempts.push(attempt);
   const webhook = isWebhookId(listenerId) ? shelves.webhooks.get(listenerId) : undefined;
-  const health = webhook === undefined ? undefined : healthAfter(webhook, { verdict, attempt });
+  const health = webhook === undefined ? undefined : healthAfter(webhook, { verdict: verdict.kind, ...attempt });
   if (webhook === undefined || health === undefined) return true;
   const { failingSince: _before, ...rest } = webhook;
   const failing = health.failingSince === null ? {} : { failingSince: health.failingSince };

@@ -1,10 +1,10 @@
-import { type Attempt, type Delivery, type DeliveryState, MOST_ATTEMPTS, type Verdict, healthAfter } from "../../domain/delivery.ts";
+import { type Delivery, type DeliveryState, MOST_ATTEMPTS, healthAfter } from "../../domain/delivery.ts";
 import { type DeliveryId, type DeployedId, type ListenerId, isWebhookId, numberOfDelivery } from "../../domain/ids.ts";
 import { type Published, messagesOf } from "../../domain/message.ts";
 import { keysReaching, reaches } from "../../domain/subscription.ts";
 import type { DeliveryStore } from "../../ports/delivery-store.ts";
 import type { Database } from "../../database/driver.ts";
-import { attemptOf, deliveryOf, listenerOf, row, rows, stateCount } from "./rows.ts";
+import { attemptOf, deliveryOf, json, listenerOf, row, rows, stateCount } from "./rows.ts";
 import { DELIVERY_COUNTS } from "./staged-events.ts";
 import type { TravellingAttempt } from "./travelling.ts";
 
@@ -23,14 +23,13 @@ const LISTENERS = `select s.emitter_id, s.listener_id, s.channel, coalesce(w.act
   where s.emitter_key in (?, ?, ?)`;
 const INSERT_DELIVERY = `insert into deliveries (listener_id, message_id, emitter_id, channel, payload, state, next_at, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
-/** One that was made due again from the beginning has fewer attempts than who took it before. */
-const IS_COUNTED = "seq = @seq and attempts <= @attemptCount";
 /** Somebody has asked for another attempt while this one was on its way. */
 const IS_RETRIED = "state = 'pending' and coalesce(next_at <> @takenAt, false)";
-const DELIVERED = `update deliveries set attempts = attempts + 1, state = 'delivered', next_at = null where ${IS_COUNTED}`;
+/** One that was made due again from the beginning has fewer attempts than who took it before. */
+const DELIVERED = "update deliveries set attempts = attempts + 1, state = 'delivered', next_at = null where seq = ? and attempts <= ?";
 /** `@at`: when it is tried next; null: never. */
 const NOT_DELIVERED = `update deliveries set attempts = attempts + 1, state = iif(@at is null and not (${IS_RETRIED}), 'failed', state),
-  next_at = iif(state = 'pending' and not (${IS_RETRIED}), @at, next_at) where ${IS_COUNTED}`;
+  next_at = iif(state = 'pending' and not (${IS_RETRIED}), @at, next_at) where seq = @seq and attempts <= @attemptCount`;
 /** The run that a message has begun is its delivery. */
 export const RECEIVE = "update deliveries set state = 'delivered', next_at = null where listener_id = ? and message_id = ?";
 /** What was pending when a webhook became inactive. */
@@ -112,26 +111,24 @@ export function attemptWrites(db: Database, publisher: Pick<Publisher, "forget">
   const setFailing = db.prepare("update webhooks set failing_since = ? where id = ?");
   const deactivate = db.prepare("update webhooks set active = 0, failing_since = ?, inactive_reason = ?, updated_at = ? where id = ? and active = 1");
   const miss = db.prepare(MISS);
-  const noteHealth = (listenerId: ListenerId, judged: { verdict: Verdict; attempt: Attempt }): void => {
+  const noteHealth = ({ listenerId, at, verdict, result }: TravellingAttempt): void => {
     const found = isWebhookId(listenerId) ? row(failingSince.get(listenerId)) : undefined;
     const since = found?.["failing_since"];
-    const health = found === undefined ? undefined : healthAfter(typeof since === "number" ? { failingSince: since } : {}, judged);
+    if (found === undefined || (verdict === "delivered" && since === null)) return;
+    const health = healthAfter(typeof since === "number" ? { failingSince: since } : {}, { verdict, at, result: json(result) });
     if (health === undefined) return;
     if (health.inactiveReason === undefined) return void setFailing.run(health.failingSince, listenerId);
-    deactivate.run(health.failingSince, health.inactiveReason, judged.attempt.at, listenerId);
+    deactivate.run(health.failingSince, health.inactiveReason, at, listenerId);
     miss.run(listenerId);
     publisher.forget();
   };
-  const write = (taken: Pick<TravellingAttempt, "seq" | "attemptCount" | "takenAt">, verdict: Verdict): number => {
-    const { seq, attemptCount } = taken;
-    if (verdict.kind === "delivered") return delivered.run({ seq, attemptCount }).changes;
-    return notDelivered.run({ ...taken, at: verdict.kind === "retry" ? verdict.at : null }).changes;
-  };
+  const write = ({ seq, attemptCount, takenAt, verdict, retryAt }: TravellingAttempt): number =>
+    (verdict === "delivered" ? delivered.run(seq, attemptCount) : notDelivered.run({ seq, attemptCount, takenAt, at: retryAt })).changes;
   return {
-    recordAttempt({ seq, attemptCount, takenAt, listenerId, attempt, verdict }) {
-      if (write({ seq, attemptCount, takenAt }, verdict) === 0) return false;
-      insertAttempt.run(seq, attempt.at, attempt.durationMs, JSON.stringify(attempt.result));
-      noteHealth(listenerId, { verdict, attempt });
+    recordAttempt(record) {
+      if (write(record) === 0) return false;
+      insertAttempt.run(record.seq, record.at, record.durationMs, record.result);
+      noteHealth(record);
       return true;
     },
   };

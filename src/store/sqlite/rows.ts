@@ -195,8 +195,10 @@ export function autoSubscriptionOf(row: Row): AutoSubscription {
   return { channel: row["channel"] as AutoSubscription["channel"], listenerId: row["listener_id"] as AutoSubscription["listenerId"] };
 }
 
+/** Many are read at once: each is made in one piece. */
 export function deliveryOf(row: Row): Delivery {
-  return present<Delivery>({
+  const nextAt = row["next_at"];
+  return {
     id: `dlv_${Number(row["seq"])}`,
     listenerId: row["listener_id"] as Delivery["listenerId"],
     messageId: String(row["message_id"]),
@@ -205,9 +207,9 @@ export function deliveryOf(row: Row): Delivery {
     payload: String(row["payload"]),
     state: row["state"] as Delivery["state"],
     attemptCount: Number(row["attempts"]),
-    nextAt: row["next_at"] as number | null,
     createdAt: Number(row["created_at"]),
-  });
+    ...(nextAt === null ? {} : { nextAt: Number(nextAt) }),
+  };
 }
 
 /** Whoever keeps something that retention is about. */

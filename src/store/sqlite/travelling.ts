@@ -5,7 +5,7 @@
 import { deserialize, serialize } from "node:v8";
 import type { DedupeChange } from "../../domain/dedupe.ts";
 import type { Event, NewEvent, NewEvents, NewPostponedEvent } from "../../domain/event.ts";
-import type { Attempt, Verdict } from "../../domain/delivery.ts";
+import type { Verdict } from "../../domain/delivery.ts";
 import { type DeployedId, type InvocationId, type ListenerId, eventId, numberOfDelivery } from "../../domain/ids.ts";
 import { type Outcome, type StateChanges, isFailed } from "../../domain/invocation.ts";
 import type { Addendum, Committed, RunCommit } from "../../ports/run-store.ts";
@@ -65,8 +65,14 @@ export interface TravellingAttempt {
   /** When it was due, as it was taken. */
   readonly takenAt: number | null;
   readonly listenerId: ListenerId;
-  readonly attempt: Attempt;
-  readonly verdict: Verdict;
+  /** Epoch ms. */
+  readonly at: number;
+  readonly durationMs: number;
+  /** JSON text of a `SendResult`. */
+  readonly result: string;
+  readonly verdict: Verdict["kind"];
+  /** When it is tried next; only with `retry`. */
+  readonly retryAt: number | null;
 }
 
 /** What is told of it; the events are known where it came from. */
@@ -137,7 +143,17 @@ export function travellingAddendum(addendum: Addendum): TravellingAddendum {
 }
 
 export function travellingAttempt({ delivery: { id, listenerId, attemptCount, nextAt }, attempt, verdict }: AttemptRecord): TravellingAttempt {
-  return { seq: numberOfDelivery(id) ?? -1, attemptCount, takenAt: nextAt ?? null, listenerId, attempt, verdict };
+  return {
+    seq: numberOfDelivery(id) ?? -1,
+    attemptCount,
+    takenAt: nextAt ?? null,
+    listenerId,
+    at: attempt.at,
+    durationMs: attempt.durationMs,
+    result: JSON.stringify(attempt.result),
+    verdict: verdict.kind,
+    retryAt: verdict.kind === "retry" ? verdict.at : null,
+  };
 }
 
 function unlessEmpty<Item>(items: readonly Item[] | undefined): readonly Item[] | undefined {
