@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { systemClock } from "../../src/system/clock.ts";
 import { isPrivateAddress } from "../../src/system/private-address.ts";
 import { webhookSender } from "../../src/system/webhook-sender.ts";
@@ -37,6 +37,25 @@ describe("a message to a receiver", () => {
     const results = await Promise.all([...sent, send()]);
     expect(results).toEqual(Array(21).fill({ kind: "unreachable", reason: "the server stops" }));
     expect(warnings).toEqual([]);
+  });
+
+  it("has its whole time, also beside one that began before it", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { url } = await Receiver.start(() => {});
+    const ended: string[] = [];
+    const { signal } = new AbortController();
+    const send = (id: string) =>
+      sender.send({ url, id, payload: "1", secrets: ["whsec_eA=="], emitterId: "", eventName: "" }, signal).then(() => ended.push(id));
+    void send("first");
+    await vi.advanceTimersByTimeAsync(200);
+    void send("second");
+    await vi.advanceTimersByTimeAsync(100);
+    expect(ended).toEqual(["first"]);
+    await vi.advanceTimersByTimeAsync(199);
+    expect(ended).toEqual(["first"]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(ended).toEqual(["first", "second"]);
   });
 
   it("whose answer is long is done with its first 2,048 bytes", async () => {

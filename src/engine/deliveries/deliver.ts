@@ -129,15 +129,16 @@ export class Deliverer {
     return () => this.#recordAttempt({ delivery, attempt, verdict });
   }
 
-  async #recordAttempt(record: AttemptRecord): Promise<Recorded> {
-    const { listenerId } = record.delivery;
-    const recorded = await this.#settled(untilKnown(this.#ports, () => this.#ports.store.recordAttempt(record)));
-    // It may have been deactivated by that.
-    if (record.verdict.kind !== "delivered" && recorded === "settled" && isWebhookId(listenerId)) {
-      this.#webhooks.forget(listenerId);
-      void this.#tellDeactivated(listenerId);
-    }
-    return recorded;
+  #recordAttempt(record: AttemptRecord): Promise<Recorded> {
+    const recorded = this.#settled(untilKnown(this.#ports, () => this.#ports.store.recordAttempt(record)));
+    return record.verdict.kind === "delivered" ? recorded : recorded.finally(() => this.#mayBeInactive(record.delivery.listenerId));
+  }
+
+  /** An attempt that has failed may have deactivated it. */
+  #mayBeInactive(listenerId: ListenerId): void {
+    if (!isWebhookId(listenerId)) return;
+    this.#webhooks.forget(listenerId);
+    void this.#tellDeactivated(listenerId);
   }
 
   /** Nobody looks at it while it works: its owner finds it in the server's log, or is told by whoever watches that. */
