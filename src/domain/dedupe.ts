@@ -1,4 +1,5 @@
 import { type Emit, parseTs } from "./event.ts";
+import { UNIQUE_IDS, recentIds } from "./recent-ids.ts";
 
 export type DedupeStrategy = "unique" | "greatest" | "last";
 
@@ -47,8 +48,6 @@ interface ChannelResult extends Omit<DedupeResult, "change"> {
 }
 
 const NO_EMIT: Emit = { payload: "" };
-/** Size of the `unique` cache (components.md, Limits). */
-const UNIQUE_IDS = 100;
 
 const MOST_CHANNELS = 100;
 
@@ -112,19 +111,9 @@ function dedupeChannel(strategy: DedupeStrategy, cache: ChannelCache, emits: rea
 }
 
 function unique({ unique: known = [] }: ChannelCache, emits: readonly Emit[]): ChannelResult {
-  const ids = known.slice(-UNIQUE_IDS);
-  const knownCount = ids.length;
-  const remembered = new Set(ids);
-  const judged = judgeEach(emits, "unique", (id) => {
-    if (remembered.has(id)) return `unique: id ${JSON.stringify(id)} was emitted before`;
-    const oldest = ids.at(-UNIQUE_IDS);
-    if (oldest !== undefined) remembered.delete(oldest);
-    remembered.add(id);
-    ids.push(id);
-    return undefined;
-  });
-  const added = ids.slice(Math.max(knownCount, ids.length - UNIQUE_IDS));
-  return learning(judged, added.length === 0 ? undefined : { unique: added });
+  const ids = recentIds(known, emits.length);
+  const judged = judgeEach(emits, "unique", (id) => (ids.learn(id) ? undefined : `unique: id ${JSON.stringify(id)} was emitted before`));
+  return learning(judged, ids.added.length === 0 ? undefined : { unique: ids.added.slice(-UNIQUE_IDS) });
 }
 
 function greatest(cache: ChannelCache, emits: readonly Emit[]): ChannelResult {

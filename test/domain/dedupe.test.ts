@@ -48,6 +48,15 @@ describe("without a strategy", () => {
 });
 
 describe("unique", () => {
+  it("keeps the same of many events, whether one run emits them or each has a run", () => {
+    const ids = Array.from({ length: 2000 }, (_, n) => `id-${Math.floor(Math.abs(Math.sin(n)) * 10_000) % 150}`);
+    const together = keep("unique", ids.map(emit));
+    const apart = keep("unique", ...ids.map((id) => [emit(id)]));
+    expect(together.kept.flat()).toEqual(apart.kept.flat());
+    expect(together.cache).toEqual(apart.cache);
+    expect(together.kept.flat().length).toBeGreaterThan(173);
+  });
+
   it.each([
     ["keeps an id once in a run", [[emit("a"), emit("a"), emit("b")]], [["a", "b"]]],
     ["keeps an id once over runs", [[emit("a")], [emit("a"), emit("c")]], [["a"], ["c"]]],
