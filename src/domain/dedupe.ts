@@ -1,5 +1,5 @@
 import { type Emit, parseTs } from "./event.ts";
-import { UNIQUE_IDS, recentIds } from "./recent-ids.ts";
+import { RecentIds, UNIQUE_IDS } from "./recent-ids.ts";
 
 export type DedupeStrategy = "unique" | "greatest" | "last";
 
@@ -111,7 +111,7 @@ function dedupeChannel(strategy: DedupeStrategy, cache: ChannelCache, emits: rea
 }
 
 function unique({ unique: known = [] }: ChannelCache, emits: readonly Emit[]): ChannelResult {
-  const ids = recentIds(known, emits.length);
+  const ids = new RecentIds(known, emits.length);
   const judged = judgeEach(emits, "unique", (id) => (ids.learn(id) ? undefined : `unique: id ${JSON.stringify(id)} was emitted before`));
   return learning(judged, ids.added.length === 0 ? undefined : { unique: ids.added.slice(-UNIQUE_IDS) });
 }

@@ -131,7 +131,7 @@ class AnswersUnderWay {
   readonly #withinMs: number;
   /** In the order in which they began. */
   readonly #answers = new Set<Answer>();
-  #timer: NodeJS.Timeout | undefined;
+  #isWatched = false;
 
   constructor(signal: AbortSignal, withinMs: number) {
     this.#signal = signal;
@@ -142,7 +142,7 @@ class AnswersUnderWay {
   add(answer: Answer): void {
     this.#answers.add(answer);
     if (this.#signal.aborted) this.#stop(answer);
-    else this.#timer ??= this.#lookIn(this.#withinMs);
+    else if (!this.#isWatched) this.#lookIn(this.#withinMs);
   }
 
   delete(answer: Answer): void {
@@ -154,16 +154,17 @@ class AnswersUnderWay {
   }
 
   /** What is under way holds the process; what would be given up does not. */
-  #lookIn(ms: number): NodeJS.Timeout {
-    return setTimeout(() => this.#look(), ms).unref();
+  #lookIn(ms: number): void {
+    this.#isWatched = true;
+    setTimeout(() => this.#look(), ms).unref();
   }
 
   #look(): void {
-    this.#timer = undefined;
+    this.#isWatched = false;
     const now = performance.now();
     for (const answer of this.#answers) {
       const leftMs = answer.beganAt + this.#withinMs - now;
-      if (leftMs > 0) return void (this.#timer = this.#lookIn(Math.ceil(leftMs)));
+      if (leftMs > 0) return this.#lookIn(Math.ceil(leftMs));
       answer.giveUp(`no answer within ${this.#withinMs / 1000} s`);
     }
   }
