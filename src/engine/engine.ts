@@ -231,8 +231,9 @@ export class Engine {
   }
 
   /** A source or a workflow, by id, slug or name: both emit and are listened to. Throws PD_SOURCE_NOT_FOUND and PD_AMBIGUOUS. */
-  findDeployed(word: string, attempted: string, isExact = false): DeployedComponent {
-    return (this.#sources.byIdOrSlug(word) ?? theNamed([...this.workflows.named(), ...this.#sources.named()], word, { attempted, isExact }).live).source;
+  findDeployed(word: string, attempted: string, isExact = false): Pick<DeployedComponent, "id" | "slug"> {
+    const live = this.#sources.byIdOrSlug(word) ?? theNamed([...this.workflows.named(), ...this.#sources.named()], word, { attempted, isExact }).live;
+    return live instanceof LiveSource ? live.outline : live.source;
   }
 
   /** Whether a source, a trigger or a workflow has this id. */
@@ -242,12 +243,12 @@ export class Engine {
 
   /** Timers of these sources. */
   timersOf(sources: readonly LiveSource[]): Promise<readonly Timer[]> {
-    return this.#ports.store.listTimers(sources.map(({ source }) => source.id));
+    return this.#ports.store.listTimers(sources.map(({ outline }) => outline.id));
   }
 
   /** What a source has stored: key → JSON text. */
-  stateOf({ source }: LiveSource): Promise<Readonly<Record<string, string>>> {
-    return this.#ports.store.readState(source.id);
+  stateOf({ outline }: LiveSource): Promise<Readonly<Record<string, string>>> {
+    return this.#ports.store.readState(outline.id);
   }
 
   /** What these sources have done lately; those that are gone are left out. */
@@ -349,7 +350,7 @@ export class Engine {
 }
 
 /** What belongs to a workflow is changed with it. */
-function refuseTrigger({ source: { id, workflowId } }: LiveSource, attempted: string): void {
+function refuseTrigger({ outline: { id, workflowId } }: LiveSource, attempted: string): void {
   if (workflowId === undefined) return;
   throw new PdError("PD_BAD_INPUT", `Cannot ${attempted} ${id}: it is a trigger of workflow ${workflowId}`, {
     fix: `Change triggers in its workflow.yaml, or pd update ${workflowId}`,

@@ -28,7 +28,7 @@ export async function openSealedStore(store: Store, vault: Vault, sealedTexts?: 
     swap: (source, component, rest) => store.swap(seals.sealSource(source), component, rest),
     getSource: async (idOrSlug) => opened(await store.getSource(idOrSlug), (found) => seals.openStored(found)),
     listSources: async () => (await store.listSources()).map((found) => new OpenedSource(seals, found)),
-    listWorkflows: async () => (await store.listWorkflows()).map((found) => seals.openStored(found)),
+    listWorkflows: async () => (await store.listWorkflows()).map((found) => new OpenedSource(seals, found)),
     listSourceSecrets: async () => (await store.listSourceSecrets()).map((source) => seals.openSecrets(source)),
     saveWebhook: (webhook) => store.saveWebhook(seals.sealWebhook(webhook)),
     changeWebhook: async (id, change, now) => opened(await store.changeWebhook(id, seals.sealChange(id, change), now), (found) => seals.openWebhook(found)),

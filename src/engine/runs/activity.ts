@@ -1,4 +1,4 @@
-import type { DeployedComponent } from "../../domain/deployed-component.ts";
+import type { SourceOutline } from "../../domain/deployed-component.ts";
 import type { DeployedId } from "../../domain/ids.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
@@ -28,7 +28,7 @@ interface ActivityPorts {
 
 /** A source as far as it is looked at. */
 interface Watched {
-  readonly source: Pick<DeployedComponent, "id">;
+  readonly outline: Pick<SourceOutline, "id">;
   memoryBytes(): Promise<number | undefined>;
 }
 
@@ -38,7 +38,7 @@ export async function activityOf({ store, clock }: ActivityPorts, sources: reado
   const edges = Array.from({ length: PARTS + 1 }, (_, index) => now - HOUR_MS + (index * HOUR_MS) / PARTS);
   return Promise.all(
     sources.map(async (live): Promise<SourceActivity> => {
-      const { id: sourceId } = live.source;
+      const { id: sourceId } = live.outline;
       // What is stored while this is asked belongs to the last part.
       const seqs = await Promise.all(edges.map((at, index) => store.firstSeqSince(sourceId, index === PARTS ? Number.MAX_SAFE_INTEGER : at)));
       const events = seqs.slice(1).map((seq, index) => Math.max(0, seq - (seqs[index] ?? seq)));

@@ -69,7 +69,7 @@ export class LiveSource {
         if (this.#version !== undefined) this.#version.unit = undefined;
       },
     });
-    if (this.#isStopping) this.#machinery.refuse(this.source.slug);
+    if (this.#isStopping) this.#machinery.refuse(this.outline.slug);
     return this.#machinery;
   }
 
@@ -81,7 +81,7 @@ export class LiveSource {
   }
 
   get endpoint(): string {
-    return this.#ports.settings.endpointUrl(this.source.endpointKey);
+    return this.#ports.settings.endpointUrl(this.outline.endpointKey);
   }
 
   get isWarm(): boolean {
@@ -257,7 +257,7 @@ export class LiveSource {
   /** What runs may finish, what waits is refused. Resolves when the units are gone and what they did is committed. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    this.#machinery?.refuse(this.source.slug);
+    this.#machinery?.refuse(this.outline.slug);
     await this.#machinery?.untilGone();
   }
 

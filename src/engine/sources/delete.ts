@@ -1,14 +1,17 @@
 import type { ChangePorts } from "./change-ports.ts";
 import { callHook, hasHookThrown, reactivate } from "./hooks.ts";
 import type { LiveSource } from "../runs/live-source.ts";
+import { unreadableBecause } from "../runs/unreadable.ts";
 import { messageOf } from "../../domain/errors.ts";
 import type { Hosting } from "./hosted-sources.ts";
 
 /** `deactivate`, then gone with all that belongs to it. `force` deletes although the hook throws. */
 export function deleteSource(ports: ChangePorts, state: Hosting, { live, force }: { live: LiveSource; force: boolean }): Promise<void> {
   return state.sources.inTurn(live, async () => {
-    const { id, slug, active } = live.source;
-    const hasDeactivate = active && live.definition.hooks.includes("deactivate");
+    const { id, slug } = live.outline;
+    const unreadable = unreadableBecause(live);
+    if (unreadable !== undefined) ports.log.warn("deleted without its hooks, as it cannot be read", { source: slug, reason: unreadable });
+    const hasDeactivate = unreadable === undefined && live.source.active && live.definition.hooks.includes("deactivate");
     if (hasDeactivate) await deactivate(ports, live, force);
     try {
       await ports.store.deleteSource(id);

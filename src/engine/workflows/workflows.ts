@@ -25,6 +25,7 @@ import type { RehearsalPorts } from "./rehearse-run.ts";
 import { Repeats } from "./repeats.ts";
 import { plainEvent } from "./trigger-unit.ts";
 import type { WorkflowChangePorts } from "./surroundings.ts";
+import { type UnreadableWorkflow, UnreadableWorkflows } from "./unreadable-workflows.ts";
 import { Waits } from "./waits.ts";
 
 export interface WorkflowsPorts extends Omit<WorkflowPorts, "onWait">, WorkflowChangePorts {
@@ -37,6 +38,7 @@ export class Workflows {
   readonly #ports: WorkflowsPorts & WorkflowPorts;
   readonly #hosting: Hosting;
   readonly #byId = new Map<string, LiveWorkflow>();
+  readonly #unreadable = new UnreadableWorkflows();
   readonly #waits: Waits;
   /** Runs once more, and what they would come to. */
   readonly repeats: Repeats;
@@ -55,7 +57,11 @@ export class Workflows {
 
   /** Reads those that there are; nothing happens by itself before `open`. */
   async load(): Promise<void> {
-    for (const { source } of await this.#ports.store.listWorkflows()) this.#add(new LiveWorkflow(this.#ports, { source, isShown: true }));
+    for (const stored of await this.#ports.store.listWorkflows()) {
+      const source = this.#unreadable.read(stored);
+      if (source !== undefined) this.#add(new LiveWorkflow(this.#ports, { source, isShown: true }));
+    }
+    for (const { id: workflow, problem } of this.unreadable) this.#ports.log.error("a workflow cannot be read: nothing of it runs", { workflow, problem });
   }
 
   /** Takes up what an earlier server left. */
@@ -75,8 +81,13 @@ export class Workflows {
     return shown.toSorted((a, b) => b.source.createdAt - a.source.createdAt || (a.id < b.id ? -1 : 1));
   }
 
-  /** By id, slug or name. Throws PD_WORKFLOW_NOT_FOUND, and PD_AMBIGUOUS. */
+  get unreadable(): readonly UnreadableWorkflow[] {
+    return this.#unreadable.all;
+  }
+
+  /** By id, slug or name. Throws PD_WORKFLOW_NOT_FOUND, PD_AMBIGUOUS, and PD_DATABASE_DAMAGED for one that cannot be read. */
   find(word: string, attempted = "find workflow", isExact = false): LiveWorkflow {
+    this.#unreadable.refuse(word);
     return this.bySlug(word) ?? theNamed(this.named(), word, { attempted, what: "workflow", isExact }).live;
   }
 
@@ -150,8 +161,10 @@ export class Workflows {
   /** Gives a workflow what its trigger has emitted. */
   receive(id: DeployedId, trigger: EventTrigger): Promise<void> {
     const live = this.#byId.get(id);
-    if (live === undefined) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run ${id}: no workflow has this id`);
-    return live.receive(trigger);
+    if (live !== undefined) return live.receive(trigger);
+    // What was promised to it waits.
+    if (this.#unreadable.has(id)) throw new PdError("PD_SOURCE_INACTIVE", `Cannot run ${id}: it cannot be read`);
+    throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run ${id}: no workflow has this id`);
   }
 
   /** How many messages it works on at the same time; `undefined`: it is none. */
@@ -325,9 +338,9 @@ export class Workflows {
   #forget(trigger: LiveSource): void {
     const { sources, timers } = this.#hosting;
     sources.remove(trigger);
-    timers.replace(trigger.source.id, []);
+    timers.replace(trigger.outline.id, []);
     trigger.kill("its workflow does not have it any more");
-    this.#ports.feed.end(trigger.source.id);
+    this.#ports.feed.end(trigger.outline.id);
   }
 
   #inTurn<Value>(live: LiveWorkflow, change: () => Promise<Value>): Promise<Value> {

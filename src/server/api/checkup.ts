@@ -4,6 +4,7 @@ import { inCircles } from "../../domain/circles.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Webhook } from "../../domain/webhook.ts";
 import type { LiveSource } from "../../engine/runs/live-source.ts";
+import { unreadableBecause } from "../../engine/runs/unreadable.ts";
 import type { LiveWorkflow } from "../../engine/workflows/live-workflow.ts";
 import type { ServerFacts } from "./facts.ts";
 import { problemsOf } from "./sources.ts";
@@ -43,7 +44,7 @@ async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | 
   }));
   return {
     sources: [...broken.values(), ...checked],
-    workflows,
+    workflows: [...workflows, ...engine.workflows.unreadable.map(({ slug, problem }) => ({ slug, active: true, warnings: [problem], failed: [] }))],
     registries: registries.map(({ registry: { name }, problem }) => ({ name, problem })),
     accounts: accounts.map((account) => ({ name: account.name, problem: account.problem ?? problemWith(() => account.credentials) })),
     circle: inCircles(subscriptions).map((id) => slugs.get(id) ?? id),
@@ -53,7 +54,7 @@ async function deployed(engine: Engine): Promise<Pick<CheckedFacts, "sources" | 
 
 /** A source whose row nobody can read. */
 function brokenSource(live: LiveSource): CheckedFacts["sources"] {
-  const problem = problemWith(() => live.source.slug);
+  const problem = unreadableBecause(live);
   return problem === undefined ? [] : [{ slug: live.outline.slug, active: true, problems: [problem], failed: [] }];
 }
 

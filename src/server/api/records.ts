@@ -4,7 +4,7 @@ import type { EventRecord } from "../../api/events.ts";
 import type { ActionRunRecord, InstantRecord, InvocationRecord, LineRecord, ObservationRecord } from "../../api/invocations.ts";
 import type { SourceRecord, TimerRecord } from "../../api/sources.ts";
 import type { ComponentDefinition } from "../../domain/component.ts";
-import type { DeployedComponent, Provenance } from "../../domain/deployed-component.ts";
+import type { DeployedComponent, Provenance, SourceOutline } from "../../domain/deployed-component.ts";
 import type { Event, PostponedEvent } from "../../domain/event.ts";
 import { type Invocation, type LogLine, describeOutcome } from "../../domain/invocation.ts";
 import { type JsonObject, parseJson } from "../../domain/json.ts";
@@ -95,6 +95,28 @@ export function sourceRecord(
     problems: problems.length > 0 ? [...problems] : undefined,
     endpoint_url: hasEndpoint(definition.props) ? endpoint : undefined,
     timers: timers.length > 0 ? timers.map(timerRecord) : undefined,
+  };
+}
+
+/** Of a source whose row, or whose code's row, this program did not write so. */
+export function unreadableRecord({ id, name, slug, version, createdAt }: SourceOutline, owner: SourceContext["owner"], problem: string): SourceRecord {
+  return {
+    id,
+    user_id: owner.userId,
+    owner_id: owner.userId,
+    component_id: "",
+    component_version: "",
+    version,
+    configured_props: {},
+    configurable_props: [],
+    active: false,
+    created_at: seconds(createdAt),
+    updated_at: seconds(createdAt),
+    name,
+    name_slug: slug,
+    type: "DeployedComponent",
+    env: [],
+    problems: [problem],
   };
 }
 

@@ -9,12 +9,13 @@ import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import { overProblem } from "../../domain/schedule.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LiveSource } from "../../engine/runs/live-source.ts";
+import { unreadableBecause } from "../../engine/runs/unreadable.ts";
 import { optionsOf } from "../../engine/runs/options-page.ts";
 import type { Timer } from "../../ports/timer-store.ts";
 import { givenCode, requiredCode } from "./component-code.ts";
 import { isForeign } from "./debug-targets.ts";
 import { choicesRecord } from "./configure.ts";
-import { type SourceContext, invocationRecord, lineRecord, sourceRecord } from "./records.ts";
+import { type SourceContext, invocationRecord, lineRecord, sourceRecord, unreadableRecord } from "./records.ts";
 import { type Route, pageOf, route } from "./route.ts";
 
 const { sources } = api;
@@ -76,7 +77,7 @@ export function sourceRoutes(engine: Engine): readonly Route[] {
     route(sources.delete, async ({ params, part }) => {
       const live = engine.find(part("id"), "delete source", true);
       await engine.delete(live, params.force === true);
-      return { data: { id: live.source.id, deleted: true } };
+      return { data: { id: live.outline.id, deleted: true } };
     }),
     route(sources.run, async ({ params, part }) => {
       const live = engine.find(part("id"), "run source");
@@ -113,8 +114,16 @@ export async function problemsOf(engine: Engine, shown: readonly LiveSource[], r
   });
 }
 
-/** What is stored of all of them is read at once. */
+/** In their order. One that cannot be read is shown by what is known of it, and hides no other. */
 async function liveRecords(engine: Engine, shown: readonly LiveSource[]): Promise<SourceRecord[]> {
+  const unreadable = new Map(shown.map((live) => [live, unreadableBecause(live)]));
+  const readable = shown.filter((live) => unreadable.get(live) === undefined);
+  const records = new Map((await readableRecords(engine, readable)).map((record) => [record.id, record]));
+  return shown.map((live) => records.get(live.outline.id) ?? unreadableRecord(live.outline, engine.owner, unreadable.get(live) ?? "it is gone"));
+}
+
+/** What is stored of all of them is read at once. */
+async function readableRecords(engine: Engine, shown: readonly LiveSource[]): Promise<SourceRecord[]> {
   const timers = await engine.timersOf(shown);
   const problems = await problemsOf(engine, shown, timers);
   return shown.map(({ definition, endpoint, provenance, source }, index) =>

@@ -15,7 +15,7 @@ export function stateRoutes(engine: Engine): readonly Route[] {
     }),
     route(state.get, async ({ part }) => {
       const live = engine.find(part("id"), "read state of");
-      const { slug } = live.source;
+      const { slug } = live.outline;
       const text = ownMember(await engine.stateOf(live), part("key"));
       if (text === undefined)
         throw new PdError("PD_NOT_FOUND", `Cannot read "${part("key")}" of ${slug}: its db has no such key`, { fix: `pd db list ${slug}` });

@@ -8,6 +8,7 @@ import type {
   WorkflowTriggerRecord,
   WorkflowVersionRecord,
 } from "../../api/workflows.ts";
+import { messageOf } from "../../domain/errors.ts";
 import { describeOutcome } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, textAsJson } from "../../domain/json.ts";
 import { propFacts } from "../../domain/props/declared-props.ts";
@@ -63,6 +64,28 @@ export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promis
   };
 }
 
+/** One whose code cannot be read is shown by what is known of it, with the reason: it hides no other, and may be deleted. */
+export function shownWorkflow(engine: Engine, live: LiveWorkflow): Promise<WorkflowRecord> {
+  const { id, name, slug, active, version, createdAt, updatedAt } = live.source;
+  return workflowRecord(engine, live).catch((error: unknown) => ({
+    id,
+    name,
+    name_slug: slug,
+    owner_id: engine.owner.userId,
+    active,
+    version,
+    created_at: seconds(createdAt),
+    updated_at: seconds(updatedAt),
+    env: [],
+    settings: {},
+    accounts: {},
+    warnings: [`it cannot be read: ${messageOf(error)}`],
+    runs: { running: 0, waiting: 0, succeeded: 0, failed: 0, cancelled: 0 },
+    triggers: [],
+    steps: [],
+  }));
+}
+
 /** What it listened to, and is there no more. */
 function deletedEmitters(engine: Engine, live: LiveWorkflow, { workflow }: WorkflowPlan): readonly string[] {
   const { triggers: ids } = bindingOf(live.source.configured);
@@ -88,14 +111,14 @@ async function triggerRecords(engine: Engine, live: LiveWorkflow, { workflow }: 
   const timers = await engine.timersOf(own);
   return workflow.triggers.map((trigger, index) => {
     const id = ids[index] !== undefined && engine.isDeployed(ids[index]) ? ids[index] : undefined;
-    const found = own.find(({ source }) => source.id === id);
+    const found = own.find(({ outline }) => outline.id === id);
     const next = timers.find(({ sourceId }) => sourceId === id)?.nextAt;
     return {
       ...(id === undefined ? {} : { id }),
       kind: trigger.kind,
       owner_id: engine.owner.userId,
       active: live.source.active && id !== undefined,
-      ...(found === undefined ? {} : { name: found.source.name }),
+      ...(found === undefined ? {} : { name: found.outline.name }),
       ...triggerFacts(trigger),
       ...(found !== undefined && trigger.kind === "http" ? { endpoint_url: found.endpoint } : {}),
       ...(next === undefined ? {} : { next_at_ms: next }),

@@ -9,7 +9,7 @@ import { WORKFLOW_FILE, type WorkflowFiles } from "../../engine/workflows/build-
 import { isForeign } from "./debug-targets.ts";
 import { checkCode } from "./component-code.ts";
 import { type Route, pageOf, route } from "./route.ts";
-import { rehearsedRecord, runRecord, runStepRecord, workflowRecord, workflowVersionRecords } from "./workflow-records.ts";
+import { rehearsedRecord, runRecord, runStepRecord, shownWorkflow, workflowRecord, workflowVersionRecords } from "./workflow-records.ts";
 
 const { workflows } = api;
 type DeployParams = z.output<typeof workflows.deploy.params>;
@@ -21,7 +21,7 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
   const kept = engine.workflows;
   return [
     route(workflows.list, ({ params }) =>
-      pageOf(kept.list(), params, { idOf: ({ id }) => id, records: (shown) => Promise.all(shown.map((live) => workflowRecord(engine, live))) }),
+      pageOf(kept.list(), params, { idOf: ({ id }) => id, records: (shown) => Promise.all(shown.map((live) => shownWorkflow(engine, live))) }),
     ),
     route(workflows.deploy, async ({ params, progress }) => {
       const { name, slug, env = {}, active = params.settings?.auto_deploy, accounts, sources, schedules } = params;
@@ -30,7 +30,7 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
       const live = await kept.deploy({ files, name, slug, env, active, progress, ...stand });
       return { data: await workflowRecord(engine, live) };
     }),
-    route(workflows.get, async ({ part }) => workflowRecord(engine, kept.find(part("id")))),
+    route(workflows.get, async ({ part }) => shownWorkflow(engine, kept.find(part("id")))),
     route(workflows.update, async ({ params, part, progress, caller }) => {
       const { files, name, env, active, accounts, sources, schedules, if_version: ifVersion, keep_slug: keepsSlug } = params;
       const stand = { ...(accounts && { accounts }), ...(sources && { sources }), ...(schedules && { schedules }) };

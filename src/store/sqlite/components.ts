@@ -8,10 +8,11 @@ import type { StepComponent } from "../../ports/workflow-store.ts";
 import type { Database } from "../../database/driver.ts";
 import { INSERT_EVENT } from "./event-writer.ts";
 import { formerDropper, idsOf, unusedDropper, versionNoter } from "./kept-code.ts";
+import type { ReadRows } from "./readable-rows.ts";
 import { type Row, componentIdOf, row, rows, savedComponentOf, sourceIdOf, sourceVersionOf } from "./rows.ts";
 import { ListedCodes } from "./listed-codes.ts";
 import { listedSources } from "./listed-sources.ts";
-import { LISTED_SOURCES, SOURCES, deployedComponentOf, storedSourceOf } from "./source-rows.ts";
+import { LISTED_SOURCES, SOURCES, storedSourceOf } from "./source-rows.ts";
 import { listenerRemover } from "./subscriptions.ts";
 import { timerReplacer } from "./timers.ts";
 
@@ -239,7 +240,7 @@ const LISTED_COMPONENTS = `select * from saved_components
 
 const PROVENANCE = "select definition, origin, imports from saved_components where id = ?";
 
-export function componentReads(db: Database): ComponentReads & SourceLeave {
+export function componentReads(db: Database, readRows: ReadRows): ComponentReads & SourceLeave {
   const byId = db.prepare("select * from saved_components where id = ?");
   const byKey = db.prepare("select * from saved_components where key = ? and is_transient = 0 order by created_at desc, rowid desc limit 1");
   const kept = db.prepare(LISTED_COMPONENTS);
@@ -260,13 +261,13 @@ export function componentReads(db: Database): ComponentReads & SourceLeave {
   return {
     getComponent: async (id) => componentFrom(byId.get(id)),
     getComponentByKey: async (key) => componentFrom(byKey.get(key)),
-    listComponents: async () => rows(kept.all()).map(savedComponentOf),
+    listComponents: async () => readRows("the component", rows(kept.all()), savedComponentOf),
     async getSource(idOrSlug) {
       const found = sourceRow(idOrSlug);
       return found === undefined ? undefined : storedSourceOf(found);
     },
     listSources: async () => codes.list((codeOf) => listedSources(sources, codeOf)),
-    listUnfinished: async () => rows(unfinished.all()).map((found) => deployedComponentOf(found).id),
+    listUnfinished: async () => rows(unfinished.all()).map(sourceIdOf),
     listActivateDue: async (of) =>
       rows(activateDue.all())
         .map(sourceIdOf)

@@ -4,6 +4,7 @@ import { type Published, messagesOf } from "../../domain/message.ts";
 import { keysReaching, reaches } from "../../domain/subscription.ts";
 import type { DeliveryStore } from "../../ports/delivery-store.ts";
 import type { Database } from "../../database/driver.ts";
+import type { ReadRows } from "./readable-rows.ts";
 import { attemptOf, deliveryOf, json, listenerOf, row, rows, stateCount } from "./rows.ts";
 import { DELIVERY_COUNTS } from "./staged-events.ts";
 import type { TravellingAttempt } from "./travelling.ts";
@@ -169,7 +170,7 @@ const LIST_OF_MESSAGES = `with recursive listeners (id) as (
   select d.* from listeners cross join json_each(?) message cross join deliveries d on d.listener_id = listeners.id and d.message_id = message.value
   order by d.seq`;
 
-export function deliveryReads(db: Database): DeliveryReads {
+export function deliveryReads(db: Database, readRows: ReadRows): DeliveryReads {
   const busy = db.prepare("select distinct listener_id from deliveries where state = 'pending'");
   const due = db.prepare(DUE);
   const nextDue = db.prepare(NEXT_DUE);
@@ -213,6 +214,6 @@ export function deliveryReads(db: Database): DeliveryReads {
       for (const [state, number] of rows(countStaged.all(listenerId)).map(stateCount)) counts[state] -= number;
       return counts;
     },
-    listAttempts: async (id) => rows(attempts.all(numberOfDelivery(id) ?? -1)).map(attemptOf),
+    listAttempts: async (id) => readRows("the attempt", rows(attempts.all(numberOfDelivery(id) ?? -1)), attemptOf),
   };
 }

@@ -1,5 +1,5 @@
 import type { Provenance } from "../../domain/deployed-component.ts";
-import { PdError } from "../../domain/errors.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
 import type { SavedId } from "../../domain/ids.ts";
 import { type Row, json } from "./rows.ts";
 
@@ -68,10 +68,18 @@ class ListedCode implements Provenance {
     if (this.#known !== undefined) return this.#known;
     const row = this.#read(this.#id);
     if (row === undefined) throw new PdError("PD_COMPONENT_NOT_FOUND", `Cannot tell what the code ${this.#id} declares: it is gone`);
+    try {
+      this.#known = this.#provenanceOf(row, isShared);
+    } catch (error) {
+      throw new PdError("PD_DATABASE_DAMAGED", `Cannot read what the code ${this.#id} declares: ${messageOf(error)}`, { cause: error });
+    }
+    return this.#known;
+  }
+
+  #provenanceOf(row: Row, isShared: boolean): Provenance {
     const text = String(row["definition"]);
     const declared = this.#declarations.get(text) ?? json<Provenance["declared"]>(text);
     if (isShared) this.#declarations.set(text, declared);
-    this.#known = { declared, origin: json(row["origin"]), imports: json(row["imports"]) };
-    return this.#known;
+    return { declared, origin: json(row["origin"]), imports: json(row["imports"]) };
   }
 }

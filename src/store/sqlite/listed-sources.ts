@@ -1,8 +1,7 @@
 import { type DeployedComponent, type Provenance, type SourceOutline, type StoredSource, newestFirst } from "../../domain/deployed-component.ts";
-import { PdError, messageOf } from "../../domain/errors.ts";
 import type { SavedId } from "../../domain/ids.ts";
 import type { ListStatement } from "../../database/driver.ts";
-import { LISTED_AT_ONCE, type ListedRow, listedRecordOf, listedRowOf } from "./source-rows.ts";
+import { LISTED_AT_ONCE, type ListedRow, listedRecordOf, listedRowOf, unreadable } from "./source-rows.ts";
 
 /** All sources, the newest first. `codeOf`: what is known of a code. */
 export function listedSources(statement: ListStatement, codeOf: (id: SavedId) => Provenance): StoredSource[] {
@@ -24,8 +23,7 @@ function recordOf(row: ListedRow): DeployedComponent {
   try {
     return listedRecordOf(row);
   } catch (error) {
-    const { name, id } = row.outline;
-    throw new PdError("PD_DATABASE_DAMAGED", `Cannot read the source ${JSON.stringify(name)} (${id}): ${messageOf(error)}`, { cause: error });
+    throw unreadable(row.outline, error);
   }
 }
 

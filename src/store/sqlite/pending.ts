@@ -2,6 +2,7 @@ import { PdError } from "../../domain/errors.ts";
 import type { DeployedId } from "../../domain/ids.ts";
 import type { PendingRequest, RunStore } from "../../ports/run-store.ts";
 import type { Database } from "../../database/driver.ts";
+import type { ReadRows } from "./readable-rows.ts";
 import { pendingRequestOf, rows } from "./rows.ts";
 
 export interface PendingWrites {
@@ -35,7 +36,7 @@ function sourceGone(id: DeployedId): PdError {
 
 type PendingReads = Pick<RunStore, "listPending">;
 
-export function pendingReads(db: Database): PendingReads {
+export function pendingReads(db: Database, readRows: ReadRows): PendingReads {
   const pending = db.prepare("select * from pending_requests where source_id in (select value from json_each(?)) order by received_at, id");
-  return { listPending: async (of) => rows(pending.all(JSON.stringify(of))).map(pendingRequestOf) };
+  return { listPending: async (of) => readRows("the stored request", rows(pending.all(JSON.stringify(of))), pendingRequestOf) };
 }

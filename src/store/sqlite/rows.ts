@@ -173,12 +173,21 @@ export function webhookOf(row: Row): Webhook {
     description: row["description"] as string | null,
     active: row["active"] === 1,
     secret: String(row["secret"]),
-    oldSecrets: json(row["old_secrets"]),
+    oldSecrets: oldSecretsOf(row),
     failingSince: row["failing_since"] as number | null,
     inactiveReason: row["inactive_reason"] as string | null,
     createdAt: Number(row["created_at"]),
     updatedAt: Number(row["updated_at"]),
   });
+}
+
+/** Receivers know the new one by and by: to deliver goes on without those that cannot be read. */
+function oldSecretsOf(row: Row): Webhook["oldSecrets"] {
+  try {
+    return json(row["old_secrets"]);
+  } catch {
+    return [];
+  }
 }
 
 export function subscriptionOf(row: Row): Subscription {

@@ -4,6 +4,7 @@ import type { StateChanges } from "../../domain/invocation.ts";
 import type { Addendum, OpenedSource, RunStore } from "../../ports/run-store.ts";
 import { RECEIVE } from "./deliveries.ts";
 import type { Database } from "../../database/driver.ts";
+import type { ReadRows } from "./readable-rows.ts";
 import { endedCallOf, eventOfRow, invocationOf, json, listenerOf, logLinesOf, row, rows } from "./rows.ts";
 import { type RunMemory, type Staged, runEvents } from "./run-events.ts";
 import { OF_SOURCE, stagedEvents } from "./staged-events.ts";
@@ -138,7 +139,7 @@ const LIST_INVOCATIONS = `select * from invocations
 const LISTENERS_OF = `select distinct listener_id from deliveries
   where state = 'pending' and emitter_id = (select source_id from invocations where id = ?)`;
 
-export function runReads(db: Database): RunReads {
+export function runReads(db: Database, readRows: ReadRows): RunReads {
   const invocation = db.prepare("select * from invocations where id = ?");
   const owner = db.prepare("select source_id from invocations where id = ?");
   const eventsOf = db.prepare(`select * from ${OF_SOURCE} and invocation_id = ? order by seq`);
@@ -160,8 +161,8 @@ export function runReads(db: Database): RunReads {
       const sourceId = String(found["source_id"]);
       return { events: rows(eventsOf.all(sourceId, sourceId, id)).map(eventOfRow), listeners: rows(listenersOf.all(id)).map(listenerOf) };
     },
-    listInvocations: async (sourceId, { limit, before }) => rows(invocations.all(sourceId, before ?? null, limit)).map(invocationOf),
-    listOutcomes: async (sourceId, limit) => rows(outcomes.all(sourceId, limit)).map(endedCallOf),
+    listInvocations: async (sourceId, { limit, before }) => readRows("the run", rows(invocations.all(sourceId, before ?? null, limit)), invocationOf),
+    listOutcomes: async (sourceId, limit) => readRows("the run", rows(outcomes.all(sourceId, limit)), endedCallOf),
     invocationLogs: async (id) => rows(chunksOf.all(id)).flatMap(logLinesOf),
     readState: async (id) => readState(id),
     readActionState: async (id) => readActionState(id),

@@ -1,5 +1,6 @@
 import { type DeployedComponent, type Provenance, type SourceOutline, type StoredSource, outlineOf } from "../../domain/deployed-component.ts";
-import type { DeployedId, SavedId, WorkflowId } from "../../domain/ids.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
+import { type DeployedId, type SavedId, type WorkflowId, isWorkflowId } from "../../domain/ids.ts";
 import { type Row, componentIdOf, json, present } from "./rows.ts";
 
 /** A server that was killed in the middle of an update may have left calls of a version that it never had. */
@@ -38,6 +39,53 @@ function highestVersionOf(row: Row): number | undefined {
 export function storedSourceOf(row: Row): StoredSource {
   const source = deployedComponentOf(row);
   return { outline: outlineOf(source), source, provenance: provenanceOfRow(row) };
+}
+
+/** One that this program did not write so tells that when it is looked at. */
+export function storedOrUnreadable(row: Row): StoredSource {
+  try {
+    return storedSourceOf(row);
+  } catch (error) {
+    return new UnreadableSource(outlineOfRow(row), error);
+  }
+}
+
+function outlineOfRow(row: Row): SourceOutline {
+  const version = Number(row["version"]);
+  return {
+    id: row["id"] as DeployedId,
+    name: String(row["name"]),
+    slug: String(row["slug"]),
+    endpointKey: String(row["endpoint_key"]),
+    version,
+    highestVersion: version,
+    workflowId: (row["workflow_id"] as WorkflowId | null) ?? undefined,
+    createdAt: Number(row["created_at"]),
+  };
+}
+
+class UnreadableSource implements StoredSource {
+  readonly outline: SourceOutline;
+  readonly #cause: unknown;
+
+  constructor(outline: SourceOutline, cause: unknown) {
+    this.outline = outline;
+    this.#cause = cause;
+  }
+
+  get source(): DeployedComponent {
+    throw unreadable(this.outline, this.#cause);
+  }
+
+  get provenance(): Provenance {
+    throw unreadable(this.outline, this.#cause);
+  }
+}
+
+/** PD_DATABASE_DAMAGED, with its name. */
+export function unreadable({ name, id }: SourceOutline, cause: unknown): PdError {
+  const what = isWorkflowId(id) ? "workflow" : "source";
+  return new PdError("PD_DATABASE_DAMAGED", `Cannot read the ${what} ${JSON.stringify(name)} (${id}): ${messageOf(cause)}`, { cause });
 }
 
 function provenanceOfRow(row: Row): Provenance {

@@ -21,6 +21,7 @@ import { runReads } from "./runs.ts";
 import { secretReads } from "./secrets.ts";
 import { subscriptionReads } from "./subscriptions.ts";
 import { timerReads } from "./timers.ts";
+import { readableRows } from "./readable-rows.ts";
 import { StoredCommit, travellingAddendum, travellingAttempt, travellingRun } from "./travelling.ts";
 import { stepRecordOf, workflowRunOf } from "./rows.ts";
 import { travellingBegin, travellingChange, travellingRecord } from "./travelling-steps.ts";
@@ -32,22 +33,23 @@ import { WriterClient, type WriterSettings } from "./writer-client.ts";
 /** Opens a Store on one SQLite file: reads and small writes on this thread, all other writes on a thread of their own. */
 export async function openSqliteStore(settings: WriterSettings): Promise<Store> {
   const { writer, maintenance, db } = await openWatched(settings);
-  const { keepCodeOf, ...components } = componentReads(db);
+  const readRows = readableRows(settings.onUnreadable);
+  const { keepCodeOf, ...components } = componentReads(db, readRows);
   return {
     ...components,
-    ...runReads(db),
-    ...pendingReads(db),
+    ...runReads(db, readRows),
+    ...pendingReads(db, readRows),
     ...postponedReads(db),
     ...eventReads(db),
-    ...timerReads(db),
+    ...timerReads(db, readRows),
     ...subscriptionReads(db),
-    ...deliveryReads(db),
+    ...deliveryReads(db, readRows),
     ...keyReads(db),
     ...dataStoreReads(db),
     ...registryReads(db),
     ...accountReads(db),
     ...secretReads(db),
-    ...workflowReads(db),
+    ...workflowReads(db, readRows),
     ...retentionReads(db),
     ...componentVerbs(writer, keepCodeOf),
     open: (id) => writer.write("open", id),

@@ -1,6 +1,7 @@
 import type { DeployedId } from "../../domain/ids.ts";
 import type { Timer, TimerInstant, TimerStore } from "../../ports/timer-store.ts";
 import type { Database } from "../../database/driver.ts";
+import type { ReadRows } from "./readable-rows.ts";
 import { isOf, row, rows, timerInstantOf, timerOf } from "./rows.ts";
 
 export interface TimerWrites {
@@ -60,14 +61,15 @@ export function timerWrites(db: Database): TimerWrites {
 
 type TimerReads = Pick<TimerStore, "listTimers" | "listRunning" | "listInstants">;
 
-export function timerReads(db: Database): TimerReads {
+export function timerReads(db: Database, readRows: ReadRows): TimerReads {
   const allTimers = db.prepare("select * from timers order by source_id, prop");
   const timersOf = db.prepare(TIMERS_OF);
   const running = db.prepare(RUNNING);
   const instants = db.prepare("select * from timer_instants where source_id = ? order by planned_at desc limit ?");
   return {
     async listTimers(of) {
-      return of.length > MANY_SOURCES ? rows(allTimers.all()).map(timerOf).filter(isOf(of)) : rows(timersOf.all(JSON.stringify(of))).map(timerOf);
+      const timers = (found: unknown) => readRows("a timer of", rows(found), timerOf);
+      return of.length > MANY_SOURCES ? timers(allTimers.all()).filter(isOf(of)) : timers(timersOf.all(JSON.stringify(of)));
     },
     listRunning: async (of) => rows(running.all()).map(timerInstantOf).filter(isOf(of)),
     listInstants: async (sourceId, limit) => rows(instants.all(sourceId, limit)).map(timerInstantOf),

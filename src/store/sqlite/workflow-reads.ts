@@ -1,8 +1,9 @@
 import type { Database } from "../../database/driver.ts";
 import type { RunState } from "../../domain/workflow/run.ts";
 import type { StepComponent, WorkflowStore } from "../../ports/workflow-store.ts";
+import type { ReadRows } from "./readable-rows.ts";
 import { row, rows, runStateCount, savedComponentOf, stepRecordOf, waitingStepOf, workflowRunOf } from "./rows.ts";
-import { SOURCES, storedSourceOf } from "./source-rows.ts";
+import { SOURCES, storedOrUnreadable } from "./source-rows.ts";
 import type { WorkflowWrites } from "./workflow-writes.ts";
 
 type WorkflowReads = Omit<WorkflowStore, keyof WorkflowWrites>;
@@ -14,7 +15,7 @@ const STATES: readonly RunState[] = ["running", "waiting", "succeeded", "failed"
 const WAITING = `select r.workflow_id, r.id as run_id, s.path from workflow_steps s join workflow_runs r on r.seq = s.run_seq`;
 const OPEN = "r.state in ('running', 'waiting')";
 
-export function workflowReads(db: Database): WorkflowReads {
+export function workflowReads(db: Database, readRows: ReadRows): WorkflowReads {
   const workflows = db.prepare(`${SOURCES} where d.is_ready = 1 and d.id glob 'p_*' order by d.created_at desc, d.id`);
   const steps = db.prepare("select s.namespace, c.* from step_components s join saved_components c on c.id = s.component_id where s.workflow_component_id = ?");
   const one = db.prepare("select * from workflow_runs where id = ?");
@@ -30,7 +31,7 @@ export function workflowReads(db: Database): WorkflowReads {
   );
   const over = db.prepare(`${WAITING} where s.state = 'waiting' and s.until <= ? and ${OPEN} order by s.until limit ?`);
   return {
-    listWorkflows: async () => rows(workflows.all()).map(storedSourceOf),
+    listWorkflows: async () => rows(workflows.all()).map(storedOrUnreadable),
     stepComponents: async (code) =>
       rows(steps.all(code)).map((found): StepComponent => ({ namespace: String(found["namespace"]), component: savedComponentOf(found) })),
     async getRun(id) {
@@ -38,7 +39,7 @@ export function workflowReads(db: Database): WorkflowReads {
       return found === undefined ? undefined : workflowRunOf(found);
     },
     listRuns: async (id, { limit, before = null, states = STATES, since = 0, isLatest = false }) =>
-      rows(list.all(id, before, JSON.stringify(states), since, isLatest ? 1 : 0, limit)).map(workflowRunOf),
+      readRows("the run", rows(list.all(id, before, JSON.stringify(states), since, isLatest ? 1 : 0, limit)), workflowRunOf),
     async countRuns(id) {
       const counts: Record<RunState, number> = { running: 0, waiting: 0, succeeded: 0, failed: 0, cancelled: 0 };
       for (const [state, number] of rows(count.all(id)).map(runStateCount)) counts[state] = number;
@@ -47,7 +48,7 @@ export function workflowReads(db: Database): WorkflowReads {
     countBegun: async (id, since) => Number(row(countBegun.get(id, since))?.["count"]),
     recordings: async (id) => new Map(rows(recordings.all(id)).map((found): [string, string] => [String(found["path"]), String(found["exchanges"])])),
     stepRecords: async (id) => rows(records.all(id)).map(stepRecordOf),
-    listRunsAtWork: async (of) => rows(running.all(JSON.stringify(of))).map(workflowRunOf),
+    listRunsAtWork: async (of) => readRows("the run", rows(running.all(JSON.stringify(of))), workflowRunOf),
     async findWaiting(token) {
       const found = row(byToken.get(token));
       return found === undefined ? undefined : waitingStepOf(found);

@@ -1,0 +1,29 @@
+import { messageOf } from "../../domain/errors.ts";
+import type { Row } from "./rows.ts";
+
+/** So many rows are told of; it is enough to know that something is wrong. */
+const MOST_TOLD = 1000;
+
+/** Reads each of many rows. `what`: such as "the request". */
+export type ReadRows = <Value>(what: string, found: readonly Row[], read: (row: Row) => Value) => Value[];
+
+/** A row that this program did not write so stays where it is and is told of once: it is in the way of no other. */
+export function readableRows(tell: (problem: string) => void): ReadRows {
+  const told = new Set<string>();
+  const leaveOut = (what: string, row: Row, error: unknown): void => {
+    const name = `${what} ${String(row["id"] ?? row["seq"] ?? row["source_id"] ?? "")}`.trim();
+    if (told.has(name) || told.size >= MOST_TOLD) return;
+    told.add(name);
+    tell(`${name}: ${messageOf(error)}`);
+  };
+  return (what, found, read) => {
+    const values = [];
+    for (const row of found)
+      try {
+        values.push(read(row));
+      } catch (error) {
+        leaveOut(what, row, error);
+      }
+    return values;
+  };
+}
