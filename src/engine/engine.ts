@@ -35,6 +35,7 @@ import { activateCutOff, keepSeenVersions, runPending, settleRunningInstants } f
 import { Registries } from "./code/registries.ts";
 import { HostedSources, type Hosting } from "./sources/hosted-sources.ts";
 import { type ImportRequest, importSource } from "./sources/import-source.ts";
+import { unreadableBecause } from "./runs/unreadable.ts";
 import { Scheduler } from "./timers/scheduler.ts";
 import { type UpdateRequest, update } from "./sources/update.ts";
 import { Versions } from "./sources/versions.ts";
@@ -338,7 +339,7 @@ export class Engine {
   }
 
   async #accountsInUse(): Promise<readonly string[]> {
-    const ofSources = [...this.#sources.all()].flatMap((live) => (live.source.active ? accountsOf(live) : []));
+    const ofSources = [...this.#sources.all()].flatMap((live) => (unreadableBecause(live) === undefined && live.source.active ? accountsOf(live) : []));
     return [...ofSources, ...(await this.workflows.accountsInUse())];
   }
 

@@ -5,6 +5,7 @@ import type { PendingRequest } from "../ports/run-store.ts";
 import { reactivate } from "./sources/hooks.ts";
 import { giveUpVersion } from "./sources/update.ts";
 import type { EnginePorts } from "./ports.ts";
+import { unreadableBecause } from "./runs/unreadable.ts";
 import { runUntilStored } from "./requests/pending.ts";
 import type { LiveSource } from "./runs/live-source.ts";
 import type { HostedSources } from "./sources/hosted-sources.ts";
@@ -51,7 +52,7 @@ export async function activateCutOff(ports: EnginePorts, sources: HostedSources)
   const cutOff = due.flatMap((id) => sources.byId(id) ?? []);
   const reactivateIfDue = async (live: LiveSource): Promise<void> => {
     // Somebody may have changed it meanwhile, and have brought its hooks to an end.
-    const isDue = (await ports.store.listActivateDue([live.source.id])).length > 0;
+    const isDue = (await ports.store.listActivateDue([live.outline.id])).length > 0;
     if (isDue) await reactivate(ports, live);
   };
   await Promise.all(
@@ -59,7 +60,7 @@ export async function activateCutOff(ports: EnginePorts, sources: HostedSources)
       sources
         .inTurn(live, () => reactivateIfDue(live))
         .catch((error: unknown) =>
-          ports.log.warn("a source whose change was cut off was not activated", { source: live.source.slug, reason: messageOf(error) }),
+          ports.log.warn("a source whose change was cut off was not activated", { source: live.outline.slug, reason: messageOf(error) }),
         ),
     ),
   );
@@ -70,6 +71,11 @@ export function runPending(ports: EnginePorts, sources: HostedSources, requests:
   for (const request of requests) {
     const live = sources.byId(request.sourceId);
     if (live === undefined) continue;
+    const unreadable = unreadableBecause(live);
+    if (unreadable !== undefined) {
+      ports.log.warn("a stored request waits", { id: request.id, reason: unreadable });
+      continue;
+    }
     // What a component answered by itself before the stop is not known any more.
     const isDefault = live.definition.props.some((prop) => prop.kind === "http" && !prop.customResponse);
     runUntilStored(ports, live, { ...request, ...(isDefault ? { responseStatus: () => 200 } : {}) }).catch((error: unknown) =>

@@ -11,7 +11,7 @@ import { codeStep, deployWorkflow, workflowOf } from "../support/workflows.ts";
 const source = (name: string) => `export default { name: "${name}", version: "1", dedupe: "unique",
   props: { http: "$.interface.http", timer: { type: "$.interface.timer", default: { intervalSeconds: 86400 } }, db: "$.service.db" },
   run() { this.db.set("n", (this.db.get("n") ?? 0) + 1); console.log("ran"); this.$emit({ name: "${name}" }, { id: this.db.get("n") }); } };`;
-const TRIGGER = "triggers:\n- http: {}\n";
+const TRIGGER = "triggers:\n- http: {}\n- source: good\n";
 
 interface Base {
   readonly home: string;
@@ -46,16 +46,14 @@ afterAll(async () => {
   if (made !== undefined) await rm((await made).home, { recursive: true, force: true });
 });
 
-/** A server on a copy of that home, with one row changed by another hand. */
-async function startWith(damage: (of: Base) => string): Promise<{ server: TestServer; of: Base }> {
+/** A server on a copy of that home, with rows changed by another hand. */
+async function startWith(...damages: readonly ((of: Base) => string)[]): Promise<{ server: TestServer; of: Base }> {
   const of = await base();
   const home = await temporaryFolder();
   await cp(of.home, home, { recursive: true });
   const database = openDatabase(join(home, "headwater.db"), { timeoutMs: 0 });
-  const sql = damage(of);
-  const changed = database.prepare(sql).run().changes;
+  for (const damage of damages) expect(database.prepare(damage(of)).run().changes, damage(of)).toBeGreaterThan(0);
   database.close();
-  expect(changed, sql).toBeGreaterThan(0);
   return { server: await TestServer.start({ home }), of };
 }
 
@@ -113,20 +111,28 @@ describe("a row that is no JSON any more:", () => {
     expect(told).toContain("source bad");
   });
 
-  it("messages for a workflow that cannot be read wait for it", async () => {
+  it("what a workflow that cannot be read listens to waits for it, its endpoint takes nothing, and it can be deleted", async () => {
     const { server, of } = await startWith(({ workflow }) => `update deployed_components set env = '{"cut' where id = '${workflow}'`);
-    expect((await fetch(new URL(of.endpoint, server.endpointUrl), { method: "POST", body: "{}" })).status).toBe(200);
-    await server.stop();
-    const database = openDatabase(join(server.home, "headwater.db"), { timeoutMs: 0 });
-    const deliveries = database.prepare("select state from deliveries where listener_id = ?").all(of.workflow);
-    database.close();
-    expect(deliveries).toEqual([{ state: "pending" }]);
-  });
-
-  it("a workflow that cannot be read is told of to whoever asks, and by the checkup", async () => {
-    const { server, of } = await startWith(({ workflow }) => `update deployed_components set env = '{"cut' where id = '${workflow}'`);
-    await expect(server.client.workflows.get(of.workflow)).rejects.toMatchObject({ code: "PD_DATABASE_DAMAGED" });
+    expect((await fetch(new URL(of.endpoint, server.endpointUrl), { method: "POST", body: "{}" })).status).toBe(503);
+    const { id } = await server.client.sources.run(of.good, {});
+    await eventually(async () => (await server.client.invocations.events(id)).length === 1);
+    const states = async () => (await server.api.get(`/v1/invocations/${id}/deliveries`))["data"];
+    expect(await states()).toMatchObject([{ listener_id: of.workflow, state: "pending" }]);
+    const warnings = [expect.stringContaining("Cannot read the workflow")];
+    expect((await server.client.workflows.list()).data).toMatchObject([{ id: of.workflow, name: "Test flow", warnings }]);
     const told = (await server.client.server.checkup()).filter(({ level }) => level !== "good").map(({ text }) => text);
     expect(told.join("\n")).toContain("Cannot read the workflow");
+    await server.client.workflows.delete(of.workflow);
+    expect((await server.client.workflows.list()).data).toEqual([]);
+  });
+
+  it("a source that cannot be read, and has a request that waits, keeps the server from nothing", async () => {
+    const { server, of } = await startWith(
+      ({ bad }) =>
+        `insert into pending_requests (id, source_id, trigger, received_at) select 'inv_01234567890abcdefghijk', '${bad}', trigger, 1 from invocations where source_id = '${bad}'`,
+      ({ bad }) => `update deployed_components set env = '{"cut' where id = '${bad}'`,
+    );
+    const { endpoint_url: endpoint } = await server.client.sources.get(of.good);
+    expect((await fetch(String(endpoint), { method: "POST" })).status).toBe(200);
   });
 });

@@ -134,7 +134,8 @@ export class Accounts {
 
   async #slugsOfUsers(id: string): Promise<readonly string[]> {
     const sources = await this.#ports.store.listSources();
-    const users = sources.filter((stored) => accountsOfStored(stored).includes(id)).map(({ source }) => source.slug);
+    // Of one that cannot be read nobody knows.
+    const users = sources.filter((stored) => accountsOfStored(stored)?.includes(id) ?? true).map(({ outline }) => outline.slug);
     return [...users, ...(await this.#ports.workflowsWith(id))];
   }
 
@@ -174,10 +175,13 @@ export async function accountFinder(store: Pick<AccountStore, "listAccounts">): 
   return (app, idOrName) => accounts.find((account) => account.app === app && (account.id === idOrName || account.name === idOrName));
 }
 
-function accountsOfStored({ source, provenance }: StoredSource): readonly string[] {
+/** `undefined`: it cannot be read. */
+function accountsOfStored(stored: StoredSource): readonly string[] | undefined {
   try {
+    const { source, provenance } = stored;
     return accountsOf({ source, definition: { props: withDynamicProps(provenance.declared.props, source.dynamicProps) } });
   } catch (error) {
+    if (error instanceof PdError && error.code === "PD_DATABASE_DAMAGED") return undefined;
     // It was being deleted while the sources were listed.
     if (error instanceof PdError && error.code === "PD_COMPONENT_NOT_FOUND") return [];
     throw error;

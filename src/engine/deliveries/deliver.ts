@@ -175,7 +175,8 @@ export class Deliverer {
     } catch (error) {
       const code = error instanceof PdError ? error.code : "PD_FAILED";
       if (code === "PD_SOURCE_NOT_FOUND") return "gone";
-      if (code === "PD_SOURCE_INACTIVE") return "inactive";
+      // What cannot be read may be put right: it waits as for one that is inactive.
+      if (code === "PD_SOURCE_INACTIVE" || code === "PD_DATABASE_DAMAGED") return "inactive";
       if (code === "PD_TOO_BUSY" || code === "PD_STOPPING" || code === "PD_NOT_STORED") return "busy";
       return { kind: "unreachable", reason: messageOf(error) };
     }

@@ -27,13 +27,13 @@ export async function runUntilStored(ports: PendingPorts, live: LiveSource, requ
   const { clock, log, signal } = ports;
   const { id, trigger, responseStatus } = request;
   for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    if (live.isGone) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run a stored request: its source ${live.source.id} is gone`);
+    if (live.isGone) throw new PdError("PD_SOURCE_NOT_FOUND", `Cannot run a stored request: its source ${live.outline.id} is gone`);
     try {
       return await live.invoke(trigger, { id, responseStatus });
     } catch (error) {
-      log.warn("a stored request could not be run yet", { source: live.source.slug, id, reason: messageOf(error) });
+      log.warn("a stored request could not be run yet", { source: live.outline.slug, id, reason: messageOf(error) });
       await clock.sleepUntil(clock.now() + pauseMs, signal);
     }
   }
-  throw new PdError("PD_STOPPING", `A stored request of ${live.source.slug} waits for the next start of the server`);
+  throw new PdError("PD_STOPPING", `A stored request of ${live.outline.slug} waits for the next start of the server`);
 }

@@ -10,7 +10,6 @@ export function deleteSource(ports: ChangePorts, state: Hosting, { live, force }
   return state.sources.inTurn(live, async () => {
     const { id, slug } = live.outline;
     const unreadable = unreadableBecause(live);
-    if (unreadable !== undefined) ports.log.warn("deleted without its hooks, as it cannot be read", { source: slug, reason: unreadable });
     const hasDeactivate = unreadable === undefined && live.source.active && live.definition.hooks.includes("deactivate");
     if (hasDeactivate) await deactivate(ports, live, force);
     try {
@@ -19,6 +18,7 @@ export function deleteSource(ports: ChangePorts, state: Hosting, { live, force }
       if (hasDeactivate) await reactivate(ports, live);
       throw error;
     }
+    if (unreadable !== undefined) ports.log.warn("deleted without its hooks, as it cannot be read", { source: slug, reason: unreadable });
     state.sources.remove(live);
     state.timers.replace(id, []);
     live.kill(`${slug} was deleted`);

@@ -5,6 +5,7 @@ import { dataStoresOf } from "../../domain/props/declared-props.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DataStoreStore } from "../../ports/data-store-store.ts";
 import type { LiveSource } from "../runs/live-source.ts";
+import { unreadableBecause } from "../runs/unreadable.ts";
 import type { HostedSources } from "./hosted-sources.ts";
 
 interface SharedStorePorts {
@@ -71,7 +72,9 @@ export class SharedStores {
 
   /** Slugs of the sources that were given it. */
   #sourcesWith(name: string): readonly string[] {
-    const uses = ({ definition, source }: LiveSource): boolean => dataStoresOf(definition.props, source.configured).includes(name);
-    return [...this.#sources.all()].filter(uses).map(({ source }) => source.slug);
+    // Of one that cannot be read nobody knows.
+    const mayUse = (live: LiveSource): boolean =>
+      unreadableBecause(live) !== undefined || dataStoresOf(live.definition.props, live.source.configured).includes(name);
+    return [...this.#sources.all()].filter(mayUse).map(({ outline }) => outline.slug);
   }
 }

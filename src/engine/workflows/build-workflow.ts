@@ -19,7 +19,7 @@ export const STATE_FILE = ".workflow.state";
 
 export interface WorkflowBuildPorts {
   readonly bundler: Bundler;
-  readonly store: Pick<ComponentStore, "listComponents">;
+  readonly store: Pick<ComponentStore, "listComponents" | "getComponentByKey">;
   readonly workbench: Workbench;
   readonly clock: Clock;
 }
@@ -109,7 +109,8 @@ async function registryStep(
  */
 async function ofKey(ports: WorkflowBuildPorts, { env, progress }: StepBuild, { key, version }: { key: string; version?: string }): Promise<SavedComponent> {
   const published = (await ports.store.listComponents()).filter(({ definition, isTransient }) => !isTransient && definition.key === key);
-  const [newest] = published;
+  // One that cannot be read is told of: an older one does not take its place.
+  const newest = await ports.store.getComponentByKey(key);
   const own = version === undefined ? newest : published.find(({ definition }) => definition.version === version);
   if (own !== undefined) return own;
   const elsewhere = ports.workbench.describe({ code: { kind: "key", key }, env, progress });

@@ -85,6 +85,17 @@ export class Workflows {
     return this.#unreadable.all;
   }
 
+  /** Deletes one that cannot be read, with its triggers; `undefined`: none of these has this id or slug. */
+  async deleteUnreadable(idOrSlug: string): Promise<WorkflowId | undefined> {
+    const found = this.#unreadable.find(idOrSlug);
+    if (found === undefined) return undefined;
+    const triggers = this.triggersOf(found);
+    await this.#ports.store.deleteSource(found.id);
+    this.#unreadable.remove(found);
+    for (const trigger of triggers) this.#forget(trigger);
+    return found.id;
+  }
+
   /** By id, slug or name. Throws PD_WORKFLOW_NOT_FOUND, PD_AMBIGUOUS, and PD_DATABASE_DAMAGED for one that cannot be read. */
   find(word: string, attempted = "find workflow", isExact = false): LiveWorkflow {
     this.#unreadable.refuse(word);
@@ -101,7 +112,7 @@ export class Workflows {
   }
 
   /** Endpoints and schedules of a workflow. */
-  triggersOf({ id }: LiveWorkflow): readonly LiveSource[] {
+  triggersOf({ id }: Pick<LiveWorkflow, "id">): readonly LiveSource[] {
     return [...this.#hosting.sources.all()].filter(({ outline }) => outline.workflowId === id);
   }
 
@@ -179,13 +190,13 @@ export class Workflows {
   /** Ids of the accounts that active workflows use. */
   async accountsInUse(): Promise<readonly string[]> {
     const active = [...this.#byId.values()].filter(({ source }) => source.active);
-    return (await Promise.all(active.map((live) => live.accounts()))).flat();
+    return (await Promise.all(active.map((live) => live.accounts().catch(noneOfUnreadable)))).flat();
   }
 
   /** Slugs of those that use an account. */
   async withAccount(id: string): Promise<readonly string[]> {
     const users = await Promise.all([...this.#byId.values()].map(async (live) => ((await live.accounts()).includes(id) ? [live.source.slug] : [])));
-    return users.flat();
+    return [...users.flat(), ...this.unreadable.map(({ slug }) => slug)];
   }
 
   /** Slugs of those with a step that is given this data store by its name. */
@@ -197,12 +208,13 @@ export class Workflows {
         () => true,
       );
     const users = await Promise.all([...this.#byId.values()].map(async (live) => ((await mayUse(live)) ? [live.source.slug] : [])));
-    return users.flat();
+    return [...users.flat(), ...this.unreadable.map(({ slug }) => slug)];
   }
 
   /** Refuses a request when more messages wait than the workflow takes: who sent it knows that it was not taken. Throws PD_TOO_BUSY. */
   async requireRoom({ source: { workflowId } }: LiveSource): Promise<void> {
     const live = this.#byId.get(workflowId ?? "");
+    this.#unreadable.refuse(workflowId ?? "");
     const most = live === undefined ? undefined : (await live.plan()).workflow.settings.queue;
     if (live === undefined || most === undefined) return;
     const { pending } = await this.#ports.store.countDeliveries(live.id);
@@ -360,4 +372,10 @@ function isAnswered({ workflow, steps }: WorkflowPlan, index: number): boolean {
 
 function plainAnswer(status: number, body: JsonObject): HttpResponse {
   return { status, headers: { "content-type": "application/json; charset=utf-8" }, body: JSON.stringify(body), encoding: "utf8" };
+}
+
+/** The accounts of all others are renewed. */
+function noneOfUnreadable(error: unknown): readonly string[] {
+  if (error instanceof PdError && error.code === "PD_DATABASE_DAMAGED") return [];
+  throw error;
 }

@@ -8,7 +8,7 @@ import type {
   WorkflowTriggerRecord,
   WorkflowVersionRecord,
 } from "../../api/workflows.ts";
-import { messageOf } from "../../domain/errors.ts";
+import { PdError } from "../../domain/errors.ts";
 import { describeOutcome } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, textAsJson } from "../../domain/json.ts";
 import { propFacts } from "../../domain/props/declared-props.ts";
@@ -23,7 +23,8 @@ import { bindingOf } from "../../domain/workflow/binding.ts";
 import type { StepRecord, WorkflowRun } from "../../domain/workflow/run.ts";
 import { type CodeStep, type Step, type WorkflowTrigger, innerLists } from "../../domain/workflow/workflow.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { LiveWorkflow } from "../../engine/workflows/live-workflow.ts";
+import { LiveWorkflow } from "../../engine/workflows/live-workflow.ts";
+import type { UnreadableWorkflow } from "../../engine/workflows/unreadable-workflows.ts";
 import type { WorkflowPlan } from "../../engine/workflows/plan.ts";
 import type { RehearsedRun } from "../../engine/workflows/repeats.ts";
 import { seconds } from "./records.ts";
@@ -65,25 +66,33 @@ export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promis
 }
 
 /** One whose code cannot be read is shown by what is known of it, with the reason: it hides no other, and may be deleted. */
-export function shownWorkflow(engine: Engine, live: LiveWorkflow): Promise<WorkflowRecord> {
-  const { id, name, slug, active, version, createdAt, updatedAt } = live.source;
-  return workflowRecord(engine, live).catch((error: unknown) => ({
+export async function shownWorkflow(engine: Engine, live: LiveWorkflow | UnreadableWorkflow): Promise<WorkflowRecord> {
+  if (!(live instanceof LiveWorkflow)) return unreadableRecord(engine, live);
+  const { id, name, slug, version, createdAt } = live.source;
+  return workflowRecord(engine, live).catch((error: unknown) => {
+    if (!(error instanceof PdError) || error.code !== "PD_DATABASE_DAMAGED") throw error;
+    return unreadableRecord(engine, { id: live.id, name, slug, version, createdAt, problem: error.message });
+  });
+}
+
+function unreadableRecord(engine: Engine, { id, name, slug, version, createdAt, problem }: UnreadableWorkflow): WorkflowRecord {
+  return {
     id,
     name,
     name_slug: slug,
     owner_id: engine.owner.userId,
-    active,
+    active: false,
     version,
     created_at: seconds(createdAt),
-    updated_at: seconds(updatedAt),
+    updated_at: seconds(createdAt),
     env: [],
     settings: {},
     accounts: {},
-    warnings: [`it cannot be read: ${messageOf(error)}`],
+    warnings: [problem],
     runs: { running: 0, waiting: 0, succeeded: 0, failed: 0, cancelled: 0 },
     triggers: [],
     steps: [],
-  }));
+  };
 }
 
 /** What it listened to, and is there no more. */

@@ -21,7 +21,10 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
   const kept = engine.workflows;
   return [
     route(workflows.list, ({ params }) =>
-      pageOf(kept.list(), params, { idOf: ({ id }) => id, records: (shown) => Promise.all(shown.map((live) => shownWorkflow(engine, live))) }),
+      pageOf([...kept.list(), ...kept.unreadable], params, {
+        idOf: ({ id }) => id,
+        records: (shown) => Promise.all(shown.map((live) => shownWorkflow(engine, live))),
+      }),
     ),
     route(workflows.deploy, async ({ params, progress }) => {
       const { name, slug, env = {}, active = params.settings?.auto_deploy, accounts, sources, schedules } = params;
@@ -30,7 +33,9 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
       const live = await kept.deploy({ files, name, slug, env, active, progress, ...stand });
       return { data: await workflowRecord(engine, live) };
     }),
-    route(workflows.get, async ({ part }) => shownWorkflow(engine, kept.find(part("id")))),
+    route(workflows.get, async ({ part }) =>
+      shownWorkflow(engine, kept.unreadable.find(({ id, slug }) => id === part("id") || slug === part("id")) ?? kept.find(part("id"))),
+    ),
     route(workflows.update, async ({ params, part, progress, caller }) => {
       const { files, name, env, active, accounts, sources, schedules, if_version: ifVersion, keep_slug: keepsSlug } = params;
       const stand = { ...(accounts && { accounts }), ...(sources && { sources }), ...(schedules && { schedules }) };
@@ -49,6 +54,8 @@ export function workflowRoutes(engine: Engine): readonly Route[] {
       return { data: await workflowRecord(engine, await kept.update(live, change)) };
     }),
     route(workflows.delete, async ({ part }) => {
+      const unreadable = await kept.deleteUnreadable(part("id"));
+      if (unreadable !== undefined) return { data: { id: unreadable, deleted: true } };
       const live = kept.find(part("id"), "delete workflow", true);
       await kept.delete(live);
       return { data: { id: live.id, deleted: true } };

@@ -8,11 +8,11 @@ import type { StepComponent } from "../../ports/workflow-store.ts";
 import type { Database } from "../../database/driver.ts";
 import { INSERT_EVENT } from "./event-writer.ts";
 import { formerDropper, idsOf, unusedDropper, versionNoter } from "./kept-code.ts";
-import type { ReadRows } from "./readable-rows.ts";
+import { type ReadRows, readRow } from "./readable-rows.ts";
 import { type Row, componentIdOf, row, rows, savedComponentOf, sourceIdOf, sourceVersionOf } from "./rows.ts";
 import { ListedCodes } from "./listed-codes.ts";
 import { listedSources } from "./listed-sources.ts";
-import { LISTED_SOURCES, SOURCES, storedSourceOf } from "./source-rows.ts";
+import { LISTED_SOURCES, SOURCES, storedOrUnreadable } from "./source-rows.ts";
 import { listenerRemover } from "./subscriptions.ts";
 import { timerReplacer } from "./timers.ts";
 
@@ -256,7 +256,7 @@ export function componentReads(db: Database, readRows: ReadRows): ComponentReads
   const versions = db.prepare(VERSIONS);
   const componentFrom = (value: unknown): SavedComponent | undefined => {
     const found = row(value);
-    return found === undefined ? undefined : savedComponentOf(found);
+    return found === undefined ? undefined : readRow("the component", found, savedComponentOf);
   };
   return {
     getComponent: async (id) => componentFrom(byId.get(id)),
@@ -264,7 +264,7 @@ export function componentReads(db: Database, readRows: ReadRows): ComponentReads
     listComponents: async () => readRows("the component", rows(kept.all()), savedComponentOf),
     async getSource(idOrSlug) {
       const found = sourceRow(idOrSlug);
-      return found === undefined ? undefined : storedSourceOf(found);
+      return found === undefined ? undefined : storedOrUnreadable(found);
     },
     listSources: async () => codes.list((codeOf) => listedSources(sources, codeOf)),
     listUnfinished: async () => rows(unfinished.all()).map(sourceIdOf),

@@ -1,4 +1,4 @@
-import { messageOf } from "../../domain/errors.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
 import type { Row } from "./rows.ts";
 
 /** So many rows are told of; it is enough to know that something is wrong. */
@@ -11,7 +11,7 @@ export type ReadRows = <Value>(what: string, found: readonly Row[], read: (row: 
 export function readableRows(tell: (problem: string) => void): ReadRows {
   const told = new Set<string>();
   const leaveOut = (what: string, row: Row, error: unknown): void => {
-    const name = `${what} ${String(row["id"] ?? row["seq"] ?? row["source_id"] ?? "")}`.trim();
+    const name = nameOf(what, row);
     if (told.has(name) || told.size >= MOST_TOLD) return;
     told.add(name);
     tell(`${name}: ${messageOf(error)}`);
@@ -26,4 +26,17 @@ export function readableRows(tell: (problem: string) => void): ReadRows {
       }
     return values;
   };
+}
+
+/** Reads one row. Throws PD_DATABASE_DAMAGED when this program did not write it so. */
+export function readRow<Value>(what: string, row: Row, read: (row: Row) => Value): Value {
+  try {
+    return read(row);
+  } catch (error) {
+    throw new PdError("PD_DATABASE_DAMAGED", `Cannot read ${nameOf(what, row)}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function nameOf(what: string, row: Row): string {
+  return `${what} ${String(row["id"] ?? row["seq"] ?? row["source_id"] ?? "")}`.trim();
 }

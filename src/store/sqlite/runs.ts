@@ -1,6 +1,6 @@
 import { PdError } from "../../domain/errors.ts";
 import type { DeployedId, InvocationId } from "../../domain/ids.ts";
-import type { StateChanges } from "../../domain/invocation.ts";
+import type { Invocation, StateChanges } from "../../domain/invocation.ts";
 import type { Addendum, OpenedSource, RunStore } from "../../ports/run-store.ts";
 import { RECEIVE } from "./deliveries.ts";
 import type { Database } from "../../database/driver.ts";
@@ -161,7 +161,17 @@ export function runReads(db: Database, readRows: ReadRows): RunReads {
       const sourceId = String(found["source_id"]);
       return { events: rows(eventsOf.all(sourceId, sourceId, id)).map(eventOfRow), listeners: rows(listenersOf.all(id)).map(listenerOf) };
     },
-    listInvocations: async (sourceId, { limit, before }) => readRows("the run", rows(invocations.all(sourceId, before ?? null, limit)), invocationOf),
+    async listInvocations(sourceId, { limit, before }) {
+      const found: Invocation[] = [];
+      // A page that lacks what cannot be read is filled up: whoever pages ends at a short one.
+      for (let last: string | null | undefined = before ?? null; last !== undefined;) {
+        const wanted = limit - found.length;
+        const page = rows(invocations.all(sourceId, last, wanted));
+        found.push(...readRows("the run", page, invocationOf));
+        last = page.length < wanted || found.length >= limit ? undefined : String(page.at(-1)?.["id"]);
+      }
+      return found;
+    },
     listOutcomes: async (sourceId, limit) => readRows("the run", rows(outcomes.all(sourceId, limit)), endedCallOf),
     invocationLogs: async (id) => rows(chunksOf.all(id)).flatMap(logLinesOf),
     readState: async (id) => readState(id),

@@ -1,7 +1,7 @@
 import type { Database } from "../../database/driver.ts";
 import type { RunState } from "../../domain/workflow/run.ts";
 import type { StepComponent, WorkflowStore } from "../../ports/workflow-store.ts";
-import type { ReadRows } from "./readable-rows.ts";
+import { type ReadRows, readRow } from "./readable-rows.ts";
 import { row, rows, runStateCount, savedComponentOf, stepRecordOf, waitingStepOf, workflowRunOf } from "./rows.ts";
 import { SOURCES, storedOrUnreadable } from "./source-rows.ts";
 import type { WorkflowWrites } from "./workflow-writes.ts";
@@ -33,7 +33,10 @@ export function workflowReads(db: Database, readRows: ReadRows): WorkflowReads {
   return {
     listWorkflows: async () => rows(workflows.all()).map(storedOrUnreadable),
     stepComponents: async (code) =>
-      rows(steps.all(code)).map((found): StepComponent => ({ namespace: String(found["namespace"]), component: savedComponentOf(found) })),
+      rows(steps.all(code)).map((found): StepComponent => ({
+        namespace: String(found["namespace"]),
+        component: readRow("the component", found, savedComponentOf),
+      })),
     async getRun(id) {
       const found = row(one.get(id));
       return found === undefined ? undefined : workflowRunOf(found);
