@@ -68,7 +68,7 @@ export async function workflowRecord(engine: Engine, live: LiveWorkflow): Promis
 /** One whose code cannot be read is shown by what is known of it, with the reason: it hides no other, and may be deleted. */
 export async function shownWorkflow(engine: Engine, live: LiveWorkflow | UnreadableWorkflow): Promise<WorkflowRecord> {
   if (!(live instanceof LiveWorkflow)) return unreadableRecord(engine, live);
-  const { id, name, slug, version, createdAt } = live.source;
+  const { name, slug, version, createdAt } = live.source;
   return workflowRecord(engine, live).catch((error: unknown) => {
     if (!(error instanceof PdError) || error.code !== "PD_DATABASE_DAMAGED") throw error;
     return unreadableRecord(engine, { id: live.id, name, slug, version, createdAt, problem: error.message });
