@@ -26,7 +26,7 @@ export async function openSealedStore(store: Store, vault: Vault, sealedTexts?: 
     ...store,
     beginDeploy: (source, component, rest) => store.beginDeploy(seals.sealSource(source), component, rest),
     swap: (source, component, rest) => store.swap(seals.sealSource(source), component, rest),
-    getSource: async (idOrSlug) => opened(await store.getSource(idOrSlug), (found) => new OpenedSource(seals, found)),
+    getSource: async (idOrSlug) => opened(await store.getSource(idOrSlug), (found) => seals.openStored(found)),
     listSources: async () => (await store.listSources()).map((found) => new OpenedSource(seals, found)),
     listWorkflows: async () => (await store.listWorkflows()).map((found) => new OpenedSource(seals, found)),
     listSourceSecrets: async () => (await store.listSourceSecrets()).map((source) => seals.openSecrets(source)),

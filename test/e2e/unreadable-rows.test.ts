@@ -122,8 +122,11 @@ describe("a row that is no JSON any more:", () => {
     expect((await server.client.workflows.list()).data).toMatchObject([{ id: of.workflow, name: "Test flow", warnings }]);
     const told = (await server.client.server.checkup()).filter(({ level }) => level !== "good").map(({ text }) => text);
     expect(told.join("\n")).toContain("Cannot read the workflow");
+    // One that can be read and has its name is found by its slug.
+    const other = await deployWorkflow(server, workflowOf({ greet: codeStep("return 2;") }));
+    expect(await server.client.workflows.get(String(other.record["name_slug"]))).toMatchObject({ id: other.id });
     await server.client.workflows.delete(of.workflow);
-    expect((await server.client.workflows.list()).data).toEqual([]);
+    expect((await server.client.workflows.list()).data).toMatchObject([{ id: other.id }]);
   });
 
   it("a source that cannot be read, and has a request that waits, keeps the server from nothing", async () => {

@@ -98,8 +98,10 @@ export class Workflows {
 
   /** By id, slug or name. Throws PD_WORKFLOW_NOT_FOUND, PD_AMBIGUOUS, and PD_DATABASE_DAMAGED for one that cannot be read. */
   find(word: string, attempted = "find workflow", isExact = false): LiveWorkflow {
+    const live = this.bySlug(word);
+    if (live !== undefined) return live;
     this.#unreadable.refuse(word);
-    return this.bySlug(word) ?? theNamed(this.named(), word, { attempted, what: "workflow", isExact }).live;
+    return theNamed(this.named(), word, { attempted, what: "workflow", isExact }).live;
   }
 
   named(): readonly (Named & { readonly live: LiveWorkflow })[] {
