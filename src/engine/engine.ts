@@ -308,9 +308,8 @@ export class Engine {
   async accept(endpointKey: string, trigger: HttpTrigger): Promise<HttpResponse | undefined> {
     const live = this.#sources.byEndpoint(endpointKey);
     if (live?.source.active !== true) return undefined;
-    if (live.source.workflowId !== undefined) await this.workflows.requireRoom(live);
-    if (live.source.workflowId !== undefined && (await this.workflows.isAnswered(live))) return this.workflows.answer(live, trigger);
-    return this.#acceptor.accept(live, trigger);
+    const answer = live.source.workflowId === undefined ? undefined : await this.workflows.requests.answer(live, trigger);
+    return answer ?? this.#acceptor.accept(live, trigger);
   }
 
   /** Calls in flight finish; after `graceMs` they are interrupted. The ports' signal has to be aborted before. */

@@ -39,7 +39,10 @@ export interface DeliveryStore {
   listDeliveries(listenerId: ListenerId, page: DeliveryPage): Promise<readonly Delivery[]>;
   /** Deliveries of these messages, to whomever; in the order in which they were made. */
   listDeliveriesOf(messageIds: readonly string[]): Promise<readonly Delivery[]>;
+  /** Looks at each of them. */
   countDeliveries(listenerId: ListenerId): Promise<Readonly<Record<DeliveryState, number>>>;
+  /** Looks at those alone that are pending, however many there were before them. */
+  countPending(listenerId: ListenerId): Promise<number>;
   /** Oldest first. */
   listAttempts(id: DeliveryId): Promise<readonly Attempt[]>;
   /** Makes one pending again, due now, with all its attempts before it. Resolves to false when it is not there. */

@@ -128,7 +128,7 @@ describe("while a large run is being written", () => {
     const { path, store } = await begun();
     const next = await openStoreAt(path);
     expect(rowsOf(path)).toBe(1);
-    expect([await dueOf(next), await next.countDeliveries("wh_1")]).toMatchObject([BEFORE, { pending: 2 }]);
+    expect([await dueOf(next), await next.countDeliveries("wh_1"), await next.countPending("wh_1")]).toMatchObject([BEFORE, { pending: 2 }, 2]);
     const { fence } = await next.open("dc_a");
     await next.commit(run(fence, "dc_a", "inv_large", { events: events(MANY) }));
     await expectWhole(store, 1 + MANY);
@@ -231,7 +231,7 @@ describe("while a large run is being written", () => {
     db.close();
     expect(writeAll()).toMatchObject({ id: 7, error: { message: expect.stringContaining("no room") } });
     expect(rowsOf(path)).toBe(1);
-    expect(await store.countDeliveries("wh_1")).toMatchObject({ pending: 2 });
+    expect([await store.countDeliveries("wh_1"), await store.countPending("wh_1")]).toMatchObject([{ pending: 2 }, 2]);
     // Of the same owner nothing is written until it has begun anew.
     expect(writeOn()).toMatchObject(NOT_STORED);
     const next = travellingRun(run(fences.dc_a, "dc_a", "inv_2", { events: events(1) }));

@@ -1,17 +1,14 @@
 import type { DeployedComponent } from "../../domain/deployed-component.ts";
 import { PdError, messageOf } from "../../domain/errors.ts";
 import { type DeployedId, type RunId, type WorkflowId, isRunId } from "../../domain/ids.ts";
-import type { HttpResponse, Invocation } from "../../domain/invocation.ts";
+import type { Invocation } from "../../domain/invocation.ts";
 import { type JsonObject, type JsonValue, isJsonObject } from "../../domain/json.ts";
-import { messageIdOf } from "../../domain/message.ts";
 import { type Named, theNamed } from "../../domain/named.ts";
 import type { SourceVersion } from "../../domain/source-version.ts";
 import { type EventTrigger, type HttpTrigger, withTimezones } from "../../domain/trigger.ts";
 import { KeyedTurns } from "../../domain/turns.ts";
 import { type RunState, type StepRecord, type WorkflowRun } from "../../domain/workflow/run.ts";
-import { bindingOf } from "../../domain/workflow/binding.ts";
 import type { DebugLink } from "../../ports/debugger.ts";
-import type { DeliveryStore } from "../../ports/delivery-store.ts";
 import type { RunPage } from "../../ports/workflow-store.ts";
 import type { Hosting } from "../sources/hosted-sources.ts";
 import type { LiveSource } from "../runs/live-source.ts";
@@ -20,17 +17,18 @@ import { type ChangeRequest, type WorkflowRequest, changeWorkflow, deployWorkflo
 import { alreadyDebugged } from "../sources/debug.ts";
 import { settle } from "./listening.ts";
 import { LiveWorkflow, type WorkflowPorts } from "./live-workflow.ts";
-import { type WorkflowPlan, dataStoresIn } from "./plan.ts";
+import { dataStoresIn } from "./plan.ts";
 import type { RehearsalPorts } from "./rehearse-run.ts";
 import { Repeats } from "./repeats.ts";
+import { type RequestPorts, WorkflowRequests } from "./requests.ts";
 import { plainEvent } from "./trigger-unit.ts";
 import type { WorkflowChangePorts } from "./surroundings.ts";
 import { type UnreadableWorkflow, UnreadableWorkflows } from "./unreadable-workflows.ts";
 import { Waits } from "./waits.ts";
 
 export interface WorkflowsPorts extends Omit<WorkflowPorts, "onWait">, WorkflowChangePorts {
-  readonly store: WorkflowPorts["store"] & WorkflowChangePorts["store"] & RehearsalPorts["store"] & Pick<DeliveryStore, "countDeliveries">;
-  readonly settings: WorkflowPorts["settings"] & WorkflowChangePorts["settings"] & { readonly responseMs: number };
+  readonly store: WorkflowPorts["store"] & WorkflowChangePorts["store"] & RehearsalPorts["store"] & RequestPorts["store"];
+  readonly settings: WorkflowPorts["settings"] & WorkflowChangePorts["settings"] & RequestPorts["settings"];
 }
 
 /** The workflows of this host. */
@@ -40,6 +38,8 @@ export class Workflows {
   readonly #byId = new Map<string, LiveWorkflow>();
   readonly #unreadable = new UnreadableWorkflows();
   readonly #waits: Waits;
+  /** What comes to their endpoints. */
+  readonly requests: WorkflowRequests;
   /** Runs once more, and what they would come to. */
   readonly repeats: Repeats;
   /** Changes of one workflow happen one after the other. */
@@ -48,6 +48,10 @@ export class Workflows {
   constructor(ports: WorkflowsPorts, hosting: Hosting) {
     this.#ports = { ...ports, onWait: () => this.#waits.wake() };
     this.#hosting = hosting;
+    this.requests = new WorkflowRequests(this.#ports, (id) => {
+      this.#unreadable.refuse(id);
+      return this.#byId.get(id);
+    });
     this.repeats = new Repeats(this.#ports, {
       workflowOf: (run) => this.find(run.workflowId, "run again"),
       inTurn: (live, change) => this.#inTurn(live, change),
@@ -213,36 +217,6 @@ export class Workflows {
     return [...users.flat(), ...this.unreadable.map(({ slug }) => slug)];
   }
 
-  /** Refuses a request when more messages wait than the workflow takes: who sent it knows that it was not taken. Throws PD_TOO_BUSY. */
-  async requireRoom({ source: { workflowId } }: LiveSource): Promise<void> {
-    const live = this.#byId.get(workflowId ?? "");
-    this.#unreadable.refuse(workflowId ?? "");
-    const most = live === undefined ? undefined : (await live.plan()).workflow.settings.queue;
-    if (live === undefined || most === undefined) return;
-    const { pending } = await this.#ports.store.countDeliveries(live.id);
-    if (pending >= most) throw new PdError("PD_TOO_BUSY", `Cannot take a request to ${live.source.slug}: ${pending} messages wait already`);
-  }
-
-  /** Whether a request to this endpoint waits for what the run answers. */
-  async isAnswered({ source: { workflowId, id } }: LiveSource): Promise<boolean> {
-    const live = this.#byId.get(workflowId ?? "");
-    return live !== undefined && isAnswered(await live.plan(), bindingOf(live.source.configured).triggers.indexOf(id));
-  }
-
-  /** Stores the request, and waits for what its run answers. */
-  async answer(trigger: LiveSource, request: HttpTrigger): Promise<HttpResponse> {
-    const { answers, settings } = this.#ports;
-    const { stored, invocation } = await trigger.invoke(request);
-    const [event] = stored.events;
-    const workflowId = trigger.source.workflowId ?? "";
-    const waiting = { workflowId, withinMs: settings.responseMs };
-    const isGone = !this.#byId.has(workflowId);
-    const answer = isGone ? "gone" : event === undefined ? undefined : await answers.of(messageIdOf(trigger.source.id, event), waiting);
-    if (answer === "gone") return plainAnswer(410, { error: "The workflow was deleted before it answered", invocation_id: invocation.id });
-    if (answer === "late") return plainAnswer(504, { error: "The workflow did not answer in time; it goes on", invocation_id: invocation.id });
-    return answer ?? plainAnswer(400, { error: "No $.respond called in workflow", invocation_id: invocation.id });
-  }
-
   /** Runs now; without an event as its schedule would, or as an empty request to its endpoint would. */
   async run(live: LiveWorkflow, event: JsonValue | undefined): Promise<WorkflowRun> {
     const [trigger] = this.triggersOf(live);
@@ -363,17 +337,6 @@ export class Workflows {
       return change();
     });
   }
-}
-
-/** As the file says; where it says nothing: when a step does. */
-function isAnswered({ workflow, steps }: WorkflowPlan, index: number): boolean {
-  const trigger = workflow.triggers[index];
-  if (trigger?.kind !== "http") return false;
-  return trigger.customResponse ?? [...steps.values()].some(({ bundle }) => bundle.code.includes(".respond("));
-}
-
-function plainAnswer(status: number, body: JsonObject): HttpResponse {
-  return { status, headers: { "content-type": "application/json; charset=utf-8" }, body: JSON.stringify(body), encoding: "utf8" };
 }
 
 /** The accounts of all others are renewed. */

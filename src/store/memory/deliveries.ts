@@ -110,6 +110,7 @@ export function memoryDeliveries(shelves: Shelves): DeliveryStore {
       for (const { state } of of(listenerId)) counts[state]++;
       return counts;
     },
+    countPending: async (listenerId) => of(listenerId).filter(({ state }) => state === "pending").length,
     listAttempts: async (id) => [...(find(id)?.attempts ?? [])],
     async retryDelivery(id, now) {
       const kept = find(id);

@@ -149,7 +149,7 @@ export function deliveryWrites(db: Database): DeliveryWrites {
 
 type DeliveryReads = Pick<
   DeliveryStore,
-  "listBusyListeners" | "listDue" | "nextDueAt" | "getDelivery" | "listDeliveries" | "listDeliveriesOf" | "countDeliveries" | "listAttempts"
+  "listBusyListeners" | "listDue" | "nextDueAt" | "getDelivery" | "listDeliveries" | "listDeliveriesOf" | "countDeliveries" | "countPending" | "listAttempts"
 >;
 
 const DUE = "select * from deliveries where listener_id = ? and state = 'pending' and next_at > ? and next_at < ? order by next_at, seq limit ?";
@@ -180,6 +180,7 @@ export function deliveryReads(db: Database, readRows: ReadRows): DeliveryReads {
   const listOfMessages = db.prepare(LIST_OF_MESSAGES);
   const count = db.prepare("select state, count(*) as count from deliveries where listener_id = ? group by state");
   const countStaged = db.prepare(COUNT_STAGED);
+  const pending = db.prepare("select count(*) as count from deliveries where listener_id = ? and state = 'pending'");
   const attempts = db.prepare("select * from attempts where delivery = ? order by seq");
   const stagedAt = db.prepare(STAGED_AT);
   const timesStaged = (): readonly number[] => rows(stagedAt.all()).map(({ at }) => Number(at));
@@ -213,6 +214,10 @@ export function deliveryReads(db: Database, readRows: ReadRows): DeliveryReads {
       for (const [state, number] of rows(count.all(listenerId)).map(stateCount)) counts[state] = number;
       for (const [state, number] of rows(countStaged.all(listenerId)).map(stateCount)) counts[state] -= number;
       return counts;
+    },
+    async countPending(listenerId) {
+      const staged = rows(countStaged.all(listenerId)).map(stateCount);
+      return Number(row(pending.get(listenerId))?.["count"]) - (staged.find(([state]) => state === "pending")?.[1] ?? 0);
     },
     listAttempts: async (id) => readRows("the attempt", rows(attempts.all(numberOfDelivery(id) ?? -1)), attemptOf),
   };

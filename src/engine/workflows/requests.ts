@@ -1,0 +1,78 @@
+import { PdError } from "../../domain/errors.ts";
+import type { HttpResponse } from "../../domain/invocation.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { messageIdOf } from "../../domain/message.ts";
+import type { HttpTrigger } from "../../domain/trigger.ts";
+import { bindingOf } from "../../domain/workflow/binding.ts";
+import type { DeliveryStore } from "../../ports/delivery-store.ts";
+import type { LiveSource } from "../runs/live-source.ts";
+import type { Answers } from "./answers.ts";
+import type { LiveWorkflow } from "./live-workflow.ts";
+import type { WorkflowPlan } from "./plan.ts";
+
+/** The part of the engine's ports that requests to workflows need. */
+export interface RequestPorts {
+  readonly answers: Answers;
+  readonly store: Pick<DeliveryStore, "countPending">;
+  readonly settings: {
+    /** How long a request waits for what its run answers. */
+    readonly responseMs: number;
+  };
+}
+
+/** Requests to the endpoints of workflows: whether one is taken, and what answers it. */
+export class WorkflowRequests {
+  readonly #ports: RequestPorts;
+  readonly #workflowOf: (id: string) => LiveWorkflow | undefined;
+
+  /** `workflowOf` throws PD_DATABASE_DAMAGED for a workflow that cannot be read. */
+  constructor(ports: RequestPorts, workflowOf: (id: string) => LiveWorkflow | undefined) {
+    this.#ports = ports;
+    this.#workflowOf = workflowOf;
+  }
+
+  /**
+   * Stores the request and resolves to what its run answers; `undefined`: no run of this workflow answers, and nothing was
+   * stored. Throws PD_TOO_BUSY, and PD_DATABASE_DAMAGED.
+   */
+  async answer(trigger: LiveSource, request: HttpTrigger): Promise<HttpResponse | undefined> {
+    const live = this.#workflowOf(trigger.source.workflowId ?? "");
+    if (live === undefined) return undefined;
+    const plan = await live.plan();
+    await this.#requireRoom(live, plan);
+    const isWaitedFor = isAnswered(plan, bindingOf(live.source.configured).triggers.indexOf(trigger.source.id));
+    return isWaitedFor ? this.#afterRun(trigger, request) : undefined;
+  }
+
+  /** Who sent it knows that it was not taken. */
+  async #requireRoom({ id, source }: LiveWorkflow, { workflow }: WorkflowPlan): Promise<void> {
+    const most = workflow.settings.queue;
+    if (most === undefined) return;
+    const pending = await this.#ports.store.countPending(id);
+    if (pending >= most) throw new PdError("PD_TOO_BUSY", `Cannot take a request to ${source.slug}: ${pending} messages wait already`);
+  }
+
+  async #afterRun(trigger: LiveSource, request: HttpTrigger): Promise<HttpResponse> {
+    const { answers, settings } = this.#ports;
+    const { stored, invocation } = await trigger.invoke(request);
+    const [event] = stored.events;
+    const workflowId = trigger.source.workflowId ?? "";
+    const waiting = { workflowId, withinMs: settings.responseMs };
+    const isGone = this.#workflowOf(workflowId) === undefined;
+    const answer = isGone ? "gone" : event === undefined ? undefined : await answers.of(messageIdOf(trigger.source.id, event), waiting);
+    if (answer === "gone") return plainAnswer(410, { error: "The workflow was deleted before it answered", invocation_id: invocation.id });
+    if (answer === "late") return plainAnswer(504, { error: "The workflow did not answer in time; it goes on", invocation_id: invocation.id });
+    return answer ?? plainAnswer(400, { error: "No $.respond called in workflow", invocation_id: invocation.id });
+  }
+}
+
+/** As the file says; where it says nothing: when a step does. */
+function isAnswered({ workflow, steps }: WorkflowPlan, index: number): boolean {
+  const trigger = workflow.triggers[index];
+  if (trigger?.kind !== "http") return false;
+  return trigger.customResponse ?? [...steps.values()].some(({ bundle }) => bundle.code.includes(".respond("));
+}
+
+function plainAnswer(status: number, body: JsonObject): HttpResponse {
+  return { status, headers: { "content-type": "application/json; charset=utf-8" }, body: JSON.stringify(body), encoding: "utf8" };
+}
