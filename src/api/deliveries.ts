@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { CALLS } from "./calls.ts";
-import { call, flag, json, many, ms, one, optionalText, pageParams, text } from "./declare.ts";
+import { call, deliveryId, flag, json, many, ms, one, optionalText, limitParams, text } from "./declare.ts";
 
 export const attempt = z.object({
   at_ms: ms,
@@ -12,7 +12,7 @@ export const attempt = z.object({
 export type AttemptAnswer = z.infer<typeof attempt>;
 
 const delivery = z.object({
-  id: text,
+  id: deliveryId,
   webhook_id: optionalText,
   listener_id: text,
   message_id: text,
@@ -27,7 +27,7 @@ const delivery = z.object({
 });
 export type DeliveryRecord = z.infer<typeof delivery>;
 
-const listParams = z.object({ limit: pageParams.shape.limit, before: optionalText, state: delivery.shape.state.optional() });
+const listParams = limitParams.extend({ before: deliveryId.optional(), state: delivery.shape.state.optional() });
 const since_ms = z.coerce.number<string | number>().default(0);
 const retried = one(z.object({ retried: z.int() }));
 const tag = "Deliveries";

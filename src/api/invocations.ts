@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { CALLS } from "./calls.ts";
 import { event } from "./events.ts";
-import { call, json, jsonObject, limitParams, many, ms, one, optionalText, pageParams, text } from "./declare.ts";
+import { call, invocationId, json, jsonObject, limitParams, many, ms, one, optionalText, text } from "./declare.ts";
 
 /** What was thrown. */
 const thrown = z.looseObject({ name: text, message: text, stack: text });
@@ -24,7 +24,7 @@ export const observation = z.object({
 export type ObservationRecord = z.infer<typeof observation>;
 
 export const invocation = z.object({
-  id: text,
+  id: invocationId,
   source_id: text,
   trigger: z.looseObject({ kind: text }),
   trigger_summary: text,
@@ -108,7 +108,12 @@ const tag = "Invocations";
 
 /** What has run, and what was planned to. */
 export const invocations = {
-  list: call(CALLS.invocations.list, { tag, summary: "Lists calls of run and of hooks, the newest first", params: pageParams, answer: many(invocation) }),
+  list: call(CALLS.invocations.list, {
+    tag,
+    summary: "Lists calls of run and of hooks, the newest first",
+    params: limitParams.extend({ before: invocationId.optional() }),
+    answer: many(invocation),
+  }),
   get: call(CALLS.invocations.get, { tag, summary: "Shows a call with its log", answer: one(invocation) }),
   events: call(CALLS.invocations.events, {
     tag,

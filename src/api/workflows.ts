@@ -1,6 +1,25 @@
 import * as z from "zod";
 import { CALLS } from "./calls.ts";
-import { call, deleted, flag, json, jsonObject, many, ms, one, optionalText, pageParams, paged, seconds, text, texts, whole, word } from "./declare.ts";
+import {
+  call,
+  deleted,
+  flag,
+  json,
+  jsonObject,
+  limitParams,
+  many,
+  ms,
+  one,
+  optionalText,
+  pageParams,
+  paged,
+  runId,
+  seconds,
+  text,
+  texts,
+  whole,
+  word,
+} from "./declare.ts";
 
 const RUN_STATES = ["running", "waiting", "succeeded", "failed", "cancelled"] as const;
 const runState = z.enum(RUN_STATES);
@@ -76,7 +95,7 @@ export type WorkflowRecord = z.infer<typeof workflow>;
 
 const failure = z.object({ namespace: text, path: text, message: text });
 const run = z.object({
-  id: text,
+  id: runId,
   workflow_id: text,
   version: z.int(),
   state: runState,
@@ -195,7 +214,7 @@ export const workflows = {
   runs: call(CALLS.workflows.runs, {
     tag,
     summary: "Lists runs, the newest first; before is the id of one",
-    params: z.object({ limit: pageParams.shape.limit, before: optionalText, states, since_ms: whole(0).optional() }),
+    params: limitParams.extend({ before: runId.optional(), states, since_ms: whole(0).optional() }),
     answer: many(run),
   }),
   rerunAll: call(CALLS.workflows.rerunAll, {

@@ -372,6 +372,19 @@ describe("the API", () => {
     expect([answer.status, await answer.json()]).toMatchObject([status, { code, error: expect.any(String), details: { fix: expect.any(String) } }]);
   });
 
+  it.each([
+    ["invocations", "/invocations?before=$", "inv_…"],
+    ["deliveries", "/deliveries?before=inv_1", "dlv_1"],
+    ["deliveries, with a number that is none", "/deliveries?before=dlv_1e400", "dlv_1"],
+    ["runs", "/runs?before=1", "run_…"],
+  ])("does not begin anew with %s when the page after is asked for by what is no id", async (_title, page, example) => {
+    const server = await TestServer.inMemory();
+    const { path } = await server.deploy('export default { name: "t", version: "1", run() {} };');
+    const url = server.apiUrl + (page.startsWith("/runs") ? "/v1/workflows/p_1" : path) + page;
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${server.apiKey}` } });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { code: "PD_BAD_INPUT", error: expect.stringContaining(example) }]);
+  });
+
   it("replays an invocation against today's code", async () => {
     const server = await TestServer.inMemory();
     const source = await server.deploy(plain("this.$emit({ v: 1, got: event.body });"));

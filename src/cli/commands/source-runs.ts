@@ -34,7 +34,7 @@ async function newestOf(
   { limit, from, isWanted }: { limit: number; from: number; isWanted: (call: InvocationRecord) => boolean },
 ): Promise<readonly InvocationRecord[]> {
   const found: InvocationRecord[] = [];
-  let before: string | undefined;
+  let before: InvocationRecord["id"] | undefined;
   while (found.length < limit) {
     const page = await client.invocations.list(id, { limit: PAGE, before });
     found.push(...page.filter((call) => call.started_at_ms >= from && isWanted(call)));

@@ -1,5 +1,4 @@
 import { api } from "../../api/api.ts";
-import { isInvocationId } from "../../domain/ids.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { rehearsalRecord } from "./rehearsal-record.ts";
 import { eventRecord, instantRecord, invocationRecord, observationRecord } from "./records.ts";
@@ -12,7 +11,7 @@ export function invocationRoutes(engine: Engine): readonly Route[] {
   return [
     route(invocations.list, async ({ params: { limit, before }, part }) => {
       const { id } = engine.findDeployed(part("id"), "read invocations of");
-      const found = await engine.history.invocations(id, { limit, ...(isInvocationId(before) ? { before } : {}) });
+      const found = await engine.history.invocations(id, { limit, ...(before === undefined ? {} : { before }) });
       return { data: found.map((invocation) => invocationRecord(invocation)) };
     }),
     route(invocations.observations, async ({ params: { limit }, part }) => {

@@ -2,7 +2,6 @@ import type * as z from "zod";
 import { api } from "../../api/api.ts";
 import { bindingOf } from "../../domain/workflow/binding.ts";
 import { PdError } from "../../domain/errors.ts";
-import { isRunId } from "../../domain/ids.ts";
 import { type RunState, hasEnded } from "../../domain/workflow/run.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { WORKFLOW_FILE, type WorkflowFiles } from "../../engine/workflows/build-workflow.ts";
@@ -95,7 +94,7 @@ function runRoutes({ workflows: kept, endpointUrl }: Engine): readonly Route[] {
       data: runRecord(await kept.run(kept.find(part("id"), "run workflow"), params.event), { withEvent: true }),
     })),
     route(workflows.runs, async ({ params: { limit, before, states, since_ms: since }, part }) => {
-      const page = { limit, ...(isRunId(before) ? { before } : {}), ...statesOf(states), ...(since === undefined ? {} : { since }) };
+      const page = { limit, ...(before === undefined ? {} : { before }), ...statesOf(states), ...(since === undefined ? {} : { since }) };
       return { data: (await kept.runs(kept.find(part("id"), "list runs of"), page)).map((run) => runRecord(run)) };
     }),
     route(workflows.rerunAll, async ({ params: { states, since_ms: since, from }, part }) => {
