@@ -1,7 +1,5 @@
-import type { Account } from "./account.ts";
 import { basicToken } from "./basic-auth.ts";
 import { type JsonObject, isJsonObject, parseJson } from "./json.ts";
-import table from "./known-apps.json" with { type: "json" };
 import type { OAuthProvider } from "./oauth.ts";
 import { publicLocation } from "./registry.ts";
 
@@ -47,32 +45,35 @@ interface TableRow {
   readonly probe?: AppProbe;
 }
 
-const APPS: Readonly<Record<string, TableRow>> = table.apps;
-const PROVIDERS: Readonly<Record<string, Omit<OAuthProvider, "scopes">>> = table.providers;
+type Providers = Readonly<Record<string, Omit<OAuthProvider, "scopes">>>;
 
-/** By name slug, as the registry has it: the apps that the registry uses most. */
-export function knownApp(slug: string): KnownApp | undefined {
-  const row = Object.hasOwn(APPS, slug) ? APPS[slug] : undefined;
-  if (row === undefined) return undefined;
-  const oauth = providerOf(row);
-  return { name: row.name, fields: row.fields ?? [], ...(oauth === undefined ? {} : { oauth }), ...(row.probe === undefined ? {} : { probe: row.probe }) };
+/** The apps that the registry uses most, by name slug as it has them. Read when somebody asks: most servers never do. */
+export async function knownApps(): Promise<ReadonlyMap<string, KnownApp>> {
+  const { default: table } = await import("./known-apps.json", { with: { type: "json" } });
+  const rows: Readonly<Record<string, TableRow>> = table.apps;
+  return new Map(Object.entries(rows).map(([slug, row]) => [slug, knownAppOf(row, table.providers)]));
 }
 
-export function knownApps(): readonly string[] {
-  return Object.keys(APPS);
+export async function knownApp(slug: string): Promise<KnownApp | undefined> {
+  return (await knownApps()).get(slug);
+}
+
+function knownAppOf({ name, fields = [], oauth, probe }: TableRow, providers: Providers): KnownApp {
+  const provider = providerOf(oauth, providers);
+  return { name, fields, ...(provider === undefined ? {} : { oauth: provider }), ...(probe === undefined ? {} : { probe }) };
 }
 
 /** Several apps share a provider. */
-function providerOf({ oauth }: TableRow): OAuthProvider | undefined {
+function providerOf(oauth: TableRow["oauth"], providers: Providers): OAuthProvider | undefined {
   if (oauth === undefined) return undefined;
   const { provider = "", ...own } = oauth;
-  const { authorizeUrl, tokenUrl, ...rest } = { ...PROVIDERS[provider], ...own };
+  const { authorizeUrl, tokenUrl, ...rest } = { ...providers[provider], ...own };
   return authorizeUrl === undefined || tokenUrl === undefined ? undefined : { ...rest, authorizeUrl, tokenUrl };
 }
 
 /** Credentials with what is usual in the place of what was not given. */
-export function withDefaults(app: string, credentials: JsonObject): JsonObject {
-  const usual = (knownApp(app)?.fields ?? []).flatMap((field): [string, string][] => (field.default === undefined ? [] : [[field.name, field.default]]));
+export function withDefaults(app: KnownApp | undefined, credentials: JsonObject): JsonObject {
+  const usual = (app?.fields ?? []).flatMap((field): [string, string][] => (field.default === undefined ? [] : [[field.name, field.default]]));
   return { ...Object.fromEntries(usual), ...credentials };
 }
 
@@ -131,8 +132,8 @@ export function probeRequest({ url, headers = {}, basic }: AppProbe, credentials
 }
 
 /** The address of a probe as others may see it: fields that may be secret by their names, and nothing of what stands behind `?`. */
-export function shownAddress({ url }: AppProbe, { app, credentials }: Pick<Account, "app" | "credentials">): string {
-  const open = new Set((knownApp(app)?.fields ?? []).filter(({ secret }) => secret !== true).map(({ name }) => name));
+export function shownAddress({ url }: AppProbe, app: KnownApp | undefined, credentials: JsonObject): string {
+  const open = new Set((app?.fields ?? []).filter(({ secret }) => secret !== true).map(({ name }) => name));
   const shown = Object.fromEntries(Object.entries(credentials).filter(([name]) => open.has(name)));
   return publicLocation(fillAddress(url.replace(/[?#].*$/s, ""), shown).text);
 }

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { fillAddress, knownApp, knownApps, probeRequest, shownAddress, verdictOf, withDefaults } from "../../src/domain/known-app.ts";
+import { fillAddress, knownApps, probeRequest, shownAddress, verdictOf, withDefaults } from "../../src/domain/known-app.ts";
 import { travelsSafely } from "../../src/domain/oauth.ts";
 
+const APPS = await knownApps();
 const FROM_OAUTH = ["oauth_access_token", "oauth_client_id", "oauth_refresh_token", "oauth_uid"];
 
 describe("the table of apps", () => {
-  it.each(knownApps())("tells of %s nothing that cannot be used", (slug) => {
-    const app = knownApp(slug);
+  it.each([...APPS.keys()])("tells of %s nothing that cannot be used", (slug) => {
+    const app = APPS.get(slug);
     const { fields = [], oauth, probe } = app ?? {};
     expect(fields.length > 0 || oauth !== undefined).toBe(true);
     const names = fields.map(({ name }) => name);
@@ -15,7 +16,7 @@ describe("the table of apps", () => {
     // Every address of a provider can be filled before anybody has signed in.
     const given = Object.fromEntries(fields.filter(({ optional, secret }) => optional !== true && secret !== true).map(({ name }) => [name, "x"]));
     for (const url of [oauth?.authorizeUrl, oauth?.tokenUrl, oauth?.deviceUrl, oauth?.refreshUrl].filter((address) => address !== undefined)) {
-      const { text, missing } = fillAddress(url, withDefaults(slug, given));
+      const { text, missing } = fillAddress(url, withDefaults(app, given));
       expect([missing, travelsSafely(text)]).toEqual([[], true]);
     }
     for (const field of Object.keys({ ...oauth?.tokenFields, ...oauth?.callbackFields })) expect(names).toContain(field);
@@ -25,20 +26,20 @@ describe("the table of apps", () => {
     // What is told of it shows no secret, wherever the app wants it.
     const open = new Set(fields.filter(({ secret }) => secret !== true).map(({ name }) => name));
     const hushed = Object.fromEntries(known.map((name) => [name, open.has(name) ? "x" : "hush"]));
-    expect(shownAddress(probe, { app: slug, credentials: hushed })).not.toContain("hush");
+    expect(shownAddress(probe, app, hushed)).not.toContain("hush");
     expect([missing, travelsSafely(url), /[{}]/.test(url + JSON.stringify(Object.values(headers)))]).toEqual([[], true, false]);
   });
 
   it("knows the providers that people connect most", () => {
     const wanted = ["gmail", "google_drive", "github", "slack", "notion", "microsoft_outlook", "gitlab", "hubspot", "linear", "discord", "dropbox"];
     const more = ["airtable_oauth", "shopify", "zoom", "salesforce_rest_api", "asana"];
-    for (const slug of [...wanted, ...more]) expect(knownApp(slug)?.oauth, slug).toBeDefined();
+    for (const slug of [...wanted, ...more]) expect(APPS.get(slug)?.oauth, slug).toBeDefined();
   });
 });
 
 describe("what asks an app about credentials", () => {
   it("has the token of whoever signed in, or what the app wants in its place", () => {
-    const probe = (slug: string, values: Record<string, string>) => probeRequest(knownApp(slug)?.probe ?? { url: "" }, values);
+    const probe = (slug: string, values: Record<string, string>) => probeRequest(APPS.get(slug)?.probe ?? { url: "" }, values);
     expect(probe("github", { oauth_access_token: "t" })).toMatchObject({ url: "https://api.github.com/user", headers: { authorization: "Bearer t" } });
     expect(probe("toggl", { api_token: "a" }).headers).toEqual({ authorization: `Basic ${btoa("a:api_token")}` });
     expect(probe("telegram_bot_api", { token: "1:A/b?" }).url).toBe("https://api.telegram.org/bot1:A/b%3F/getMe");

@@ -1,6 +1,6 @@
 import type { AccountContent } from "../../domain/account.ts";
 import { PdError } from "../../domain/errors.ts";
-import { type AppProbe, type Verdict, knownApp, probeRequest, shownAddress, verdictOf } from "../../domain/known-app.ts";
+import { type AppProbe, type KnownApp, type Verdict, knownApp, probeRequest, shownAddress, verdictOf } from "../../domain/known-app.ts";
 import { canRenew, travelsSafely } from "../../domain/oauth.ts";
 import type { Prober } from "../../ports/prober.ts";
 import type { Credentials } from "./credentials.ts";
@@ -31,9 +31,10 @@ interface TestPorts extends AskPorts {
 
 /** Asks the app whether it takes an account, or has published code of it ask; with new tokens where the old ones are refused. Throws PD_BAD_INPUT for a probe that cannot be sent. */
 export async function testAccount(ports: TestPorts, account: AccountContent, given?: AppProbe): Promise<AccountTest> {
-  const probe = given ?? knownApp(account.app)?.probe;
+  const known = await knownApp(account.app);
+  const probe = given ?? known?.probe;
   const attempt = async (current: AccountContent): Promise<AccountTest> =>
-    probe === undefined ? ((await ports.askPublished(current)) ?? notAsked(current)) : ask(ports, probe, current);
+    probe === undefined ? ((await ports.askPublished(current)) ?? notAsked(current)) : ask(ports, { probe, known }, current);
   try {
     const fresh = await ports.credentials.fresh(account);
     const first = await attempt(fresh);
@@ -51,9 +52,13 @@ function notAsked({ app }: AccountContent): AccountTest {
 }
 
 /** Addresses and headers have keys in them: what is told of them shows the names of secret fields, never what they hold. */
-async function ask({ credentials, prober }: AskPorts, probe: AppProbe, account: AccountContent): Promise<AccountTest> {
+async function ask(
+  { credentials, prober }: AskPorts,
+  { probe, known }: { probe: AppProbe; known: KnownApp | undefined },
+  account: AccountContent,
+): Promise<AccountTest> {
   const { url, headers, missing } = probeRequest(probe, account.credentials);
-  const asked = shownAddress(probe, account);
+  const asked = shownAddress(probe, known, account.credentials);
   if (missing.length > 0) return { verdict: "unknown", reason: `to ask ${account.app}, its field ${missing.join(", ")} is wanted` };
   if (!travelsSafely(url))
     throw new PdError("PD_BAD_INPUT", `Cannot test account "${account.name}" at ${asked}: it wants an https address, without a name and password`);

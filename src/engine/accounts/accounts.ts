@@ -7,7 +7,7 @@ import type { ComponentDefinition } from "../../domain/component.ts";
 import type { DeployedComponent, StoredSource } from "../../domain/deployed-component.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { withDefaults } from "../../domain/known-app.ts";
+import { knownApp, withDefaults } from "../../domain/known-app.ts";
 import { TOKEN_FIELDS } from "../../domain/oauth.ts";
 import { withDynamicProps } from "../../domain/props/declared-props.ts";
 import { isAppSlug } from "../../domain/registry.ts";
@@ -60,7 +60,7 @@ export class Accounts {
     await this.check(app, name);
     if (Object.keys(credentials).length === 0)
       throw new PdError("PD_BAD_INPUT", `Cannot connect ${app}: no credentials are given`, { fix: `pd accounts connect ${app} --field api_key=…` });
-    return this.keep({ app, credentials: withDefaults(app, credentials), ...(name === undefined ? {} : { name }) });
+    return this.keep({ app, credentials: withDefaults(await knownApp(app), credentials), ...(name === undefined ? {} : { name }) });
   }
 
   /** Throws PD_BAD_INPUT for what can be no app, PD_CONFLICT for a name that is taken. */

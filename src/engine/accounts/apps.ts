@@ -25,14 +25,15 @@ export class Apps {
 
   /** Those that are known, and those that saved components use; by slug. */
   async list(): Promise<readonly App[]> {
-    const slugs = new Set([...knownApps(), ...(await this.#used())]);
-    return [...slugs].toSorted((a, b) => (a < b ? -1 : 1)).map((slug) => appOf(slug, knownApp(slug) ?? { name: slug, fields: [] }));
+    const known = await knownApps();
+    const slugs = new Set([...known.keys(), ...(await this.#used())]);
+    return [...slugs].toSorted((a, b) => (a < b ? -1 : 1)).map((slug) => appOf(slug, known.get(slug) ?? { name: slug, fields: [] }));
   }
 
   /** An app that is not known is looked up in code that uses it, or else in what is published. `undefined`: nothing tells of such an app. */
   async find(slug: string, user?: ComponentCode): Promise<App | undefined> {
     if (!isAppSlug(slug)) return undefined;
-    const known = knownApp(slug);
+    const known = await knownApp(slug);
     if (known !== undefined) return appOf(slug, known);
     const own = user === undefined ? [] : fieldsReadOf(slug, [user.text, ...Object.values(user.files)]);
     const fields = new Set([...own, ...(await this.#publishedFields(slug))]);

@@ -2,7 +2,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Credentials } from "./credentials.ts";
 import type { AccountContent } from "../../domain/account.ts";
 import { PdError } from "../../domain/errors.ts";
-import { withDefaults } from "../../domain/known-app.ts";
+import { knownApp, withDefaults } from "../../domain/known-app.ts";
 import { withStars } from "../../domain/secrets.ts";
 import { type OAuthClient, type OAuthProvider, type TokenAnswer, grantAfter, oauthCredentials } from "../../domain/oauth.ts";
 import type { Authorization, DeviceAuthorization, OAuthServer } from "../../ports/oauth-server.ts";
@@ -58,8 +58,9 @@ export class OAuthFlows {
   /** Throws PD_BAD_INPUT for what cannot be begun, PD_OAUTH_FAILED for what the provider refuses. */
   async start(given: OAuthRequest): Promise<OAuthStep> {
     if (given.account === undefined) await this.#accounts.check(given.app, given.name);
-    const request = { ...given, fields: withDefaults(given.app, given.fields) };
-    const provider = settled(request);
+    const known = await knownApp(given.app);
+    const request = { ...given, fields: withDefaults(known, given.fields) };
+    const provider = settled(request, known?.oauth);
     const { oauth, clock, credentials } = this.#ports;
     const askedAt = clock.now();
     const { signal } = credentials;

@@ -1,7 +1,7 @@
 import type { Account } from "../../domain/account.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { fillAddress, knownApp, withDefaults } from "../../domain/known-app.ts";
+import { type KnownApp, fillAddress, withDefaults } from "../../domain/known-app.ts";
 import { publicLocation } from "../../domain/registry.ts";
 import { type GrantedTokens, type OAuthClient, type OAuthFlow, type OAuthGrant, type OAuthProvider, TOKEN_FIELDS, travelsSafely } from "../../domain/oauth.ts";
 
@@ -54,8 +54,7 @@ export function broughtFields({ tokenFields = {}, callbackFields = {} }: OAuthPr
 }
 
 /** Known and given addresses, with the account's fields in their places. Throws PD_BAD_INPUT. */
-export function settled({ app, addresses, fields }: OAuthRequest): OAuthProvider {
-  const known = knownApp(app)?.oauth;
+export function settled({ app, addresses, fields }: OAuthRequest, known: OAuthProvider | undefined): OAuthProvider {
   const tokenUrl = addresses.tokenUrl ?? known?.tokenUrl;
   if (tokenUrl === undefined)
     throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} by OAuth: its provider is not known`, { fix: "Give --authorize-url and --token-url" });
@@ -97,17 +96,17 @@ function checkedUrl(url: string): string {
  */
 export function lentBy(
   { app: lenderApp, name, oauth, credentials }: Account,
-  { app, fields }: Pick<OAuthRequest, "app" | "fields">,
+  { app, fields, known }: Pick<OAuthRequest, "app" | "fields"> & { readonly known: KnownApp | undefined },
 ): Pick<OAuthRequest, "clientId" | "clientSecret" | "addresses" | "fields"> {
   const client = oauth?.client;
   if (client === undefined) throw new PdError("PD_BAD_INPUT", `Cannot connect ${app} with the client of "${name}": it was given its credentials`);
   const lent = { clientId: client.id, ...(client.secret === undefined ? {} : { clientSecret: client.secret }) };
   const tokenUrlFor = (of: JsonObject): string | undefined => {
-    const known = knownApp(app)?.oauth?.tokenUrl;
-    return known === undefined ? undefined : fillAddress(known, withDefaults(app, of)).text;
+    const address = known?.oauth?.tokenUrl;
+    return address === undefined ? undefined : fillAddress(address, withDefaults(known, of)).text;
   };
   if (lenderApp === app) {
-    const shared = { ...Object.fromEntries(Object.entries(credentials).filter(([field]) => isInAddress(app, field))), ...fields };
+    const shared = { ...Object.fromEntries(Object.entries(credentials).filter(([field]) => isInAddress(known, field))), ...fields };
     // It was connected as the table says: fields may lead elsewhere now. Else its addresses are its own.
     return { ...lent, fields: shared, addresses: tokenUrlFor(credentials) === client.tokenUrl ? {} : addressesOf(client) };
   }
@@ -119,8 +118,8 @@ export function lentBy(
 }
 
 /** Fields that tell where the provider stands. */
-function isInAddress(app: string, field: string): boolean {
-  return knownApp(app)?.oauth?.tokenUrl.includes(`{${field}}`) === true;
+function isInAddress(app: KnownApp | undefined, field: string): boolean {
+  return app?.oauth?.tokenUrl.includes(`{${field}}`) === true;
 }
 
 function addressesOf({ tokenUrl, authorizeUrl, deviceUrl, refreshUrl }: OAuthClient): OAuthRequest["addresses"] {
@@ -133,10 +132,13 @@ function addressesOf({ tokenUrl, authorizeUrl, deviceUrl, refreshUrl }: OAuthCli
 }
 
 /** What an account needs to be connected once more. */
-export function requestAgain({ app, name, oauth, credentials, ...account }: Account & { readonly oauth: OAuthGrant }): Omit<OAuthRequest, "redirectUri"> {
+export function requestAgain(
+  { app, name, oauth, credentials, ...account }: Account & { readonly oauth: OAuthGrant },
+  known: KnownApp | undefined,
+): Omit<OAuthRequest, "redirectUri"> {
   const { client, flow, scope } = oauth;
   const fields = Object.fromEntries(Object.entries(credentials).filter(([field]) => !TOKEN_FIELDS.includes(field)));
-  const separator = knownApp(app)?.oauth?.scopeSeparator ?? " ";
+  const separator = known?.oauth?.scopeSeparator ?? " ";
   return {
     app,
     account: { app, name, oauth, credentials, ...account },
