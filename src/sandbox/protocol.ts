@@ -8,7 +8,7 @@ import type { ConfiguredProps } from "../domain/props/declared-props.ts";
 import type { PropFacts } from "../domain/props/prop-kind.ts";
 
 /** Changes when a message changes; a child of another version is refused. */
-export const PROTOCOL = 9;
+export const PROTOCOL = 10;
 
 /** Host of the hosted platform's API. */
 export const HOSTED_API = "api.pipedream.com";
@@ -54,6 +54,8 @@ export type ToChild =
       readonly epoch: number;
     }
   | { readonly type: "host:preload"; readonly url: string }
+  /** To one that waits: the code may import packages. */
+  | { readonly type: "host:expect-packages" }
   | HostCall
   /** To the question of this number; `error`: the message to throw. */
   | { readonly type: "host:answer"; readonly number: number; readonly value?: JsonValue; readonly error?: string }

@@ -104,6 +104,7 @@ class InProcess implements UnitProcess {
   #receive(message: ToChild): void {
     switch (message.type) {
       case "host:preload":
+      case "host:expect-packages":
         return;
       case "host:ping":
         return setImmediate(() => this.#listener({ type: "child:pong", memoryBytes: process.memoryUsage.rss() })) && undefined;

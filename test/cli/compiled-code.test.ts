@@ -87,6 +87,18 @@ describe("code that was compiled by an earlier start", () => {
     }
   });
 
+  it("is not used when it ends too early or too late, and is then made anew", async () => {
+    const { kept, say, settle } = await program();
+    await settle();
+    const whole = await readFile(kept);
+    for (const bytes of [whole.subarray(0, -1), whole.subarray(0, whole.length / 2), whole.subarray(0, 11), Buffer.alloc(0), Buffer.concat([whole, whole])]) {
+      await writeFile(kept, bytes);
+      expect(await say()).toBe("first");
+      await settle();
+      expect((await readFile(kept)).length).toBe(whole.length);
+    }
+  });
+
   it("is not kept of a piece that imports something when it runs, which goes on to work", async () => {
     const { kept, say } = await program({
       "late.cjs": '"imports at run time";\nexports.load = () => import("node:path");',

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { ChildProcess } from "../../src/sandbox/child-process.ts";
@@ -57,6 +57,19 @@ async function ticksOf(pid: number): Promise<number> {
   return Number(fields[11]) + Number(fields[12]);
 }
 
+/** Until the processes of these folders have nothing to do. */
+async function untilQuiet(folders: readonly string[]): Promise<void> {
+  let [before, still] = [-1, 0];
+  await eventually(async () => {
+    const pids = await Promise.all(folders.map(async (folder) => Number(await readFile(join(folder, "pid"), "utf8").catch(() => ""))));
+    if (pids.includes(0)) return false;
+    const ticks = (await Promise.all(pids.map(ticksOf))).reduce((sum, one) => sum + one, 0);
+    still = ticks === before ? still + 1 : 0;
+    before = ticks;
+    return still === 10;
+  });
+}
+
 it("a process that waits to be used warms up without a word: what goes wrong with that would be told to nobody", async () => {
   const child = await ChildProcess.start(await settingsWith(belt("test")), { name: "one" });
   onTestFinished(() => child.kill());
@@ -66,15 +79,33 @@ it("a process that waits to be used warms up without a word: what goes wrong wit
     (message) => said.push(JSON.stringify(message)),
     (stream, text) => said.push(`${stream}: ${text}`),
   );
-  const pid = Number(await readFile(join(child.folder, "pid"), "utf8"));
-  let [before, still] = [-1, 0];
-  await eventually(async () => {
-    const ticks = await ticksOf(pid);
-    still = ticks === before ? still + 1 : 0;
-    before = ticks;
-    return still === 10;
-  });
+  await untilQuiet([child.folder]);
   child.send({ type: "host:ping" });
   await eventually(async () => said.length > 0);
   expect(said).toEqual([expect.stringContaining("child:pong")]);
+});
+
+it("a process that waits to be used has loaded what packages want of Node once some code has imported packages, and not before: most of its memory goes there", async () => {
+  const settings = await settingsWith(belt("test"));
+  const runner = await ProcessRunner.start(settings);
+  onTestFinished(() => runner[Symbol.asyncDispose]());
+  const code = `export default { name: process.moduleLoadList.includes("NativeModule http2") ? "with" : "without", version: "1", run() {} };`;
+  const bundle = { code, map: '{"version":3,"sources":[],"mappings":""}', packages: [], imports: [] };
+  const nextDefinition = async (processes: number, packagesPath?: string): Promise<unknown> => {
+    const folders = await eventually(async () => {
+      const names = await readdir(settings.runFolder);
+      return names.length === processes ? names : undefined;
+    });
+    await untilQuiet(folders.map((name) => join(settings.runFolder, name)));
+    const unit = await runner.start(
+      { bundle, env: {}, state: {}, ...(packagesPath === undefined ? {} : { packagesPath }) },
+      { late: () => {}, ended: () => {} },
+    );
+    return unit.definition;
+  };
+  expect([await nextDefinition(1), await nextDefinition(2, settings.packagesFolder), await nextDefinition(3)]).toMatchObject([
+    { name: "without" },
+    { name: "without" },
+    { name: "with" },
+  ]);
 });

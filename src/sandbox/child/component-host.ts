@@ -68,7 +68,7 @@ export class ComponentHost {
   }
 
   /** What the server says of the component and its calls. */
-  async receive(message: Exclude<ToChild, { type: "host:preload" | "host:ping" | "host:stop" }>): Promise<void> {
+  async receive(message: Exclude<ToChild, { type: "host:preload" | "host:expect-packages" | "host:ping" | "host:stop" }>): Promise<void> {
     switch (message.type) {
       case "host:load":
         return this.#load(message);

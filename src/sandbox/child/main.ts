@@ -76,6 +76,7 @@ class ComponentProcess {
   });
   /** It has got its code. */
   #isTaken = false;
+  #warm: Promise<void> = Promise.resolve();
 
   begin(): void {
     const host = this.#host;
@@ -104,7 +105,7 @@ class ComponentProcess {
     // Last: the streams that it takes open their handles when they are first used.
     shutDoors(this.#stream, door);
     this.#pipe.send({ type: "child:ready", protocol: PROTOCOL });
-    void this.#warmUp();
+    this.#warm = this.#warmUp();
   }
 
   /**
@@ -127,10 +128,10 @@ class ComponentProcess {
     // Nobody would notice, and everything be slower.
     if (!this.#isTaken && !told.has("child:respond")) throw new Error("the component of the warm-up was not run");
     format("%s", rehearsal);
-    await this.#loadWhatPackagesWant();
   }
 
   async #loadWhatPackagesWant(): Promise<void> {
+    await this.#warm;
     const steps = [...WANTED_BY_PACKAGES.map((name) => () => void process.getBuiltinModule(name)), () => void Reflect.get(globalThis, "Request")];
     for (const step of steps) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -144,6 +145,8 @@ class ComponentProcess {
       case "host:preload":
         await this.#importModule(message.url).catch(() => undefined);
         return this.#pipe.send({ type: "child:preloaded" });
+      case "host:expect-packages":
+        return this.#loadWhatPackagesWant();
       case "host:ping":
         return this.#pipe.sendNow({ type: "child:pong", memoryBytes: this.#rss() });
       case "host:stop":
