@@ -52,7 +52,7 @@ import { History } from "./runs/history.ts";
 import { KeptEvents } from "./runs/kept-events.ts";
 import { SharedStores } from "./sources/shared-stores.ts";
 import { type ExportWishes, type ExportedSource, exportSource } from "./sources/transfer.ts";
-import type { Timer } from "../ports/timer-store.ts";
+import type { Timer, UnreadableTimer } from "../ports/timer-store.ts";
 
 /** Receivers that do not answer hold up a stop no longer than this. */
 const DELIVERY_GRACE_MS = 1000;
@@ -245,6 +245,11 @@ export class Engine {
   /** Timers of these sources. */
   timersOf(sources: readonly LiveSource[]): Promise<readonly Timer[]> {
     return this.#ports.store.listTimers(sources.map(({ outline }) => outline.id));
+  }
+
+  /** Timers of these sources that do not fire, since their rows cannot be read. */
+  unreadableTimersOf(sources: readonly LiveSource[]): Promise<readonly UnreadableTimer[]> {
+    return this.#ports.store.listUnreadableTimers(sources.map(({ outline }) => outline.id));
   }
 
   /** What a source has stored: key → JSON text. */

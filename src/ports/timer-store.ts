@@ -13,6 +13,13 @@ export interface Timer {
   readonly nextAt?: number;
 }
 
+/** A timer whose row this program did not write so: it does not fire. */
+export interface UnreadableTimer {
+  readonly sourceId: DeployedId;
+  readonly prop: string;
+  readonly problem: string;
+}
+
 /** What became of a planned instant, or of `count` of them in a row. */
 export interface TimerInstant {
   readonly sourceId: DeployedId;
@@ -30,6 +37,8 @@ export interface TimerInstant {
 export interface TimerStore {
   /** Of these sources. */
   listTimers(of: readonly DeployedId[]): Promise<readonly Timer[]>;
+  /** Those that a list of timers has left out and that still cannot be read. */
+  listUnreadableTimers(of: readonly DeployedId[]): Promise<readonly UnreadableTimer[]>;
   /**
    * Moves a timer on from where it stands, and writes what becomes of the instants that are passed so, in one transaction:
    * a `running` one becomes `fired` with the commit of its run. False, with nothing written: another host has moved it

@@ -111,6 +111,17 @@ describe("a row that is no JSON any more:", () => {
     expect(told).toContain("source bad");
   });
 
+  it("a source whose timer cannot be read says that it does not fire, also to the checkup, until an update plans it anew", async () => {
+    const { server, of } = await startWith(({ bad }) => `update timers set schedule = '{"cut' where source_id = '${bad}'`);
+    const problems = [expect.stringContaining("its prop timer does not fire: its timer cannot be read")];
+    expect((await server.client.sources.list()).data.find(({ id }) => id === of.bad)).toMatchObject({ problems });
+    const told = (await server.client.server.checkup()).filter(({ level }) => level !== "good").map(({ about }) => about);
+    expect(told).toContain("source bad");
+    const mended = await server.client.sources.update(of.bad, { component_code: source("bad") });
+    expect([mended.problems, mended.timers]).toMatchObject([undefined, [{ prop: "timer" }]]);
+    expect((await server.client.sources.get(of.good)).problems).toBeUndefined();
+  });
+
   it("what a workflow that cannot be read listens to waits for it, its endpoint takes nothing, and it can be deleted", async () => {
     const { server, of } = await startWith(({ workflow }) => `update deployed_components set env = '{"cut' where id = '${workflow}'`);
     expect((await fetch(new URL(of.endpoint, server.endpointUrl), { method: "POST", body: "{}" })).status).toBe(503);

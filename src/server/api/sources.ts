@@ -106,11 +106,14 @@ export async function liveRecord(engine: Engine, live: LiveSource): Promise<Sour
 export async function problemsOf(engine: Engine, shown: readonly LiveSource[], read?: readonly Timer[]): Promise<readonly (readonly string[])[]> {
   const known = shown.map((live) => ({ live, opened: openedValues(live.source) }));
   const problems = await engine.accounts.problemsOf(known.map(({ live: { definition }, opened }) => ({ source: opened, definition })));
+  const unreadable = await engine.unreadableTimersOf(shown);
   const ended = (read ?? (await engine.timersOf(shown))).filter(({ nextAt }) => nextAt === undefined);
   return known.map(({ live: { source }, opened }, index) => {
     const timers = source.active ? ended.filter(({ sourceId }) => sourceId === source.id) : [];
     const ofTimers = timers.map(({ prop, schedule }) => `its prop ${prop} ${overProblem(schedule)}`);
-    return [...opened.problems, ...(problems[index] ?? []), ...ofTimers];
+    const broken = source.active ? unreadable.filter(({ sourceId }) => sourceId === source.id) : [];
+    const ofBroken = broken.map(({ prop, problem }) => `its prop ${prop} does not fire: its timer cannot be read (${problem}); an update plans it anew`);
+    return [...opened.problems, ...(problems[index] ?? []), ...ofTimers, ...ofBroken];
   });
 }
 

@@ -61,6 +61,7 @@ function memoryTimers(shelves: Shelves): TimerStore {
   const known = (kept: KeptSource, instant: TimerInstant): TimerInstant | undefined => kept.instants.find((one) => isSame(one, instant));
   return {
     listTimers: async (of) => shelves.of(of).flatMap(({ timers }) => timers),
+    listUnreadableTimers: async () => [],
     async advance(timer, to, instants) {
       const kept = shelves.sources.get(timer.sourceId);
       if (kept === undefined) return false;

@@ -141,10 +141,14 @@ export function pendingRequestOf(row: Row): PendingRequest {
   };
 }
 
+/** Which timer it is, whatever else its row holds. */
+export function timerPlaceOf(row: Row): Pick<Timer, "sourceId" | "prop"> {
+  return { sourceId: row["source_id"] as Timer["sourceId"], prop: String(row["prop"]) };
+}
+
 export function timerOf(row: Row): Timer {
   return present<Timer>({
-    sourceId: row["source_id"] as Timer["sourceId"],
-    prop: String(row["prop"]),
+    ...timerPlaceOf(row),
     schedule: json(row["schedule"]),
     catchUp: row["catch_up"] as Timer["catchUp"],
     anchorAt: Number(row["anchor_at"]),

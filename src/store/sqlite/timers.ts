@@ -1,8 +1,9 @@
 import type { DeployedId } from "../../domain/ids.ts";
-import type { Timer, TimerInstant, TimerStore } from "../../ports/timer-store.ts";
+import type { Timer, TimerInstant, TimerStore, UnreadableTimer } from "../../ports/timer-store.ts";
 import type { Database } from "../../database/driver.ts";
+import { messageOf } from "../../domain/errors.ts";
 import type { ReadRows } from "./readable-rows.ts";
-import { isOf, row, rows, timerInstantOf, timerOf } from "./rows.ts";
+import { type Row, isOf, row, rows, timerInstantOf, timerOf, timerPlaceOf } from "./rows.ts";
 
 export interface TimerWrites {
   advance(timer: Timer, to: Timer, instants: readonly TimerInstant[]): boolean;
@@ -59,18 +60,41 @@ export function timerWrites(db: Database): TimerWrites {
   };
 }
 
-type TimerReads = Pick<TimerStore, "listTimers" | "listRunning" | "listInstants">;
+type TimerReads = Pick<TimerStore, "listTimers" | "listUnreadableTimers" | "listRunning" | "listInstants">;
 
 export function timerReads(db: Database, readRows: ReadRows): TimerReads {
   const allTimers = db.prepare("select * from timers order by source_id, prop");
   const timersOf = db.prepare(TIMERS_OF);
+  const one = db.prepare("select * from timers where source_id = ? and prop = ?");
   const running = db.prepare(RUNNING);
+  /** Rows that were left out, which are looked at again when somebody asks. */
+  const leftOut = new Map<string, Pick<Timer, "sourceId" | "prop">>();
+  const read = (found: Row): Timer => {
+    try {
+      return timerOf(found);
+    } catch (error) {
+      const place = timerPlaceOf(found);
+      leftOut.set(`${place.sourceId} ${place.prop}`, place);
+      throw error;
+    }
+  };
+  const stillUnreadable = ([key, { sourceId, prop }]: [string, Pick<Timer, "sourceId" | "prop">]): UnreadableTimer[] => {
+    const found = row(one.get(sourceId, prop));
+    try {
+      if (found !== undefined) timerOf(found);
+      leftOut.delete(key);
+      return [];
+    } catch (error) {
+      return [{ sourceId, prop, problem: messageOf(error) }];
+    }
+  };
   const instants = db.prepare("select * from timer_instants where source_id = ? order by planned_at desc limit ?");
   return {
     async listTimers(of) {
-      const timers = (found: unknown) => readRows("a timer of", rows(found), timerOf);
+      const timers = (found: unknown) => readRows("a timer of", rows(found), read);
       return of.length > MANY_SOURCES ? timers(allTimers.all()).filter(isOf(of)) : timers(timersOf.all(JSON.stringify(of)));
     },
+    listUnreadableTimers: async (of) => [...leftOut].flatMap(stillUnreadable).filter(isOf(of)),
     listRunning: async (of) => rows(running.all()).map(timerInstantOf).filter(isOf(of)),
     listInstants: async (sourceId, limit) => rows(instants.all(sourceId, limit)).map(timerInstantOf),
   };
