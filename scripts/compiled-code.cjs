@@ -117,6 +117,7 @@ function readOwn(file) {
     const { uid, mode, size } = fs.fstatSync(handle);
     const isOwn = process.getuid === undefined || (uid === process.getuid() && (mode & WRITABLE_BY_OTHERS) === 0);
     if (!isOwn) throw new Error(`${file} may be written by others`);
+    if (size % 2 !== 0) throw new Error(`${file} is damaged`);
     const bytes = Buffer.allocUnsafeSlow(size / 2);
     let place = fs.readSync(handle, bytes);
     const part = Buffer.allocUnsafeSlow(PART_BYTES);

@@ -73,9 +73,10 @@ export function whole(least: number, most: number = Number.MAX_SAFE_INTEGER) {
 
 /** Paging of lists (platform.md §1.1). */
 export const pageParams = z.object({ limit: whole(1, 1000).default(10), before: optionalText, after: optionalText });
+const lettersAndDigits = z.string().regex(/^[0-9A-Za-z]+$/);
 /** Ids of what is listed newest first; such a list is paged by the id of the last record that was shown. */
-export const invocationId = z.templateLiteral(["inv_", z.string()], { error: 'wants the id of an invocation, as "inv_…"' });
-export const runId = z.templateLiteral(["run_", z.string()], { error: 'wants the id of a run, as "run_…"' });
+export const invocationId = z.templateLiteral(["inv_", lettersAndDigits], { error: 'wants the id of an invocation, as "inv_…"' });
+export const runId = z.templateLiteral(["run_", lettersAndDigits], { error: 'wants the id of a run, as "run_…"' });
 export const deliveryId = z.templateLiteral(["dlv_", z.int()], { error: 'wants the id of a delivery, as "dlv_1"' });
 export const limitParams = z.object({ limit: pageParams.shape.limit });
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { mkdir } from "node:fs/promises";
-import { PdError, isDiskProblem, messageOf } from "../domain/errors.ts";
+import { mkdir, readdir } from "node:fs/promises";
+import { PdError, codeOf, isDiskProblem, messageOf } from "../domain/errors.ts";
 import { type Outcome, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { ChildProcess, type ChildRights, type ChildSettings, EndedAtStart } from "./child-process.ts";
@@ -50,21 +50,23 @@ export class ProcessRunner implements Runner {
   #spare: Promise<ChildProcess> | undefined;
   #takenAt = Number.NEGATIVE_INFINITY;
   #areTakenInARow = false;
-  /** Some code imported packages: the next may do so as well. */
-  #expectsPackages = false;
+  /** Some code of this home wants much of Node, as packages do: the next may do so as well. */
+  #expectsPackages: boolean;
   readonly #quickStart: QuickStart;
 
   /** Ends what a killed server left behind, then starts the first spare. */
   static async start(settings: RunnerSettings): Promise<ProcessRunner> {
     await mkdir(settings.runFolder, { recursive: true, mode: 0o700 });
     await sweep(settings);
-    const runner = new ProcessRunner(settings);
+    const installed = await readdir(settings.packagesFolder).catch(noneOfMissing);
+    const runner = new ProcessRunner(settings, installed.length > 0);
     runner.#refill();
     return runner;
   }
 
-  private constructor(settings: RunnerSettings) {
+  private constructor(settings: RunnerSettings, expectsPackages: boolean) {
     this.#settings = settings;
+    this.#expectsPackages = expectsPackages;
     // Whatever is being prepared listens to it.
     setMaxListeners(0, this.#stop.signal);
     this.#quickStart = new QuickStart(settings, {
@@ -141,13 +143,13 @@ export class ProcessRunner implements Runner {
     const { clock, memoryMb, apiUrl } = this.#settings;
     const child = await processIfWanted(this.#takeChild(code, isFresh), signal);
     const settings = { clock, memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS };
+    if (wantsMuchOfNode(code)) this.#expectPackages();
     const load = whileWanted(child, signal, () => ProcessUnit.load(child, code, { events, settings }));
     this.#loads.add(load);
     return load.finally(() => this.#loads.delete(load));
   }
 
   async #takeChild(code: UnitCode, isFresh: boolean): Promise<ChildProcess> {
-    if (code.packagesPath !== undefined) this.#expectPackages();
     const now = this.#settings.clock.now();
     this.#areTakenInARow = now - this.#takenAt < IN_A_ROW_MS;
     this.#takenAt = now;
@@ -313,6 +315,8 @@ async function preload(child: ChildProcess, { packagesPath, bundle }: UnitCode):
   );
   child.send({ type: "host:preload", url });
   await Promise.race([preloaded, child.exited.then(() => Promise.reject(new Error("the process ended while packages were loaded")))]);
+  // What they have not loaded by now they may when they are called.
+  child.send({ type: "host:expect-packages" });
 }
 
 /** A process that cannot be made ready is ended: nobody would. */
@@ -324,6 +328,16 @@ async function orKilled(child: ChildProcess, makeReady: (child: ChildProcess) =>
     child.kill();
     throw error;
   }
+}
+
+/** It imports packages, or reaches the network by itself. */
+function wantsMuchOfNode({ packagesPath, bundle }: UnitCode): boolean {
+  return packagesPath !== undefined || /\bfetch\(|["'](?:node:)?https["']/.test(bundle.code);
+}
+
+function noneOfMissing(error: unknown): readonly string[] {
+  if (codeOf(error) === "ENOENT") return [];
+  throw error;
 }
 
 function letExpectPackages(spare: Promise<ChildProcess>): void {

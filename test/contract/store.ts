@@ -648,6 +648,8 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       for (const n of [1, 2, 3]) await store.commit(run(fence, id, `inv_${n}`));
       expect((await store.listInvocations(id, { limit: 2 })).map((found) => found.id)).toEqual(["inv_3", "inv_2"]);
       expect((await store.listInvocations(id, { limit: 2, before: "inv_2" })).map((found) => found.id)).toEqual(["inv_1"]);
+      // One that is gone: whoever pages does not begin anew.
+      expect(await store.listInvocations(id, { limit: 2, before: "inv_0" })).toEqual([]);
       expect(await store.listOutcomes(id, 2)).toEqual([
         { id: "inv_3", startedAt: now, durationMs: 5, outcome: { kind: "returned" } },
         { id: "inv_2", startedAt: now, durationMs: 5, outcome: { kind: "returned" } },

@@ -376,6 +376,7 @@ describe("the API", () => {
     ["invocations", "/invocations?before=$", "inv_…"],
     ["deliveries", "/deliveries?before=inv_1", "dlv_1"],
     ["deliveries, with a number that is none", "/deliveries?before=dlv_1e400", "dlv_1"],
+    ["invocations, with a letter that none has", "/invocations?before=inv_1$", "inv_…"],
     ["runs", "/runs?before=1", "run_…"],
   ])("does not begin anew with %s when the page after is asked for by what is no id", async (_title, page, example) => {
     const server = await TestServer.inMemory();

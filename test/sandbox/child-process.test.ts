@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { ChildProcess } from "../../src/sandbox/child-process.ts";
 import { type Enclosure, belt } from "../../src/sandbox/enclosure.ts";
 import { ProcessRunner } from "../../src/sandbox/process-runner.ts";
@@ -85,27 +85,39 @@ it("a process that waits to be used warms up without a word: what goes wrong wit
   expect(said).toEqual([expect.stringContaining("child:pong")]);
 });
 
-it("a process that waits to be used has loaded what packages want of Node once some code has imported packages, and not before: most of its memory goes there", async () => {
-  const settings = await settingsWith(belt("test"));
-  const runner = await ProcessRunner.start(settings);
-  onTestFinished(() => runner[Symbol.asyncDispose]());
-  const code = `export default { name: process.moduleLoadList.includes("NativeModule http2") ? "with" : "without", version: "1", run() {} };`;
-  const bundle = { code, map: '{"version":3,"sources":[],"mappings":""}', packages: [], imports: [] };
-  const nextDefinition = async (processes: number, packagesPath?: string): Promise<unknown> => {
-    const folders = await eventually(async () => {
-      const names = await readdir(settings.runFolder);
-      return names.length === processes ? names : undefined;
-    });
-    await untilQuiet(folders.map((name) => join(settings.runFolder, name)));
-    const unit = await runner.start(
-      { bundle, env: {}, state: {}, ...(packagesPath === undefined ? {} : { packagesPath }) },
-      { late: () => {}, ended: () => {} },
-    );
-    return unit.definition;
-  };
-  expect([await nextDefinition(1), await nextDefinition(2, settings.packagesFolder), await nextDefinition(3)]).toMatchObject([
-    { name: "without" },
-    { name: "without" },
-    { name: "with" },
-  ]);
+describe("what packages want of Node", () => {
+  /** Starts one of these after the other, each in a process that has waited until it had nothing more to do; tells of each whether that had it loaded. */
+  async function startedWith(settings: Awaited<ReturnType<typeof settingsWith>>, all: readonly { code?: string; packagesPath?: string }[]): Promise<unknown[]> {
+    const runner = await ProcessRunner.start(settings);
+    onTestFinished(() => runner[Symbol.asyncDispose]());
+    const definitions: unknown[] = [];
+    for (const { code = "", ...packages } of all) {
+      const folders = await eventually(async () => {
+        const names = await readdir(settings.runFolder);
+        return names.length === definitions.length + 1 ? names : undefined;
+      });
+      await untilQuiet(folders.map((name) => join(settings.runFolder, name)));
+      const text = `export default { name: process.moduleLoadList.includes("NativeModule http2") ? "with" : "without", version: "1", async run() { ${code} } };`;
+      const bundle = { code: text, map: '{"version":3,"sources":[],"mappings":""}', packages: [], imports: [] };
+      definitions.push((await runner.start({ bundle, env: {}, state: {}, ...packages }, { late: () => {}, ended: () => {} })).definition);
+    }
+    return definitions;
+  }
+
+  const [without, having] = [{ name: "without" }, { name: "with" }];
+
+  it("is loaded by a process that waits once some code has imported packages, and not before: a fifth of its memory goes there", async () => {
+    const settings = await settingsWith(belt("test"));
+    expect(await startedWith(settings, [{}, { packagesPath: settings.packagesFolder }, {}])).toMatchObject([without, without, having]);
+  });
+
+  it("is loaded once some code has asked the network by itself", async () => {
+    expect(await startedWith(await settingsWith(belt("test")), [{ code: 'await fetch("");' }, {}])).toMatchObject([without, having]);
+  });
+
+  it("is loaded from the start where packages are installed", async () => {
+    const settings = await settingsWith(belt("test"));
+    await mkdir(join(settings.packagesFolder, "set"), { recursive: true });
+    expect(await startedWith(settings, [{}])).toMatchObject([having]);
+  });
 });

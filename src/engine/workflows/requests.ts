@@ -39,8 +39,8 @@ export class WorkflowRequests {
     const live = this.#workflowOf(trigger.source.workflowId ?? "");
     if (live === undefined) return undefined;
     const plan = await live.plan();
-    await this.#requireRoom(live, plan);
     const isWaitedFor = isAnswered(plan, bindingOf(live.source.configured).triggers.indexOf(trigger.source.id));
+    await this.#requireRoom(live, plan);
     return isWaitedFor ? this.#afterRun(trigger, request) : undefined;
   }
 

@@ -77,8 +77,15 @@ function memoryInvocations({ invocations }: Shelves): Pick<RunStore, "getInvocat
     getInvocation: async (id) => invocations.get(id)?.invocation,
     async listInvocations(sourceId, { limit, before }) {
       const all = [...invocations.values()].filter(({ invocation }) => invocation.sourceId === sourceId).map(({ invocation }) => invocation);
-      const end = before === undefined ? -1 : all.findIndex(({ id }) => id === before);
-      return (end < 0 ? all : all.slice(0, end)).toReversed().slice(0, limit);
+      // What is gone has nothing before it that is kept.
+      const end =
+        before === undefined
+          ? all.length
+          : Math.max(
+              0,
+              all.findIndex(({ id }) => id === before),
+            );
+      return all.slice(0, end).toReversed().slice(0, limit);
     },
     async listOutcomes(sourceId, limit) {
       const all = [...invocations.values()].filter(({ invocation }) => invocation.sourceId === sourceId);

@@ -100,9 +100,15 @@ function memoryRunReads({ runs }: Shelves, own: (workflowId: string) => KeptRun[
     async listRuns(workflowId, { limit, before, states, since = 0, isLatest = false }) {
       const repeated = new Set([...runs.values()].map(({ run: { rerunOf } }) => rerunOf));
       const all = own(workflowId).map(({ run }) => run);
-      const end = before === undefined ? -1 : all.findIndex(({ id }: { id: RunId }) => id === before);
-      const older = end < 0 ? all : all.slice(0, end);
-      return older
+      const end =
+        before === undefined
+          ? all.length
+          : Math.max(
+              0,
+              all.findIndex(({ id }: { id: RunId }) => id === before),
+            );
+      return all
+        .slice(0, end)
         .filter(({ id }) => !isLatest || !repeated.has(id))
         .filter(({ state, startedAt }) => (states === undefined || states.includes(state)) && startedAt >= since)
         .toReversed()

@@ -180,7 +180,7 @@ export function deliveryReads(db: Database, readRows: ReadRows): DeliveryReads {
   const listOfMessages = db.prepare(LIST_OF_MESSAGES);
   const count = db.prepare("select state, count(*) as count from deliveries where listener_id = ? group by state");
   const countStaged = db.prepare(COUNT_STAGED);
-  const pending = db.prepare("select count(*) as count from deliveries where listener_id = ? and state = 'pending'");
+  const pending = db.prepare(`select count(*) as count from deliveries where listener_id = ? and state = 'pending' and ${DELIVERY_COUNTS}`);
   const attempts = db.prepare("select * from attempts where delivery = ? order by seq");
   const stagedAt = db.prepare(STAGED_AT);
   const timesStaged = (): readonly number[] => rows(stagedAt.all()).map(({ at }) => Number(at));
@@ -215,10 +215,7 @@ export function deliveryReads(db: Database, readRows: ReadRows): DeliveryReads {
       for (const [state, number] of rows(countStaged.all(listenerId)).map(stateCount)) counts[state] -= number;
       return counts;
     },
-    async countPending(listenerId) {
-      const staged = rows(countStaged.all(listenerId)).map(stateCount);
-      return Number(row(pending.get(listenerId))?.["count"]) - (staged.find(([state]) => state === "pending")?.[1] ?? 0);
-    },
+    countPending: async (listenerId) => Number(row(pending.get(listenerId))?.["count"]),
     listAttempts: async (id) => readRows("the attempt", rows(attempts.all(numberOfDelivery(id) ?? -1)), attemptOf),
   };
 }

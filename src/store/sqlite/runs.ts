@@ -133,7 +133,8 @@ type RunReads = Pick<
 >;
 
 const LIST_INVOCATIONS = `select * from invocations
-  where source_id = ? and seq < coalesce((select seq from invocations where id = ?), 9e18) order by seq desc limit ?`;
+  where source_id = @sourceId and seq < case when @before is null then 9e18 else coalesce((select seq from invocations where id = @before), 0) end
+  order by seq desc limit @limit`;
 
 /** Who has something pending of the source of a run: to be woken once too often does no harm. */
 const LISTENERS_OF = `select distinct listener_id from deliveries
@@ -166,7 +167,7 @@ export function runReads(db: Database, readRows: ReadRows): RunReads {
       // A page that lacks what cannot be read is filled up: whoever pages ends at a short one.
       for (let last: string | null | undefined = before ?? null; last !== undefined;) {
         const wanted = limit - found.length;
-        const page = rows(invocations.all(sourceId, last, wanted));
+        const page = rows(invocations.all({ sourceId, before: last, limit: wanted }));
         found.push(...readRows("the run", page, invocationOf));
         last = page.length < wanted || found.length >= limit ? undefined : String(page.at(-1)?.["id"]);
       }

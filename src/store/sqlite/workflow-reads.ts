@@ -8,9 +8,9 @@ import type { WorkflowWrites } from "./workflow-writes.ts";
 
 type WorkflowReads = Omit<WorkflowStore, keyof WorkflowWrites>;
 
-const LIST_RUNS = `select * from workflow_runs where workflow_id = ? and seq < coalesce((select seq from workflow_runs where id = ?), 9e18)
-  and state in (select value from json_each(?)) and started_at >= ?
-  and (? = 0 or not exists (select 1 from workflow_runs again where again.rerun_of = workflow_runs.id)) order by seq desc limit ?`;
+const LIST_RUNS = `select * from workflow_runs where workflow_id = @id and seq < case when @before is null then 9e18 else coalesce((select seq from workflow_runs where id = @before), 0) end
+  and state in (select value from json_each(@states)) and started_at >= @since
+  and (@isLatest = 0 or not exists (select 1 from workflow_runs again where again.rerun_of = workflow_runs.id)) order by seq desc limit @limit`;
 const STATES: readonly RunState[] = ["running", "waiting", "succeeded", "failed", "cancelled"];
 const WAITING = `select r.workflow_id, r.id as run_id, s.path from workflow_steps s join workflow_runs r on r.seq = s.run_seq`;
 const OPEN = "r.state in ('running', 'waiting')";
@@ -42,7 +42,7 @@ export function workflowReads(db: Database, readRows: ReadRows): WorkflowReads {
       return found === undefined ? undefined : workflowRunOf(found);
     },
     listRuns: async (id, { limit, before = null, states = STATES, since = 0, isLatest = false }) =>
-      readRows("the run", rows(list.all(id, before, JSON.stringify(states), since, isLatest ? 1 : 0, limit)), workflowRunOf),
+      readRows("the run", rows(list.all({ id, before, states: JSON.stringify(states), since, isLatest: isLatest ? 1 : 0, limit })), workflowRunOf),
     async countRuns(id) {
       const counts: Record<RunState, number> = { running: 0, waiting: 0, succeeded: 0, failed: 0, cancelled: 0 };
       for (const [state, number] of rows(count.all(id)).map(runStateCount)) counts[state] = number;
