@@ -2,20 +2,19 @@ import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { PdError } from "../../domain/errors.ts";
 import type { KindUsage } from "../../domain/usage.ts";
-import type { MaintenanceReply, MaintenanceRequest } from "./maintenance.ts";
-
-type Task = { readonly task: "check" | "usage" } | { readonly task: "copy"; readonly target: string };
+import { Turns } from "../../domain/turns.ts";
+import type { MaintenanceReply, MaintenanceTask } from "./maintenance.ts";
 
 /**
- * Asks the maintenance thread, which is started when it is first needed. Its program is read before: the file may be
- * another one by then, of another version.
+ * Has maintenance threads do one task each, one after the other: they are rare, and a thread keeps what it has read of a
+ * large database in memory. The program is read before: the file may be another one by then, of another version.
  */
 export class MaintenanceClient {
   readonly #path: string;
   readonly #program: string;
-  readonly #waiting = new Map<number, { resolve(reply: MaintenanceReply): void; reject(error: Error): void }>();
+  readonly #turns = new Turns();
   #worker: Worker | undefined;
-  #lastId = 0;
+  #isClosed = false;
 
   /** `entry`: the built program of the thread; `path`: the database. */
   constructor({ entry, path }: { entry: string; path: string }) {
@@ -44,34 +43,32 @@ export class MaintenanceClient {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#worker?.terminate();
   }
 
-  #ask(task: Task): Promise<MaintenanceReply> {
-    const id = ++this.#lastId;
-    const request: MaintenanceRequest = { id, ...task };
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#thread().postMessage(request);
+  #ask(task: MaintenanceTask): Promise<MaintenanceReply> {
+    return this.#turns.take(async () => {
+      if (this.#isClosed) throw cannotLookAfter("the server is stopping");
+      const worker = new Worker(this.#program, { eval: true, workerData: { path: this.#path } });
+      worker.unref();
+      this.#worker = worker;
+      return replyOf(worker, task).finally(() => (this.#worker = undefined));
     });
   }
+}
 
-  #thread(): Worker {
-    if (this.#worker !== undefined) return this.#worker;
-    const worker = new Worker(this.#program, { eval: true, workerData: { path: this.#path } });
-    worker.unref();
-    worker.on("message", (reply: MaintenanceReply) => {
-      this.#waiting.get(reply.id)?.resolve(reply);
-      this.#waiting.delete(reply.id);
-    });
-    const fail = (reason: string): void => {
-      this.#worker = undefined;
-      for (const waiting of this.#waiting.values()) waiting.reject(new PdError("PD_FAILED", `Cannot look after the database: ${reason}`));
-      this.#waiting.clear();
-    };
-    worker.on("error", (error) => fail(error.message));
-    worker.on("exit", () => fail("its thread has ended"));
-    this.#worker = worker;
-    return worker;
-  }
+/** Resolves when the thread has ended. */
+function replyOf(worker: Worker, task: MaintenanceTask): Promise<MaintenanceReply> {
+  let reply: MaintenanceReply | undefined;
+  return new Promise((resolve, reject) => {
+    worker.once("message", (message: MaintenanceReply) => (reply = message));
+    worker.once("error", (error) => reject(cannotLookAfter(error.message)));
+    worker.once("exit", () => (reply === undefined ? reject(cannotLookAfter("its thread has ended")) : resolve(reply)));
+    worker.postMessage(task);
+  });
+}
+
+function cannotLookAfter(reason: string): PdError {
+  return new PdError("PD_FAILED", `Cannot look after the database: ${reason}`);
 }

@@ -10,22 +10,21 @@ import type { KindUsage } from "../../domain/usage.ts";
 import { damageOf } from "./open.ts";
 import { usageOf } from "./usage.ts";
 
-export type MaintenanceRequest =
-  | { readonly id: number; readonly task: "check" }
-  | { readonly id: number; readonly task: "usage" }
+export type MaintenanceTask =
+  | { readonly task: "check" }
+  | { readonly task: "usage" }
   /** `target`: a file that does not exist yet. */
-  | { readonly id: number; readonly task: "copy"; readonly target: string };
+  | { readonly task: "copy"; readonly target: string };
 
 export interface MaintenanceReply {
-  readonly id: number;
   /** What is wrong with the database; absent: nothing. */
   readonly damage?: string;
   readonly error?: string;
   readonly usage?: readonly KindUsage[];
 }
 
-function performOn(db: Database, request: MaintenanceRequest): Omit<MaintenanceReply, "id"> {
-  switch (request.task) {
+function performOn(db: Database, task: MaintenanceTask): MaintenanceReply {
+  switch (task.task) {
     case "check": {
       const damage = damageOf(db);
       return damage === undefined ? {} : { damage };
@@ -35,25 +34,25 @@ function performOn(db: Database, request: MaintenanceRequest): Omit<MaintenanceR
     case "copy":
       db.pragma("query_only = off");
       // A copy as of one moment, whatever is written meanwhile.
-      db.prepare("vacuum into ?").run(request.target);
+      db.prepare("vacuum into ?").run(task.target);
       return {};
   }
 }
 
-function perform(path: string, request: MaintenanceRequest): MaintenanceReply {
-  const { id } = request;
+function perform(path: string, task: MaintenanceTask): MaintenanceReply {
   try {
     const db = openDatabase(path, { timeoutMs: 5000 });
     try {
       db.pragma("query_only = on");
-      return { id, ...performOn(db, request) };
+      return performOn(db, task);
     } finally {
       db.close();
     }
   } catch (error) {
-    return { id, error: messageOf(error) };
+    return { error: messageOf(error) };
   }
 }
 
 const { path }: { path: string } = workerData;
-parentPort?.on("message", (request: MaintenanceRequest) => parentPort?.postMessage(perform(path, request)));
+// One task: nobody speaks to it afterwards, so that it ends, and what it has read of the database leaves memory.
+parentPort?.once("message", (task: MaintenanceTask) => parentPort?.postMessage(perform(path, task)));

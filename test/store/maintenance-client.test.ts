@@ -1,0 +1,43 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { MaintenanceClient } from "../../src/store/sqlite/maintenance-client.ts";
+import { temporaryFolder } from "../support/home.ts";
+
+/** A program that says in which thread it has run, or does what a task of this text tells it to. */
+const PROGRAM = `const { parentPort, threadId } = require("node:worker_threads");
+parentPort.once("message", ({ target }) => {
+  if (target === "die") process.exit(1);
+  if (target === "wait") return void setInterval(() => {}, 1e6);
+  parentPort.postMessage({ error: \`thread \${threadId}\` });
+});`;
+
+async function client(): Promise<MaintenanceClient> {
+  const entry = join(await temporaryFolder(), "maintenance.cjs");
+  await writeFile(entry, PROGRAM);
+  return new MaintenanceClient({ entry, path: "none" });
+}
+
+it("does each task in a thread of its own, which has ended when the task is done", async () => {
+  const maintenance = await client();
+  const threads = await Promise.all(["a", "b"].map((target) => maintenance.copy(target).catch(String)));
+  expect(threads).toEqual([expect.stringMatching(/thread \d+$/), expect.stringMatching(/thread \d+$/)]);
+  expect(new Set(threads.map((text) => String(text).replace(/^.*thread/, ""))).size).toBe(2);
+});
+
+it("tells of a thread that ends in the middle, and does what comes after", async () => {
+  const maintenance = await client();
+  const [dead, next] = [maintenance.copy("die"), maintenance.copy("a")].map((copy) => copy.catch(String));
+  expect(await dead).toContain("Cannot look after the database: its thread has ended");
+  expect(await next).toMatch(/thread \d+$/);
+});
+
+it("ends what goes on when it is closed, and begins nothing that waits", async () => {
+  const maintenance = await client();
+  const [running, waiting] = [maintenance.copy("wait"), maintenance.copy("a")].map((copy) => copy.catch(String));
+  // Once the first has begun.
+  await Promise.resolve();
+  await maintenance.close();
+  expect(await running).toContain("its thread has ended");
+  expect(await waiting).toContain("the server is stopping");
+});
