@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { mkdir, readdir } from "node:fs/promises";
-import { PdError, codeOf, isDiskProblem, messageOf } from "../domain/errors.ts";
+import { PdError, isDiskProblem, messageOf } from "../domain/errors.ts";
 import { type Outcome, describeOutcome, outcomeDetails } from "../domain/invocation.ts";
 import type { Runner, Unit, UnitCode, UnitEvents } from "../ports/runner.ts";
 import { ChildProcess, type ChildRights, type ChildSettings, EndedAtStart } from "./child-process.ts";
@@ -58,7 +58,8 @@ export class ProcessRunner implements Runner {
   static async start(settings: RunnerSettings): Promise<ProcessRunner> {
     await mkdir(settings.runFolder, { recursive: true, mode: 0o700 });
     await sweep(settings);
-    const installed = await readdir(settings.packagesFolder).catch(noneOfMissing);
+    // It decides what is loaded beforehand alone: without an answer nothing is.
+    const installed = await readdir(settings.packagesFolder).catch(() => []);
     const runner = new ProcessRunner(settings, installed.length > 0);
     runner.#refill();
     return runner;
@@ -143,7 +144,7 @@ export class ProcessRunner implements Runner {
     const { clock, memoryMb, apiUrl } = this.#settings;
     const child = await processIfWanted(this.#takeChild(code, isFresh), signal);
     const settings = { clock, memoryMb, apiUrl, loadDeadlineMs: LOAD_DEADLINE_MS };
-    if (wantsMuchOfNode(code)) this.#expectPackages();
+    if (!this.#expectsPackages && wantsMuchOfNode(code)) this.#expectPackages();
     const load = whileWanted(child, signal, () => ProcessUnit.load(child, code, { events, settings }));
     this.#loads.add(load);
     return load.finally(() => this.#loads.delete(load));
@@ -203,7 +204,6 @@ export class ProcessRunner implements Runner {
 
   /** What packages want of Node is a quarter of what loading them takes, and 6 MB: only where there are some is it loaded beforehand. */
   #expectPackages(): void {
-    if (this.#expectsPackages) return;
     this.#expectsPackages = true;
     if (this.#spare !== undefined) letExpectPackages(this.#spare);
   }
@@ -333,11 +333,6 @@ async function orKilled(child: ChildProcess, makeReady: (child: ChildProcess) =>
 /** It imports packages, or reaches the network by itself. */
 function wantsMuchOfNode({ packagesPath, bundle }: UnitCode): boolean {
   return packagesPath !== undefined || /\bfetch\(|["'](?:node:)?https["']/.test(bundle.code);
-}
-
-function noneOfMissing(error: unknown): readonly string[] {
-  if (codeOf(error) === "ENOENT") return [];
-  throw error;
 }
 
 function letExpectPackages(spare: Promise<ChildProcess>): void {

@@ -236,8 +236,9 @@ export function workflowContract(open: () => Promise<{ store: Store; reopen: () 
       for (const [index, state] of (["failed", "succeeded", "failed"] as const).entries())
         await store.beginRun(workflowRun(`run_${index}`, { state, startedAt: now + index }), []);
       const ids = async (page: Parameters<Store["listRuns"]>[1]) => (await store.listRuns("p_a", page)).map(({ id }) => id);
-      // One that is gone: whoever pages does not begin anew.
-      expect(await ids({ limit: 9, before: "run_9" })).toEqual([]);
+      // One that is gone: whoever pages goes on behind its place, and does not begin anew.
+      expect(await ids({ limit: 9, before: "run_1a" })).toEqual(["run_1", "run_0"]);
+      expect(await ids({ limit: 9, before: "run_" })).toEqual([]);
       expect(await ids({ limit: 2 })).toEqual(["run_2", "run_1"]);
       expect(await ids({ limit: 9, before: "run_2", states: ["failed"] })).toEqual(["run_0"]);
       expect(await ids({ limit: 9, since: now + 1 })).toEqual(["run_2", "run_1"]);

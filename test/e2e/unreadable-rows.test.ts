@@ -11,7 +11,7 @@ import { codeStep, deployWorkflow, workflowOf } from "../support/workflows.ts";
 const source = (name: string) => `export default { name: "${name}", version: "1", dedupe: "unique",
   props: { http: "$.interface.http", timer: { type: "$.interface.timer", default: { intervalSeconds: 86400 } }, db: "$.service.db" },
   run() { this.db.set("n", (this.db.get("n") ?? 0) + 1); console.log("ran"); this.$emit({ name: "${name}" }, { id: this.db.get("n") }); } };`;
-const TRIGGER = "triggers:\n- http: {}\n- source: good\n";
+const TRIGGER = "triggers:\n- http: {}\n- source: good\n- schedule: { intervalSeconds: 86400 }\n";
 
 interface Base {
   readonly home: string;
@@ -120,6 +120,20 @@ describe("a row that is no JSON any more:", () => {
     const mended = await server.client.sources.update(of.bad, { component_code: source("bad") });
     expect([mended.problems, mended.timers]).toMatchObject([undefined, [{ prop: "timer" }]]);
     expect((await server.client.sources.get(of.good)).problems).toBeUndefined();
+  });
+
+  it("a workflow with a schedule that cannot be read says that it does not fire, until it is switched off and on", async () => {
+    const { server, of } = await startWith(
+      ({ workflow }) => `update timers set schedule = '{"cut' where source_id in (select id from deployed_components where workflow_id = '${workflow}')`,
+    );
+    expect(await server.client.workflows.get(of.workflow)).toMatchObject({ warnings: [expect.stringContaining("a schedule of it does not fire")] });
+    await server.client.workflows.update(of.workflow, { active: false });
+    await server.client.workflows.update(of.workflow, { active: true });
+    const { warnings, triggers } = await server.client.workflows.get(of.workflow);
+    expect([warnings, triggers]).toMatchObject([
+      undefined,
+      expect.arrayContaining([expect.objectContaining({ kind: "schedule", next_at_ms: expect.any(Number) })]),
+    ]);
   });
 
   it("what a workflow that cannot be read listens to waits for it, its endpoint takes nothing, and it can be deleted", async () => {

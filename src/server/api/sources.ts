@@ -106,8 +106,9 @@ export async function liveRecord(engine: Engine, live: LiveSource): Promise<Sour
 export async function problemsOf(engine: Engine, shown: readonly LiveSource[], read?: readonly Timer[]): Promise<readonly (readonly string[])[]> {
   const known = shown.map((live) => ({ live, opened: openedValues(live.source) }));
   const problems = await engine.accounts.problemsOf(known.map(({ live: { definition }, opened }) => ({ source: opened, definition })));
-  const unreadable = await engine.unreadableTimersOf(shown);
   const ended = (read ?? (await engine.timersOf(shown))).filter(({ nextAt }) => nextAt === undefined);
+  // Reading timers is what finds these.
+  const unreadable = await engine.unreadableTimersOf(shown);
   return known.map(({ live: { source }, opened }, index) => {
     const timers = source.active ? ended.filter(({ sourceId }) => sourceId === source.id) : [];
     const ofTimers = timers.map(({ prop, schedule }) => `its prop ${prop} ${overProblem(schedule)}`);

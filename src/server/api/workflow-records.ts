@@ -110,8 +110,13 @@ function deletedEmitters(engine: Engine, live: LiveWorkflow, { workflow }: Workf
 /** Those of an active one that fire no more. */
 async function overSchedules(engine: Engine, live: LiveWorkflow): Promise<readonly string[]> {
   if (!live.source.active) return [];
-  const timers = await engine.timersOf(engine.workflows.triggersOf(live));
-  return timers.flatMap(({ schedule, nextAt }) => (nextAt === undefined ? [`its schedule ${overProblem(schedule)}`] : []));
+  const triggers = engine.workflows.triggersOf(live);
+  const over = (await engine.timersOf(triggers)).filter(({ nextAt }) => nextAt === undefined);
+  const unreadable = await engine.unreadableTimersOf(triggers);
+  return [
+    ...over.map(({ schedule }) => `its schedule ${overProblem(schedule)}`),
+    ...unreadable.map(({ problem }) => `a schedule of it does not fire: its timer cannot be read (${problem}); deactivating and activating it plans it anew`),
+  ];
 }
 
 async function triggerRecords(engine: Engine, live: LiveWorkflow, { workflow }: WorkflowPlan): Promise<WorkflowTriggerRecord[]> {

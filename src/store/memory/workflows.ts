@@ -100,13 +100,8 @@ function memoryRunReads({ runs }: Shelves, own: (workflowId: string) => KeptRun[
     async listRuns(workflowId, { limit, before, states, since = 0, isLatest = false }) {
       const repeated = new Set([...runs.values()].map(({ run: { rerunOf } }) => rerunOf));
       const all = own(workflowId).map(({ run }) => run);
-      const end =
-        before === undefined
-          ? all.length
-          : Math.max(
-              0,
-              all.findIndex(({ id }: { id: RunId }) => id === before),
-            );
+      const found = all.findIndex(({ id }: { id: RunId }) => id === before);
+      const end = before === undefined ? all.length : found < 0 ? all.filter(({ id }) => id < before).length : found;
       return all
         .slice(0, end)
         .filter(({ id }) => !isLatest || !repeated.has(id))

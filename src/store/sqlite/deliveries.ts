@@ -157,6 +157,10 @@ const DUE = "select * from deliveries where listener_id = ? and state = 'pending
 const STAGED_AT = "select distinct at from staged_events order by at";
 const COUNT_STAGED = `select d.state, count(*) as count from staged_events s cross join deliveries d
   on d.listener_id = ? and d.seq >= s.first_delivery and d.emitter_id = s.source_id group by d.state`;
+/** One statement, since a run may be staged between two; the first part reads nothing but the index. */
+const COUNT_PENDING = `select (select count(*) from deliveries where listener_id = @id and state = 'pending')
+  - (select count(*) from staged_events s cross join deliveries d
+    on d.listener_id = @id and d.seq >= s.first_delivery and d.emitter_id = s.source_id where d.state = 'pending') as count`;
 /** What is due in the same millisecond is looked for again after so long. */
 const LOOK_AGAIN_MS = 100;
 const NEXT_DUE = "select min(next_at) as at from deliveries where listener_id = ? and state = 'pending' and next_at > ?";
@@ -180,7 +184,7 @@ export function deliveryReads(db: Database, readRows: ReadRows): DeliveryReads {
   const listOfMessages = db.prepare(LIST_OF_MESSAGES);
   const count = db.prepare("select state, count(*) as count from deliveries where listener_id = ? group by state");
   const countStaged = db.prepare(COUNT_STAGED);
-  const pending = db.prepare(`select count(*) as count from deliveries where listener_id = ? and state = 'pending' and ${DELIVERY_COUNTS}`);
+  const pending = db.prepare(COUNT_PENDING);
   const attempts = db.prepare("select * from attempts where delivery = ? order by seq");
   const stagedAt = db.prepare(STAGED_AT);
   const timesStaged = (): readonly number[] => rows(stagedAt.all()).map(({ at }) => Number(at));
@@ -215,7 +219,7 @@ export function deliveryReads(db: Database, readRows: ReadRows): DeliveryReads {
       for (const [state, number] of rows(countStaged.all(listenerId)).map(stateCount)) counts[state] -= number;
       return counts;
     },
-    countPending: async (listenerId) => Number(row(pending.get(listenerId))?.["count"]),
+    countPending: async (listenerId) => Number(row(pending.get({ id: listenerId }))?.["count"]),
     listAttempts: async (id) => readRows("the attempt", rows(attempts.all(numberOfDelivery(id) ?? -1)), attemptOf),
   };
 }

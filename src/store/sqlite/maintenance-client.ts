@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
+import { driverName } from "../../database/database.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { KindUsage } from "../../domain/usage.ts";
 import { Turns } from "../../domain/turns.ts";
@@ -50,7 +51,9 @@ export class MaintenanceClient {
   #ask(task: MaintenanceTask): Promise<MaintenanceReply> {
     return this.#turns.take(async () => {
       if (this.#isClosed) throw cannotLookAfter("the server is stopping");
-      const worker = new Worker(this.#program, { eval: true, workerData: { path: this.#path } });
+      // Two of SQLite's own in one process would undo each other's locks: the thread takes that of the server, or fails.
+      const env = { ...process.env, PD_SQLITE: driverName() };
+      const worker = new Worker(this.#program, { eval: true, workerData: { path: this.#path }, env });
       worker.unref();
       this.#worker = worker;
       return replyOf(worker, task).finally(() => (this.#worker = undefined));
@@ -62,8 +65,12 @@ export class MaintenanceClient {
 function replyOf(worker: Worker, task: MaintenanceTask): Promise<MaintenanceReply> {
   let reply: MaintenanceReply | undefined;
   return new Promise((resolve, reject) => {
-    worker.once("message", (message: MaintenanceReply) => (reply = message));
-    worker.once("error", (error) => reject(cannotLookAfter(error.message)));
+    worker.once("message", (message: MaintenanceReply) => {
+      reply = message;
+      // Its database is closed, and nobody waits for what else it might do.
+      void worker.terminate();
+    });
+    worker.on("error", (error) => reject(cannotLookAfter(error.message)));
     worker.once("exit", () => (reply === undefined ? reject(cannotLookAfter("its thread has ended")) : resolve(reply)));
     worker.postMessage(task);
   });

@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import type { Database } from "../../database/driver.ts";
-import { openDatabase } from "../../database/database.ts";
+import { driverName, openDatabase } from "../../database/database.ts";
 import { messageOf } from "../../domain/errors.ts";
 import type { KindUsage } from "../../domain/usage.ts";
 import { damageOf } from "./open.ts";
@@ -53,6 +53,8 @@ function perform(path: string, task: MaintenanceTask): MaintenanceReply {
   }
 }
 
+// A driver that cannot be loaded is no damage of the database: the thread fails before it is asked for anything.
+driverName();
 const { path }: { path: string } = workerData;
 // One task: nobody speaks to it afterwards, so that it ends, and what it has read of the database leaves memory.
 parentPort?.once("message", (task: MaintenanceTask) => parentPort?.postMessage(perform(path, task)));

@@ -78,11 +78,11 @@ export function timerReads(db: Database, readRows: ReadRows): TimerReads {
       throw error;
     }
   };
-  const stillUnreadable = ([key, { sourceId, prop }]: [string, Pick<Timer, "sourceId" | "prop">]): UnreadableTimer[] => {
+  const stillUnreadable = ({ sourceId, prop }: Pick<Timer, "sourceId" | "prop">): UnreadableTimer[] => {
     const found = row(one.get(sourceId, prop));
     try {
       if (found !== undefined) timerOf(found);
-      leftOut.delete(key);
+      leftOut.delete(`${sourceId} ${prop}`);
       return [];
     } catch (error) {
       return [{ sourceId, prop, problem: messageOf(error) }];
@@ -94,7 +94,7 @@ export function timerReads(db: Database, readRows: ReadRows): TimerReads {
       const timers = (found: unknown) => readRows("a timer of", rows(found), read);
       return of.length > MANY_SOURCES ? timers(allTimers.all()).filter(isOf(of)) : timers(timersOf.all(JSON.stringify(of)));
     },
-    listUnreadableTimers: async (of) => [...leftOut].flatMap(stillUnreadable).filter(isOf(of)),
+    listUnreadableTimers: async (of) => [...leftOut.values()].filter(isOf(of)).flatMap(stillUnreadable),
     listRunning: async (of) => rows(running.all()).map(timerInstantOf).filter(isOf(of)),
     listInstants: async (sourceId, limit) => rows(instants.all(sourceId, limit)).map(timerInstantOf),
   };

@@ -8,7 +8,11 @@ import type { WorkflowWrites } from "./workflow-writes.ts";
 
 type WorkflowReads = Omit<WorkflowStore, keyof WorkflowWrites>;
 
-const LIST_RUNS = `select * from workflow_runs where workflow_id = @id and seq < case when @before is null then 9e18 else coalesce((select seq from workflow_runs where id = @before), 0) end
+/** Ids go by time. A run that is gone may have older ones before it that are kept, since they wait. */
+const BEFORE_RUN = `case when @before is null then 9e18 else coalesce(
+    (select seq from workflow_runs where id = @before),
+    (select seq + 1 from workflow_runs where workflow_id = @id and id < @before order by id desc limit 1), 0) end`;
+const LIST_RUNS = `select * from workflow_runs where workflow_id = @id and seq < ${BEFORE_RUN}
   and state in (select value from json_each(@states)) and started_at >= @since
   and (@isLatest = 0 or not exists (select 1 from workflow_runs again where again.rerun_of = workflow_runs.id)) order by seq desc limit @limit`;
 const STATES: readonly RunState[] = ["running", "waiting", "succeeded", "failed", "cancelled"];
