@@ -131,7 +131,7 @@ describe("a row that is no JSON any more:", () => {
     await server.client.workflows.update(of.workflow, { active: true });
     const { warnings, triggers } = await server.client.workflows.get(of.workflow);
     expect([warnings, triggers]).toMatchObject([
-      undefined,
+      [],
       expect.arrayContaining([expect.objectContaining({ kind: "schedule", next_at_ms: expect.any(Number) })]),
     ]);
   });
