@@ -130,10 +130,7 @@ describe("a row that is no JSON any more:", () => {
     await server.client.workflows.update(of.workflow, { active: false });
     await server.client.workflows.update(of.workflow, { active: true });
     const { warnings, triggers } = await server.client.workflows.get(of.workflow);
-    expect([warnings, triggers]).toMatchObject([
-      [],
-      expect.arrayContaining([expect.objectContaining({ kind: "schedule", next_at_ms: expect.any(Number) })]),
-    ]);
+    expect([warnings, triggers]).toMatchObject([[], expect.arrayContaining([expect.objectContaining({ kind: "schedule", next_at_ms: expect.any(Number) })])]);
   });
 
   it("what a workflow that cannot be read listens to waits for it, its endpoint takes nothing, and it can be deleted", async () => {
