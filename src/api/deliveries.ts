@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { CALLS } from "./calls.ts";
-import { call, deliveryId, flag, json, many, ms, one, optionalText, limitParams, text } from "./declare.ts";
+import { call, deliveryId, flag, json, limitParams, many, ms, one, optionalText, text } from "./declare.ts";
 
 export const attempt = z.object({
   at_ms: ms,

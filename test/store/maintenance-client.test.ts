@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { driverName } from "../../src/database/database.ts";
 import { MaintenanceClient } from "../../src/store/sqlite/maintenance-client.ts";
 import { temporaryFolder } from "../support/home.ts";
 
@@ -12,9 +13,9 @@ parentPort.once("message", ({ target }) => {
   parentPort.postMessage({ error: \`thread \${threadId}\` });
 });`;
 
-async function client(): Promise<MaintenanceClient> {
+async function client(program = PROGRAM): Promise<MaintenanceClient> {
   const entry = join(await temporaryFolder(), "maintenance.cjs");
-  await writeFile(entry, PROGRAM);
+  await writeFile(entry, program);
   return new MaintenanceClient({ entry, path: "none" });
 }
 
@@ -40,4 +41,15 @@ it("ends what goes on when it is closed, and begins nothing that waits", async (
   await maintenance.close();
   expect(await running).toContain("its thread has ended");
   expect(await waiting).toContain("the server is stopping");
+});
+
+it("has the thread take the driver of the server, whichever it would find by itself", async () => {
+  const maintenance = await client(
+    'const { parentPort } = require("node:worker_threads"); parentPort.once("message", () => parentPort.postMessage({ error: process.env.PD_SQLITE }));',
+  );
+  await expect(maintenance.copy("a")).rejects.toThrow(`Cannot copy the database to a: ${driverName()}`);
+});
+
+it("takes a thread that cannot begin for no damage of the database", async () => {
+  await expect((await client('throw new Error("no driver");')).check()).rejects.toThrow("Cannot look after the database: no driver");
 });
