@@ -1,8 +1,6 @@
 import { join } from "node:path";
 import { messageOf } from "../domain/errors.ts";
 import { type ChildProcess, type ChildRights, type ChildSettings, EndedAtStart, commonFlags, inheritedEnv } from "./child-process.ts";
-import { makeSnapshot } from "./startup-snapshot.ts";
-import { tryOut } from "./try-out.ts";
 
 interface Making {
   /** How long after now it is made. */
@@ -51,6 +49,8 @@ export class QuickStart {
     const path = join(runFolder, clock.randomText(10), "child.blob");
     try {
       signal.throwIfAborted();
+      // A start does without both.
+      const [{ makeSnapshot }, { tryOut }] = await Promise.all([import("./startup-snapshot.ts"), import("./try-out.ts")]);
       await makeSnapshot({ entry, flags: commonFlags(this.#settings), env: inheritedEnv(), path, signal });
       await tryOut(await this.#startChild({ snapshot: path }), this.#settings);
       this.#snapshot = path;
