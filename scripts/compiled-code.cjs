@@ -67,12 +67,11 @@ function ofFlags() {
   return `-${(hash >>> 0).toString(16)}`;
 }
 
-/** Whether the piece at `place` is here, whatever has become of its file. */
-exports.has = (place) => kept[path.basename(place)] !== undefined;
+/** Whether this piece is here, whatever has become of its file. */
+exports.has = (name) => kept[name] !== undefined;
 
-/** The piece at `place` as a function of what `OPENING` names. `read`: gives its bytes, when they are wanted. */
-exports.functionOf = (place, read) => {
-  const name = path.basename(place);
+/** This piece as a function of what `OPENING` names. `read`: gives the bytes at `place`, when they are wanted. */
+exports.functionOf = (name, place, read) => {
   const known = kept[name];
   if (known !== undefined) return known;
   const source = read(place);

@@ -11,23 +11,30 @@ const compiledCode = require("./compiled-code.cjs");
 /** Path of a piece → its open file, and how that was then. */
 const held = new Map();
 
+/** How pieces name each other. */
+const OWN = "./";
+
+/** There are hundreds at a start: to normalize each path takes so long that V8 compiles an optimized function for it, and has its compiler in memory from then on. */
+const placeOf = (name) => __dirname + path.sep + name;
+
 /** Holds these pieces, but for those that are loaded, or need no file. */
-exports.hold = (names) => {
-  for (const name of names) {
-    const place = path.join(__dirname, name);
-    if (held.has(place) || require.cache[place] !== undefined || compiledCode.has(place)) continue;
+exports.hold = (ids) => {
+  for (const id of ids) {
+    const name = id.slice(OWN.length);
+    const place = placeOf(name);
+    if (held.has(place) || require.cache[place] !== undefined || compiledCode.has(name)) continue;
     const file = openSync(place, "r");
     held.set(place, { file, ...stateOf(file) });
   }
 };
 
 /** What a piece exports, as `import()` gives it. */
-exports.load = async (name) => piece(path.join(__dirname, name));
+exports.load = async (id) => piece(id.slice(OWN.length));
 
 /** What the command's own piece exports. What V8 makes of all that it loads is kept for the next time. */
 exports.begin = (command) => {
   compiledCode.use(homeFolder(), command);
-  return piece(path.join(__dirname, "pd.cjs"));
+  return piece("pd.cjs");
 };
 
 /** That of `config.ts`; a folder that is named by the command line alone keeps no code. */
@@ -38,9 +45,10 @@ function homeFolder() {
 }
 
 /** All pieces lie in this folder, and so they find the same. */
-const requireOfPieces = Object.assign((id) => (id.startsWith("./") ? piece(path.join(__dirname, id)) : require(id)), require);
+const requireOfPieces = Object.assign((id) => (id.startsWith(OWN) ? piece(id.slice(OWN.length)) : require(id)), require);
 
-function piece(place) {
+function piece(name) {
+  const place = placeOf(name);
   const known = require.cache[place];
   if (known !== undefined) return known.exports;
   const own = new Module(place, module);
@@ -48,7 +56,7 @@ function piece(place) {
   own.paths = module.paths;
   require.cache[place] = own;
   try {
-    compiledCode.functionOf(place, bytesOf).call(own.exports, own.exports, requireOfPieces, own, place, __dirname);
+    compiledCode.functionOf(name, place, bytesOf).call(own.exports, own.exports, requireOfPieces, own, place, __dirname);
   } catch (error) {
     delete require.cache[place];
     throw error;
