@@ -9,8 +9,8 @@ import { OWN_URL, OWN_URL_LINE, makeCommonJs, requirePieces, writeLoader } from 
 import { writeLicences } from "./write-licences.mjs";
 
 const shared = { bundle: true, platform: "node", target: "node20.19", logLevel: "warning", legalComments: "none", metafile: true };
-/** Parts that are native, or a program of their own, stay packages. */
-const external = ["better-sqlite3", "esbuild", "@napi-rs/keyring"];
+/** Parts that are native, or a program of their own, stay packages; `bindings` would look for a binary that is told to the driver. */
+const external = ["bindings", "esbuild", "@napi-rs/keyring"];
 /** CommonJS packages inside ES modules find `require` here. */
 const banner = { js: 'import{createRequire as createRequireOfHeadwater}from"node:module";const require=createRequireOfHeadwater(import.meta.url);' };
 

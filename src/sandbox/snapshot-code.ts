@@ -85,7 +85,10 @@ function moduleAt(snapshot: SnapshotBytes, place: number, room: Buffer): Compile
   return { name: head.toString("latin1", LENGTH_BYTES, nameEnds), place, bytes: nameEnds + LENGTH_BYTES + codeBytes };
 }
 
-/** Undefined: there is none, or nothing is as long. */
+/** Undefined: there is none. Byte by byte: Buffer looks at each number that it is given, and there are thousands. */
 function lengthAt(part: Buffer, place: number): number | undefined {
-  return place + LENGTH_BYTES <= part.length && part.readUInt32LE(place + 4) === 0 ? part.readUInt32LE(place) : undefined;
+  if (place + LENGTH_BYTES > part.length) return undefined;
+  let length = 0;
+  for (let byte = LENGTH_BYTES - 1; byte >= 0; byte--) length = length * 256 + (part[place + byte] ?? 0);
+  return length;
 }

@@ -1,6 +1,6 @@
 /** What of this machine is there behind the wall: words for bubblewrap. */
 import { existsSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 
 /** What names, certificates and times are looked up in. */
 const LOOKED_UP = [
@@ -106,5 +106,5 @@ function libraryLinks(): string[] {
 }
 
 function under(folder: string, names: string): string[] {
-  return words(names).map((name) => join(folder, name));
+  return words(names).map((name) => `${folder}/${name}`);
 }

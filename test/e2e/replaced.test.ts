@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, readFile, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -10,27 +10,40 @@ import { temporaryFolder } from "../support/home.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
-/** A copy of the program, as an installation has it. */
-async function installed(): Promise<string> {
+/** A copy of the program, as an installation has it; with a driver of the database of its own, or with all packages of this one. */
+async function installed({ ownDriver = false } = {}): Promise<string> {
   const folder = join(await temporaryFolder(), "program");
   await mkdir(folder);
   for (const name of ["bin", "dist", "package.json"]) await cp(join(ROOT, name), join(folder, name), { recursive: true });
-  await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  const packages = join(folder, "node_modules");
+  if (!ownDriver) {
+    await symlink(join(ROOT, "node_modules"), packages);
+    return folder;
+  }
+  for (const name of ["better-sqlite3", "bindings", "file-uri-to-path"]) await cp(join(ROOT, "node_modules", name), join(packages, name), { recursive: true });
+  for (const name of ["esbuild", "@esbuild"]) await symlink(join(ROOT, "node_modules", name), join(packages, name));
   return folder;
+}
+
+async function started(program: string) {
+  const home = join(await temporaryFolder(), "home");
+  const env = { ...process.env, PD_HOME: home, PD_PORT: "0", PD_ENDPOINT_PORT: "0", PD_KEYRING: "never", PD_SQLITE: "" };
+  const child = spawn(process.execPath, [join(program, "bin", "pd.cjs"), "up"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const printed = { out: "", err: "" };
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (printed.err += text));
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (printed.out += text));
+  await expect.poll(() => printed, { timeout: 10_000 }).toMatchObject({ out: expect.stringContaining("Home:") });
+  const record: unknown = JSON.parse(await readFile(join(home, "server.json"), "utf8"));
+  const key = (await readFile(join(home, "api-key"), "utf8")).trim();
+  const url = String(isRecord(record) ? record["api_url"] : "");
+  return { child, printed, key, url, api: new ApiClient({ baseUrl: url, key }) };
 }
 
 describe("a server whose program is replaced under it", () => {
   it("goes on with the one that it was started from, also with new processes", async () => {
-    const [program, home] = [await installed(), join(await temporaryFolder(), "home")];
-    const env = { ...process.env, PD_HOME: home, PD_PORT: "0", PD_ENDPOINT_PORT: "0", PD_KEYRING: "never" };
-    const child = spawn(process.execPath, [join(program, "bin", "pd.cjs"), "up"], { env, stdio: ["ignore", "pipe", "inherit"] });
-    onTestFinished(() => void child.kill("SIGKILL"));
-    let printed = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
-    while (!printed.includes("Home:")) await once(child.stdout, "data");
-    const record: unknown = JSON.parse(await readFile(join(home, "server.json"), "utf8"));
-    const key = (await readFile(join(home, "api-key"), "utf8")).trim();
-    const api = new ApiClient({ baseUrl: String(isRecord(record) ? record["api_url"] : ""), key });
+    const program = await installed();
+    const { child, key, url: apiUrl, api } = await started(program);
     await rm(join(program, "dist"), { recursive: true });
     for (const answer of ["one", "two", "three"]) {
       const code = `export default { name: "${answer}", version: "1", run() { return "${answer}"; } };`;
@@ -52,7 +65,7 @@ describe("a server whose program is replaced under it", () => {
     await api.post("/v1/subscriptions", { emitter_id: emitter["id"], listener_id: webhook["id"] });
     await api.post(`/v1/sources/${String(emitter["id"])}/run`);
     await expect.poll(() => delivered).toEqual(['{"a":1}']);
-    const agent = await fetch(`${String(isRecord(record) ? record["api_url"] : "")}/mcp`, {
+    const agent = await fetch(`${apiUrl}/mcp`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json", accept: "application/json, text/event-stream" },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }),
@@ -61,5 +74,31 @@ describe("a server whose program is replaced under it", () => {
     expect(dataOf(await api.get("/v1/usage"))).toHaveProperty("kinds");
     child.kill("SIGTERM");
     expect(await once(child, "exit")).toEqual([0, null]);
+  });
+
+  it("does not load another SQLite beside its own: what would do that fails, and says why", async () => {
+    const program = await installed({ ownDriver: true });
+    const { api, child } = await started(program);
+    const binary = join(program, "node_modules", "better-sqlite3", "build", "Release", "better_sqlite3.node");
+    await cp(binary, `${binary}.new`);
+    await rename(`${binary}.new`, binary);
+    await expect(api.get("/v1/usage")).rejects.toThrow("better_sqlite3.node was replaced since this program has started. Start it again");
+    const source = dataOf(await api.post("/v1/sources", { component_code: 'export default { name: "n", version: "1", run() { return 1; } };' }));
+    expect(dataOf(await api.post(`/v1/sources/${String(source["id"])}/run`))).toMatchObject({ returned: 1 });
+    child.kill("SIGTERM");
+    expect(await once(child, "exit")).toEqual([0, null]);
+  });
+});
+
+describe("a driver of the database that is not the one that the program was built with", () => {
+  it("is loaded whole", async () => {
+    const program = await installed({ ownDriver: true });
+    const folder = join(program, "node_modules", "better-sqlite3");
+    const manifest = await readFile(join(folder, "package.json"), "utf8");
+    await writeFile(join(folder, "package.json"), manifest.replace(/"version": "[^"]+"/, '"version": "99.0.0"'));
+    await writeFile(join(folder, "lib", "index.js"), 'process.stderr.write("version 99\\n"); module.exports = require("./database");');
+    const { api, printed } = await started(program);
+    expect(printed.err).toContain("version 99");
+    expect(dataOf(await api.get("/v1/status"))).toMatchObject({ database: "better-sqlite3" });
   });
 });
