@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { getEnvironmentData, setEnvironmentData } from "node:worker_threads";
 import Sqlite from "better-sqlite3";
 import builtWith from "better-sqlite3/package.json" with { type: "json" };
+import { PdError } from "../domain/errors.ts";
 import type { Database, OpenOptions } from "./driver.ts";
 
 const require = createRequire(import.meta.url);
@@ -18,37 +19,38 @@ type Driver = new (path: string, options: Sqlite.Options) => Connection;
 interface Installed {
   readonly Driver: Driver;
   readonly nativeBinding?: string;
+  /** Which file the binary is. */
+  readonly mark: string;
 }
 
-/** Threads are told which file the binary was that their process has loaded. */
-const LOADED = "headwater: the binary of better-sqlite3";
+/** Threads are told which binary whoever has begun them has loaded. */
+const LOADED = "headwater: binary of better-sqlite3";
 
 let known: Installed | undefined;
 
 /**
  * The driver's own JavaScript is built into this program, and takes the binary that was installed: so a thread loads fifteen
- * files less, for five milliseconds. The driver itself is loaded where another version is installed, or its binary lies elsewhere.
+ * files less, for five milliseconds. The driver itself is loaded where another one is installed, or its binary lies elsewhere.
  */
 function installed(): Installed {
   const manifest = require.resolve("better-sqlite3/package.json");
   const nativeBinding = join(dirname(manifest), "build", "Release", "better_sqlite3.node");
-  const isThere = isBinaryOfProcess(nativeBinding);
-  const { version }: typeof builtWith = require(manifest);
+  const found = statSync(nativeBinding, { throwIfNoEntry: false });
+  const mark = found === undefined ? "none" : [nativeBinding, found.dev, found.ino, found.mtimeMs].join(" ");
+  requireLoaded(mark, nativeBinding);
+  const { name, version }: typeof builtWith = require(manifest);
   const BuiltIn: unknown = Sqlite;
-  return isDriver(BuiltIn) && version === builtWith.version && isThere ? { Driver: BuiltIn, nativeBinding } : { Driver: require("better-sqlite3") };
+  const isBuiltIn = name === builtWith.name && version === builtWith.version && found !== undefined;
+  return isBuiltIn && isDriver(BuiltIn) ? { Driver: BuiltIn, nativeBinding, mark } : { Driver: require("better-sqlite3"), mark };
 }
 
-/**
- * False when there is none at this place. Throws when there was another one: two of SQLite's own in one process undo each other's
- * locks, so a thread that begins after an update fails.
- */
-function isBinaryOfProcess(path: string): boolean {
-  const found = statSync(path, { throwIfNoEntry: false });
+/** Two of SQLite's own in one process undo each other's locks: a thread that begins after an update fails. Throws PD_DATABASE_UNUSABLE. */
+function requireLoaded(mark: string, path: string): void {
   const loaded = getEnvironmentData(LOADED);
-  const mark = found === undefined ? "none" : [found.dev, found.ino, found.mtimeMs].join(" ");
-  if (loaded !== undefined && loaded !== mark) throw new Error(`${path} was replaced since this program has started. Start it again`);
-  setEnvironmentData(LOADED, mark);
-  return found !== undefined;
+  if (loaded === undefined || loaded === mark) return;
+  throw new PdError("PD_DATABASE_UNUSABLE", `Cannot load ${path}: it is not the file that this program has loaded before, as after an update`, {
+    fix: "Start the program again",
+  });
 }
 
 function isDriver(value: unknown): value is Driver {
@@ -58,8 +60,9 @@ function isDriver(value: unknown): value is Driver {
 /** The driver of choice. Throws when its binary is not there, or not of this Node. */
 export function openBetterSqlite(path: string, { isReadOnly = false, timeoutMs }: OpenOptions): Database {
   known ??= installed();
-  const { Driver, ...own } = known;
+  const { Driver, mark, ...own } = known;
   const db = new Driver(path, { timeout: timeoutMs, readonly: isReadOnly, ...own });
+  setEnvironmentData(LOADED, mark);
   // Made once: the driver makes four functions for each that it is given.
   const whole = db.transaction((work) => work());
   return {

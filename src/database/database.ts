@@ -1,3 +1,4 @@
+import { getEnvironmentData, setEnvironmentData } from "node:worker_threads";
 import { PdError, messageOf } from "../domain/errors.ts";
 import { openBetterSqlite } from "./better-sqlite.ts";
 import type { Database, DriverName, OpenOptions } from "./driver.ts";
@@ -13,18 +14,28 @@ const DRIVERS: readonly (readonly [DriverName, Driver])[] = [
 const ANOTHER_NODE =
   "Use Node 22.13 or later, which has SQLite itself; or run npm rebuild better-sqlite3, which wants a compiler where there is no ready binary";
 
+/** Threads are told which driver their process uses: two of SQLite's own in one process would undo each other's locks. */
+const CHOSEN = "headwater: driver of the database";
+
 let chosen: { readonly name: DriverName; readonly open: Driver } | undefined;
 
 /** Opens a file, which is made when it is not there. Throws PD_DATABASE_UNUSABLE when this Node has no driver that works. */
 export function openDatabase(path: string, options: OpenOptions): Database {
-  chosen ??= choose(process.env["PD_SQLITE"]);
-  return chosen.open(path, options);
+  return chosenDriver().open(path, options);
 }
 
 /** Which driver this process uses. Throws PD_DATABASE_UNUSABLE. */
 export function driverName(): DriverName {
-  chosen ??= choose(process.env["PD_SQLITE"]);
-  return chosen.name;
+  return chosenDriver().name;
+}
+
+function chosenDriver(): { readonly name: DriverName; readonly open: Driver } {
+  if (chosen === undefined) {
+    const ofProcess = getEnvironmentData(CHOSEN);
+    chosen = choose(typeof ofProcess === "string" ? ofProcess : process.env["PD_SQLITE"]);
+    setEnvironmentData(CHOSEN, chosen.name);
+  }
+  return chosen;
 }
 
 /** The first that works: the binary of one may be missing, or not be of this Node; the other came with Node 22.13. */
@@ -40,6 +51,7 @@ function choose(wanted: string | undefined): { name: DriverName; open: Driver } 
       open(":memory:", { timeoutMs: 0 }).close();
       return { name, open };
     } catch (error) {
+      if (error instanceof PdError) throw error;
       failures.push(`${name}: ${messageOf(error).split("\n")[0]}`);
     }
   }

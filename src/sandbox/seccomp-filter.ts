@@ -182,8 +182,8 @@ export function programBytes(program: readonly Instruction[]): Uint8Array {
   // A Buffer looks at each number, and there are thousands: V8 would have its optimizing compiler in memory for that alone.
   const view = new DataView(bytes.buffer);
   program.forEach(({ code, jt, jf, k }, index) => {
-    if (jt > MOST_SKIPPED || jf > MOST_SKIPPED)
-      throw new RangeError(`instruction ${index} jumps over ${Math.max(jt, jf)} others, and no more than ${MOST_SKIPPED} are possible`);
+    const wrong = [jt, jf].find((skipped) => !(skipped >= 0 && skipped <= MOST_SKIPPED));
+    if (wrong !== undefined) throw new RangeError(`instruction ${index} jumps over ${wrong} others, and 0 to ${MOST_SKIPPED} are possible`);
     view.setUint16(index * 8, code, true);
     view.setUint8(index * 8 + 2, jt);
     view.setUint8(index * 8 + 3, jf);

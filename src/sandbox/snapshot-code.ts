@@ -31,7 +31,7 @@ const MOST_NAME = 200;
 const CODE_MARK = Buffer.from([0xde, 0xc0]);
 const CODE_MARK_PLACE = 2;
 /** The most that stands before the mark of the first module. */
-const BEFORE_MARK = LENGTH_BYTES + LENGTH_BYTES + MOST_NAME + LENGTH_BYTES + CODE_MARK_PLACE;
+const BEFORE_MARK = LENGTH_BYTES + LENGTH_BYTES + MOST_NAME + LENGTH_BYTES + CODE_MARK_PLACE + CODE_MARK.length;
 
 /**
  * Found by the code of the first one: as many of them as are told before it take up all the rest. Undefined: there are none, or this version of

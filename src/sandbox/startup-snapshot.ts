@@ -58,9 +58,9 @@ export async function makeSnapshot({ entry, flags, env, path, signal }: Snapshot
   takeOutUnused(path, loaded);
 }
 
-/** Modules of Node that a component does not load: they start a process, or are programs of their own. */
+/** Modules of Node that a component hardly ever loads: they start a process, or are programs of their own. Without their code they are compiled then. */
 const NEVER_LOADED =
-  /^(internal\/(main|bootstrap|per_context|test_runner|test|debugger|repl|watch_mode|policy|cluster|deps\/(acorn|minimatch))(\/|$)|repl$|test(\/|$))/;
+  /^(internal\/(main|bootstrap|per_context|test_runner|test|debugger|repl|watch_mode|policy|deps\/(acorn|minimatch))(\/|$)|repl$|test(\/|$))/;
 
 /** Each process keeps the compiled code in memory: a snapshot is nearly half as big without that of modules which are in its memory, or are never wanted. */
 function takeOutUnused(path: string, loaded: string): void {
@@ -80,11 +80,15 @@ function takeOutUnused(path: string, loaded: string): void {
       for (let done = 0; done < bytes; done += PART_BYTES)
         end += writeSync(file, read(place + done, part.subarray(0, Math.min(PART_BYTES, bytes - done))), 0, undefined, end);
     }
+    // A disk that is nearly full may take a part of what it is given: V8 dies of code that is damaged.
+    if (end !== found.place + LENGTH_BYTES + sum(wanted.map(({ bytes }) => bytes))) throw new Error(`${path} was not written whole`);
     ftruncateSync(file, end);
   } finally {
     closeSync(file);
   }
 }
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 /** Whoever serves and whoever saves come first. */
 function standBack(pid: number | undefined): void {

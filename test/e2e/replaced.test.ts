@@ -82,11 +82,57 @@ describe("a server whose program is replaced under it", () => {
     const binary = join(program, "node_modules", "better-sqlite3", "build", "Release", "better_sqlite3.node");
     await cp(binary, `${binary}.new`);
     await rename(`${binary}.new`, binary);
-    await expect(api.get("/v1/usage")).rejects.toThrow("better_sqlite3.node was replaced since this program has started. Start it again");
+    await expect(api.get("/v1/usage")).rejects.toThrow("better_sqlite3.node: it is not the file that this program has loaded before, as after an update");
     const source = dataOf(await api.post("/v1/sources", { component_code: 'export default { name: "n", version: "1", run() { return 1; } };' }));
     expect(dataOf(await api.post(`/v1/sources/${String(source["id"])}/run`))).toMatchObject({ returned: 1 });
     child.kill("SIGTERM");
     expect(await once(child, "exit")).toEqual([0, null]);
+  });
+});
+
+describe("a program that starts a server, stops it, and starts it again", () => {
+  it("is told to start anew when the driver of the database was replaced meanwhile: no thread takes another one", async () => {
+    const program = await installed({ ownDriver: true });
+    const binary = join(program, "node_modules", "better-sqlite3", "build", "Release", "better_sqlite3.node");
+    const script = join(program, "embeds.mjs");
+    await writeFile(
+      script,
+      `import { cpSync, renameSync } from "node:fs";
+import { readSettings, startServer } from "./dist/index.js";
+const settings = readSettings({ environment: process.env });
+for (const binary of [undefined, ${JSON.stringify(binary)}]) {
+  if (binary !== undefined) { cpSync(binary, binary + ".new"); renameSync(binary + ".new", binary); }
+  try {
+    const server = await startServer(settings);
+    console.log("started");
+    await server.close();
+  } catch ({ code, message }) {
+    console.log(code, message);
+  }
+}
+`,
+    );
+    const env = { ...process.env, PD_HOME: join(program, "home"), PD_PORT: "0", PD_ENDPOINT_PORT: "0", PD_KEYRING: "never", PD_SQLITE: "" };
+    const child = spawn(process.execPath, [script], { env, stdio: ["ignore", "pipe", "inherit"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    let printed = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
+    await once(child, "close");
+    expect(printed.split("\n")).toEqual([
+      "started",
+      expect.stringMatching(/^PD_DATABASE_UNUSABLE Cannot load .*is not the file that this program has loaded/),
+      "",
+    ]);
+  });
+});
+
+describe("the driver of the database that the program was built with", () => {
+  it("wants the binary alone of what is installed", async () => {
+    const program = await installed({ ownDriver: true });
+    await rm(join(program, "node_modules", "better-sqlite3", "lib"), { recursive: true });
+    const { api } = await started(program);
+    expect(dataOf(await api.get("/v1/status"))).toMatchObject({ database: "better-sqlite3" });
+    expect(dataOf(await api.get("/v1/usage"))).toHaveProperty("kinds");
   });
 });
 

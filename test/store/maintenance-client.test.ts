@@ -45,7 +45,8 @@ it("ends what goes on when it is closed, and begins nothing that waits", async (
 
 it("has the thread take the driver of the server, whichever it would find by itself", async () => {
   const maintenance = await client(
-    'const { parentPort } = require("node:worker_threads"); parentPort.once("message", () => parentPort.postMessage({ error: process.env.PD_SQLITE }));',
+    `const { getEnvironmentData, parentPort } = require("node:worker_threads");
+parentPort.once("message", () => parentPort.postMessage({ error: getEnvironmentData("headwater: driver of the database") }));`,
   );
   await expect(maintenance.copy("a")).rejects.toThrow(`Cannot copy the database to a: ${driverName()}`);
 });

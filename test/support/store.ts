@@ -11,12 +11,16 @@ const never = new AbortController();
 setMaxListeners(0, never.signal);
 
 /** What a store of a test is opened with, beside its own file. */
-export const STORE_DEFAULTS: Pick<WriterSettings, "maintenanceEntry" | "mustExist" | "clock" | "signal" | "onDamage" | "onUnreadable" | "onRevision"> = {
+export const STORE_DEFAULTS: Pick<
+  WriterSettings,
+  "maintenanceEntry" | "mustExist" | "clock" | "signal" | "onDamage" | "onUnchecked" | "onUnreadable" | "onRevision"
+> = {
   maintenanceEntry: programFile("maintenance.cjs"),
   mustExist: false,
   clock: systemClock,
   signal: never.signal,
   onDamage: () => {},
+  onUnchecked: () => {},
   onUnreadable: () => {},
   onRevision: () => {},
 };

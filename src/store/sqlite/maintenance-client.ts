@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { driverName } from "../../database/database.ts";
 import { PdError } from "../../domain/errors.ts";
 import type { KindUsage } from "../../domain/usage.ts";
 import { Turns } from "../../domain/turns.ts";
@@ -24,21 +23,22 @@ export class MaintenanceClient {
     this.#program = `(function (__filename) {${readFileSync(entry, "utf8")}\n})(${JSON.stringify(entry)})`;
   }
 
-  /** What is wrong with the database; `undefined`: nothing. */
+  /** What is wrong with the database; `undefined`: nothing. Throws PD_FAILED when nobody can tell. */
   async check(): Promise<string | undefined> {
     const { damage, error } = await this.#ask({ task: "check" });
-    return damage ?? error;
+    if (error !== undefined) throw cannotLookAfter(error);
+    return damage;
   }
 
   /** Copies the database into a new file, as it is at one moment. Throws PD_FAILED. */
   async copy(target: string): Promise<void> {
-    const { error } = await this.#ask({ task: "copy", target });
+    const { damage, error = damage } = await this.#ask({ task: "copy", target });
     if (error !== undefined) throw new PdError("PD_FAILED", `Cannot copy the database to ${target}: ${error}`);
   }
 
   /** Throws PD_FAILED. */
   async usage(): Promise<readonly KindUsage[]> {
-    const { usage, error } = await this.#ask({ task: "usage" });
+    const { usage, damage, error = damage } = await this.#ask({ task: "usage" });
     if (usage === undefined) throw new PdError("PD_FAILED", `Cannot tell what the database takes up: ${error ?? "its thread said nothing"}`);
     return usage;
   }
@@ -51,9 +51,7 @@ export class MaintenanceClient {
   #ask(task: MaintenanceTask): Promise<MaintenanceReply> {
     return this.#turns.take(async () => {
       if (this.#isClosed) throw cannotLookAfter("the server is stopping");
-      // Two of SQLite's own in one process would undo each other's locks: the thread takes that of the server, or fails.
-      const env = { ...process.env, PD_SQLITE: driverName() };
-      const worker = new Worker(this.#program, { eval: true, workerData: { path: this.#path }, env });
+      const worker = new Worker(this.#program, { eval: true, workerData: { path: this.#path } });
       worker.unref();
       this.#worker = worker;
       return replyOf(worker, task).finally(() => (this.#worker = undefined));

@@ -7,7 +7,7 @@ import type { Database } from "../../database/driver.ts";
 import { driverName, openDatabase } from "../../database/database.ts";
 import { messageOf } from "../../domain/errors.ts";
 import type { KindUsage } from "../../domain/usage.ts";
-import { damageOf } from "./open.ts";
+import { damageOf, isDamage } from "./open.ts";
 import { usageOf } from "./usage.ts";
 
 export type MaintenanceTask =
@@ -49,7 +49,7 @@ function perform(path: string, task: MaintenanceTask): MaintenanceReply {
       db.close();
     }
   } catch (error) {
-    return { error: messageOf(error) };
+    return isDamage(error) ? { damage: messageOf(error) } : { error: messageOf(error) };
   }
 }
 

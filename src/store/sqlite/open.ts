@@ -131,6 +131,12 @@ export function damageOf(db: Database): string | undefined {
   return verdict === "ok" ? undefined : verdict;
 }
 
+/** SQLite has found what it cannot have written: to fail for another reason, as for want of files, says nothing about the database. */
+export function isDamage(error: unknown): boolean {
+  const code = codeOf(error) ?? "";
+  return code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB");
+}
+
 /** Numbered files of SQL, in their order. */
 function migrationsIn(folder: string): readonly string[] {
   return readdirSync(folder)

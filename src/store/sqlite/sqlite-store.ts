@@ -112,7 +112,7 @@ interface Opened {
 
 /** A database that is there, whole and looked after. Throws PD_DATABASE_UNUSABLE, PD_NOT_STORED. */
 async function openWatched(settings: WriterSettings): Promise<Opened> {
-  const { path, clock, signal, mustExist } = settings;
+  const { path, clock, signal, mustExist, onUnchecked } = settings;
   if (mustExist && !existsSync(path))
     throw new PdError("PD_DATABASE_UNUSABLE", `Cannot open the database ${path}: it is missing, though this home was used before`, {
       fix: "Put the file back, or restore a backup (pd restore <file>); to begin with nothing, choose another folder with --home",
@@ -124,7 +124,7 @@ async function openWatched(settings: WriterSettings): Promise<Opened> {
     settings.onDamage(reason);
   };
   try {
-    await watchDamage({ path, maintenance, clock, signal, onDamage });
+    await watchDamage({ path, maintenance, clock, signal, onDamage, onUnchecked });
     await writer.write("saveIdentity", settings.identity);
     return { writer, maintenance, db: openForReading(path) };
   } catch (error) {

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { PdError } from "../../domain/errors.ts";
+import { PdError, messageOf } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { MaintenanceClient } from "./maintenance-client.ts";
 import { FULL_CHECK_BELOW_PAGES } from "./open.ts";
@@ -17,12 +17,19 @@ export interface DamageWatch {
   readonly signal: AbortSignal;
   /** Damage was found while the server runs. */
   readonly onDamage: (reason: string) => void;
+  /** It could not be looked through, this time. */
+  readonly onUnchecked: (reason: string) => void;
 }
 
 /** Looks through a large database at the start as far as the time allows, then beside the server, and again each day. Throws PD_DATABASE_UNUSABLE. */
-export async function watchDamage({ path, maintenance, clock, signal, onDamage }: DamageWatch): Promise<void> {
+export async function watchDamage({ path, maintenance, clock, signal, onDamage, onUnchecked }: DamageWatch): Promise<void> {
+  const look = (): Promise<string | undefined> =>
+    maintenance.check().catch((error: unknown) => {
+      if (!signal.aborted) onUnchecked(messageOf(error));
+      return undefined;
+    });
   const isLarge = statSync(path).size > FULL_CHECK_BELOW_PAGES * PAGE_BYTES;
-  const first = isLarge ? maintenance.check() : undefined;
+  const first = isLarge ? look() : undefined;
   const over = new AbortController();
   const isFound = isLarge ? await Promise.race([first, clock.sleepUntil(clock.now() + START_BUDGET_MS, over.signal).then(() => undefined)]) : undefined;
   over.abort();
@@ -30,8 +37,8 @@ export async function watchDamage({ path, maintenance, clock, signal, onDamage }
   void goOn(first);
 
   async function goOn(running: Promise<string | undefined> | undefined): Promise<void> {
-    for (let check = running; !signal.aborted; check = maintenance.check()) {
-      const damage = await check?.catch(() => undefined);
+    for (let check = running; !signal.aborted; check = look()) {
+      const damage = await check;
       if (damage !== undefined && !signal.aborted) return onDamage(damage);
       await clock.sleepUntil(clock.now() + CHECK_EVERY_MS, signal);
       if (signal.aborted) return;

@@ -23,6 +23,8 @@ export interface WriterSettings {
   readonly signal: AbortSignal;
   /** Damage was found; from now on nothing is written. */
   readonly onDamage: (reason: string) => void;
+  /** The database could not be looked through for damage, this time. */
+  readonly onUnchecked: (reason: string) => void;
   /** A row was left out of a list: it is named, with what is wrong with it. */
   readonly onUnreadable: (problem: string) => void;
   /** An earlier version has made the database: it is being brought to this revision. */

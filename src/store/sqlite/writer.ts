@@ -9,7 +9,7 @@ import { eventWrites } from "./events.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { keyWrites } from "./keys.ts";
 import type { Database, Statement } from "../../database/driver.ts";
-import { BUSY_TIMEOUT_MS, isSqliteAtLeast } from "./open.ts";
+import { BUSY_TIMEOUT_MS, isDamage, isSqliteAtLeast } from "./open.ts";
 import type { Witness } from "./witness.ts";
 import { pendingWrites } from "./pending.ts";
 import { postponedWrites } from "./postponed.ts";
@@ -261,11 +261,6 @@ export class Writer {
 
 export function isWrite(verb: WriteRequest["verb"]): verb is keyof Writes {
   return verb !== "close" && verb !== "scrub" && verb !== "damaged" && verb !== "tidy" && verb !== "shorten";
-}
-
-function isDamage(error: unknown): boolean {
-  const code = codeOf(error) ?? "";
-  return code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB");
 }
 
 export function errorText(error: unknown): WriteError {
