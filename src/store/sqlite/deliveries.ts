@@ -155,9 +155,11 @@ type DeliveryReads = Pick<
 const DUE = "select * from deliveries where listener_id = ? and state = 'pending' and next_at > ? and next_at < ? order by next_at, seq limit ?";
 /** When deliveries are due that do not count yet. They may be 100,000, so no reader looks at each of them. */
 const STAGED_AT = "select distinct at from staged_events order by at";
-const COUNT_STAGED = `select d.state, count(*) as count from staged_events s cross join deliveries d
-  on d.listener_id = ? and d.seq >= s.first_delivery and d.emitter_id = s.source_id group by d.state`;
-/** One statement, since a run may be staged between two; the first part reads nothing but the index. */
+/** Of each state all, and less than none of those that do not count yet. One statement, since a run may be staged between two. */
+const COUNT = `select state, count(*) as count from deliveries where listener_id = @id group by state
+  union all select d.state, -count(*) from staged_events s cross join deliveries d
+    on d.listener_id = @id and d.seq >= s.first_delivery and d.emitter_id = s.source_id group by d.state`;
+/** The same of those that are pending, of which the first part reads nothing but the index. */
 const COUNT_PENDING = `select (select count(*) from deliveries where listener_id = @id and state = 'pending')
   - (select count(*) from staged_events s cross join deliveries d
     on d.listener_id = @id and d.seq >= s.first_delivery and d.emitter_id = s.source_id where d.state = 'pending') as count`;
@@ -182,8 +184,7 @@ export function deliveryReads(db: Database, readRows: ReadRows): DeliveryReads {
   const list = db.prepare(LIST);
   const listOfState = db.prepare(LIST_OF_STATE);
   const listOfMessages = db.prepare(LIST_OF_MESSAGES);
-  const count = db.prepare("select state, count(*) as count from deliveries where listener_id = ? group by state");
-  const countStaged = db.prepare(COUNT_STAGED);
+  const count = db.prepare(COUNT);
   const pending = db.prepare(COUNT_PENDING);
   const attempts = db.prepare("select * from attempts where delivery = ? order by seq");
   const stagedAt = db.prepare(STAGED_AT);
@@ -215,8 +216,7 @@ export function deliveryReads(db: Database, readRows: ReadRows): DeliveryReads {
     listDeliveriesOf: async (messageIds) => rows(listOfMessages.all(JSON.stringify(messageIds))).map(deliveryOf),
     async countDeliveries(listenerId) {
       const counts: Record<DeliveryState, number> = { pending: 0, delivered: 0, failed: 0, missed: 0 };
-      for (const [state, number] of rows(count.all(listenerId)).map(stateCount)) counts[state] = number;
-      for (const [state, number] of rows(countStaged.all(listenerId)).map(stateCount)) counts[state] -= number;
+      for (const [state, number] of rows(count.all({ id: listenerId })).map(stateCount)) counts[state] += number;
       return counts;
     },
     countPending: async (listenerId) => Number(row(pending.get({ id: listenerId }))?.["count"]),
