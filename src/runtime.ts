@@ -282,7 +282,7 @@ async function openStore({ home, log, signal, onDamage }: StoreOpening): Promise
     clock: systemClock,
     signal,
     onDamage,
-    onUnchecked: (reason) => log.warn("the database could not be looked through for damage: the next time is in a day, or at a start", { reason }),
+    onUnchecked: (reason) => log.warn("the database could not be looked through for damage: the next time is in an hour, or at a start", { reason }),
     onUnreadable: (problem) => log.error("a row of the database cannot be read: it stays, and is left out of what is listed", { problem }),
     onRevision: ({ next, newest }) => log.info(MIGRATING, { revision: `${next} of ${newest}` }),
     identity: { userId: `u_${systemClock.randomText(7)}`, workspaceId: `o_${systemClock.randomText(7)}` },

@@ -59,10 +59,12 @@ function isDriver(value: unknown): value is Driver {
 
 /** The driver of choice. Throws when its binary is not there, or not of this Node. */
 export function openBetterSqlite(path: string, { isReadOnly = false, timeoutMs }: OpenOptions): Database {
-  known ??= installed();
-  const { Driver, mark, ...own } = known;
+  // What cannot be loaded may be mended, and is looked at again.
+  const found = known ?? installed();
+  const { Driver, mark, ...own } = found;
   const db = new Driver(path, { timeout: timeoutMs, readonly: isReadOnly, ...own });
-  setEnvironmentData(LOADED, mark);
+  if (known === undefined) setEnvironmentData(LOADED, mark);
+  known = found;
   // Made once: the driver makes four functions for each that it is given.
   const whole = db.transaction((work) => work());
   return {

@@ -48,9 +48,11 @@ it("has the thread take the driver of the server, whichever it would find by its
     `const { getEnvironmentData, parentPort } = require("node:worker_threads");
 parentPort.once("message", () => parentPort.postMessage({ error: getEnvironmentData("headwater: driver of the database") }));`,
   );
-  await expect(maintenance.copy("a")).rejects.toThrow(`Cannot copy the database to a: ${driverName()}`);
+  const driver = driverName();
+  await expect(maintenance.copy("a")).rejects.toThrow(`Cannot copy the database to a: ${driver}`);
 });
 
 it("takes a thread that cannot begin for no damage of the database", async () => {
-  await expect((await client('throw new Error("no driver");')).check()).rejects.toThrow("Cannot look after the database: no driver");
+  const failing = await client('throw Object.assign(new Error("no driver"), { fix: "Start the program again" });');
+  await expect(failing.check()).rejects.toMatchObject({ message: "Cannot look after the database: no driver", fix: "Start the program again" });
 });

@@ -68,12 +68,12 @@ function replyOf(worker: Worker, task: MaintenanceTask): Promise<MaintenanceRepl
       // Its database is closed, and nobody waits for what else it might do.
       void worker.terminate();
     });
-    worker.on("error", (error) => reject(cannotLookAfter(error.message)));
+    worker.on("error", (error: Error & { readonly fix?: unknown }) => reject(cannotLookAfter(error.message, error.fix)));
     worker.once("exit", () => (reply === undefined ? reject(cannotLookAfter("its thread has ended")) : resolve(reply)));
     worker.postMessage(task);
   });
 }
 
-function cannotLookAfter(reason: string): PdError {
-  return new PdError("PD_FAILED", `Cannot look after the database: ${reason}`);
+function cannotLookAfter(reason: string, fix?: unknown): PdError {
+  return new PdError("PD_FAILED", `Cannot look after the database: ${reason}`, typeof fix === "string" ? { fix } : {});
 }

@@ -134,7 +134,7 @@ export function damageOf(db: Database): string | undefined {
 /** SQLite has found what it cannot have written: to fail for another reason, as for want of files, says nothing about the database. */
 export function isDamage(error: unknown): boolean {
   const code = codeOf(error) ?? "";
-  return code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB");
+  return code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB") || code === "SQLITE_IOERR_CORRUPTFS";
 }
 
 /** Numbered files of SQL, in their order. */

@@ -7,6 +7,8 @@ import { FULL_CHECK_BELOW_PAGES } from "./open.ts";
 /** A start waits so long for the check of a large database; it goes on beside the server then. */
 const START_BUDGET_MS = 2000;
 const CHECK_EVERY_MS = 24 * 3_600_000;
+/** What was in the way may be gone by then. */
+const TRY_AGAIN_MS = 3_600_000;
 const PAGE_BYTES = 4096;
 
 export interface DamageWatch {
@@ -21,13 +23,17 @@ export interface DamageWatch {
   readonly onUnchecked: (reason: string) => void;
 }
 
-/** Looks through a large database at the start as far as the time allows, then beside the server, and again each day. Throws PD_DATABASE_UNUSABLE. */
+/** Looks through a large database at the start as far as the time allows, then beside the server, and again each day, or an hour after a look that has failed. Throws PD_DATABASE_UNUSABLE. */
 export async function watchDamage({ path, maintenance, clock, signal, onDamage, onUnchecked }: DamageWatch): Promise<void> {
-  const look = (): Promise<string | undefined> =>
-    maintenance.check().catch((error: unknown) => {
+  let nextAfterMs = CHECK_EVERY_MS;
+  const look = (): Promise<string | undefined> => {
+    nextAfterMs = CHECK_EVERY_MS;
+    return maintenance.check().catch((error: unknown) => {
+      nextAfterMs = TRY_AGAIN_MS;
       if (!signal.aborted) onUnchecked(messageOf(error));
       return undefined;
     });
+  };
   const isLarge = statSync(path).size > FULL_CHECK_BELOW_PAGES * PAGE_BYTES;
   const first = isLarge ? look() : undefined;
   const over = new AbortController();
@@ -40,7 +46,7 @@ export async function watchDamage({ path, maintenance, clock, signal, onDamage, 
     for (let check = running; !signal.aborted; check = look()) {
       const damage = await check;
       if (damage !== undefined && !signal.aborted) return onDamage(damage);
-      await clock.sleepUntil(clock.now() + CHECK_EVERY_MS, signal);
+      await clock.sleepUntil(clock.now() + nextAfterMs, signal);
       if (signal.aborted) return;
     }
   }
