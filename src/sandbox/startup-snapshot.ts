@@ -58,11 +58,11 @@ export async function makeSnapshot({ entry, flags, env, path, signal }: Snapshot
   takeOutUnused(path, loaded);
 }
 
-/** Modules of Node that a component hardly ever loads: they start a process, or are programs of their own. Without their code they are compiled then. */
-const NEVER_LOADED =
+/** Modules of Node that a component seldom loads: they start a process, or are programs of their own. Without their code they are compiled then. */
+const SELDOM_LOADED =
   /^(internal\/(main|bootstrap|per_context|test_runner|test|debugger|repl|watch_mode|policy|deps\/(acorn|minimatch))(\/|$)|repl$|test(\/|$))/;
 
-/** Each process keeps the compiled code in memory: a snapshot is nearly half as big without that of modules which are in its memory, or are never wanted. */
+/** Each process keeps the compiled code in memory: a snapshot is nearly half as big without that of modules which are in its memory, or are seldom wanted. */
 function takeOutUnused(path: string, loaded: string): void {
   const names = new Set(loaded.split(",").map((name) => name.replace("NativeModule ", "")));
   const file = openSync(path, "r+");
@@ -72,7 +72,7 @@ function takeOutUnused(path: string, loaded: string): void {
     const found = compiledModules({ length, read });
     // Another version of Node: its processes take up more.
     if (found === undefined) return;
-    const wanted = found.modules.filter(({ name }) => !names.has(name) && !NEVER_LOADED.test(name));
+    const wanted = found.modules.filter(({ name }) => !names.has(name) && !SELDOM_LOADED.test(name));
     const part = Buffer.alloc(PART_BYTES);
     part.writeUInt32LE(wanted.length);
     let end = found.place + writeSync(file, part, 0, LENGTH_BYTES, found.place);

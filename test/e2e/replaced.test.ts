@@ -79,7 +79,7 @@ describe("a server whose program is replaced under it", () => {
   it("does not load another SQLite beside its own: what would do that fails, and says why", async () => {
     const program = await installed({ ownDriver: true });
     const { api, child } = await started(program);
-    const binary = join(program, "node_modules", "better-sqlite3", "build", "Release", "better_sqlite3.node");
+    const binary = binaryOf(program);
     await cp(binary, `${binary}.new`);
     await rename(`${binary}.new`, binary);
     await expect(api.get("/v1/usage")).rejects.toThrow("better_sqlite3.node: it is not the file that this program has loaded before, as after an update");
@@ -90,39 +90,55 @@ describe("a server whose program is replaced under it", () => {
   });
 });
 
-describe("a program that starts a server, stops it, and starts it again", () => {
-  it("is told to start anew when the driver of the database was replaced meanwhile: no thread takes another one", async () => {
-    const program = await installed({ ownDriver: true });
-    const binary = join(program, "node_modules", "better-sqlite3", "build", "Release", "better_sqlite3.node");
-    const script = join(program, "embeds.mjs");
-    await writeFile(
-      script,
-      `import { cpSync, renameSync } from "node:fs";
+/** A program that starts a server and stops it, twice, with `between` done before the second time; the lines that it prints. */
+async function startedTwice(program: string, { before = "", between }: { before?: string; between: string }): Promise<readonly string[]> {
+  const script = join(program, "embeds.mjs");
+  await writeFile(
+    script,
+    `import { cpSync, renameSync, writeFileSync } from "node:fs";
 import { readSettings, startServer } from "./dist/index.js";
-const settings = readSettings({ environment: process.env });
-for (const binary of [undefined, ${JSON.stringify(binary)}]) {
-  if (binary !== undefined) { cpSync(binary, binary + ".new"); renameSync(binary + ".new", binary); }
+const binary = ${JSON.stringify(binaryOf(program))};
+const start = async () => {
   try {
-    const server = await startServer(settings);
+    const server = await startServer(readSettings({ environment: process.env }));
     console.log("started");
     await server.close();
   } catch ({ code, message }) {
-    console.log(code, message);
+    console.log(code, message.split("\\n")[0]);
   }
-}
+};
+${before};
+await start();
+${between};
+await start();
 `,
-    );
-    const env = { ...process.env, PD_HOME: join(program, "home"), PD_PORT: "0", PD_ENDPOINT_PORT: "0", PD_KEYRING: "never", PD_SQLITE: "" };
-    const child = spawn(process.execPath, [script], { env, stdio: ["ignore", "pipe", "inherit"] });
-    onTestFinished(() => void child.kill("SIGKILL"));
-    let printed = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
-    await once(child, "close");
-    expect(printed.split("\n")).toEqual([
-      "started",
-      expect.stringMatching(/^PD_DATABASE_UNUSABLE Cannot load .*is not the file that this program has loaded/),
-      "",
-    ]);
+  );
+  const home = join(program, "home");
+  const env = { ...process.env, PD_HOME: home, PD_PORT: "0", PD_ENDPOINT_PORT: "0", PD_KEYRING: "never", PD_SQLITE: "better-sqlite3" };
+  const child = spawn(process.execPath, [script], { env, stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let printed = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
+  await once(child, "close");
+  return printed.trim().split("\n");
+}
+
+function binaryOf(program: string): string {
+  return join(program, "node_modules", "better-sqlite3", "build", "Release", "better_sqlite3.node");
+}
+
+describe("a program that starts a server, and starts it again", () => {
+  it("is told to start anew when the driver of the database was replaced meanwhile: no thread takes another one", async () => {
+    const program = await installed({ ownDriver: true });
+    const lines = await startedTwice(program, { between: 'cpSync(binary, binary + ".new"); renameSync(binary + ".new", binary)' });
+    expect(lines).toEqual(["started", expect.stringMatching(/^PD_DATABASE_UNUSABLE Cannot load .*is not the file that this program has loaded/)]);
+  });
+
+  it("has the driver that could not be loaded before, once it is mended", async () => {
+    const program = await installed({ ownDriver: true });
+    const before = 'cpSync(binary, binary + ".kept"); writeFileSync(binary, "no binary")';
+    const lines = await startedTwice(program, { before, between: 'renameSync(binary + ".kept", binary)' });
+    expect(lines).toEqual([expect.stringMatching(/^PD_DATABASE_UNUSABLE Cannot open a database on Node/), "started"]);
   });
 });
 
